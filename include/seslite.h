@@ -1,0 +1,499 @@
+/*
+ * seslite: sessions of AI agents, kept in an SQLite file.
+ *
+ * A session is one conversation: an append-only log of events and a set of state keys, as the Agent
+ * Development Kit (ADK) defines them. The prefix of a state key is its scope: "app:" (all users and
+ * sessions of the app), "user:" (all sessions of one user in that app), none (that session), "temp:"
+ * (the current invocation, on the handle that appended it; never stored).
+ *
+ * The rules that hold for every call, so that each comment below says only what is particular:
+ *
+ *  - Arguments come in this order: the object, the inputs, the outputs, and last a ses_error, which may be
+ *    NULL. Outputs marked "may be NULL" can be left out; all other pointers must be given (MISUSE).
+ *  - A call returns 0, or a negative code (SES_NOMEM ...), or a positive value whose meaning it states.
+ *    After a negative code nothing has changed: neither the file, nor the handle, nor the outputs, except
+ *    that an output handle or text is set to NULL.
+ *  - Text is UTF-8. JSON text comes as a pointer and a length in bytes; SES_NUL as the length means "up to
+ *    the NUL". Ids and names of state keys cannot hold a NUL and are C strings. Inputs are copied: they need
+ *    to live only as long as the call.
+ *  - A `const char *` that comes out is borrowed; the comment says until when. A `char *` that comes out is
+ *    the caller's, to be freed with ses_free. Both end in a NUL that the length does not count.
+ *  - Times are microseconds since 1970-01-01 00:00:00 UTC, as int64_t. Sequence numbers begin at 1.
+ *  - Options are structs whose first member, `size`, is sizeof of the struct. A member that is zero means
+ *    its documented default, and NULL instead of options means all defaults. Later versions append members.
+ *  - Threads: any thread may call anything on a ses_store at any time. A ses_session, a ses_cursor and a
+ *    ses_list_page belong to one thread at a time; different ones of the same store may be used in parallel.
+ *  - Processes: several may have the same file open. A store does not survive fork(): in the child every
+ *    call on it, and on what was made from it, is refused with MISUSE. Open it again there.
+ *  - Do not keep the file on a network file system, and do not copy or delete it while it is open
+ *    (https://www.sqlite.org/howtocorrupt.html).
+ *  - The library never prints, exits, reads the environment, installs signal handlers, or changes settings
+ *    of SQLite that belong to the whole process.
+ */
+#ifndef SESLITE_H
+#define SESLITE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define SES_API __attribute__((visibility("default")))
+#else
+#define SES_API
+#endif
+
+/* ------------------------------------------------------------------------------------------ versions */
+
+/* The version of this header. tools and packages read it from here and nowhere else. */
+#define SES_VERSION_MAJOR 0
+#define SES_VERSION_MINOR 1
+#define SES_VERSION_PATCH 0
+#define SES_VERSION_NUMBER (SES_VERSION_MAJOR * 1000000 + SES_VERSION_MINOR * 1000 + SES_VERSION_PATCH)
+
+/* The version of the schema that this header's library writes (the file's `PRAGMA user_version`). */
+#define SES_SCHEMA_VERSION 1
+
+/* The version of the library that is linked: "0.1.0", and as SES_VERSION_NUMBER. */
+SES_API const char *ses_version(void);
+SES_API int ses_version_number(void);
+
+/* --------------------------------------------------------------------------------------------- codes */
+
+/*
+ * Every negative code: its name, number and meaning. Numbers are never reused.
+ * `SES_CODES(X)` calls X(name, number, text) for each.
+ */
+#define SES_CODES(X)                                                                                      \
+    X(NOMEM, -1, "out of memory")                                                                         \
+    X(MISUSE, -2, "the call itself is wrong: a missing argument, a closed handle, unknown options")       \
+    X(INVALID, -3, "a value breaks a rule: an id, a state key, the type of an event's field")             \
+    X(JSON, -4, "the text is not strict JSON (RFC 8259)")                                                 \
+    X(NOTFOUND, -5, "no such session, state key or file")                                                 \
+    X(EXISTS, -6, "there already is one, and it is different")                                            \
+    X(STALE, -7, "another writer came between; refresh the handle")                                       \
+    X(BUSY, -8, "the whole busy timeout was waited and the file is still locked")                         \
+    X(READONLY, -9, "the store, or the file, cannot be written")                                          \
+    X(FULL, -10, "the disk is full")                                                                      \
+    X(IO, -11, "reading or writing the file failed")                                                      \
+    X(CORRUPT, -12, "the file is damaged")                                                                \
+    X(NOTASTORE, -13, "the file is something else than a seslite store")                                  \
+    X(TOONEW, -14, "the store was written by a newer version of seslite")                                 \
+    X(LIMIT, -15, "larger than a limit allows")                                                           \
+    X(INTERRUPTED, -16, "another thread cancelled the call")                                              \
+    X(TYPE, -17, "the state value has another type than the one asked for")                               \
+    X(RANGE, -18, "the number does not fit the type asked for")                                           \
+    X(CANTOPEN, -19, "the file cannot be opened")                                                         \
+    X(INTERNAL, -20, "SQLite answered what it should not; please report it")
+
+typedef enum ses_code {
+    SES_OK = 0,
+    /* Positive: success with something to say. */
+    SES_PARTIAL = 1,   /* append: the event is `partial`, so nothing was stored or applied */
+    SES_DUPLICATE = 2, /* append: this very event had been stored before; nothing was written again */
+    SES_EXISTING = 3,  /* get or create: the session was already there */
+    SES_ROW = 4,       /* cursor: here is an event */
+#define SES_CODE_ENUM_(name, number, text) SES_##name = number,
+    SES_CODES(SES_CODE_ENUM_)
+#undef SES_CODE_ENUM_
+} ses_code;
+
+/* "SES_NOTFOUND" for SES_NOTFOUND; "SES_UNKNOWN" for a number that is no code. Static text. */
+SES_API const char *ses_code_name(int code);
+/* What the code means, in general. Static text. */
+SES_API const char *ses_code_text(int code);
+
+/*
+ * What went wrong in one call. Filled when the call returns a negative code, cleared (code 0, empty message)
+ * when it does not; needs no initialisation and no freeing.
+ */
+typedef struct ses_error {
+    int code;          /* the code that the call returned */
+    int sqlite_code;   /* SQLite's extended result code where SQLite failed, else 0 */
+    int64_t offset;    /* byte offset in the JSON text that was refused, else -1 */
+    int64_t index;     /* the event of a batch that was refused, counted from 0, else -1 */
+    char message[488]; /* what, where, and what to do about it; UTF-8, cut to fit */
+} ses_error;
+
+/* -------------------------------------------------------------------------------------------- memory */
+
+#define SES_NUL ((size_t)-1)
+
+/*
+ * The allocator of a store, in the shape of malloc, realloc and free, each with a context. All three must be
+ * given, be callable from any thread, and outlive everything the store made. `resize` and `release` get only
+ * what `allocate` or `resize` returned and never NULL; `allocate` never gets 0. SQLite's own memory does not
+ * go through it: that is the application's to configure (https://www.sqlite.org/malloc.html).
+ */
+typedef struct ses_allocator {
+    size_t size;
+    void *context;
+    void *(*allocate)(void *context, size_t bytes);
+    void *(*resize)(void *context, void *memory, size_t bytes);
+    void (*release)(void *context, void *memory);
+} ses_allocator;
+
+/* Frees a text that a call handed over as `char *`. NULL is fine. The store may be closed already. */
+SES_API void ses_free(char *text);
+
+/* --------------------------------------------------------------------------------------------- store */
+
+typedef struct ses_store ses_store;
+
+#define SES_OPEN_READ_ONLY 0x1u  /* never write; every write is refused with READONLY. The file must exist */
+#define SES_OPEN_MUST_EXIST 0x2u /* do not create the file: NOTFOUND when it is not there */
+
+/* When is a write on disk? See https://www.sqlite.org/pragma.html#pragma_synchronous */
+#define SES_SYNC_FULL 0   /* before the call returns: it survives the loss of power */
+#define SES_SYNC_NORMAL 1 /* soon: the last writes can be lost with the power, never with the process */
+
+#define SES_JOURNAL_AUTO 0     /* WAL where it is safe, a rollback journal on network file systems */
+#define SES_JOURNAL_WAL 1      /* WAL, even where it does not look safe */
+#define SES_JOURNAL_ROLLBACK 2 /* a rollback journal: readers and the writer wait for each other */
+
+typedef struct ses_open_options {
+    size_t size;
+    unsigned flags;          /* SES_OPEN_* */
+    int synchronous;         /* SES_SYNC_* */
+    int journal;             /* SES_JOURNAL_* */
+    int64_t busy_timeout_ms; /* how long a call waits for other writers; 0: 10,000; negative: not at all */
+    size_t max_event_bytes;  /* the longest event or initial state; 0: 16 MiB; at most 512 MiB */
+    unsigned max_readers;    /* connections for reading, opened when first needed; 0: 4; at most 64 */
+    const ses_allocator *allocator; /* copied; NULL: malloc */
+    /* The clock for sessions and events that bring no time: microseconds since 1970. NULL: the system's. */
+    int64_t (*clock)(void *context);
+    void *clock_context;
+    /*
+     * Makes ids of sessions and events that bring none: writes a NUL-terminated id of at most `capacity - 1`
+     * bytes and returns 0, or returns non-zero, which fails the call with INVALID. NULL: lower-case UUIDs of
+     * version 7 (RFC 9562), ascending within the store. Called from any thread.
+     */
+    int (*make_id)(void *context, char *id, size_t capacity);
+    void *id_context;
+} ses_open_options;
+
+/*
+ * Opens the store in the file `path` (UTF-8), creates it (mode 0600) when there is none, and brings an older
+ * schema up to date in place. ":memory:" is a store in memory that lives until it is closed.
+ * A file that is not a store is NOTASTORE, one of a newer version TOONEW; both are left untouched.
+ * Also: NOTFOUND, CANTOPEN, READONLY, CORRUPT, BUSY, IO, FULL, NOMEM, MISUSE.
+ */
+SES_API int ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error);
+
+/*
+ * Closes the store; waits for calls of other threads that are under way. Handles made from it may be closed
+ * later; every other call on them is MISUSE from now on. NULL is fine.
+ */
+SES_API void ses_close(ses_store *store);
+
+/* What a store runs on. The texts are static or live as long as the store is open. */
+typedef struct ses_info {
+    size_t size;                /* in: sizeof(ses_info) */
+    const char *path;           /* as given to ses_open */
+    const char *journal_mode;   /* "wal", "delete" or "memory": what SQLite says it uses */
+    const char *journal_reason; /* why it is not WAL; "" when it is */
+    int schema_version;         /* of the file */
+    int read_only;              /* 1: opened read-only */
+    const char *sqlite_version; /* of the SQLite that is linked: "3.40.1" */
+    const char *sqlite_bugs;    /* known corruption bugs of that version that concern a store; "" for none */
+} ses_info;
+
+SES_API int ses_store_info(ses_store *store, ses_info *info, ses_error *error);
+
+/* ------------------------------------------------------------------------------------------ sessions */
+
+/*
+ * Names one session. Ids are byte strings, compared byte by byte: valid UTF-8, 1 to 512 bytes. Anything else
+ * is INVALID at every call. The wrong app or user is the same as absent.
+ */
+typedef struct ses_key {
+    const char *app;
+    const char *user;
+    const char *session; /* NULL is allowed on create only: an id is made */
+} ses_key;
+
+#define SES_ID_MAX 512 /* bytes in an id, and in a state key after its prefix */
+
+/*
+ * A session as the ADK has it: id, times, version, merged state, events. It is a snapshot, taken when it was
+ * created or read, that its own appends move forward; ses_refresh catches up with other writers.
+ */
+typedef struct ses_session ses_session;
+
+/*
+ * An event as it was stored. Borrowed from a session or a cursor, which says until when. Later versions
+ * append members, so never copy the struct by value or make one.
+ */
+typedef struct ses_event {
+    int64_t seq;     /* 1, 2, 3 ... in the order of commit */
+    int64_t time_us; /* its timestamp */
+    const char *id;
+    const char *invocation_id; /* "" when the event has none */
+    const char *author;        /* "" when the event has none */
+    const char *branch;        /* NULL when the event has none */
+    const char *json;          /* the event: the bytes that came, without `temp:` keys */
+    size_t json_len;
+} ses_event;
+
+/* Which events? `which` combines these; 0 is all of them. Time and sequence first, then the newest N. */
+#define SES_RANGE_NONE 0x1u   /* no events */
+#define SES_RANGE_NEWEST 0x2u /* the newest `newest` of what is left */
+#define SES_RANGE_SINCE 0x4u  /* those whose time is `since_us` or later */
+#define SES_RANGE_SEQ 0x8u    /* those from sequence number `first_seq` to `last_seq`, both included */
+
+typedef struct ses_range {
+    size_t size;
+    unsigned which;
+    int64_t newest; /* 0 or more */
+    int64_t since_us;
+    int64_t first_seq;
+    int64_t last_seq; /* INT64_MAX: to the end */
+} ses_range;
+
+typedef struct ses_create_options {
+    size_t size;
+    int get_existing;         /* 1: when the session exists, read it instead (SES_EXISTING) */
+    const ses_range *range;   /* then: which events to read; NULL: all */
+    const int64_t *create_us; /* the time of creation (imports); NULL: the store's clock */
+} ses_create_options;
+
+/*
+ * Creates a session whose initial state is a JSON object (`state` NULL: empty), in one transaction. `app:`
+ * and `user:` keys go to their scopes, `temp:` keys are dropped, the ADK's tombstone removes a key. `*session`
+ * (may be NULL) then shows all scopes merged; close it with ses_session_close.
+ * EXISTS: there is such a session; nothing was changed, shared scopes included.
+ * Also: INVALID, JSON, LIMIT, and what every write can return: BUSY, READONLY, FULL, IO, CORRUPT, NOMEM.
+ */
+SES_API int ses_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
+                       ses_session **session, ses_error *error);
+SES_API int ses_create_with(ses_store *store, const ses_key *key, const char *state, size_t state_len,
+                            const ses_create_options *options, ses_session **session, ses_error *error);
+
+/*
+ * Reads a session, or creates it with `state` when there is none: 0 when it was created, SES_EXISTING when it
+ * was there (then `state` is checked but not used). One transaction: two callers never both create it.
+ */
+SES_API int ses_get_or_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
+                              ses_session **session, ses_error *error);
+
+/*
+ * Reads a session: state and events of one moment, whatever others write meanwhile. `range` (NULL: all)
+ * chooses the events. NOTFOUND when there is none.
+ */
+SES_API int ses_get(ses_store *store, const ses_key *key, const ses_range *range, ses_session **session,
+                    ses_error *error);
+
+/*
+ * Brings the handle up to date with what others wrote, by reading the events it lacks and the shared scopes.
+ * A handle that was read with SES_RANGE_NONE still keeps no events. `temp:` values stay.
+ * NOTFOUND when the session was deleted.
+ */
+SES_API int ses_refresh(ses_session *session, ses_error *error);
+
+/* Frees the handle, its events and its `temp:` values. Nothing stored changes. NULL is fine. */
+SES_API void ses_session_close(ses_session *session);
+
+/* The parts of the snapshot. Texts are borrowed until the handle is closed. */
+SES_API const char *ses_session_app(const ses_session *session);
+SES_API const char *ses_session_user(const ses_session *session);
+SES_API const char *ses_session_id(const ses_session *session);
+SES_API int64_t ses_session_version(const ses_session *session);     /* one more with every stored event */
+SES_API int64_t ses_session_last_seq(const ses_session *session);    /* 0 before the first event */
+SES_API int64_t ses_session_stored(const ses_session *session);      /* how many events are stored */
+SES_API int64_t ses_session_create_time(const ses_session *session); /* microseconds */
+SES_API int64_t ses_session_update_time(const ses_session *session); /* microseconds; never goes back */
+
+/*
+ * The events the handle holds, oldest first: those of its range, and those appended or refreshed since
+ * (none at all for SES_RANGE_NONE). An event is borrowed until the handle is closed; NULL past the end.
+ */
+SES_API size_t ses_session_event_count(const ses_session *session);
+SES_API const ses_event *ses_session_event(const ses_session *session, size_t index);
+
+/* ---------------------------------------------------------------------------------------- list, delete */
+
+#define SES_ORDER_NEWEST 0  /* newest update first; ties by session id */
+#define SES_ORDER_OLDEST 1  /* oldest update first; ties by session id */
+#define SES_ORDER_CREATED 2 /* in the order in which they were created in this store */
+
+typedef struct ses_list_options {
+    size_t size;
+    int order;         /* SES_ORDER_* */
+    size_t limit;      /* sessions a page; 0: 100; at most 10,000 */
+    const char *token; /* where the page begins: the token of the page before; NULL: at the beginning */
+} ses_list_options;
+
+typedef struct ses_list_page ses_list_page;
+
+/*
+ * One page of the sessions of an app's user, or of all its users when `user` is NULL: merged state, no
+ * events, all of one moment. An app or user without sessions gives an empty page.
+ *
+ * Pages follow each other by token, which is a place in the order and not a count: by order of creation,
+ * every session that exists throughout the walk is seen exactly once, whatever is created or deleted
+ * meanwhile; by update time, a session that changes moves to its new place. A token that does not come from a
+ * list of the same app, user and order is INVALID.
+ */
+SES_API int ses_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
+                     ses_list_page **page, ses_error *error);
+SES_API size_t ses_list_count(const ses_list_page *page);
+/* Borrowed until the page is closed, to be read with ses_session_* and ses_state_*; NULL past the end. */
+SES_API const ses_session *ses_list_session(const ses_list_page *page, size_t index);
+/* The token of the next page, borrowed until this page is closed; NULL when this is the last page. */
+SES_API const char *ses_list_token(const ses_list_page *page);
+SES_API void ses_list_close(ses_list_page *page);
+
+/*
+ * Deletes the session, its events and its session state; `app:` and `user:` state stay. A session that is not
+ * there is no error: `*deleted` (may be NULL) says 1 or 0.
+ */
+SES_API int ses_delete(ses_store *store, const ses_key *key, int64_t *deleted, ses_error *error);
+
+/*
+ * Deletes everything of a user in an app: all sessions and the `user:` state, in one transaction. `*sessions`
+ * and `*state_keys` (each may be NULL) say how many there were.
+ */
+SES_API int ses_delete_user(ses_store *store, const char *app, const char *user, int64_t *sessions,
+                            int64_t *state_keys, ses_error *error);
+
+/* -------------------------------------------------------------------------------------------- append */
+
+#define SES_APPEND_ANYWAY 0x1u  /* a handle that is behind catches up in the same transaction, not STALE */
+#define SES_APPEND_VERSION 0x2u /* by key: STALE unless the session is at `version` */
+
+typedef struct ses_append_options {
+    size_t size;
+    unsigned flags;  /* SES_APPEND_* */
+    int64_t version; /* with SES_APPEND_VERSION */
+} ses_append_options;
+
+/* What became of one event. This struct is an output and will not change. */
+typedef struct ses_appended {
+    int status;       /* 0: stored; SES_PARTIAL; SES_DUPLICATE */
+    int64_t seq;      /* its sequence number, also of a duplicate; 0 when partial */
+    int64_t version;  /* the session's version after the call; 0 when partial */
+    int64_t time_us;  /* its timestamp, given or made; 0 when partial */
+    char made_id[64]; /* the id the library made when the event had none; else "" (also when it is longer) */
+} ses_appended;
+
+/*
+ * Appends one event, a JSON object as the ADK writes it, in one transaction: checks the session, gives the
+ * event the next sequence number, stores it, applies `actions.stateDelta`, and updates the session's time and
+ * version. On success the handle includes the event; after any failure nothing is stored and the handle is as
+ * it was.
+ *
+ *  - The store reads id, invocationId, author, branch, timestamp, partial and actions.stateDelta, each in
+ *    camelCase or in snake_case (both at once, or one twice, is INVALID; null counts as absent). All other
+ *    bytes are stored as they came.
+ *  - `temp:` keys of the delta are cut out of the stored event and become visible on this handle, until an
+ *    event of another invocation is appended through it or ses_invocation_end is called.
+ *  - A value replaces the key's whole value; "__ADK_SENTINEL_REMOVED__" (the ADK's tombstone) removes the key.
+ *  - `id` and `timestamp` are added where missing, at the front of the object. A timestamp is a number of
+ *    seconds since 1970, a number of milliseconds from 1e11 on, or RFC 3339 text.
+ *  - `partial: true`: nothing is stored or applied; SES_PARTIAL.
+ *  - An id that is already in the session: SES_DUPLICATE when the stored event is the same (a retry is safe),
+ *    EXISTS when it differs.
+ *  - STALE: another writer has appended since the handle was read; nothing is written.
+ *  - NOTFOUND: the session was deleted.
+ *
+ * `appended` may be NULL. Also: JSON, INVALID, LIMIT, BUSY, READONLY, FULL, IO, CORRUPT, NOMEM.
+ */
+SES_API int ses_append(ses_session *session, const char *event, size_t event_len,
+                       const ses_append_options *options, ses_appended *appended, ses_error *error);
+
+/* The same without a handle: appends whatever the version, unless told with SES_APPEND_VERSION. */
+SES_API int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
+                              const ses_append_options *options, ses_appended *appended, ses_error *error);
+
+/* One JSON text of a batch. */
+typedef struct ses_text {
+    const char *text;
+    size_t len; /* bytes, or SES_NUL */
+} ses_text;
+
+/*
+ * Appends `count` events in order in one transaction: all or none. `appended` (may be NULL) has room for
+ * `count`; partial and duplicate events are told apart there. On failure `error->index` says which event.
+ */
+SES_API int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
+                             const ses_append_options *options, ses_appended *appended, ses_error *error);
+SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events, size_t count,
+                                    const ses_append_options *options, ses_appended *appended,
+                                    ses_error *error);
+
+/* Ends the current invocation on this handle: its `temp:` values are gone. */
+SES_API int ses_invocation_end(ses_session *session, ses_error *error);
+
+/* --------------------------------------------------------------------------------------------- state */
+
+/*
+ * The state a handle shows: the scopes merged (keys carry their prefix), `temp:` values of the invocation
+ * included. A look-up costs the same whatever the size of the state. Texts are borrowed until the next call
+ * that appends, refreshes, ends the invocation or closes the handle.
+ */
+
+/* All of it as one JSON object: app, user, session, temp, each by key; values with the bytes that went in.
+ * `*len` (may be NULL) is its length. NULL only when memory is out. */
+SES_API const char *ses_state_json(const ses_session *session, size_t *len);
+
+/* One value as JSON text. NOTFOUND when there is no such key. `len` may be NULL. */
+SES_API int ses_state_get(const ses_session *session, const char *name, const char **json, size_t *len,
+                          ses_error *error);
+
+/*
+ * One value as a C type. NOTFOUND: no such key; TYPE: the value is of another JSON type; RANGE: the number
+ * does not fit.
+ *  - string: unescaped UTF-8; may hold NULs, so `len` (may be NULL) tells its length. RANGE when it holds a
+ *    lone surrogate escape, which UTF-8 cannot express.
+ *  - int64: a number that is an integer (42, 42.0, 4.2e1), exactly. TYPE for 1.5.
+ *  - double: the nearest double. RANGE for 1e400.
+ */
+SES_API int ses_state_string(const ses_session *session, const char *name, const char **text, size_t *len,
+                             ses_error *error);
+SES_API int ses_state_int64(const ses_session *session, const char *name, int64_t *value, ses_error *error);
+SES_API int ses_state_double(const ses_session *session, const char *name, double *value, ses_error *error);
+SES_API int ses_state_bool(const ses_session *session, const char *name, int *value, ses_error *error);
+
+/* Walks the state in the order of ses_state_json: `index` from 0 to count - 1. NOTFOUND past the end.
+ * The first call after a change sorts the keys. Outputs may be NULL. */
+SES_API size_t ses_state_count(const ses_session *session);
+SES_API int ses_state_at(const ses_session *session, size_t index, const char **name, const char **json,
+                         size_t *len, ses_error *error);
+
+/* The same without a handle: the whole merged state, or one key, as it is stored now. The text is the
+ * caller's (ses_free). `len` may be NULL. NOTFOUND: no such session, or no such key. */
+SES_API int ses_read_state(ses_store *store, const ses_key *key, char **json, size_t *len, ses_error *error);
+SES_API int ses_read_value(ses_store *store, const ses_key *key, const char *name, char **json, size_t *len,
+                           ses_error *error);
+
+/* -------------------------------------------------------------------------------------------- cursor */
+
+typedef struct ses_cursor ses_cursor;
+
+typedef struct ses_cursor_options {
+    size_t size;
+    int backward;           /* 1: newest first */
+    const ses_range *range; /* NULL: all events */
+} ses_cursor_options;
+
+/*
+ * Walks the events of a session in constant memory, however long the log is. The cursor reads a page at a
+ * time and keeps no transaction open in between. It walks the events that were there when it was opened:
+ * later ones are not seen; when the session is deleted meanwhile, the walk ends with NOTFOUND.
+ */
+SES_API int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_options *options,
+                            ses_cursor **cursor, ses_error *error);
+/* SES_ROW and an event, borrowed until the next call on the cursor; or 0 and NULL at the end. */
+SES_API int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *error);
+/* Frees the cursor. Returns (and tells) the first error that ses_cursor_next met, so that a loop may check
+ * only here. NULL is fine. */
+SES_API int ses_cursor_close(ses_cursor *cursor, ses_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SESLITE_H */

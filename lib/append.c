@@ -1,0 +1,405 @@
+/* Appending events: one at a time or in batches, through a handle or by key. */
+#include <string.h>
+
+#include "error.h"
+#include "event.h"
+#include "session.h"
+
+/* One call. The drafts are read and sealed before the job; the job stores them. */
+struct append_job {
+    ses_store *store;
+    ses_session *session; /* NULL: by key */
+    const ses_key *key;
+    bool checks_version;
+    bool anyway;
+    int64_t version; /* that the caller believes the session to have */
+    struct event_draft *drafts;
+    ses_appended *results; /* one for each draft */
+    size_t count;
+    size_t at; /* the event at work, for the message */
+    struct session_row before;
+    struct session_row row;
+    bool catches_up;
+    struct session_update update;
+};
+
+/* ---------------------------------------------------------------------------------------- inside the job */
+
+static int find_session(struct append_job *job, struct db *db, ses_error *error)
+{
+    const ses_session *session = job->session;
+    int code = session ? session_by_id(db, session->row.id, &job->before, error)
+                       : session_find(db, job->key, &job->before, error);
+
+    if (code == SES_NOTFOUND && session)
+        (void)no_such_session(session->app, session->user, session->id, error);
+    else if (code == SES_NOTFOUND)
+        (void)no_such_session(job->key->app, job->key->user, job->key->session, error);
+    job->row = job->before;
+    return code;
+}
+
+struct comparison {
+    struct append_job *job;
+    struct event_draft *draft;
+    int64_t seq; /* of the stored event with that id; 0: there is none */
+};
+
+static int compare_stored(void *context, const struct event_row *stored, ses_error *error)
+{
+    struct comparison *comparison = context;
+    int same = event_is(comparison->draft, stored, error);
+
+    if (same == 0)
+        same = error_set(error, SES_EXISTS,
+                         "the session has another event with the id \"%.*s\", number %lld; an id names one event",
+                         (int)(stored->id.len < 100 ? stored->id.len : 100), stored->id.ptr,
+                         (long long)stored->seq);
+    else if (same > 0)
+        comparison->seq = stored->seq;
+    return same < 0 ? same : SES_OK;
+}
+
+/* Is this very event there already? `*seq` is its number, or 0. EXISTS: another one has its id. */
+static int find_stored(struct append_job *job, struct db *db, struct event_draft *draft, int64_t *seq,
+                       ses_error *error)
+{
+    struct comparison comparison = {job, draft, 0};
+    int code = event_by_id(db, job->row.id, draft->row.id, compare_stored, &comparison, error);
+    *seq = comparison.seq;
+    return code;
+}
+
+/* Another writer came between. A retry of what is stored already is fine; anything else is STALE. */
+static int check_stale(struct append_job *job, struct db *db, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (job->at = 0; job->at < job->count && code == SES_OK; job->at++) {
+        struct event_draft *draft = &job->drafts[job->at];
+        int64_t seq = 0;
+        if (draft->partial)
+            continue;
+        if (draft->has_id)
+            code = find_stored(job, db, draft, &seq, error);
+        if (code == SES_OK && seq == 0)
+            code = error_set(error, SES_STALE,
+                             "the session is at version %lld and the caller at %lld: refresh and look again, or "
+                             "append with SES_APPEND_ANYWAY",
+                             (long long)job->row.version, (long long)job->version);
+    }
+    return code;
+}
+
+static int note_duplicate(struct append_job *job, struct event_draft *draft, ses_appended *result, int64_t seq,
+                          ses_error *error)
+{
+    int code = SES_OK;
+
+    result->status = SES_DUPLICATE;
+    result->seq = seq;
+    /* When the handle meets the event only now, its temp: values are new to it as well. */
+    if (job->session && seq > job->session->row.last_seq && seq <= job->before.last_seq)
+        code = update_add_temp(&job->update, draft, error);
+    return code;
+}
+
+static int store_event(struct append_job *job, struct db *db, struct event_draft *draft, ses_appended *result,
+                       ses_error *error)
+{
+    struct session_row *row = &job->row;
+    int64_t high = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
+    int code = SES_OK;
+
+    draft->row.seq = row->last_seq + 1;
+    draft->row.high_us = high;
+    if (draft->row.seq > STORAGE_MAX_SEQ)
+        code = error_set(error, SES_LIMIT, "the session has had 2^32 - 1 events; start another");
+    if (code == SES_OK)
+        code = event_add(db, row->id, &draft->row, error);
+    if (code == SES_EXISTS) {
+        int64_t seq = 0;
+        code = find_stored(job, db, draft, &seq, error);
+        if (code == SES_OK)
+            code = note_duplicate(job, draft, result, seq, error);
+    } else if (code == SES_OK) {
+        code = delta_store(&draft->delta, db, row, draft->row.seq, error);
+        row->last_seq++;
+        row->version++;
+        row->event_count++;
+        row->updated_us = high;
+        result->status = SES_OK;
+        result->seq = draft->row.seq;
+        if (code == SES_OK && job->session)
+            code = update_add_event(&job->update, draft, job->catches_up ? SCOPE_SESSION : SCOPE_APP, error);
+    }
+    result->time_us = draft->row.time_us;
+    return code;
+}
+
+static int store_events(struct append_job *job, struct db *db, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (job->at = 0; job->at < job->count && code == SES_OK; job->at++) {
+        if (!job->drafts[job->at].partial)
+            code = store_event(job, db, &job->drafts[job->at], &job->results[job->at], error);
+    }
+    if (code == SES_OK && job->row.version != job->before.version)
+        code = session_touch(db, &job->before, &job->row, error);
+    return code;
+}
+
+static int run_append(struct db *db, void *context, ses_error *error)
+{
+    struct append_job *job = context;
+    ses_session *session = job->session;
+    int code = find_session(job, db, error);
+    bool behind = code == SES_OK && session && job->row.version != session->row.version;
+
+    job->catches_up = behind;
+    if (code == SES_OK && job->checks_version && job->row.version != job->version && !job->anyway)
+        code = check_stale(job, db, error);
+    if (code == SES_OK && session)
+        code = update_init(&job->update, session, error);
+    if (code == SES_OK && behind)
+        code = update_read_events(&job->update, db, job->row.last_seq, error);
+    if (code == SES_OK)
+        code = store_events(job, db, error);
+    if (code == SES_OK && behind)
+        code = update_read_shared(&job->update, db, error);
+    if (code == SES_OK && session)
+        code = update_prepare(&job->update, &job->row, error);
+    if (code != SES_OK)
+        update_free(&job->update);
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------- around the job */
+
+static int give_id(struct append_job *job, struct event_draft *draft, ses_appended *result, ses_error *error)
+{
+    char id[SES_ID_MAX + 1];
+    int code = store_make_id(job->store, id, error);
+
+    if (code == SES_OK) {
+        draft->row.id.len = strlen(id);
+        draft->row.id.ptr = arena_text(&draft->arena, id, draft->row.id.len);
+        if (!draft->row.id.ptr)
+            code = error_nomem(error);
+        else if (draft->row.id.len < sizeof result->made_id)
+            memcpy(result->made_id, id, draft->row.id.len + 1);
+    }
+    return code;
+}
+
+/* Reads one event and gives it what it lacks. */
+static int prepare_draft(struct append_job *job, const ses_text *event, struct event_draft *draft,
+                         ses_appended *result, ses_error *error)
+{
+    struct span text;
+    int code = check_text(job->store, event->text, event->len, "event", &text, error);
+
+    *result = (ses_appended){0};
+    if (code == SES_OK)
+        code = event_read(draft, text, error);
+    if (code == SES_OK && draft->partial) {
+        result->status = SES_PARTIAL;
+    } else if (code == SES_OK) {
+        if (!draft->has_time)
+            draft->row.time_us = store_now(job->store);
+        if (!draft->has_id)
+            code = give_id(job, draft, result, error);
+        if (code == SES_OK)
+            code = event_seal(draft, error);
+    }
+    return code;
+}
+
+static bool all_partial(const struct append_job *job)
+{
+    bool all = true;
+    for (size_t i = 0; i < job->count; i++)
+        all = all && job->drafts[i].partial;
+    return all;
+}
+
+static int append_prepared(struct append_job *job, ses_error *error)
+{
+    int code = all_partial(job) ? SES_OK : storage_write(job->store->storage, run_append, job, error);
+
+    if (code == SES_OK && job->update.session)
+        update_apply(&job->update);
+    for (size_t i = 0; i < job->count && code == SES_OK; i++) {
+        if (job->results[i].status != SES_PARTIAL)
+            job->results[i].version = job->row.version;
+    }
+    update_free(&job->update);
+    return code;
+}
+
+/* Tells which event of a batch was refused. */
+static void name_event(ses_error *error, const struct append_job *job, size_t index)
+{
+    if (error)
+        error->index = (int64_t)index;
+    error_prefix(error, "event %zu of %zu: ", index, job->count);
+}
+
+static int append_texts(struct append_job *job, const ses_text *events, bool is_batch, ses_error *error)
+{
+    size_t ready = 0;
+    int code = SES_OK;
+
+    for (size_t i = 0; i < job->count; i++)
+        event_draft_init(&job->drafts[i], &job->store->allocator);
+    while (ready < job->count && code == SES_OK) {
+        code = prepare_draft(job, &events[ready], &job->drafts[ready], &job->results[ready], error);
+        if (code == SES_OK)
+            ready++;
+        else if (is_batch)
+            name_event(error, job, ready);
+    }
+    if (code == SES_OK) {
+        code = append_prepared(job, error);
+        if (code < 0 && is_batch && (code == SES_EXISTS || code == SES_STALE))
+            name_event(error, job, job->at - 1);
+    }
+    for (size_t i = 0; i < job->count; i++)
+        event_draft_free(&job->drafts[i]);
+    return code;
+}
+
+static int take_append_options(struct append_job *job, const ses_append_options *given, ses_error *error)
+{
+    ses_append_options options;
+    int code = take_options(&options, sizeof options, given, "append options", error);
+
+    if (code == SES_OK)
+        code = check_flags(options.flags, SES_APPEND_ANYWAY | SES_APPEND_VERSION, "append options", error);
+    if (code == SES_OK && job->session && (options.flags & SES_APPEND_VERSION))
+        code = error_set(error, SES_MISUSE,
+                         "append options: SES_APPEND_VERSION goes with a key; a handle has its own version");
+    if (code == SES_OK && (options.flags & SES_APPEND_VERSION) && (options.flags & SES_APPEND_ANYWAY))
+        code = error_set(error, SES_MISUSE, "append options: SES_APPEND_ANYWAY and SES_APPEND_VERSION contradict");
+    if (code == SES_OK) {
+        job->anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
+        job->checks_version = job->session || (options.flags & SES_APPEND_VERSION);
+        job->version = job->session ? job->session->row.version : options.version;
+    }
+    return code;
+}
+
+static int append_one(struct append_job *job, const char *event, size_t event_len,
+                      const ses_append_options *options, ses_appended *appended, ses_error *error)
+{
+    const ses_text text = {event, event_len};
+    struct event_draft draft;
+    ses_appended result;
+    int code = take_append_options(job, options, error);
+
+    if (code == SES_OK) {
+        job->drafts = &draft;
+        job->results = &result;
+        job->count = 1;
+        code = append_texts(job, &text, false, error);
+    }
+    if (code == SES_OK) {
+        if (appended)
+            *appended = result;
+        code = result.status;
+    }
+    return code;
+}
+
+static int append_many(struct append_job *job, const ses_text *events, size_t count,
+                       const ses_append_options *options, ses_appended *appended, ses_error *error)
+{
+    const ses_allocator *allocator = &job->store->allocator;
+    int code = count ? check_argument(events, "events", error) : SES_OK;
+
+    if (code == SES_OK)
+        code = take_append_options(job, options, error);
+    if (code == SES_OK && count > 0) {
+        bool fits = count < SIZE_MAX / (sizeof *job->drafts + sizeof *job->results);
+        job->count = count;
+        job->drafts = fits ? memory_new(allocator, count * sizeof *job->drafts) : NULL;
+        job->results = fits ? memory_new(allocator, count * sizeof *job->results) : NULL;
+        if (job->drafts && job->results)
+            code = append_texts(job, events, true, error);
+        else
+            code = error_nomem(error);
+        if (code == SES_OK && appended)
+            memcpy(appended, job->results, count * sizeof *appended);
+        memory_free(allocator, job->results);
+        memory_free(allocator, job->drafts);
+    }
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------------- the calls */
+
+static int enter_session(struct append_job *job, ses_session *session, ses_error *error)
+{
+    int code = check_argument(session, "session", error);
+    if (code == SES_OK)
+        code = store_enter(session->store, error);
+    if (code == SES_OK)
+        *job = (struct append_job){.store = session->store, .session = session};
+    return code;
+}
+
+static int enter_key(struct append_job *job, ses_store *store, const ses_key *key, ses_error *error)
+{
+    int code = store_enter(store, error);
+    if (code == SES_OK)
+        code = check_key(key, error);
+    if (code == SES_OK)
+        *job = (struct append_job){.store = store, .key = key};
+    return code;
+}
+
+int ses_append(ses_session *session, const char *event, size_t event_len, const ses_append_options *options,
+               ses_appended *appended, ses_error *error)
+{
+    struct append_job job;
+    int code = enter_session(&job, session, error);
+    return code == SES_OK ? append_one(&job, event, event_len, options, appended, error) : code;
+}
+
+int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
+                      const ses_append_options *options, ses_appended *appended, ses_error *error)
+{
+    struct append_job job;
+    int code = enter_key(&job, store, key, error);
+    return code == SES_OK ? append_one(&job, event, event_len, options, appended, error) : code;
+}
+
+int ses_append_batch(ses_session *session, const ses_text *events, size_t count, const ses_append_options *options,
+                     ses_appended *appended, ses_error *error)
+{
+    struct append_job job;
+    int code = enter_session(&job, session, error);
+    return code == SES_OK ? append_many(&job, events, count, options, appended, error) : code;
+}
+
+int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events, size_t count,
+                            const ses_append_options *options, ses_appended *appended, ses_error *error)
+{
+    struct append_job job;
+    int code = enter_key(&job, store, key, error);
+    return code == SES_OK ? append_many(&job, events, count, options, appended, error) : code;
+}
+
+int ses_invocation_end(ses_session *session, ses_error *error)
+{
+    int code = check_argument(session, "session", error);
+    if (code == SES_OK)
+        code = store_enter(session->store, error);
+    if (code == SES_OK) {
+        state_clear(&session->state, SCOPE_TEMP);
+        memory_free(&session->store->allocator, session->invocation);
+        session->invocation = NULL;
+    }
+    return code;
+}

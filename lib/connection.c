@@ -1,0 +1,285 @@
+#include "connection.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "clock.h"
+#include "error.h"
+#include "memory.h"
+
+/* --------------------------------------------------------------------------------------------- errors */
+
+static int code_of(int rc)
+{
+    int code;
+    switch (rc & 0xFF) {
+    case SQLITE_NOMEM:
+        code = SES_NOMEM;
+        break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+        code = SES_BUSY;
+        break;
+    case SQLITE_READONLY:
+        code = SES_READONLY;
+        break;
+    case SQLITE_FULL:
+        code = SES_FULL;
+        break;
+    case SQLITE_IOERR:
+    case SQLITE_NOLFS:
+        code = SES_IO;
+        break;
+    case SQLITE_CORRUPT:
+    case SQLITE_CONSTRAINT: /* the library keeps every constraint, so the rows that are there must not */
+        code = SES_CORRUPT;
+        break;
+    case SQLITE_NOTADB:
+        code = SES_NOTASTORE;
+        break;
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+        code = SES_CANTOPEN;
+        break;
+    case SQLITE_TOOBIG:
+        code = SES_LIMIT;
+        break;
+    case SQLITE_INTERRUPT:
+        code = SES_INTERRUPTED;
+        break;
+    default:
+        code = SES_INTERNAL;
+        break;
+    }
+    return code;
+}
+
+int connection_error(struct db *db, int rc, const char *doing, ses_error *error)
+{
+    int code = code_of(rc);
+    int extended = db->handle ? sqlite3_extended_errcode(db->handle) : rc;
+    /* The connection's message is of its latest call; it tells more than the code only if it is of ours. */
+    const char *text = (extended & 0xFF) == (rc & 0xFF) ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc);
+
+    if ((extended & 0xFF) != (rc & 0xFF))
+        extended = rc;
+    if (code == SES_NOMEM)
+        error_nomem(error);
+    else if (code == SES_BUSY)
+        error_set(error, code, "%s: still locked by another connection after %lld ms (%s: %s)", db->config->path,
+                  (long long)(db->config->busy_timeout_us / 1000), doing, text);
+    else
+        error_set(error, code, "%s: %s failed: %s (SQLite code %d)", db->config->path, doing, text, extended);
+    if (error)
+        error->sqlite_code = extended;
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------------- waiting */
+
+void connection_start_clock(struct db *db)
+{
+    db->busy_deadline = clock_steady_us() + db->config->busy_timeout_us;
+}
+
+bool connection_wait(struct db *db, int tries)
+{
+    /* Short at first, as most waits are for one commit; then so long that waiting costs nothing. */
+    static const int64_t pauses_us[] = {50, 100, 200, 500, 1000, 2000, 5000};
+    const int last = (int)(sizeof pauses_us / sizeof pauses_us[0]) - 1;
+    int64_t left = db->busy_deadline - clock_steady_us();
+    int64_t pause = pauses_us[tries < last ? tries : last];
+
+    if (left > 0) {
+        if (pause > left)
+            pause = left;
+        const struct timespec time = {0, (long)(pause * 1000)};
+        (void)nanosleep(&time, NULL); /* a signal may cut it short: then the next try comes sooner */
+    }
+    return left > 0;
+}
+
+static int on_busy(void *context, int tries)
+{
+    return connection_wait(context, tries) ? 1 : 0;
+}
+
+/* ------------------------------------------------------------------------------------------ execution */
+
+int connection_execute(struct db *db, const char *sql, const char *doing, ses_error *error)
+{
+    int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? SES_OK : connection_error(db, rc, doing, error);
+}
+
+int connection_read_int(struct db *db, const char *sql, int64_t *value, ses_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = SES_OK;
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+
+    *value = 0;
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_step(statement);
+        if (rc == SQLITE_ROW) {
+            *value = sqlite3_column_int64(statement, 0);
+            rc = SQLITE_DONE;
+        }
+    }
+    if (rc != SQLITE_OK && rc != SQLITE_DONE)
+        code = connection_error(db, rc, sql, error);
+    (void)sqlite3_finalize(statement); /* repeats the failure of the step, which is told already */
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------------- queries */
+
+static void query_fail(struct query *query, int rc)
+{
+    if (query->code == SES_OK)
+        query->code = connection_error(query->db, rc, statement_text(query->id)->name, query->error);
+}
+
+void query_start(struct query *query, struct db *db, enum statement_id id, ses_error *error)
+{
+    *query = (struct query){.db = db, .statement = db->statements[id], .id = id, .code = SES_OK, .error = error};
+    if (UNLIKELY(!query->statement)) {
+        int rc = sqlite3_prepare_v3(db->handle, statement_text(id)->sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                    &query->statement, NULL);
+        if (rc == SQLITE_OK)
+            db->statements[id] = query->statement;
+        else if ((rc & 0xFF) == SQLITE_ERROR)
+            query_fail(query, SQLITE_CORRUPT); /* the statement is good, so the schema is not what it was */
+        else
+            query_fail(query, rc);
+    }
+}
+
+void query_bind_int(struct query *query, int parameter, int64_t value)
+{
+    if (query->code == SES_OK) {
+        int rc = sqlite3_bind_int64(query->statement, parameter, value);
+        if (UNLIKELY(rc != SQLITE_OK))
+            query_fail(query, rc);
+    }
+}
+
+void query_bind_text(struct query *query, int parameter, struct span text)
+{
+    if (query->code == SES_OK) {
+        int rc = sqlite3_bind_text64(query->statement, parameter, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+        if (UNLIKELY(rc != SQLITE_OK))
+            query_fail(query, rc);
+    }
+}
+
+bool query_row(struct query *query)
+{
+    bool row = false;
+    if (query->code == SES_OK) {
+        int rc = sqlite3_step(query->statement);
+        row = rc == SQLITE_ROW;
+        if (UNLIKELY(!row && rc != SQLITE_DONE))
+            query_fail(query, rc);
+    }
+    return row;
+}
+
+int64_t query_int(struct query *query, int column)
+{
+    return sqlite3_column_int64(query->statement, column);
+}
+
+struct span query_text(struct query *query, int column)
+{
+    struct span text = {NULL, 0};
+    text.ptr = (const char *)sqlite3_column_text(query->statement, column);
+    if (text.ptr)
+        text.len = (size_t)sqlite3_column_bytes(query->statement, column);
+    else if (sqlite3_column_type(query->statement, column) != SQLITE_NULL)
+        query_fail(query, SQLITE_NOMEM);
+    return text;
+}
+
+int query_end(struct query *query)
+{
+    if (query->statement) {
+        /* Reset repeats what the step returned, which is told already; bindings borrow the caller's texts. */
+        (void)sqlite3_reset(query->statement);
+        (void)sqlite3_clear_bindings(query->statement);
+    }
+    return query->code;
+}
+
+int query_run(struct db *db, enum statement_id id, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, id, error);
+    (void)query_row(&query);
+    return query_end(&query);
+}
+
+/* ----------------------------------------------------------------------------------- opening, closing */
+
+/* What every connection is told. Settings that belong to the file are the schema's and the writer's. */
+static const char *const SETTINGS = "PRAGMA foreign_keys = ON;"
+                                    "PRAGMA trusted_schema = OFF;"
+                                    "PRAGMA cell_size_check = ON;"
+                                    "PRAGMA fullfsync = ON;"
+                                    "PRAGMA checkpoint_fullfsync = ON;"
+                                    "PRAGMA temp_store = MEMORY;";
+
+static int configure(struct db *db, enum connection_role role, ses_error *error)
+{
+    int rc = sqlite3_extended_result_codes(db->handle, 1);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_busy_handler(db->handle, on_busy, db);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    if (rc == SQLITE_OK) /* the triggers are for other programs; see the schema */
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+
+    int code = rc == SQLITE_OK ? SES_OK : connection_error(db, rc, "configuring the connection", error);
+    if (code == SES_OK)
+        code = connection_execute(db, SETTINGS, "configuring the connection", error);
+    if (code == SES_OK && role == CONNECTION_READER)
+        code = connection_execute(db, "PRAGMA query_only = ON;", "configuring the connection", error);
+    return code;
+}
+
+int connection_open(const struct storage_config *config, enum connection_role role, struct db **db,
+                    ses_error *error)
+{
+    /* A reader opens for writing too: in WAL mode readers take part in recovery. query_only guards it. */
+    int flags = SQLITE_OPEN_NOMUTEX | (config->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
+    struct db *opened = memory_zeroed(config->allocator, sizeof *opened);
+    int code = opened ? SES_OK : error_nomem(error);
+
+    if (code == SES_OK) {
+        opened->config = config;
+        connection_start_clock(opened);
+        if (config->in_memory)
+            flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
+        int rc = sqlite3_open_v2(config->path, &opened->handle, flags, NULL);
+        if (rc != SQLITE_OK)
+            code = connection_error(opened, rc, "opening the file", error);
+    }
+    if (code == SES_OK)
+        code = configure(opened, role, error);
+    if (code == SES_OK)
+        *db = opened;
+    else
+        connection_close(opened);
+    return code;
+}
+
+void connection_close(struct db *db)
+{
+    if (db) {
+        for (size_t i = 0; i < STATEMENT_COUNT; i++)
+            (void)sqlite3_finalize(db->statements[i]); /* a failure was told when the statement ran */
+        (void)sqlite3_close_v2(db->handle);            /* cannot fail: no statement is left */
+        memory_free(db->config->allocator, db);
+    }
+}

@@ -1,0 +1,64 @@
+/* One SQLite connection: how it is opened, how its statements run, how its failures are told. */
+#ifndef SESLITE_CONNECTION_H
+#define SESLITE_CONNECTION_H
+
+#include <sqlite3.h>
+
+#include "common.h"
+#include "sql_text.h"
+#include "storage.h"
+
+struct db {
+    sqlite3 *handle;
+    const struct storage_config *config;
+    int64_t busy_deadline; /* of the call under way, by the steady clock */
+    struct db *next_idle;  /* in the pool of readers */
+    sqlite3_stmt *statements[STATEMENT_COUNT];
+};
+
+enum connection_role { CONNECTION_WRITER, CONNECTION_READER };
+
+SESLITE_PRIVATE int connection_open(const struct storage_config *config, enum connection_role role,
+                                    struct db **db, ses_error *error);
+SESLITE_PRIVATE void connection_close(struct db *db);
+/* From now on the connection waits for locks until the config's timeout is over. */
+SESLITE_PRIVATE void connection_start_clock(struct db *db);
+/* Sleeps a little before another try; false when the time is over. `tries` counts from 0. */
+SESLITE_PRIVATE bool connection_wait(struct db *db, int tries);
+
+/* What SQLite's result code means for a caller, told with what was being done. */
+SESLITE_PRIVATE int connection_error(struct db *db, int rc, const char *doing, ses_error *error);
+/* Runs SQL text that yields no rows we look at. */
+SESLITE_PRIVATE int connection_execute(struct db *db, const char *sql, const char *doing, ses_error *error);
+/* The first column of the first row; SQL that yields none gives 0. */
+SESLITE_PRIVATE int connection_read_int(struct db *db, const char *sql, int64_t *value, ses_error *error);
+
+/*
+ * One run of a prepared statement. The first failure is kept in `code` and makes the rest do nothing, so only
+ * query_end needs looking at. Bound texts must live until then.
+ *
+ *     query_start(&query, db, STATEMENT_X, error);
+ *     query_bind_int(&query, 1, id);
+ *     while (query_row(&query)) ...
+ *     code = query_end(&query);
+ */
+struct query {
+    struct db *db;
+    sqlite3_stmt *statement;
+    enum statement_id id;
+    int code;
+    ses_error *error;
+};
+
+SESLITE_PRIVATE void query_start(struct query *query, struct db *db, enum statement_id id, ses_error *error);
+SESLITE_PRIVATE void query_bind_int(struct query *query, int parameter, int64_t value);
+SESLITE_PRIVATE void query_bind_text(struct query *query, int parameter, struct span text); /* no text: NULL */
+SESLITE_PRIVATE bool query_row(struct query *query);
+SESLITE_PRIVATE int64_t query_int(struct query *query, int column);
+/* Borrowed until the next row; memory out is kept like any failure. */
+SESLITE_PRIVATE struct span query_text(struct query *query, int column);
+SESLITE_PRIVATE int query_end(struct query *query);
+/* Start, one step, end: for a statement without parameters and rows. */
+SESLITE_PRIVATE int query_run(struct db *db, enum statement_id id, ses_error *error);
+
+#endif

@@ -1,0 +1,341 @@
+/* Creating, reading, refreshing and deleting sessions. */
+#include <string.h>
+
+#include "delta.h"
+#include "error.h"
+#include "session.h"
+#include "timestamp.h"
+
+/* A session's initial state: read, and made ready to be stored. */
+struct initial_state {
+    struct arena arena;
+    struct delta delta;
+    struct edits edits;
+    struct span stored; /* without temp: keys; no text when it is empty */
+};
+
+static void initial_state_init(struct initial_state *initial, const ses_store *store)
+{
+    *initial = (struct initial_state){.stored = {NULL, 0}};
+    arena_init(&initial->arena, &store->allocator);
+}
+
+static void initial_state_free(struct initial_state *initial)
+{
+    const ses_allocator *allocator = initial->arena.allocator;
+    delta_free(&initial->delta, allocator);
+    edits_free(&initial->edits, allocator);
+    arena_free(&initial->arena);
+}
+
+static bool stores_something(const struct delta *delta)
+{
+    bool stores = false;
+    for (size_t i = 0; i < delta->count; i++)
+        stores = stores || delta->ops[i].scope != SCOPE_TEMP;
+    return stores;
+}
+
+static int initial_state_read(struct initial_state *initial, struct span text, ses_error *error)
+{
+    struct json_reader reader;
+    int code = SES_OK;
+
+    json_start(&reader, text.ptr, text.len);
+    if (json_peek(&reader) != JSON_OBJECT) {
+        code = json_check(text.ptr, text.len, error);
+        if (code == SES_OK)
+            code = error_at(error, SES_INVALID, 0, "the state must be a JSON object");
+    } else {
+        code = delta_read(&reader, &initial->arena, &initial->delta, &initial->edits, error);
+        if (code == SES_OK && !json_finish(&reader))
+            code = json_error(&reader, error);
+    }
+    if (code == SES_OK && stores_something(&initial->delta)) {
+        initial->stored.ptr = edits_apply(&initial->edits, &initial->arena, text, &initial->stored.len);
+        if (!initial->stored.ptr)
+            code = error_nomem(error);
+    }
+    if (code != SES_OK)
+        error_prefix(error, "the initial state: ");
+    return code;
+}
+
+struct create_job {
+    const ses_key *key;
+    const struct initial_state *initial;
+    int64_t created_us;
+    bool get_existing;
+    struct range range;
+    ses_session *session; /* to be filled; NULL: nobody wants it */
+};
+
+static int run_create(struct db *db, void *context, ses_error *error)
+{
+    struct create_job *job = context;
+    const ses_key *key = job->key;
+    struct session_row row;
+    int result = session_find(db, key, &row, error);
+    int status = SES_OK;
+
+    if (result == SES_NOTFOUND) {
+        result = session_add(db, key, job->created_us, job->initial->stored, &row, error);
+        if (result == SES_OK)
+            result = delta_store(&job->initial->delta, db, &row, 0, error);
+    } else if (result == SES_OK && job->get_existing) {
+        status = SES_EXISTING;
+    } else if (result == SES_OK) {
+        result = error_set(error, SES_EXISTS, "there already is a session %.100s/%.100s/%.100s (app/user/session)",
+                           key->app, key->user, key->session);
+    }
+    if (result == SES_OK && job->session)
+        result = session_load(job->session, db, &row, &job->range, error);
+    return result == SES_OK ? status : result;
+}
+
+/* Most calls that may create find the session there: they need not wait for the writer. */
+static int run_find_existing(struct db *db, void *context, ses_error *error)
+{
+    struct create_job *job = context;
+    struct session_row row;
+    int result = session_find(db, job->key, &row, error);
+
+    if (result == SES_OK && job->session)
+        result = session_load(job->session, db, &row, &job->range, error);
+    return result == SES_OK ? SES_EXISTING : result;
+}
+
+static int create_or_find(ses_store *store, struct create_job *job, ses_error *error)
+{
+    int result = SES_NOTFOUND;
+    if (job->get_existing)
+        result = storage_read(store->storage, run_find_existing, job, error);
+    if (result == SES_NOTFOUND)
+        result = storage_write(store->storage, run_create, job, error);
+    return result;
+}
+
+/* The arguments are checked; an id is made where none was given. */
+static int create_session(ses_store *store, const ses_key *key, const struct initial_state *initial,
+                          const ses_create_options *options, ses_session **session, ses_error *error)
+{
+    char made_id[SES_ID_MAX + 1];
+    ses_key full = *key;
+    struct create_job job = {.key = &full, .initial = initial, .get_existing = options->get_existing != 0};
+    int result = range_take(options->range, &job.range, error);
+
+    job.created_us = options->create_us ? *options->create_us : store_now(store);
+    if (result == SES_OK && (job.created_us < TIMESTAMP_MIN || job.created_us > TIMESTAMP_MAX))
+        result = error_set(error, SES_INVALID, "the time of creation lies outside the years 0 to 9999");
+    if (result == SES_OK && !full.session) {
+        result = store_make_id(store, made_id, error);
+        full.session = made_id;
+    }
+    if (result == SES_OK)
+        result = check_key(&full, error);
+    if (result == SES_OK && session)
+        result = session_new(store, &full, &job.session, error);
+    if (result == SES_OK)
+        result = create_or_find(store, &job, error);
+    if (result >= 0 && session)
+        *session = job.session;
+    else
+        ses_session_close(job.session);
+    return result;
+}
+
+int ses_create_with(ses_store *store, const ses_key *key, const char *state, size_t state_len,
+                    const ses_create_options *given, ses_session **session, ses_error *error)
+{
+    ses_create_options options;
+    struct span text = {"{}", 2};
+    int result = store_enter(store, error);
+
+    if (session)
+        *session = NULL;
+    if (result == SES_OK)
+        result = check_argument(key, "key", error);
+    if (result == SES_OK)
+        result = take_options(&options, sizeof options, given, "create options", error);
+    if (result == SES_OK && state)
+        result = check_text(store, state, state_len, "state", &text, error);
+    if (result == SES_OK) {
+        struct initial_state initial;
+        initial_state_init(&initial, store);
+        result = initial_state_read(&initial, text, error);
+        if (result == SES_OK)
+            result = create_session(store, key, &initial, &options, session, error);
+        initial_state_free(&initial);
+    }
+    return result;
+}
+
+int ses_create(ses_store *store, const ses_key *key, const char *state, size_t state_len, ses_session **session,
+               ses_error *error)
+{
+    return ses_create_with(store, key, state, state_len, NULL, session, error);
+}
+
+int ses_get_or_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
+                      ses_session **session, ses_error *error)
+{
+    const ses_create_options options = {.size = sizeof options, .get_existing = 1};
+    return ses_create_with(store, key, state, state_len, &options, session, error);
+}
+
+/* ------------------------------------------------------------------------------------------- reading */
+
+struct get_job {
+    const ses_key *key;
+    struct range range;
+    ses_session *session;
+};
+
+static int run_get(struct db *db, void *context, ses_error *error)
+{
+    struct get_job *job = context;
+    struct session_row row;
+    int code = session_find(db, job->key, &row, error);
+
+    if (code == SES_NOTFOUND)
+        (void)no_such_session(job->key->app, job->key->user, job->key->session, error);
+    if (code == SES_OK)
+        code = session_load(job->session, db, &row, &job->range, error);
+    return code;
+}
+
+int ses_get(ses_store *store, const ses_key *key, const ses_range *range, ses_session **session, ses_error *error)
+{
+    struct get_job job = {.key = key};
+    int code = store_enter(store, error);
+
+    if (session)
+        *session = NULL;
+    if (code == SES_OK)
+        code = check_argument(session, "session", error);
+    if (code == SES_OK)
+        code = check_key(key, error);
+    if (code == SES_OK)
+        code = range_take(range, &job.range, error);
+    if (code == SES_OK)
+        code = session_new(store, key, &job.session, error);
+    if (code == SES_OK)
+        code = storage_read(store->storage, run_get, &job, error);
+    if (code == SES_OK)
+        *session = job.session;
+    else
+        ses_session_close(job.session);
+    return code;
+}
+
+static int run_refresh(struct db *db, void *context, ses_error *error)
+{
+    struct session_update *update = context;
+    const ses_session *session = update->session;
+    struct session_row row;
+    int code = session_by_id(db, session->row.id, &row, error);
+
+    if (code == SES_NOTFOUND)
+        (void)no_such_session(session->app, session->user, session->id, error);
+    if (code == SES_OK && row.version != session->row.version)
+        code = update_read_events(update, db, row.last_seq, error);
+    if (code == SES_OK)
+        code = update_read_shared(update, db, error);
+    if (code == SES_OK)
+        code = update_prepare(update, &row, error);
+    return code;
+}
+
+int ses_refresh(ses_session *session, ses_error *error)
+{
+    struct session_update update;
+    int code = check_argument(session, "session", error);
+
+    if (code == SES_OK)
+        code = store_enter(session->store, error);
+    if (code == SES_OK) {
+        code = update_init(&update, session, error);
+        if (code == SES_OK)
+            code = storage_read(session->store->storage, run_refresh, &update, error);
+        if (code == SES_OK)
+            update_apply(&update);
+        update_free(&update);
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------- deleting */
+
+struct delete_job {
+    const ses_key *key;
+    int64_t deleted;
+};
+
+static int run_delete(struct db *db, void *context, ses_error *error)
+{
+    struct delete_job *job = context;
+    struct session_row row;
+    int code = session_find(db, job->key, &row, error);
+
+    job->deleted = code == SES_OK ? 1 : 0;
+    if (code == SES_OK)
+        code = session_remove(db, row.id, error);
+    else if (code == SES_NOTFOUND)
+        code = SES_OK;
+    return code;
+}
+
+int ses_delete(ses_store *store, const ses_key *key, int64_t *deleted, ses_error *error)
+{
+    struct delete_job job = {key, 0};
+    int code = store_enter(store, error);
+
+    if (code == SES_OK)
+        code = check_key(key, error);
+    if (code == SES_OK)
+        code = storage_write(store->storage, run_delete, &job, error);
+    if (code == SES_OK && deleted)
+        *deleted = job.deleted;
+    return code;
+}
+
+struct delete_user_job {
+    const char *app;
+    const char *user;
+    int64_t sessions;
+    int64_t state_keys;
+};
+
+static int run_delete_user(struct db *db, void *context, ses_error *error)
+{
+    struct delete_user_job *job = context;
+    struct user_row user;
+    int code = user_find(db, job->app, job->user, &user, error);
+
+    job->sessions = 0;
+    job->state_keys = 0;
+    if (code == SES_OK)
+        code = user_remove(db, user.id, &job->sessions, &job->state_keys, error);
+    else if (code == SES_NOTFOUND)
+        code = SES_OK;
+    return code;
+}
+
+int ses_delete_user(ses_store *store, const char *app, const char *user, int64_t *sessions, int64_t *state_keys,
+                    ses_error *error)
+{
+    struct delete_user_job job = {app, user, 0, 0};
+    int code = store_enter(store, error);
+
+    if (code == SES_OK)
+        code = check_id(app, "app", error);
+    if (code == SES_OK)
+        code = check_id(user, "user", error);
+    if (code == SES_OK)
+        code = storage_write(store->storage, run_delete_user, &job, error);
+    if (code == SES_OK && sessions)
+        *sessions = job.sessions;
+    if (code == SES_OK && state_keys)
+        *state_keys = job.state_keys;
+    return code;
+}

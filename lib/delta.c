@@ -1,0 +1,234 @@
+#include "delta.h"
+
+#include <string.h>
+
+#include "error.h"
+#include "utf8.h"
+
+/* google.adk.sessions.state, and its siblings in Go and Java. */
+static const char *const TOMBSTONE = "__ADK_SENTINEL_REMOVED__";
+
+/* --------------------------------------------------------------------------------------------- scopes */
+
+static const struct span prefixes[SCOPE_COUNT] = {
+    [SCOPE_APP] = {"app:", 4}, [SCOPE_USER] = {"user:", 5}, [SCOPE_SESSION] = {"", 0}, [SCOPE_TEMP] = {"temp:", 5}};
+
+struct span scope_prefix(enum scope scope)
+{
+    return prefixes[scope];
+}
+
+enum scope scope_of(struct span name, struct span *key)
+{
+    static const enum scope prefixed[] = {SCOPE_APP, SCOPE_USER, SCOPE_TEMP};
+    enum scope scope = SCOPE_SESSION;
+
+    for (size_t i = 0; i < sizeof prefixed / sizeof prefixed[0]; i++) {
+        struct span prefix = prefixes[prefixed[i]];
+        if (name.len >= prefix.len && memcmp(name.ptr, prefix.ptr, prefix.len) == 0)
+            scope = prefixed[i];
+    }
+    if (key)
+        *key = (struct span){name.ptr + prefixes[scope].len, name.len - prefixes[scope].len};
+    return scope;
+}
+
+int scope_check_name(struct span name, ses_error *error)
+{
+    struct span key;
+    int code = SES_OK;
+
+    (void)scope_of(name, &key);
+    if (key.len > SES_ID_MAX)
+        code = error_set(error, SES_INVALID, "the state key \"%.40s...\" has %zu bytes after its prefix; %d are allowed",
+                         name.ptr, key.len, SES_ID_MAX);
+    else if (key.len && memchr(key.ptr, '\0', key.len))
+        code = error_set(error, SES_INVALID, "the state key \"%s\" goes on behind a NUL character", name.ptr);
+    else if (!utf8_valid(name.ptr, name.len))
+        code = error_set(error, SES_INVALID, "a state key is not valid UTF-8");
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------------- edits */
+
+void delta_free(struct delta *delta, const ses_allocator *allocator)
+{
+    memory_free(allocator, delta->ops);
+    *delta = (struct delta){0};
+}
+
+void edits_free(struct edits *edits, const ses_allocator *allocator)
+{
+    memory_free(allocator, edits->items);
+    *edits = (struct edits){0};
+}
+
+bool edits_add(struct edits *edits, const ses_allocator *allocator, struct edit edit)
+{
+    void *items = edits->items;
+    bool ok = memory_grow(allocator, &items, &edits->capacity, edits->count + 1, sizeof *edits->items);
+    edits->items = items;
+    if (ok)
+        edits->items[edits->count++] = edit;
+    return ok;
+}
+
+char *edits_apply(const struct edits *edits, struct arena *arena, struct span text, size_t *len)
+{
+    size_t total = text.len;
+    for (size_t i = 0; i < edits->count; i++)
+        total = total - (edits->items[i].end - edits->items[i].start) + edits->items[i].text.len;
+
+    char *out = arena_new(arena, total + 1);
+    if (out) {
+        char *to = out;
+        size_t from = 0;
+        for (size_t i = 0; i < edits->count; i++) {
+            const struct edit *edit = &edits->items[i];
+            memcpy(to, text.ptr + from, edit->start - from);
+            to += edit->start - from;
+            if (edit->text.len)
+                memcpy(to, edit->text.ptr, edit->text.len);
+            to += edit->text.len;
+            from = edit->end;
+        }
+        memcpy(to, text.ptr + from, text.len - from);
+        out[total] = '\0';
+        *len = total;
+    }
+    return out;
+}
+
+/* --------------------------------------------------------------------------------------------- deltas */
+
+/* The key as plain text with a NUL: names go out as C strings. */
+static int decode_name(struct arena *arena, struct json_string key, struct span *name, ses_error *error)
+{
+    char *plain = arena_new(arena, key.raw.len + 1);
+    int code = SES_OK;
+
+    if (!plain) {
+        code = error_nomem(error);
+    } else if (!key.escaped) {
+        memcpy(plain, key.raw.ptr, key.raw.len);
+        name->len = key.raw.len;
+    } else if (!json_unescape(key, plain, &name->len)) {
+        code = error_set(error, SES_INVALID, "a state key holds a lone surrogate, which UTF-8 cannot express");
+    }
+    if (code == SES_OK) {
+        plain[name->len] = '\0';
+        name->ptr = plain;
+        code = scope_check_name(*name, error);
+    }
+    return code;
+}
+
+static bool is_tombstone(struct span value)
+{
+    bool is = false;
+    if (value.len >= 2 && value.ptr[0] == '"') {
+        const struct json_string string = {{value.ptr + 1, value.len - 2},
+                                           memchr(value.ptr, '\\', value.len) != NULL};
+        is = json_string_is(string, TOMBSTONE);
+    }
+    return is;
+}
+
+static bool delta_add(struct delta *delta, const ses_allocator *allocator, struct delta_op op)
+{
+    void *ops = delta->ops;
+    bool ok = memory_grow(allocator, &ops, &delta->capacity, delta->count + 1, sizeof *delta->ops);
+    delta->ops = ops;
+    if (ok)
+        delta->ops[delta->count++] = op;
+    return ok;
+}
+
+/*
+ * Cuts runs of temp: members so that valid JSON stays: a run in front of a member that stays goes up to that
+ * member's key; a run at the end goes with the comma in front of it.
+ */
+struct cutter {
+    bool running;
+    size_t run_start; /* the key of the run's first member */
+    size_t kept_end;  /* behind the last member that stays; 0: none yet */
+    size_t last_end;  /* behind the last member of all */
+};
+
+static bool cutter_member(struct cutter *cutter, struct edits *edits, const ses_allocator *allocator,
+                          bool cut, size_t start)
+{
+    bool ok = true;
+    if (cut && !cutter->running) {
+        cutter->running = true;
+        cutter->run_start = start;
+    } else if (!cut && cutter->running) {
+        cutter->running = false;
+        ok = edits_add(edits, allocator, (struct edit){cutter->run_start, start, {NULL, 0}});
+    }
+    return ok;
+}
+
+static bool cutter_end(const struct cutter *cutter, struct edits *edits, const ses_allocator *allocator)
+{
+    size_t start = cutter->kept_end ? cutter->kept_end : cutter->run_start;
+    return !cutter->running || edits_add(edits, allocator, (struct edit){start, cutter->last_end, {NULL, 0}});
+}
+
+/* One member behind its key. */
+static int read_member(struct json_reader *reader, struct arena *arena, struct delta *delta, struct edits *edits,
+                       struct cutter *cutter, struct json_string key, ses_error *error)
+{
+    size_t key_at = (size_t)(key.raw.ptr - 1 - reader->text);
+    struct delta_op op = {0};
+    int code = decode_name(arena, key, &op.name, error);
+
+    if (code != SES_OK) {
+        if (error)
+            error->offset = (int64_t)key_at;
+    } else if (!json_skip(reader, &op.value)) {
+        code = json_error(reader, error);
+    } else {
+        op.scope = scope_of(op.name, &op.key);
+        op.removes = is_tombstone(op.value);
+        bool cut = op.scope == SCOPE_TEMP;
+        if (!cutter_member(cutter, edits, arena->allocator, cut, key_at) ||
+            !delta_add(delta, arena->allocator, op))
+            code = error_nomem(error);
+        cutter->last_end = (size_t)(reader->at - reader->text);
+        if (!cut)
+            cutter->kept_end = cutter->last_end;
+    }
+    return code;
+}
+
+int delta_read(struct json_reader *reader, struct arena *arena, struct delta *delta, struct edits *edits,
+               ses_error *error)
+{
+    struct cutter cutter = {0};
+    struct json_string key;
+    int code = json_enter(reader) ? SES_OK : json_error(reader, error);
+
+    while (code == SES_OK && json_member(reader, &key))
+        code = read_member(reader, arena, delta, edits, &cutter, key, error);
+    if (code == SES_OK && reader->wrong)
+        code = json_error(reader, error);
+    if (code == SES_OK && !cutter_end(&cutter, edits, arena->allocator))
+        code = error_nomem(error);
+    return code;
+}
+
+int delta_store(const struct delta *delta, struct db *db, const struct session_row *session, int64_t seq,
+                ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < delta->count && code == SES_OK; i++) {
+        const struct delta_op *op = &delta->ops[i];
+        if (op->scope != SCOPE_TEMP && op->removes)
+            code = state_remove(db, op->scope, session, op->key, error);
+        else if (op->scope != SCOPE_TEMP)
+            code = state_set(db, op->scope, session, seq, op->key, op->value, error);
+    }
+    return code;
+}

@@ -1,0 +1,128 @@
+#include "error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct code_entry {
+    int code;
+    const char *name;
+    const char *text;
+};
+
+static const struct code_entry code_entries[] = {
+    {SES_OK, "SES_OK", "success"},
+    {SES_PARTIAL, "SES_PARTIAL", "success: a partial event, nothing was stored"},
+    {SES_DUPLICATE, "SES_DUPLICATE", "success: this event had been stored before"},
+    {SES_EXISTING, "SES_EXISTING", "success: the session was already there"},
+    {SES_ROW, "SES_ROW", "success: here is an event"},
+#define CODE_ENTRY(name, number, text) {SES_##name, "SES_" #name, text},
+    SES_CODES(CODE_ENTRY)
+#undef CODE_ENTRY
+};
+
+static const struct code_entry *code_find(int code)
+{
+    static const struct code_entry unknown = {0, "SES_UNKNOWN", "not a code of seslite"};
+    const struct code_entry *found = &unknown;
+
+    for (size_t i = 0; i < sizeof code_entries / sizeof code_entries[0]; i++) {
+        if (code_entries[i].code == code) {
+            found = &code_entries[i];
+            break;
+        }
+    }
+    return found;
+}
+
+const char *ses_code_name(int code)
+{
+    return code_find(code)->name;
+}
+
+const char *ses_code_text(int code)
+{
+    return code_find(code)->text;
+}
+
+/* A cut in the middle of a UTF-8 character would make the message invalid text: drop the torn character. */
+static void trim_torn_character(char *text)
+{
+    size_t len = strlen(text);
+    size_t start = len;
+
+    while (start > 0 && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
+        start--;
+    if (start > 0) {
+        unsigned char lead = (unsigned char)text[start - 1];
+        size_t want = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
+        if (len - (start - 1) < want)
+            text[start - 1] = '\0';
+    }
+}
+
+static void error_write(ses_error *error, int code, int64_t offset, const char *format, va_list arguments)
+{
+    error->code = code;
+    error->sqlite_code = 0;
+    error->offset = offset;
+    error->index = -1;
+    if (vsnprintf(error->message, sizeof error->message, format, arguments) < 0)
+        error->message[0] = '\0';
+    trim_torn_character(error->message);
+}
+
+void error_clear(ses_error *error)
+{
+    if (error) {
+        error->code = SES_OK;
+        error->sqlite_code = 0;
+        error->offset = -1;
+        error->index = -1;
+        error->message[0] = '\0';
+    }
+}
+
+int error_set(ses_error *error, int code, const char *format, ...)
+{
+    if (error) {
+        va_list arguments;
+        va_start(arguments, format);
+        error_write(error, code, -1, format, arguments);
+        va_end(arguments);
+    }
+    return code;
+}
+
+int error_at(ses_error *error, int code, size_t offset, const char *format, ...)
+{
+    if (error) {
+        va_list arguments;
+        va_start(arguments, format);
+        error_write(error, code, (int64_t)offset, format, arguments);
+        va_end(arguments);
+    }
+    return code;
+}
+
+int error_nomem(ses_error *error)
+{
+    return error_set(error, SES_NOMEM, "out of memory");
+}
+
+void error_prefix(ses_error *error, const char *format, ...)
+{
+    if (error) {
+        char message[sizeof error->message];
+        va_list arguments;
+
+        va_start(arguments, format);
+        int len = vsnprintf(message, sizeof message, format, arguments);
+        va_end(arguments);
+        if (len >= 0 && (size_t)len < sizeof message) {
+            snprintf(message + len, sizeof message - (size_t)len, "%s", error->message);
+            memcpy(error->message, message, sizeof message);
+            trim_torn_character(error->message);
+        }
+    }
+}

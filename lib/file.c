@@ -1,0 +1,143 @@
+#include "file.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/vfs.h>
+#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__OpenBSD__) || defined(__DragonFly__)
+#include <sys/mount.h>
+#include <sys/param.h>
+#endif
+
+#include "error.h"
+#include "memory.h"
+
+/* The system's words for an errno, without the static buffer of strerror. */
+static int cannot_open(const char *path, const char *doing, int number, ses_error *error)
+{
+    char text[128] = "";
+    int code = number == ENOSPC || number == EDQUOT ? SES_FULL : number == EROFS ? SES_READONLY : SES_CANTOPEN;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+
+    (void)strncpy(text, plain ? strerror_l(number, plain) : "the system refused", sizeof text - 1);
+    if (plain)
+        freelocale(plain);
+    return error_set(error, code, "%s: %s: %s", path, doing, text);
+}
+
+int file_look(const char *path, enum file_kind *kind, ses_error *error)
+{
+    struct stat status;
+    int code = SES_OK;
+
+    if (stat(path, &status) != 0) {
+        *kind = FILE_ABSENT;
+        if (errno != ENOENT)
+            code = cannot_open(path, "cannot look at the file", errno, error);
+    } else if (S_ISDIR(status.st_mode)) {
+        code = error_set(error, SES_CANTOPEN, "%s: this is a directory, not a file", path);
+    } else if (!S_ISREG(status.st_mode)) {
+        code = error_set(error, SES_CANTOPEN, "%s: this is not a regular file", path);
+    } else {
+        *kind = status.st_size == 0 ? FILE_EMPTY : FILE_FILLED;
+    }
+    return code;
+}
+
+static char *path_with(const ses_allocator *allocator, const char *path, const char *suffix)
+{
+    size_t path_len = strlen(path);
+    size_t suffix_len = strlen(suffix);
+    char *joined = memory_new(allocator, path_len + suffix_len + 1);
+    if (joined) {
+        memcpy(joined, path, path_len);
+        memcpy(joined + path_len, suffix, suffix_len + 1);
+    }
+    return joined;
+}
+
+bool file_has_journal(const ses_allocator *allocator, const char *path)
+{
+    struct stat status;
+    char *journal = path_with(allocator, path, "-journal");
+    bool has = journal && stat(journal, &status) == 0 && status.st_size > 0;
+    memory_free(allocator, journal);
+    return has;
+}
+
+int file_create_private(const ses_allocator *allocator, const char *path, ses_error *error)
+{
+    /*
+     * The file is made under another name and linked into place. Opening it under its own name would not do:
+     * closing that descriptor would drop the locks another thread may have taken on it by then
+     * (https://www.sqlite.org/howtocorrupt.html, section 2.2).
+     */
+    int code = SES_OK;
+    char *fresh = path_with(allocator, path, "-newXXXXXX");
+    int descriptor = fresh ? mkstemp(fresh) : -1; /* mode 0600, as POSIX says */
+
+    if (!fresh) {
+        code = error_nomem(error);
+    } else if (descriptor < 0) {
+        code = cannot_open(path, "cannot create the file", errno, error);
+    } else {
+        (void)close(descriptor); /* nothing was written that could be lost */
+        if (link(fresh, path) != 0 && errno != EEXIST) {
+            /* No hard links here: renaming does the same, except that it would replace what is there. */
+            if (access(path, F_OK) == 0 || rename(fresh, path) != 0)
+                code = cannot_open(path, "cannot create the file", errno, error);
+        }
+        (void)unlink(fresh); /* fails after a rename, as it should */
+    }
+    memory_free(allocator, fresh);
+    return code;
+}
+
+#if defined(__linux__)
+bool file_is_remote(const char *path)
+{
+    /* From the kernel's include/uapi/linux/magic.h and statfs(2). */
+    static const uint32_t remote[] = {
+        0x00006969, /* NFS */
+        0x0000517B, /* SMB */
+        0xFE534D42, /* SMB2 */
+        0xFF534D42, /* CIFS */
+        0x01021997, /* 9P */
+        0x65735546, /* FUSE: sshfs and others */
+        0x00C36400, /* Ceph */
+        0x5346414F, /* AFS */
+        0x73757245, /* Coda */
+        0x786F4256, /* VirtualBox shared folders */
+        0x0BD00BD0, /* Lustre */
+        0x47504653, /* GPFS */
+        0x01161970, /* GFS2 */
+        0x7461636F  /* OCFS2 */
+    };
+    struct statfs status;
+    bool is_remote = false;
+
+    if (statfs(path, &status) == 0) {
+        for (size_t i = 0; i < sizeof remote / sizeof remote[0]; i++)
+            is_remote = is_remote || (uint32_t)status.f_type == remote[i];
+    }
+    return is_remote;
+}
+#elif defined(MNT_LOCAL)
+bool file_is_remote(const char *path)
+{
+    struct statfs status;
+    return statfs(path, &status) == 0 && (status.f_flags & MNT_LOCAL) == 0;
+}
+#else
+bool file_is_remote(const char *path)
+{
+    (void)path; /* no portable way to ask: SQLite itself refuses WAL where shared memory is missing */
+    return false;
+}
+#endif

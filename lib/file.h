@@ -1,0 +1,19 @@
+/* The file system around a store: is the file there, may WAL be used on it, making it private. */
+#ifndef SESLITE_FILE_H
+#define SESLITE_FILE_H
+
+#include "common.h"
+
+enum file_kind { FILE_ABSENT, FILE_EMPTY, FILE_FILLED };
+
+/* CANTOPEN for a directory, a device, or a path that cannot be looked up. */
+SESLITE_PRIVATE int file_look(const char *path, enum file_kind *kind, ses_error *error);
+/* True when there is a rollback journal with something in it beside the file. */
+SESLITE_PRIVATE bool file_has_journal(const ses_allocator *allocator, const char *path);
+/* Makes an empty file that only its owner may read and write; fine when somebody else just made one. */
+SESLITE_PRIVATE int file_create_private(const ses_allocator *allocator, const char *path, ses_error *error);
+/* True when the file lies on a network or virtual file system, where WAL's shared memory does not work
+ * (https://www.sqlite.org/wal.html, "Disadvantages"). */
+SESLITE_PRIVATE bool file_is_remote(const char *path);
+
+#endif

@@ -1,0 +1,54 @@
+/* Memory: everything the library allocates goes through a store's allocator, by way of these. */
+#ifndef SESLITE_MEMORY_H
+#define SESLITE_MEMORY_H
+
+#include "common.h"
+
+SESLITE_PRIVATE void memory_default(ses_allocator *allocator);
+SESLITE_PRIVATE void *memory_new(const ses_allocator *allocator, size_t bytes);
+SESLITE_PRIVATE void *memory_zeroed(const ses_allocator *allocator, size_t bytes);
+SESLITE_PRIVATE void *memory_resize(const ses_allocator *allocator, void *memory, size_t bytes);
+SESLITE_PRIVATE void memory_free(const ses_allocator *allocator, void *memory);
+/* Room for `needed` elements in all: grows `*items` by doubling. False: out of memory, unchanged. */
+SESLITE_PRIVATE bool memory_grow(const ses_allocator *allocator, void **items, size_t *capacity, size_t needed,
+                                 size_t item_bytes);
+/* A text for the caller, freed by ses_free: room for `len` bytes and a NUL, which is set. */
+SESLITE_PRIVATE char *memory_text(const ses_allocator *allocator, size_t len);
+
+/*
+ * An arena: many small pieces that are freed together. It starts with no memory; a zeroed one with its
+ * allocator set is ready.
+ */
+struct arena_chunk;
+struct arena {
+    const ses_allocator *allocator;
+    struct arena_chunk *chunks; /* the newest first */
+    char *next;                 /* free room in the newest */
+    size_t left;
+};
+
+SESLITE_PRIVATE void arena_init(struct arena *arena, const ses_allocator *allocator);
+/* Aligned for any type; NULL: out of memory. */
+SESLITE_PRIVATE void *arena_new(struct arena *arena, size_t bytes);
+/* A copy of the text with a NUL behind it. */
+SESLITE_PRIVATE char *arena_text(struct arena *arena, const char *text, size_t len);
+/* Frees all but one chunk and starts over in it: for reuse without allocating. */
+SESLITE_PRIVATE void arena_reset(struct arena *arena);
+/* Moves everything of `from` into `into`; cannot fail. */
+SESLITE_PRIVATE void arena_join(struct arena *into, struct arena *from);
+SESLITE_PRIVATE void arena_free(struct arena *arena);
+
+/* A text that grows. After a failed allocation it is `failed` and stays so: look once, at the end. */
+struct buffer {
+    const ses_allocator *allocator;
+    char *data;
+    size_t len;
+    size_t capacity;
+    bool failed;
+};
+
+SESLITE_PRIVATE void buffer_init(struct buffer *buffer, const ses_allocator *allocator);
+SESLITE_PRIVATE void buffer_add(struct buffer *buffer, const char *text, size_t len);
+SESLITE_PRIVATE void buffer_free(struct buffer *buffer);
+
+#endif

@@ -1,0 +1,125 @@
+/* Reading state by key, without a handle. */
+#include <string.h>
+
+#include "error.h"
+#include "memory.h"
+#include "store.h"
+
+struct read_job {
+    const ses_key *key;
+    ses_store *store;
+    const char *name; /* of one value; NULL: the whole state */
+    char *json;
+    size_t len;
+};
+
+static int keep_text(struct read_job *job, struct span text, ses_error *error)
+{
+    job->json = memory_text(&job->store->allocator, text.len);
+    if (job->json) {
+        memcpy(job->json, text.ptr, text.len);
+        job->len = text.len;
+    }
+    return job->json ? SES_OK : error_nomem(error);
+}
+
+static int keep_value(void *context, struct span key, struct span value, ses_error *error)
+{
+    (void)key;
+    return keep_text(context, value, error);
+}
+
+static int read_one(struct read_job *job, struct db *db, const struct session_row *row, ses_error *error)
+{
+    const struct span name = {job->name, strlen(job->name)};
+    struct span key;
+    enum scope scope = scope_of(name, &key);
+    int64_t owner = scope == SCOPE_APP ? row->app_id : scope == SCOPE_USER ? row->user_id : row->id;
+    int code = SES_OK;
+
+    if (scope != SCOPE_TEMP)
+        code = state_one(db, scope, owner, key, keep_value, job, error);
+    if (code == SES_OK && !job->json)
+        code = error_set(error, SES_NOTFOUND, "there is no state key \"%.200s\"", job->name);
+    return code;
+}
+
+static int read_all(struct read_job *job, struct db *db, const struct session_row *row, ses_error *error)
+{
+    struct state state;
+    struct span json = {NULL, 0};
+    int code = state_init(&state, &job->store->allocator, job->store->seed, error);
+
+    if (code == SES_OK)
+        code = state_load(&state, db, SCOPE_APP, row->app_id, error);
+    if (code == SES_OK)
+        code = state_load(&state, db, SCOPE_USER, row->user_id, error);
+    if (code == SES_OK)
+        code = state_load(&state, db, SCOPE_SESSION, row->id, error);
+    if (code == SES_OK) {
+        json.ptr = state_to_json(&state, &json.len);
+        code = json.ptr ? keep_text(job, json, error) : error_nomem(error);
+    }
+    state_free(&state);
+    return code;
+}
+
+static int run_read(struct db *db, void *context, ses_error *error)
+{
+    struct read_job *job = context;
+    struct session_row row;
+    int code = session_find(db, job->key, &row, error);
+
+    if (code == SES_NOTFOUND)
+        (void)no_such_session(job->key->app, job->key->user, job->key->session, error);
+    else if (code == SES_OK && job->name)
+        code = read_one(job, db, &row, error);
+    else if (code == SES_OK)
+        code = read_all(job, db, &row, error);
+    return code;
+}
+
+static int read_by_key(struct read_job *job, char **json, size_t *len, ses_error *error)
+{
+    int code = check_key(job->key, error);
+
+    if (code == SES_OK && job->name)
+        code = scope_check_name((struct span){job->name, strlen(job->name)}, error);
+    if (code == SES_OK)
+        code = storage_read(job->store->storage, run_read, job, error);
+    if (code == SES_OK) {
+        *json = job->json;
+        if (len)
+            *len = job->len;
+    } else {
+        ses_free(job->json);
+    }
+    return code;
+}
+
+int ses_read_state(ses_store *store, const ses_key *key, char **json, size_t *len, ses_error *error)
+{
+    struct read_job job = {.key = key, .store = store};
+    int code = store_enter(store, error);
+
+    if (json)
+        *json = NULL;
+    if (code == SES_OK)
+        code = check_argument(json, "json", error);
+    return code == SES_OK ? read_by_key(&job, json, len, error) : code;
+}
+
+int ses_read_value(ses_store *store, const ses_key *key, const char *name, char **json, size_t *len,
+                   ses_error *error)
+{
+    struct read_job job = {.key = key, .store = store, .name = name};
+    int code = store_enter(store, error);
+
+    if (json)
+        *json = NULL;
+    if (code == SES_OK)
+        code = check_argument(json, "json", error);
+    if (code == SES_OK)
+        code = check_argument(name, "name", error);
+    return code == SES_OK ? read_by_key(&job, json, len, error) : code;
+}

@@ -1,0 +1,94 @@
+/* The rows of the events table. A session's events stand side by side under one integer key. */
+#include "connection.h"
+#include "error.h"
+#include "storage.h"
+
+static int64_t position_of(int64_t session_id, int64_t seq)
+{
+    return session_id << 32 | seq;
+}
+
+int event_add(struct db *db, int64_t session_id, const struct event_row *row, ses_error *error)
+{
+    struct query query;
+
+    query_start(&query, db, STATEMENT_EVENT_ADD, error);
+    query_bind_int(&query, 1, position_of(session_id, row->seq));
+    query_bind_int(&query, 2, session_id);
+    query_bind_text(&query, 3, row->id);
+    query_bind_text(&query, 4, row->invocation_id);
+    query_bind_text(&query, 5, row->author);
+    if (row->branch.ptr)
+        query_bind_text(&query, 6, row->branch);
+    query_bind_int(&query, 7, row->time_us);
+    if (row->high_us > row->time_us)
+        query_bind_int(&query, 8, row->high_us);
+    query_bind_text(&query, 9, row->body);
+    (void)query_row(&query);
+    int code = query_end(&query);
+    return code == SES_OK && sqlite3_changes(db->handle) == 0 ? SES_EXISTS : code;
+}
+
+static void read_text(struct query *query, struct event_row *row)
+{
+    row->id = query_text(query, 1);
+    row->invocation_id = query_text(query, 2);
+    row->author = query_text(query, 3);
+    row->branch = query_text(query, 4);
+    row->body = query_text(query, 7);
+}
+
+static int visit_rows(struct query *query, bool times_only, event_visitor *visit, void *context,
+                      ses_error *error)
+{
+    int high_column = times_only ? 2 : 6;
+    int result = SES_OK;
+
+    while (result == SES_OK && query_row(query)) {
+        struct event_row row = {.seq = query_int(query, 0) & STORAGE_MAX_SEQ,
+                                .time_us = query_int(query, high_column - 1),
+                                .high_us = query_int(query, high_column)};
+        if (sqlite3_column_type(query->statement, high_column) == SQLITE_NULL)
+            row.high_us = row.time_us;
+        if (!times_only)
+            read_text(query, &row);
+        if (query->code == SES_OK)
+            result = visit(context, &row, error);
+    }
+    int code = query_end(query);
+    return code != SES_OK ? code : result < 0 ? result : SES_OK;
+}
+
+int event_by_id(struct db *db, int64_t session_id, struct span id, event_visitor *visit, void *context,
+                ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, STATEMENT_EVENT_BY_ID, error);
+    query_bind_int(&query, 1, session_id);
+    query_bind_text(&query, 2, id);
+    return visit_rows(&query, false, visit, context, error);
+}
+
+int events_walk(struct db *db, int64_t session_id, int64_t first, int64_t last, enum walk walk,
+                event_visitor *visit, void *context, ses_error *error)
+{
+    static const enum statement_id statements[] = {
+        [WALK_FORWARD] = STATEMENT_EVENTS_FORWARD,
+        [WALK_BACKWARD] = STATEMENT_EVENTS_BACKWARD,
+        [WALK_BACKWARD_TIMES] = STATEMENT_EVENT_TIMES_BACKWARD,
+    };
+    int code = SES_OK;
+
+    if (first < 1)
+        first = 1;
+    if (last > STORAGE_MAX_SEQ)
+        last = STORAGE_MAX_SEQ;
+    if (first <= last) {
+        struct query query;
+        query_start(&query, db, statements[walk], error);
+        query_bind_int(&query, 1, position_of(session_id, first));
+        query_bind_int(&query, 2, position_of(session_id, last));
+        code = visit_rows(&query, walk == WALK_BACKWARD_TIMES, visit, context, error);
+    }
+    return code;
+}

@@ -1,0 +1,290 @@
+/* Apps, users and sessions: their rows. */
+#include <string.h>
+
+#include "connection.h"
+#include "error.h"
+#include "storage.h"
+
+static struct span span_of(const char *text)
+{
+    return (struct span){text, strlen(text)};
+}
+
+static int64_t hour_of(int64_t time_us)
+{
+    const int64_t hour = INT64_C(3600000000);
+    return time_us / hour - (time_us % hour < 0 ? 1 : 0);
+}
+
+static void read_row(struct query *query, struct session_row *row)
+{
+    row->id = query_int(query, 0);
+    row->app_id = query_int(query, 1);
+    row->user_id = query_int(query, 2);
+    row->version = query_int(query, 3);
+    row->last_seq = query_int(query, 4);
+    row->event_count = query_int(query, 5);
+    row->created_us = query_int(query, 6);
+    row->updated_us = query_int(query, 7);
+}
+
+/* Ends a query that looks for one session. */
+static int end_with_row(struct query *query, struct session_row *row)
+{
+    bool found = query_row(query);
+    if (found)
+        read_row(query, row);
+    int code = query_end(query);
+    return code == SES_OK && !found ? SES_NOTFOUND : code;
+}
+
+int session_find(struct db *db, const ses_key *key, struct session_row *row, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, STATEMENT_SESSION_FIND, error);
+    query_bind_text(&query, 1, span_of(key->app));
+    query_bind_text(&query, 2, span_of(key->user));
+    query_bind_text(&query, 3, span_of(key->session));
+    return end_with_row(&query, row);
+}
+
+int session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, STATEMENT_SESSION_BY_ID, error);
+    query_bind_int(&query, 1, id);
+    return end_with_row(&query, row);
+}
+
+int app_find(struct db *db, const char *app, int64_t *id, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, STATEMENT_APP_FIND, error);
+    query_bind_text(&query, 1, span_of(app));
+    bool found = query_row(&query);
+    if (found)
+        *id = query_int(&query, 0);
+    int code = query_end(&query);
+    return code == SES_OK && !found ? SES_NOTFOUND : code;
+}
+
+int user_find(struct db *db, const char *app, const char *user, struct user_row *row, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, STATEMENT_USER_FIND, error);
+    query_bind_text(&query, 1, span_of(app));
+    query_bind_text(&query, 2, span_of(user));
+    bool found = query_row(&query);
+    if (found) {
+        row->id = query_int(&query, 0);
+        row->app_id = query_int(&query, 1);
+    }
+    int code = query_end(&query);
+    return code == SES_OK && !found ? SES_NOTFOUND : code;
+}
+
+static int user_ensure(struct db *db, const char *app, const char *user, struct user_row *row, ses_error *error)
+{
+    struct query query;
+    int64_t app_id = 0;
+    int code = user_find(db, app, user, row, error);
+
+    if (code == SES_NOTFOUND) {
+        query_start(&query, db, STATEMENT_APP_ADD, error);
+        query_bind_text(&query, 1, span_of(app));
+        (void)query_row(&query);
+        code = query_end(&query);
+        if (code == SES_OK)
+            code = app_find(db, app, &app_id, error);
+        if (code == SES_OK) {
+            query_start(&query, db, STATEMENT_USER_ADD, error);
+            query_bind_int(&query, 1, app_id);
+            query_bind_text(&query, 2, span_of(user));
+            (void)query_row(&query);
+            code = query_end(&query);
+        }
+        if (code == SES_OK)
+            code = user_find(db, app, user, row, error);
+    }
+    return code;
+}
+
+static int add_details(struct db *db, int64_t id, struct span initial_state, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, STATEMENT_DETAILS_ADD, error);
+    query_bind_int(&query, 1, id);
+    query_bind_text(&query, 2, initial_state);
+    (void)query_row(&query);
+    return query_end(&query);
+}
+
+int session_add(struct db *db, const ses_key *key, int64_t created_us, struct span initial_state,
+                struct session_row *row, ses_error *error)
+{
+    struct query query;
+    struct user_row user;
+    int code = user_ensure(db, key->app, key->user, &user, error);
+
+    if (code == SES_OK) {
+        query_start(&query, db, STATEMENT_SESSION_ADD, error);
+        query_bind_int(&query, 1, user.app_id);
+        query_bind_int(&query, 2, user.id);
+        query_bind_text(&query, 3, span_of(key->session));
+        query_bind_int(&query, 4, created_us);
+        query_bind_int(&query, 5, hour_of(created_us));
+        (void)query_row(&query);
+        code = query_end(&query);
+    }
+    if (code == SES_OK) {
+        *row = (struct session_row){.id = sqlite3_last_insert_rowid(db->handle),
+                                    .app_id = user.app_id,
+                                    .user_id = user.id,
+                                    .created_us = created_us,
+                                    .updated_us = created_us};
+        if (row->id > STORAGE_MAX_SESSION_ID)
+            code = error_set(error, SES_LIMIT, "%s: this file has had 2^31 sessions; start another",
+                             db->config->path);
+    }
+    if (code == SES_OK && initial_state.ptr)
+        code = add_details(db, row->id, initial_state, error);
+    return code;
+}
+
+int session_touch(struct db *db, const struct session_row *before, const struct session_row *after,
+                  ses_error *error)
+{
+    int64_t hour = hour_of(after->updated_us);
+    bool same_hour = hour == hour_of(before->updated_us);
+    struct query query;
+
+    query_start(&query, db, same_hour ? STATEMENT_SESSION_TOUCH : STATEMENT_SESSION_TOUCH_HOUR, error);
+    query_bind_int(&query, 1, after->id);
+    query_bind_int(&query, 2, after->version);
+    query_bind_int(&query, 3, after->last_seq);
+    query_bind_int(&query, 4, after->event_count);
+    query_bind_int(&query, 5, after->updated_us);
+    if (!same_hour)
+        query_bind_int(&query, 6, hour);
+    (void)query_row(&query);
+    return query_end(&query);
+}
+
+static int delete_by_id(struct db *db, enum statement_id statement, int64_t id, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, statement, error);
+    query_bind_int(&query, 1, id);
+    (void)query_row(&query);
+    return query_end(&query);
+}
+
+static int delete_events(struct db *db, int64_t session_id, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, STATEMENT_EVENTS_DELETE, error);
+    query_bind_int(&query, 1, session_id << 32);
+    query_bind_int(&query, 2, session_id << 32 | STORAGE_MAX_SEQ);
+    (void)query_row(&query);
+    return query_end(&query);
+}
+
+int session_remove(struct db *db, int64_t id, ses_error *error)
+{
+    /* The foreign keys would do it, but row by row through an index. */
+    int code = delete_events(db, id, error);
+    if (code == SES_OK)
+        code = delete_by_id(db, STATEMENT_SESSION_STATE_DELETE, id, error);
+    if (code == SES_OK)
+        code = delete_by_id(db, STATEMENT_SESSION_DELETE, id, error);
+    return code;
+}
+
+/* One session of a user, or NOTFOUND when none is left. */
+static int any_session(struct db *db, int64_t user_id, int64_t *id, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, STATEMENT_SESSIONS_OF_USER, error);
+    query_bind_int(&query, 1, user_id);
+    bool found = query_row(&query);
+    if (found)
+        *id = query_int(&query, 0);
+    int code = query_end(&query);
+    return code == SES_OK && !found ? SES_NOTFOUND : code;
+}
+
+int user_remove(struct db *db, int64_t id, int64_t *sessions, int64_t *state_keys, ses_error *error)
+{
+    int64_t session_id = 0;
+    int code;
+
+    *sessions = 0;
+    while ((code = any_session(db, id, &session_id, error)) == SES_OK &&
+           (code = session_remove(db, session_id, error)) == SES_OK)
+        (*sessions)++;
+    if (code == SES_NOTFOUND)
+        code = delete_by_id(db, STATEMENT_USER_STATE_DELETE, id, error);
+    if (code == SES_OK) {
+        *state_keys = sqlite3_changes(db->handle);
+        code = delete_by_id(db, STATEMENT_USER_DELETE, id, error);
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------------- lists */
+
+static enum statement_id list_statement(const struct list_query *list)
+{
+    static const enum statement_id of_user[] = {
+        [SES_ORDER_NEWEST] = STATEMENT_LIST_USER_NEWEST,
+        [SES_ORDER_OLDEST] = STATEMENT_LIST_USER_OLDEST,
+        [SES_ORDER_CREATED] = STATEMENT_LIST_USER_CREATED,
+    };
+    static const enum statement_id of_app[] = {
+        [SES_ORDER_NEWEST] = STATEMENT_LIST_APP_NEWEST,
+        [SES_ORDER_OLDEST] = STATEMENT_LIST_APP_OLDEST,
+        [SES_ORDER_CREATED] = STATEMENT_LIST_APP_CREATED,
+    };
+    return list->whole_app ? of_app[list->order] : of_user[list->order];
+}
+
+static void bind_place(struct query *query, const struct list_query *list)
+{
+    struct list_place place = list->after;
+
+    if (list->from_start) {
+        place.updated_us = list->order == SES_ORDER_NEWEST ? INT64_MAX : INT64_MIN;
+        place.name = (struct span){"", 0};
+    }
+    if (list->order == SES_ORDER_CREATED) {
+        query_bind_int(query, 2, list->from_start ? 0 : place.session_id);
+    } else {
+        query_bind_int(query, 2, place.updated_us);
+        query_bind_text(query, 3, place.name);
+        query_bind_int(query, 4, place.user_id);
+        if (list->whole_app)
+            query_bind_int(query, 6, hour_of(place.updated_us));
+    }
+}
+
+int sessions_list(struct db *db, const struct list_query *list, session_visitor *visit, void *context,
+                  ses_error *error)
+{
+    struct query query;
+    int result = SES_OK;
+
+    query_start(&query, db, list_statement(list), error);
+    query_bind_int(&query, 1, list->owner);
+    bind_place(&query, list);
+    query_bind_int(&query, 5, list->limit);
+    while (result == SES_OK && query_row(&query)) {
+        struct session_row row;
+        read_row(&query, &row);
+        struct span name = query_text(&query, 8);
+        struct span user = query_text(&query, 9);
+        if (name.ptr && user.ptr)
+            result = visit(context, &row, name, user, error);
+    }
+    int code = query_end(&query);
+    return code != SES_OK ? code : result < 0 ? result : SES_OK;
+}

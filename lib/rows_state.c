@@ -1,0 +1,79 @@
+/* The rows of the three state tables, which differ only in their owner. */
+#include "connection.h"
+#include "storage.h"
+
+struct scope_statements {
+    enum statement_id all, one, set, remove;
+};
+
+static const struct scope_statements scope_statements[STORED_SCOPES] = {
+    [SCOPE_APP] = {STATEMENT_APP_STATE_ALL, STATEMENT_APP_STATE_GET, STATEMENT_APP_STATE_SET,
+                   STATEMENT_APP_STATE_REMOVE},
+    [SCOPE_USER] = {STATEMENT_USER_STATE_ALL, STATEMENT_USER_STATE_GET, STATEMENT_USER_STATE_SET,
+                    STATEMENT_USER_STATE_REMOVE},
+    [SCOPE_SESSION] = {STATEMENT_SESSION_STATE_ALL, STATEMENT_SESSION_STATE_GET, STATEMENT_SESSION_STATE_SET,
+                       STATEMENT_SESSION_STATE_REMOVE},
+};
+
+static int64_t owner_of(enum scope scope, const struct session_row *session)
+{
+    return scope == SCOPE_APP ? session->app_id : scope == SCOPE_USER ? session->user_id : session->id;
+}
+
+static int visit_rows(struct query *query, state_visitor *visit, void *context, ses_error *error)
+{
+    int result = SES_OK;
+    while (result == SES_OK && query_row(query)) {
+        struct span key = query_text(query, 0);
+        struct span value = query_text(query, 1);
+        if (key.ptr && value.ptr)
+            result = visit(context, key, value, error);
+    }
+    int code = query_end(query);
+    return code != SES_OK ? code : result < 0 ? result : SES_OK;
+}
+
+int state_each(struct db *db, enum scope scope, int64_t owner, state_visitor *visit, void *context,
+               ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, scope_statements[scope].all, error);
+    query_bind_int(&query, 1, owner);
+    return visit_rows(&query, visit, context, error);
+}
+
+int state_one(struct db *db, enum scope scope, int64_t owner, struct span key, state_visitor *visit,
+              void *context, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, scope_statements[scope].one, error);
+    query_bind_int(&query, 1, owner);
+    query_bind_text(&query, 2, key);
+    return visit_rows(&query, visit, context, error);
+}
+
+int state_set(struct db *db, enum scope scope, const struct session_row *session, int64_t seq, struct span key,
+              struct span value, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, scope_statements[scope].set, error);
+    query_bind_int(&query, 1, owner_of(scope, session));
+    query_bind_text(&query, 2, key);
+    query_bind_text(&query, 3, value);
+    if (scope != SCOPE_SESSION)
+        query_bind_int(&query, 4, session->id);
+    query_bind_int(&query, 5, seq);
+    (void)query_row(&query);
+    return query_end(&query);
+}
+
+int state_remove(struct db *db, enum scope scope, const struct session_row *session, struct span key,
+                 ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, scope_statements[scope].remove, error);
+    query_bind_int(&query, 1, owner_of(scope, session));
+    query_bind_text(&query, 2, key);
+    (void)query_row(&query);
+    return query_end(&query);
+}

@@ -1,0 +1,144 @@
+#include "schema.h"
+
+#include <string.h>
+
+#include "error.h"
+#include "memory.h"
+
+enum { SCHEMA_APPLICATION_ID = 0x5345534C }; /* "SESL", as sql/0001_initial.sql sets it */
+
+int schema_latest(void)
+{
+    return schema_script(schema_script_count() - 1)->version;
+}
+
+/* Judges what the file says of itself. */
+static int judge(const char *path, int64_t application, int64_t version, int64_t objects, ses_error *error)
+{
+    int code = SES_OK;
+    bool is_empty = application == 0 && version == 0 && objects == 0;
+
+    if (application != SCHEMA_APPLICATION_ID && !is_empty)
+        code = error_set(error, SES_NOTASTORE,
+                         "%s: an SQLite database, but not a seslite store (application_id is %lld)", path,
+                         (long long)application);
+    else if (version > schema_latest())
+        code = error_set(error, SES_TOONEW,
+                         "%s: the store has schema version %lld and this library knows up to %d; "
+                         "use a newer seslite",
+                         path, (long long)version, schema_latest());
+    else if (version < 1 && !is_empty)
+        code = error_set(error, SES_CORRUPT, "%s: a seslite store without a schema version", path);
+    return code;
+}
+
+static int read_marks(struct db *db, int *version, ses_error *error)
+{
+    int64_t application = 0;
+    int64_t user_version = 0;
+    int64_t objects = 0;
+    int code = connection_read_int(db, "PRAGMA application_id", &application, error);
+
+    if (code == SES_OK)
+        code = connection_read_int(db, "PRAGMA user_version", &user_version, error);
+    if (code == SES_OK)
+        code = connection_read_int(db, "SELECT count(*) FROM sqlite_schema", &objects, error);
+    if (code == SES_OK)
+        code = judge(db->config->path, application, user_version, objects, error);
+    if (code == SES_OK)
+        *version = (int)user_version;
+    else if (code == SES_NOTASTORE && error && error->sqlite_code != 0)
+        (void)error_set(error, code, "%s: this is not an SQLite database", db->config->path);
+    return code;
+}
+
+int schema_version(struct db *db, int *version, ses_error *error)
+{
+    return read_marks(db, version, error);
+}
+
+/* "file:" and the path with every byte escaped that means something in a URI, and "?immutable=1". */
+static char *immutable_uri(const ses_allocator *allocator, const char *path)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    struct buffer uri;
+
+    buffer_init(&uri, allocator);
+    buffer_add(&uri, "file:", 5);
+    for (const char *p = path; *p; p++) {
+        if (strchr("?#%", *p) || (unsigned char)*p <= 0x20) {
+            const char escape[3] = {'%', hex[(unsigned char)*p >> 4], hex[*p & 15]};
+            buffer_add(&uri, escape, 3);
+        } else {
+            buffer_add(&uri, p, 1);
+        }
+    }
+    buffer_add(&uri, "?immutable=1", 12);
+    if (uri.failed)
+        buffer_free(&uri);
+    return uri.data;
+}
+
+int schema_peek(const struct storage_config *config, ses_error *error)
+{
+    int version;
+    struct db db = {.config = config};
+    char *uri = immutable_uri(config->allocator, config->path);
+    int code = uri ? SES_OK : error_nomem(error);
+
+    if (code == SES_OK) {
+        int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
+        int rc = sqlite3_open_v2(uri, &db.handle, flags, NULL);
+        if (rc == SQLITE_OK)
+            rc = sqlite3_extended_result_codes(db.handle, 1);
+        code = rc == SQLITE_OK ? read_marks(&db, &version, error)
+                               : connection_error(&db, rc, "looking at the file", error);
+        (void)sqlite3_close_v2(db.handle); /* cannot fail: no statement is left */
+    }
+    memory_free(config->allocator, uri);
+    return code;
+}
+
+/* Behind the lines that begin with a dot, which are for the sqlite3 program. */
+static const char *skip_dot_lines(const char *sql)
+{
+    while (*sql == '.') {
+        const char *line_end = strchr(sql, '\n');
+        sql = line_end ? line_end + 1 : "";
+    }
+    return sql;
+}
+
+static int run_script(struct db *db, const struct schema_script *script, ses_error *error)
+{
+    int code = connection_execute(db, skip_dot_lines(script->sql), script->name, error);
+    if (code != SES_OK) {
+        /* The script stopped in its middle: undo what it began. What went wrong is told already. */
+        if (!sqlite3_get_autocommit(db->handle))
+            (void)connection_execute(db, "ROLLBACK", script->name, NULL);
+        (void)connection_execute(db, "DROP TABLE IF EXISTS temp.seslite_guard", script->name, NULL);
+    }
+    return code;
+}
+
+int schema_migrate(struct db *db, ses_error *error)
+{
+    int version = 0;
+    int code = schema_version(db, &version, error);
+
+    for (size_t i = 0; i < schema_script_count() && code == SES_OK; i++) {
+        const struct schema_script *script = schema_script(i);
+        if (script->version > version) {
+            ses_error failure;
+            int failed = run_script(db, script, &failure);
+            /* Its guard refuses when another connection has run the script meanwhile: then all is well. */
+            code = schema_version(db, &version, error);
+            if (code == SES_OK && failed != SES_OK && version < script->version) {
+                code = failed;
+                if (error)
+                    *error = failure;
+            }
+        }
+    }
+    return code;
+}

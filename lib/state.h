@@ -1,0 +1,71 @@
+/* The merged state a handle shows: a hash table for each scope, keyed by the whole name. */
+#ifndef SESLITE_STATE_H
+#define SESLITE_STATE_H
+
+#include "common.h"
+#include "delta.h"
+#include "memory.h"
+#include "storage.h"
+
+/* A key and its value; both end in a NUL. */
+struct state_entry {
+    uint64_t hash;
+    enum scope scope;
+    bool removes;     /* in staged changes: takes the key away */
+    size_t name_len;
+    size_t value_len;
+    char *text;       /* the unescaped string, made when first asked for */
+    size_t text_len;
+    char bytes[];     /* name, NUL, value, NUL */
+};
+
+SESLITE_PRIVATE const char *state_entry_name(const struct state_entry *entry);
+SESLITE_PRIVATE struct span state_entry_value(const struct state_entry *entry);
+
+struct state_map;
+
+/* Keys the hash, so that nobody can choose names that collide. */
+struct state_seed {
+    uint64_t words[2];
+};
+
+struct state {
+    const ses_allocator *allocator;
+    struct state_seed seed;
+    struct state_map *scopes[SCOPE_COUNT]; /* app and user maps can be shared by the sessions of a list */
+    struct state_view *view;               /* what is made of them on request */
+};
+
+SESLITE_PRIVATE int state_init(struct state *state, const ses_allocator *allocator, struct state_seed seed,
+                               ses_error *error);
+SESLITE_PRIVATE void state_free(struct state *state);
+SESLITE_PRIVATE size_t state_count(const struct state *state);
+SESLITE_PRIVATE struct state_entry *state_find(const struct state *state, struct span name);
+/* NULL: out of memory. Borrowed until the state changes. */
+SESLITE_PRIVATE struct state_entry *const *state_sorted(const struct state *state);
+SESLITE_PRIVATE const char *state_to_json(const struct state *state, size_t *len);
+/* The entry's value as unescaped text, made once. RANGE, NOMEM. */
+SESLITE_PRIVATE int state_entry_text(const struct state *state, struct state_entry *entry, ses_error *error);
+
+/* Reads one scope from the store, in place of what was there. On failure the state is as before. */
+SESLITE_PRIVATE int state_load(struct state *state, struct db *db, enum scope scope, int64_t owner,
+                               ses_error *error);
+/* Shows the same entries of this scope as `other`, which must not change any more. */
+SESLITE_PRIVATE void state_share(struct state *state, const struct state *other, enum scope scope);
+SESLITE_PRIVATE void state_clear(struct state *state, enum scope scope);
+
+/* Changes that are made ready first, where memory can run out, and applied later, where nothing can fail. */
+struct state_changes {
+    struct state_entry **entries;
+    size_t count;
+    size_t capacity;
+};
+
+SESLITE_PRIVATE int state_stage(struct state *state, const struct delta *delta, enum scope from, enum scope to,
+                                struct state_changes *changes, ses_error *error);
+/* To be called once behind all state_stage, before state_apply. */
+SESLITE_PRIVATE int state_reserve(struct state *state, const struct state_changes *changes, ses_error *error);
+SESLITE_PRIVATE void state_apply(struct state *state, struct state_changes *changes);
+SESLITE_PRIVATE void state_changes_free(struct state *state, struct state_changes *changes);
+
+#endif

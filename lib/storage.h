@@ -1,0 +1,147 @@
+/*
+ * What is stored, seen from above: the only header through which the rest of the library reaches the file.
+ * Nothing above knows SQLite.
+ *
+ * Everything happens in jobs. A job runs inside one transaction, on a connection that is its own for that
+ * time, and touches nothing but the connection and its own context: so jobs of several threads can be
+ * queued, and committed together.
+ */
+#ifndef SESLITE_STORAGE_H
+#define SESLITE_STORAGE_H
+
+#include "common.h"
+
+struct storage;
+struct db; /* a connection, inside a transaction */
+
+struct storage_config {
+    const char *path;
+    bool in_memory;
+    bool read_only;
+    bool must_exist;
+    int synchronous;         /* SES_SYNC_* */
+    int journal;             /* SES_JOURNAL_* */
+    int64_t busy_timeout_us; /* 0: do not wait */
+    unsigned max_readers;
+    const ses_allocator *allocator;
+};
+
+/* `config` is copied; its path and allocator must live as long as the storage. */
+SESLITE_PRIVATE int storage_open(const struct storage_config *config, struct storage **storage,
+                                 ses_error *error);
+/* Waits for jobs under way and closes the connections; jobs that come later are refused with MISUSE. */
+SESLITE_PRIVATE void storage_close(struct storage *storage);
+SESLITE_PRIVATE void storage_free(struct storage *storage);
+/* Fills what it knows of `info`; MISUSE when it is closed. */
+SESLITE_PRIVATE int storage_describe(struct storage *storage, ses_info *info, ses_error *error);
+
+/* Returns 0 or a positive value to commit, a negative code to roll back. */
+typedef int storage_job(struct db *db, void *context, ses_error *error);
+/* Runs the job in a write transaction; what it returns, or why the transaction failed. */
+SESLITE_PRIVATE int storage_write(struct storage *storage, storage_job *job, void *context, ses_error *error);
+/* Runs the job in a read transaction: it sees one moment of the file. */
+SESLITE_PRIVATE int storage_read(struct storage *storage, storage_job *job, void *context, ses_error *error);
+
+/* ---- inside jobs. Spans that come out live until the visitor returns. Visitors return 0 to go on, a positive
+ * value to stop, a negative code to fail; the walk returns 0 or the negative code. */
+
+struct session_row {
+    int64_t id;
+    int64_t app_id;
+    int64_t user_id;
+    int64_t version;
+    int64_t last_seq;
+    int64_t event_count;
+    int64_t created_us;
+    int64_t updated_us;
+};
+
+/* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
+#define STORAGE_MAX_SESSION_ID INT64_C(0x7FFFFFFF)
+#define STORAGE_MAX_SEQ INT64_C(0xFFFFFFFF)
+
+/* SES_NOTFOUND (without a message) when there is none. */
+SESLITE_PRIVATE int session_find(struct db *db, const ses_key *key, struct session_row *row, ses_error *error);
+SESLITE_PRIVATE int session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error);
+/* Makes app and user where they are new. There must be no such session. `initial_state` without text: empty. */
+SESLITE_PRIVATE int session_add(struct db *db, const ses_key *key, int64_t created_us,
+                                struct span initial_state, struct session_row *row, ses_error *error);
+/* Writes version, last_seq, event_count and updated_us; `before` is the row as it stands. */
+SESLITE_PRIVATE int session_touch(struct db *db, const struct session_row *before,
+                                  const struct session_row *after, ses_error *error);
+/* With its events and its session state. */
+SESLITE_PRIVATE int session_remove(struct db *db, int64_t id, ses_error *error);
+
+struct user_row {
+    int64_t id;
+    int64_t app_id;
+};
+SESLITE_PRIVATE int app_find(struct db *db, const char *app, int64_t *id, ses_error *error);
+SESLITE_PRIVATE int user_find(struct db *db, const char *app, const char *user, struct user_row *row,
+                              ses_error *error);
+/* With all sessions and the user state; counts them. */
+SESLITE_PRIVATE int user_remove(struct db *db, int64_t id, int64_t *sessions, int64_t *state_keys,
+                                ses_error *error);
+
+/* A place in a list: behind the session it names. For creation order only `session_id` counts. */
+struct list_place {
+    int64_t updated_us;
+    struct span name;
+    int64_t user_id;
+    int64_t session_id;
+};
+
+struct list_query {
+    bool whole_app;   /* all users of the app `owner`, else the sessions of the user `owner` */
+    int64_t owner;    /* app or user id */
+    int order;        /* SES_ORDER_* */
+    int64_t limit;
+    bool from_start;  /* else behind `after` */
+    struct list_place after;
+};
+
+typedef int session_visitor(void *context, const struct session_row *row, struct span name, struct span user,
+                            ses_error *error);
+SESLITE_PRIVATE int sessions_list(struct db *db, const struct list_query *query, session_visitor *visit,
+                                  void *context, ses_error *error);
+
+enum scope { SCOPE_APP, SCOPE_USER, SCOPE_SESSION, SCOPE_TEMP, SCOPE_COUNT };
+enum { STORED_SCOPES = SCOPE_TEMP };
+
+/* Keys are without their prefix; values are JSON text. The owner is an app, user or session id. */
+typedef int state_visitor(void *context, struct span key, struct span value, ses_error *error);
+SESLITE_PRIVATE int state_each(struct db *db, enum scope scope, int64_t owner, state_visitor *visit,
+                               void *context, ses_error *error);
+/* Visits nothing when there is no such key. */
+SESLITE_PRIVATE int state_one(struct db *db, enum scope scope, int64_t owner, struct span key,
+                              state_visitor *visit, void *context, ses_error *error);
+/* `seq` is the event of session `session` that sets it; 0: the session's creation. */
+SESLITE_PRIVATE int state_set(struct db *db, enum scope scope, const struct session_row *session, int64_t seq,
+                              struct span key, struct span value, ses_error *error);
+SESLITE_PRIVATE int state_remove(struct db *db, enum scope scope, const struct session_row *session,
+                                 struct span key, ses_error *error);
+
+struct event_row {
+    int64_t seq;
+    int64_t time_us;
+    int64_t high_us; /* the latest time_us up to and including this event */
+    struct span id;
+    struct span invocation_id;
+    struct span author;
+    struct span branch; /* without text: none */
+    struct span body;
+};
+
+typedef int event_visitor(void *context, const struct event_row *row, ses_error *error);
+/* SES_EXISTS (without a message) when the session has an event of that id. */
+SESLITE_PRIVATE int event_add(struct db *db, int64_t session_id, const struct event_row *row, ses_error *error);
+/* Visits nothing when there is no such event. */
+SESLITE_PRIVATE int event_by_id(struct db *db, int64_t session_id, struct span id, event_visitor *visit,
+                                void *context, ses_error *error);
+
+enum walk { WALK_FORWARD, WALK_BACKWARD, WALK_BACKWARD_TIMES /* only seq, time_us and high_us */ };
+/* Sequence numbers from `first` to `last`, both included. */
+SESLITE_PRIVATE int events_walk(struct db *db, int64_t session_id, int64_t first, int64_t last, enum walk walk,
+                                event_visitor *visit, void *context, ses_error *error);
+
+#endif

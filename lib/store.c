@@ -1,0 +1,302 @@
+#include "store.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "memory.h"
+#include "timestamp.h"
+#include "utf8.h"
+
+static const size_t DEFAULT_MAX_EVENT = (size_t)16 << 20;
+static const size_t LARGEST_MAX_EVENT = (size_t)512 << 20;
+
+enum { DEFAULT_READERS = 4, MAX_READERS = 64, DEFAULT_BUSY_MS = 10000 };
+
+/* ----------------------------------------------------------------------------------------- arguments */
+
+int check_argument(const void *argument, const char *what, ses_error *error)
+{
+    return argument ? SES_OK : error_set(error, SES_MISUSE, "the argument `%s` is NULL", what);
+}
+
+int check_flags(unsigned flags, unsigned known, const char *what, ses_error *error)
+{
+    return (flags & ~known) == 0
+               ? SES_OK
+               : error_set(error, SES_MISUSE, "%s: 0x%x is not a flag of this version", what, flags & ~known);
+}
+
+int take_options(void *own, size_t own_size, const void *given, const char *what, ses_error *error)
+{
+    int code = SES_OK;
+
+    memset(own, 0, own_size);
+    if (given) {
+        size_t size;
+        memcpy(&size, given, sizeof size);
+        if (size <= sizeof size) {
+            code = error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof of the struct", what);
+        } else {
+            const char *bytes = given;
+            for (size_t i = own_size; i < size && code == SES_OK; i++) {
+                if (bytes[i] != 0)
+                    code = error_set(error, SES_MISUSE, "%s: set members that this version does not have", what);
+            }
+            memcpy(own, given, size < own_size ? size : own_size);
+        }
+    }
+    return code;
+}
+
+int check_id(const char *id, const char *what, ses_error *error)
+{
+    size_t len = id ? strnlen(id, SES_ID_MAX + 1) : 0;
+    int code = check_argument(id, what, error);
+
+    if (code == SES_OK && (len == 0 || len > SES_ID_MAX))
+        code = error_set(error, SES_INVALID, "the %s id is %s; it must have 1 to %d bytes", what,
+                         len == 0 ? "empty" : "too long", SES_ID_MAX);
+    else if (code == SES_OK && !utf8_valid(id, len))
+        code = error_set(error, SES_INVALID, "the %s id is not valid UTF-8", what);
+    return code;
+}
+
+int check_key(const ses_key *key, ses_error *error)
+{
+    int code = check_argument(key, "key", error);
+    if (code == SES_OK)
+        code = check_id(key->app, "app", error);
+    if (code == SES_OK)
+        code = check_id(key->user, "user", error);
+    if (code == SES_OK)
+        code = check_id(key->session, "session", error);
+    return code;
+}
+
+int check_text(const ses_store *store, const char *text, size_t len, const char *what, struct span *span,
+               ses_error *error)
+{
+    size_t limit = store->max_event_bytes;
+    int code = check_argument(text, what, error);
+
+    if (code == SES_OK) {
+        if (len == SES_NUL)
+            len = strnlen(text, limit + 1);
+        if (len > limit)
+            code = error_set(error, SES_LIMIT, "the %s is longer than max_event_bytes, %zu", what, limit);
+        *span = (struct span){text, len};
+    }
+    return code;
+}
+
+int no_such_session(const char *app, const char *user, const char *id, ses_error *error)
+{
+    return error_set(error, SES_NOTFOUND, "there is no session %.100s/%.100s/%.100s (app/user/session)", app, user,
+                     id);
+}
+
+/* --------------------------------------------------------------------------------------- life of a store */
+
+int store_enter(const ses_store *store, ses_error *error)
+{
+    int code = check_argument(store, "store", error);
+    if (code == SES_OK && store->process != getpid())
+        code = error_set(error, SES_MISUSE, "the store was opened by another process; after fork, open it again");
+    if (code == SES_OK)
+        error_clear(error);
+    return code;
+}
+
+void store_retain(ses_store *store)
+{
+    atomic_fetch_add(&store->references, 1);
+}
+
+void store_release(ses_store *store)
+{
+    /* In a forked child the connections are the parent's: closing them there could damage the file. */
+    if (atomic_fetch_sub(&store->references, 1) == 1 && store->process == getpid()) {
+        ses_allocator allocator = store->allocator;
+        storage_free(store->storage);
+        uuid_source_free(&store->uuids);
+        memory_free(&allocator, store->path);
+        memory_free(&allocator, store);
+    }
+}
+
+int64_t store_now(const ses_store *store)
+{
+    int64_t now = store->clock(store->clock_context);
+    return now < TIMESTAMP_MIN ? TIMESTAMP_MIN : now > TIMESTAMP_MAX ? TIMESTAMP_MAX : now;
+}
+
+int store_make_id(ses_store *store, char *id, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (!store->make_id) {
+        if (!uuid_make(&store->uuids, store_now(store), id))
+            code = error_set(error, SES_IO, "the system gives no random bytes for an id");
+    } else if (store->make_id(store->id_context, id, SES_ID_MAX + 1) != 0) {
+        code = error_set(error, SES_INVALID, "the store's make_id failed");
+    } else {
+        code = check_id(id, "made", error);
+    }
+    return code;
+}
+
+static int check_allocator(const ses_allocator *given, ses_allocator *own, ses_error *error)
+{
+    int code = SES_OK;
+    if (!given) {
+        memory_default(own);
+    } else {
+        code = take_options(own, sizeof *own, given, "allocator", error);
+        if (code == SES_OK && (!own->allocate || !own->resize || !own->release))
+            code = error_set(error, SES_MISUSE, "allocator: allocate, resize and release must all be given");
+    }
+    return code;
+}
+
+static int check_options(const ses_open_options *options, ses_error *error)
+{
+    int code = check_flags(options->flags, SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST, "open options", error);
+
+    if (code == SES_OK && options->synchronous != SES_SYNC_FULL && options->synchronous != SES_SYNC_NORMAL)
+        code = error_set(error, SES_MISUSE, "open options: synchronous is not one of SES_SYNC_*");
+    if (code == SES_OK && (options->journal < SES_JOURNAL_AUTO || options->journal > SES_JOURNAL_ROLLBACK))
+        code = error_set(error, SES_MISUSE, "open options: journal is not one of SES_JOURNAL_*");
+    if (code == SES_OK && options->max_event_bytes > LARGEST_MAX_EVENT)
+        code = error_set(error, SES_MISUSE, "open options: max_event_bytes is more than 512 MiB");
+    if (code == SES_OK && options->max_readers > MAX_READERS)
+        code = error_set(error, SES_MISUSE, "open options: max_readers is more than %d", MAX_READERS);
+    return code;
+}
+
+static int check_path(const char *path, ses_error *error)
+{
+    int code = check_argument(path, "path", error);
+    if (code == SES_OK && path[0] == '\0')
+        code = error_set(error, SES_INVALID, "the path is empty");
+    else if (code == SES_OK && strncmp(path, "file:", 5) == 0)
+        code = error_set(error, SES_INVALID, "%s: a path is wanted, not a URI (a file of that name: ./%s)", path,
+                         path);
+    return code;
+}
+
+static int open_storage(ses_store *store, const ses_open_options *options, ses_error *error)
+{
+    const int64_t longest_ms = INT64_MAX / 4000;
+    int64_t busy_ms = options->busy_timeout_ms == 0 ? DEFAULT_BUSY_MS : options->busy_timeout_ms;
+    const struct storage_config config = {
+        .path = store->path,
+        .in_memory = strcmp(store->path, ":memory:") == 0,
+        .read_only = (options->flags & SES_OPEN_READ_ONLY) != 0,
+        .must_exist = (options->flags & SES_OPEN_MUST_EXIST) != 0,
+        .synchronous = options->synchronous,
+        .journal = options->journal,
+        .busy_timeout_us = (busy_ms < 0 ? 0 : busy_ms > longest_ms ? longest_ms : busy_ms) * 1000,
+        .max_readers = options->max_readers ? options->max_readers : DEFAULT_READERS,
+        .allocator = &store->allocator,
+    };
+    int code = SES_OK;
+
+    if (config.in_memory && (config.read_only || config.must_exist))
+        code = error_set(error, SES_MISUSE, "a store in memory is always new and can be written");
+    if (code == SES_OK)
+        code = storage_open(&config, &store->storage, error);
+    return code;
+}
+
+static void set_callbacks(ses_store *store, const ses_open_options *options)
+{
+    store->max_event_bytes = options->max_event_bytes ? options->max_event_bytes : DEFAULT_MAX_EVENT;
+    store->clock = options->clock ? options->clock : clock_wall_us;
+    store->clock_context = options->clock_context;
+    store->make_id = options->make_id;
+    store->id_context = options->id_context;
+}
+
+/* Everything but the file. */
+static int store_new(const char *path, const ses_open_options *options, const ses_allocator *allocator,
+                     ses_store **store, ses_error *error)
+{
+    size_t path_len = strlen(path);
+    ses_store *fresh = memory_zeroed(allocator, sizeof *fresh);
+    char *path_copy = memory_new(allocator, path_len + 1);
+    int code = SES_OK;
+
+    if (!fresh || !path_copy || !uuid_source_init(&fresh->uuids)) {
+        memory_free(allocator, path_copy);
+        memory_free(allocator, fresh);
+        code = error_nomem(error);
+    } else {
+        memcpy(path_copy, path, path_len + 1);
+        fresh->allocator = *allocator;
+        fresh->path = path_copy;
+        fresh->process = getpid();
+        atomic_init(&fresh->references, 1);
+        set_callbacks(fresh, options);
+        *store = fresh;
+        if (getentropy(&fresh->seed, sizeof fresh->seed) != 0)
+            code = error_set(error, SES_IO, "the system gives no random bytes");
+    }
+    return code;
+}
+
+int ses_open(const char *path, const ses_open_options *given, ses_store **store, ses_error *error)
+{
+    ses_open_options options;
+    ses_allocator allocator;
+    ses_store *opened = NULL;
+    int code = check_argument(store, "store", error);
+
+    error_clear(code == SES_OK ? error : NULL);
+    if (code == SES_OK)
+        *store = NULL;
+    if (code == SES_OK)
+        code = check_path(path, error);
+    if (code == SES_OK)
+        code = take_options(&options, sizeof options, given, "open options", error);
+    if (code == SES_OK)
+        code = check_options(&options, error);
+    if (code == SES_OK)
+        code = check_allocator(options.allocator, &allocator, error);
+    if (code == SES_OK)
+        code = store_new(path, &options, &allocator, &opened, error);
+    if (code == SES_OK)
+        code = open_storage(opened, &options, error);
+    if (code == SES_OK)
+        *store = opened;
+    else if (opened)
+        store_release(opened);
+    return code;
+}
+
+void ses_close(ses_store *store)
+{
+    if (store && store->process == getpid()) {
+        storage_close(store->storage);
+        store_release(store);
+    }
+}
+
+int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
+{
+    ses_info filled = {0};
+    int code = store_enter(store, error);
+
+    if (code == SES_OK)
+        code = check_argument(info, "info", error);
+    if (code == SES_OK && info->size <= sizeof info->size)
+        code = error_set(error, SES_MISUSE, "info: the member `size` is not set to sizeof of the struct");
+    if (code == SES_OK)
+        code = storage_describe(store->storage, &filled, error);
+    if (code == SES_OK) {
+        size_t size = info->size;
+        memcpy(info, &filled, size < sizeof filled ? size : sizeof filled);
+        info->size = size;
+    }
+    return code;
+}

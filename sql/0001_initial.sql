@@ -1,0 +1,313 @@
+.bail on
+-- seslite, schema version 1.
+--
+-- Makes a new store:          sqlite3 new.db < 0001_initial.sql
+-- On any other file (a store already, or something else) it changes nothing, says so and fails.
+-- The library runs this very text; it passes over the line that begins with a dot, which is for the
+-- sqlite3 program.
+--
+-- Times are microseconds since 1970-01-01 00:00:00 UTC. Look at the views at the end first.
+
+-- Only an empty file passes. Checked before anything is touched, and again under the write lock.
+CREATE TEMP TABLE seslite_guard (
+    ok INTEGER CONSTRAINT "seslite 0001: the file is not empty; nothing was changed" CHECK (ok)
+);
+INSERT INTO temp.seslite_guard
+SELECT (SELECT count(*) FROM main.sqlite_schema) = 0
+   AND (SELECT application_id FROM pragma_application_id) = 0
+   AND (SELECT user_version FROM pragma_user_version) = 0;
+
+PRAGMA auto_vacuum = INCREMENTAL;
+
+BEGIN IMMEDIATE;
+
+INSERT INTO temp.seslite_guard
+SELECT (SELECT count(*) FROM main.sqlite_schema) = 0
+   AND (SELECT application_id FROM pragma_application_id) = 0
+   AND (SELECT user_version FROM pragma_user_version) = 0;
+
+CREATE TABLE apps (
+    id   INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE            -- the id the application uses
+) STRICT;
+
+CREATE TABLE users (
+    id     INTEGER PRIMARY KEY,
+    app_id INTEGER NOT NULL REFERENCES apps,
+    name   TEXT NOT NULL,                -- the id the application uses
+    UNIQUE (app_id, name)
+) STRICT;
+
+-- One row a session, rewritten by every append: so it is kept narrow, and what is wide and rarely read
+-- stands in session_details. AUTOINCREMENT, because a handle on a deleted session must never meet another.
+CREATE TABLE sessions (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    app_id      INTEGER NOT NULL REFERENCES apps,
+    user_id     INTEGER NOT NULL REFERENCES users,
+    name        TEXT NOT NULL,           -- the id the application uses
+    created_us  INTEGER NOT NULL,
+    updated_us  INTEGER NOT NULL,        -- the latest event time so far
+    active_hour INTEGER NOT NULL,        -- updated_us in hours: what the index below is made of
+    version     INTEGER NOT NULL,        -- one more with every change of the log
+    last_seq    INTEGER NOT NULL,        -- the highest sequence number ever given
+    event_count INTEGER NOT NULL,        -- events stored now
+    expires_us  INTEGER,                 -- may be removed from then on; NULL: never
+    UNIQUE (user_id, name)
+) STRICT;
+
+-- Lists all sessions of an app, latest first, and creation order within an app. An index on updated_us itself
+-- would be written by every append (measured: a quarter more time for one); by the hour it is written once.
+CREATE INDEX sessions_by_activity ON sessions (app_id, active_hour);
+CREATE INDEX sessions_by_app ON sessions (app_id);
+
+CREATE TABLE session_details (
+    session_id    INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+    initial_state TEXT, -- JSON: as created, without temp: keys; NULL: empty
+    title         TEXT,
+    labels        TEXT -- a JSON object
+) STRICT;
+
+-- State: one row a key. `key` is without its prefix, `value` is JSON text with the bytes that came in.
+-- session_id and seq name the event that set it last (seq 0: the creation of that session).
+CREATE TABLE app_state (
+    app_id     INTEGER NOT NULL REFERENCES apps ON DELETE CASCADE,
+    key        TEXT NOT NULL,
+    value      TEXT NOT NULL,
+    session_id INTEGER NOT NULL,         -- no reference: the value outlives the session
+    seq        INTEGER NOT NULL,
+    PRIMARY KEY (app_id, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE user_state (
+    user_id    INTEGER NOT NULL REFERENCES users ON DELETE CASCADE,
+    key        TEXT NOT NULL,
+    value      TEXT NOT NULL,
+    session_id INTEGER NOT NULL,         -- no reference: the value outlives the session
+    seq        INTEGER NOT NULL,
+    PRIMARY KEY (user_id, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE session_state (
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    key        TEXT NOT NULL,
+    value      TEXT NOT NULL,
+    seq        INTEGER NOT NULL,
+    PRIMARY KEY (session_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- One row an event. position = session_id * 2^32 + seq keeps the events of a session side by side in the
+-- table itself, in order, with no second index (measured against a key of two columns: a session that shares
+-- the file with many is read 2.6 times as fast).
+CREATE TABLE events (
+    position      INTEGER PRIMARY KEY CHECK (position = (session_id << 32 | seq)),
+    session_id    INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    seq           INTEGER GENERATED ALWAYS AS (position & 4294967295) VIRTUAL,
+    id            TEXT NOT NULL,
+    invocation_id TEXT NOT NULL,
+    author        TEXT NOT NULL,
+    branch        TEXT,
+    time_us       INTEGER NOT NULL,      -- the event's timestamp
+    high_us       INTEGER,               -- sessions.updated_us after it, where that is later than time_us
+    body          TEXT NOT NULL -- the event, byte for byte, without temp: keys
+) STRICT;
+
+-- A retried event is found by its id; also what a foreign key needs to find a session's events.
+CREATE UNIQUE INDEX events_by_id ON events (session_id, id);
+
+-- Guards for other programs: the sqlite3 program does not enforce foreign keys unless told to, and what is
+-- written by hand must be JSON. The library turns triggers off: it enforces the foreign keys themselves, and
+-- checks all JSON on the way in. (CHECK constraints would not do: with trusted_schema off, SQLite 3.38 to 3.41
+-- refuse a schema that has json_valid in one.)
+CREATE TRIGGER guard_apps_update BEFORE UPDATE ON apps
+BEGIN
+    SELECT RAISE(ABORT, 'apps: the id must not change')
+    WHERE NEW.id <> OLD.id;
+END;
+CREATE TRIGGER guard_users_insert BEFORE INSERT ON users
+BEGIN
+    SELECT RAISE(ABORT, 'users.app_id: there is no such app')
+    WHERE NOT EXISTS (SELECT 1 FROM apps WHERE id = NEW.app_id);
+END;
+CREATE TRIGGER guard_users_update BEFORE UPDATE ON users
+BEGIN
+    SELECT RAISE(ABORT, 'users.app_id: there is no such app')
+    WHERE NOT EXISTS (SELECT 1 FROM apps WHERE id = NEW.app_id);
+    SELECT RAISE(ABORT, 'users: the id must not change')
+    WHERE NEW.id <> OLD.id;
+END;
+CREATE TRIGGER guard_sessions_insert BEFORE INSERT ON sessions
+BEGIN
+    SELECT RAISE(ABORT, 'sessions.user_id: there is no such user in that app')
+    WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id);
+END;
+CREATE TRIGGER guard_sessions_update BEFORE UPDATE ON sessions
+BEGIN
+    SELECT RAISE(ABORT, 'sessions.user_id: there is no such user in that app')
+    WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id);
+    SELECT RAISE(ABORT, 'sessions: the id must not change')
+    WHERE NEW.id <> OLD.id;
+END;
+CREATE TRIGGER guard_session_details_insert BEFORE INSERT ON session_details
+BEGIN
+    SELECT RAISE(ABORT, 'session_details.session_id: there is no such session')
+    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id);
+    SELECT RAISE(ABORT, 'session_details.initial_state: this is not JSON')
+    WHERE NEW.initial_state IS NOT NULL AND NOT json_valid(NEW.initial_state);
+    SELECT RAISE(ABORT, 'session_details.labels: this is not JSON')
+    WHERE NEW.labels IS NOT NULL AND NOT json_valid(NEW.labels);
+END;
+CREATE TRIGGER guard_session_details_update BEFORE UPDATE ON session_details
+BEGIN
+    SELECT RAISE(ABORT, 'session_details.session_id: there is no such session')
+    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id);
+    SELECT RAISE(ABORT, 'session_details.initial_state: this is not JSON')
+    WHERE NEW.initial_state IS NOT NULL AND NOT json_valid(NEW.initial_state);
+    SELECT RAISE(ABORT, 'session_details.labels: this is not JSON')
+    WHERE NEW.labels IS NOT NULL AND NOT json_valid(NEW.labels);
+END;
+CREATE TRIGGER guard_app_state_insert BEFORE INSERT ON app_state
+BEGIN
+    SELECT RAISE(ABORT, 'app_state.app_id: there is no such app')
+    WHERE NOT EXISTS (SELECT 1 FROM apps WHERE id = NEW.app_id);
+    SELECT RAISE(ABORT, 'app_state.value: this is not JSON')
+    WHERE NOT json_valid(NEW.value);
+END;
+CREATE TRIGGER guard_app_state_update BEFORE UPDATE ON app_state
+BEGIN
+    SELECT RAISE(ABORT, 'app_state.app_id: there is no such app')
+    WHERE NOT EXISTS (SELECT 1 FROM apps WHERE id = NEW.app_id);
+    SELECT RAISE(ABORT, 'app_state.value: this is not JSON')
+    WHERE NOT json_valid(NEW.value);
+END;
+CREATE TRIGGER guard_user_state_insert BEFORE INSERT ON user_state
+BEGIN
+    SELECT RAISE(ABORT, 'user_state.user_id: there is no such user')
+    WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id);
+    SELECT RAISE(ABORT, 'user_state.value: this is not JSON')
+    WHERE NOT json_valid(NEW.value);
+END;
+CREATE TRIGGER guard_user_state_update BEFORE UPDATE ON user_state
+BEGIN
+    SELECT RAISE(ABORT, 'user_state.user_id: there is no such user')
+    WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id);
+    SELECT RAISE(ABORT, 'user_state.value: this is not JSON')
+    WHERE NOT json_valid(NEW.value);
+END;
+CREATE TRIGGER guard_session_state_insert BEFORE INSERT ON session_state
+BEGIN
+    SELECT RAISE(ABORT, 'session_state.session_id: there is no such session')
+    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id);
+    SELECT RAISE(ABORT, 'session_state.value: this is not JSON')
+    WHERE NOT json_valid(NEW.value);
+END;
+CREATE TRIGGER guard_session_state_update BEFORE UPDATE ON session_state
+BEGIN
+    SELECT RAISE(ABORT, 'session_state.session_id: there is no such session')
+    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id);
+    SELECT RAISE(ABORT, 'session_state.value: this is not JSON')
+    WHERE NOT json_valid(NEW.value);
+END;
+CREATE TRIGGER guard_events_insert BEFORE INSERT ON events
+BEGIN
+    SELECT RAISE(ABORT, 'events.session_id: there is no such session')
+    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id);
+    SELECT RAISE(ABORT, 'events.body: this is not JSON')
+    WHERE NOT json_valid(NEW.body);
+END;
+CREATE TRIGGER guard_events_update BEFORE UPDATE ON events
+BEGIN
+    SELECT RAISE(ABORT, 'events.session_id: there is no such session')
+    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id);
+    SELECT RAISE(ABORT, 'events.body: this is not JSON')
+    WHERE NOT json_valid(NEW.body);
+END;
+CREATE TRIGGER guard_sessions_delete BEFORE DELETE ON sessions
+BEGIN
+    DELETE FROM events WHERE session_id = OLD.id;
+    DELETE FROM session_state WHERE session_id = OLD.id;
+    DELETE FROM session_details WHERE session_id = OLD.id;
+END;
+CREATE TRIGGER guard_users_delete BEFORE DELETE ON users
+BEGIN
+    SELECT RAISE(ABORT, 'users: it has sessions; delete those first')
+    WHERE EXISTS (SELECT 1 FROM sessions WHERE user_id = OLD.id);
+    DELETE FROM user_state WHERE user_id = OLD.id;
+END;
+CREATE TRIGGER guard_apps_delete BEFORE DELETE ON apps
+BEGIN
+    SELECT RAISE(ABORT, 'apps: it has users; delete those first')
+    WHERE EXISTS (SELECT 1 FROM users WHERE app_id = OLD.id);
+    DELETE FROM app_state WHERE app_id = OLD.id;
+END;
+
+-- For people. (The library reads the tables.)
+
+-- Every session with its state, all scopes merged: one row a key.
+CREATE VIEW merged_state AS
+SELECT a.name AS app, u.name AS user, s.name AS session, m.key, m.value
+FROM sessions AS s
+JOIN users AS u ON u.id = s.user_id
+JOIN apps AS a ON a.id = s.app_id
+JOIN (
+    SELECT s1.id AS session_id, 1 AS scope, 'app:' || st.key AS key, st.value
+    FROM app_state AS st JOIN sessions AS s1 ON s1.app_id = st.app_id
+    UNION ALL
+    SELECT s2.id, 2, 'user:' || st.key, st.value
+    FROM user_state AS st JOIN sessions AS s2 ON s2.user_id = st.user_id
+    UNION ALL
+    SELECT st.session_id, 3, st.key, st.value
+    FROM session_state AS st
+) AS m ON m.session_id = s.id
+ORDER BY a.name, u.name, s.name, m.scope, m.key;
+
+-- Every conversation as one would read it: one row an event. `text` joins the texts of its parts; `calls`
+-- shows the tool calls as name(arguments), `responses` the answers as name: answer.
+CREATE VIEW transcript AS
+SELECT a.name AS app, u.name AS user, s.name AS session, e.seq,
+       strftime('%Y-%m-%dT%H:%M:%S', e.time_us / 1000000 - (e.time_us % 1000000 < 0), 'unixepoch')
+           || printf('.%06dZ', (e.time_us % 1000000 + 1000000) % 1000000) AS time,
+       e.author,
+       (SELECT group_concat(json_extract(p.value, '$.text'), '')
+        FROM json_each(e.body, '$.content.parts') AS p
+        WHERE p.type = 'object' AND json_type(p.value, '$.text') = 'text') AS text,
+       (SELECT group_concat(json_extract(c.call, '$.name') || '('
+                            || coalesce(json_extract(c.call, '$.args'), '') || ')', '; ')
+        FROM (SELECT coalesce(json_extract(p.value, '$.functionCall'),
+                              json_extract(p.value, '$.function_call')) AS call
+              FROM json_each(e.body, '$.content.parts') AS p
+              WHERE p.type = 'object') AS c
+        WHERE json_valid(c.call)) AS calls,
+       (SELECT group_concat(json_extract(r.answer, '$.name') || ': '
+                            || coalesce(json_extract(r.answer, '$.response'), ''), '; ')
+        FROM (SELECT coalesce(json_extract(p.value, '$.functionResponse'),
+                              json_extract(p.value, '$.function_response')) AS answer
+              FROM json_each(e.body, '$.content.parts') AS p
+              WHERE p.type = 'object') AS r
+        WHERE json_valid(r.answer)) AS responses
+FROM events AS e
+JOIN sessions AS s ON s.id = e.session_id
+JOIN users AS u ON u.id = s.user_id
+JOIN apps AS a ON a.id = s.app_id
+ORDER BY e.position;
+
+-- Every session with its counts, latest first.
+CREATE VIEW session_overview AS
+SELECT a.name AS app, u.name AS user, s.name AS session,
+       strftime('%Y-%m-%dT%H:%M:%SZ', s.created_us / 1000000, 'unixepoch') AS created,
+       strftime('%Y-%m-%dT%H:%M:%SZ', s.updated_us / 1000000, 'unixepoch') AS updated,
+       s.version,
+       s.event_count AS events,
+       (SELECT count(*) FROM session_state AS st WHERE st.session_id = s.id) AS session_keys,
+       (SELECT count(*) FROM user_state AS st WHERE st.user_id = s.user_id) AS user_keys,
+       (SELECT count(*) FROM app_state AS st WHERE st.app_id = s.app_id) AS app_keys
+FROM sessions AS s
+JOIN users AS u ON u.id = s.user_id
+JOIN apps AS a ON a.id = s.app_id
+ORDER BY s.updated_us DESC, s.id DESC;
+
+PRAGMA application_id = 1397052236;      -- 'SESL'
+PRAGMA user_version = 1;
+
+COMMIT;
+
+DROP TABLE temp.seslite_guard;

@@ -1,0 +1,171 @@
+-- Every statement of the library. `-- name: X` begins one; lib/statement.h calls it STATEMENT_X in capitals.
+-- Parameters are numbered. The order of the statements is free; a name stands once.
+
+-- name: begin_write
+BEGIN IMMEDIATE;
+
+-- name: begin_read
+BEGIN;
+
+-- name: commit
+COMMIT;
+
+-- name: rollback
+ROLLBACK;
+
+-- name: app_add
+INSERT INTO apps (name) VALUES (?1) ON CONFLICT DO NOTHING;
+
+-- name: app_find
+SELECT id FROM apps WHERE name = ?1;
+
+-- name: user_add
+INSERT INTO users (app_id, name) VALUES (?1, ?2) ON CONFLICT DO NOTHING;
+
+-- name: user_find
+SELECT u.id, u.app_id FROM apps AS a JOIN users AS u ON u.app_id = a.id AND u.name = ?2 WHERE a.name = ?1;
+
+-- name: user_delete
+DELETE FROM users WHERE id = ?1;
+
+-- name: session_add
+INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count)
+VALUES (?1, ?2, ?3, ?4, ?4, ?5, 0, 0, 0);
+
+-- name: details_add
+INSERT INTO session_details (session_id, initial_state) VALUES (?1, ?2);
+
+-- name: session_find
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us
+FROM apps AS a
+JOIN users AS u ON u.app_id = a.id AND u.name = ?2
+JOIN sessions AS s ON s.user_id = u.id AND s.name = ?3
+WHERE a.name = ?1;
+
+-- name: session_by_id
+SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us FROM sessions WHERE id = ?1;
+
+-- name: session_touch
+UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5 WHERE id = ?1;
+
+-- name: session_touch_hour
+UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5, active_hour = ?6
+WHERE id = ?1;
+
+-- name: session_delete
+DELETE FROM sessions WHERE id = ?1;
+
+-- name: sessions_of_user
+SELECT id FROM sessions WHERE user_id = ?1;
+
+-- Lists. Each takes the place after which it begins: a time, then for ties a session name and a user id, or
+-- for creation order the row id. The first page begins before everything.
+
+-- name: list_user_newest
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name
+FROM users AS u CROSS JOIN sessions AS s ON s.user_id = u.id
+WHERE u.id = ?1 AND (s.updated_us < ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
+ORDER BY s.updated_us DESC, s.name LIMIT ?5;
+
+-- name: list_user_oldest
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name
+FROM users AS u CROSS JOIN sessions AS s ON s.user_id = u.id
+WHERE u.id = ?1 AND (s.updated_us > ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
+ORDER BY s.updated_us, s.name LIMIT ?5;
+
+-- name: list_user_created
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name
+FROM users AS u CROSS JOIN sessions AS s INDEXED BY sqlite_autoindex_sessions_1 ON s.user_id = u.id
+WHERE u.id = ?1 AND s.id > ?2
+ORDER BY s.id LIMIT ?5;
+
+-- Within an hour the sessions are sorted; the hours come sorted from the index.
+
+-- name: list_app_newest
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name
+FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
+WHERE s.app_id = ?1 AND s.active_hour <= ?6
+  AND (s.updated_us < ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
+ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT ?5;
+
+-- name: list_app_oldest
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name
+FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
+WHERE s.app_id = ?1 AND s.active_hour >= ?6
+  AND (s.updated_us > ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
+ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT ?5;
+
+-- name: list_app_created
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name
+FROM sessions AS s INDEXED BY sessions_by_app CROSS JOIN users AS u ON u.id = s.user_id
+WHERE s.app_id = ?1 AND s.id > ?2
+ORDER BY s.id LIMIT ?5;
+
+-- name: app_state_set
+INSERT INTO app_state (app_id, key, value, session_id, seq) VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT DO UPDATE SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
+
+-- name: user_state_set
+INSERT INTO user_state (user_id, key, value, session_id, seq) VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT DO UPDATE SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
+
+-- name: session_state_set
+INSERT INTO session_state (session_id, key, value, seq) VALUES (?1, ?2, ?3, ?5)
+ON CONFLICT DO UPDATE SET value = excluded.value, seq = excluded.seq;
+
+-- name: app_state_remove
+DELETE FROM app_state WHERE app_id = ?1 AND key = ?2;
+
+-- name: user_state_remove
+DELETE FROM user_state WHERE user_id = ?1 AND key = ?2;
+
+-- name: session_state_remove
+DELETE FROM session_state WHERE session_id = ?1 AND key = ?2;
+
+-- name: app_state_all
+SELECT key, value FROM app_state WHERE app_id = ?1 ORDER BY key;
+
+-- name: user_state_all
+SELECT key, value FROM user_state WHERE user_id = ?1 ORDER BY key;
+
+-- name: session_state_all
+SELECT key, value FROM session_state WHERE session_id = ?1 ORDER BY key;
+
+-- name: app_state_get
+SELECT key, value FROM app_state WHERE app_id = ?1 AND key = ?2;
+
+-- name: user_state_get
+SELECT key, value FROM user_state WHERE user_id = ?1 AND key = ?2;
+
+-- name: session_state_get
+SELECT key, value FROM session_state WHERE session_id = ?1 AND key = ?2;
+
+-- name: user_state_delete
+DELETE FROM user_state WHERE user_id = ?1;
+
+-- name: session_state_delete
+DELETE FROM session_state WHERE session_id = ?1;
+
+-- name: event_add
+INSERT INTO events (position, session_id, id, invocation_id, author, branch, time_us, high_us, body)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING;
+
+-- name: event_by_id
+SELECT position, id, invocation_id, author, branch, time_us, high_us, body
+FROM events WHERE session_id = ?1 AND id = ?2;
+
+-- name: events_forward
+SELECT position, id, invocation_id, author, branch, time_us, high_us, body
+FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position;
+
+-- name: events_backward
+SELECT position, id, invocation_id, author, branch, time_us, high_us, body
+FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position DESC;
+
+-- Without the wide columns: finds where a walk begins.
+
+-- name: event_times_backward
+SELECT position, time_us, high_us FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position DESC;
+
+-- name: events_delete
+DELETE FROM events WHERE position BETWEEN ?1 AND ?2;

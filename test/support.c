@@ -1,0 +1,168 @@
+#include "support.h"
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void support_assert_code(int expected, int code, const ses_error *error, const char *call, const char *file,
+                         int line)
+{
+    if (code != expected) {
+        print_error("%s:%d: %s\n    returned %s (%d), not %s: %s\n", file, line, call, ses_code_name(code), code,
+                    ses_code_name(expected), code < 0 ? error->message : "");
+        _fail(file, line);
+    }
+    if (code < 0 && error->code != code) {
+        print_error("%s:%d: %s\n    returned %d, but the error says %d\n", file, line, call, code, error->code);
+        _fail(file, line);
+    }
+    if (code < 0 && error->message[0] == '\0') {
+        print_error("%s:%d: %s\n    returned %d without a message\n", file, line, call, code);
+        _fail(file, line);
+    }
+}
+
+void support_assert_message(const ses_error *error, const char *words, const char *file, int line)
+{
+    if (!strstr(error->message, words)) {
+        print_error("%s:%d: the message \"%s\" does not say \"%s\"\n", file, line, error->message, words);
+        _fail(file, line);
+    }
+}
+
+char *support_path(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = malloc(size);
+    assert_non_null(path);
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+char *support_folder_make(void)
+{
+    const char *parent = getenv("TMPDIR");
+    char *folder = support_path(parent ? parent : "/tmp", "seslite-test-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    return folder;
+}
+
+void support_folder_remove(char *folder)
+{
+    int status = 0;
+    char command[1024];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    free(support_run(command, &status));
+    free(folder);
+}
+
+int64_t support_clock(void *now)
+{
+    return *(const int64_t *)now;
+}
+
+static int setup(void **state, const char *name)
+{
+    ses_error error;
+    struct fixture *fixture = calloc(1, sizeof *fixture);
+
+    assert_non_null(fixture);
+    fixture->now = INT64_C(1700000000000000);
+    fixture->folder = support_folder_make();
+    fixture->path = name ? support_path(fixture->folder, name) : strdup(":memory:");
+    fixture->options = (ses_open_options){.size = sizeof fixture->options,
+                                          .clock = support_clock,
+                                          .clock_context = &fixture->now};
+    assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
+    *state = fixture;
+    return 0;
+}
+
+int fixture_setup(void **state)
+{
+    return setup(state, "store.db");
+}
+
+int fixture_setup_memory(void **state)
+{
+    return setup(state, NULL);
+}
+
+int fixture_teardown(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_close(fixture->store);
+    support_folder_remove(fixture->folder);
+    free(fixture->path);
+    free(fixture);
+    return 0;
+}
+
+void fixture_reopen(struct fixture *fixture)
+{
+    ses_error error;
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
+}
+
+static char *read_stream(FILE *stream, size_t *len)
+{
+    size_t capacity = 4096;
+    size_t count = 0;
+    char *text = malloc(capacity);
+    size_t got;
+
+    assert_non_null(text);
+    while ((got = fread(text + count, 1, capacity - count - 1, stream)) > 0) {
+        count += got;
+        if (capacity - count < 2) {
+            capacity *= 2;
+            text = realloc(text, capacity);
+            assert_non_null(text);
+        }
+    }
+    text[count] = '\0';
+    if (len)
+        *len = count;
+    return text;
+}
+
+char *support_read_file(const char *path, size_t *len)
+{
+    char *text = NULL;
+    FILE *file = fopen(path, "rb");
+    if (file) {
+        text = read_stream(file, len);
+        fclose(file);
+    }
+    return text;
+}
+
+char *support_test_data(const char *name, size_t *len)
+{
+    const char *folder = getenv("SESLITE_TEST_DATA");
+    char *path = support_path(folder ? folder : "../shared", name);
+    char *text = support_read_file(path, len);
+    if (!text)
+        print_message("skipped: there is no %s (set SESLITE_TEST_DATA to where the test data is)\n", path);
+    free(path);
+    return text;
+}
+
+char *support_run(const char *command, int *status)
+{
+    char *text = NULL;
+    size_t size = strlen(command) + 16;
+    char *both = malloc(size);
+
+    assert_non_null(both);
+    snprintf(both, size, "{ %s\n} 2>&1", command);
+    FILE *pipe = popen(both, "r");
+    assert_non_null(pipe);
+    text = read_stream(pipe, NULL);
+    int ended = pclose(pipe);
+    *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
+    free(both);
+    return text;
+}

@@ -1,0 +1,57 @@
+/* What the tests share: a store in a temporary folder, short ways to say common things, a clock to set. */
+#ifndef SESLITE_TEST_SUPPORT_H
+#define SESLITE_TEST_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "seslite.h"
+
+/* Fails the test with the error's code and message unless the call returned `expected`. */
+#define assert_code(expected, call) support_assert_code((expected), (call), &error, #call, __FILE__, __LINE__)
+#define assert_ok(call) assert_code(SES_OK, call)
+/* The message of the last error holds these words. */
+#define assert_message(words) support_assert_message(&error, (words), __FILE__, __LINE__)
+
+void support_assert_code(int expected, int code, const ses_error *error, const char *call, const char *file,
+                         int line);
+void support_assert_message(const ses_error *error, const char *words, const char *file, int line);
+
+/* A folder below TMPDIR or /tmp that support_folder_remove deletes with everything in it. */
+char *support_folder_make(void);
+void support_folder_remove(char *folder);
+/* "FOLDER/NAME"; free it. */
+char *support_path(const char *folder, const char *name);
+
+/* cmocka setup and teardown: *state is a struct fixture with an open store in a fresh folder. */
+struct fixture {
+    char *folder;
+    char *path;
+    ses_store *store;
+    ses_open_options options; /* as it was opened; its clock is support_clock with &now */
+    int64_t now;              /* the time the store sees, microseconds; does not move by itself */
+};
+int fixture_setup(void **state);
+int fixture_setup_memory(void **state); /* the same on ":memory:" */
+int fixture_teardown(void **state);
+/* Closes the store and opens it again. */
+void fixture_reopen(struct fixture *fixture);
+
+int64_t support_clock(void *now);
+
+/* A whole file as text; free it. NULL when there is none. */
+char *support_read_file(const char *path, size_t *len);
+/* A file of the shared test data, "data/..." or "vectors/..."; NULL where they are missing, after saying so. */
+char *support_test_data(const char *name, size_t *len);
+
+/* What a program prints (its errors too); free it. *status is its exit code. The command is given to sh. */
+char *support_run(const char *command, int *status);
+
+#endif

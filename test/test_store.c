@@ -1,0 +1,39 @@
+/* Opening, closing and describing a store. */
+#include "support.h"
+
+static void test_reopened_store_has_everything(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_key key = {"app", "user", "session"};
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &error));
+    fixture_reopen(fixture);
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"a\":1}");
+    ses_session_close(session);
+}
+
+static void test_info_tells_what_the_store_runs_on(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_info info = {.size = sizeof info};
+    ses_error error;
+
+    assert_ok(ses_store_info(fixture->store, &info, &error));
+    assert_string_equal(info.path, fixture->path);
+    assert_string_equal(info.journal_mode, "wal");
+    assert_string_equal(info.journal_reason, "");
+    assert_int_equal(info.schema_version, SES_SCHEMA_VERSION);
+    assert_int_equal(info.read_only, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_reopened_store_has_everything, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_info_tells_what_the_store_runs_on, fixture_setup, fixture_teardown),
+    };
+    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+}
