@@ -76,6 +76,26 @@ endif
 	@rm -f $@
 	$(AR) rcs $@ $^
 
+# ---------------------------------------------------------------------------------------------- the tools
+
+$(B)/tools/%: tools/%.c $(LIBRARY)
+	@mkdir -p $(@D)
+	$(COMPILE) $(SQLITE_CFLAGS) -o $@ $< $(LIBRARY) $(LDFLAGS) $(SQLITE_LIBS)
+
+.PHONY: deps demo bench
+## deps: install what building and testing need, with the system's package manager
+deps:
+	@sh tools/deps.sh
+
+## demo: store a conversation, and show it with the sqlite3 program
+demo: $(B)/tools/demo
+	@sh tools/demo.sh $(B)/tools/demo $(B)/demo.db
+
+## bench: time seslite against a bare SQLite program; also writes build/bench.jsonl
+bench: $(B)/tools/bench
+	@mkdir -p $(B)/bench
+	$(B)/tools/bench --json $(B)/bench.jsonl --folder $(B)/bench
+
 # ---------------------------------------------------------------------------------------------- the tests
 
 # Each test/test_*.c is a program of its own, linked with the archive as a user's program would be. What one
@@ -98,11 +118,97 @@ $(B)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
 	$(CC) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
 	    $(LDFLAGS) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS)
 
+# The code of the README: its fragments as one program, and its first program.
+$(B)/test/readme.c: README.md test/readme.awk
+	@mkdir -p $(@D)
+	$(AWK) -f test/readme.awk README.md > $@.new && mv $@.new $@
+
+$(B)/test/readme_program.c: README.md
+	@mkdir -p $(@D)
+	$(AWK) '/^```c$$/ {n++; next} /^```$$/ {inside = 0; n == 1 && n++} n == 1 {print}' README.md > $@.new && mv $@.new $@
+
+$(B)/test/readme.o $(B)/test/readme_program.o: $(B)/test/%.o: $(B)/test/%.c
+	$(COMPILE) $(SQLITE_CFLAGS) $(CJSON_CFLAGS) -Wno-unused-function -c -o $@ $<
+
+README_PROGRAMS := $(B)/test/readme $(B)/test/readme_program
+
 .SECONDARY:
 
-.PHONY: check test
+.PHONY: check test tree-check asan tsan coverage
 ## check: build and run all tests (also: make test)
-check test: $(TEST_PROGRAMS)
+check test: $(TEST_PROGRAMS) $(README_PROGRAMS) tree-check
 	@sh test/run.sh $(B) $(TEST_PROGRAMS)
+
+tree-check: $(LIBRARY) $(README_PROGRAMS)
+	@sh test/layers.sh
+	@CC='$(CC)' CXX='$(CXX)' sh test/headers.sh $(B)
+ifeq ($(FLAVOUR),release)
+	@sh test/exports.sh $(LIBRARY)
+endif
+	@$(B)/test/readme > $(B)/test/readme.log
+	@cd $(B)/test && rm -f agents.db && ./readme_program >> readme.log
+	@echo "ok      README.md"
+
+## asan: the tests with the address, leak and undefined-behaviour sanitizers
+asan:
+	@$(MAKE) --no-print-directory check FLAVOUR=asan
+
+## tsan: the tests with the thread sanitizer
+tsan:
+	@$(MAKE) --no-print-directory check FLAVOUR=tsan
+
+## coverage: the tests with coverage of lib/, which must reach 95% of lines
+coverage:
+	@$(MAKE) --no-print-directory check FLAVOUR=coverage
+	gcovr --root . --filter 'lib/' --object-directory build/coverage --exclude-unreachable-branches \
+	    --print-summary --fail-under-line 95 --txt build/coverage/coverage.txt
+	@grep -E '^(lib|TOTAL)' build/coverage/coverage.txt
+
+# -------------------------------------------------------------------------------------------- for packages
+
+$(B)/seslite.pc: include/seslite.h Makefile
+	@mkdir -p $(@D)
+	@{ echo 'Name: seslite'; \
+	  echo 'Description: Sessions of AI agents in an SQLite file'; \
+	  echo 'Version: $(VERSION)'; \
+	  echo 'Requires.private: sqlite3'; \
+	  echo 'Cflags: -I$(PREFIX)/include'; \
+	  echo 'Libs: -L$(PREFIX)/lib -lseslite'; \
+	  echo 'Libs.private: -lsqlite3 -pthread'; } > $@
+
+.PHONY: install uninstall amalgamation format clean help
+## install: into DESTDIR and PREFIX (/usr/local): the library, headers, pkg-config file, schema scripts
+install: $(LIBRARY)
+	@rm -f $(B)/seslite.pc
+	@$(MAKE) --no-print-directory $(B)/seslite.pc
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/seslite/sql
+	install -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 include/seslite.h include/seslite_cjson.h $(DESTDIR)$(PREFIX)/include/
+	install -m 644 $(B)/seslite.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
+	install -m 644 $(SCRIPTS) $(DESTDIR)$(PREFIX)/share/seslite/sql/
+
+## uninstall: takes away what install put there
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/lib/libseslite.a $(DESTDIR)$(PREFIX)/lib/pkgconfig/seslite.pc
+	rm -f $(DESTDIR)$(PREFIX)/include/seslite.h $(DESTDIR)$(PREFIX)/include/seslite_cjson.h
+	rm -rf $(DESTDIR)$(PREFIX)/share/seslite
+
+## amalgamation: build/amalgamation/seslite.c and seslite.h, to compile with your own program
+amalgamation: $(B)/gen/statement_ids.h $(B)/gen/sql_text.c
+	@sh tools/amalgamate.sh $(B)/amalgamation $(B)/gen
+	$(CC) -std=c11 $(WARNINGS) -pthread $(CFLAGS) $(SQLITE_CFLAGS) -c \
+	    -o $(B)/amalgamation/seslite.o $(B)/amalgamation/seslite.c
+
+## format: the C files in the style of .clang-format
+format:
+	clang-format -i include/*.h lib/*.[ch] test/*.[ch] tools/*.c
+
+## clean: removes build/
+clean:
+	rm -rf build
+
+## help: this list
+help:
+	@sed -n 's/^## //p' Makefile
 
 -include $(wildcard $(B)/lib/*.d $(B)/gen/*.d $(B)/test/*.d $(B)/tools/*.d)

@@ -431,35 +431,24 @@ bool json_enter(struct json_reader *reader)
     return true;
 }
 
-/* In front of the next item: true when there is one; false, behind the closing byte, when there is none. */
-static bool item_follows(struct json_reader *reader, char closing, const char *wrong)
+bool json_member(struct json_reader *reader, struct json_string *key)
 {
     bool fresh = reader->fresh;
 
     reader->fresh = false;
     skip_space(reader);
     char byte = reader->at < reader->end ? *reader->at : '\0';
-    if (byte == closing) {
+    if (byte == '}') {
         reader->at++;
         reader->depth--;
         return false;
     }
     if (!fresh) {
         if (byte != ',')
-            return refuse(reader, reader->at, wrong);
+            return refuse(reader, reader->at, "a comma or } is due in an object");
         reader->at++;
     }
-    return true;
-}
-
-bool json_member(struct json_reader *reader, struct json_string *key)
-{
-    return item_follows(reader, '}', "a comma or } is due in an object") && skip_key(reader, key);
-}
-
-bool json_element(struct json_reader *reader)
-{
-    return item_follows(reader, ']', "a comma or ] is due in an array");
+    return skip_key(reader, key);
 }
 
 bool json_finish(struct json_reader *reader)

@@ -29,7 +29,7 @@ int event_add(struct db *db, int64_t session_id, const struct event_row *row, se
     return code == SES_OK && sqlite3_changes(db->handle) == 0 ? SES_EXISTS : code;
 }
 
-static void read_text(struct query *query, struct event_row *row)
+static void read_texts(struct query *query, struct event_row *row)
 {
     row->id = query_text(query, 1);
     row->invocation_id = query_text(query, 2);
@@ -38,7 +38,7 @@ static void read_text(struct query *query, struct event_row *row)
     row->body = query_text(query, 7);
 }
 
-static int visit_rows(struct query *query, bool times_only, event_visitor *visit, void *context,
+static int visit_event_rows(struct query *query, bool times_only, event_visitor *visit, void *context,
                       ses_error *error)
 {
     int high_column = times_only ? 2 : 6;
@@ -51,7 +51,7 @@ static int visit_rows(struct query *query, bool times_only, event_visitor *visit
         if (sqlite3_column_type(query->statement, high_column) == SQLITE_NULL)
             row.high_us = row.time_us;
         if (!times_only)
-            read_text(query, &row);
+            read_texts(query, &row);
         if (query->code == SES_OK)
             result = visit(context, &row, error);
     }
@@ -66,7 +66,7 @@ int event_by_id(struct db *db, int64_t session_id, struct span id, event_visitor
     query_start(&query, db, STATEMENT_EVENT_BY_ID, error);
     query_bind_int(&query, 1, session_id);
     query_bind_text(&query, 2, id);
-    return visit_rows(&query, false, visit, context, error);
+    return visit_event_rows(&query, false, visit, context, error);
 }
 
 int events_walk(struct db *db, int64_t session_id, int64_t first, int64_t last, enum walk walk,
@@ -88,7 +88,7 @@ int events_walk(struct db *db, int64_t session_id, int64_t first, int64_t last, 
         query_start(&query, db, statements[walk], error);
         query_bind_int(&query, 1, position_of(session_id, first));
         query_bind_int(&query, 2, position_of(session_id, last));
-        code = visit_rows(&query, walk == WALK_BACKWARD_TIMES, visit, context, error);
+        code = visit_event_rows(&query, walk == WALK_BACKWARD_TIMES, visit, context, error);
     }
     return code;
 }

@@ -20,7 +20,7 @@ static int64_t owner_of(enum scope scope, const struct session_row *session)
     return scope == SCOPE_APP ? session->app_id : scope == SCOPE_USER ? session->user_id : session->id;
 }
 
-static int visit_rows(struct query *query, state_visitor *visit, void *context, ses_error *error)
+static int visit_state_rows(struct query *query, state_visitor *visit, void *context, ses_error *error)
 {
     int result = SES_OK;
     while (result == SES_OK && query_row(query)) {
@@ -39,7 +39,7 @@ int state_each(struct db *db, enum scope scope, int64_t owner, state_visitor *vi
     struct query query;
     query_start(&query, db, scope_statements[scope].all, error);
     query_bind_int(&query, 1, owner);
-    return visit_rows(&query, visit, context, error);
+    return visit_state_rows(&query, visit, context, error);
 }
 
 int state_one(struct db *db, enum scope scope, int64_t owner, struct span key, state_visitor *visit,
@@ -49,7 +49,7 @@ int state_one(struct db *db, enum scope scope, int64_t owner, struct span key, s
     query_start(&query, db, scope_statements[scope].one, error);
     query_bind_int(&query, 1, owner);
     query_bind_text(&query, 2, key);
-    return visit_rows(&query, visit, context, error);
+    return visit_state_rows(&query, visit, context, error);
 }
 
 int state_set(struct db *db, enum scope scope, const struct session_row *session, int64_t seq, struct span key,

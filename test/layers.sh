@@ -1,0 +1,57 @@
+#!/bin/sh
+# The flow goes one way: a file of lib/ includes only headers of its own layer and of those below it; only the
+# storage files know SQLite, and nothing but storage.h leads to them. Run from the top of the repository.
+set -eu
+
+# From the top down. A file stands in one layer; storage.h is the storage layer's one open door.
+layer_of() {
+    case $1 in
+    create | append | list | cursor | read | value) echo 1 ;;
+    session | update | list_token) echo 2 ;;
+    store | range) echo 3 ;;
+    state | event | delta) echo 4 ;;
+    storage.h) echo 5 ;;
+    storage | schema | connection | rows_session | rows_state | rows_event | file | sql_text | statement_ids) echo 6 ;;
+    json | utf8 | decimal | timestamp | clock | memory | error | version | common) echo 7 ;;
+    seslite) echo 8 ;;
+    *) echo 0 ;;
+    esac
+}
+
+failed=0
+complain() {
+    echo "layers: $1" >&2
+    failed=1
+}
+
+for file in lib/*.[ch]; do
+    name=$(basename "$file")
+    stem=${name%.*}
+    [ "$stem" = cjson ] && continue
+    own=$(layer_of "$stem")
+    [ "$name" = storage.h ] && own=5
+    [ "$own" -gt 0 ] || complain "$file has no layer"
+    for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$file"); do
+        if [ "$header" = storage.h ]; then
+            [ "$own" -le 6 ] || complain "$file includes $header from below"
+            continue
+        fi
+        theirs=$(layer_of "${header%.h}")
+        [ "$theirs" -gt 0 ] || complain "$file includes $header, which has no layer"
+        [ "$theirs" -ge "$own" ] || complain "$file includes $header, which is above it"
+        [ "$theirs" -ne 6 ] || [ "$own" -eq 6 ] || complain "$file includes $header, which is the storage layer's own"
+    done
+    if [ "$own" -ne 6 ] && grep -q 'sqlite3' "$file"; then
+        grep -Hn 'sqlite3[_.]' "$file" | grep -v '^[^:]*:[0-9]*: *\(/\?\*\|//\)' >&2 && complain "$file knows SQLite"
+    fi
+done
+
+# What is left out when nobody uses it knows the public header alone.
+for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' lib/cjson.c); do
+    case $header in
+    seslite.h | seslite_cjson.h) ;;
+    *) complain "lib/cjson.c includes $header" ;;
+    esac
+done
+[ "$failed" -eq 0 ] && echo "ok      layers"
+exit "$failed"

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Stores a conversation in one process, reads it in another, and shows the file with the sqlite3 program.
+#     sh tools/demo.sh DEMO-PROGRAM FILE
+set -eu
+demo=$1
+file=$2
+
+say() { printf '\n== %s\n\n' "$1"; }
+show() { printf '   sqlite3 %s "%s"\n\n' "$file" "$1"; sqlite3 -box "$file" "$1"; echo; }
+
+rm -f "$file" "$file-wal" "$file-shm" "$file-journal"
+
+say "1. A process stores a conversation: two turns, a tool call, state in all four scopes"
+"$demo" write "$file"
+
+say "2. Another process opens the file. Look: every scope merged, numbers exact, no temp: key"
+"$demo" read "$file"
+
+say "3. The same file in the sqlite3 program. Look: a transcript a person can read"
+show "SELECT seq, substr(time, 1, 19) AS time, author, coalesce(text, calls, responses) AS what FROM transcript"
+
+say "4. State: one row a key, in a table for each scope, and all of it merged"
+show "SELECT key, value, seq FROM app_state"
+show "SELECT key, value, seq FROM user_state"
+show "SELECT key, value, seq FROM session_state"
+show "SELECT key, value FROM merged_state"
+
+say "5. Sessions with their counts; and nothing of temp: anywhere in the file"
+show "SELECT * FROM session_overview"
+show "SELECT count(*) AS events_that_mention_temp FROM events WHERE body LIKE '%temp:%'"
+echo "The file stays: sqlite3 $file"

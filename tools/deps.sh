@@ -1,0 +1,75 @@
+#!/bin/sh
+# Installs what seslite is built and tested with, by the system's own package manager.
+#     sh tools/deps.sh          to build, to run the demonstration and the tests
+#     sh tools/deps.sh dev      also what checks the code: clang, sanitizers, coverage, valgrind, formatting
+# Without the rights to install it says what it would run, and fails.
+set -eu
+
+dev=${1:-}
+if command -v apt-get >/dev/null 2>&1; then
+    update="apt-get update"
+    install="apt-get install -y --no-install-recommends"
+    packages="make gcc g++ libc6-dev binutils pkg-config sqlite3 libsqlite3-dev libcjson-dev libcmocka-dev"
+    more="clang clang-format libclang-rt-dev gcovr valgrind git"
+    check="dpkg -s"
+elif command -v dnf >/dev/null 2>&1; then
+    update=""
+    install="dnf install -y"
+    packages="make gcc gcc-c++ binutils pkgconf-pkg-config sqlite sqlite-devel cjson-devel libcmocka-devel"
+    more="clang clang-tools-extra compiler-rt gcovr valgrind git libasan libubsan libtsan"
+    check="rpm -q"
+elif command -v apk >/dev/null 2>&1; then
+    update=""
+    install="apk add"
+    packages="make gcc g++ musl-dev binutils pkgconf sqlite sqlite-dev cjson-dev cmocka-dev"
+    more="clang clang-extra-tools compiler-rt gcovr valgrind git"
+    check="apk info -e"
+elif command -v pacman >/dev/null 2>&1; then
+    update=""
+    install="pacman -S --needed --noconfirm"
+    packages="make gcc binutils pkgconf sqlite cjson cmocka"
+    more="clang compiler-rt gcovr valgrind git"
+    check="pacman -Q"
+elif command -v brew >/dev/null 2>&1; then
+    update=""
+    install="brew install"
+    packages="pkg-config sqlite cjson cmocka"
+    more="clang-format gcovr"
+    check="brew list --versions"
+else
+    echo "No package manager that this script knows. Wanted: a C compiler, make, pkg-config, and the development" >&2
+    echo "files of SQLite (3.37 or newer), cJSON and cmocka, and the sqlite3 program." >&2
+    exit 1
+fi
+
+
+missing=""
+wanted=$packages
+[ -z "$dev" ] || wanted="$packages $more"
+for package in $wanted; do
+    [ "$package" = libclang-rt-dev ] && continue
+    $check "$package" >/dev/null 2>&1 || missing="$missing $package"
+done
+if [ "$check" = "dpkg -s" ] && [ -n "$dev" ] && ! ls /usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.asan* >/dev/null 2>&1; then
+    missing="$missing libclang-rt-dev"
+fi
+if [ -z "$missing" ]; then
+    echo "deps: everything is installed"
+    exit 0
+fi
+
+if [ "$(id -u)" -ne 0 ] && [ "$install" != "brew install" ]; then
+    echo "deps: not running as root. As root, run:" >&2
+    [ -z "$update" ] || echo "    $update" >&2
+    echo "    $install$missing" >&2
+    exit 1
+fi
+[ -z "$update" ] || $update
+case $missing in
+*libclang-rt-dev*)
+    runtime=$(apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$/libclang-rt-\1-dev/p')
+    missing=$(echo "$missing" | sed "s/libclang-rt-dev/$runtime/")
+    ;;
+esac
+# shellcheck disable=SC2086 # words are meant to be split
+DEBIAN_FRONTEND=noninteractive $install $missing
