@@ -82,6 +82,15 @@ $(B)/tools/%: tools/%.c $(LIBRARY)
 	@mkdir -p $(@D)
 	$(COMPILE) $(SQLITE_CFLAGS) -o $@ $< $(LIBRARY) $(LDFLAGS) $(SQLITE_LIBS)
 
+BENCH_OBJECTS := $(patsubst tools/bench/%.c,$(B)/tools/bench/%.o,$(wildcard tools/bench/*.c))
+
+$(B)/tools/bench/%.o: tools/bench/%.c
+	@mkdir -p $(@D)
+	$(COMPILE) $(SQLITE_CFLAGS) -c -o $@ $<
+
+$(B)/tools/bench/bench: $(BENCH_OBJECTS) $(LIBRARY)
+	$(CC) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
+
 .PHONY: deps demo bench
 ## deps: install what building and testing need, with the system's package manager
 deps:
@@ -91,10 +100,10 @@ deps:
 demo: $(B)/tools/demo
 	@sh tools/demo.sh $(B)/tools/demo $(B)/demo.db
 
-## bench: time seslite against a bare SQLite program; also writes build/bench.jsonl
-bench: $(B)/tools/bench
+## bench: time seslite against a bare SQLite program and itself; also writes build/bench.jsonl
+bench: $(B)/tools/bench/bench
 	@mkdir -p $(B)/bench
-	$(B)/tools/bench --json $(B)/bench.jsonl --folder $(B)/bench
+	$(B)/tools/bench/bench --json $(B)/bench.jsonl --folder $(B)/bench
 
 # ---------------------------------------------------------------------------------------------- the tests
 
@@ -201,7 +210,7 @@ amalgamation: $(B)/gen/statement_ids.h $(B)/gen/sql_text.c
 
 ## format: the C files in the style of .clang-format
 format:
-	clang-format -i include/*.h lib/*.[ch] test/*.[ch] tools/*.c
+	clang-format -i include/*.h lib/*.[ch] test/*.[ch] tools/*.c tools/bench/*.[ch]
 
 ## clean: removes build/
 clean:
@@ -211,4 +220,4 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
--include $(wildcard $(B)/lib/*.d $(B)/gen/*.d $(B)/test/*.d $(B)/tools/*.d)
+-include $(wildcard $(B)/lib/*.d $(B)/gen/*.d $(B)/test/*.d $(B)/tools/*.d $(B)/tools/bench/*.d)

@@ -154,6 +154,9 @@ typedef struct ses_store ses_store;
 #define SES_JOURNAL_WAL 1      /* WAL, even where it does not look safe */
 #define SES_JOURNAL_ROLLBACK 2 /* a rollback journal: readers and the writer wait for each other */
 
+#define SES_CHECKPOINT_AUTO 0     /* the store copies the write-ahead file into the database as it grows */
+#define SES_CHECKPOINT_EXTERNAL 1 /* another program does (Litestream and the like); the store never does */
+
 typedef struct ses_open_options {
     size_t size;
     unsigned flags;          /* SES_OPEN_* */
@@ -173,6 +176,7 @@ typedef struct ses_open_options {
      */
     int (*make_id)(void *context, char *id, size_t capacity);
     void *id_context;
+    int checkpoint; /* SES_CHECKPOINT_* */
 } ses_open_options;
 
 /*
@@ -202,6 +206,37 @@ typedef struct ses_info {
 } ses_info;
 
 SES_API int ses_store_info(ses_store *store, ses_info *info, ses_error *error);
+
+/* What a store has done since it was opened, and its size now. Counts are of this store, not of the file. */
+typedef struct ses_stats {
+    size_t size;            /* in: sizeof(ses_stats) */
+    int64_t events;         /* stored */
+    int64_t commits;        /* write transactions; events / commits is how many share one on average */
+    int64_t write_calls;    /* calls that wrote, or tried to */
+    int64_t write_waits;    /* of these, how many waited for one another */
+    int64_t read_calls;
+    int64_t reader_waits;   /* waits for a reading connection, all being in use */
+    int64_t busy_waits;     /* pauses for locks that other processes held */
+    int64_t busy_us;        /* their time */
+    int64_t checkpoints;    /* runs */
+    int64_t checkpoint_us;  /* their time */
+    int64_t cache_hits;     /* pages found in SQLite's page caches */
+    int64_t cache_misses;   /* pages read from the file */
+    int64_t wal_pages;      /* in use in the write-ahead file, as of this store's last commit */
+    int64_t readers_open;   /* reading connections */
+    int64_t readers_in_use;
+    int64_t file_bytes;     /* of the database file; 0 in memory */
+    int64_t wal_bytes;      /* of the write-ahead file */
+} ses_stats;
+
+/* Cheap: a few counters, and the sizes of two files. */
+SES_API int ses_statistics(ses_store *store, ses_stats *stats, ses_error *error);
+
+/*
+ * Cancels the calls of other threads that are reading from this store at this moment: they return INTERRUPTED,
+ * and nothing has changed. Calls that write are not touched, nor are calls that come later.
+ */
+SES_API int ses_interrupt(ses_store *store, ses_error *error);
 
 /* ------------------------------------------------------------------------------------------ sessions */
 

@@ -154,6 +154,8 @@ static int run_append(struct db *db, void *context, ses_error *error)
 {
     struct append_job *job = context;
     ses_session *session = job->session;
+
+    update_free(&job->update); /* of an earlier run */
     int code = find_session(job, db, error);
     bool behind = code == SES_OK && session && job->row.version != session->row.version;
 
@@ -170,8 +172,6 @@ static int run_append(struct db *db, void *context, ses_error *error)
         code = update_read_shared(&job->update, db, error);
     if (code == SES_OK && session)
         code = update_prepare(&job->update, &job->row, error);
-    if (code != SES_OK)
-        update_free(&job->update);
     return code;
 }
 
@@ -226,7 +226,13 @@ static bool all_partial(const struct append_job *job)
 
 static int append_prepared(struct append_job *job, ses_error *error)
 {
-    int code = all_partial(job) ? SES_OK : storage_write(job->store->storage, run_append, job, error);
+    int code = SES_OK;
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < job->count; i++)
+        bytes += job->drafts[i].row.body.len;
+    if (!all_partial(job))
+        code = storage_write(job->store->storage, run_append, job, bytes, error);
 
     if (code == SES_OK && job->update.session)
         update_apply(&job->update);

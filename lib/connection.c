@@ -78,9 +78,54 @@ int connection_error(struct db *db, int rc, const char *doing, ses_error *error)
 
 /* -------------------------------------------------------------------------------------------- waiting */
 
-void connection_start_clock(struct db *db)
+void connection_start_call(struct db *db, int64_t deadline_us, bool interruptible)
 {
-    db->busy_deadline = clock_steady_us() + db->config->busy_timeout_us;
+    db->busy_deadline = deadline_us;
+    atomic_store(&db->interrupted, false);
+    atomic_store(&db->interruptible, interruptible);
+}
+
+void connection_end_call(struct db *db)
+{
+    atomic_store(&db->interruptible, false);
+    atomic_store(&db->interrupted, false);
+}
+
+void connection_interrupt(struct db *db)
+{
+    if (atomic_load(&db->interruptible)) {
+        /* SQLite knows of an interrupt only while a statement runs; the flag covers the time between. In memory
+         * the connection is also the writer's, and SQLite's interrupt could meet the next job instead. */
+        atomic_store(&db->interrupted, true);
+        if (!db->config->in_memory)
+            sqlite3_interrupt(db->handle);
+    }
+}
+
+void connection_uninterrupt(struct db *db)
+{
+    connection_end_call(db);
+}
+
+static int64_t take_status(struct db *db, int which)
+{
+    int current = 0;
+    int highest = 0;
+    /* Fails only for a number that SQLite does not know: then it counts nothing. */
+    (void)sqlite3_db_status(db->handle, which, &current, &highest, 1);
+    return current;
+}
+
+void connection_count(struct db *db, struct storage_counts *counts)
+{
+    counts->cache_hits += take_status(db, SQLITE_DBSTATUS_CACHE_HIT);
+    counts->cache_misses += take_status(db, SQLITE_DBSTATUS_CACHE_MISS);
+    counts->busy_waits += db->busy_waits;
+    counts->busy_us += db->busy_us;
+    counts->events += db->events;
+    db->busy_waits = 0;
+    db->busy_us = 0;
+    db->events = 0;
 }
 
 bool connection_wait(struct db *db, int tries)
@@ -96,6 +141,8 @@ bool connection_wait(struct db *db, int tries)
             pause = left;
         const struct timespec time = {0, (long)(pause * 1000)};
         (void)nanosleep(&time, NULL); /* a signal may cut it short: then the next try comes sooner */
+        db->busy_waits++;
+        db->busy_us += pause;
     }
     return left > 0;
 }
@@ -177,6 +224,8 @@ void query_bind_text(struct query *query, int parameter, struct span text)
 bool query_row(struct query *query)
 {
     bool row = false;
+    if (UNLIKELY(atomic_load_explicit(&query->db->interrupted, memory_order_relaxed)))
+        query_fail(query, SQLITE_INTERRUPT);
     if (query->code == SES_OK) {
         int rc = sqlite3_step(query->statement);
         row = rc == SQLITE_ROW;
@@ -258,7 +307,7 @@ int connection_open(const struct storage_config *config, enum connection_role ro
 
     if (code == SES_OK) {
         opened->config = config;
-        connection_start_clock(opened);
+        connection_start_call(opened, clock_steady_us() + config->busy_timeout_us, false);
         if (config->in_memory)
             flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
         int rc = sqlite3_open_v2(config->path, &opened->handle, flags, NULL);

@@ -3,6 +3,7 @@
 #define SESLITE_CONNECTION_H
 
 #include <sqlite3.h>
+#include <stdatomic.h>
 
 #include "common.h"
 #include "sql_text.h"
@@ -12,7 +13,14 @@ struct db {
     sqlite3 *handle;
     const struct storage_config *config;
     int64_t busy_deadline; /* of the call under way, by the steady clock */
-    struct db *next_idle;  /* in the pool of readers */
+    atomic_bool interruptible; /* by another thread */
+    atomic_bool interrupted;
+    struct db *next_idle; /* in the pool of readers */
+    struct db *next_open;
+    int64_t wal_pages;  /* in the write-ahead file, after the last commit of this connection */
+    int64_t busy_waits; /* not yet counted in the storage's */
+    int64_t busy_us;
+    int64_t events;
     sqlite3_stmt *statements[STATEMENT_COUNT];
 };
 
@@ -21,8 +29,15 @@ enum connection_role { CONNECTION_WRITER, CONNECTION_READER };
 SESLITE_PRIVATE int connection_open(const struct storage_config *config, enum connection_role role,
                                     struct db **db, ses_error *error);
 SESLITE_PRIVATE void connection_close(struct db *db);
-/* From now on the connection waits for locks until the config's timeout is over. */
-SESLITE_PRIVATE void connection_start_clock(struct db *db);
+/* Around a call that uses the connection: how long it waits for locks, and whether it may be interrupted. */
+SESLITE_PRIVATE void connection_start_call(struct db *db, int64_t deadline_us, bool interruptible);
+SESLITE_PRIVATE void connection_end_call(struct db *db);
+/* From any thread: the call under way fails with INTERRUPTED, if it may be interrupted. */
+SESLITE_PRIVATE void connection_interrupt(struct db *db);
+/* What ends the transaction of an interrupted call must run. */
+SESLITE_PRIVATE void connection_uninterrupt(struct db *db);
+/* Moves what the connection has counted since the last time into the storage's counts. */
+SESLITE_PRIVATE void connection_count(struct db *db, struct storage_counts *counts);
 /* Sleeps a little before another try; false when the time is over. `tries` counts from 0. */
 SESLITE_PRIVATE bool connection_wait(struct db *db, int tries);
 

@@ -111,7 +111,7 @@ static int create_or_find(ses_store *store, struct create_job *job, ses_error *e
     if (job->get_existing)
         result = storage_read(store->storage, run_find_existing, job, error);
     if (result == SES_NOTFOUND)
-        result = storage_write(store->storage, run_create, job, error);
+        result = storage_write(store->storage, run_create, job, job->initial->stored.len, error);
     return result;
 }
 
@@ -228,13 +228,22 @@ int ses_get(ses_store *store, const ses_key *key, const ses_range *range, ses_se
     return code;
 }
 
+struct refresh_job {
+    ses_session *session;
+    struct session_update update;
+};
+
 static int run_refresh(struct db *db, void *context, ses_error *error)
 {
-    struct session_update *update = context;
-    const ses_session *session = update->session;
+    struct refresh_job *job = context;
+    struct session_update *update = &job->update;
+    const ses_session *session = job->session;
     struct session_row row;
-    int code = session_by_id(db, session->row.id, &row, error);
 
+    update_free(update); /* of an earlier run */
+    int code = update_init(update, job->session, error);
+    if (code == SES_OK)
+        code = session_by_id(db, session->row.id, &row, error);
     if (code == SES_NOTFOUND)
         (void)no_such_session(session->app, session->user, session->id, error);
     if (code == SES_OK && row.version != session->row.version)
@@ -248,19 +257,16 @@ static int run_refresh(struct db *db, void *context, ses_error *error)
 
 int ses_refresh(ses_session *session, ses_error *error)
 {
-    struct session_update update;
+    struct refresh_job job = {.session = session};
     int code = check_argument(session, "session", error);
 
     if (code == SES_OK)
         code = store_enter(session->store, error);
-    if (code == SES_OK) {
-        code = update_init(&update, session, error);
-        if (code == SES_OK)
-            code = storage_read(session->store->storage, run_refresh, &update, error);
-        if (code == SES_OK)
-            update_apply(&update);
-        update_free(&update);
-    }
+    if (code == SES_OK)
+        code = storage_read(session->store->storage, run_refresh, &job, error);
+    if (code == SES_OK)
+        update_apply(&job.update);
+    update_free(&job.update);
     return code;
 }
 
@@ -293,7 +299,7 @@ int ses_delete(ses_store *store, const ses_key *key, int64_t *deleted, ses_error
     if (code == SES_OK)
         code = check_key(key, error);
     if (code == SES_OK)
-        code = storage_write(store->storage, run_delete, &job, error);
+        code = storage_write(store->storage, run_delete, &job, 0, error);
     if (code == SES_OK && deleted)
         *deleted = job.deleted;
     return code;
@@ -332,7 +338,7 @@ int ses_delete_user(ses_store *store, const char *app, const char *user, int64_t
     if (code == SES_OK)
         code = check_id(user, "user", error);
     if (code == SES_OK)
-        code = storage_write(store->storage, run_delete_user, &job, error);
+        code = storage_write(store->storage, run_delete_user, &job, 0, error);
     if (code == SES_OK && sessions)
         *sessions = job.sessions;
     if (code == SES_OK && state_keys)

@@ -27,6 +27,7 @@ struct ses_cursor {
 struct open_job {
     const ses_key *key;
     ses_cursor *cursor;
+    struct range wanted;
     int64_t first; /* the oldest event of the range */
 };
 
@@ -49,10 +50,12 @@ static int run_open(struct db *db, void *context, ses_error *error)
     if (code == SES_NOTFOUND)
         (void)no_such_session(job->key->app, job->key->user, job->key->session, error);
     if (code == SES_OK) {
+        bool seeks = !job->cursor->backward && (job->wanted.newest != INT64_MAX || job->wanted.since_us != INT64_MIN);
         job->cursor->session_id = row.id;
+        *range = job->wanted;
         if (range->last_seq > row.last_seq)
             range->last_seq = row.last_seq;
-        if (!job->cursor->backward && (range->newest != INT64_MAX || range->since_us != INT64_MIN)) {
+        if (seeks) {
             job->first = INT64_MAX;
             code = range_walk(db, row.id, range, WALK_BACKWARD_TIMES, note_first, job, error);
             range->first_seq = job->first;
@@ -86,7 +89,7 @@ int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_optio
         store_retain(store);
         arena_init(&job.cursor->arena, &store->allocator);
         job.cursor->backward = options.backward != 0;
-        code = range_take(options.range, &job.cursor->range, error);
+        code = range_take(options.range, &job.wanted, error);
     }
     if (code == SES_OK)
         code = storage_read(store->storage, run_open, &job, error);
@@ -127,6 +130,11 @@ static int run_page(struct db *db, void *context, ses_error *error)
     ses_cursor *cursor = context;
     const struct range *range = &cursor->range;
     struct session_row row;
+
+    arena_reset(&cursor->arena);
+    cursor->count = 0;
+    cursor->bytes = 0;
+    cursor->full = false;
     int code = session_by_id(db, cursor->session_id, &row, error);
 
     if (code == SES_NOTFOUND)
@@ -157,11 +165,7 @@ static void shrink_range(ses_cursor *cursor)
 
 static int read_page(ses_cursor *cursor, ses_error *error)
 {
-    arena_reset(&cursor->arena);
-    cursor->count = 0;
     cursor->next = 0;
-    cursor->bytes = 0;
-    cursor->full = false;
     int code = storage_read(cursor->store->storage, run_page, cursor, error);
     if (code == SES_OK)
         shrink_range(cursor);

@@ -95,6 +95,9 @@ static int run_list(struct db *db, void *context, ses_error *error)
     struct user_row user;
     int code;
 
+    while (job->page->count > 0) /* of an earlier run */
+        ses_session_close(job->page->sessions[--job->page->count]);
+    job->more = false;
     job->db = db;
     if (identity->user) {
         code = user_find(db, identity->app, identity->user, &user, error);

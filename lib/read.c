@@ -68,6 +68,9 @@ static int run_read(struct db *db, void *context, ses_error *error)
 {
     struct read_job *job = context;
     struct session_row row;
+
+    ses_free(job->json); /* of an earlier run */
+    job->json = NULL;
     int code = session_find(db, job->key, &row, error);
 
     if (code == SES_NOTFOUND)

@@ -26,7 +26,11 @@ int event_add(struct db *db, int64_t session_id, const struct event_row *row, se
     query_bind_text(&query, 9, row->body);
     (void)query_row(&query);
     int code = query_end(&query);
-    return code == SES_OK && sqlite3_changes(db->handle) == 0 ? SES_EXISTS : code;
+    if (code == SES_OK && sqlite3_changes(db->handle) == 0)
+        code = SES_EXISTS;
+    else if (code == SES_OK)
+        db->events++;
+    return code;
 }
 
 static void read_texts(struct query *query, struct event_row *row)

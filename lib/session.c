@@ -104,6 +104,7 @@ int session_load(ses_session *session, struct db *db, const struct session_row *
 
     session->row = *row;
     session->keeps_events = !range->none;
+    events->count = 0; /* of an earlier run of the job */
     int code = state_load(&session->state, db, SCOPE_APP, row->app_id, error);
     if (code == SES_OK)
         code = state_load(&session->state, db, SCOPE_USER, row->user_id, error);

@@ -1,32 +1,16 @@
+/* Opening, closing and describing; reading and writing are in readers.c and writer.c. */
 #include "storage.h"
 
-#include <pthread.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "clock.h"
-#include "connection.h"
 #include "error.h"
 #include "file.h"
 #include "memory.h"
 #include "schema.h"
-
-/*
- * One connection writes, under `turn`; some others read. This file decides who runs when. Jobs that wait for
- * the writer wait in storage_write, and nowhere else.
- */
-struct storage {
-    struct storage_config config;
-    pthread_mutex_t lock;    /* guards everything below it */
-    pthread_cond_t changed;  /* a connection was given back, or the storage was closed */
-    struct db *writer;
-    bool writer_taken;
-    struct db *idle_readers;
-    unsigned readers;        /* open, idle or in use */
-    unsigned in_use;         /* connections handed out, the writer among them */
-    bool closed;
-    char journal_mode[16];
-    const char *journal_reason;
-};
+#include "storage_impl.h"
 
 /* ------------------------------------------------------------------------------------------- opening */
 
@@ -102,7 +86,7 @@ static int set_journal(struct storage *storage, ses_error *error)
     const char *sql = config->read_only || config->in_memory ? "PRAGMA journal_mode"
                       : want_wal                             ? "PRAGMA journal_mode = WAL"
                                                              : "PRAGMA journal_mode = DELETE";
-    int code = ask_journal_mode(storage->writer, sql, storage->journal_mode, error);
+    int code = ask_journal_mode(storage->writer.db, sql, storage->journal_mode, error);
 
     storage->journal_reason = "";
     if (strcmp(storage->journal_mode, "wal") != 0) {
@@ -126,10 +110,10 @@ static int set_durability(struct storage *storage, ses_error *error)
     const char *sql = storage->config.synchronous == SES_SYNC_NORMAL ? "PRAGMA synchronous = NORMAL"
                       : wal                                          ? "PRAGMA synchronous = FULL"
                                                                      : "PRAGMA synchronous = EXTRA";
-    int code = connection_execute(storage->writer, sql, "setting the durability", error);
+    int code = connection_execute(storage->writer.db, sql, "setting the durability", error);
 
     if (code == SES_OK) /* the write-ahead file gives back what a rare large transaction made of it */
-        code = connection_execute(storage->writer, "PRAGMA journal_size_limit = 16777216", "setting up the writer",
+        code = connection_execute(storage->writer.db, "PRAGMA journal_size_limit = 16777216", "setting up the writer",
                                   error);
     return code;
 }
@@ -137,12 +121,12 @@ static int set_durability(struct storage *storage, ses_error *error)
 static int open_writer(struct storage *storage, ses_error *error)
 {
     int version = 0;
-    int code = connection_open(&storage->config, CONNECTION_WRITER, &storage->writer, error);
+    int code = connection_open(&storage->config, CONNECTION_WRITER, &storage->writer.db, error);
 
     if (code == SES_OK && !storage->config.read_only)
-        code = schema_migrate(storage->writer, error);
+        code = schema_migrate(storage->writer.db, error);
     else if (code == SES_OK)
-        code = schema_version(storage->writer, &version, error);
+        code = schema_version(storage->writer.db, &version, error);
     if (code == SES_OK && storage->config.read_only && version < schema_latest())
         code = error_set(error, SES_READONLY,
                          "%s: the store has schema version %d and must be brought to %d first: open it once for "
@@ -152,26 +136,61 @@ static int open_writer(struct storage *storage, ses_error *error)
         code = set_journal(storage, error);
     if (code == SES_OK && !storage->config.read_only)
         code = set_durability(storage, error);
+    if (code == SES_OK)
+        code = checkpoint_setup(storage, error);
     return code;
+}
+
+bool condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    bool ok = pthread_condattr_init(&attributes) == 0;
+    if (ok) {
+#if !defined(__APPLE__) /* which has no such clock for conditions: waits follow the wall clock there */
+        ok = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0;
+#endif
+        ok = ok && pthread_cond_init(condition, &attributes) == 0;
+        (void)pthread_condattr_destroy(&attributes);
+    }
+    return ok;
+}
+
+bool condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_us)
+{
+    bool in_time = true;
+
+    if (deadline_us == INT64_MAX) {
+        (void)pthread_cond_wait(condition, lock);
+    } else {
+        struct timespec deadline;
+        int64_t at = deadline_us;
+#if defined(__APPLE__)
+        at += clock_wall_us(NULL) - clock_steady_us();
+#endif
+        deadline.tv_sec = (time_t)(at / 1000000);
+        deadline.tv_nsec = (long)(at % 1000000 * 1000);
+        in_time = pthread_cond_timedwait(condition, lock, &deadline) == 0 || clock_steady_us() < deadline_us;
+    }
+    return in_time;
 }
 
 static bool init_locks(struct storage *storage)
 {
-    bool ok = pthread_mutex_init(&storage->lock, NULL) == 0;
-    if (ok) {
-        pthread_condattr_t attributes;
-        ok = pthread_condattr_init(&attributes) == 0;
-        if (ok) {
-#if !defined(__APPLE__) /* which has no such clock for conditions: waits follow the wall clock there */
-            ok = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0;
-#endif
-            ok = ok && pthread_cond_init(&storage->changed, &attributes) == 0;
-            (void)pthread_condattr_destroy(&attributes);
-        }
-        if (!ok)
-            (void)pthread_mutex_destroy(&storage->lock);
-    }
-    return ok;
+    bool lock = pthread_mutex_init(&storage->lock, NULL) == 0;
+    bool idle = lock && condition_init(&storage->idle);
+    bool given_back = idle && condition_init(&storage->readers.given_back);
+    bool company = given_back && condition_init(&storage->writer.company);
+    bool wake = company && condition_init(&storage->checkpointer.wake);
+
+    if (!wake && company)
+        (void)pthread_cond_destroy(&storage->writer.company);
+    if (!wake && given_back)
+        (void)pthread_cond_destroy(&storage->readers.given_back);
+    if (!wake && idle)
+        (void)pthread_cond_destroy(&storage->idle);
+    if (!wake && lock)
+        (void)pthread_mutex_destroy(&storage->lock);
+    return wake;
 }
 
 int storage_open(const struct storage_config *config, struct storage **storage, ses_error *error)
@@ -200,179 +219,53 @@ int storage_open(const struct storage_config *config, struct storage **storage, 
     return code;
 }
 
-/* ------------------------------------------------------------------------------------- taking turns */
+/* --------------------------------------------------------------------------------------------- calls */
 
-static void deadline_to_timespec(int64_t deadline_us, struct timespec *time)
-{
-#if defined(__APPLE__)
-    deadline_us += clock_wall_us(NULL) - clock_steady_us();
-#endif
-    time->tv_sec = (time_t)(deadline_us / 1000000);
-    time->tv_nsec = (long)(deadline_us % 1000000 * 1000);
-}
-
-static int refuse_closed(const struct storage *storage, ses_error *error)
+int refuse_closed(const struct storage *storage, ses_error *error)
 {
     return error_set(error, SES_MISUSE, "%s: the store is closed", storage->config.path);
 }
 
-/* With the lock held: waits for a change. False when the deadline has passed. */
-static bool wait_for_change(struct storage *storage, int64_t deadline_us)
-{
-    struct timespec deadline;
-    deadline_to_timespec(deadline_us, &deadline);
-    return pthread_cond_timedwait(&storage->changed, &storage->lock, &deadline) == 0 ||
-           clock_steady_us() < deadline_us;
-}
-
-static int refuse_busy(const struct storage *storage, const char *what, ses_error *error)
+int refuse_busy(const struct storage *storage, const char *what, ses_error *error)
 {
     return error_set(error, SES_BUSY, "%s: waited %lld ms for %s in use by other threads", storage->config.path,
                      (long long)(storage->config.busy_timeout_us / 1000), what);
 }
 
-static int take_writer(struct storage *storage, struct db **db, ses_error *error)
+/* Every call is counted while it is under way, so that closing can wait for it. */
+static int enter_call(struct storage *storage, ses_error *error)
 {
-    int64_t deadline = clock_steady_us() + storage->config.busy_timeout_us;
-    bool in_time = true;
     int code = SES_OK;
 
     (void)pthread_mutex_lock(&storage->lock);
-    while (!storage->closed && storage->writer_taken && in_time)
-        in_time = wait_for_change(storage, deadline);
-    if (storage->closed) {
+    if (storage->closed)
         code = refuse_closed(storage, error);
-    } else if (storage->writer_taken) {
-        code = refuse_busy(storage, "the writing connection,", error);
-    } else {
-        storage->writer_taken = true;
-        storage->in_use++;
-        *db = storage->writer;
-        (*db)->busy_deadline = deadline;
-    }
+    else
+        storage->calls++;
     (void)pthread_mutex_unlock(&storage->lock);
     return code;
 }
 
-static void give_writer(struct storage *storage)
+static void leave_call(struct storage *storage)
 {
     (void)pthread_mutex_lock(&storage->lock);
-    storage->writer_taken = false;
-    storage->in_use--;
-    (void)pthread_cond_broadcast(&storage->changed);
+    storage->calls--;
+    if (storage->closed && storage->calls == 0)
+        (void)pthread_cond_broadcast(&storage->idle);
     (void)pthread_mutex_unlock(&storage->lock);
 }
 
-/* Reserves a reader: an idle one, or (then *db is NULL) the right to open one. */
-static int reserve_reader(struct storage *storage, struct db **db, int64_t deadline, ses_error *error)
+int storage_write(struct storage *storage, storage_job *job, void *context, size_t bytes, ses_error *error)
 {
-    bool in_time = true;
-    int code = SES_OK;
-
-    *db = NULL;
-    (void)pthread_mutex_lock(&storage->lock);
-    while (!storage->closed && !storage->idle_readers && storage->readers >= storage->config.max_readers &&
-           in_time)
-        in_time = wait_for_change(storage, deadline);
-    if (storage->closed) {
-        code = refuse_closed(storage, error);
-    } else if (storage->idle_readers) {
-        *db = storage->idle_readers;
-        storage->idle_readers = (*db)->next_idle;
-        storage->in_use++;
-    } else if (storage->readers < storage->config.max_readers) {
-        storage->readers++;
-        storage->in_use++;
-    } else {
-        code = refuse_busy(storage, "a reading connection, all", error);
-    }
-    (void)pthread_mutex_unlock(&storage->lock);
-    return code;
-}
-
-/* `db` NULL: the one that was reserved could not be opened. */
-static void give_reader(struct storage *storage, struct db *db)
-{
-    (void)pthread_mutex_lock(&storage->lock);
-    storage->in_use--;
-    if (db) {
-        db->next_idle = storage->idle_readers;
-        storage->idle_readers = db;
-    } else {
-        storage->readers--;
-    }
-    (void)pthread_cond_broadcast(&storage->changed);
-    (void)pthread_mutex_unlock(&storage->lock);
-}
-
-static int take_reader(struct storage *storage, struct db **db, ses_error *error)
-{
-    int64_t deadline = clock_steady_us() + storage->config.busy_timeout_us;
-    int code = reserve_reader(storage, db, deadline, error);
-
-    if (code == SES_OK && !*db) {
-        code = connection_open(&storage->config, CONNECTION_READER, db, error);
-        if (code != SES_OK)
-            give_reader(storage, NULL);
-    }
-    if (code == SES_OK)
-        (*db)->busy_deadline = deadline;
-    return code;
-}
-
-/* -------------------------------------------------------------------------------------- transactions */
-
-static int begin(struct db *db, enum statement_id how, ses_error *error)
-{
-    int code;
-    int tries = 0;
-    /* SQLite may answer BUSY at once where waiting could be a deadlock; we hold nothing, so we wait. */
-    do {
-        code = query_run(db, how, error);
-    } while (code == SES_BUSY && connection_wait(db, tries++));
-    return code;
-}
-
-static void roll_back(struct db *db)
-{
-    /* Some failures (a full disk) have rolled back already; and when even this fails, SQLite does it when
-     * the connection is next used or closed. The failure that led here is the one to tell. */
-    if (!sqlite3_get_autocommit(db->handle))
-        (void)query_run(db, STATEMENT_ROLLBACK, NULL);
-}
-
-/* Begins, runs, and commits or rolls back. */
-static int run_job(struct db *db, enum statement_id how, storage_job *job, void *context, ses_error *error)
-{
-    int result = begin(db, how, error);
-    if (result == SES_OK) {
-        result = job(db, context, error);
-        if (result >= 0) {
-            int code = query_run(db, STATEMENT_COMMIT, error);
-            if (code == SES_OK && !sqlite3_get_autocommit(db->handle))
-                code = error_set(error, SES_INTERNAL, "%s: the commit left its transaction open",
-                                 db->config->path);
-            if (code != SES_OK)
-                result = code;
-        }
-        if (result < 0)
-            roll_back(db);
-    }
-    return result;
-}
-
-int storage_write(struct storage *storage, storage_job *job, void *context, ses_error *error)
-{
-    struct db *db = NULL;
     int result;
 
     if (storage->config.read_only) {
         result = error_set(error, SES_READONLY, "%s: the store was opened read-only", storage->config.path);
     } else {
-        result = take_writer(storage, &db, error);
+        result = enter_call(storage, error);
         if (result == SES_OK) {
-            result = run_job(db, STATEMENT_BEGIN_WRITE, job, context, error);
-            give_writer(storage);
+            result = writer_run(storage, job, context, bytes, false, error);
+            leave_call(storage);
         }
     }
     return result;
@@ -380,19 +273,33 @@ int storage_write(struct storage *storage, storage_job *job, void *context, ses_
 
 int storage_read(struct storage *storage, storage_job *job, void *context, ses_error *error)
 {
-    /* A store in memory is seen by one connection only. */
-    bool one_connection = storage->config.in_memory;
-    struct db *db = NULL;
-    int result = one_connection ? take_writer(storage, &db, error) : take_reader(storage, &db, error);
+    int result = enter_call(storage, error);
 
     if (result == SES_OK) {
-        result = run_job(db, STATEMENT_BEGIN_READ, job, context, error);
-        if (one_connection)
-            give_writer(storage);
+        /* A store in memory is seen by one connection only. */
+        if (storage->config.in_memory)
+            result = writer_run(storage, job, context, 0, true, error);
         else
-            give_reader(storage, db);
+            result = readers_run(storage, job, context, error);
+        leave_call(storage);
     }
     return result;
+}
+
+int storage_interrupt(struct storage *storage, ses_error *error)
+{
+    int code = SES_OK;
+
+    (void)pthread_mutex_lock(&storage->lock);
+    if (storage->closed) {
+        code = refuse_closed(storage, error);
+    } else {
+        for (struct db *reader = storage->readers.all; reader; reader = reader->next_open)
+            connection_interrupt(reader);
+        connection_interrupt(storage->writer.db);
+    }
+    (void)pthread_mutex_unlock(&storage->lock);
+    return code;
 }
 
 /* ------------------------------------------------------------------------------------ ending, telling */
@@ -401,25 +308,24 @@ void storage_close(struct storage *storage)
 {
     (void)pthread_mutex_lock(&storage->lock);
     storage->closed = true;
-    (void)pthread_cond_broadcast(&storage->changed);
-    while (storage->in_use > 0)
-        (void)pthread_cond_wait(&storage->changed, &storage->lock);
-    while (storage->idle_readers) {
-        struct db *reader = storage->idle_readers;
-        storage->idle_readers = reader->next_idle;
-        connection_close(reader);
-    }
-    /* The writer last: it is the one that checkpoints. */
-    connection_close(storage->writer);
-    storage->writer = NULL;
+    (void)pthread_cond_broadcast(&storage->readers.given_back);
+    while (storage->calls > 0)
+        (void)pthread_cond_wait(&storage->idle, &storage->lock);
     (void)pthread_mutex_unlock(&storage->lock);
+    checkpoint_stop(storage);
+    readers_close(storage);
+    connection_close(storage->writer.db); /* the last: it is the one that checkpoints */
+    storage->writer.db = NULL;
 }
 
 void storage_free(struct storage *storage)
 {
     if (storage) {
         storage_close(storage);
-        (void)pthread_cond_destroy(&storage->changed);
+        (void)pthread_cond_destroy(&storage->checkpointer.wake);
+        (void)pthread_cond_destroy(&storage->writer.company);
+        (void)pthread_cond_destroy(&storage->readers.given_back);
+        (void)pthread_cond_destroy(&storage->idle);
         (void)pthread_mutex_destroy(&storage->lock);
         memory_free(storage->config.allocator, storage);
     }
@@ -427,12 +333,8 @@ void storage_free(struct storage *storage)
 
 int storage_describe(struct storage *storage, ses_info *info, ses_error *error)
 {
-    int code = SES_OK;
+    int code = enter_call(storage, error);
 
-    (void)pthread_mutex_lock(&storage->lock);
-    if (storage->closed)
-        code = refuse_closed(storage, error);
-    (void)pthread_mutex_unlock(&storage->lock);
     if (code == SES_OK) {
         info->path = storage->config.path;
         info->journal_mode = storage->journal_mode;
@@ -441,6 +343,33 @@ int storage_describe(struct storage *storage, ses_info *info, ses_error *error)
         info->read_only = storage->config.read_only;
         info->sqlite_version = sqlite3_libversion();
         info->sqlite_bugs = known_bugs(sqlite3_libversion_number());
+        leave_call(storage);
+    }
+    return code;
+}
+
+static int64_t file_size(const struct storage *storage, const char *suffix)
+{
+    char path[4096];
+    struct stat status;
+    int len = snprintf(path, sizeof path, "%s%s", storage->config.path, suffix);
+    bool there = !storage->config.in_memory && len > 0 && (size_t)len < sizeof path && stat(path, &status) == 0;
+    return there ? (int64_t)status.st_size : 0;
+}
+
+int storage_statistics(struct storage *storage, struct storage_counts *counts, ses_error *error)
+{
+    int code = enter_call(storage, error);
+
+    if (code == SES_OK) {
+        (void)pthread_mutex_lock(&storage->lock);
+        *counts = storage->counts;
+        counts->readers_open = storage->readers.open;
+        counts->readers_in_use = storage->readers.in_use;
+        (void)pthread_mutex_unlock(&storage->lock);
+        counts->file_bytes = file_size(storage, "");
+        counts->wal_bytes = file_size(storage, "-wal");
+        leave_call(storage);
     }
     return code;
 }

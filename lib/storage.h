@@ -21,6 +21,7 @@ struct storage_config {
     bool must_exist;
     int synchronous;         /* SES_SYNC_* */
     int journal;             /* SES_JOURNAL_* */
+    int checkpoint;          /* SES_CHECKPOINT_* */
     int64_t busy_timeout_us; /* 0: do not wait */
     unsigned max_readers;
     const ses_allocator *allocator;
@@ -35,12 +36,42 @@ SESLITE_PRIVATE void storage_free(struct storage *storage);
 /* Fills what it knows of `info`; MISUSE when it is closed. */
 SESLITE_PRIVATE int storage_describe(struct storage *storage, ses_info *info, ses_error *error);
 
-/* Returns 0 or a positive value to commit, a negative code to roll back. */
+/*
+ * Returns 0 or a positive value to commit, a negative code to roll back. It may run on another thread, while its
+ * own waits; and it may be run again from the start, when the work of others that shared its transaction failed.
+ */
 typedef int storage_job(struct db *db, void *context, ses_error *error);
-/* Runs the job in a write transaction; what it returns, or why the transaction failed. */
-SESLITE_PRIVATE int storage_write(struct storage *storage, storage_job *job, void *context, ses_error *error);
+/* Runs the job in a write transaction, which it may share with others: what it returns, or why the transaction
+ * failed. `bytes` is about how much it writes. */
+SESLITE_PRIVATE int storage_write(struct storage *storage, storage_job *job, void *context, size_t bytes,
+                                  ses_error *error);
 /* Runs the job in a read transaction: it sees one moment of the file. */
 SESLITE_PRIVATE int storage_read(struct storage *storage, storage_job *job, void *context, ses_error *error);
+/* Makes the read jobs that are under way fail with INTERRUPTED. */
+SESLITE_PRIVATE int storage_interrupt(struct storage *storage, ses_error *error);
+
+/* Since opening. */
+struct storage_counts {
+    int64_t events;
+    int64_t commits;
+    int64_t write_calls;
+    int64_t write_waits;
+    int64_t reads;
+    int64_t reader_waits;
+    int64_t busy_waits;
+    int64_t busy_us;
+    int64_t checkpoints;
+    int64_t checkpoint_us;
+    int64_t cache_hits;
+    int64_t cache_misses;
+    /* As it is now. */
+    int64_t wal_pages;
+    int64_t readers_open;
+    int64_t readers_in_use;
+    int64_t file_bytes;
+    int64_t wal_bytes;
+};
+SESLITE_PRIVATE int storage_statistics(struct storage *storage, struct storage_counts *counts, ses_error *error);
 
 /* ---- inside jobs. Spans that come out live until the visitor returns. Visitors return 0 to go on, a positive
  * value to stop, a negative code to fail; the walk returns 0 or the negative code. */

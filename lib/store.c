@@ -167,6 +167,9 @@ static int check_options(const ses_open_options *options, ses_error *error)
         code = error_set(error, SES_MISUSE, "open options: synchronous is not one of SES_SYNC_*");
     if (code == SES_OK && (options->journal < SES_JOURNAL_AUTO || options->journal > SES_JOURNAL_ROLLBACK))
         code = error_set(error, SES_MISUSE, "open options: journal is not one of SES_JOURNAL_*");
+    if (code == SES_OK && options->checkpoint != SES_CHECKPOINT_AUTO &&
+        options->checkpoint != SES_CHECKPOINT_EXTERNAL)
+        code = error_set(error, SES_MISUSE, "open options: checkpoint is not one of SES_CHECKPOINT_*");
     if (code == SES_OK && options->max_event_bytes > LARGEST_MAX_EVENT)
         code = error_set(error, SES_MISUSE, "open options: max_event_bytes is more than 512 MiB");
     if (code == SES_OK && options->max_readers > MAX_READERS)
@@ -196,6 +199,7 @@ static int open_storage(ses_store *store, const ses_open_options *options, ses_e
         .must_exist = (options->flags & SES_OPEN_MUST_EXIST) != 0,
         .synchronous = options->synchronous,
         .journal = options->journal,
+        .checkpoint = options->checkpoint,
         .busy_timeout_us = (busy_ms < 0 ? 0 : busy_ms > longest_ms ? longest_ms : busy_ms) * 1000,
         .max_readers = options->max_readers ? options->max_readers : DEFAULT_READERS,
         .allocator = &store->allocator,
@@ -282,21 +286,79 @@ void ses_close(ses_store *store)
     }
 }
 
+/* An output struct of the caller's, which says how much of it there is. */
+static int check_output(const void *output, const char *what, ses_error *error)
+{
+    size_t size = 0;
+    int code = check_argument(output, what, error);
+
+    if (code == SES_OK)
+        memcpy(&size, output, sizeof size);
+    if (code == SES_OK && size <= sizeof size)
+        code = error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof of the struct", what);
+    return code;
+}
+
+/* Fills as much as the caller's version of the struct has; its size stays. */
+static void give_output(void *output, const void *filled, size_t filled_size)
+{
+    size_t size;
+    memcpy(&size, output, sizeof size);
+    if (size > filled_size)
+        size = filled_size;
+    memcpy((char *)output + sizeof size, (const char *)filled + sizeof size, size - sizeof size);
+}
+
 int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
 {
     ses_info filled = {0};
     int code = store_enter(store, error);
 
     if (code == SES_OK)
-        code = check_argument(info, "info", error);
-    if (code == SES_OK && info->size <= sizeof info->size)
-        code = error_set(error, SES_MISUSE, "info: the member `size` is not set to sizeof of the struct");
+        code = check_output(info, "info", error);
     if (code == SES_OK)
         code = storage_describe(store->storage, &filled, error);
+    if (code == SES_OK)
+        give_output(info, &filled, sizeof filled);
+    return code;
+}
+
+int ses_statistics(ses_store *store, ses_stats *stats, ses_error *error)
+{
+    struct storage_counts counts;
+    int code = store_enter(store, error);
+
+    if (code == SES_OK)
+        code = check_output(stats, "stats", error);
+    if (code == SES_OK)
+        code = storage_statistics(store->storage, &counts, error);
     if (code == SES_OK) {
-        size_t size = info->size;
-        memcpy(info, &filled, size < sizeof filled ? size : sizeof filled);
-        info->size = size;
+        const ses_stats filled = {
+            .events = counts.events,
+            .commits = counts.commits,
+            .write_calls = counts.write_calls,
+            .write_waits = counts.write_waits,
+            .read_calls = counts.reads,
+            .reader_waits = counts.reader_waits,
+            .busy_waits = counts.busy_waits,
+            .busy_us = counts.busy_us,
+            .checkpoints = counts.checkpoints,
+            .checkpoint_us = counts.checkpoint_us,
+            .cache_hits = counts.cache_hits,
+            .cache_misses = counts.cache_misses,
+            .wal_pages = counts.wal_pages,
+            .readers_open = counts.readers_open,
+            .readers_in_use = counts.readers_in_use,
+            .file_bytes = counts.file_bytes,
+            .wal_bytes = counts.wal_bytes,
+        };
+        give_output(stats, &filled, sizeof filled);
     }
     return code;
+}
+
+int ses_interrupt(ses_store *store, ses_error *error)
+{
+    int code = store_enter(store, error);
+    return code == SES_OK ? storage_interrupt(store->storage, error) : code;
 }

@@ -1,0 +1,102 @@
+/* The pool of reading connections: opened when first needed, up to a limit, and kept. */
+#include "clock.h"
+#include "error.h"
+#include "storage_impl.h"
+
+/* With the lock held. An idle one, or (then *db is NULL) the right to open one. */
+static int reserve(struct storage *storage, struct db **db, int64_t deadline, ses_error *error)
+{
+    struct readers *readers = &storage->readers;
+    unsigned most = storage->config.max_readers;
+    bool in_time = true;
+    int code = SES_OK;
+
+    while (!readers->idle && readers->open >= most && in_time && !storage->closed) {
+        storage->counts.reader_waits++;
+        in_time = condition_wait(&readers->given_back, &storage->lock, deadline);
+    }
+    *db = readers->idle;
+    if (storage->closed) {
+        code = refuse_closed(storage, error);
+    } else if (*db) {
+        readers->idle = (*db)->next_idle;
+        readers->in_use++;
+    } else if (readers->open < most) {
+        readers->open++;
+        readers->in_use++;
+    } else {
+        code = refuse_busy(storage, "a reading connection, all", error);
+    }
+    return code;
+}
+
+/* With the lock held. `db` NULL: the one that was reserved could not be opened. */
+static void give_back(struct storage *storage, struct db *db)
+{
+    struct readers *readers = &storage->readers;
+
+    readers->in_use--;
+    if (db) {
+        db->next_idle = readers->idle;
+        readers->idle = db;
+        connection_count(db, &storage->counts);
+    } else {
+        readers->open--;
+    }
+    (void)pthread_cond_signal(&readers->given_back);
+}
+
+static int open_reserved(struct storage *storage, struct db **db, ses_error *error)
+{
+    int code = connection_open(&storage->config, CONNECTION_READER, db, error);
+
+    (void)pthread_mutex_lock(&storage->lock);
+    if (code == SES_OK) {
+        (*db)->next_open = storage->readers.all;
+        storage->readers.all = *db;
+    } else {
+        give_back(storage, NULL);
+    }
+    (void)pthread_mutex_unlock(&storage->lock);
+    return code;
+}
+
+int readers_run(struct storage *storage, storage_job *job, void *context, ses_error *error)
+{
+    int64_t deadline = clock_steady_us() + storage->config.busy_timeout_us;
+    struct db *db = NULL;
+
+    (void)pthread_mutex_lock(&storage->lock);
+    int result = reserve(storage, &db, deadline, error);
+    if (db)
+        connection_start_call(db, deadline, true);
+    (void)pthread_mutex_unlock(&storage->lock);
+
+    if (result == SES_OK && !db) {
+        result = open_reserved(storage, &db, error);
+        if (result == SES_OK)
+            connection_start_call(db, deadline, true);
+    }
+    if (result == SES_OK) {
+        result = transaction_run(db, STATEMENT_BEGIN_READ, job, context, error);
+        (void)pthread_mutex_lock(&storage->lock);
+        connection_end_call(db);
+        storage->counts.reads++;
+        give_back(storage, db);
+        (void)pthread_mutex_unlock(&storage->lock);
+    }
+    return result;
+}
+
+void readers_close(struct storage *storage)
+{
+    struct db *reader = storage->readers.all;
+    while (reader) {
+        struct db *next = reader->next_open;
+        connection_close(reader);
+        reader = next;
+    }
+    storage->readers.all = NULL;
+    storage->readers.idle = NULL;
+    storage->readers.open = 0;
+}

@@ -1,0 +1,362 @@
+/*
+ * Group commit. Whoever comes to an idle writer leads: begins a transaction, runs its own job, then the jobs
+ * of all who wait, and commits once for all of them. Then the turn goes to the first who came meanwhile.
+ */
+#include "clock.h"
+#include "error.h"
+#include "storage_impl.h"
+
+/* A commit takes no more jobs, and no more bytes, so that nobody waits for an endless one. */
+enum { GROUP_JOBS = 64 };
+static const size_t GROUP_BYTES = (size_t)4 << 20;
+
+/* A leader whose own job is done may lead on for so long: where commits are fast, waking another thread to
+ * lead would take longer than the commit. */
+static const int64_t LEAD_ON_US = 300;
+
+/*
+ * The threads of a shared commit come back with their next job moments after it. Where commits are slow, the
+ * next leader gives them a tenth of a commit's time to join, up to so long; after a commit that was not shared,
+ * or where the wait would be shorter than waking up takes, it waits for nobody.
+ */
+static const int64_t COMPANY_LEAST_US = 50;
+static const int64_t COMPANY_MOST_US = 500;
+
+enum signal { SIGNAL_NONE, SIGNAL_LEAD, SIGNAL_DONE };
+
+struct pending {
+    storage_job *job;
+    void *context;
+    size_t bytes;
+    bool interruptible;
+    int64_t deadline; /* of waiting, by the steady clock */
+    ses_error *error;
+    int result;
+    bool queued;          /* guarded by the storage's lock, as is `next` */
+    struct pending *next; /* in the queue, then in the group */
+    pthread_mutex_t lock; /* guards what follows: a thread that is woken need not wait for the storage's lock */
+    pthread_cond_t wake;
+    enum signal signal;
+};
+
+/* -------------------------------------------------------------------------------------------- signals */
+
+static void notify(struct pending *pending, enum signal signal)
+{
+    (void)pthread_mutex_lock(&pending->lock);
+    pending->signal = signal;
+    (void)pthread_cond_signal(&pending->wake);
+    (void)pthread_mutex_unlock(&pending->lock);
+}
+
+/* SIGNAL_NONE when the deadline has passed. */
+static enum signal await(struct pending *pending, int64_t deadline)
+{
+    bool in_time = true;
+
+    (void)pthread_mutex_lock(&pending->lock);
+    while (pending->signal == SIGNAL_NONE && in_time)
+        in_time = condition_wait(&pending->wake, &pending->lock, deadline);
+    enum signal signal = pending->signal;
+    (void)pthread_mutex_unlock(&pending->lock);
+    return signal;
+}
+
+static bool pending_init(struct pending *pending)
+{
+    bool ok = pthread_mutex_init(&pending->lock, NULL) == 0;
+    if (ok && !condition_init(&pending->wake)) {
+        (void)pthread_mutex_destroy(&pending->lock);
+        ok = false;
+    }
+    return ok;
+}
+
+static void pending_free(struct pending *pending)
+{
+    (void)pthread_cond_destroy(&pending->wake);
+    (void)pthread_mutex_destroy(&pending->lock);
+}
+
+/* ---------------------------------------------------------------------------------------------- queue */
+
+static void queue_add(struct writer *writer, struct pending *pending)
+{
+    if (writer->last)
+        writer->last->next = pending;
+    else
+        writer->first = pending;
+    writer->last = pending;
+    pending->queued = true;
+    writer->queued++;
+    if (writer->queued == writer->awaited)
+        (void)pthread_cond_signal(&writer->company);
+}
+
+static void queue_remove(struct writer *writer, struct pending *pending)
+{
+    struct pending *before = NULL;
+    for (struct pending *at = writer->first; at != pending; at = at->next)
+        before = at;
+    if (before)
+        before->next = pending->next;
+    else
+        writer->first = pending->next;
+    if (writer->last == pending)
+        writer->last = before;
+    pending->next = NULL;
+    pending->queued = false;
+    writer->queued--;
+}
+
+static struct pending *queue_take_first(struct writer *writer)
+{
+    struct pending *first = writer->first;
+    if (first)
+        queue_remove(writer, first);
+    return first;
+}
+
+void writer_hand_on(struct storage *storage)
+{
+    struct writer *writer = &storage->writer;
+
+    writer->taken = checkpoint_take_turn(storage);
+    if (!writer->taken && writer->first) {
+        writer->taken = true;
+        notify(queue_take_first(writer), SIGNAL_LEAD);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- group */
+
+/* The jobs of one transaction, in the order they ran. */
+struct group {
+    struct pending *first;
+    struct pending *last;
+    size_t count;
+    size_t bytes;
+    size_t tentative; /* jobs that have succeeded, should the commit do so */
+};
+
+static void group_add(struct group *group, struct pending *pending)
+{
+    if (group->last)
+        group->last->next = pending;
+    else
+        group->first = pending;
+    group->last = pending;
+    group->count++;
+    group->bytes += pending->bytes;
+}
+
+/* False when the job has failed and left something to undo: most fail before they write. */
+static bool run_pending(struct db *db, struct group *group, struct pending *pending)
+{
+    int changes = sqlite3_total_changes(db->handle);
+    int64_t events = db->events;
+
+    connection_start_call(db, pending->deadline, pending->interruptible);
+    pending->result = pending->job(db, pending->context, pending->error);
+    connection_end_call(db);
+    if (pending->result >= 0)
+        group->tentative++;
+    else
+        db->events = events;
+    return pending->result >= 0 ||
+           (sqlite3_total_changes(db->handle) == changes && !sqlite3_get_autocommit(db->handle));
+}
+
+/* The transaction cannot go on, or did not commit: nothing of the group is stored. */
+static void fail_all(struct group *group, int code, const ses_error *failure)
+{
+    for (struct pending *pending = group->first; pending; pending = pending->next) {
+        if (pending->result >= 0) {
+            pending->result = code;
+            if (pending->error)
+                *pending->error = *failure;
+        }
+    }
+    group->tentative = 0;
+}
+
+/*
+ * One member has failed and left something to undo. Everything is rolled back, and the others run again, in a
+ * transaction without it; which comes to an end, as each time there are fewer.
+ */
+static void run_again(struct db *db, struct group *group)
+{
+    bool good = false;
+
+    while (!good) {
+        ses_error failure;
+        transaction_roll_back(db);
+        db->events = 0;
+        group->tentative = 0;
+        int code = transaction_begin(db, STATEMENT_BEGIN_WRITE, &failure);
+        good = true;
+        if (code != SES_OK)
+            fail_all(group, code, &failure);
+        for (struct pending *pending = group->first; pending && good; pending = pending->next) {
+            if (pending->result >= 0)
+                good = run_pending(db, group, pending);
+        }
+    }
+}
+
+/* With the lock held: lets those who shared the last commit come back, where that is worth it. */
+static void await_company(struct storage *storage, const struct group *group)
+{
+    struct writer *writer = &storage->writer;
+    int64_t patience = writer->commit_us / 10;
+
+    if (patience > COMPANY_MOST_US)
+        patience = COMPANY_MOST_US;
+    if (patience >= COMPANY_LEAST_US && group->count + writer->queued < writer->last_group) {
+        int64_t deadline = writer->last_commit_us + patience;
+        writer->awaited = writer->last_group - group->count;
+        while (writer->queued < writer->awaited && clock_steady_us() < deadline)
+            (void)condition_wait(&writer->company, &storage->lock, deadline);
+        writer->awaited = 0;
+    }
+}
+
+/* The next who waits, while the group has room. */
+static struct pending *take_next(struct storage *storage, const struct group *group)
+{
+    struct pending *next = NULL;
+
+    if (group->count < GROUP_JOBS && group->bytes < GROUP_BYTES) {
+        (void)pthread_mutex_lock(&storage->lock);
+        if (!storage->writer.first)
+            await_company(storage, group);
+        next = queue_take_first(&storage->writer);
+        (void)pthread_mutex_unlock(&storage->lock);
+    }
+    return next;
+}
+
+static void commit_group(struct db *db, struct group *group)
+{
+    ses_error failure;
+    int code = transaction_commit(db, &failure);
+
+    if (code != SES_OK) {
+        transaction_roll_back(db);
+        fail_all(group, code, &failure);
+        db->events = 0;
+    }
+}
+
+/* Runs the first job and those of all who wait, and commits. True when there was a commit. */
+static bool run_group(struct storage *storage, struct group *group, struct pending *first)
+{
+    struct db *db = storage->writer.db;
+    bool commits = false;
+
+    connection_start_call(db, first->deadline, false);
+    first->result = transaction_begin(db, STATEMENT_BEGIN_WRITE, first->error);
+    bool begun = first->result == SES_OK;
+    for (struct pending *pending = first; pending; pending = begun ? take_next(storage, group) : NULL) {
+        group_add(group, pending);
+        if (begun && !run_pending(db, group, pending))
+            run_again(db, group);
+    }
+    if (begun) {
+        commits = group->tentative > 0;
+        if (commits)
+            commit_group(db, group);
+        else
+            transaction_roll_back(db);
+    }
+    return commits;
+}
+
+/* With the lock held: keeps the accounts of a group that is done. */
+static void account(struct storage *storage, const struct group *group, bool commits, int64_t start)
+{
+    struct writer *writer = &storage->writer;
+
+    writer->last_commit_us = clock_steady_us();
+    writer->commit_us = writer->last_commit_us - start;
+    writer->last_group = group->count;
+    storage->counts.commits += commits ? 1 : 0;
+    storage->counts.write_calls += (int64_t)group->count;
+    storage->counts.wal_pages = writer->db->wal_pages;
+    connection_count(writer->db, &storage->counts);
+    checkpoint_note(storage);
+}
+
+/* The group's threads wake one another, each the next: so the leader can go on after waking one. */
+static void wake_next(struct pending *next)
+{
+    if (next)
+        notify(next, SIGNAL_DONE);
+}
+
+/* With the turn: runs a group that begins with the own job, and perhaps more groups, and hands the turn on. */
+static void lead(struct storage *storage, struct pending *own)
+{
+    struct pending *first = own;
+    int64_t own_done = 0;
+
+    while (first) {
+        struct group group = {0};
+        bool is_own = first == own;
+        int64_t start = clock_steady_us();
+        bool commits = run_group(storage, &group, first);
+
+        (void)pthread_mutex_lock(&storage->lock);
+        account(storage, &group, commits, start);
+        if (is_own)
+            own_done = storage->writer.last_commit_us;
+        first = NULL;
+        if (!storage->checkpointer.due && storage->writer.last_commit_us - own_done < LEAD_ON_US)
+            first = queue_take_first(&storage->writer);
+        if (!first)
+            writer_hand_on(storage);
+        (void)pthread_mutex_unlock(&storage->lock);
+        wake_next(is_own ? own->next : group.first);
+    }
+}
+
+int writer_run(struct storage *storage, storage_job *job, void *context, size_t bytes, bool interruptible,
+               ses_error *error)
+{
+    struct writer *writer = &storage->writer;
+    struct pending own = {.job = job, .context = context, .bytes = bytes, .interruptible = interruptible,
+                          .deadline = clock_steady_us() + storage->config.busy_timeout_us, .error = error};
+    enum signal signal = SIGNAL_NONE;
+
+    if (!pending_init(&own))
+        return error_nomem(error);
+    (void)pthread_mutex_lock(&storage->lock);
+    if (!writer->taken) {
+        writer->taken = true;
+        signal = SIGNAL_LEAD;
+    } else {
+        queue_add(writer, &own);
+        storage->counts.write_waits++;
+    }
+    (void)pthread_mutex_unlock(&storage->lock);
+
+    if (signal == SIGNAL_NONE)
+        signal = await(&own, own.deadline);
+    if (signal == SIGNAL_NONE) {
+        (void)pthread_mutex_lock(&storage->lock);
+        bool still_queued = own.queued;
+        if (still_queued)
+            queue_remove(writer, &own);
+        (void)pthread_mutex_unlock(&storage->lock);
+        if (still_queued)
+            own.result = refuse_busy(storage, "the writing connection,", error);
+        else /* a leader is at it: its outcome is being decided */
+            signal = await(&own, INT64_MAX);
+    }
+    if (signal == SIGNAL_LEAD)
+        lead(storage, &own);
+    else if (signal == SIGNAL_DONE)
+        wake_next(own.next);
+    pending_free(&own);
+    return own.result;
+}
