@@ -116,9 +116,11 @@ static void put_children(struct tree_writer *writer, const cJSON *item, bool obj
 
 static void put_tree(struct tree_writer *writer, const cJSON *item, int depth)
 {
-    if (depth > MAX_DEPTH) {
+    bool container = cJSON_IsObject(item) || cJSON_IsArray(item);
+
+    if (container && depth > MAX_DEPTH) {
         refuse(writer, SES_LIMIT, "the tree is nested more than 1000 levels deep");
-    } else if (cJSON_IsObject(item) || cJSON_IsArray(item)) {
+    } else if (container) {
         put_children(writer, item, cJSON_IsObject(item), depth);
     } else if (cJSON_IsNull(item)) {
         put(writer, "null", 4);

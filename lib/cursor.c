@@ -174,6 +174,23 @@ static int read_page(ses_cursor *cursor, ses_error *error)
     return code;
 }
 
+/* The next event, reading a page when one is due. What fails is kept, to be told again and by the close. */
+static int next_event(ses_cursor *cursor, const ses_event **event)
+{
+    int result = cursor->code;
+
+    if (result == SES_OK)
+        result = store_enter(cursor->store, &cursor->failure);
+    if (result == SES_OK && cursor->next == cursor->count && !cursor->range.none)
+        result = read_page(cursor, &cursor->failure);
+    cursor->code = result;
+    if (result == SES_OK && cursor->next < cursor->count) {
+        *event = cursor->page[cursor->next++];
+        result = SES_ROW;
+    }
+    return result;
+}
+
 int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *error)
 {
     int result = check_argument(cursor, "cursor", error);
@@ -181,24 +198,12 @@ int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *erro
     if (event)
         *event = NULL;
     if (result == SES_OK)
-        result = store_enter(cursor->store, error);
-    if (result == SES_OK)
         result = check_argument(event, "event", error);
-    if (result == SES_OK && cursor->code != SES_OK) {
-        result = cursor->code;
-        if (error)
+    if (result == SES_OK) {
+        error_clear(error);
+        result = next_event(cursor, event);
+        if (result < 0 && error)
             *error = cursor->failure;
-    } else if (result == SES_OK) {
-        if (cursor->next == cursor->count && !cursor->range.none) {
-            cursor->code = read_page(cursor, &cursor->failure);
-            result = cursor->code;
-            if (result != SES_OK && error)
-                *error = cursor->failure;
-        }
-        if (result == SES_OK && cursor->next < cursor->count) {
-            *event = cursor->page[cursor->next++];
-            result = SES_ROW;
-        }
     }
     return result;
 }

@@ -86,7 +86,7 @@ static bool nonzero_from(const struct number_parts *parts, int64_t index)
     return nonzero;
 }
 
-enum decimal_result decimal_to_int64(struct span number, int shift, int64_t *value)
+enum decimal_result decimal_truncate(struct span number, int shift, int64_t *value, bool *half)
 {
     struct number_parts parts = take_apart(number);
     int64_t count = (int64_t)(parts.whole.len + parts.fraction.len);
@@ -107,18 +107,29 @@ enum decimal_result decimal_to_int64(struct span number, int shift, int64_t *val
         else
             magnitude = magnitude * 10 + digit;
     }
-    int64_t behind = integer_digits > 0 ? integer_digits : 0;
-    if (result == DECIMAL_EXACT && nonzero_from(&parts, behind)) {
-        result = DECIMAL_ROUNDED;
-        if (integer_digits >= 0 && digit_at(&parts, integer_digits) >= 5) {
-            if (magnitude == limit)
-                result = DECIMAL_TOO_LARGE;
-            else
-                magnitude++;
-        }
-    }
+    *half = integer_digits >= 0 && digit_at(&parts, integer_digits) >= 5;
+    if (result == DECIMAL_EXACT && nonzero_from(&parts, integer_digits > 0 ? integer_digits : 0))
+        result = DECIMAL_INEXACT;
     if (result != DECIMAL_TOO_LARGE)
         *value = parts.negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
+    return result;
+}
+
+enum decimal_result decimal_round(struct span number, int shift, int64_t *value)
+{
+    bool half = false;
+    int64_t truncated = 0;
+    enum decimal_result result = decimal_truncate(number, shift, &truncated, &half);
+
+    if (result == DECIMAL_INEXACT && half) {
+        bool negative = number.ptr[0] == '-';
+        if (truncated == (negative ? INT64_MIN : INT64_MAX))
+            result = DECIMAL_TOO_LARGE;
+        else
+            truncated += negative ? -1 : 1;
+    }
+    if (result != DECIMAL_TOO_LARGE)
+        *value = truncated;
     return result;
 }
 

@@ -4,14 +4,12 @@
 
 #include "common.h"
 
-enum decimal_result {
-    DECIMAL_EXACT,
-    DECIMAL_ROUNDED, /* to the nearest integer, halves away from zero */
-    DECIMAL_TOO_LARGE
-};
+enum decimal_result { DECIMAL_EXACT, DECIMAL_INEXACT, DECIMAL_TOO_LARGE };
 
-/* The JSON number `number` times 10^shift, as an integer. */
-SESLITE_PRIVATE enum decimal_result decimal_to_int64(struct span number, int shift, int64_t *value);
+/* The JSON number times 10^shift as an integer, cut towards zero; `*half`: what was cut off is half or more. */
+SESLITE_PRIVATE enum decimal_result decimal_truncate(struct span number, int shift, int64_t *value, bool *half);
+/* The same, to the nearest integer, halves away from zero. */
+SESLITE_PRIVATE enum decimal_result decimal_round(struct span number, int shift, int64_t *value);
 
 /* The nearest double; false when that is infinite. Whatever the locale. Sets *nomem when memory is out. */
 SESLITE_PRIVATE bool decimal_to_double(struct span number, double *value, bool *nomem);

@@ -320,7 +320,7 @@ int event_seal(struct event_draft *draft, ses_error *error)
     struct buffer id;
     struct buffer lead;
     char time[TIMESTAMP_ROOM];
-    size_t time_len = timestamp_to_seconds(draft->row.time_us, time);
+    size_t time_len = timestamp_to_number(draft->row.time_us, time);
     int code = SES_OK;
 
     buffer_init(&id, draft->arena.allocator);

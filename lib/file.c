@@ -45,7 +45,8 @@ int file_look(const char *path, enum file_kind *kind, ses_error *error)
     } else if (!S_ISREG(status.st_mode)) {
         code = error_set(error, SES_CANTOPEN, "%s: this is not a regular file", path);
     } else {
-        *kind = status.st_size == 0 ? FILE_EMPTY : FILE_FILLED;
+        const off_t smallest_page = 512;
+        *kind = status.st_size == 0 ? FILE_EMPTY : status.st_size < smallest_page ? FILE_STUB : FILE_FILLED;
     }
     return code;
 }
@@ -62,12 +63,12 @@ static char *path_with(const ses_allocator *allocator, const char *path, const c
     return joined;
 }
 
-bool file_has_journal(const ses_allocator *allocator, const char *path)
+bool file_has_companion(const ses_allocator *allocator, const char *path, const char *suffix)
 {
     struct stat status;
-    char *journal = path_with(allocator, path, "-journal");
-    bool has = journal && stat(journal, &status) == 0 && status.st_size > 0;
-    memory_free(allocator, journal);
+    char *companion = path_with(allocator, path, suffix);
+    bool has = companion && stat(companion, &status) == 0 && status.st_size > 0;
+    memory_free(allocator, companion);
     return has;
 }
 
@@ -87,7 +88,8 @@ int file_create_private(const ses_allocator *allocator, const char *path, ses_er
     } else if (descriptor < 0) {
         code = cannot_open(path, "cannot create the file", errno, error);
     } else {
-        (void)close(descriptor); /* nothing was written that could be lost */
+        (void)fchmod(descriptor, S_IRUSR | S_IWUSR); /* a umask may take even the owner's rights away */
+        (void)close(descriptor);                     /* nothing was written that could be lost */
         if (link(fresh, path) != 0 && errno != EEXIST) {
             /* No hard links here: renaming does the same, except that it would replace what is there. */
             if (access(path, F_OK) == 0 || rename(fresh, path) != 0)

@@ -4,12 +4,12 @@
 
 #include "common.h"
 
-enum file_kind { FILE_ABSENT, FILE_EMPTY, FILE_FILLED };
+enum file_kind { FILE_ABSENT, FILE_EMPTY, FILE_STUB /* too short for SQLite */, FILE_FILLED };
 
 /* CANTOPEN for a directory, a device, or a path that cannot be looked up. */
 SESLITE_PRIVATE int file_look(const char *path, enum file_kind *kind, ses_error *error);
-/* True when there is a rollback journal with something in it beside the file. */
-SESLITE_PRIVATE bool file_has_journal(const ses_allocator *allocator, const char *path);
+/* True when there is a file with something in it beside it, whose name goes on with `suffix`. */
+SESLITE_PRIVATE bool file_has_companion(const ses_allocator *allocator, const char *path, const char *suffix);
 /* Makes an empty file that only its owner may read and write; fine when somebody else just made one. */
 SESLITE_PRIVATE int file_create_private(const ses_allocator *allocator, const char *path, ses_error *error);
 /* True when the file lies on a network or virtual file system, where WAL's shared memory does not work

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "file.h"
 #include "memory.h"
 
 enum { SCHEMA_APPLICATION_ID = 0x5345534C }; /* "SESL", as sql/0001_initial.sql sets it */
@@ -57,14 +58,15 @@ int schema_version(struct db *db, int *version, ses_error *error)
     return read_marks(db, version, error);
 }
 
-/* "file:" and the path with every byte escaped that means something in a URI, and "?immutable=1". */
+/* "file:" and the path with every byte escaped that means something in a URI, and "?immutable=1". An absolute path
+ * goes behind an empty authority, since it may itself begin with two slashes. */
 static char *immutable_uri(const ses_allocator *allocator, const char *path)
 {
     static const char hex[] = "0123456789ABCDEF";
     struct buffer uri;
 
     buffer_init(&uri, allocator);
-    buffer_add(&uri, "file:", 5);
+    buffer_add(&uri, "file://", path[0] == '/' ? 7 : 5);
     for (const char *p = path; *p; p++) {
         if (strchr("?#%", *p) || (unsigned char)*p <= 0x20) {
             const char escape[3] = {'%', hex[(unsigned char)*p >> 4], hex[*p & 15]};
@@ -79,23 +81,61 @@ static char *immutable_uri(const ses_allocator *allocator, const char *path)
     return uri.data;
 }
 
-int schema_peek(const struct storage_config *config, ses_error *error)
+static int peek(const struct storage_config *config, const char *path, int flags, const char *pragma,
+                ses_error *error)
 {
     int version;
     struct db db = {.config = config};
-    char *uri = immutable_uri(config->allocator, config->path);
-    int code = uri ? SES_OK : error_nomem(error);
+    int code = SES_OK;
+    int rc = sqlite3_open_v2(path, &db.handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
-    if (code == SES_OK) {
-        int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
-        int rc = sqlite3_open_v2(uri, &db.handle, flags, NULL);
-        if (rc == SQLITE_OK)
-            rc = sqlite3_extended_result_codes(db.handle, 1);
-        code = rc == SQLITE_OK ? read_marks(&db, &version, error)
-                               : connection_error(&db, rc, "looking at the file", error);
-        (void)sqlite3_close_v2(db.handle); /* cannot fail: no statement is left */
-    }
+    if (rc == SQLITE_OK)
+        rc = sqlite3_extended_result_codes(db.handle, 1);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(db.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (rc != SQLITE_OK)
+        code = connection_error(&db, rc, "looking at the file", error);
+    if (code == SES_OK)
+        code = connection_execute(&db, pragma, "looking at the file", error);
+    if (code == SES_OK)
+        code = read_marks(&db, &version, error);
+    (void)sqlite3_close_v2(db.handle); /* cannot fail: no statement is left */
+    return code;
+}
+
+/* The file as it stands, whatever others do: without locks, and without its write-ahead file. */
+static int peek_at_file(const struct storage_config *config, ses_error *error)
+{
+    char *uri = immutable_uri(config->allocator, config->path);
+    int code = uri ? peek(config, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, "", error) : error_nomem(error);
     memory_free(config->allocator, uri);
+    return code;
+}
+
+/*
+ * With a write-ahead file, the newest pages are there. Exclusive locking lets SQLite read it without making its
+ * shared-memory file; when somebody has the database open, that file is there already.
+ */
+static int peek_at_log(const struct storage_config *config, ses_error *error)
+{
+    int code = peek(config, config->path, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE", error);
+    bool judged = code == SES_OK || code == SES_NOTASTORE || code == SES_TOONEW || code == SES_NOMEM;
+
+    if (!judged) /* somebody has it open, or it may only be read */
+        code = peek(config, config->path, SQLITE_OPEN_READONLY, "", error);
+    if (code == SES_BUSY) {
+        /* Somebody is about to recover or to close it: the connection to come waits for that. */
+        error_clear(error);
+        code = SES_OK;
+    }
+    return code;
+}
+
+int schema_peek(const struct storage_config *config, ses_error *error)
+{
+    int code = peek_at_file(config, error);
+    if (code == SES_OK && file_has_companion(config->allocator, config->path, "-wal"))
+        code = peek_at_log(config, error);
     return code;
 }
 

@@ -103,6 +103,8 @@ int store_enter(const ses_store *store, ses_error *error)
     int code = check_argument(store, "store", error);
     if (code == SES_OK && store->process != getpid())
         code = error_set(error, SES_MISUSE, "the store was opened by another process; after fork, open it again");
+    else if (code == SES_OK && atomic_load(&store->closed))
+        code = error_set(error, SES_MISUSE, "%s: the store is closed", store->path);
     if (code == SES_OK)
         error_clear(error);
     return code;
@@ -241,6 +243,7 @@ static int store_new(const char *path, const ses_open_options *options, const se
         fresh->path = path_copy;
         fresh->process = getpid();
         atomic_init(&fresh->references, 1);
+        atomic_init(&fresh->closed, false);
         set_callbacks(fresh, options);
         *store = fresh;
         if (getentropy(&fresh->seed, sizeof fresh->seed) != 0)
@@ -281,6 +284,7 @@ int ses_open(const char *path, const ses_open_options *given, ses_store **store,
 void ses_close(ses_store *store)
 {
     if (store && store->process == getpid()) {
+        atomic_store(&store->closed, true);
         storage_close(store->storage);
         store_release(store);
     }

@@ -14,6 +14,7 @@ struct ses_store {
     ses_allocator allocator;
     atomic_uint references; /* the opener, and every handle made from it */
     pid_t process;          /* that opened it */
+    atomic_bool closed;
     char *path;
     struct storage *storage;
     size_t max_event_bytes;
@@ -25,7 +26,7 @@ struct ses_store {
     struct state_seed seed;
 };
 
-/* Begins a public call: clears the error; MISUSE for NULL and in a forked child. */
+/* Begins a public call: clears the error; MISUSE for NULL, after ses_close, and in a forked child. */
 SESLITE_PRIVATE int store_enter(const ses_store *store, ses_error *error);
 SESLITE_PRIVATE void store_retain(ses_store *store);
 SESLITE_PRIVATE void store_release(ses_store *store);

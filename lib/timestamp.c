@@ -13,14 +13,18 @@ static bool in_range(int64_t time_us)
     return time_us >= TIMESTAMP_MIN && time_us <= TIMESTAMP_MAX;
 }
 
+/* From so many on, a number is milliseconds. */
+static const int64_t MILLISECONDS_FROM = INT64_C(100000000000);
+
 const char *timestamp_from_number(struct span number, int64_t *time_us)
 {
-    const int64_t milliseconds_from = INT64_C(100000000000);
+    int64_t whole = 0;
     int64_t time = 0;
-    bool fits = decimal_to_int64(number, 6, &time) != DECIMAL_TOO_LARGE;
+    bool half = false;
+    bool fits = decimal_truncate(number, 0, &whole, &half) != DECIMAL_TOO_LARGE;
 
-    if (!fits || time >= milliseconds_from * 1000000)
-        fits = decimal_to_int64(number, 3, &time) != DECIMAL_TOO_LARGE;
+    if (fits)
+        fits = decimal_round(number, whole >= MILLISECONDS_FROM ? 3 : 6, &time) != DECIMAL_TOO_LARGE;
     fits = fits && in_range(time);
     if (fits)
         *time_us = time;
@@ -151,10 +155,15 @@ const char *timestamp_from_text(const char *text, size_t len, int64_t *time_us)
     return wrong;
 }
 
-size_t timestamp_to_seconds(int64_t time_us, char out[TIMESTAMP_ROOM])
+size_t timestamp_to_number(int64_t time_us, char out[TIMESTAMP_ROOM])
 {
     int64_t magnitude = time_us < 0 ? -time_us : time_us;
-    int len = snprintf(out, TIMESTAMP_ROOM, "%s%" PRId64 ".%06" PRId64, time_us < 0 ? "-" : "",
+    int len;
+
+    if (time_us / 1000000 >= MILLISECONDS_FROM) /* so many seconds would be read as milliseconds */
+        len = snprintf(out, TIMESTAMP_ROOM, "%" PRId64 ".%03" PRId64, time_us / 1000, time_us % 1000);
+    else
+        len = snprintf(out, TIMESTAMP_ROOM, "%s%" PRId64 ".%06" PRId64, time_us < 0 ? "-" : "",
                        magnitude / 1000000, magnitude % 1000000);
     return len > 0 ? (size_t)len : 0;
 }

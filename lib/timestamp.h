@@ -15,7 +15,8 @@ SESLITE_PRIVATE const char *timestamp_from_number(struct span number, int64_t *t
 SESLITE_PRIVATE const char *timestamp_from_text(const char *text, size_t len, int64_t *time_us);
 
 enum { TIMESTAMP_ROOM = 32 };
-/* Seconds with six places, as JSON: "1741218414.968405". Returns the length. */
-SESLITE_PRIVATE size_t timestamp_to_seconds(int64_t time_us, char out[TIMESTAMP_ROOM]);
+/* As JSON that timestamp_from_number reads as the same time: seconds with six places, "1741218414.968405", or from
+ * the year 5138 on milliseconds with three. Returns the length. */
+SESLITE_PRIVATE size_t timestamp_to_number(int64_t time_us, char out[TIMESTAMP_ROOM]);
 
 #endif

@@ -16,7 +16,7 @@ size_t ses_state_count(const ses_session *session)
     return state_count(&session->state);
 }
 
-/* The entry of that name, which must be of one of two types. */
+/* The entry of that name. */
 static int find_entry(const ses_session *session, const char *name, const void *output, struct state_entry **entry,
                       ses_error *error)
 {
@@ -26,8 +26,9 @@ static int find_entry(const ses_session *session, const char *name, const void *
         code = check_argument(name, "name", error);
     if (code == SES_OK)
         code = check_argument(output, "output", error);
+    if (code == SES_OK)
+        code = store_enter(session->store, error);
     if (code == SES_OK) {
-        error_clear(error);
         *entry = state_find(&session->state, (struct span){name, strlen(name)});
         if (!*entry)
             code = error_set(error, SES_NOTFOUND, "there is no state key \"%.200s\"", name);
@@ -56,6 +57,9 @@ static int find_typed(const ses_session *session, const char *name, const void *
 int ses_state_get(const ses_session *session, const char *name, const char **json, size_t *len, ses_error *error)
 {
     struct state_entry *entry = NULL;
+
+    if (json)
+        *json = NULL;
     int code = find_entry(session, name, json, &entry, error);
 
     if (code == SES_OK) {
@@ -71,6 +75,9 @@ int ses_state_string(const ses_session *session, const char *name, const char **
                      ses_error *error)
 {
     struct state_entry *entry = NULL;
+
+    if (text)
+        *text = NULL;
     int code = find_typed(session, name, text, JSON_STRING, &entry, error);
 
     if (code == SES_OK)
@@ -90,11 +97,11 @@ int ses_state_int64(const ses_session *session, const char *name, int64_t *value
 
     if (code == SES_OK) {
         int64_t exact = 0;
-        switch (decimal_to_int64(state_entry_value(entry), 0, &exact)) {
+        switch (decimal_round(state_entry_value(entry), 0, &exact)) {
         case DECIMAL_EXACT:
             *value = exact;
             break;
-        case DECIMAL_ROUNDED:
+        case DECIMAL_INEXACT:
             code = error_set(error, SES_TYPE, "the value of \"%.200s\" is not an integer", name);
             break;
         case DECIMAL_TOO_LARGE:
@@ -136,11 +143,16 @@ int ses_state_at(const ses_session *session, size_t index, const char **name, co
 {
     int code = check_argument(session, "session", error);
 
+    if (name)
+        *name = NULL;
+    if (json)
+        *json = NULL;
+    if (code == SES_OK)
+        code = store_enter(session->store, error);
     if (code == SES_OK && index >= state_count(&session->state)) {
         code = error_set(error, SES_NOTFOUND, "the state has %zu keys", state_count(&session->state));
     } else if (code == SES_OK) {
         struct state_entry *const *sorted = state_sorted(&session->state);
-        error_clear(error);
         if (!sorted) {
             code = error_nomem(error);
         } else {

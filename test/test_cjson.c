@@ -1,0 +1,370 @@
+/* Trees of cJSON in: what is written is what the tree holds, and a tree that is no JSON is refused. */
+#include "support.h"
+
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include "seslite_cjson.h"
+
+static const ses_key key = {"app", "user", "session"};
+
+/* {"actions":{"stateDelta":{"v":VALUE}}}; takes the value. */
+static cJSON *event_with(cJSON *value)
+{
+    cJSON *event = cJSON_CreateObject();
+    cJSON *delta = cJSON_AddObjectToObject(cJSON_AddObjectToObject(event, "actions"), "stateDelta");
+    assert_non_null(value);
+    assert_true(cJSON_AddItemToObject(delta, "v", value));
+    return event;
+}
+
+/* What appending the value returns; takes it. */
+static int append_value(ses_session *session, cJSON *value, ses_error *error)
+{
+    cJSON *event = event_with(value);
+    int code = ses_append_cjson(session, event, NULL, NULL, error);
+    cJSON_Delete(event);
+    return code;
+}
+
+static void check_value(const ses_session *session, const char *expected)
+{
+    const char *json = NULL;
+    ses_error error;
+    assert_ok(ses_state_get(session, "v", &json, NULL, &error));
+    assert_string_equal(json, expected);
+}
+
+static ses_session *create(ses_store *store)
+{
+    ses_session *session = NULL;
+    ses_error error;
+    assert_ok(ses_create(store, &key, NULL, 0, &session, &error));
+    return session;
+}
+
+/* ----------------------------------------------------------------------------------------- the calls */
+
+static void test_state_and_events_go_in_as_trees(void **state)
+{
+    struct fixture *fixture = *state;
+    cJSON *tree = cJSON_Parse("{\"a\":1,\"app:b\":[true,null,\"x\"],\"user:c\":{\"d\":1.5},\"temp:e\":2}");
+    cJSON *event =
+        cJSON_Parse("{\"id\":\"e1\",\"timestamp\":5,\"actions\":{\"stateDelta\":{\"a\":3,\"temp:t\":4}}}");
+    cJSON *later = cJSON_Parse("{\"id\":\"e2\",\"timestamp\":6,\"author\":\"x\"}");
+    cJSON *partial = cJSON_Parse("{\"partial\":true}");
+    ses_session *session = NULL;
+    ses_appended appended;
+    ses_error error;
+
+    assert_ok(ses_create_cjson(fixture->store, &key, tree, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL),
+                        "{\"app:b\":[true,null,\"x\"],\"user:c\":{\"d\":1.5},\"a\":1}");
+    assert_code(SES_EXISTS, ses_create_cjson(fixture->store, &key, tree, NULL, &error));
+    assert_ok(ses_append_cjson(session, event, NULL, &appended, &error));
+    assert_int_equal(appended.seq, 1);
+    assert_int_equal(appended.time_us, 5000000);
+    assert_string_equal(ses_session_event(session, 0)->json,
+                        "{\"id\":\"e1\",\"timestamp\":5,\"actions\":{\"stateDelta\":{\"a\":3}}}");
+    assert_string_equal(ses_state_json(session, NULL),
+                        "{\"app:b\":[true,null,\"x\"],\"user:c\":{\"d\":1.5},\"a\":3,\"temp:t\":4}");
+    assert_code(SES_DUPLICATE, ses_append_cjson(session, event, NULL, &appended, &error));
+    assert_code(SES_PARTIAL, ses_append_cjson(session, partial, NULL, &appended, &error));
+    assert_ok(ses_append_by_key_cjson(fixture->store, &key, later, NULL, &appended, &error));
+    assert_int_equal(appended.version, 2);
+    assert_code(SES_STALE, append_value(session, cJSON_CreateNull(), &error));
+    assert_ok(ses_refresh(session, &error));
+    assert_string_equal(ses_session_event(session, 1)->json,
+                        "{\"id\":\"e2\",\"timestamp\":6,\"author\":\"x\"}");
+    ses_session_close(session);
+    assert_ok(ses_create_cjson(fixture->store, &(ses_key){"app", "user", "empty"}, NULL, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL),
+                        "{\"app:b\":[true,null,\"x\"],\"user:c\":{\"d\":1.5}}");
+    ses_session_close(session);
+    cJSON_Delete(tree);
+    cJSON_Delete(event);
+    cJSON_Delete(later);
+    cJSON_Delete(partial);
+}
+
+static void test_trees_obey_the_rules_of_text(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const states[] = {"[]", "1", "null", "true", "\"x\""};
+    cJSON *wrong_id = cJSON_Parse("{\"author\":\"a\", \"id\": 5}");
+    cJSON *array = cJSON_CreateArray();
+    ses_session *session = (ses_session *)(void *)&fixture;
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        cJSON *tree = cJSON_Parse(states[i]);
+        assert_non_null(tree);
+        assert_code(SES_INVALID, ses_create_cjson(fixture->store, &key, tree, &session, &error));
+        assert_null(session);
+        cJSON_Delete(tree);
+    }
+    session = create(fixture->store);
+    assert_code(SES_INVALID, ses_append_cjson(session, array, NULL, NULL, &error));
+    assert_code(SES_INVALID, ses_append_by_key_cjson(fixture->store, &key, wrong_id, NULL, NULL, &error));
+    assert_int_equal(error.offset, strlen("{\"author\":\"a\",\"id\":")); /* in the text without spaces */
+    assert_message("id");
+    cJSON *good = event_with(array);
+    assert_code(SES_NOTFOUND, ses_append_by_key_cjson(fixture->store, &(ses_key){"app", "user", "none"}, good,
+                                                      NULL, NULL, &error));
+    assert_int_equal(ses_session_stored(session), 0);
+    ses_session_close(session);
+    cJSON_Delete(wrong_id);
+    cJSON_Delete(good);
+}
+
+static void test_too_large_trees_are_a_limit(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    fixture->options.max_event_bytes = strlen("{\"actions\":{\"stateDelta\":{\"v\":\"12345\"}}}");
+    fixture_reopen(fixture);
+    ses_session *session = create(fixture->store);
+    assert_ok(append_value(session, cJSON_CreateString("12345"), &error));
+    assert_code(SES_LIMIT, append_value(session, cJSON_CreateString("123456"), &error));
+    ses_session_close(session);
+}
+
+static void test_null_arguments_are_misuse(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture->store);
+    cJSON *event = cJSON_CreateObject();
+    ses_session *none = session;
+    ses_error error;
+
+    assert_code(SES_MISUSE, ses_create_cjson(NULL, &key, event, &none, &error));
+    assert_null(none);
+    assert_code(SES_MISUSE, ses_create_cjson(fixture->store, NULL, event, &none, &error));
+    assert_code(SES_MISUSE, ses_append_cjson(NULL, event, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_append_cjson(session, NULL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_append_by_key_cjson(NULL, &key, event, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_append_by_key_cjson(fixture->store, NULL, event, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_append_by_key_cjson(fixture->store, &key, NULL, NULL, NULL, &error));
+    assert_int_equal(ses_append_cjson(session, NULL, NULL, NULL, NULL), SES_MISUSE);
+    assert_int_equal(ses_append_cjson(session, event, NULL, NULL, NULL), SES_OK);
+    ses_session_close(session);
+    cJSON_Delete(event);
+}
+
+/* ------------------------------------------------------------------------------------------- numbers */
+
+static const double doubles[] = {
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    42.0,
+    0.1,
+    1.5,
+    -1e-7,
+    1.0 / 3.0,
+    2.0 / 3.0,
+    1e21,
+    1e22,
+    1e23,
+    123456789012345680.0,
+    9007199254740991.0,
+    9007199254740992.0,
+    9007199254740994.0,
+    -9007199254740992.0,
+    DBL_MIN,
+    DBL_MAX,
+    -DBL_MAX,
+    DBL_EPSILON,
+    1.0 + DBL_EPSILON,
+    4.9406564584124654e-324,
+    2.2250738585072009e-308,
+    1e300,
+    1e-300,
+    5e-324,
+    0.30000000000000004,
+    100.0,
+    1e15,
+    123456.789,
+    2147483648.0,
+};
+enum { DOUBLES = sizeof doubles / sizeof doubles[0] };
+
+static void check_doubles(ses_store *store)
+{
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, &session, &error));
+    for (size_t i = 0; i < DOUBLES; i++) {
+        double value = -7.7;
+        assert_ok(append_value(session, cJSON_CreateNumber(doubles[i]), &error));
+        assert_ok(ses_state_double(session, "v", &value, &error));
+        if (value != doubles[i] || signbit(value) != signbit(doubles[i]))
+            fail_msg("%.17g came out as %.17g", doubles[i], value);
+    }
+    ses_session_close(session);
+}
+
+static void test_numbers_are_exact_to_the_double(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t integer = 0;
+    ses_error error;
+
+    check_doubles(fixture->store);
+    ses_session *session = create(fixture->store);
+    assert_ok(append_value(session, cJSON_CreateNumber(0.1), &error));
+    check_value(session, "0.1"); /* no more digits than it takes */
+    assert_ok(append_value(session, cJSON_CreateNumber(-42), &error));
+    check_value(session, "-42");
+    assert_ok(append_value(session, cJSON_CreateNumber(9007199254740992.0), &error));
+    assert_ok(ses_state_int64(session, "v", &integer, &error));
+    assert_int_equal(integer, INT64_C(9007199254740992));
+    ses_session_close(session);
+}
+
+static void test_many_numbers_are_exact_to_the_double(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture->store);
+    uint64_t bits = UINT64_C(0x9E3779B97F4A7C15);
+    ses_error error;
+
+    for (int round = 0; round < 20; round++) {
+        double values[500];
+        cJSON *array = cJSON_CreateArray();
+        for (int i = 0; i < 500; i++) {
+            do {
+                bits ^= bits << 13; /* xorshift64: any bits, of any size of number */
+                bits ^= bits >> 7;
+                bits ^= bits << 17;
+                memcpy(&values[i], &bits, sizeof bits);
+            } while (!isfinite(values[i]));
+            cJSON_AddItemToArray(array, cJSON_CreateNumber(values[i]));
+        }
+        assert_ok(append_value(session, array, &error));
+        const char *at = NULL;
+        assert_ok(ses_state_get(session, "v", &at, NULL, &error));
+        for (int i = 0; i < 500; i++) {
+            double value = strtod(at + 1, (char **)(uintptr_t)&at);
+            if (value != values[i])
+                fail_msg("%.17g came out as %.17g", values[i], value);
+        }
+    }
+    ses_session_close(session);
+}
+
+static void test_numbers_do_not_depend_on_the_locale(void **state)
+{
+    struct fixture *fixture = *state;
+    char command[1200];
+    int status = 0;
+
+    if (!setlocale(LC_ALL, "de_DE.UTF-8")) {
+        snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8'", fixture->folder);
+        free(support_run(command, &status));
+        setenv("LOCPATH", fixture->folder, 1);
+        (void)setlocale(LC_ALL, "de_DE.UTF-8");
+        unsetenv("LOCPATH");
+    }
+    if (strcmp(localeconv()->decimal_point, ",") != 0) {
+        print_message("skipped: there is no locale with a decimal comma, and none could be made\n");
+    } else {
+        check_doubles(fixture->store);
+        assert_string_equal(localeconv()->decimal_point, ",");
+    }
+    setlocale(LC_ALL, "C");
+}
+
+static void test_infinite_numbers_are_invalid(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture->store);
+    cJSON *tree = cJSON_CreateObject();
+    ses_error error;
+
+    assert_code(SES_INVALID, append_value(session, cJSON_CreateNumber(INFINITY), &error));
+    assert_message("number");
+    assert_code(SES_INVALID, append_value(session, cJSON_CreateNumber(-INFINITY), &error));
+    assert_code(SES_INVALID, append_value(session, cJSON_CreateNumber(NAN), &error));
+    cJSON_AddNumberToObject(tree, "ok", 1);
+    cJSON_AddNumberToObject(cJSON_AddObjectToObject(tree, "deep"), "bad", INFINITY);
+    assert_code(SES_INVALID,
+                ses_create_cjson(fixture->store, &(ses_key){"app", "user", "new"}, tree, NULL, &error));
+    assert_int_equal(ses_session_stored(session), 0);
+    ses_session_close(session);
+    cJSON_Delete(tree);
+}
+
+/* ------------------------------------------------------------------------------------------- strings */
+
+static void test_strings_and_names_are_escaped(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const texts[] = {
+        "",
+        "plain",
+        "\"quotes\"",
+        "back\\slash",
+        "\b\f\n\r\t",
+        "\x01\x02\x1e\x1f\x7f",
+        "a/b",
+        "\\u0041",
+        "\xC3\xA9\xE2\x82\xAC",
+        "\xF0\x9F\x98\x80",
+        "</script>",
+        "__ADK_SENTINEL_REMOVED__x",
+        "{}",
+        "'",
+        "\xEF\xBB\xBF",
+    };
+    ses_session *session = create(fixture->store);
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        cJSON *event = event_with(cJSON_CreateString(texts[i]));
+        cJSON *delta = cJSON_GetObjectItem(cJSON_GetObjectItem(event, "actions"), "stateDelta");
+        char name[64];
+        const char *text = NULL;
+        size_t len = 0;
+        double number = 0;
+        snprintf(name, sizeof name, "name of %s", texts[i]);
+        cJSON_AddNumberToObject(delta, name, (double)i);
+        assert_ok(ses_append_cjson(session, event, NULL, NULL, &error));
+        assert_ok(ses_state_string(session, "v", &text, &len, &error));
+        assert_string_equal(text, texts[i]);
+        assert_int_equal(len, strlen(texts[i]));
+        assert_ok(ses_state_double(session, name, &number, &error));
+        assert_true(number == (double)i);
+        cJSON_Delete(event);
+    }
+    assert_code(SES_JSON, append_value(session, cJSON_CreateString("\xFF"), &error));
+    assert_code(SES_JSON, append_value(session, cJSON_CreateString("\xED\xA0\x80"), &error));
+    assert_ok(append_value(session, cJSON_CreateString("__ADK_SENTINEL_REMOVED__"), &error));
+    assert_code(SES_NOTFOUND, ses_state_get(session, "v", &(const char *){NULL}, NULL, &error));
+    ses_session_close(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_state_and_events_go_in_as_trees, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_trees_obey_the_rules_of_text, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_too_large_trees_are_a_limit, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_null_arguments_are_misuse, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_numbers_are_exact_to_the_double, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_many_numbers_are_exact_to_the_double, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_numbers_do_not_depend_on_the_locale, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_infinite_numbers_are_invalid, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_strings_and_names_are_escaped, fixture_setup, fixture_teardown),
+    };
+    return cmocka_run_group_tests_name("cJSON trees in", tests, NULL, NULL);
+}

@@ -1,0 +1,381 @@
+/* Trees of cJSON out, and trees of unusual kinds in: raw items, references, broken and deep ones. */
+#include "support.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "seslite_cjson.h"
+
+static const ses_key key = {"app", "user", "session"};
+
+static ses_session *create(ses_store *store, const char *state)
+{
+    ses_session *session = NULL;
+    ses_error error;
+    assert_ok(ses_create(store, &key, state, SES_NUL, &session, &error));
+    return session;
+}
+
+static void check_tree(const cJSON *tree, const char *expected)
+{
+    char *text = cJSON_PrintUnformatted(tree);
+    assert_non_null(text);
+    assert_string_equal(text, expected);
+    cJSON_free(text);
+}
+
+/* ----------------------------------------------------------------------------------------------- out */
+
+static void test_state_values_and_events_come_out_as_trees(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session =
+        create(fixture->store, "{\"b\":[1, {\"c\":null}],\"app:a\":\"x\",\"user:u\":true}");
+    cJSON *tree = NULL;
+    ses_error error;
+
+    assert_ok(ses_append(session,
+                         "{\"id\":\"e\",\"timestamp\":5,\"actions\":{\"stateDelta\":{\"temp:t\":7}}}",
+                         SES_NUL, NULL, NULL, &error));
+    memset(&error, 1, sizeof error);
+    assert_ok(ses_state_cjson(session, &tree, &error));
+    assert_int_equal(error.code, SES_OK);
+    assert_string_equal(error.message, "");
+    check_tree(tree, "{\"app:a\":\"x\",\"user:u\":true,\"b\":[1,{\"c\":null}],\"temp:t\":7}");
+    cJSON_Delete(tree);
+    assert_ok(ses_value_cjson(session, "b", &tree, &error));
+    check_tree(tree, "[1,{\"c\":null}]");
+    cJSON_Delete(tree);
+    assert_ok(ses_value_cjson(session, "temp:t", &tree, &error));
+    assert_true(cJSON_IsNumber(tree) && tree->valuedouble == 7);
+    cJSON_Delete(tree);
+    assert_ok(ses_event_cjson(ses_session_event(session, 0), &tree, &error));
+    check_tree(tree, "{\"id\":\"e\",\"timestamp\":5,\"actions\":{\"stateDelta\":{}}}");
+    cJSON_Delete(tree);
+    assert_code(SES_NOTFOUND, ses_value_cjson(session, "none", &tree, &error));
+    assert_null(tree);
+    ses_session_close(session);
+}
+
+static void test_events_of_a_cursor_come_out_as_trees(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_event *event = NULL;
+    ses_cursor *cursor = NULL;
+    cJSON *tree = NULL;
+    ses_error error;
+
+    ses_session_close(create(fixture->store, NULL));
+    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":5}", SES_NUL, NULL, NULL,
+                                &error));
+    assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursor, &error));
+    assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
+    assert_ok(ses_event_cjson(event, &tree, &error));
+    check_tree(tree, "{\"id\":\"e\",\"timestamp\":5}");
+    assert_ok(ses_cursor_close(cursor, &error));
+    check_tree(tree, "{\"id\":\"e\",\"timestamp\":5}"); /* it is the caller's */
+    cJSON_Delete(tree);
+}
+
+static void test_every_scalar_comes_out(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const scalars[] = {"0",    "42",    "-1.5", "true", "false", "null",
+                                          "\"\"", "\"x\"", "[]",   "{}",   "1e5"};
+    ses_session *session = create(fixture->store, NULL);
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++) {
+        cJSON *due = cJSON_Parse(scalars[i]);
+        cJSON *tree = NULL;
+        char event[80];
+        snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":{\"v\":%s}}}", scalars[i]);
+        assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+        assert_ok(ses_value_cjson(session, "v", &tree, &error));
+        if (!cJSON_Compare(tree, due, true))
+            fail_msg("%s came out as something else", scalars[i]);
+        cJSON_Delete(tree);
+        cJSON_Delete(due);
+    }
+    ses_session_close(session);
+}
+
+static void test_looking_rounds_and_cuts_but_what_is_stored_stays(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char json[] = "{\"big\":9007199254740993,\"huge\":1e400,\"nul\":\"a\\u0000b\",\"z\":1.10}";
+    ses_session *session = create(fixture->store, json);
+    cJSON *tree = NULL;
+    ses_error error;
+
+    assert_ok(ses_state_cjson(session, &tree, &error));
+    assert_true(cJSON_GetObjectItem(tree, "big")->valuedouble == 9007199254740992.0);
+    assert_true(isinf(cJSON_GetObjectItem(tree, "huge")->valuedouble));
+    assert_string_equal(cJSON_GetObjectItem(tree, "nul")->valuestring, "a");
+    /* Written back as it was read, it is no JSON any more. */
+    assert_code(SES_INVALID,
+                ses_create_cjson(fixture->store, &(ses_key){"app", "user", "copy"}, tree, NULL, &error));
+    cJSON_Delete(tree);
+    assert_string_equal(ses_state_json(session, NULL), json);
+    ses_session_close(session);
+}
+
+/* Newer versions of cJSON take numbers of any length; older ones take 63 characters. Either way, a number
+ * that comes out is the number that went in. */
+static void test_long_numbers_come_out_right_or_not_at_all(void **state)
+{
+    struct fixture *fixture = *state;
+    char digits[71];
+    char json[100];
+    cJSON *tree = (cJSON *)(void *)&fixture;
+    ses_error error;
+
+    memset(digits, '7', 70);
+    digits[70] = '\0';
+    snprintf(json, sizeof json, "{\"long\":%s,\"b\":1}", digits);
+    ses_session *session = create(fixture->store, json);
+    for (int whole = 0; whole <= 1; whole++) {
+        tree = (cJSON *)(void *)&fixture;
+        int code =
+            whole ? ses_state_cjson(session, &tree, &error) : ses_value_cjson(session, "long", &tree, &error);
+        if (code == SES_OK) {
+            double value = (whole ? cJSON_GetObjectItem(tree, "long") : tree)->valuedouble;
+            if (value != strtod(digits, NULL))
+                fail_msg("%s came out as %.17g", digits, value);
+            cJSON_Delete(tree);
+        } else {
+            assert_code(SES_LIMIT, code);
+            assert_null(tree);
+            assert_message("cJSON");
+        }
+    }
+    assert_ok(ses_value_cjson(session, "b", &tree, &error));
+    cJSON_Delete(tree);
+    ses_session_close(session);
+}
+
+static void test_lone_surrogates_do_not_come_out(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture->store, "{\"v\":\"\\ud800\"}");
+    cJSON *tree = (cJSON *)(void *)&fixture;
+    ses_error error;
+
+    assert_code(SES_LIMIT, ses_value_cjson(session, "v", &tree, &error));
+    assert_null(tree);
+    ses_session_close(session);
+}
+
+static void test_null_arguments_are_misuse(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture->store, "{\"v\":1}");
+    cJSON *tree = (cJSON *)(void *)&fixture;
+    ses_error error;
+
+    assert_code(SES_MISUSE, ses_state_cjson(NULL, &tree, &error));
+    assert_null(tree);
+    assert_code(SES_MISUSE, ses_state_cjson(session, NULL, &error));
+    assert_code(SES_MISUSE, ses_value_cjson(NULL, "v", &tree, &error));
+    assert_code(SES_MISUSE, ses_value_cjson(session, NULL, &tree, &error));
+    assert_code(SES_MISUSE, ses_value_cjson(session, "v", NULL, &error));
+    assert_code(SES_MISUSE, ses_event_cjson(NULL, &tree, &error));
+    assert_null(tree);
+    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_event_cjson(ses_session_event(session, 0), NULL, &error));
+    assert_int_equal(ses_state_cjson(NULL, &tree, NULL), SES_MISUSE);
+    ses_session_close(session);
+}
+
+/* ------------------------------------------------------------------------------------- unusual trees */
+
+/* What a session created with {"v":VALUE} shows under "v", or the code; takes the value. */
+static int create_with(ses_store *store, cJSON *value, const char *expected, ses_error *error)
+{
+    cJSON *tree = cJSON_CreateObject();
+    ses_session *session = NULL;
+    ses_error read;
+
+    assert_non_null(value);
+    cJSON_AddItemToObject(tree, "v", value);
+    int code = ses_create_cjson(store, &(ses_key){"app", "user", NULL}, tree, &session, error);
+    cJSON_Delete(tree);
+    if (code == SES_OK) {
+        const char *json = NULL;
+        assert_int_equal(ses_state_get(session, "v", &json, NULL, &read), SES_OK);
+        assert_string_equal(json, expected);
+    }
+    ses_session_close(session);
+    return code;
+}
+
+static void test_raw_items_are_stored_as_they_stand(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const raw[] = {
+        "9007199254740993",      "1e400", "-0.0", "1.10", "\"a\\u0000b\"", "\"\\ud800\"",
+        "[1, 2 ,{\"a\" :null}]", "true"};
+    static const char *const bad[] = {"", "1,", "[1", "1 2", "'x'", "NaN", "\"\x01\"", "{\"a\":1}}"};
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof raw / sizeof raw[0]; i++)
+        assert_ok(create_with(fixture->store, cJSON_CreateRaw(raw[i]), raw[i], &error));
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_code(SES_JSON, create_with(fixture->store, cJSON_CreateRaw(bad[i]), "", &error));
+    assert_int_equal(error.offset, strlen("{\"v\":{\"a\":1}}"));
+
+    cJSON *event = cJSON_CreateRaw("{\"id\" : \"e\", \"timestamp\":1.50}");
+    ses_session *session = create(fixture->store, NULL);
+    assert_ok(ses_append_cjson(session, event, NULL, NULL, &error));
+    assert_string_equal(ses_session_event(session, 0)->json, "{\"id\" : \"e\", \"timestamp\":1.50}");
+    ses_session_close(session);
+    cJSON_Delete(event);
+}
+
+static void test_references_are_what_they_refer_to(void **state)
+{
+    struct fixture *fixture = *state;
+    cJSON *array = cJSON_Parse("[1,[2,3],{\"k\":\"v\"}]");
+    cJSON *object = cJSON_Parse("{\"k\":\"v\",\"l\":[]}");
+    cJSON *value = cJSON_CreateObject();
+    ses_error error;
+
+    assert_ok(create_with(fixture->store, cJSON_CreateStringReference("text"), "\"text\"", &error));
+    assert_ok(create_with(fixture->store, cJSON_CreateArrayReference(array->child), "[1,[2,3],{\"k\":\"v\"}]",
+                          &error));
+    assert_ok(create_with(fixture->store, cJSON_CreateObjectReference(object->child),
+                          "{\"k\":\"v\",\"l\":[]}", &error));
+    cJSON_AddItemReferenceToObject(value, "a", array);
+    cJSON_AddItemReferenceToObject(value, "again", array);
+    cJSON_AddItemToObjectCS(value, "constant", cJSON_CreateTrue());
+    assert_ok(create_with(
+        fixture->store, value,
+        "{\"a\":[1,[2,3],{\"k\":\"v\"}],\"again\":[1,[2,3],{\"k\":\"v\"}],\"constant\":true}", &error));
+    cJSON_Delete(array);
+    cJSON_Delete(object);
+}
+
+static void test_items_that_are_no_json_are_invalid(void **state)
+{
+    struct fixture *fixture = *state;
+    static const int types[] = {cJSON_Invalid, cJSON_String, cJSON_Raw, cJSON_False | cJSON_True,
+                                0x100,         0xFF};
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        cJSON *item = cJSON_CreateNull();
+        item->type = types[i]; /* a string or raw item without its text */
+        assert_code(SES_INVALID, create_with(fixture->store, item, "", &error));
+        item = cJSON_CreateNull();
+        item->type = types[i];
+        cJSON *array = cJSON_CreateArray();
+        cJSON_AddItemToArray(array, cJSON_CreateNumber(1));
+        cJSON_AddItemToArray(array, item);
+        assert_code(SES_INVALID, create_with(fixture->store, array, "", &error));
+    }
+    cJSON *object = cJSON_CreateObject();
+    cJSON_AddItemToArray(object, cJSON_CreateNumber(1)); /* a member without a name */
+    assert_code(SES_INVALID, create_with(fixture->store, object, "", &error));
+}
+
+/* `levels` arrays in one another, around `innermost` where it is given. */
+static cJSON *nested(int levels, cJSON *innermost)
+{
+    cJSON *tree = cJSON_CreateArray();
+    if (innermost)
+        cJSON_AddItemToArray(tree, innermost);
+    for (int i = 1; i < levels; i++) {
+        cJSON *outer = cJSON_CreateArray();
+        cJSON_AddItemToArray(outer, tree);
+        tree = outer;
+    }
+    return tree;
+}
+
+static char *nested_text(int levels, const char *innermost)
+{
+    size_t len = (size_t)levels;
+    char *text = malloc(2 * len + strlen(innermost) + 1);
+    assert_non_null(text);
+    memset(text, '[', len);
+    strcpy(text + len, innermost);
+    memset(text + len + strlen(innermost), ']', len);
+    text[2 * len + strlen(innermost)] = '\0';
+    return text;
+}
+
+static void test_trees_deeper_than_1000_levels_are_a_limit(void **state)
+{
+    struct fixture *fixture = *state;
+    char *text = nested_text(999, ""); /* and the object around it */
+    ses_error error;
+
+    assert_ok(create_with(fixture->store, nested(999, NULL), text, &error));
+    free(text);
+    assert_code(SES_LIMIT, create_with(fixture->store, nested(1000, NULL), "", &error));
+    assert_message("1000");
+    assert_code(SES_LIMIT, create_with(fixture->store, nested(20000, NULL), "", &error));
+}
+
+/* The levels are the containers, in a tree as in a text: what stands in the innermost is no level more. */
+static void test_a_value_in_the_thousandth_level_is_no_level_more(void **state)
+{
+    struct fixture *fixture = *state;
+    char *text = nested_text(999, "1");
+    size_t room = strlen(text) + 16;
+    char *json = malloc(room);
+    ses_error error;
+
+    assert_non_null(json);
+    snprintf(json, room, "{\"v\":%s}", text);
+    ses_session_close(create(fixture->store, json)); /* as text it is good */
+    free(json);
+    int code = create_with(fixture->store, nested(999, cJSON_CreateNumber(1)), text, &error);
+    free(text);
+    assert_ok(code);
+}
+
+static void test_trees_that_hold_themselves_are_a_limit(void **state)
+{
+    struct fixture *fixture = *state;
+    cJSON *array = cJSON_CreateArray();
+    cJSON *tree = cJSON_CreateObject();
+    ses_error error;
+
+    cJSON_AddItemToObject(tree, "v", array);
+    array->child = array;
+    assert_code(SES_LIMIT, ses_create_cjson(fixture->store, &key, tree, NULL, &error));
+    array->child = NULL;
+    cJSON_Delete(tree);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_state_values_and_events_come_out_as_trees, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_events_of_a_cursor_come_out_as_trees, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_every_scalar_comes_out, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_looking_rounds_and_cuts_but_what_is_stored_stays, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_long_numbers_come_out_right_or_not_at_all, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_lone_surrogates_do_not_come_out, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_null_arguments_are_misuse, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_raw_items_are_stored_as_they_stand, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_references_are_what_they_refer_to, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_items_that_are_no_json_are_invalid, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_trees_deeper_than_1000_levels_are_a_limit, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_value_in_the_thousandth_level_is_no_level_more, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_trees_that_hold_themselves_are_a_limit, fixture_setup,
+                                        fixture_teardown),
+    };
+    return cmocka_run_group_tests_name("cJSON trees out", tests, NULL, NULL);
+}

@@ -1,0 +1,118 @@
+/* What RFC 8259 allows, however odd, is accepted wherever a value can stand. */
+#include "support.h"
+
+static const ses_key key = {"app", "user", "session"};
+
+static const char *const accepted_values[] = {
+    "0",
+    "-0",
+    "10",
+    "0.0",
+    "0e0",
+    "1E+9",
+    "-1.5e-9",
+    "true",
+    "false",
+    "null",
+    "\"\"",
+    "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000\\uABCD\\uabcd\"",
+    "\"\\uD800\"",           /* RFC 8259, section 8.2: the grammar allows it */
+    "\"\x7F\"",              /* DEL is no control character of JSON */
+    "\"\xC2\x80\xDF\xBF\"",
+    "\"\xE0\xA0\x80\xEF\xBF\xBF\"",
+    "\"\xED\x9F\xBF\xEE\x80\x80\"",
+    "\"\xF0\x90\x80\x80\xF4\x8F\xBF\xBF\"",
+    "\"\xE2\x80\xA8\xE2\x80\xA9\"",
+    "[]",
+    "{}",
+    "[ \t\r\n]",
+    "{ \t\r\n}",
+    "[1,[2,{\"a\":[]}],3]",
+    "{\"a\":1,\"a\":2}",     /* names SHOULD be unique: no more than that */
+    "{\"\":{}}",
+};
+
+/* Where values stand: in what the store passes through, and in what it reads. */
+static const char *const event_formats[] = {
+    "{\"content\":%s}",
+    " \t\r\n{ \"id\" : \"x\" , \"content\" : { \"parts\" : [ 1 , %s ] } , \"author\" : \"a\" } \t\r\n",
+    "{\"actions\":{\"artifactDelta\":%s}}",
+    "{\"actions\":{\"stateDelta\":{\"v\":%s}}}",
+    "{\"actions\":{\"state_delta\":{\"app:v\":1,\"user:v\":%s,\"v\":2}}}",
+    "{\"actions\":{\"stateDelta\":{\"temp:v\":%s,\"v\":1}}}",
+};
+
+static const char *const state_formats[] = {
+    "{\"v\":%s}",
+    "\n{\t\"app:v\" : 1 ,\r\"user:v\":2 , \"v\" : %s } ",
+    "{\"app:v\":1,\"temp:v\":%s,\"v\":1}",
+};
+
+#define COUNT(table) (sizeof(table) / sizeof(table)[0])
+
+static void test_good_values_are_accepted_in_an_initial_state(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+    char text[512];
+
+    for (size_t i = 0; i < COUNT(accepted_values); i++) {
+        for (size_t format = 0; format < COUNT(state_formats); format++) {
+            snprintf(text, sizeof text, state_formats[format], accepted_values[i]);
+            assert_ok(ses_create(fixture->store, &key, text, SES_NUL, NULL, &error));
+            assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, text, SES_NUL, NULL, &error));
+            assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+        }
+    }
+}
+
+static void test_good_values_are_accepted_in_an_event(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+    char text[512];
+
+    for (size_t i = 0; i < COUNT(accepted_values); i++) {
+        assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+        for (size_t format = 0; format < COUNT(event_formats); format++) {
+            snprintf(text, sizeof text, event_formats[format], accepted_values[i]);
+            assert_ok(ses_append(session, text, SES_NUL, NULL, NULL, &error));
+            assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+            assert_ok(ses_refresh(session, &error));
+        }
+        snprintf(text, sizeof text, "{\"partial\":true,\"content\":%s}", accepted_values[i]);
+        assert_code(SES_PARTIAL, ses_append(session, text, SES_NUL, NULL, NULL, &error));
+        assert_int_equal(ses_session_event_count(session), COUNT(event_formats) * 2);
+        ses_session_close(session);
+        assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    }
+}
+
+static void test_the_length_counts_and_not_the_nul(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}{\"b\":2}", 7, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"a\":1}");
+    assert_ok(ses_append(session, "{\"id\":\"e\",\"timestamp\":1}garbage", 24, NULL, NULL, &error));
+    assert_string_equal(ses_session_event(session, 0)->json, "{\"id\":\"e\",\"timestamp\":1}");
+    assert_code(SES_JSON, ses_append(session, "{\"id\":\"f\"}", 9, NULL, NULL, &error));
+    assert_int_equal(error.offset, 9);
+    ses_session_close(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_good_values_are_accepted_in_an_initial_state,
+                                        fixture_setup_memory, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_good_values_are_accepted_in_an_event, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_the_length_counts_and_not_the_nul, fixture_setup_memory,
+                                        fixture_teardown),
+    };
+    return cmocka_run_group_tests_name("json, accepted", tests, NULL, NULL);
+}

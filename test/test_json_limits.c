@@ -1,0 +1,285 @@
+/* The limits of JSON text: 1000 levels, and the size that the store was opened with. */
+#include "support.h"
+
+static const ses_key key = {"app", "user", "session"};
+static const ses_key fresh_key = {"app", "user", "fresh"};
+
+enum { MAX_LEVELS = 1000, MEBIBYTE = 1024 * 1024 };
+
+/* What the containers are: arrays, objects, or one in the other by turns. */
+enum shape { ARRAYS, OBJECTS, MIXED, SHAPES };
+
+/* `before`, so many containers inside each other with `inner` in the last one, `after`. */
+static char *nested(const char *before, size_t levels, enum shape shape, const char *inner, const char *after,
+                    int64_t *last_opening)
+{
+    char *text = malloc(strlen(before) + levels * 6 + strlen(inner) + strlen(after) + 1);
+    char *to = text;
+
+    assert_non_null(text);
+    to = stpcpy(to, before);
+    for (size_t i = 0; i < levels; i++) {
+        int object = shape == OBJECTS || (shape == MIXED && i % 2 == 0);
+        int empty = i + 1 == levels && inner[0] == '\0';
+        if (last_opening)
+            *last_opening = to - text;
+        to = stpcpy(to, object ? (empty ? "{" : "{\"k\":") : "[");
+    }
+    to = stpcpy(to, inner);
+    for (size_t i = levels; i-- > 0;)
+        *to++ = shape == OBJECTS || (shape == MIXED && i % 2 == 0) ? '}' : ']';
+    (void)stpcpy(to, after);
+    return text;
+}
+
+struct place {
+    const char *before;
+    size_t levels; /* that `before` opens */
+    const char *after;
+};
+
+static const struct place event_places[] = {
+    {"{\"content\":", 1, "}"},
+    {"{\"content\":{\"parts\":[", 3, "]}}"},
+    {"{\"actions\":{\"artifactDelta\":", 2, "}}"},
+    {"{\"actions\":{\"stateDelta\":{\"v\":", 3, "}}}"},
+    {"{\"actions\":{\"stateDelta\":{\"temp:v\":", 3, "}}}"},
+};
+
+static const struct place state_places[] = {
+    {"{\"v\":", 1, "}"},
+    {"{\"app:v\":", 1, "}"},
+    {"{\"user:v\":", 1, "}"},
+    {"{\"temp:v\":", 1, "}"},
+};
+
+static const char *const inners[] = {"", "0"};
+
+static void append_nested(ses_session *session, const struct place *place, enum shape shape,
+                          const char *inner)
+{
+    size_t levels = MAX_LEVELS - place->levels;
+    int64_t offset = -1;
+    ses_error error;
+    char *good = nested(place->before, levels, shape, inner, place->after, NULL);
+    char *bad = nested(place->before, levels + 1, shape, inner, place->after, &offset);
+    int64_t version = ses_session_version(session);
+
+    assert_ok(ses_append(session, good, SES_NUL, NULL, NULL, &error));
+    assert_int_equal(ses_session_version(session), version + 1);
+    assert_code(SES_LIMIT, ses_append(session, bad, SES_NUL, NULL, NULL, &error));
+    assert_int_equal(error.offset, offset);
+    assert_int_equal(ses_session_version(session), version + 1);
+    free(good);
+    free(bad);
+}
+
+static void test_an_event_has_at_most_1000_levels(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+    int64_t appended = 0;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    for (size_t place = 0; place < sizeof event_places / sizeof event_places[0]; place++) {
+        for (enum shape shape = ARRAYS; shape < SHAPES; shape++) {
+            for (size_t inner = 0; inner < 2; inner++, appended++)
+                append_nested(session, &event_places[place], shape, inners[inner]);
+        }
+    }
+    ses_session_close(session);
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    assert_int_equal(ses_session_event_count(session), appended);
+    ses_session_close(session);
+}
+
+static void create_nested(ses_store *store, const struct place *place, enum shape shape, const char *inner)
+{
+    size_t levels = MAX_LEVELS - place->levels;
+    int64_t offset = -1;
+    ses_session *session = NULL;
+    ses_error error;
+    char *good = nested(place->before, levels, shape, inner, place->after, NULL);
+    char *bad = nested(place->before, levels + 1, shape, inner, place->after, &offset);
+
+    assert_code(SES_LIMIT, ses_create(store, &key, bad, SES_NUL, &session, &error));
+    assert_int_equal(error.offset, offset);
+    assert_code(SES_NOTFOUND, ses_get(store, &key, NULL, &session, &error));
+    assert_ok(ses_create(store, &key, good, SES_NUL, &session, &error));
+    if (!strstr(place->before, "temp:"))
+        assert_string_equal(ses_state_json(session, NULL), good);
+    ses_session_close(session);
+    free(good);
+    free(bad);
+}
+
+static void test_an_initial_state_has_at_most_1000_levels(void **state)
+{
+    struct fixture *fixture = *state;
+
+    for (size_t place = 0; place < sizeof state_places / sizeof state_places[0]; place++) {
+        for (enum shape shape = ARRAYS; shape < SHAPES; shape++) {
+            for (size_t inner = 0; inner < 2; inner++) {
+                create_nested(fixture->store, &state_places[place], shape, inners[inner]);
+                fixture_reopen(fixture); /* a store in memory begins anew */
+            }
+        }
+    }
+}
+
+/* Depth must cost no stack: a million levels, closed and not. */
+static void test_a_million_levels_are_refused_as_any(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+    int64_t offset = 0;
+    char *closed = nested("{\"content\":", MEBIBYTE, MIXED, "0", "}", NULL);
+    char *open = malloc(MEBIBYTE + 1);
+
+    assert_non_null(open);
+    memset(open, '[', MEBIBYTE);
+    open[MEBIBYTE] = '\0';
+    free(nested("{\"content\":", MAX_LEVELS, MIXED, "0", "}", &offset));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_code(SES_LIMIT, ses_append_by_key(fixture->store, &key, closed, SES_NUL, NULL, NULL, &error));
+    assert_int_equal(error.offset, offset);
+    assert_code(SES_LIMIT, ses_append_by_key(fixture->store, &key, open, SES_NUL, NULL, NULL, &error));
+    assert_int_equal(error.offset, MAX_LEVELS);
+    assert_code(SES_LIMIT, ses_create(fixture->store, &fresh_key, open, SES_NUL, NULL, &error));
+    assert_int_equal(error.offset, MAX_LEVELS);
+    free(closed);
+    free(open);
+}
+
+/* Siblings are no levels. */
+static void test_many_containers_side_by_side_are_no_depth(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+    char text[4 * 3000 + 64];
+    char *to = stpcpy(text, "{\"content\":[[]");
+
+    for (int i = 0; i < 3000; i++)
+        to = stpcpy(to, i % 2 ? ",{}" : ",[]");
+    (void)stpcpy(to, "]}");
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &key, text, SES_NUL, NULL, NULL, &error));
+}
+
+/* ---------------------------------------------------------------------------------------------- size */
+
+/* `before`, a string that makes the whole text `len` bytes long, `after`. */
+static char *sized(const char *before, const char *after, size_t len)
+{
+    size_t around = strlen(before) + strlen(after) + 2;
+    char *text = malloc(len + 1);
+
+    assert_non_null(text);
+    assert_true(len >= around);
+    char *to = stpcpy(text, before);
+    *to++ = '"';
+    memset(to, 'a', len - around);
+    to += len - around;
+    *to++ = '"';
+    (void)stpcpy(to, after);
+    return text;
+}
+
+static void assert_size_limit(struct fixture *fixture, size_t limit)
+{
+    char *event = sized("{\"content\":", "}", limit);
+    char *large_event = sized("{\"content\":", "}", limit + 1);
+    char *large_partial = sized("{\"partial\":true,\"content\":", "}", limit + 1);
+    char *initial = sized("{\"v\":", "}", limit);
+    char *large_initial = sized("{\"v\":", "}", limit + 1);
+    const ses_text batch[] = {{event, limit}, {event, SES_NUL}, {large_event, limit + 1}};
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_code(SES_LIMIT, ses_create(fixture->store, &key, large_initial, SES_NUL, NULL, &error));
+    assert_code(SES_LIMIT, ses_create(fixture->store, &key, large_initial, limit + 1, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, initial, limit, &session, &error));
+    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append(session, event, limit, NULL, NULL, &error));
+    assert_code(SES_LIMIT, ses_append(session, large_event, SES_NUL, NULL, NULL, &error));
+    assert_code(SES_LIMIT, ses_append(session, large_event, limit + 1, NULL, NULL, &error));
+    assert_code(SES_LIMIT, ses_append(session, large_partial, SES_NUL, NULL, NULL, &error));
+    assert_code(SES_LIMIT, ses_append_by_key(fixture->store, &key, large_event, SES_NUL, NULL, NULL, &error));
+    assert_code(SES_LIMIT, ses_append_batch(session, batch, 3, NULL, NULL, &error));
+    assert_int_equal(error.index, 2);
+    assert_int_equal(ses_session_version(session), 2);
+    assert_ok(ses_refresh(session, &error));
+    assert_int_equal(ses_session_event_count(session), 2);
+    ses_session_close(session);
+    free(event);
+    free(large_event);
+    free(large_partial);
+    free(initial);
+    free(large_initial);
+}
+
+static void test_the_size_limit_is_an_option(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->options.max_event_bytes = 100;
+    fixture_reopen(fixture);
+    assert_size_limit(fixture, 100);
+}
+
+static void test_the_size_limit_is_16_mebibytes_by_default(void **state)
+{
+    assert_size_limit(*state, (size_t)16 * MEBIBYTE);
+}
+
+static void test_a_larger_size_limit_can_be_set(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->options.max_event_bytes = (size_t)17 * MEBIBYTE;
+    fixture_reopen(fixture);
+    assert_size_limit(fixture, (size_t)17 * MEBIBYTE);
+}
+
+/* What the store adds to an event is not the caller's to count. */
+static void test_the_limit_holds_for_the_text_that_came(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    fixture->options.max_event_bytes = 2;
+    fixture_reopen(fixture);
+    assert_ok(ses_create(fixture->store, &key, "{}", SES_NUL, &session, &error));
+    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    assert_true(ses_session_event(session, 0)->json_len > 2);
+    assert_code(SES_LIMIT, ses_append(session, "{ }", SES_NUL, NULL, NULL, &error));
+    ses_session_close(session);
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    assert_int_equal(ses_session_event_count(session), 1);
+    ses_session_close(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_an_event_has_at_most_1000_levels, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_an_initial_state_has_at_most_1000_levels, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_million_levels_are_refused_as_any, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_many_containers_side_by_side_are_no_depth, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_the_size_limit_is_an_option, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_the_size_limit_is_16_mebibytes_by_default, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_larger_size_limit_can_be_set, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_the_limit_holds_for_the_text_that_came, fixture_setup_memory,
+                                        fixture_teardown),
+    };
+    return cmocka_run_group_tests_name("json limits", tests, NULL, NULL);
+}

@@ -1,0 +1,427 @@
+/* Lists: three orders, for one user and for all, by pages of any size; the state that they show. */
+#include "support.h"
+
+#include <stdbool.h>
+
+static const int64_t HOUR = INT64_C(3600000000);
+
+/* What the lists are held against. */
+struct entry {
+    const char *user;
+    char name[16];
+    int64_t updated_us;
+    int rank; /* in order of creation */
+};
+
+static ses_list_page *list(ses_store *store, const char *app, const char *user,
+                           const ses_list_options *options)
+{
+    ses_list_page *page = NULL;
+    ses_error error;
+    assert_ok(ses_list(store, app, user, options, &page, &error));
+    return page;
+}
+
+static void create_at(ses_store *store, const struct entry *entry)
+{
+    const ses_create_options options = {.size = sizeof options, .create_us = &entry->updated_us};
+    char json[32];
+    ses_error error;
+
+    snprintf(json, sizeof json, "{\"rank\":%d}", entry->rank);
+    assert_ok(ses_create_with(store, &(ses_key){"app", entry->user, entry->name}, json, SES_NUL, &options,
+                              NULL, &error));
+}
+
+static int compare_newest(const void *left, const void *right)
+{
+    const struct entry *a = left;
+    const struct entry *b = right;
+    return a->updated_us != b->updated_us ? (a->updated_us > b->updated_us ? -1 : 1)
+                                          : strcmp(a->name, b->name);
+}
+
+static int compare_oldest(const void *left, const void *right)
+{
+    const struct entry *a = left;
+    const struct entry *b = right;
+    return a->updated_us != b->updated_us ? (a->updated_us < b->updated_us ? -1 : 1)
+                                          : strcmp(a->name, b->name);
+}
+
+static int compare_created(const void *left, const void *right)
+{
+    const struct entry *a = left;
+    const struct entry *b = right;
+    return a->rank - b->rank;
+}
+
+/* Walks a list in pages of `limit` and finds exactly `expected`, in that order. */
+static void check_walk(ses_store *store, const char *user, int order, size_t limit,
+                       const struct entry *expected, size_t count)
+{
+    ses_list_options options = {.size = sizeof options, .order = order, .limit = limit};
+    ses_list_page *page = list(store, "app", user, &options);
+    size_t at = 0;
+    bool more = true;
+
+    while (more) {
+        size_t on_page = ses_list_count(page);
+        assert_true(on_page <= limit);
+        for (size_t i = 0; i < on_page; i++, at++) {
+            const ses_session *session = ses_list_session(page, i);
+            int64_t rank = -1;
+            ses_error error;
+            assert_true(at < count);
+            if (strcmp(ses_session_id(session), expected[at].name) != 0)
+                fail_msg("order %d, %zu a page: number %zu is %s, not %s", order, limit, at,
+                         ses_session_id(session), expected[at].name);
+            assert_string_equal(ses_session_user(session), expected[at].user);
+            assert_string_equal(ses_session_app(session), "app");
+            assert_int_equal(ses_session_update_time(session), expected[at].updated_us);
+            assert_ok(ses_state_int64(session, "rank", &rank, &error));
+            assert_int_equal(rank, expected[at].rank);
+        }
+        assert_null(ses_list_session(page, on_page));
+        more = ses_list_token(page) != NULL;
+        if (more) {
+            assert_int_equal(on_page, limit);
+            options.token = ses_list_token(page);
+            ses_list_page *next = list(store, "app", user, &options);
+            ses_list_close(page);
+            page = next;
+            assert_true(ses_list_count(page) > 0); /* the page before knew that more follows */
+        }
+    }
+    ses_list_close(page);
+    assert_int_equal(at, count);
+}
+
+/* All orders and sizes of page, for each user and for all of them. */
+static void check_lists(ses_store *store, const struct entry *entries, size_t count)
+{
+    static int (*const compare[])(const void *, const void *) = {compare_newest, compare_oldest,
+                                                                 compare_created};
+    static const size_t limits[] = {1, 2, 3, 7, 50, 10000};
+    const char *const users[] = {NULL, "alice", "bob", "carol"};
+    struct entry *sorted = malloc(count * sizeof *sorted);
+
+    assert_non_null(sorted);
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+        for (size_t i = 0; i < sizeof users / sizeof users[0]; i++) {
+            size_t some = 0;
+            for (size_t j = 0; j < count; j++) {
+                if (!users[i] || strcmp(users[i], entries[j].user) == 0)
+                    sorted[some++] = entries[j];
+            }
+            qsort(sorted, some, sizeof *sorted, compare[order]);
+            for (size_t j = 0; j < sizeof limits / sizeof limits[0]; j++)
+                check_walk(store, users[i], order, limits[j], sorted, some);
+        }
+    }
+    free(sorted);
+}
+
+/* Names that do not sort like the times, and times that are equal, one apart, or on either side of a whole
+ * hour or day, before and after 1970. */
+static size_t make_entries(ses_store *store, struct entry *entries)
+{
+    static const int64_t hours[] = {0, 1, -1, 24, -24, 23, 472222, 472223, -400000, -17000000, 27000000};
+    static const int64_t micros[] = {0, -1, 1, 0, 1800000000};
+    static const char *const users[] = {"alice", "bob", "carol"};
+    size_t count = 0;
+
+    for (size_t i = 0; i < sizeof hours / sizeof hours[0]; i++) {
+        for (size_t j = 0; j < sizeof micros / sizeof micros[0]; j++) {
+            struct entry *entry = &entries[count];
+            entry->user = users[(i * 7 + j) % 3];
+            entry->updated_us = hours[i] * HOUR + micros[j];
+            entry->rank = (int)count;
+            snprintf(entry->name, sizeof entry->name, "%c%zu", (char)('a' + (count * 11) % 26), count);
+            create_at(store, entry);
+            count++;
+        }
+    }
+    return count;
+}
+
+static void test_all_orders_over_hours_days_and_before_1970(void **state)
+{
+    struct fixture *fixture = *state;
+    struct entry entries[100];
+
+    size_t count = make_entries(fixture->store, entries);
+    check_lists(fixture->store, entries, count);
+}
+
+static void test_appended_events_move_sessions(void **state)
+{
+    struct fixture *fixture = *state;
+    static const int64_t moves[] = {1, 1800, 3599, 3600, 3601, 86400, 900000};
+    struct entry entries[100];
+    ses_error error;
+
+    size_t count = make_entries(fixture->store, entries);
+    for (size_t i = 0; i < count; i += 2) {
+        const ses_key key = {"app", entries[i].user, entries[i].name};
+        int64_t time_us = entries[i].updated_us + moves[i / 2 % 7] * 1000000;
+        char json[100];
+        snprintf(json, sizeof json, "{\"timestamp\":%s%lld.%06lld}", time_us < 0 ? "-" : "",
+                 llabs(time_us) / 1000000, llabs(time_us) % 1000000);
+        assert_ok(ses_append_by_key(fixture->store, &key, json, SES_NUL, NULL, NULL, &error));
+        entries[i].updated_us = time_us;
+    }
+    for (size_t i = 1; i < count; i += 4) { /* an earlier event moves nothing */
+        const ses_key key = {"app", entries[i].user, entries[i].name};
+        assert_ok(ses_append_by_key(fixture->store, &key, "{\"timestamp\":-62000000000}", SES_NUL, NULL, NULL,
+                                    &error));
+    }
+    check_lists(fixture->store, entries, count);
+    fixture_reopen(fixture);
+    check_lists(fixture->store, entries, count);
+}
+
+static void test_ties_are_ordered_by_session_id(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const names[] = {"b", "a",  "B", "aa",  "\xC3\xA9", "z",
+                                        "1", "10", "2", "a b", "a-b",      "~"};
+    enum { NAMES = sizeof names / sizeof names[0] };
+    struct entry entries[NAMES];
+
+    for (int i = 0; i < NAMES; i++) {
+        entries[i] = (struct entry){.user = i % 2 ? "alice" : "bob", .updated_us = 12 * HOUR, .rank = i};
+        snprintf(entries[i].name, sizeof entries[i].name, "%s", names[i]);
+        create_at(fixture->store, &entries[i]);
+    }
+    check_lists(fixture->store, entries, NAMES);
+}
+
+/* Several users' sessions of the same id and time: their order is open, but each comes once. */
+static void test_same_id_and_time_of_several_users(void **state)
+{
+    struct fixture *fixture = *state;
+    enum { USERS = 9 };
+
+    for (int i = 0; i < USERS; i++) {
+        char user[8];
+        struct entry entry = {.user = user, .name = "same", .rank = i};
+        snprintf(user, sizeof user, "u%d", (i * 5) % USERS);
+        create_at(fixture->store, &entry);
+    }
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+        for (size_t limit = 1; limit <= 4; limit++) {
+            ses_list_options options = {.size = sizeof options, .order = order, .limit = limit};
+            bool seen[USERS] = {false};
+            size_t count = 0;
+            ses_list_page *page = list(fixture->store, "app", NULL, &options);
+            while (page) {
+                for (size_t i = 0; i < ses_list_count(page); i++, count++) {
+                    int user = ses_session_user(ses_list_session(page, i))[1] - '0';
+                    assert_false(seen[user]);
+                    seen[user] = true;
+                }
+                options.token = ses_list_token(page);
+                ses_list_page *next = options.token ? list(fixture->store, "app", NULL, &options) : NULL;
+                ses_list_close(page);
+                page = next;
+            }
+            assert_int_equal(count, USERS);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- arguments */
+
+static void test_list_of_what_is_not_there_is_empty(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct entry entry = {.user = "alice", .name = "s"};
+    ses_error error;
+
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+        const ses_list_options options = {.size = sizeof options, .order = order};
+        const char *const where[][2] = {{"none", "alice"}, {"none", NULL}, {"app", "nobody"}, {"app", "bob"}};
+        if (order == SES_ORDER_NEWEST) {
+            create_at(fixture->store, &entry);
+            assert_ok(ses_create(fixture->store, &(ses_key){"app", "bob", "s"}, "{\"user:u\":1}", SES_NUL,
+                                 NULL, &error));
+            assert_ok(ses_delete(fixture->store, &(ses_key){"app", "bob", "s"}, NULL, &error));
+        }
+        for (size_t i = 0; i < 4; i++) {
+            ses_list_page *page = list(fixture->store, where[i][0], where[i][1], &options);
+            assert_int_equal(ses_list_count(page), 0);
+            assert_null(ses_list_session(page, 0));
+            assert_null(ses_list_token(page));
+            ses_list_close(page);
+        }
+    }
+    ses_list_close(NULL);
+}
+
+static void test_a_page_has_100_sessions_by_default(void **state)
+{
+    struct fixture *fixture = *state;
+
+    for (int i = 0; i < 101; i++) {
+        struct entry entry = {.user = "alice", .updated_us = i, .rank = i};
+        snprintf(entry.name, sizeof entry.name, "%d", i);
+        if (i == 100) {
+            ses_list_page *full = list(fixture->store, "app", "alice", NULL);
+            assert_int_equal(ses_list_count(full), 100);
+            assert_null(ses_list_token(full));
+            ses_list_close(full);
+        }
+        create_at(fixture->store, &entry);
+    }
+    ses_list_page *page = list(fixture->store, "app", "alice", NULL);
+    assert_int_equal(ses_list_count(page), 100);
+    assert_string_equal(ses_session_id(ses_list_session(page, 0)), "100"); /* the newest first */
+    const ses_list_options next = {.size = sizeof next, .token = ses_list_token(page)};
+    assert_non_null(next.token);
+    ses_list_page *last = list(fixture->store, "app", "alice", &next);
+    assert_int_equal(ses_list_count(last), 1);
+    assert_string_equal(ses_session_id(ses_list_session(last, 0)), "0");
+    assert_null(ses_list_token(last));
+    ses_list_close(last);
+    ses_list_close(page);
+}
+
+static void test_wrong_arguments_are_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_list_options options = {.size = sizeof options, .limit = 10000};
+    ses_list_page *page = list(fixture->store, "app", NULL, &options);
+    ses_error error;
+
+    ses_list_close(page);
+    page = (ses_list_page *)(void *)&error;
+    options.limit = 10001;
+    assert_code(SES_INVALID, ses_list(fixture->store, "app", NULL, &options, &page, &error));
+    assert_null(page);
+    options.limit = SIZE_MAX;
+    assert_code(SES_INVALID, ses_list(fixture->store, "app", NULL, &options, &page, &error));
+    options.limit = 1;
+    for (int order = -1; order <= 3; order += 4) {
+        options.order = order;
+        assert_code(SES_MISUSE, ses_list(fixture->store, "app", NULL, &options, &page, &error));
+    }
+    assert_code(SES_MISUSE, ses_list(fixture->store, "app", NULL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_list(fixture->store, NULL, NULL, NULL, &page, &error));
+    assert_code(SES_MISUSE, ses_list(NULL, "app", NULL, NULL, &page, &error));
+    assert_null(page);
+}
+
+/* ------------------------------------------------------------------------------------------- state */
+
+static void check_listed_state(ses_store *store, const char *user, size_t limit, const char *const expected[],
+                               size_t count)
+{
+    ses_list_options options = {.size = sizeof options, .order = SES_ORDER_CREATED, .limit = limit};
+    size_t at = 0;
+
+    do {
+        ses_list_page *page = list(store, "app", user, &options);
+        char *token = ses_list_token(page) ? strdup(ses_list_token(page)) : NULL;
+        for (size_t i = 0; i < ses_list_count(page); i++, at++) {
+            assert_true(at < count);
+            assert_string_equal(ses_state_json(ses_list_session(page, i), NULL), expected[at]);
+        }
+        ses_list_close(page);
+        free((char *)(uintptr_t)options.token);
+        options.token = token;
+    } while (options.token);
+    assert_int_equal(at, count);
+}
+
+static void test_listed_sessions_show_all_scopes_merged(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_key keys[] = {
+        {"app", "alice", "1"}, {"app", "bob", "2"}, {"app", "alice", "3"}, {"app", "carol", "4"}};
+    const char *const before[] = {"{\"app:a\":1,\"user:u\":2,\"own\":3}",
+                                  "{\"app:a\":1,\"user:u\":4,\"user:v\":5}",
+                                  "{\"app:a\":1,\"user:u\":2,\"own\":6}", "{\"app:a\":1}"};
+    const char *const after[] = {"{\"app:a\":7,\"app:b\":8,\"user:u\":9,\"own\":3}",
+                                 "{\"app:a\":7,\"app:b\":8,\"user:u\":4}",
+                                 "{\"app:a\":7,\"app:b\":8,\"user:u\":9}", "{\"app:a\":7,\"app:b\":8}"};
+    const char *const of_alice[] = {after[0], after[2]};
+    ses_error error;
+
+    assert_ok(
+        ses_create(fixture->store, &keys[0], "{\"app:a\":1,\"user:u\":2,\"own\":3}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &keys[1], "{\"user:u\":4,\"user:v\":5}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &keys[2], "{\"own\":6,\"temp:t\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &keys[3], NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &(ses_key){"other", "alice", "1"}, "{\"app:a\":99,\"user:u\":99}",
+                         SES_NUL, NULL, &error));
+    for (size_t limit = 1; limit <= 5; limit++)
+        check_listed_state(fixture->store, NULL, limit, before, 4);
+
+    assert_ok(ses_append_by_key(fixture->store, &keys[1],
+                                "{\"actions\":{\"stateDelta\":{\"app:a\":7,\"app:b\":8,"
+                                "\"user:v\":\"__ADK_SENTINEL_REMOVED__\",\"temp:t\":1}}}",
+                                SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append_by_key(
+        fixture->store, &keys[2],
+        "{\"actions\":{\"stateDelta\":{\"user:u\":9,\"own\":\"__ADK_SENTINEL_REMOVED__\"}}}", SES_NUL, NULL,
+        NULL, &error));
+    for (size_t limit = 1; limit <= 5; limit++) {
+        check_listed_state(fixture->store, NULL, limit, after, 4);
+        check_listed_state(fixture->store, "alice", limit, of_alice, 2);
+    }
+}
+
+static void test_page_is_a_snapshot_without_events(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_key key = {"app", "alice", "s"};
+    ses_error error;
+
+    assert_ok(
+        ses_create(fixture->store, &key, "{\"app:a\":\"A\",\"user:u\":2,\"own\":3}", SES_NUL, NULL, &error));
+    assert_ok(
+        ses_append_by_key(fixture->store, &key, "{\"timestamp\":1800000000}", SES_NUL, NULL, NULL, &error));
+    ses_list_page *page = list(fixture->store, "app", NULL, NULL);
+    const ses_session *session = ses_list_session(page, 0);
+    assert_int_equal(ses_session_event_count(session), 0);
+    assert_null(ses_session_event(session, 0));
+    assert_int_equal(ses_session_stored(session), 1);
+    assert_int_equal(ses_session_version(session), 1);
+    assert_int_equal(ses_session_last_seq(session), 1);
+    assert_int_equal(ses_session_create_time(session), fixture->now);
+    assert_int_equal(ses_session_update_time(session), INT64_C(1800000000000000));
+    assert_int_equal(ses_state_count(session), 3);
+
+    assert_ok(ses_append_by_key(fixture->store, &key,
+                                "{\"actions\":{\"stateDelta\":{\"own\":4,\"app:a\":5}}}", SES_NUL, NULL, NULL,
+                                &error));
+    assert_ok(ses_delete_user(fixture->store, "app", "alice", NULL, NULL, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"app:a\":\"A\",\"user:u\":2,\"own\":3}");
+    fixture_reopen(fixture);
+    assert_int_equal(ses_list_count(page), 1);
+    assert_string_equal(ses_session_id(session), "s");
+    ses_list_close(page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_all_orders_over_hours_days_and_before_1970, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_appended_events_move_sessions, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_ties_are_ordered_by_session_id, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_same_id_and_time_of_several_users, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_list_of_what_is_not_there_is_empty, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_page_has_100_sessions_by_default, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_wrong_arguments_are_refused, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_listed_sessions_show_all_scopes_merged, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_page_is_a_snapshot_without_events, fixture_setup,
+                                        fixture_teardown),
+    };
+    return cmocka_run_group_tests_name("lists", tests, NULL, NULL);
+}

@@ -1,0 +1,321 @@
+/* Opening files that are there already: something else, of a newer version, empty. */
+#include "faults.h"
+
+static const ses_key key = {"app", "user", "session"};
+
+/* The open is refused with that code and words, and no file of the folder has changed, come or gone. */
+static void refuse_untouched(const struct folder *folder, unsigned flags, int code, const char *words, int line)
+{
+    const ses_open_options options = {.size = sizeof options, .flags = flags};
+    char *before = folder_picture(folder->folder);
+    ses_store *store = (ses_store *)(void *)before;
+    ses_error error;
+
+    support_assert_code(code, ses_open(folder->path, &options, &store, &error), &error, "ses_open", __FILE__, line);
+    support_assert_message(&error, words, __FILE__, line);
+    support_assert_message(&error, folder->path, __FILE__, line);
+    assert_null(store);
+    assert_picture(folder->folder, before);
+}
+
+#define assert_untouched(code, words) \
+    do { \
+        refuse_untouched(folder, 0, (code), (words), __LINE__); \
+        refuse_untouched(folder, SES_OPEN_READ_ONLY, (code), (words), __LINE__); \
+        refuse_untouched(folder, SES_OPEN_MUST_EXIST, (code), (words), __LINE__); \
+    } while (0)
+
+static void test_files_that_are_no_databases(void **state)
+{
+    const struct folder *folder = *state;
+    char block[8192];
+
+    write_file(folder->path, "xy", 2);
+    assert_untouched(SES_NOTASTORE, "not an SQLite database");
+    write_file(folder->path, "Dear diary,\n", 12);
+    assert_untouched(SES_NOTASTORE, "not an SQLite database");
+    memset(block, 0, sizeof block);
+    write_file(folder->path, block, sizeof block);
+    assert_untouched(SES_NOTASTORE, "not an SQLite database");
+    for (size_t i = 0; i < sizeof block; i++)
+        block[i] = (char)(i * 7 + 13);
+    write_file(folder->path, block, sizeof block);
+    assert_untouched(SES_NOTASTORE, "not an SQLite database");
+    /* The head of a database and nothing that fits it. */
+    memcpy(block, "SQLite format 3", 16);
+    write_file(folder->path, block, sizeof block);
+    assert_untouched(SES_NOTASTORE, "not an SQLite database");
+}
+
+/* SQLite takes a file of one byte for an empty one. */
+static void test_file_of_one_byte(void **state)
+{
+    const struct folder *folder = *state;
+
+    write_file(folder->path, "x", 1);
+    assert_untouched(SES_NOTASTORE, folder->path);
+}
+
+static void test_other_programs_databases(void **state)
+{
+    const struct folder *folder = *state;
+
+    raw_exec(folder->path, "CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine');");
+    assert_untouched(SES_NOTASTORE, "not a seslite store");
+    raw_exec(folder->path, "PRAGMA user_version = 1");
+    assert_untouched(SES_NOTASTORE, "not a seslite store");
+    raw_exec(folder->path, "PRAGMA user_version = 0; PRAGMA application_id = 252006673;");
+    assert_untouched(SES_NOTASTORE, "252006673");
+    raw_exec(folder->path, "DROP TABLE notes");
+    assert_untouched(SES_NOTASTORE, "252006673");
+    raw_exec(folder->path, "PRAGMA application_id = 0; PRAGMA user_version = 3;");
+    assert_untouched(SES_NOTASTORE, "not a seslite store");
+    assert_query(folder->path, "PRAGMA integrity_check", "ok\n");
+}
+
+struct abandoned {
+    const char *path;
+    const char *before; /* run and closed, so that it stands in the file itself */
+    const char *after;  /* run and not closed: it stands in the write-ahead file only */
+};
+
+static int run_abandoned(void *context)
+{
+    const struct abandoned *abandoned = context;
+    sqlite3 *db = NULL;
+    int rc = sqlite3_open(abandoned->path, &db);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db, abandoned->before, NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_close(db);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_open(abandoned->path, &db);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(db, abandoned->after, NULL, NULL, NULL);
+    return rc;
+}
+
+/* Leaves the file as a program does that was killed. */
+static void abandon(const struct folder *folder, const char *before, const char *after)
+{
+    struct abandoned abandoned = {folder->path, before, after};
+    char *wal = support_path(folder->folder, "store.db-wal");
+    struct stat status;
+
+    assert_int_equal(child_run(run_abandoned, &abandoned), SQLITE_OK);
+    assert_int_equal(stat(wal, &status), 0);
+    assert_int_not_equal(status.st_size, 0);
+    free(wal);
+}
+
+static void test_other_programs_database_with_a_wal(void **state)
+{
+    const struct folder *folder = *state;
+
+    abandon(folder, "PRAGMA journal_mode = WAL; CREATE TABLE notes (text);", "INSERT INTO notes VALUES ('mine');");
+    assert_untouched(SES_NOTASTORE, "not a seslite store");
+    assert_query(folder->path, "SELECT * FROM notes", "mine\n");
+}
+
+/* The file itself looks empty: all that is in it stands in the write-ahead file. */
+static void test_other_programs_database_in_a_wal_only(void **state)
+{
+    const struct folder *folder = *state;
+
+    abandon(folder, "PRAGMA journal_mode = WAL", "CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine');");
+    assert_untouched(SES_NOTASTORE, "not a seslite store");
+    assert_query(folder->path, "SELECT * FROM notes", "mine\n");
+}
+
+static void make_store(const char *path)
+{
+    ses_store *store = NULL;
+    ses_error error;
+    assert_ok(ses_open(path, NULL, &store, &error));
+    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &error));
+    ses_close(store);
+}
+
+static void test_newer_store(void **state)
+{
+    const struct folder *folder = *state;
+
+    make_store(folder->path);
+    raw_exec(folder->path, "PRAGMA user_version = 2");
+    assert_untouched(SES_TOONEW, "version 2");
+    raw_exec(folder->path, "PRAGMA user_version = 2147483647; PRAGMA journal_mode = DELETE;");
+    assert_untouched(SES_TOONEW, "2147483647");
+}
+
+static void test_newer_store_with_a_wal(void **state)
+{
+    const struct folder *folder = *state;
+
+    make_store(folder->path);
+    abandon(folder, "PRAGMA user_version = 2", "CREATE TABLE later (x)");
+    assert_untouched(SES_TOONEW, "version 2");
+}
+
+/* A newer library was stopped right after it had migrated the store. */
+static void test_newer_store_in_a_wal_only(void **state)
+{
+    const struct folder *folder = *state;
+
+    make_store(folder->path);
+    abandon(folder, "SELECT 1", "PRAGMA user_version = 2");
+    assert_untouched(SES_TOONEW, "version 2");
+}
+
+static void test_store_without_version(void **state)
+{
+    const struct folder *folder = *state;
+
+    make_store(folder->path);
+    raw_exec(folder->path, "PRAGMA user_version = 0");
+    assert_untouched(SES_CORRUPT, "without a schema version");
+    raw_exec(folder->path, "PRAGMA user_version = -1");
+    assert_untouched(SES_CORRUPT, "without a schema version");
+}
+
+/* ------------------------------------------------------------------------------------------- empty files */
+
+static void use_as_store(const struct folder *folder)
+{
+    ses_store *store = NULL;
+    ses_session *session = NULL;
+    ses_error error;
+
+    make_store(folder->path);
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    assert_ok(ses_append(session, "{\"id\":\"e1\",\"timestamp\":5}", SES_NUL, NULL, NULL, &error));
+    ses_session_close(session);
+    ses_close(store);
+    assert_sound(folder->path);
+    assert_query(folder->path, "SELECT body FROM events", "{\"id\":\"e1\",\"timestamp\":5}\n");
+    assert_query(folder->path, "PRAGMA application_id", "1397052236\n");
+    assert_query(folder->path, "PRAGMA user_version", "1\n");
+}
+
+static void test_empty_file_becomes_a_store(void **state)
+{
+    const struct folder *folder = *state;
+
+    write_file(folder->path, "", 0);
+    use_as_store(folder);
+    assert_query(folder->path, "PRAGMA auto_vacuum", "2\n");
+}
+
+static void test_empty_file_is_read_only(void **state)
+{
+    const struct folder *folder = *state;
+
+    write_file(folder->path, "", 0);
+    refuse_untouched(folder, SES_OPEN_READ_ONLY, SES_READONLY, "version 0", __LINE__);
+}
+
+static void test_empty_database_becomes_a_store(void **state)
+{
+    static const char *const kinds[] = {
+        "VACUUM", "PRAGMA page_size = 1024; VACUUM;", "PRAGMA page_size = 65536; VACUUM;", "PRAGMA journal_mode = WAL",
+        "CREATE TABLE gone (x); DROP TABLE gone;", "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (x); DROP TABLE t;"};
+    const struct folder *folder = *state;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct stat status;
+        raw_exec(folder->path, kinds[i]);
+        assert_int_equal(stat(folder->path, &status), 0);
+        assert_int_not_equal(status.st_size, 0);
+        use_as_store(folder);
+        assert_int_equal(unlink(folder->path), 0);
+    }
+}
+
+/* What SQLite left that could not finish its first transaction. */
+static void test_empty_database_with_a_wal(void **state)
+{
+    const struct folder *folder = *state;
+
+    abandon(folder, "PRAGMA journal_mode = WAL", "CREATE TABLE gone (x); DROP TABLE gone;");
+    use_as_store(folder);
+}
+
+/* ------------------------------------------------------------------------------------------- read-only */
+
+static void test_read_only(void **state)
+{
+    const struct folder *folder = *state;
+    const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_READ_ONLY};
+    const ses_key fresh = {"app", "user", "fresh"};
+    ses_info info = {.size = sizeof info};
+    ses_store *store = NULL;
+    ses_session *session = NULL;
+    ses_session *created = NULL;
+    ses_list_page *page = NULL;
+    ses_cursor *cursor = NULL;
+    const ses_event *event = NULL;
+    char *json = NULL;
+    int64_t count = 7;
+    ses_error error;
+
+    use_as_store(folder);
+    assert_ok(ses_open(folder->path, &options, &store, &error));
+    assert_ok(ses_store_info(store, &info, &error));
+    assert_int_equal(info.read_only, 1);
+    assert_string_equal(info.journal_mode, "wal");
+    assert_int_equal(info.schema_version, 1);
+
+    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"k\":1}");
+    assert_int_equal(ses_session_event_count(session), 1);
+    assert_ok(ses_refresh(session, &error));
+    assert_code(SES_EXISTING, ses_get_or_create(store, &key, NULL, 0, &created, &error));
+    ses_session_close(created);
+    assert_ok(ses_list(store, "app", NULL, NULL, &page, &error));
+    assert_int_equal(ses_list_count(page), 1);
+    ses_list_close(page);
+    assert_ok(ses_read_state(store, &key, &json, NULL, &error));
+    assert_string_equal(json, "{\"k\":1}");
+    ses_free(json);
+    assert_ok(ses_cursor_open(store, &key, NULL, &cursor, &error));
+    assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
+    assert_ok(ses_cursor_close(cursor, &error));
+
+    assert_code(SES_READONLY, ses_append(session, "{}", 2, NULL, NULL, &error));
+    assert_message("read-only");
+    assert_code(SES_READONLY, ses_append_by_key(store, &key, "{}", 2, NULL, NULL, &error));
+    assert_code(SES_READONLY, ses_append_batch(session, &(ses_text){"{}", 2}, 1, NULL, NULL, &error));
+    assert_code(SES_READONLY, ses_append_batch_by_key(store, &key, &(ses_text){"{}", 2}, 1, NULL, NULL, &error));
+    assert_code(SES_READONLY, ses_create(store, &fresh, NULL, 0, &created, &error));
+    assert_null(created);
+    assert_code(SES_READONLY, ses_get_or_create(store, &fresh, NULL, 0, &created, &error));
+    assert_code(SES_READONLY, ses_delete(store, &key, &count, &error));
+    assert_code(SES_READONLY, ses_delete_user(store, "app", "user", &count, &count, &error));
+    assert_int_equal(count, 7);
+    assert_int_equal(ses_session_version(session), 1);
+    ses_session_close(session);
+    ses_close(store);
+    assert_query(folder->path, "SELECT count(*), (SELECT count(*) FROM sessions) FROM events", "1|1\n");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_files_that_are_no_databases),
+        TEST(test_file_of_one_byte),
+        TEST(test_other_programs_databases),
+        TEST(test_other_programs_database_with_a_wal),
+        TEST(test_other_programs_database_in_a_wal_only),
+        TEST(test_newer_store),
+        TEST(test_newer_store_with_a_wal),
+        TEST(test_newer_store_in_a_wal_only),
+        TEST(test_store_without_version),
+        TEST(test_empty_file_becomes_a_store),
+        TEST(test_empty_file_is_read_only),
+        TEST(test_empty_database_becomes_a_store),
+        TEST(test_empty_database_with_a_wal),
+        TEST(test_read_only),
+    };
+    return cmocka_run_group_tests_name("open: files", tests, NULL, NULL);
+}

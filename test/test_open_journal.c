@@ -1,0 +1,224 @@
+/* Opening: which journal is used and what the store tells of itself. */
+#include "faults.h"
+
+static const ses_key key = {"app", "user", "session"};
+
+static ses_store *open_with(const char *path, int journal)
+{
+    const ses_open_options options = {.size = sizeof options, .journal = journal};
+    ses_store *store = NULL;
+    ses_error error;
+    assert_ok(ses_open(path, &options, &store, &error));
+    return store;
+}
+
+static ses_info info_of(ses_store *store)
+{
+    ses_info info = {.size = sizeof info};
+    ses_error error;
+    assert_ok(ses_store_info(store, &info, &error));
+    return info;
+}
+
+static void test_wal_is_the_default(void **state)
+{
+    const struct folder *folder = *state;
+    char *wal = support_path(folder->folder, "store.db-wal");
+    ses_error error;
+
+    for (int journal = SES_JOURNAL_AUTO; journal <= SES_JOURNAL_WAL; journal++) {
+        ses_store *store = open_with(folder->path, journal);
+        ses_info info = info_of(store);
+        assert_string_equal(info.journal_mode, "wal");
+        assert_string_equal(info.journal_reason, "");
+        assert_ok(ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, NULL, &error));
+        assert_int_equal(access(wal, F_OK), 0);
+        ses_close(store);
+        /* Closing puts everything into the file itself. */
+        assert_int_equal(access(wal, F_OK), -1);
+    }
+    free(wal);
+}
+
+static void test_rollback_journal(void **state)
+{
+    const struct folder *folder = *state;
+    char *wal = support_path(folder->folder, "store.db-wal");
+    ses_store *store = open_with(folder->path, SES_JOURNAL_ROLLBACK);
+    ses_info info = info_of(store);
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_string_equal(info.journal_mode, "delete");
+    assert_string_equal(info.journal_reason, "a rollback journal was asked for");
+    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, &session, &error));
+    assert_ok(ses_append(session, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    assert_int_equal(access(wal, F_OK), -1);
+    ses_session_close(session);
+    ses_close(store);
+    assert_query(folder->path, "PRAGMA journal_mode", "delete\n");
+    assert_sound(folder->path);
+    free(wal);
+}
+
+static void test_journal_can_be_changed(void **state)
+{
+    static const int journals[] = {SES_JOURNAL_WAL, SES_JOURNAL_ROLLBACK, SES_JOURNAL_AUTO, SES_JOURNAL_ROLLBACK};
+    const struct folder *folder = *state;
+    char event[64];
+    ses_error error;
+
+    for (int i = 0; i < 4; i++) {
+        ses_store *store = open_with(folder->path, journals[i]);
+        ses_session *session = NULL;
+        assert_string_equal(info_of(store).journal_mode,
+                            journals[i] == SES_JOURNAL_ROLLBACK ? "delete" : "wal");
+        assert_in_range(ses_get_or_create(store, &key, NULL, 0, &session, &error), 0, SES_EXISTING);
+        assert_int_equal(ses_session_event_count(session), i);
+        snprintf(event, sizeof event, "{\"id\":\"e%d\"}", i);
+        assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+        ses_session_close(session);
+        ses_close(store);
+    }
+    assert_sound(folder->path);
+}
+
+static void test_store_in_memory_says_so(void **state)
+{
+    (void)state;
+    for (int journal = SES_JOURNAL_AUTO; journal <= SES_JOURNAL_ROLLBACK; journal++) {
+        ses_store *store = open_with(":memory:", journal);
+        ses_info info = info_of(store);
+        assert_string_equal(info.path, ":memory:");
+        assert_string_equal(info.journal_mode, "memory");
+        assert_string_equal(info.journal_reason, "the store is in memory");
+        ses_close(store);
+    }
+}
+
+static void test_read_only_takes_the_journal_that_is_there(void **state)
+{
+    const struct folder *folder = *state;
+    const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_READ_ONLY};
+    ses_store *store = open_with(folder->path, SES_JOURNAL_ROLLBACK);
+    ses_error error;
+
+    ses_close(store);
+    char *before = folder_picture(folder->folder);
+    assert_ok(ses_open(folder->path, &options, &store, &error));
+    ses_info info = info_of(store);
+    assert_string_equal(info.journal_mode, "delete");
+    assert_int_not_equal(info.journal_reason[0], '\0');
+    ses_close(store);
+    assert_picture(folder->folder, before);
+}
+
+/* The journal cannot be changed under another store: BUSY after the whole timeout, and nothing is disturbed. */
+static void test_journal_of_a_file_in_use(void **state)
+{
+    const struct folder *folder = *state;
+    const ses_open_options options = {.size = sizeof options,
+                                      .journal = SES_JOURNAL_ROLLBACK,
+                                      .busy_timeout_ms = 300};
+    ses_store *store = open_with(folder->path, SES_JOURNAL_WAL);
+    ses_store *other = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    int64_t start = steady_ms();
+    assert_code(SES_BUSY, ses_open(folder->path, &options, &other, &error));
+    assert_in_range(steady_ms() - start, 300, 5000);
+    assert_null(other);
+    assert_message("300 ms");
+    assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    ses_close(store);
+    assert_ok(ses_open(folder->path, &options, &other, &error));
+    assert_string_equal(info_of(other).journal_mode, "delete");
+    ses_close(other);
+}
+
+/* ------------------------------------------------------------------------------------------------ info */
+
+static void test_info_names_sqlite_and_its_bugs(void **state)
+{
+    const struct folder *folder = *state;
+    ses_store *store = open_with(folder->path, SES_JOURNAL_AUTO);
+    ses_info info = info_of(store);
+    int version = sqlite3_libversion_number();
+    /* https://www.sqlite.org/wal.html#walresetbug: fixed in 3.51.3, and in 3.50.7 and 3.44.6. */
+    int has_bug = version < 3044006 || (version >= 3045000 && version < 3050007) ||
+                  (version >= 3051000 && version < 3051003);
+
+    assert_string_equal(info.sqlite_version, sqlite3_libversion());
+    if (has_bug)
+        assert_non_null(strstr(info.sqlite_bugs, "WAL-reset"));
+    else
+        assert_string_equal(info.sqlite_bugs, "");
+    assert_string_equal(info.path, folder->path);
+    assert_int_equal(info.schema_version, SES_SCHEMA_VERSION);
+    assert_int_equal(info.read_only, 0);
+    assert_int_equal(info.size, sizeof info);
+    ses_close(store);
+}
+
+static void test_info_of_other_versions(void **state)
+{
+    const struct folder *folder = *state;
+    ses_store *store = open_with(folder->path, SES_JOURNAL_AUTO);
+    ses_info smaller = {.size = offsetof(ses_info, journal_mode), .journal_mode = "as it was", .read_only = 9};
+    struct {
+        ses_info info;
+        char newer[16];
+    } larger = {.info = {.size = sizeof larger}, .newer = "as it was"};
+    ses_info no_size = {.size = 0};
+    ses_error error;
+
+    assert_ok(ses_store_info(store, &smaller, &error));
+    assert_string_equal(smaller.path, folder->path);
+    assert_string_equal(smaller.journal_mode, "as it was");
+    assert_int_equal(smaller.read_only, 9);
+    assert_int_equal(smaller.size, offsetof(ses_info, journal_mode));
+    assert_ok(ses_store_info(store, &larger.info, &error));
+    assert_string_equal(larger.info.journal_mode, "wal");
+    assert_string_equal(larger.newer, "as it was");
+    assert_code(SES_MISUSE, ses_store_info(store, &no_size, &error));
+    assert_message("size");
+    assert_null(no_size.path);
+    assert_code(SES_MISUSE, ses_store_info(store, NULL, &error));
+    assert_message("info");
+    assert_code(SES_MISUSE, ses_store_info(NULL, &larger.info, &error));
+    assert_message("store");
+    ses_close(store);
+    ses_close(NULL);
+}
+
+/* What every file of the library's has, whatever made it. */
+static void test_marks_of_the_file(void **state)
+{
+    const struct folder *folder = *state;
+
+    ses_close(open_with(folder->path, SES_JOURNAL_AUTO));
+    assert_query(folder->path, "PRAGMA application_id", "1397052236\n");
+    assert_query(folder->path, "PRAGMA user_version", "1\n");
+    assert_query(folder->path, "PRAGMA auto_vacuum", "2\n");
+    assert_query(folder->path, "PRAGMA encoding", "UTF-8\n");
+    assert_query(folder->path, "PRAGMA journal_mode", "wal\n");
+    assert_sound(folder->path);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_wal_is_the_default),
+        TEST(test_rollback_journal),
+        TEST(test_journal_can_be_changed),
+        TEST(test_store_in_memory_says_so),
+        TEST(test_read_only_takes_the_journal_that_is_there),
+        TEST(test_journal_of_a_file_in_use),
+        TEST(test_info_names_sqlite_and_its_bugs),
+        TEST(test_info_of_other_versions),
+        TEST(test_marks_of_the_file),
+    };
+    return cmocka_run_group_tests_name("open: journal", tests, NULL, NULL);
+}

@@ -1,0 +1,483 @@
+/* The life of a store: its allocator and clock, closing it while handles live, forking. */
+#include "faults.h"
+
+static const ses_key key = {"app", "user", "session"};
+
+#define LATEST INT64_C(253402300799999999)    /* the end of the year 9999 */
+#define EARLIEST INT64_C(-62167219200000000)  /* the beginning of the year 0 */
+
+/* Everything that can be made from a store. */
+struct made {
+    struct counting_memory memory;
+    int64_t now;
+    ses_store *store;
+    ses_session *session;
+    ses_cursor *fresh_cursor;   /* has read nothing */
+    ses_cursor *used_cursor;    /* holds a page */
+    ses_list_page *page;
+    char *text;
+};
+
+static int64_t made_clock(void *context)
+{
+    return ((const struct made *)context)->now;
+}
+
+static void make_all(struct made *made, const char *path)
+{
+    const ses_event *event = NULL;
+    ses_error error;
+    *made = (struct made){.now = 1000000};
+    const ses_allocator allocator = counting_allocator(&made->memory);
+    const ses_open_options options = {
+        .size = sizeof options, .allocator = &allocator, .clock = made_clock, .clock_context = made};
+
+    assert_ok(ses_open(path, &options, &made->store, &error));
+    assert_ok(ses_create(made->store, &key, "{\"n\":1,\"t\":\"text\",\"b\":true,\"app:x\":0}", SES_NUL, &made->session,
+                         &error));
+    for (int i = 0; i < 3; i++)
+        assert_ok(ses_append(made->session, "{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:t\":1}}}",
+                             SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_cursor_open(made->store, &key, NULL, &made->fresh_cursor, &error));
+    assert_ok(ses_cursor_open(made->store, &key, NULL, &made->used_cursor, &error));
+    assert_code(SES_ROW, ses_cursor_next(made->used_cursor, &event, &error));
+    assert_ok(ses_list(made->store, "app", NULL, NULL, &made->page, &error));
+    assert_ok(ses_read_state(made->store, &key, &made->text, NULL, &error));
+    assert_in_range(made->memory.live, 10, 10000);
+}
+
+static void free_all(struct made *made)
+{
+    ses_free(made->text);
+    ses_session_close(made->session);
+    (void)ses_cursor_close(made->fresh_cursor, NULL);
+    (void)ses_cursor_close(made->used_cursor, NULL);
+    ses_list_close(made->page);
+}
+
+/* The calls. Each returns what the call returned, and what the error says must fit. */
+static const ses_key other = {"app", "user", "other"};
+static const ses_text two[] = {{"{}", 2}, {"{}", 2}};
+static const ses_text partial = {"{\"partial\":true}", 16};
+
+static int call_info(struct made *made, ses_error *error)
+{
+    ses_info info = {.size = sizeof info};
+    return ses_store_info(made->store, &info, error);
+}
+
+static int call_create(struct made *made, ses_error *error)
+{
+    return ses_create(made->store, &other, NULL, 0, NULL, error);
+}
+
+static int call_create_with(struct made *made, ses_error *error)
+{
+    ses_session *session = NULL;
+    const ses_create_options options = {.size = sizeof options, .get_existing = 1};
+    int code = ses_create_with(made->store, &other, "{}", 2, &options, &session, error);
+    ses_session_close(session);
+    return code;
+}
+
+static int call_get_or_create(struct made *made, ses_error *error)
+{
+    ses_session *session = NULL;
+    int code = ses_get_or_create(made->store, &key, NULL, 0, &session, error);
+    ses_session_close(session);
+    return code;
+}
+
+static int call_get(struct made *made, ses_error *error)
+{
+    ses_session *session = NULL;
+    int code = ses_get(made->store, &key, NULL, &session, error);
+    ses_session_close(session);
+    return code;
+}
+
+static int call_list(struct made *made, ses_error *error)
+{
+    ses_list_page *page = NULL;
+    int code = ses_list(made->store, "app", "user", NULL, &page, error);
+    ses_list_close(page);
+    return code;
+}
+
+static int call_delete(struct made *made, ses_error *error)
+{
+    return ses_delete(made->store, &key, NULL, error);
+}
+
+static int call_delete_user(struct made *made, ses_error *error)
+{
+    return ses_delete_user(made->store, "app", "user", NULL, NULL, error);
+}
+
+static int call_append_by_key(struct made *made, ses_error *error)
+{
+    return ses_append_by_key(made->store, &key, "{}", 2, NULL, NULL, error);
+}
+
+static int call_append_batch_by_key(struct made *made, ses_error *error)
+{
+    return ses_append_batch_by_key(made->store, &key, two, 2, NULL, NULL, error);
+}
+
+static int call_read_state(struct made *made, ses_error *error)
+{
+    char *json = NULL;
+    int code = ses_read_state(made->store, &key, &json, NULL, error);
+    ses_free(json);
+    return code;
+}
+
+static int call_read_value(struct made *made, ses_error *error)
+{
+    char *json = NULL;
+    int code = ses_read_value(made->store, &key, "n", &json, NULL, error);
+    ses_free(json);
+    return code;
+}
+
+static int call_cursor_open(struct made *made, ses_error *error)
+{
+    ses_cursor *cursor = NULL;
+    int code = ses_cursor_open(made->store, &key, NULL, &cursor, error);
+    (void)ses_cursor_close(cursor, NULL);
+    return code;
+}
+
+static int call_append_partial_by_key(struct made *made, ses_error *error)
+{
+    return ses_append_by_key(made->store, &key, partial.text, partial.len, NULL, NULL, error);
+}
+
+static int call_empty_batch_by_key(struct made *made, ses_error *error)
+{
+    return ses_append_batch_by_key(made->store, &key, NULL, 0, NULL, NULL, error);
+}
+
+static int call_refresh(struct made *made, ses_error *error)
+{
+    return ses_refresh(made->session, error);
+}
+
+static int call_append(struct made *made, ses_error *error)
+{
+    return ses_append(made->session, "{}", 2, NULL, NULL, error);
+}
+
+static int call_append_batch(struct made *made, ses_error *error)
+{
+    return ses_append_batch(made->session, two, 2, NULL, NULL, error);
+}
+
+static int call_cursor_next(struct made *made, ses_error *error)
+{
+    const ses_event *event = NULL;
+    return ses_cursor_next(made->fresh_cursor, &event, error);
+}
+
+static int call_append_partial(struct made *made, ses_error *error)
+{
+    return ses_append(made->session, partial.text, partial.len, NULL, NULL, error);
+}
+
+static int call_empty_batch(struct made *made, ses_error *error)
+{
+    return ses_append_batch(made->session, NULL, 0, NULL, NULL, error);
+}
+
+static int call_cursor_next_in_page(struct made *made, ses_error *error)
+{
+    const ses_event *event = NULL;
+    return ses_cursor_next(made->used_cursor, &event, error);
+}
+
+static int call_invocation_end(struct made *made, ses_error *error)
+{
+    return ses_invocation_end(made->session, error);
+}
+
+static int call_state_get(struct made *made, ses_error *error)
+{
+    const char *json = NULL;
+    return ses_state_get(made->session, "n", &json, NULL, error);
+}
+
+static int call_state_string(struct made *made, ses_error *error)
+{
+    const char *text = NULL;
+    return ses_state_string(made->session, "t", &text, NULL, error);
+}
+
+static int call_state_int64(struct made *made, ses_error *error)
+{
+    int64_t value = 0;
+    return ses_state_int64(made->session, "n", &value, error);
+}
+
+static int call_state_double(struct made *made, ses_error *error)
+{
+    double value = 0;
+    return ses_state_double(made->session, "n", &value, error);
+}
+
+static int call_state_bool(struct made *made, ses_error *error)
+{
+    int value = 0;
+    return ses_state_bool(made->session, "b", &value, error);
+}
+
+static int call_state_at(struct made *made, ses_error *error)
+{
+    return ses_state_at(made->session, 0, NULL, NULL, NULL, error);
+}
+
+struct call {
+    const char *name;
+    int (*run)(struct made *made, ses_error *error);
+};
+
+#define CALL(name) {#name, call_##name}
+
+/* Those that go to the file. */
+static const struct call file_calls[] = {
+    CALL(info),        CALL(create),      CALL(create_with),  CALL(get_or_create),  CALL(get),
+    CALL(list),        CALL(delete),      CALL(delete_user),  CALL(append_by_key),  CALL(append_batch_by_key),
+    CALL(read_state),  CALL(read_value),  CALL(cursor_open),  CALL(refresh),        CALL(append),
+    CALL(append_batch), CALL(cursor_next)};
+
+/* Those that need not go to the file to be answered. */
+static const struct call handle_calls[] = {
+    CALL(append_partial_by_key), CALL(empty_batch_by_key), CALL(append_partial), CALL(empty_batch),
+    CALL(cursor_next_in_page),   CALL(invocation_end)};
+
+static const struct call state_calls[] = {CALL(state_get),    CALL(state_string), CALL(state_int64),
+                                          CALL(state_double), CALL(state_bool),   CALL(state_at)};
+
+/* How many of the calls are not refused with MISUSE. */
+static int count_not_refused(struct made *made, const struct call *calls, size_t count)
+{
+    int wrong = 0;
+    for (size_t i = 0; i < count; i++) {
+        ses_error error;
+        int code = calls[i].run(made, &error);
+        if (code != SES_MISUSE || error.code != SES_MISUSE || error.message[0] == '\0') {
+            fprintf(stderr, "%s returned %s, not SES_MISUSE\n", calls[i].name, ses_code_name(code));
+            wrong++;
+        }
+    }
+    return wrong;
+}
+
+#define COUNT(calls) (sizeof(calls) / sizeof(calls)[0])
+
+/* ------------------------------------------------------------------------------------------ closed stores */
+
+static void refused_after_close(const struct folder *folder, const struct call *calls, size_t count)
+{
+    struct made made;
+
+    make_all(&made, folder->path);
+    for (size_t i = 0; i < count; i++) {
+        ses_error error;
+        assert_int_not_equal(calls[i].run(&made, &error), SES_MISUSE); /* it is the closing that counts */
+    }
+    free_all(&made);
+    ses_close(made.store);
+    assert_no_blocks(&made.memory);
+    assert_int_equal(unlink(folder->path), 0);
+
+    make_all(&made, folder->path);
+    ses_close(made.store);
+    assert_int_equal(count_not_refused(&made, calls, count), 0);
+    /* What the handles hold can still be looked at. */
+    assert_string_equal(ses_session_id(made.session), "session");
+    assert_int_equal(ses_session_version(made.session), 3);
+    assert_int_equal(ses_list_count(made.page), 1);
+    assert_non_null(ses_state_json(made.session, NULL));
+    free_all(&made);
+    assert_no_blocks(&made.memory);
+    assert_query(folder->path, "SELECT count(*), max(seq) FROM events", "3|3\n");
+    assert_sound(folder->path);
+}
+
+static void test_calls_after_close(void **state)
+{
+    refused_after_close(*state, file_calls, COUNT(file_calls));
+}
+
+static void test_calls_on_handles_after_close(void **state)
+{
+    refused_after_close(*state, handle_calls, COUNT(handle_calls));
+}
+
+static void test_state_of_handles_after_close(void **state)
+{
+    refused_after_close(*state, state_calls, COUNT(state_calls));
+}
+
+/* ------------------------------------------------------------------------------------------------- fork */
+
+struct forked {
+    struct made *made;
+    const struct call *calls;
+    size_t count;
+};
+
+static int run_in_fork(void *context)
+{
+    const struct forked *forked = context;
+    int wrong = count_not_refused(forked->made, forked->calls, forked->count);
+
+    ses_close(forked->made->store);
+    free_all(forked->made);
+    return wrong;
+}
+
+static void refused_in_fork(const struct folder *folder, const struct call *calls, size_t count)
+{
+    struct made made;
+    struct forked forked = {&made, calls, count};
+    ses_error error;
+
+    make_all(&made, folder->path);
+    assert_int_equal(child_run(run_in_fork, &forked), 0);
+
+    /* The child's closing did no harm here. */
+    assert_ok(ses_append(made.session, "{\"id\":\"after\"}", SES_NUL, NULL, NULL, &error));
+    free_all(&made);
+    ses_close(made.store);
+    assert_no_blocks(&made.memory);
+    assert_query(folder->path, "SELECT count(*), max(seq) FROM events", "4|4\n");
+    assert_sound(folder->path);
+}
+
+static void test_calls_in_a_forked_child(void **state)
+{
+    refused_in_fork(*state, file_calls, COUNT(file_calls));
+}
+
+static void test_calls_on_handles_in_a_forked_child(void **state)
+{
+    refused_in_fork(*state, handle_calls, COUNT(handle_calls));
+}
+
+static void test_state_of_handles_in_a_forked_child(void **state)
+{
+    refused_in_fork(*state, state_calls, COUNT(state_calls));
+}
+
+/* -------------------------------------------------------------------------------------- allocator, clock */
+
+static void test_everything_comes_from_the_allocator(void **state)
+{
+    const struct folder *folder = *state;
+    struct made made;
+
+    make_all(&made, folder->path);
+    long live = made.memory.live;
+    ses_free(made.text);
+    assert_int_equal(made.memory.live, live - 1);
+    made.text = NULL;
+    free_all(&made);
+    assert_in_range(made.memory.live, 1, live - 5);
+    ses_close(made.store);
+    assert_no_blocks(&made.memory);
+}
+
+static void test_text_outlives_the_store(void **state)
+{
+    const struct folder *folder = *state;
+    struct made made;
+
+    make_all(&made, folder->path);
+    char *text = made.text;
+    made.text = NULL;
+    free_all(&made);
+    ses_close(made.store);
+    assert_int_equal(made.memory.live, 1);
+    assert_string_equal(text, "{\"app:x\":0,\"b\":true,\"n\":1,\"t\":\"text\"}");
+    ses_free(text);
+    assert_no_blocks(&made.memory);
+}
+
+static void test_clock_out_of_range(void **state)
+{
+    static const struct {
+        int64_t now, seen;
+    } cases[] = {{INT64_MAX, LATEST}, {LATEST + 1, LATEST}, {LATEST, LATEST}, {EARLIEST, EARLIEST},
+                 {EARLIEST - 1, EARLIEST}, {INT64_MIN, EARLIEST}, {-1, -1}};
+    const struct folder *folder = *state;
+    struct made made;
+    ses_error error;
+
+    make_all(&made, folder->path);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const ses_key fresh = {"app", "clock", NULL};
+        ses_session *session = NULL;
+        ses_appended appended;
+        made.now = cases[i].now;
+        assert_ok(ses_create(made.store, &fresh, NULL, 0, &session, &error));
+        assert_true(ses_session_create_time(session) == cases[i].seen);
+        assert_ok(ses_append(session, "{}", 2, NULL, &appended, &error));
+        assert_true(appended.time_us == cases[i].seen);
+        assert_true(ses_session_update_time(session) == cases[i].seen);
+        ses_session_close(session);
+    }
+    free_all(&made);
+    ses_close(made.store);
+    assert_no_blocks(&made.memory);
+}
+
+/* The timestamp that is put into an event is read as that very time again: by a retry, by an export. */
+static void test_made_time_is_read_as_the_same(void **state)
+{
+    static const int64_t times[] = {0, -1, 1, 999999, -999999, EARLIEST, INT64_C(99999999999999999),
+                                    INT64_C(100000000000000000), LATEST};
+    const struct folder *folder = *state;
+    struct made made;
+    ses_error error;
+
+    make_all(&made, folder->path);
+    for (size_t i = 0; i < COUNT(times); i++) {
+        const ses_key copy = {"app", "copy", NULL};
+        ses_session *session = NULL;
+        ses_appended appended;
+        made.now = times[i];
+        assert_ok(ses_append_by_key(made.store, &key, "{}", 2, NULL, &appended, &error));
+        assert_ok(ses_get(made.store, &key, NULL, &session, &error));
+        const ses_event *event = ses_session_event(session, ses_session_event_count(session) - 1);
+        ses_session *target = NULL;
+        assert_ok(ses_create(made.store, &copy, NULL, 0, &target, &error));
+        assert_ok(ses_append(target, event->json, event->json_len, NULL, &appended, &error));
+        if (appended.time_us != times[i])
+            print_error("%lld became %s and then %lld\n", (long long)times[i], event->json,
+                        (long long)appended.time_us);
+        assert_true(appended.time_us == times[i]);
+        ses_session_close(target);
+        ses_session_close(session);
+    }
+    free_all(&made);
+    ses_close(made.store);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_calls_after_close),
+        TEST(test_calls_on_handles_after_close),
+        TEST(test_state_of_handles_after_close),
+        TEST(test_calls_in_a_forked_child),
+        TEST(test_calls_on_handles_in_a_forked_child),
+        TEST(test_state_of_handles_in_a_forked_child),
+        TEST(test_everything_comes_from_the_allocator),
+        TEST(test_text_outlives_the_store),
+        TEST(test_clock_out_of_range),
+        TEST(test_made_time_is_read_as_the_same),
+    };
+    return cmocka_run_group_tests_name("open: life", tests, NULL, NULL);
+}

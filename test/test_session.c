@@ -1,0 +1,445 @@
+/* The handle: what it shows, how it catches up, and what happens to it when its session goes. */
+#include "support.h"
+
+#include <stdbool.h>
+
+static const ses_key key = {"app", "user", "session"};
+static const ses_key same_user = {"app", "user", "second"};
+static const ses_key same_app = {"app", "other", "session"};
+
+#define REMOVED "\"__ADK_SENTINEL_REMOVED__\""
+#define DELTA(pairs) "{\"actions\":{\"stateDelta\":{" pairs "}}}"
+
+static void append(ses_store *store, const ses_key *which, const char *event)
+{
+    ses_error error;
+    assert_ok(ses_append_by_key(store, which, event, SES_NUL, NULL, NULL, &error));
+}
+
+static ses_session *get(ses_store *store, const ses_key *which, const ses_range *range)
+{
+    ses_session *session = NULL;
+    ses_error error;
+    assert_ok(ses_get(store, which, range, &session, &error));
+    return session;
+}
+
+/* Everything a handle shows, as one text; free it. */
+static char *describe(const ses_session *session)
+{
+    size_t len = 0;
+    const char *json = ses_state_json(session, &len);
+    size_t room = len + 2000;
+    char *text = malloc(room);
+
+    assert_non_null(text);
+    int at = snprintf(text, room, "%s/%s/%s version %lld seq %lld stored %lld created %lld updated %lld %s",
+                      ses_session_app(session), ses_session_user(session), ses_session_id(session),
+                      (long long)ses_session_version(session), (long long)ses_session_last_seq(session),
+                      (long long)ses_session_stored(session), (long long)ses_session_create_time(session),
+                      (long long)ses_session_update_time(session), json);
+    for (size_t i = 0; i < ses_session_event_count(session); i++)
+        at += snprintf(text + at, room - (size_t)at, " %s", ses_session_event(session, i)->id);
+    assert_true((size_t)at < room);
+    return text;
+}
+
+/* The same as a handle that is read now. */
+static void check_as_fresh(ses_store *store, const ses_session *session)
+{
+    const ses_key which = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
+    ses_session *fresh = get(store, &which, NULL);
+    char *expected = describe(fresh);
+    char *found = describe(session);
+    assert_string_equal(found, expected);
+    free(expected);
+    free(found);
+    ses_session_close(fresh);
+}
+
+/* ------------------------------------------------------------------------------------------- get */
+
+static void test_accessors_show_the_session(void **state)
+{
+    struct fixture *fixture = *state;
+    const int64_t created = fixture->now;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &error));
+    fixture->now += 5000000;
+    append(fixture->store, &key,
+           "{\"id\":\"e1\",\"invocationId\":\"i\",\"author\":\"au\",\"branch\":\"b.c\"}");
+    append(fixture->store, &key, "{\"id\":\"e2\",\"timestamp\":1.5}");
+    ses_session *session = get(fixture->store, &key, NULL);
+    assert_string_equal(ses_session_app(session), "app");
+    assert_string_equal(ses_session_user(session), "user");
+    assert_string_equal(ses_session_id(session), "session");
+    assert_int_equal(ses_session_version(session), 2);
+    assert_int_equal(ses_session_last_seq(session), 2);
+    assert_int_equal(ses_session_stored(session), 2);
+    assert_int_equal(ses_session_create_time(session), created);
+    assert_int_equal(ses_session_update_time(session), fixture->now); /* it does not go back to 1.5 */
+    assert_int_equal(ses_session_event_count(session), 2);
+    const ses_event *event = ses_session_event(session, 0);
+    assert_int_equal(event->seq, 1);
+    assert_int_equal(event->time_us, fixture->now);
+    assert_string_equal(event->id, "e1");
+    assert_string_equal(event->invocation_id, "i");
+    assert_string_equal(event->author, "au");
+    assert_string_equal(event->branch, "b.c");
+    assert_int_equal(event->json_len, strlen(event->json));
+    event = ses_session_event(session, 1);
+    assert_int_equal(event->time_us, 1500000);
+    assert_string_equal(event->invocation_id, "");
+    assert_string_equal(event->author, "");
+    assert_null(event->branch);
+    assert_string_equal(event->json, "{\"id\":\"e2\",\"timestamp\":1.5}");
+    assert_null(ses_session_event(session, 2));
+    assert_null(ses_session_event(session, SIZE_MAX));
+    ses_session_close(session);
+}
+
+static void test_get_of_what_is_not_there(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = (ses_session *)(void *)&fixture;
+    ses_error error;
+
+    assert_code(SES_NOTFOUND, ses_get(fixture->store, &key, NULL, &session, &error));
+    assert_null(session);
+    assert_message("app/user/session");
+    assert_code(SES_MISUSE, ses_get(fixture->store, &key, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_get(fixture->store, NULL, NULL, &session, &error));
+    assert_code(SES_MISUSE, ses_get(NULL, &key, NULL, &session, &error));
+    assert_int_equal(ses_get(fixture->store, &key, NULL, &session, NULL), SES_NOTFOUND);
+    ses_session_close(NULL);
+}
+
+static void test_handle_does_not_change_by_itself(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, &error));
+    ses_session *session = get(fixture->store, &key, NULL);
+    const char *json = ses_state_json(session, NULL);
+    char *before = describe(session);
+    append(fixture->store, &key, DELTA("\"a\":9,\"app:b\":9,\"user:c\":9"));
+    assert_ok(ses_create(fixture->store, &same_user, "{\"app:b\":8}", SES_NUL, NULL, &error));
+    char *after = describe(session);
+    assert_string_equal(after, before);
+    assert_ptr_equal(ses_state_json(session, NULL), json);
+    free(before);
+    free(after);
+    ses_session_close(session);
+}
+
+/* ------------------------------------------------------------------------------------------- refresh */
+
+static void test_refresh_brings_what_others_wrote(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"stays\":0,\"goes\":1,\"app:goes\":2,\"user:goes\":3}",
+                         SES_NUL, NULL, &error));
+    append(fixture->store, &key, "{\"id\":\"e1\"}");
+    ses_session *session = get(fixture->store, &key, NULL);
+    const ses_event *first = ses_session_event(session, 0);
+    fixture->now += 1000000;
+    append(fixture->store, &key, DELTA("\"new\":4,\"goes\":" REMOVED ",\"stays\":5,\"temp:t\":6"));
+    append(fixture->store, &key, DELTA("\"new\":7,\"again\":8"));
+    append(fixture->store, &key, DELTA("\"again\":" REMOVED ",\"user:goes\":" REMOVED));
+    append(fixture->store, &key, DELTA("\"app:goes\":" REMOVED ",\"app:new\":9,\"user:new\":10"));
+    assert_ok(ses_refresh(session, &error));
+    assert_string_equal(ses_state_json(session, NULL),
+                        "{\"app:new\":9,\"user:new\":10,\"new\":7,\"stays\":5}");
+    assert_int_equal(ses_session_version(session), 5);
+    assert_int_equal(ses_session_event_count(session), 5);
+    assert_ptr_equal(ses_session_event(session, 0), first); /* borrowed until the handle is closed */
+    assert_string_equal(first->id, "e1");
+    check_as_fresh(fixture->store, session);
+    assert_ok(ses_refresh(session, &error)); /* again: nothing new */
+    check_as_fresh(fixture->store, session);
+    ses_session_close(session);
+}
+
+static void test_refresh_brings_shared_state_of_other_sessions(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    assert_ok(
+        ses_create(fixture->store, &key, "{\"app:a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, &error));
+    ses_session *session = get(fixture->store, &key, NULL);
+    assert_ok(ses_create(fixture->store, &same_user, "{\"user:c\":4,\"user:d\":5,\"own\":6}", SES_NUL, NULL,
+                         &error));
+    assert_ok(ses_create(fixture->store, &same_app, "{\"app:a\":7,\"user:c\":8}", SES_NUL, NULL, &error));
+    append(fixture->store, &same_app, DELTA("\"app:b\":" REMOVED));
+    assert_ok(ses_refresh(session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"app:a\":7,\"user:c\":4,\"user:d\":5}");
+    assert_int_equal(ses_session_version(session), 0);
+    assert_int_equal(ses_session_event_count(session), 0);
+    ses_session_close(session);
+}
+
+static void test_refresh_keeps_temp_values(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_append(session, "{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:t\":1}}}",
+                         SES_NUL, NULL, NULL, &error));
+    append(fixture->store, &key,
+           "{\"invocationId\":\"j\",\"actions\":{\"stateDelta\":{\"temp:t\":2,\"a\":3}}}");
+    assert_ok(ses_refresh(session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"a\":3,\"temp:t\":1}");
+    ses_session_close(session);
+}
+
+static void test_refresh_of_a_handle_with_a_range(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
+    const ses_range no_newest = {.size = sizeof no_newest, .which = SES_RANGE_NEWEST, .newest = 0};
+    const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 1};
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    append(fixture->store, &key, DELTA("\"a\":1"));
+    append(fixture->store, &key, DELTA("\"a\":2"));
+    ses_session *without = get(fixture->store, &key, &none);
+    ses_session *with_zero = get(fixture->store, &key, &no_newest);
+    ses_session *with_one = get(fixture->store, &key, &newest);
+    append(fixture->store, &key, DELTA("\"a\":3,\"b\":4"));
+    assert_ok(ses_refresh(without, &error));
+    assert_ok(ses_refresh(with_zero, &error));
+    assert_ok(ses_refresh(with_one, &error));
+    assert_int_equal(ses_session_event_count(without), 0);
+    assert_int_equal(ses_session_event_count(with_zero), 1);
+    assert_int_equal(ses_session_event(with_zero, 0)->seq, 3);
+    assert_int_equal(ses_session_event_count(with_one), 2);
+    assert_int_equal(ses_session_event(with_one, 0)->seq, 2);
+    assert_string_equal(ses_state_json(without, NULL), "{\"a\":3,\"b\":4}");
+    assert_string_equal(ses_state_json(with_zero, NULL), "{\"a\":3,\"b\":4}");
+    assert_int_equal(ses_session_last_seq(without), 3);
+    assert_int_equal(ses_session_stored(without), 3);
+    assert_ok(ses_append(without, "{}", SES_NUL, NULL, NULL, &error)); /* it is current */
+    assert_int_equal(ses_session_event_count(without), 0);
+    assert_null(ses_session_event(without, 0));
+    assert_int_equal(ses_session_stored(without), 4);
+    ses_session_close(without);
+    ses_session_close(with_zero);
+    ses_session_close(with_one);
+}
+
+static void test_failed_refresh_leaves_the_handle(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2}", SES_NUL, NULL, &error));
+    append(fixture->store, &key, DELTA("\"a\":2"));
+    ses_session *session = get(fixture->store, &key, NULL);
+    char *before = describe(session);
+    append(fixture->store, &key, DELTA("\"a\":3,\"app:b\":4"));
+    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    assert_code(SES_NOTFOUND, ses_refresh(session, &error));
+    assert_message("session");
+    char *after = describe(session);
+    assert_string_equal(after, before);
+    free(after);
+    fixture_reopen(fixture);
+    assert_code(SES_MISUSE, ses_refresh(session, &error)); /* its store is closed */
+    after = describe(session);
+    assert_string_equal(after, before);
+    free(after);
+    free(before);
+    ses_session_close(session);
+    assert_code(SES_MISUSE, ses_refresh(NULL, &error));
+}
+
+static void test_handle_of_a_closed_store_is_misuse(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_text text = {"{\"id\":\"x\"}", SES_NUL};
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &error));
+    ses_session *session = get(fixture->store, &key, NULL);
+    fixture_reopen(fixture);
+    assert_code(SES_MISUSE, ses_append(session, text.text, SES_NUL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_append_batch(session, &text, 1, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_refresh(session, &error));
+    ses_session_close(session);
+}
+
+/* "Handles made from it may be closed later; every other call on them is MISUSE from now on." */
+static void test_every_call_on_a_handle_of_a_closed_store_is_misuse(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *json = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &error));
+    ses_session *session = get(fixture->store, &key, NULL);
+    fixture_reopen(fixture);
+    int partial = ses_append(session, "{\"partial\":true}", SES_NUL, NULL, NULL, &error);
+    int end = ses_invocation_end(session, &error);
+    int read = ses_state_get(session, "a", &json, NULL, &error);
+    ses_session_close(session);
+    if (partial != SES_MISUSE || end != SES_MISUSE || read != SES_MISUSE)
+        fail_msg("appending a partial event: %s, ending the invocation: %s, reading a value: %s",
+                 ses_code_name(partial), ses_code_name(end), ses_code_name(read));
+}
+
+/* ------------------------------------------------------------------------------------------- delete */
+
+static void test_delete_takes_the_session_and_leaves_shared_state(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t deleted = 7;
+    char *json = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_user, "{\"own\":4}", SES_NUL, NULL, &error));
+    append(fixture->store, &key, "{\"id\":\"e\"}");
+    assert_ok(ses_delete(fixture->store, &key, &deleted, &error));
+    assert_int_equal(deleted, 1);
+    assert_code(SES_NOTFOUND, ses_read_state(fixture->store, &key, &json, NULL, &error));
+    assert_ok(ses_read_state(fixture->store, &same_user, &json, NULL, &error));
+    assert_string_equal(json, "{\"app:b\":2,\"user:c\":3,\"own\":4}");
+    ses_free(json);
+    assert_ok(ses_delete(fixture->store, &key, &deleted, &error));
+    assert_int_equal(deleted, 0);
+    assert_ok(ses_delete(fixture->store, &key, NULL, NULL));
+    ses_session *session = NULL;
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"app:b\":2,\"user:c\":3}");
+    assert_int_equal(ses_session_stored(session), 0);
+    assert_ok(ses_append(session, "{\"id\":\"e\",\"author\":\"new\"}", SES_NUL, NULL, NULL, &error));
+    ses_session_close(session);
+}
+
+static void test_delete_user_takes_everything_of_the_user_in_the_app(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_key other_app = {"elsewhere", "user", "session"};
+    int64_t sessions = 7;
+    int64_t keys = 7;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"user:x\":2,\"user:y\":3,\"app:b\":4}", SES_NUL,
+                         NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_user, "{\"user:z\":5}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_app, "{\"user:x\":6,\"own\":7}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &other_app, "{\"user:x\":8,\"app:b\":9}", SES_NUL, NULL, &error));
+    append(fixture->store, &key, "{}");
+    assert_ok(ses_delete_user(fixture->store, "app", "user", &sessions, &keys, &error));
+    assert_int_equal(sessions, 2);
+    assert_int_equal(keys, 3);
+    assert_code(SES_NOTFOUND, ses_get(fixture->store, &key, NULL, &session, &error));
+    assert_code(SES_NOTFOUND, ses_get(fixture->store, &same_user, NULL, &session, &error));
+    session = get(fixture->store, &same_app, NULL);
+    assert_string_equal(ses_state_json(session, NULL), "{\"app:b\":4,\"user:x\":6,\"own\":7}");
+    ses_session_close(session);
+    session = get(fixture->store, &other_app, NULL);
+    assert_string_equal(ses_state_json(session, NULL), "{\"app:b\":9,\"user:x\":8}");
+    ses_session_close(session);
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"app:b\":4}");
+    ses_session_close(session);
+}
+
+static void test_delete_user_counts_what_there_was(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t sessions = 7;
+    int64_t keys = 7;
+    ses_error error;
+
+    assert_ok(ses_delete_user(fixture->store, "app", "user", &sessions, &keys, &error));
+    assert_int_equal(sessions, 0);
+    assert_int_equal(keys, 0);
+    assert_ok(ses_create(fixture->store, &key, "{\"user:x\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    assert_ok(ses_delete_user(fixture->store, "app", "user", &sessions, &keys, &error));
+    assert_int_equal(sessions, 0);
+    assert_int_equal(keys, 1);
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_delete_user(fixture->store, "app", "user", &sessions, &keys, &error));
+    assert_int_equal(sessions, 1);
+    assert_int_equal(keys, 0);
+    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL));
+}
+
+static void check_old_handle(ses_store *store, ses_session *old)
+{
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    ses_session *fresh = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(store, &key, "{\"fresh\":1}", SES_NUL, &fresh, &error));
+    assert_code(SES_NOTFOUND, ses_refresh(old, &error));
+    assert_code(SES_NOTFOUND, ses_append(old, DELTA("\"app:x\":1,\"a\":2"), SES_NUL, NULL, NULL, &error));
+    assert_code(SES_NOTFOUND, ses_append(old, DELTA("\"app:x\":1,\"a\":2"), SES_NUL, &anyway, NULL, &error));
+    assert_ok(ses_refresh(fresh, &error));
+    assert_string_equal(ses_state_json(fresh, NULL), "{\"fresh\":1}");
+    assert_int_equal(ses_session_stored(fresh), 0);
+    ses_session_close(fresh);
+}
+
+static void test_old_handle_never_reaches_a_session_made_again(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *old = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, &old, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    check_old_handle(fixture->store, old);
+    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, &error));
+    check_old_handle(fixture->store, old);
+    assert_string_equal(ses_state_json(old, NULL), "{\"a\":1}");
+    ses_session_close(old);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_accessors_show_the_session, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_get_of_what_is_not_there, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_handle_does_not_change_by_itself, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_refresh_brings_what_others_wrote, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_refresh_brings_what_others_wrote, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_refresh_brings_shared_state_of_other_sessions, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_refresh_keeps_temp_values, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_refresh_of_a_handle_with_a_range, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_failed_refresh_leaves_the_handle, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_handle_of_a_closed_store_is_misuse, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_every_call_on_a_handle_of_a_closed_store_is_misuse,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_delete_takes_the_session_and_leaves_shared_state, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_delete_user_takes_everything_of_the_user_in_the_app,
+                                        fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_delete_user_counts_what_there_was, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_old_handle_never_reaches_a_session_made_again, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_old_handle_never_reaches_a_session_made_again,
+                                        fixture_setup_memory, fixture_teardown),
+    };
+    return cmocka_run_group_tests_name("sessions", tests, NULL, NULL);
+}

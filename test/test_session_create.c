@@ -1,0 +1,433 @@
+/* Creating sessions: the initial state goes to its scopes, all or nothing; and getting or creating. */
+#include "support.h"
+
+static const ses_key key = {"app", "user", "session"};
+static const ses_key same_user = {"app", "user", "second"};
+static const ses_key same_app = {"app", "other", "session"};
+
+static void check_state(ses_store *store, const ses_key *which, const char *expected)
+{
+    char *json = NULL;
+    ses_error error;
+    assert_ok(ses_read_state(store, which, &json, NULL, &error));
+    assert_string_equal(json, expected);
+    ses_free(json);
+}
+
+/* The rows of apps and users, as "2 3", counted by another program. NULL where there is none. */
+static char *count_apps_and_users(const struct fixture *fixture)
+{
+    char command[1200];
+    int status = 0;
+
+    snprintf(
+        command, sizeof command,
+        "sqlite3 -readonly -separator ' ' '%s' 'SELECT (SELECT count(*) FROM apps), count(*) FROM users'",
+        fixture->path);
+    char *text = support_run(command, &status);
+    if (status == 127) {
+        print_message("skipped: counting apps and users takes the sqlite3 program\n");
+        free(text);
+        text = NULL;
+    } else {
+        assert_int_equal(status, 0);
+    }
+    return text;
+}
+
+static void check_apps_and_users(const struct fixture *fixture, const char *expected)
+{
+    char *counts = count_apps_and_users(fixture);
+    if (counts)
+        assert_string_equal(counts, expected);
+    free(counts);
+}
+
+/* ---------------------------------------------------------------------------------------------- create */
+
+static void test_initial_state_goes_to_its_scopes(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key,
+                         "{\"own\":1, \"user:name\" : \"A\",\"app:theme\":{\"a\": [1, 2]},\"temp:t\":4}",
+                         SES_NUL, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL),
+                        "{\"app:theme\":{\"a\": [1, 2]},\"user:name\":\"A\",\"own\":1}");
+    assert_ok(ses_create(fixture->store, &same_user, "{}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_app, "{}", SES_NUL, NULL, &error));
+    check_state(fixture->store, &key, ses_state_json(session, NULL));
+    check_state(fixture->store, &same_user, "{\"app:theme\":{\"a\": [1, 2]},\"user:name\":\"A\"}");
+    check_state(fixture->store, &same_app, "{\"app:theme\":{\"a\": [1, 2]}}");
+    ses_session_close(session);
+}
+
+static void test_created_session_shows_shared_state_that_was_there(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":1,\"app:b\":2,\"user:u\":3,\"own\":4}", SES_NUL,
+                         NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_user, "{\"app:b\":5,\"mine\":6}", SES_NUL, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"app:a\":1,\"app:b\":5,\"user:u\":3,\"mine\":6}");
+    check_state(fixture->store, &key, "{\"app:a\":1,\"app:b\":5,\"user:u\":3,\"own\":4}");
+    ses_session_close(session);
+}
+
+static void test_temp_keys_are_dropped(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"temp:a\":1,\"b\":2,\"temp:\":3,\"temp:c\":4}", SES_NUL,
+                         &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"b\":2}");
+    ses_session_close(session);
+    assert_ok(ses_create(fixture->store, &same_user, "{\"temp:a\":1}", SES_NUL, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{}");
+    ses_session_close(session);
+}
+
+#define REMOVED "\"__ADK_SENTINEL_REMOVED__\""
+
+static void test_tombstone_removes_and_the_last_of_a_key_counts(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &same_user, "{\"app:a\":1,\"user:u\":2,\"app:stays\":3}", SES_NUL,
+                         NULL, &error));
+    assert_ok(ses_create(fixture->store, &key,
+                         "{\"app:a\":" REMOVED ",\"user:u\":" REMOVED ",\"none\":" REMOVED
+                         ",\"x\":1,\"x\":" REMOVED ",\"y\":" REMOVED ",\"y\":2,\"z\":1,\"z\":2,"
+                         "\"e\":\"\\u005f_ADK_SENTINEL_REMOVED__\",\"list\":[" REMOVED "],"
+                         "\"like\":\"__ADK_SENTINEL_REMOVED__ \"}",
+                         SES_NUL, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL),
+                        "{\"app:stays\":3,\"like\":\"__ADK_SENTINEL_REMOVED__ \",\"list\":[" REMOVED
+                        "],\"y\":2,\"z\":2}");
+    check_state(fixture->store, &key, ses_state_json(session, NULL));
+    check_state(fixture->store, &same_user, "{\"app:stays\":3}");
+    ses_session_close(session);
+}
+
+static void test_null_state_is_an_empty_one(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{}");
+    ses_session_close(session);
+    assert_ok(ses_create(fixture->store, &same_user, NULL, 99, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{}");
+    ses_session_close(session);
+    assert_ok(ses_create(fixture->store, &same_app, NULL, SES_NUL, NULL, NULL));
+}
+
+static void test_state_length_counts(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}garbage", 7, NULL, &error));
+    check_state(fixture->store, &key, "{\"a\":1}");
+    assert_code(SES_JSON, ses_create(fixture->store, &same_user, "{\"a\":1}", 6, NULL, &error));
+    assert_code(SES_JSON, ses_create(fixture->store, &same_user, "{\"a\":1}", 0, NULL, &error));
+    assert_code(SES_JSON, ses_create(fixture->store, &same_user, "{\"a\":1}", 8, NULL, &error)); /* the NUL */
+    assert_int_equal(error.offset, 7);
+}
+
+static void test_refused_state_leaves_nothing_behind(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *json;
+        int code;
+    } refused[] = {
+        {"", SES_JSON},
+        {"  ", SES_JSON},
+        {"{", SES_JSON},
+        {"{\"a\":1", SES_JSON},
+        {"{\"a\":}", SES_JSON},
+        {"{a:1}", SES_JSON},
+        {"{\"a\":1,}", SES_JSON},
+        {"{\"a\":1} x", SES_JSON},
+        {"{\"a\":01}", SES_JSON},
+        {"{'a':1}", SES_JSON},
+        {"{\"a\":NaN}", SES_JSON},
+        {"{\"a\":\"\x01\"}", SES_JSON},
+        {"{\"a\":1}{}", SES_JSON},
+        {"[", SES_JSON},
+        {"tru", SES_JSON},
+        {"{\"a\":\"\xFF\"}", SES_JSON},
+        {"[]", SES_INVALID},
+        {"[1]", SES_INVALID},
+        {"1", SES_INVALID},
+        {"\"a\"", SES_INVALID},
+        {"null", SES_INVALID},
+        {"true", SES_INVALID},
+        {" [ ] ", SES_INVALID},
+        {"{\"app:a\":1,\"b\\u0000\":2}", SES_INVALID},
+    };
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        ses_session *session = (ses_session *)(void *)&error;
+        int code = ses_create(fixture->store, &key, refused[i].json, SES_NUL, &session, &error);
+        if (code != refused[i].code)
+            print_error("the state is %s\n", refused[i].json);
+        assert_code(refused[i].code, code);
+        assert_null(session);
+    }
+    check_apps_and_users(fixture, "0 0\n");
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    check_state(fixture->store, &key, "{}");
+}
+
+static void test_too_large_state_is_a_limit(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    fixture->options.max_event_bytes = 20;
+    fixture_reopen(fixture);
+    assert_ok(ses_create(fixture->store, &key, "{\"k\":\"123456789012\"}", SES_NUL, NULL, &error));
+    assert_code(SES_LIMIT,
+                ses_create(fixture->store, &same_user, "{\"k\":\"1234567890123\"}", SES_NUL, NULL, &error));
+    assert_code(SES_LIMIT,
+                ses_create(fixture->store, &same_user, "{\"k\":\"1234567890123\"}", 21, NULL, &error));
+    assert_code(SES_NOTFOUND, ses_read_state(fixture->store, &same_user, &(char *){NULL}, NULL, &error));
+}
+
+static void test_depth_of_the_state_is_limited_to_1000_levels(void **state)
+{
+    struct fixture *fixture = *state;
+    char json[2100];
+    ses_error error;
+
+    for (int arrays = 999; arrays <= 1000; arrays++) {
+        int at = snprintf(json, sizeof json, "{\"k\":");
+        for (int i = 0; i < arrays; i++)
+            json[at++] = '[';
+        for (int i = 0; i < arrays; i++)
+            json[at++] = ']';
+        strcpy(json + at, "}");
+        assert_code(
+            arrays == 999 ? SES_OK : SES_LIMIT,
+            ses_create(fixture->store, arrays == 999 ? &key : &same_user, json, SES_NUL, NULL, &error));
+    }
+}
+
+static void test_existing_session_is_exists_and_changes_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = (ses_session *)(void *)&fixture;
+    ses_session *after = NULL;
+    ses_error error;
+
+    assert_ok(
+        ses_create(fixture->store, &key, "{\"app:a\":1,\"user:u\":2,\"own\":3}", SES_NUL, NULL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    fixture->now += 1000000;
+    assert_code(SES_EXISTS, ses_create(fixture->store, &key,
+                                       "{\"app:a\":9,\"app:new\":9,\"user:u\":" REMOVED ",\"own\":9,\"x\":9}",
+                                       SES_NUL, &session, &error));
+    assert_null(session);
+    assert_message("app/user/session");
+    assert_ok(ses_get(fixture->store, &key, NULL, &after, &error));
+    assert_string_equal(ses_state_json(after, NULL), "{\"app:a\":1,\"user:u\":2,\"own\":3}");
+    assert_int_equal(ses_session_stored(after), 1);
+    assert_int_equal(ses_session_version(after), 1);
+    assert_int_equal(ses_session_create_time(after), fixture->now - 1000000);
+    assert_int_equal(ses_session_update_time(after), fixture->now - 1000000);
+    ses_session_close(after);
+    check_apps_and_users(fixture, "1 1\n");
+}
+
+static void test_fresh_session_has_no_events_and_the_stores_time(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    fixture->now = INT64_C(1234567890123456);
+    assert_ok(ses_create(fixture->store, &key, "{}", SES_NUL, &session, &error));
+    assert_string_equal(ses_session_app(session), "app");
+    assert_string_equal(ses_session_user(session), "user");
+    assert_string_equal(ses_session_id(session), "session");
+    assert_int_equal(ses_session_version(session), 0);
+    assert_int_equal(ses_session_last_seq(session), 0);
+    assert_int_equal(ses_session_stored(session), 0);
+    assert_int_equal(ses_session_event_count(session), 0);
+    assert_null(ses_session_event(session, 0));
+    assert_int_equal(ses_session_create_time(session), INT64_C(1234567890123456));
+    assert_int_equal(ses_session_update_time(session), INT64_C(1234567890123456));
+    ses_session_close(session);
+}
+
+static void test_time_of_creation_can_be_given(void **state)
+{
+    struct fixture *fixture = *state;
+    const int64_t first_us = INT64_C(-62167219200000000); /* the years 0 to 9999 */
+    const int64_t last_us = INT64_C(253402300799999999);
+    const int64_t times[] = {0, -1, 1, INT64_C(1600000000000001), first_us, last_us};
+    const int64_t wrong[] = {first_us - 1, last_us + 1, INT64_MIN, INT64_MAX};
+    ses_create_options options = {.size = sizeof options};
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        char name[16];
+        ses_session *session = NULL;
+        snprintf(name, sizeof name, "s%zu", i);
+        options.create_us = &times[i];
+        assert_ok(ses_create_with(fixture->store, &(ses_key){"app", "user", name}, NULL, 0, &options,
+                                  &session, &error));
+        assert_int_equal(ses_session_create_time(session), times[i]);
+        assert_int_equal(ses_session_update_time(session), times[i]);
+        assert_ok(ses_refresh(session, &error));
+        assert_int_equal(ses_session_create_time(session), times[i]);
+        ses_session_close(session);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        options.create_us = &wrong[i];
+        assert_code(SES_INVALID,
+                    ses_create_with(fixture->store, &key, "{\"app:a\":1}", SES_NUL, &options, NULL, &error));
+    }
+    assert_code(SES_NOTFOUND, ses_read_state(fixture->store, &key, &(char *){NULL}, NULL, &error));
+}
+
+static void test_create_options_are_checked(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_create_options options = {.size = 0};
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_code(SES_MISUSE, ses_create_with(fixture->store, &key, NULL, 0, &options, NULL, &error));
+    options.size = sizeof options;
+    const ses_range range = {.size = sizeof range, .which = SES_RANGE_NEWEST, .newest = -1};
+    options.range = &range;
+    assert_code(SES_INVALID, ses_create_with(fixture->store, &key, NULL, 0, &options, &session, &error));
+    assert_null(session);
+    assert_code(SES_MISUSE, ses_create(fixture->store, NULL, NULL, 0, &session, &error));
+    assert_code(SES_MISUSE, ses_create(NULL, &key, NULL, 0, &session, &error));
+    assert_code(SES_NOTFOUND, ses_read_state(fixture->store, &key, &(char *){NULL}, NULL, &error));
+}
+
+/* ------------------------------------------------------------------------------------------ get or create */
+
+static void test_get_or_create_creates_once(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_get_or_create(fixture->store, &key, "{\"app:a\":1,\"own\":2}", SES_NUL, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"app:a\":1,\"own\":2}");
+    assert_ok(ses_append(session, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    ses_session_close(session);
+    session = NULL;
+    assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, "{\"app:a\":8,\"own\":9,\"user:u\":7}",
+                                                SES_NUL, &session, &error));
+    assert_int_equal(error.code, SES_OK);
+    assert_string_equal(error.message, "");
+    assert_string_equal(ses_state_json(session, NULL), "{\"app:a\":1,\"own\":2}");
+    assert_int_equal(ses_session_event_count(session), 1);
+    ses_session_close(session);
+    check_state(fixture->store, &key, "{\"app:a\":1,\"own\":2}");
+    assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, NULL, &error));
+}
+
+static void test_get_or_create_checks_the_state_it_does_not_use(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_code(SES_INVALID, ses_get_or_create(fixture->store, &key, "[]", SES_NUL, &session, &error));
+    assert_code(SES_JSON, ses_get_or_create(fixture->store, &key, "{\"a\"}", SES_NUL, &session, &error));
+    assert_code(SES_INVALID,
+                ses_get_or_create(fixture->store, &key, "{\"\\u0000\":1}", SES_NUL, &session, &error));
+    assert_null(session);
+}
+
+static void test_get_existing_reads_the_range(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
+    const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 2};
+    ses_create_options options = {.size = sizeof options, .get_existing = 1, .range = &newest};
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create_with(fixture->store, &key, "{\"a\":1}", SES_NUL, &options, &session, &error));
+    for (int i = 0; i < 3; i++)
+        assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    ses_session_close(session);
+    assert_code(SES_EXISTING, ses_create_with(fixture->store, &key, NULL, 0, &options, &session, &error));
+    assert_int_equal(ses_session_event_count(session), 2);
+    assert_int_equal(ses_session_event(session, 0)->seq, 2);
+    ses_session_close(session);
+    options.range = &none;
+    assert_code(SES_EXISTING, ses_create_with(fixture->store, &key, NULL, 0, &options, &session, &error));
+    assert_int_equal(ses_session_event_count(session), 0);
+    assert_int_equal(ses_session_stored(session), 3);
+    assert_string_equal(ses_state_json(session, NULL), "{\"a\":1}");
+    ses_session_close(session);
+}
+
+static void test_get_existing_keeps_the_time_of_creation(void **state)
+{
+    struct fixture *fixture = *state;
+    const int64_t given = 5;
+    const ses_create_options options = {.size = sizeof options, .get_existing = 1, .create_us = &given};
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_code(SES_EXISTING, ses_create_with(fixture->store, &key, NULL, 0, &options, &session, &error));
+    assert_int_equal(ses_session_create_time(session), fixture->now);
+    ses_session_close(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_initial_state_goes_to_its_scopes, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_created_session_shows_shared_state_that_was_there, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_temp_keys_are_dropped, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_tombstone_removes_and_the_last_of_a_key_counts, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_null_state_is_an_empty_one, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_state_length_counts, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_refused_state_leaves_nothing_behind, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_too_large_state_is_a_limit, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_depth_of_the_state_is_limited_to_1000_levels, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_existing_session_is_exists_and_changes_nothing, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_fresh_session_has_no_events_and_the_stores_time, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_time_of_creation_can_be_given, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_create_options_are_checked, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_get_or_create_creates_once, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_get_or_create_checks_the_state_it_does_not_use, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_get_existing_reads_the_range, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_get_existing_keeps_the_time_of_creation, fixture_setup,
+                                        fixture_teardown),
+    };
+    return cmocka_run_group_tests_name("creating sessions", tests, NULL, NULL);
+}
