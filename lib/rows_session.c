@@ -28,6 +28,22 @@ static void read_row(struct query *query, struct session_row *row)
     row->updated_us = query_int(query, 7);
 }
 
+static bool within(int64_t value, int64_t least, int64_t most)
+{
+    return value >= least && value <= most;
+}
+
+/* Another program, or a damaged page, can put any number into a row: what is counted on must be within bounds. */
+static int check_row(const struct session_row *row, const struct db *db, ses_error *error)
+{
+    const int64_t most = INT64_MAX / 2;
+    bool sound = within(row->id, 1, STORAGE_MAX_SESSION_ID) && within(row->last_seq, 0, STORAGE_MAX_SEQ) &&
+                 within(row->version, 0, most) && within(row->event_count, 0, most);
+    return sound ? SES_OK
+                 : error_set(error, SES_CORRUPT, "%s: the row of session number %lld holds impossible numbers",
+                             db->config->path, (long long)row->id);
+}
+
 /* Ends a query that looks for one session. */
 static int end_with_row(struct query *query, struct session_row *row)
 {
@@ -35,7 +51,9 @@ static int end_with_row(struct query *query, struct session_row *row)
     if (found)
         read_row(query, row);
     int code = query_end(query);
-    return code == SES_OK && !found ? SES_NOTFOUND : code;
+    if (code == SES_OK)
+        code = found ? check_row(row, query->db, query->error) : SES_NOTFOUND;
+    return code;
 }
 
 int session_find(struct db *db, const ses_key *key, struct session_row *row, ses_error *error)
@@ -282,7 +300,8 @@ int sessions_list(struct db *db, const struct list_query *list, session_visitor 
         read_row(&query, &row);
         struct span name = query_text(&query, 8);
         struct span user = query_text(&query, 9);
-        if (name.ptr && user.ptr)
+        result = check_row(&row, db, error);
+        if (result == SES_OK && name.ptr && user.ptr)
             result = visit(context, &row, name, user, error);
     }
     int code = query_end(&query);

@@ -157,13 +157,13 @@ const char *timestamp_from_text(const char *text, size_t len, int64_t *time_us)
 
 size_t timestamp_to_number(int64_t time_us, char out[TIMESTAMP_ROOM])
 {
-    int64_t magnitude = time_us < 0 ? -time_us : time_us;
+    uint64_t magnitude = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
     int len;
 
     if (time_us / 1000000 >= MILLISECONDS_FROM) /* so many seconds would be read as milliseconds */
         len = snprintf(out, TIMESTAMP_ROOM, "%" PRId64 ".%03" PRId64, time_us / 1000, time_us % 1000);
     else
-        len = snprintf(out, TIMESTAMP_ROOM, "%s%" PRId64 ".%06" PRId64, time_us < 0 ? "-" : "",
+        len = snprintf(out, TIMESTAMP_ROOM, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "",
                        magnitude / 1000000, magnitude % 1000000);
     return len > 0 ? (size_t)len : 0;
 }
