@@ -6,6 +6,8 @@ int transaction_begin(struct db *db, enum statement_id how, ses_error *error)
 {
     int code;
     int tries = 0;
+
+    transaction_roll_back(db); /* one that could not be rolled back when it should have been */
     /* SQLite may answer BUSY at once where waiting could be a deadlock; we hold nothing, so we wait. */
     do {
         code = query_run(db, how, error);
@@ -23,8 +25,8 @@ int transaction_commit(struct db *db, ses_error *error)
 
 void transaction_roll_back(struct db *db)
 {
-    /* Some failures (a full disk) have rolled back already; and when even this fails, SQLite does it when
-     * the connection is next used or closed. The failure that led here is the one to tell. */
+    /* Some failures (a full disk) have rolled back already; and when even this fails, it is tried again before the
+     * next transaction begins. The failure that led here is the one to tell. */
     if (!sqlite3_get_autocommit(db->handle))
         (void)query_run(db, STATEMENT_ROLLBACK, NULL);
 }

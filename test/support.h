@@ -3,6 +3,7 @@
 #define SESLITE_TEST_SUPPORT_H
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Opening: arguments, options, paths. */
-#include "faults.h"
+#include "open.h"
 
 /* A refused open: the code, no store, and what the message says. */
 static void refuse(const char *path, const ses_open_options *options, int code, const char *words, int line)

@@ -1,5 +1,5 @@
 /* Damaged stores: every call ends with a clean code, never with a crash, and what is found is told as CORRUPT. */
-#include "faults.h"
+#include "open.h"
 
 static const ses_key key = {"app", "user", "session"};
 

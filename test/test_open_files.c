@@ -1,5 +1,5 @@
 /* Opening files that are there already: something else, of a newer version, empty. */
-#include "faults.h"
+#include "open.h"
 
 static const ses_key key = {"app", "user", "session"};
 

@@ -1,5 +1,5 @@
 /* Opening: which journal is used and what the store tells of itself. */
-#include "faults.h"
+#include "open.h"
 
 static const ses_key key = {"app", "user", "session"};
 

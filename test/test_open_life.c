@@ -1,5 +1,5 @@
 /* The life of a store: its allocator and clock, closing it while handles live, forking. */
-#include "faults.h"
+#include "open.h"
 
 static const ses_key key = {"app", "user", "session"};
 

@@ -1,5 +1,5 @@
 /* Opening: who may read and write the files. */
-#include "faults.h"
+#include "open.h"
 
 struct open_as_nobody {
     const char *path;

@@ -2,8 +2,8 @@
  * What the tests of failures, files and processes share: looking at a file without the library, pictures of a
  * folder, child processes, and an allocator that counts and fails.
  */
-#ifndef SESLITE_TEST_FAULTS_H
-#define SESLITE_TEST_FAULTS_H
+#ifndef SESLITE_TEST_OPEN_H
+#define SESLITE_TEST_OPEN_H
 
 #include "support.h"
 

@@ -1,0 +1,220 @@
+/*
+ * One scenario that uses every part of the store, for tests that make something fail in it. Each step that fails
+ * must do so cleanly: with a code that was to be expected and a message. The fault is then lifted and the step
+ * is done again, and must succeed; so a handle or a file that was left half changed shows, at the latest in the
+ * dump at the end, which must be that of a run without faults.
+ */
+#ifndef SESLITE_TEST_SCENARIO_H
+#define SESLITE_TEST_SCENARIO_H
+
+#include "support.h"
+
+struct faults {
+    void (*lift)(void);           /* nothing fails any more */
+    bool (*expected)(int code);   /* may a step fail so? */
+    const ses_allocator *allocator;
+    const char *path;
+    int failures;                 /* steps that failed */
+    char dump[4096];              /* what the store held in the end */
+    char wrong[1024];             /* the first thing that was not as it should be */
+};
+
+static void faults_complain(struct faults *faults, const char *step, int code, const ses_error *error)
+{
+    if (!faults->wrong[0])
+        snprintf(faults->wrong, sizeof faults->wrong, "%s: %s %s", step, ses_code_name(code), error->message);
+}
+
+/* Looks at a failed step, and lifts the fault. */
+static void faults_failed(struct faults *faults, const char *step, int code, const ses_error *error)
+{
+    faults->failures++;
+    if (!faults->expected(code) || error->code != code || error->message[0] == '\0')
+        faults_complain(faults, step, code, error);
+    faults->lift();
+}
+
+#define STEP(wanted, call)                                                                                   \
+    do {                                                                                                     \
+        int code_ = (call);                                                                                  \
+        if (code_ < 0 && code_ != (wanted)) {                                                                \
+            faults_failed(faults, #call, code_, &error);                                                     \
+            code_ = (call);                                                                                  \
+        }                                                                                                    \
+        if (code_ != (wanted))                                                                               \
+            faults_complain(faults, #call, code_, &error);                                                   \
+    } while (0)
+
+static int64_t faults_clock(void *context)
+{
+    (void)context;
+    return INT64_C(1700000000000000);
+}
+
+static void faults_dump(struct faults *faults, ses_store *store, const ses_key *key)
+{
+    ses_session *session = NULL;
+    ses_error error;
+    size_t len = strlen(faults->dump);
+
+    STEP(SES_OK, ses_get(store, key, NULL, &session, &error));
+    if (session) {
+        const char *json = ses_state_json(session, NULL);
+        if (!json) {
+            faults->lift();
+            faults->failures++;
+            json = ses_state_json(session, NULL);
+        }
+        len += (size_t)snprintf(faults->dump + len, sizeof faults->dump - len, "%s version %d\n%s\n", key->session,
+                                (int)ses_session_version(session), json);
+        for (size_t i = 0; i < ses_session_event_count(session); i++) {
+            const ses_event *event = ses_session_event(session, i);
+            len += (size_t)snprintf(faults->dump + len, sizeof faults->dump - len, "%d %s %s %d\n",
+                                    (int)event->seq, event->author, event->branch ? event->branch : "-",
+                                    (int)event->json_len);
+        }
+        ses_session_close(session);
+    }
+}
+
+static void faults_use_handle(struct faults *faults, ses_store *store, const ses_key *key)
+{
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_text batch[] = {{"{\"author\":\"b1\",\"id\":\"b-1\"}", SES_NUL},
+                              {"{\"author\":\"b2\",\"partial\":true}", SES_NUL},
+                              {"{\"author\":\"b3\",\"branch\":\"x\\u0041\",\"actions\":{\"stateDelta\":{\"b\":3}}}", SES_NUL}};
+    const char *const temp = "{\"author\":\"t\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:x\":1,\"k\":\"v\\n\","
+                             "\"user:u\":2,\"app:a\":\"__ADK_SENTINEL_REMOVED__\",\"gone\":1}}}";
+    const char *const retried = "{\"author\":\"r\",\"id\":\"r-1\",\"timestamp\":null,\"actions\":{\"stateDelta\":{\"gone\":"
+                                "\"__ADK_SENTINEL_REMOVED__\"}}}";
+    ses_session *session = NULL;
+    const char *text = NULL;
+    int64_t number = 0;
+    double real = 0;
+    ses_error error;
+
+    STEP(SES_OK, ses_get(store, key, NULL, &session, &error));
+    if (!session)
+        return;
+    STEP(SES_OK, ses_append(session, temp, SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_state_string(session, "k", &text, NULL, &error));
+    STEP(SES_OK, ses_state_int64(session, "temp:x", &number, &error));
+    STEP(SES_OK, ses_state_double(session, "user:u", &real, &error));
+    STEP(SES_OK, ses_append_batch(session, batch, 3, NULL, NULL, &error));
+    STEP(SES_OK, ses_append(session, retried, SES_NUL, NULL, NULL, &error));
+    STEP(SES_DUPLICATE, ses_append(session, retried, SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_append_by_key(store, key, "{\"author\":\"other\",\"actions\":{\"stateDelta\":{\"o\":1}}}", SES_NUL,
+                                   NULL, NULL, &error));
+    STEP(SES_STALE, ses_append(session, "{\"author\":\"late\"}", SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_append(session, "{\"author\":\"late\"}", SES_NUL, &anyway, NULL, &error));
+    STEP(SES_OK, ses_append_by_key(store, key, "{\"author\":\"more\"}", SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_refresh(session, &error));
+    for (size_t i = 0; i < ses_state_count(session); i++)
+        STEP(SES_OK, ses_state_at(session, i, &text, NULL, NULL, &error));
+    if (ses_session_event_count(session) != 7 || ses_session_version(session) != 7)
+        faults_complain(faults, "the handle lacks an event", 0, &error);
+    ses_session_close(session);
+}
+
+static void faults_use_cursor(struct faults *faults, ses_store *store, const ses_key *key, int backward)
+{
+    const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 5};
+    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = &newest};
+    int count = 0;
+    int result = SES_ROW;
+
+    /* A cursor that has failed stays so: it is opened again. */
+    for (int tries = 0; tries < 3 && result != SES_OK; tries++) {
+        ses_cursor *cursor = NULL;
+        const ses_event *event = NULL;
+        ses_error error;
+        count = 0;
+        STEP(SES_OK, ses_cursor_open(store, key, &options, &cursor, &error));
+        while ((result = ses_cursor_next(cursor, &event, &error)) == SES_ROW)
+            count++;
+        if (result < 0)
+            faults_failed(faults, "ses_cursor_next", result, &error);
+        if (ses_cursor_close(cursor, &error) != result)
+            faults_complain(faults, "ses_cursor_close", result, &error);
+    }
+    if (count != 5) {
+        const ses_error none = {0};
+        faults_complain(faults, "a cursor lacks an event", result, &none);
+    }
+}
+
+static void faults_use_lists(struct faults *faults, ses_store *store)
+{
+    ses_list_options options = {.size = sizeof options, .limit = 1};
+    ses_list_page *first = NULL;
+    ses_list_page *second = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_list(store, "app", NULL, &options, &first, &error));
+    if (first) {
+        options.token = ses_list_token(first);
+        STEP(SES_OK, ses_list(store, "app", NULL, &options, &second, &error));
+        if (ses_list_count(first) != 1 || !second || ses_list_count(second) != 1)
+            faults_complain(faults, "a page lacks a session", 0, &error);
+    }
+    ses_list_close(second);
+    ses_list_close(first);
+    STEP(SES_OK, ses_list(store, "app", "user", NULL, &first, &error));
+    ses_list_close(first);
+}
+
+static void faults_run(struct faults *faults)
+{
+    const ses_open_options options = {.size = sizeof options,
+                                      .allocator = faults->allocator,
+                                      .clock = faults_clock,
+                                      .busy_timeout_ms = -1,
+                                      .max_readers = 1};
+    const ses_key key = {"app", "user", "one"};
+    const ses_key second = {"app", "user", "two"};
+    const ses_key third = {"app", "other", "three"};
+    ses_store *store = NULL;
+    ses_session *session = NULL;
+    char *json = NULL;
+    ses_error error;
+
+    faults->failures = 0;
+    faults->dump[0] = '\0';
+    faults->wrong[0] = '\0';
+    STEP(SES_OK, ses_open(faults->path, &options, &store, &error));
+    if (!store)
+        return;
+    STEP(SES_OK, ses_create(store, &key, "{\"app:a\":1,\"user:u\":1,\"temp:t\":1,\"k\":[1.10]}", SES_NUL, &session, &error));
+    ses_session_close(session);
+    STEP(SES_EXISTS, ses_create(store, &key, NULL, 0, NULL, &error));
+    STEP(SES_EXISTING, ses_get_or_create(store, &key, NULL, 0, &session, &error));
+    ses_session_close(session);
+    STEP(SES_OK, ses_create(store, &second, "{}", SES_NUL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &third, "{\"user:x\":1}", SES_NUL, NULL, &error));
+    faults_use_handle(faults, store, &key);
+    faults_use_cursor(faults, store, &key, 0);
+    faults_use_cursor(faults, store, &key, 1);
+    faults_use_lists(faults, store);
+    STEP(SES_OK, ses_read_state(store, &key, &json, NULL, &error));
+    ses_free(json);
+    STEP(SES_OK, ses_read_value(store, &key, "k", &json, NULL, &error));
+    ses_free(json);
+    faults_dump(faults, store, &key);
+    STEP(SES_OK, ses_delete(store, &second, NULL, &error));
+    STEP(SES_OK, ses_delete_user(store, "app", "other", NULL, NULL, &error));
+    STEP(SES_NOTFOUND, ses_get(store, &third, NULL, &session, &error));
+    ses_close(store);
+}
+
+/* Fresh files for every run. */
+static void faults_remove_files(const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    char name[1024];
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        (void)remove(name);
+    }
+}
+
+#endif

@@ -1,0 +1,161 @@
+/*
+ * Every call of SQLite fails in turn, with each kind of failure. The linker puts the functions below in place of
+ * SQLite's (see flags.mk); a call that is to fail does nothing and returns the failure.
+ */
+#include <sqlite3.h>
+
+#include "scenario.h"
+
+static struct {
+    long calls;
+    long fail_at; /* 0: never */
+    bool sticks;  /* all later ones fail too */
+    int rc;
+} sqlite;
+
+static bool fails_now(void)
+{
+    sqlite.calls++;
+    return sqlite.fail_at > 0 && (sqlite.sticks ? sqlite.calls >= sqlite.fail_at : sqlite.calls == sqlite.fail_at);
+}
+
+#define WRAP(function, parameters, arguments)                                                                \
+    int __real_##function parameters;                                                                        \
+    int __wrap_##function parameters;                                                                        \
+    int __wrap_##function parameters                                                                         \
+    {                                                                                                        \
+        return fails_now() ? sqlite.rc : __real_##function arguments;                                        \
+    }
+
+WRAP(sqlite3_step, (sqlite3_stmt * statement), (statement))
+WRAP(sqlite3_bind_int64, (sqlite3_stmt * statement, int parameter, sqlite3_int64 value),
+     (statement, parameter, value))
+WRAP(sqlite3_bind_text64,
+     (sqlite3_stmt * statement, int parameter, const char *text, sqlite3_uint64 len, void (*release)(void *),
+      unsigned char encoding),
+     (statement, parameter, text, len, release, encoding))
+WRAP(sqlite3_prepare_v2,
+     (sqlite3 * handle, const char *sql, int len, sqlite3_stmt **statement, const char **tail),
+     (handle, sql, len, statement, tail))
+WRAP(sqlite3_prepare_v3,
+     (sqlite3 * handle, const char *sql, int len, unsigned flags, sqlite3_stmt **statement, const char **tail),
+     (handle, sql, len, flags, statement, tail))
+WRAP(sqlite3_exec,
+     (sqlite3 * handle, const char *sql, int (*visit)(void *, int, char **, char **), void *context, char **message),
+     (handle, sql, visit, context, message))
+WRAP(sqlite3_open_v2, (const char *path, sqlite3 **handle, int flags, const char *vfs), (path, handle, flags, vfs))
+WRAP(sqlite3_busy_handler, (sqlite3 * handle, int (*on_busy)(void *, int), void *context),
+     (handle, on_busy, context))
+WRAP(sqlite3_extended_result_codes, (sqlite3 * handle, int on), (handle, on))
+
+static void lift(void)
+{
+    sqlite.fail_at = 0;
+}
+
+/* What a caller may be told of the failure at work. */
+static bool is_expected(int code)
+{
+    bool expected;
+    switch (sqlite.rc) {
+    case SQLITE_IOERR:
+        expected = code == SES_IO;
+        break;
+    case SQLITE_FULL:
+        expected = code == SES_FULL;
+        break;
+    case SQLITE_BUSY:
+        expected = code == SES_BUSY;
+        break;
+    case SQLITE_CORRUPT:
+        expected = code == SES_CORRUPT;
+        break;
+    case SQLITE_INTERRUPT:
+        expected = code == SES_INTERRUPTED;
+        break;
+    case SQLITE_NOMEM:
+        expected = code == SES_NOMEM;
+        break;
+    default: /* SQLITE_ERROR: of a statement that cannot be prepared, the schema is to blame */
+        expected = code == SES_INTERNAL || code == SES_CORRUPT;
+        break;
+    }
+    return expected;
+}
+
+static void fail_each_call(int rc, bool sticks, const char *path)
+{
+    struct faults faults = {.lift = lift, .expected = is_expected, .path = path};
+    char undisturbed[sizeof faults.dump];
+    int failures = 0;
+
+    memset(&sqlite, 0, sizeof sqlite);
+    sqlite.rc = rc;
+    faults_run(&faults);
+    assert_string_equal(faults.wrong, "");
+    long calls = sqlite.calls;
+    assert_true(calls > 500);
+    strcpy(undisturbed, faults.dump);
+
+    for (long n = 1; n <= calls; n++) {
+        faults_remove_files(path);
+        sqlite.calls = 0;
+        sqlite.fail_at = n;
+        sqlite.sticks = sticks;
+        faults_run(&faults);
+        failures += faults.failures;
+        if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0) {
+            print_error("call %ld of %ld, SQLite code %d: %s\n%d steps failed, the store held\n%s", n, calls, rc,
+                        faults.wrong, faults.failures, faults.dump);
+            fail();
+        }
+    }
+    /* A retry may take a failure in silence, and undoing need not succeed: but that is rare. */
+    assert_true(failures > calls * 9 / 10);
+}
+
+#define FAULT_TEST(name, rc)                                                                                 \
+    static void test_##name##_once(void **state)                                                             \
+    {                                                                                                        \
+        (void)state;                                                                                         \
+        fail_each_call(rc, false, ":memory:");                                                                           \
+    }                                                                                                        \
+    static void test_##name##_for_good(void **state)                                                         \
+    {                                                                                                        \
+        (void)state;                                                                                         \
+        fail_each_call(rc, true, ":memory:");                                                                            \
+    }
+
+FAULT_TEST(ioerr, SQLITE_IOERR)
+FAULT_TEST(full, SQLITE_FULL)
+FAULT_TEST(busy, SQLITE_BUSY)
+FAULT_TEST(corrupt, SQLITE_CORRUPT)
+FAULT_TEST(interrupt, SQLITE_INTERRUPT)
+FAULT_TEST(nomem, SQLITE_NOMEM)
+FAULT_TEST(error, SQLITE_ERROR)
+
+/* With a reading connection of its own, and the look at the file that comes before opening it. */
+static void test_ioerr_with_a_file(void **state)
+{
+    (void)state;
+    char *folder = support_folder_make();
+    char *path = support_path(folder, "store.db");
+    fail_each_call(SQLITE_IOERR, false, path);
+    free(path);
+    support_folder_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ioerr_once),     cmocka_unit_test(test_ioerr_for_good),
+        cmocka_unit_test(test_full_once),      cmocka_unit_test(test_full_for_good),
+        cmocka_unit_test(test_busy_once),      cmocka_unit_test(test_busy_for_good),
+        cmocka_unit_test(test_corrupt_once),   cmocka_unit_test(test_corrupt_for_good),
+        cmocka_unit_test(test_interrupt_once), cmocka_unit_test(test_interrupt_for_good),
+        cmocka_unit_test(test_nomem_once),     cmocka_unit_test(test_nomem_for_good),
+        cmocka_unit_test(test_error_once),     cmocka_unit_test(test_error_for_good),
+        cmocka_unit_test(test_ioerr_with_a_file),
+    };
+    return cmocka_run_group_tests_name("faults: SQLite", tests, NULL, NULL);
+}
