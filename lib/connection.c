@@ -196,8 +196,9 @@ void query_start(struct query *query, struct db *db, enum statement_id id, ses_e
                                     &query->statement, NULL);
         if (rc == SQLITE_OK)
             db->statements[id] = query->statement;
-        else if ((rc & 0xFF) == SQLITE_ERROR)
-            query_fail(query, SQLITE_CORRUPT); /* the statement is good, so the schema is not what it was */
+        else if ((rc & 0xFF) == SQLITE_ERROR) /* the statement is good */
+            query->code = error_set(error, SES_CORRUPT, "%s: the schema is not what it should be: %s",
+                                    db->config->path, sqlite3_errmsg(db->handle));
         else
             query_fail(query, rc);
     }

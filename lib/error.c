@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "utf8.h"
+
 struct code_entry {
     int code;
     const char *name;
@@ -45,20 +47,20 @@ const char *ses_code_text(int code)
     return code_find(code)->text;
 }
 
-/* A cut in the middle of a UTF-8 character would make the message invalid text: drop the torn character. */
-static void trim_torn_character(char *text)
+/* A message quotes what may be cut in the middle of a character, or be no UTF-8 at all: such bytes are dropped. */
+static void drop_torn_characters(char *text)
 {
-    size_t len = strlen(text);
-    size_t start = len;
+    const char *from = text;
+    const char *end = text + strlen(text);
+    char *to = text;
 
-    while (start > 0 && ((unsigned char)text[start - 1] & 0xC0) == 0x80)
-        start--;
-    if (start > 0) {
-        unsigned char lead = (unsigned char)text[start - 1];
-        size_t want = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : lead >= 0xC0 ? 2 : 1;
-        if (len - (start - 1) < want)
-            text[start - 1] = '\0';
+    while (from < end) {
+        size_t len = utf8_character(from, end);
+        memmove(to, from, len);
+        to += len;
+        from += len ? len : 1;
     }
+    *to = '\0';
 }
 
 static void error_write(ses_error *error, int code, int64_t offset, const char *format, va_list arguments)
@@ -69,7 +71,7 @@ static void error_write(ses_error *error, int code, int64_t offset, const char *
     error->index = -1;
     if (vsnprintf(error->message, sizeof error->message, format, arguments) < 0)
         error->message[0] = '\0';
-    trim_torn_character(error->message);
+    drop_torn_characters(error->message);
 }
 
 void error_clear(ses_error *error)
@@ -122,7 +124,7 @@ void error_prefix(ses_error *error, const char *format, ...)
         if (len >= 0 && (size_t)len < sizeof message) {
             snprintf(message + len, sizeof message - (size_t)len, "%s", error->message);
             memcpy(error->message, message, sizeof message);
-            trim_torn_character(error->message);
+            drop_torn_characters(error->message);
         }
     }
 }

@@ -1,6 +1,7 @@
 #include "schema.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "error.h"
 #include "file.h"
@@ -38,12 +39,19 @@ static int read_marks(struct db *db, int *version, ses_error *error)
     int64_t application = 0;
     int64_t user_version = 0;
     int64_t objects = 0;
-    int code = connection_read_int(db, "PRAGMA application_id", &application, error);
 
+    /* In one transaction: another connection may be making the schema. */
+    int code = connection_execute(db, "BEGIN", "looking at the file", error);
+    if (code == SES_OK)
+        code = connection_read_int(db, "PRAGMA application_id", &application, error);
     if (code == SES_OK)
         code = connection_read_int(db, "PRAGMA user_version", &user_version, error);
     if (code == SES_OK)
         code = connection_read_int(db, "SELECT count(*) FROM sqlite_schema", &objects, error);
+    if (code == SES_OK)
+        code = connection_execute(db, "COMMIT", "looking at the file", error);
+    else if (!sqlite3_get_autocommit(db->handle))
+        (void)connection_execute(db, "ROLLBACK", "looking at the file", NULL); /* the failure is told already */
     if (code == SES_OK)
         code = judge(db->config->path, application, user_version, objects, error);
     if (code == SES_OK)
@@ -103,11 +111,26 @@ static int peek(const struct storage_config *config, const char *path, int flags
     return code;
 }
 
-/* The file as it stands, whatever others do: without locks, and without its write-ahead file. */
+/*
+ * The file as it stands: without locks, and without its write-ahead file. What looks wrong may be a store that
+ * another process is making this moment, with a journal beside it or just gone: so it is looked at again. While
+ * there is a journal, only a connection that takes locks can tell.
+ */
 static int peek_at_file(const struct storage_config *config, ses_error *error)
 {
+    enum { LOOKS = 4 };
+    const struct timespec pause = {0, 20 * 1000 * 1000};
     char *uri = immutable_uri(config->allocator, config->path);
-    int code = uri ? peek(config, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, "", error) : error_nomem(error);
+    int code = uri ? SES_IO : error_nomem(error);
+
+    for (int look = 0; look < LOOKS && code != SES_OK && code != SES_NOMEM; look++) {
+        if (look > 0)
+            (void)nanosleep(&pause, NULL); /* a signal may cut it short: there are more looks */
+        if (file_has_companion(config->allocator, config->path, "-journal"))
+            code = SES_OK;
+        else
+            code = peek(config, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, "", error);
+    }
     memory_free(config->allocator, uri);
     return code;
 }
@@ -134,6 +157,8 @@ static int peek_at_log(const struct storage_config *config, ses_error *error)
 int schema_peek(const struct storage_config *config, ses_error *error)
 {
     int code = peek_at_file(config, error);
+    if (code == SES_OK)
+        error_clear(error); /* an earlier look may have said something */
     if (code == SES_OK && file_has_companion(config->allocator, config->path, "-wal"))
         code = peek_at_log(config, error);
     return code;

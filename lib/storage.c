@@ -48,9 +48,7 @@ static int check_file(const struct storage_config *config, ses_error *error)
             code = file_create_private(config->allocator, config->path, error);
     } else if (code == SES_OK && kind == FILE_STUB) {
         code = error_set(error, SES_NOTASTORE, "%s: this is not an SQLite database", config->path);
-    } else if (code == SES_OK && kind == FILE_FILLED &&
-               !file_has_companion(config->allocator, config->path, "-journal")) {
-        /* A journal beside the file is one that a crash left: what the file says counts after recovery. */
+    } else if (code == SES_OK && kind == FILE_FILLED) {
         code = schema_peek(config, error);
     }
     return code;

@@ -4,3 +4,15 @@
 # Calls of SQLite that the test puts its own functions in place of.
 WRAPPED := step bind_int64 bind_text64 prepare_v2 prepare_v3 exec open_v2 busy_handler extended_result_codes
 TEST_LIBS_test_faults_sqlite := $(WRAPPED:%=-Wl,--wrap=sqlite3_%)
+
+# The library with a second schema script, in place of the archive.
+$(B)/test/migrate/sql_text.c: sql/statements.sql $(SCRIPTS) test/sql/0002_test.sql tools/embed.awk
+	@mkdir -p $(@D)
+	$(AWK) -f tools/embed.awk -v mode=text sql/statements.sql $(SCRIPTS) test/sql/0002_test.sql > $@.new && mv $@.new $@
+
+$(B)/test/migrate/sql_text.o: $(B)/test/migrate/sql_text.c $(B)/gen/statement_ids.h
+	$(COMPILE) -Ilib -c -o $@ $<
+
+TEST_OBJECTS_test_migrate := $(filter-out $(B)/gen/sql_text.o,$(CORE_OBJECTS)) $(B)/test/migrate/sql_text.o
+$(B)/test/test_migrate: $(TEST_OBJECTS_test_migrate)
+TEST_LIBS_test_codes := -Wl,--wrap=sqlite3_step
