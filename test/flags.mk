@@ -16,3 +16,7 @@ $(B)/test/migrate/sql_text.o: $(B)/test/migrate/sql_text.c $(B)/gen/statement_id
 TEST_OBJECTS_test_migrate := $(filter-out $(B)/gen/sql_text.o,$(CORE_OBJECTS)) $(B)/test/migrate/sql_text.o
 $(B)/test/test_migrate: $(TEST_OBJECTS_test_migrate)
 TEST_LIBS_test_codes := -Wl,--wrap=sqlite3_step
+
+TEST_OBJECTS_test_group_commit := $(B)/tools/bench/slow_vfs.o
+TEST_LIBS_test_group_commit := -Wl,--wrap=sqlite3_step
+$(B)/test/test_group_commit: $(TEST_OBJECTS_test_group_commit)

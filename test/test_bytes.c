@@ -321,7 +321,7 @@ static void test_names_of_keys_are_texts(void **state)
 static const char *const event_patterns[] = {
     "{\"id\":\"*\",\"timestamp\":1,\"content\":%}",
     "{\"content\":%,\"timestamp\":1700000000.50,\"id\":\"*\"}",
-    " \n{ \"id\" : \"*\" ,\t\"timestamp\":1e0 , \"content\" : { \"p\" : [ % , % ] } , \"\":% , \"\":%\r\n} \t",
+    " \n{ \"id\" : \"*\" ,\t\"timestamp\":1e0 , \"content\" : { \"p\" : [ % , % ] } , \"\":%,\"\":%\r\n} \t",
     "{\"id\":\"*\",\"timestamp\":\"1970-01-01T00:00:00Z\",\"actions\":{\"x\":%,\"stateDelta\":{\"k\":%}}}",
     "{\"id\":\"*\",\"timestamp\":1,\"x\":%,\"x\":%,\"Author\":%,\"INVOCATION_ID\":%,\"state_delta\":%}",
 };

@@ -111,7 +111,7 @@ static void test_deltas_are_read_in_both_spellings(void **state)
         "{\"actions\":{\"state_delta\":{\"a\":1}}}",
         "{\"\\u0061ctions\":{\"state\\u0044elta\":{\"a\":2}}}",
         "{\"actions\":{\"state\\u005fdelta\":{\"a\":3}}}",
-        "{\"actions\":{\"x\":{\"stateDelta\":{\"a\":0}},\"stateDelta\":{\"a\":4},\"y\":[{\"stateDelta\":0}]}}",
+        "{\"actions\":{\"x\":{\"stateDelta\":{\"a\":0}},\"stateDelta\":{\"a\":4},\"y\":{\"stateDelta\":0}}}",
     };
     struct fixture *fixture = *state;
     ses_session *session = NULL;

@@ -1,0 +1,151 @@
+/* The write-ahead file stays bounded; or is left alone, when that is asked for. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+
+#include "support.h"
+
+static const ses_key key = {"app", "user", "one"};
+
+static int64_t size_of(const char *path, const char *suffix)
+{
+    char name[1024];
+    struct stat status;
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &status) == 0 ? (int64_t)status.st_size : -1;
+}
+
+struct reader {
+    ses_store *store;
+    atomic_bool stop;
+    atomic_int failures;
+    pthread_t thread;
+};
+
+/* Gets and walks without a pause: there always is a reader. */
+static void *read_all_the_time(void *context)
+{
+    struct reader *own = context;
+    while (!atomic_load(&own->stop)) {
+        const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 50};
+        ses_session *session = NULL;
+        if (ses_get(own->store, &key, &newest, &session, NULL) != SES_OK)
+            atomic_fetch_add(&own->failures, 1);
+        ses_session_close(session);
+    }
+    return NULL;
+}
+
+/* What is promised: 1000 pages are due, 4000 are pressing, and some come on top while a checkpoint runs. */
+static void test_the_write_ahead_file_stays_bounded(void **state)
+{
+    enum { READERS = 3, CURSORS = 5, APPENDS = 10000 };
+    const int64_t bound = INT64_C(24) << 20;
+    struct fixture *fixture = *state;
+    struct reader readers[READERS];
+    ses_cursor *cursors[CURSORS] = {NULL};
+    ses_stats stats = {.size = sizeof stats};
+    int64_t largest = 0;
+    ses_error error;
+
+    fixture->options.synchronous = SES_SYNC_NORMAL;
+    fixture_reopen(fixture);
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    for (int i = 0; i < READERS; i++) {
+        readers[i].store = fixture->store;
+        atomic_init(&readers[i].stop, false);
+        atomic_init(&readers[i].failures, 0);
+        assert_int_equal(pthread_create(&readers[i].thread, NULL, read_all_the_time, &readers[i]), 0);
+    }
+    for (int i = 0; i < APPENDS; i++) {
+        const ses_event *event = NULL;
+        assert_ok(ses_append_by_key(fixture->store, &key, "{\"actions\":{\"stateDelta\":{\"k\":1,\"user:k\":2}}}", SES_NUL,
+                                    NULL, NULL, &error));
+        if (i % 2000 == 100) {
+            assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursors[i / 2000], &error));
+            assert_code(SES_ROW, ses_cursor_next(cursors[i / 2000], &event, &error));
+        }
+        if (i % 100 == 0 && size_of(fixture->path, "-wal") > largest)
+            largest = size_of(fixture->path, "-wal");
+    }
+    for (int i = 0; i < READERS; i++) {
+        atomic_store(&readers[i].stop, true);
+        assert_int_equal(pthread_join(readers[i].thread, NULL), 0);
+        assert_int_equal(atomic_load(&readers[i].failures), 0);
+    }
+    if (largest > bound)
+        print_error("the write-ahead file has grown to %lld bytes\n", (long long)largest);
+    assert_true(largest <= bound);
+    assert_ok(ses_statistics(fixture->store, &stats, &error));
+    assert_int_equal(stats.events, APPENDS);
+    assert_true(stats.checkpoints > 5);
+    assert_true(stats.checkpoint_us > 0);
+    assert_true(stats.wal_bytes > 0 && stats.file_bytes > 1000000);
+    for (int i = 0; i < CURSORS; i++)
+        assert_ok(ses_cursor_close(cursors[i], &error));
+}
+
+static void test_checkpoints_are_left_to_others(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_stats stats = {.size = sizeof stats};
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    fixture->options.checkpoint = SES_CHECKPOINT_EXTERNAL;
+    fixture->options.synchronous = SES_SYNC_NORMAL;
+    fixture_reopen(fixture);
+    int64_t before = size_of(fixture->path, "");
+    for (int i = 0; i < 1000; i++)
+        assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_statistics(fixture->store, &stats, &error));
+    assert_int_equal(stats.checkpoints, 0);
+    assert_true(stats.wal_pages > 2000);
+    assert_int_equal(size_of(fixture->path, ""), before);
+    ses_close(fixture->store);
+    assert_int_equal(size_of(fixture->path, ""), before);
+    assert_true(size_of(fixture->path, "-wal") > 2000 * 4096);
+    fixture->store = NULL;
+    fixture->options.checkpoint = SES_CHECKPOINT_AUTO;
+    assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
+    fixture_reopen(fixture); /* closing one that checkpoints brings everything home */
+    assert_true(size_of(fixture->path, "") > before);
+}
+
+static void test_statistics_begin_at_zero(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_stats stats = {.size = sizeof stats};
+    ses_stats no_size = {0};
+    ses_error error;
+
+    assert_ok(ses_statistics(fixture->store, &stats, &error));
+    assert_int_equal(stats.size, sizeof stats);
+    assert_int_equal(stats.events, 0);
+    assert_int_equal(stats.commits, 0);
+    assert_int_equal(stats.read_calls, 0);
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":1}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_DUPLICATE,
+                ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":1}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_EXISTS,
+                ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":2}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_statistics(fixture->store, &stats, &error));
+    assert_int_equal(stats.events, 1);
+    assert_int_equal(stats.write_calls, 4);
+    assert_int_equal(stats.write_waits, 0);
+    assert_code(SES_MISUSE, ses_statistics(fixture->store, &no_size, &error));
+    assert_code(SES_MISUSE, ses_statistics(fixture->store, NULL, &error));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_write_ahead_file_stays_bounded),
+        TEST(test_checkpoints_are_left_to_others),
+        TEST(test_statistics_begin_at_zero),
+    };
+    return cmocka_run_group_tests_name("checkpoints", tests, NULL, NULL);
+}

@@ -1,0 +1,307 @@
+/* Readers: one moment each, never in a writer's way nor it in theirs; interrupted, and closed upon. */
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "support.h"
+
+static const ses_key key = {"app", "user", "one"};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+struct background {
+    ses_store *store;
+    atomic_bool stop;
+    atomic_int failures;
+    atomic_int done;
+    pthread_t thread;
+};
+
+/* Writes the same number under an app, a user and a session key, in each event. */
+static void *write_numbers(void *context)
+{
+    struct background *own = context;
+    for (int n = 1; !atomic_load(&own->stop); n++) {
+        char event[200];
+        snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":{\"app:n\":%d,\"user:n\":%d,\"n\":%d}}}", n, n, n);
+        if (ses_append_by_key(own->store, &key, event, SES_NUL, NULL, NULL, NULL) != SES_OK)
+            atomic_fetch_add(&own->failures, 1);
+        atomic_store(&own->done, n);
+    }
+    return NULL;
+}
+
+static void begin(struct background *own, ses_store *store, void *(*work)(void *))
+{
+    own->store = store;
+    atomic_init(&own->stop, false);
+    atomic_init(&own->failures, 0);
+    atomic_init(&own->done, 0);
+    assert_int_equal(pthread_create(&own->thread, NULL, work, own), 0);
+}
+
+static void end(struct background *own)
+{
+    atomic_store(&own->stop, true);
+    assert_int_equal(pthread_join(own->thread, NULL), 0);
+    assert_int_equal(atomic_load(&own->failures), 0);
+}
+
+static void assert_one_moment(const ses_session *session)
+{
+    int64_t app = 0;
+    int64_t user = 0;
+    int64_t own = 0;
+    ses_error error;
+
+    if (ses_session_version(session) > 0) {
+        assert_ok(ses_state_int64(session, "app:n", &app, &error));
+        assert_ok(ses_state_int64(session, "user:n", &user, &error));
+        assert_ok(ses_state_int64(session, "n", &own, &error));
+    }
+    assert_int_equal(app, user);
+    assert_int_equal(app, own);
+    assert_int_equal(app, ses_session_version(session));
+}
+
+static void test_a_get_never_shows_half_an_append(void **state)
+{
+    struct fixture *fixture = *state;
+    struct background writer;
+    ses_session *kept = NULL;
+    ses_error error;
+    int64_t until = now_ms() + 1500;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_get(fixture->store, &key, NULL, &kept, &error));
+    begin(&writer, fixture->store, write_numbers);
+    while (now_ms() < until) {
+        const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 3};
+        ses_session *session = NULL;
+        ses_list_page *page = NULL;
+
+        assert_ok(ses_get(fixture->store, &key, &newest, &session, &error));
+        assert_one_moment(session);
+        size_t count = ses_session_event_count(session);
+        if (count > 0)
+            assert_int_equal(ses_session_event(session, count - 1)->seq, ses_session_version(session));
+        ses_session_close(session);
+        assert_ok(ses_list(fixture->store, "app", NULL, NULL, &page, &error));
+        assert_one_moment(ses_list_session(page, 0));
+        ses_list_close(page);
+        assert_ok(ses_refresh(kept, &error));
+        assert_one_moment(kept);
+        assert_int_equal(ses_session_event_count(kept), ses_session_version(kept));
+    }
+    end(&writer);
+    assert_true(atomic_load(&writer.done) > 10);
+    ses_session_close(kept);
+}
+
+static void test_a_reader_does_not_wait_for_a_writer(void **state)
+{
+    struct fixture *fixture = *state;
+    sqlite3 *other = NULL;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"k\":1}", SES_NUL, NULL, &error));
+    assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE; DELETE FROM session_state", NULL, NULL, NULL), SQLITE_OK);
+    int64_t start = now_ms();
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"k\":1}");
+    assert_true(now_ms() - start < 2000); /* far below the timeout of ten seconds */
+    ses_session_close(session);
+    sqlite3_close(other);
+}
+
+static void *read_all_the_time(void *context)
+{
+    struct background *own = context;
+    while (!atomic_load(&own->stop)) {
+        ses_cursor *cursor = NULL;
+        const ses_event *event = NULL;
+        int64_t last = 0;
+        if (ses_cursor_open(own->store, &key, NULL, &cursor, NULL) != SES_OK)
+            atomic_fetch_add(&own->failures, 1);
+        while (ses_cursor_next(cursor, &event, NULL) == SES_ROW) {
+            if (event->seq != last + 1)
+                atomic_fetch_add(&own->failures, 1);
+            last = event->seq;
+        }
+        if (ses_cursor_close(cursor, NULL) != SES_OK || last != 500)
+            atomic_fetch_add(&own->failures, 1);
+        atomic_fetch_add(&own->done, 1);
+    }
+    return NULL;
+}
+
+static void fill(ses_store *store, int events)
+{
+    enum { BATCH = 100 };
+    ses_text batch[BATCH];
+    ses_error error;
+
+    for (int i = 0; i < BATCH; i++)
+        batch[i] = (ses_text){"{\"author\":\"a\",\"text\":\"some words, so that there is something to read\"}", SES_NUL};
+    for (int done = 0; done < events; done += BATCH)
+        assert_ok(ses_append_batch_by_key(store, &key, batch, BATCH, NULL, NULL, &error));
+}
+
+/* Four threads share one reading connection, and then have one each. */
+static void test_readers_share_connections(void **state)
+{
+    struct fixture *fixture = *state;
+    static const unsigned limits[] = {1, 64};
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    fill(fixture->store, 500);
+    for (size_t i = 0; i < 2; i++) {
+        struct background readers[4];
+        ses_stats stats = {.size = sizeof stats};
+
+        fixture->options.max_readers = limits[i];
+        fixture_reopen(fixture);
+        for (int r = 0; r < 4; r++)
+            begin(&readers[r], fixture->store, read_all_the_time);
+        while (atomic_load(&readers[0].done) < 20)
+            ;
+        for (int r = 0; r < 4; r++)
+            end(&readers[r]);
+        assert_ok(ses_statistics(fixture->store, &stats, &error));
+        assert_true(stats.readers_open >= 1 && stats.readers_open <= (limits[i] == 1 ? 1 : 4));
+        assert_int_equal(stats.readers_in_use, 0);
+        assert_true(stats.read_calls > 100);
+        assert_true(stats.cache_hits > 0);
+    }
+}
+
+static void test_an_open_cursor_holds_nobody_up(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_cursor *cursor = NULL;
+    const ses_event *event = NULL;
+    ses_session *session = NULL;
+    ses_error error;
+
+    fixture->options.max_readers = 1;
+    fixture_reopen(fixture);
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    fill(fixture->store, 200);
+    assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursor, &error));
+    assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error)); /* with the only connection */
+    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    ses_session_close(session);
+    assert_ok(ses_cursor_close(cursor, &error));
+}
+
+static void *get_until_interrupted(void *context)
+{
+    struct background *own = context;
+    for (int i = 0; i < 10000 && !atomic_load(&own->stop); i++) {
+        ses_session *session = NULL;
+        ses_error error;
+        int code = ses_get(own->store, &key, NULL, &session, &error);
+        if (code == SES_INTERRUPTED && !session && error.message[0])
+            atomic_fetch_add(&own->done, 1);
+        else if (code != SES_OK)
+            atomic_fetch_add(&own->failures, 1);
+        ses_session_close(session);
+    }
+    return NULL;
+}
+
+static void interrupt_gets(struct fixture *fixture)
+{
+    struct background reader;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    fill(fixture->store, 20000);
+    begin(&reader, fixture->store, get_until_interrupted);
+    int64_t until = now_ms() + 10000;
+    while (atomic_load(&reader.done) < 3 && now_ms() < until) {
+        const struct timespec pause = {0, 2000000};
+        nanosleep(&pause, NULL);
+        assert_ok(ses_interrupt(fixture->store, &error));
+    }
+    end(&reader);
+    assert_true(atomic_load(&reader.done) >= 3);
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error)); /* nothing lingers */
+    assert_int_equal(ses_session_event_count(session), 20000);
+    ses_session_close(session);
+}
+
+static void test_reads_are_interrupted(void **state)
+{
+    interrupt_gets(*state);
+}
+
+static void test_reads_in_memory_are_interrupted(void **state)
+{
+    interrupt_gets(*state);
+}
+
+static void *use_until_closed(void *context)
+{
+    struct background *own = context;
+    int code = SES_OK;
+    while (code == SES_OK) {
+        ses_session *session = NULL;
+        code = ses_get(own->store, &key, NULL, &session, NULL);
+        if (code == SES_OK)
+            code = ses_append_by_key(own->store, &key, "{}", SES_NUL, NULL, NULL, NULL);
+        ses_session_close(session);
+        atomic_fetch_add(&own->done, 1);
+    }
+    if (code != SES_MISUSE)
+        atomic_fetch_add(&own->failures, 1);
+    return NULL;
+}
+
+static void test_close_waits_for_calls_under_way(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *keeps_memory = NULL; /* a handle keeps what the threads look at, when the store is closed */
+    struct background users[4];
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &keeps_memory, &error));
+    for (int i = 0; i < 4; i++)
+        begin(&users[i], fixture->store, use_until_closed);
+    while (atomic_load(&users[0].done) < 10)
+        ;
+    ses_close(fixture->store);
+    for (int i = 0; i < 4; i++)
+        end(&users[i]);
+    assert_code(SES_MISUSE, ses_refresh(keeps_memory, &error));
+    ses_session_close(keeps_memory);
+    fixture->store = NULL;
+    assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_get_never_shows_half_an_append),
+        TEST(test_a_reader_does_not_wait_for_a_writer),
+        TEST(test_readers_share_connections),
+        TEST(test_an_open_cursor_holds_nobody_up),
+        TEST(test_reads_are_interrupted),
+        cmocka_unit_test_setup_teardown(test_reads_in_memory_are_interrupted, fixture_setup_memory, fixture_teardown),
+        TEST(test_close_waits_for_calls_under_way),
+    };
+    return cmocka_run_group_tests_name("readers", tests, NULL, NULL);
+}
