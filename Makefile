@@ -143,7 +143,7 @@ README_PROGRAMS := $(B)/test/readme $(B)/test/readme_program
 
 .SECONDARY:
 
-.PHONY: check test tree-check asan tsan coverage
+.PHONY: check test tree-check asan tsan coverage stress
 ## check: build and run all tests (also: make test)
 check test: $(TEST_PROGRAMS) $(README_PROGRAMS) tree-check
 	@sh test/run.sh $(B) $(TEST_PROGRAMS)
@@ -165,6 +165,10 @@ asan:
 ## tsan: the tests with the thread sanitizer
 tsan:
 	@$(MAKE) --no-print-directory check FLAVOUR=tsan
+
+## stress: many threads, and many processes of which one is killed, for a minute each
+stress: $(B)/test/test_stress
+	SESLITE_STRESS_SECONDS=60 $(B)/test/test_stress
 
 ## coverage: the tests with coverage of lib/, which must reach 95% of lines
 coverage:
