@@ -1,10 +1,7 @@
-/* The life of a store: its allocator and clock, closing it while handles live, forking. */
+/* The life of a store: its allocator, closing it while handles live, forking. */
 #include "open.h"
 
 static const ses_key key = {"app", "user", "session"};
-
-#define LATEST INT64_C(253402300799999999)    /* the end of the year 9999 */
-#define EARLIEST INT64_C(-62167219200000000)  /* the beginning of the year 0 */
 
 /* Everything that can be made from a store. */
 struct made {
@@ -370,7 +367,7 @@ static void test_state_of_handles_in_a_forked_child(void **state)
     refused_in_fork(*state, state_calls, COUNT(state_calls));
 }
 
-/* -------------------------------------------------------------------------------------- allocator, clock */
+/* -------------------------------------------------------------------------------------- allocator */
 
 static void test_everything_comes_from_the_allocator(void **state)
 {
@@ -404,66 +401,6 @@ static void test_text_outlives_the_store(void **state)
     assert_no_blocks(&made.memory);
 }
 
-static void test_clock_out_of_range(void **state)
-{
-    static const struct {
-        int64_t now, seen;
-    } cases[] = {{INT64_MAX, LATEST}, {LATEST + 1, LATEST}, {LATEST, LATEST}, {EARLIEST, EARLIEST},
-                 {EARLIEST - 1, EARLIEST}, {INT64_MIN, EARLIEST}, {-1, -1}};
-    const struct folder *folder = *state;
-    struct made made;
-    ses_error error;
-
-    make_all(&made, folder->path);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const ses_key fresh = {"app", "clock", NULL};
-        ses_session *session = NULL;
-        ses_appended appended;
-        made.now = cases[i].now;
-        assert_ok(ses_create(made.store, &fresh, NULL, 0, &session, &error));
-        assert_true(ses_session_create_time(session) == cases[i].seen);
-        assert_ok(ses_append(session, "{}", 2, NULL, &appended, &error));
-        assert_true(appended.time_us == cases[i].seen);
-        assert_true(ses_session_update_time(session) == cases[i].seen);
-        ses_session_close(session);
-    }
-    free_all(&made);
-    ses_close(made.store);
-    assert_no_blocks(&made.memory);
-}
-
-/* The timestamp that is put into an event is read as that very time again: by a retry, by an export. */
-static void test_made_time_is_read_as_the_same(void **state)
-{
-    static const int64_t times[] = {0, -1, 1, 999999, -999999, EARLIEST, INT64_C(99999999999999999),
-                                    INT64_C(100000000000000000), LATEST};
-    const struct folder *folder = *state;
-    struct made made;
-    ses_error error;
-
-    make_all(&made, folder->path);
-    for (size_t i = 0; i < COUNT(times); i++) {
-        const ses_key copy = {"app", "copy", NULL};
-        ses_session *session = NULL;
-        ses_appended appended;
-        made.now = times[i];
-        assert_ok(ses_append_by_key(made.store, &key, "{}", 2, NULL, &appended, &error));
-        assert_ok(ses_get(made.store, &key, NULL, &session, &error));
-        const ses_event *event = ses_session_event(session, ses_session_event_count(session) - 1);
-        ses_session *target = NULL;
-        assert_ok(ses_create(made.store, &copy, NULL, 0, &target, &error));
-        assert_ok(ses_append(target, event->json, event->json_len, NULL, &appended, &error));
-        if (appended.time_us != times[i])
-            print_error("%lld became %s and then %lld\n", (long long)times[i], event->json,
-                        (long long)appended.time_us);
-        assert_true(appended.time_us == times[i]);
-        ses_session_close(target);
-        ses_session_close(session);
-    }
-    free_all(&made);
-    ses_close(made.store);
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
@@ -476,8 +413,6 @@ int main(void)
         TEST(test_state_of_handles_in_a_forked_child),
         TEST(test_everything_comes_from_the_allocator),
         TEST(test_text_outlives_the_store),
-        TEST(test_clock_out_of_range),
-        TEST(test_made_time_is_read_as_the_same),
     };
     return cmocka_run_group_tests_name("open: life", tests, NULL, NULL);
 }

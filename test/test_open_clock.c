@@ -1,0 +1,89 @@
+/* A clock that is given, and the times an event gets from it. */
+#include "open.h"
+
+static const ses_key key = {"app", "user", "session"};
+
+#define LATEST INT64_C(253402300799999999)   /* the end of the year 9999 */
+#define EARLIEST INT64_C(-62167219200000000) /* the beginning of the year 0 */
+
+struct clocked {
+    int64_t now;
+    ses_store *store;
+};
+
+static void open_clocked(struct clocked *clocked, const char *path)
+{
+    const ses_open_options options = {.size = sizeof options, .clock = support_clock, .clock_context = &clocked->now};
+    ses_error error;
+
+    clocked->now = 0;
+    assert_ok(ses_open(path, &options, &clocked->store, &error));
+    assert_ok(ses_create(clocked->store, &key, NULL, 0, NULL, &error));
+}
+
+static void test_clock_out_of_range(void **state)
+{
+    static const struct {
+        int64_t now, seen;
+    } cases[] = {{INT64_MAX, LATEST}, {LATEST + 1, LATEST}, {LATEST, LATEST}, {EARLIEST, EARLIEST},
+                 {EARLIEST - 1, EARLIEST}, {INT64_MIN, EARLIEST}, {-1, -1}};
+    const struct folder *folder = *state;
+    struct clocked clocked;
+    ses_error error;
+
+    open_clocked(&clocked, folder->path);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const ses_key fresh = {"app", "clock", NULL};
+        ses_session *session = NULL;
+        ses_appended appended;
+        clocked.now = cases[i].now;
+        assert_ok(ses_create(clocked.store, &fresh, NULL, 0, &session, &error));
+        assert_true(ses_session_create_time(session) == cases[i].seen);
+        assert_ok(ses_append(session, "{}", 2, NULL, &appended, &error));
+        assert_true(appended.time_us == cases[i].seen);
+        assert_true(ses_session_update_time(session) == cases[i].seen);
+        ses_session_close(session);
+    }
+    ses_close(clocked.store);
+}
+
+/* The timestamp that is put into an event is read as that very time again: by a retry, by an export. */
+static void test_made_time_is_read_as_the_same(void **state)
+{
+    static const int64_t times[] = {0, -1, 1, 999999, -999999, EARLIEST, INT64_C(99999999999999999),
+                                    INT64_C(100000000000000000), LATEST};
+    const struct folder *folder = *state;
+    struct clocked clocked;
+    ses_error error;
+
+    open_clocked(&clocked, folder->path);
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        const ses_key copy = {"app", "copy", NULL};
+        ses_session *session = NULL;
+        ses_appended appended;
+        clocked.now = times[i];
+        assert_ok(ses_append_by_key(clocked.store, &key, "{}", 2, NULL, &appended, &error));
+        assert_ok(ses_get(clocked.store, &key, NULL, &session, &error));
+        const ses_event *event = ses_session_event(session, ses_session_event_count(session) - 1);
+        ses_session *target = NULL;
+        assert_ok(ses_create(clocked.store, &copy, NULL, 0, &target, &error));
+        assert_ok(ses_append(target, event->json, event->json_len, NULL, &appended, &error));
+        if (appended.time_us != times[i])
+            print_error("%lld became %s and then %lld\n", (long long)times[i], event->json,
+                        (long long)appended.time_us);
+        assert_true(appended.time_us == times[i]);
+        ses_session_close(target);
+        ses_session_close(session);
+    }
+    ses_close(clocked.store);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_clock_out_of_range),
+        TEST(test_made_time_is_read_as_the_same),
+    };
+    return cmocka_run_group_tests_name("open: clock", tests, NULL, NULL);
+}
