@@ -182,11 +182,13 @@ static void fail_all(struct group *group, int code, const ses_error *failure)
 
 /*
  * One member has failed and left something to undo. Everything is rolled back, and the others run again, in a
- * transaction without it; which comes to an end, as each time there are fewer.
+ * transaction without it; which comes to an end, as each time there are fewer. False when that transaction could
+ * not be begun: then all have failed, and there is none.
  */
-static void run_again(struct db *db, struct group *group)
+static bool run_again(struct db *db, struct group *group)
 {
     bool good = false;
+    bool begun = false;
 
     while (!good) {
         ses_error failure;
@@ -194,14 +196,16 @@ static void run_again(struct db *db, struct group *group)
         db->events = 0;
         group->tentative = 0;
         int code = transaction_begin(db, STATEMENT_BEGIN_WRITE, &failure);
+        begun = code == SES_OK;
         good = true;
-        if (code != SES_OK)
+        if (!begun)
             fail_all(group, code, &failure);
         for (struct pending *pending = group->first; pending && good; pending = pending->next) {
             if (pending->result >= 0)
                 good = run_pending(db, group, pending);
         }
     }
+    return begun;
 }
 
 /* With the lock held: lets those who shared the last commit come back, where that is worth it. */
@@ -260,7 +264,7 @@ static bool run_group(struct storage *storage, struct group *group, struct pendi
     for (struct pending *pending = first; pending; pending = begun ? take_next(storage, group) : NULL) {
         group_add(group, pending);
         if (begun && !run_pending(db, group, pending))
-            run_again(db, group);
+            begun = run_again(db, group);
     }
     if (begun) {
         commits = group->tentative > 0;

@@ -14,6 +14,8 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement);
 
 static atomic_bool fail_commit;
 static atomic_bool fail_marked_insert; /* of the event "marked": rolls back everything, as a full disk may */
+static atomic_bool fail_next_begin;    /* and then the next transaction is refused, too */
+static atomic_bool begin_fails;
 
 static bool is_marked_insert(sqlite3_stmt *statement)
 {
@@ -30,7 +32,11 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
         rc = SQLITE_IOERR;
     } else if (atomic_load(&fail_marked_insert) && is_marked_insert(statement)) {
         sqlite3_exec(sqlite3_db_handle(statement), "ROLLBACK", NULL, NULL, NULL);
+        atomic_store(&begin_fails, atomic_load(&fail_next_begin));
         rc = SQLITE_FULL;
+    } else if (atomic_load(&begin_fails) && strncmp(sqlite3_sql(statement), "BEGIN IMMEDIATE", 15) == 0) {
+        atomic_store(&begin_fails, false);
+        rc = SQLITE_IOERR;
     } else {
         rc = __real_sqlite3_step(statement);
     }
@@ -244,6 +250,32 @@ static void test_a_failure_that_undoes_all_costs_the_others_nothing(void **state
     assert_int_equal(statistics(fixture->store).events, 10 * (MOST - 1));
 }
 
+/* Nor can what the others did be done again: each is told so, and what was told to be stored is, and no more. */
+static void test_a_failure_that_undoes_all_for_good(void **state)
+{
+    struct fixture *fixture = *state;
+    struct writer writers[MOST];
+    int failed = 0;
+
+    make_sessions(fixture->store);
+    slow_vfs_set_delay(1000);
+    atomic_store(&fail_marked_insert, true);
+    atomic_store(&fail_next_begin, true);
+    start(writers, fixture->store, 20);
+    writers[5].event = "{\"id\":\"marked\"}";
+    run(writers);
+    atomic_store(&fail_marked_insert, false);
+    atomic_store(&fail_next_begin, false);
+    slow_vfs_set_delay(0);
+    for (int i = 0; i < MOST; i++) {
+        assert_int_equal(stored(fixture->store, i), 20 - writers[i].failed);
+        failed += writers[i].failed;
+    }
+    assert_int_equal(writers[5].failed, 20);
+    assert_true(failed > 20);
+    assert_int_equal(statistics(fixture->store).events, 20 * MOST - failed);
+}
+
 static void test_a_commit_that_fails_fails_all(void **state)
 {
     struct fixture *fixture = *state;
@@ -337,6 +369,7 @@ int main(void)
         TEST(test_members_fail_each_for_itself),
         TEST(test_a_member_that_has_written_is_undone),
         TEST(test_a_failure_that_undoes_all_costs_the_others_nothing),
+        TEST(test_a_failure_that_undoes_all_for_good),
         TEST(test_a_commit_that_fails_fails_all),
         TEST(test_creates_and_deletes_share_too),
         TEST(test_waiting_ends_with_the_timeout),
