@@ -67,26 +67,26 @@ SES_API int ses_version_number(void);
  * Every negative code: its name, number and meaning. Numbers are never reused.
  * `SES_CODES(X)` calls X(name, number, text) for each.
  */
-#define SES_CODES(X)                                                                                      \
-    X(NOMEM, -1, "out of memory")                                                                         \
-    X(MISUSE, -2, "the call itself is wrong: a missing argument, a closed handle, unknown options")       \
-    X(INVALID, -3, "a value breaks a rule: an id, a state key, the type of an event's field")             \
-    X(JSON, -4, "the text is not strict JSON (RFC 8259)")                                                 \
-    X(NOTFOUND, -5, "no such session, state key or file")                                                 \
-    X(EXISTS, -6, "there already is one, and it is different")                                            \
-    X(STALE, -7, "another writer came between; refresh the handle")                                       \
-    X(BUSY, -8, "the whole busy timeout was waited and the file is still locked")                         \
-    X(READONLY, -9, "the store, or the file, cannot be written")                                          \
-    X(FULL, -10, "the disk is full")                                                                      \
-    X(IO, -11, "reading or writing the file failed")                                                      \
-    X(CORRUPT, -12, "the file is damaged")                                                                \
-    X(NOTASTORE, -13, "the file is something else than a seslite store")                                  \
-    X(TOONEW, -14, "the store was written by a newer version of seslite")                                 \
-    X(LIMIT, -15, "larger than a limit allows")                                                           \
-    X(INTERRUPTED, -16, "another thread cancelled the call")                                              \
-    X(TYPE, -17, "the state value has another type than the one asked for")                               \
-    X(RANGE, -18, "the number does not fit the type asked for")                                           \
-    X(CANTOPEN, -19, "the file cannot be opened")                                                         \
+#define SES_CODES(X)                                                                                \
+    X(NOMEM, -1, "out of memory")                                                                   \
+    X(MISUSE, -2, "the call itself is wrong: a missing argument, a closed handle, unknown options") \
+    X(INVALID, -3, "a value breaks a rule: an id, a state key, the type of an event's field")       \
+    X(JSON, -4, "the text is not strict JSON (RFC 8259)")                                           \
+    X(NOTFOUND, -5, "no such session, state key or file")                                           \
+    X(EXISTS, -6, "there already is one, and it is different")                                      \
+    X(STALE, -7, "another writer came between; refresh the handle")                                 \
+    X(BUSY, -8, "the whole busy timeout was waited and the file is still locked")                   \
+    X(READONLY, -9, "the store, or the file, cannot be written")                                    \
+    X(FULL, -10, "the disk is full")                                                                \
+    X(IO, -11, "reading or writing the file failed")                                                \
+    X(CORRUPT, -12, "the file is damaged")                                                          \
+    X(NOTASTORE, -13, "the file is something else than a seslite store")                            \
+    X(TOONEW, -14, "the store was written by a newer version of seslite")                           \
+    X(LIMIT, -15, "larger than a limit allows")                                                     \
+    X(INTERRUPTED, -16, "another thread cancelled the call")                                        \
+    X(TYPE, -17, "the state value has another type than the one asked for")                         \
+    X(RANGE, -18, "the number does not fit the type asked for")                                     \
+    X(CANTOPEN, -19, "the file cannot be opened")                                                   \
     X(INTERNAL, -20, "SQLite answered what it should not; please report it")
 
 typedef enum ses_code {
@@ -113,7 +113,7 @@ SES_API const char *ses_code_text(int code);
 typedef struct ses_error {
     int code;          /* the code that the call returned */
     int sqlite_code;   /* SQLite's extended result code where SQLite failed, else 0 */
-    int64_t offset;    /* byte offset in the JSON text that was refused, else -1 */
+    int64_t offset;    /* byte offset in a JSON text of what was refused (JSON, INVALID, LIMIT), else -1 */
     int64_t index;     /* the event of a batch that was refused, counted from 0, else -1 */
     char message[488]; /* what, where, and what to do about it; UTF-8, cut to fit */
 } ses_error;
@@ -209,24 +209,24 @@ SES_API int ses_store_info(ses_store *store, ses_info *info, ses_error *error);
 
 /* What a store has done since it was opened, and its size now. Counts are of this store, not of the file. */
 typedef struct ses_stats {
-    size_t size;            /* in: sizeof(ses_stats) */
-    int64_t events;         /* stored */
-    int64_t commits;        /* write transactions; events / commits is how many share one on average */
-    int64_t write_calls;    /* calls that wrote, or tried to */
-    int64_t write_waits;    /* of these, how many waited for one another */
+    size_t size;         /* in: sizeof(ses_stats) */
+    int64_t events;      /* stored */
+    int64_t commits;     /* write transactions; events / commits is how many share one on average */
+    int64_t write_calls; /* calls that wrote, or tried to */
+    int64_t write_waits; /* of these, how many waited for one another */
     int64_t read_calls;
-    int64_t reader_waits;   /* waits for a reading connection, all being in use */
-    int64_t busy_waits;     /* pauses for locks that other processes held */
-    int64_t busy_us;        /* their time */
-    int64_t checkpoints;    /* runs */
-    int64_t checkpoint_us;  /* their time */
-    int64_t cache_hits;     /* pages found in SQLite's page caches */
-    int64_t cache_misses;   /* pages read from the file */
-    int64_t wal_pages;      /* in use in the write-ahead file, as of this store's last commit */
-    int64_t readers_open;   /* reading connections */
+    int64_t reader_waits;  /* waits for a reading connection, all being in use */
+    int64_t busy_waits;    /* pauses for locks that other processes held */
+    int64_t busy_us;       /* their time */
+    int64_t checkpoints;   /* runs */
+    int64_t checkpoint_us; /* their time */
+    int64_t cache_hits;    /* pages found in SQLite's page caches */
+    int64_t cache_misses;  /* pages read from the file */
+    int64_t wal_pages;     /* in use in the write-ahead file, as of this store's last commit */
+    int64_t readers_open;  /* reading connections */
     int64_t readers_in_use;
-    int64_t file_bytes;     /* of the database file; 0 in memory */
-    int64_t wal_bytes;      /* of the write-ahead file */
+    int64_t file_bytes; /* of the database file; 0 in memory */
+    int64_t wal_bytes;  /* of the write-ahead file */
 } ses_stats;
 
 /* Cheap: a few counters, and the sizes of two files. */
@@ -397,7 +397,7 @@ SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
 /* -------------------------------------------------------------------------------------------- append */
 
 #define SES_APPEND_ANYWAY 0x1u  /* a handle that is behind catches up in the same transaction, not STALE */
-#define SES_APPEND_VERSION 0x2u /* by key: STALE unless the session is at `version` */
+#define SES_APPEND_VERSION 0x2u /* by key only (a handle has its own): STALE unless the session is at `version` */
 
 typedef struct ses_append_options {
     size_t size;
@@ -421,16 +421,18 @@ typedef struct ses_appended {
  * it was.
  *
  *  - The store reads id, invocationId, author, branch, timestamp, partial and actions.stateDelta, each in
- *    camelCase or in snake_case (both at once, or one twice, is INVALID; null counts as absent). All other
- *    bytes are stored as they came.
+ *    camelCase or in snake_case (both at once, or one twice, is INVALID, whatever their values; a null counts
+ *    as absent). Texts among them hold no NUL and no lone surrogate. All other bytes are stored as they came,
+ *    white space around the object included.
  *  - `temp:` keys of the delta are cut out of the stored event and become visible on this handle, until an
  *    event of another invocation is appended through it or ses_invocation_end is called.
  *  - A value replaces the key's whole value; "__ADK_SENTINEL_REMOVED__" (the ADK's tombstone) removes the key.
  *  - `id` and `timestamp` are added where missing, at the front of the object. A timestamp is a number of
- *    seconds since 1970, a number of milliseconds from 1e11 on, or RFC 3339 text.
- *  - `partial: true`: nothing is stored or applied; SES_PARTIAL.
+ *    seconds since 1970, a number of milliseconds from 1e11 on, or RFC 3339 text; it is read to the nearest
+ *    microsecond.
+ *  - `partial: true`: nothing is stored or applied, nor is the session looked at; SES_PARTIAL.
  *  - An id that is already in the session: SES_DUPLICATE when the stored event is the same (a retry is safe),
- *    EXISTS when it differs.
+ *    EXISTS when it differs. Both come before STALE; a handle that was behind is up to date after SES_DUPLICATE.
  *  - STALE: another writer has appended since the handle was read; nothing is written.
  *  - NOTFOUND: the session was deleted.
  *
@@ -455,8 +457,8 @@ typedef struct ses_text {
  */
 SES_API int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
                              const ses_append_options *options, ses_appended *appended, ses_error *error);
-SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events, size_t count,
-                                    const ses_append_options *options, ses_appended *appended,
+SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events,
+                                    size_t count, const ses_append_options *options, ses_appended *appended,
                                     ses_error *error);
 
 /* Ends the current invocation on this handle: its `temp:` values are gone. */

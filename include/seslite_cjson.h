@@ -29,7 +29,8 @@ SES_API int ses_create_cjson(ses_store *store, const ses_key *key, const cJSON *
 SES_API int ses_append_cjson(ses_session *session, const cJSON *event, const ses_append_options *options,
                              ses_appended *appended, ses_error *error);
 SES_API int ses_append_by_key_cjson(ses_store *store, const ses_key *key, const cJSON *event,
-                                    const ses_append_options *options, ses_appended *appended, ses_error *error);
+                                    const ses_append_options *options, ses_appended *appended,
+                                    ses_error *error);
 
 /* The whole merged state; one value (NOTFOUND); an event. LIMIT: cJSON does not take the text, as older
  * versions do not take numbers of more than 63 characters, or memory is out. */

@@ -51,10 +51,10 @@ static int compare_stored(void *context, const struct event_row *stored, ses_err
     int same = event_is(comparison->draft, stored, error);
 
     if (same == 0)
-        same = error_set(error, SES_EXISTS,
-                         "the session has another event with the id \"%.*s\", number %lld; an id names one event",
-                         (int)(stored->id.len < 100 ? stored->id.len : 100), stored->id.ptr,
-                         (long long)stored->seq);
+        same = error_set(
+            error, SES_EXISTS,
+            "the session has another event with the id \"%.*s\", number %lld; an id names one event",
+            (int)(stored->id.len < 100 ? stored->id.len : 100), stored->id.ptr, (long long)stored->seq);
     else if (same > 0)
         comparison->seq = stored->seq;
     return same < 0 ? same : SES_OK;
@@ -83,16 +83,17 @@ static int check_stale(struct append_job *job, struct db *db, ses_error *error)
         if (draft->has_id)
             code = find_stored(job, db, draft, &seq, error);
         if (code == SES_OK && seq == 0)
-            code = error_set(error, SES_STALE,
-                             "the session is at version %lld and the caller at %lld: refresh and look again, or "
-                             "append with SES_APPEND_ANYWAY",
-                             (long long)job->row.version, (long long)job->version);
+            code =
+                error_set(error, SES_STALE,
+                          "the session is at version %lld and the caller at %lld: refresh and look again, or "
+                          "append with SES_APPEND_ANYWAY",
+                          (long long)job->row.version, (long long)job->version);
     }
     return code;
 }
 
-static int note_duplicate(struct append_job *job, struct event_draft *draft, ses_appended *result, int64_t seq,
-                          ses_error *error)
+static int note_duplicate(struct append_job *job, struct event_draft *draft, ses_appended *result,
+                          int64_t seq, ses_error *error)
 {
     int code = SES_OK;
 
@@ -287,7 +288,8 @@ static int take_append_options(struct append_job *job, const ses_append_options 
         code = error_set(error, SES_MISUSE,
                          "append options: SES_APPEND_VERSION goes with a key; a handle has its own version");
     if (code == SES_OK && (options.flags & SES_APPEND_VERSION) && (options.flags & SES_APPEND_ANYWAY))
-        code = error_set(error, SES_MISUSE, "append options: SES_APPEND_ANYWAY and SES_APPEND_VERSION contradict");
+        code = error_set(error, SES_MISUSE,
+                         "append options: SES_APPEND_ANYWAY and SES_APPEND_VERSION contradict");
     if (code == SES_OK) {
         job->anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
         job->checks_version = job->session || (options.flags & SES_APPEND_VERSION);
@@ -381,8 +383,8 @@ int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, s
     return code == SES_OK ? append_one(&job, event, event_len, options, appended, error) : code;
 }
 
-int ses_append_batch(ses_session *session, const ses_text *events, size_t count, const ses_append_options *options,
-                     ses_appended *appended, ses_error *error)
+int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
+                     const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
     struct append_job job;
     int code = enter_session(&job, session, error);

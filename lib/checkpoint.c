@@ -53,15 +53,16 @@ static void run_checkpoint(struct storage *storage)
     connection_start_call(db, pressing ? start + PRESSING_WAIT_US : start, false);
     /* When readers or another process are in the way, what could not be done is done next time. */
     int rc = sqlite3_wal_checkpoint_v2(db->handle, "main",
-                                       pressing ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE, &frames,
-                                       &copied);
+                                       pressing ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE,
+                                       &frames, &copied);
     connection_end_call(db);
 
     (void)pthread_mutex_lock(&storage->lock);
     storage->counts.checkpoints++;
     storage->counts.checkpoint_us += clock_steady_us() - start;
     /* All copied: the next commit begins the file anew, so its pages count from zero again. */
-    storage->checkpointer.due_pages = rc == SQLITE_OK && frames == copied ? DUE_PAGES : db->wal_pages + DUE_PAGES;
+    storage->checkpointer.due_pages =
+        rc == SQLITE_OK && frames == copied ? DUE_PAGES : db->wal_pages + DUE_PAGES;
     if (storage->checkpointer.due_pages == DUE_PAGES)
         db->wal_pages = 0;
     storage->counts.wal_pages = db->wal_pages;
@@ -115,7 +116,8 @@ static bool start_thread(struct storage *storage)
 void checkpoint_note(struct storage *storage)
 {
     struct checkpointer *own = &storage->checkpointer;
-    own->due = storage->config.checkpoint == SES_CHECKPOINT_AUTO && storage->writer.db->wal_pages >= own->due_pages;
+    own->due =
+        storage->config.checkpoint == SES_CHECKPOINT_AUTO && storage->writer.db->wal_pages >= own->due_pages;
 }
 
 bool checkpoint_take_turn(struct storage *storage)

@@ -82,8 +82,7 @@ static void put_number(struct tree_writer *writer, double number)
         int len;
         if (number == 0 && signbit(number)) {
             len = snprintf(text, sizeof text, "-0.0");
-        } else if (number > -exact_integers && number < exact_integers &&
-                   number == (double)(int64_t)number) {
+        } else if (number > -exact_integers && number < exact_integers && number == (double)(int64_t)number) {
             len = snprintf(text, sizeof text, "%.0f", number);
         } else {
             int digits = 15;
@@ -224,9 +223,10 @@ int ses_append_by_key_cjson(ses_store *store, const ses_key *key, const cJSON *e
 static int parse_text(const char *text, size_t len, cJSON **tree, ses_error *error)
 {
     *tree = cJSON_ParseWithLength(text, len);
-    return *tree ? SES_OK
-                 : tell(error, SES_LIMIT,
-                        "cJSON does not take the text (a number too long, nested too deep), or memory is out");
+    return *tree
+               ? SES_OK
+               : tell(error, SES_LIMIT,
+                      "cJSON does not take the text (a number too long, nested too deep), or memory is out");
 }
 
 int ses_value_cjson(const ses_session *session, const char *name, cJSON **value, ses_error *error)

@@ -60,7 +60,8 @@ static bool advance(struct uuid_source *source, int64_t now_ms)
         unsigned char start[2] = {0, 0};
         ok = take_random(source, start, sizeof start);
         source->last_ms = now_ms;
-        source->counter = ((unsigned)start[0] << 8 | start[1]) & 0x7FF; /* half of the room is left to count */
+        source->counter =
+            ((unsigned)start[0] << 8 | start[1]) & 0x7FF; /* half of the room is left to count */
     } else if (source->counter < 0xFFF) {
         source->counter++;
     } else {

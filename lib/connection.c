@@ -67,8 +67,8 @@ int connection_error(struct db *db, int rc, const char *doing, ses_error *error)
     if (code == SES_NOMEM)
         error_nomem(error);
     else if (code == SES_BUSY)
-        error_set(error, code, "%s: still locked by another connection after %lld ms (%s: %s)", db->config->path,
-                  (long long)(db->config->busy_timeout_us / 1000), doing, text);
+        error_set(error, code, "%s: still locked by another connection after %lld ms (%s: %s)",
+                  db->config->path, (long long)(db->config->busy_timeout_us / 1000), doing, text);
     else
         error_set(error, code, "%s: %s failed: %s (SQLite code %d)", db->config->path, doing, text, extended);
     if (error)
@@ -190,7 +190,8 @@ static void query_fail(struct query *query, int rc)
 
 void query_start(struct query *query, struct db *db, enum statement_id id, ses_error *error)
 {
-    *query = (struct query){.db = db, .statement = db->statements[id], .id = id, .code = SES_OK, .error = error};
+    *query =
+        (struct query){.db = db, .statement = db->statements[id], .id = id, .code = SES_OK, .error = error};
     if (UNLIKELY(!query->statement)) {
         int rc = sqlite3_prepare_v3(db->handle, statement_text(id)->sql, -1, SQLITE_PREPARE_PERSISTENT,
                                     &query->statement, NULL);
@@ -216,7 +217,8 @@ void query_bind_int(struct query *query, int parameter, int64_t value)
 void query_bind_text(struct query *query, int parameter, struct span text)
 {
     if (query->code == SES_OK) {
-        int rc = sqlite3_bind_text64(query->statement, parameter, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+        int rc =
+            sqlite3_bind_text64(query->statement, parameter, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
         if (UNLIKELY(rc != SQLITE_OK))
             query_fail(query, rc);
     }

@@ -12,7 +12,7 @@
 struct db {
     sqlite3 *handle;
     const struct storage_config *config;
-    int64_t busy_deadline; /* of the call under way, by the steady clock */
+    int64_t busy_deadline;     /* of the call under way, by the steady clock */
     atomic_bool interruptible; /* by another thread */
     atomic_bool interrupted;
     struct db *next_idle; /* in the pool of readers */
@@ -67,7 +67,8 @@ struct query {
 
 SESLITE_PRIVATE void query_start(struct query *query, struct db *db, enum statement_id id, ses_error *error);
 SESLITE_PRIVATE void query_bind_int(struct query *query, int parameter, int64_t value);
-SESLITE_PRIVATE void query_bind_text(struct query *query, int parameter, struct span text); /* no text: NULL */
+SESLITE_PRIVATE void query_bind_text(struct query *query, int parameter,
+                                     struct span text); /* no text: NULL */
 SESLITE_PRIVATE bool query_row(struct query *query);
 SESLITE_PRIVATE int64_t query_int(struct query *query, int column);
 /* Borrowed until the next row; memory out is kept like any failure. */

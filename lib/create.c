@@ -85,8 +85,9 @@ static int run_create(struct db *db, void *context, ses_error *error)
     } else if (result == SES_OK && job->get_existing) {
         status = SES_EXISTING;
     } else if (result == SES_OK) {
-        result = error_set(error, SES_EXISTS, "there already is a session %.100s/%.100s/%.100s (app/user/session)",
-                           key->app, key->user, key->session);
+        result =
+            error_set(error, SES_EXISTS, "there already is a session %.100s/%.100s/%.100s (app/user/session)",
+                      key->app, key->user, key->session);
     }
     if (result == SES_OK && job->session)
         result = session_load(job->session, db, &row, &job->range, error);
@@ -170,8 +171,8 @@ int ses_create_with(ses_store *store, const ses_key *key, const char *state, siz
     return result;
 }
 
-int ses_create(ses_store *store, const ses_key *key, const char *state, size_t state_len, ses_session **session,
-               ses_error *error)
+int ses_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
+               ses_session **session, ses_error *error)
 {
     return ses_create_with(store, key, state, state_len, NULL, session, error);
 }
@@ -204,7 +205,8 @@ static int run_get(struct db *db, void *context, ses_error *error)
     return code;
 }
 
-int ses_get(ses_store *store, const ses_key *key, const ses_range *range, ses_session **session, ses_error *error)
+int ses_get(ses_store *store, const ses_key *key, const ses_range *range, ses_session **session,
+            ses_error *error)
 {
     struct get_job job = {.key = key};
     int code = store_enter(store, error);
@@ -327,8 +329,8 @@ static int run_delete_user(struct db *db, void *context, ses_error *error)
     return code;
 }
 
-int ses_delete_user(ses_store *store, const char *app, const char *user, int64_t *sessions, int64_t *state_keys,
-                    ses_error *error)
+int ses_delete_user(ses_store *store, const char *app, const char *user, int64_t *sessions,
+                    int64_t *state_keys, ses_error *error)
 {
     struct delete_user_job job = {app, user, 0, 0};
     int code = store_enter(store, error);

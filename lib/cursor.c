@@ -50,7 +50,8 @@ static int run_open(struct db *db, void *context, ses_error *error)
     if (code == SES_NOTFOUND)
         (void)no_such_session(job->key->app, job->key->user, job->key->session, error);
     if (code == SES_OK) {
-        bool seeks = !job->cursor->backward && (job->wanted.newest != INT64_MAX || job->wanted.since_us != INT64_MIN);
+        bool seeks =
+            !job->cursor->backward && (job->wanted.newest != INT64_MAX || job->wanted.since_us != INT64_MIN);
         job->cursor->session_id = row.id;
         *range = job->wanted;
         if (range->last_seq > row.last_seq)
@@ -65,8 +66,8 @@ static int run_open(struct db *db, void *context, ses_error *error)
     return code;
 }
 
-int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_options *given, ses_cursor **cursor,
-                    ses_error *error)
+int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_options *given,
+                    ses_cursor **cursor, ses_error *error)
 {
     ses_cursor_options options;
     struct open_job job = {.key = key};

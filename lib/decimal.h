@@ -7,7 +7,8 @@
 enum decimal_result { DECIMAL_EXACT, DECIMAL_INEXACT, DECIMAL_TOO_LARGE };
 
 /* The JSON number times 10^shift as an integer, cut towards zero; `*half`: what was cut off is half or more. */
-SESLITE_PRIVATE enum decimal_result decimal_truncate(struct span number, int shift, int64_t *value, bool *half);
+SESLITE_PRIVATE enum decimal_result decimal_truncate(struct span number, int shift, int64_t *value,
+                                                     bool *half);
 /* The same, to the nearest integer, halves away from zero. */
 SESLITE_PRIVATE enum decimal_result decimal_round(struct span number, int shift, int64_t *value);
 

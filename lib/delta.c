@@ -10,8 +10,10 @@ static const char *const TOMBSTONE = "__ADK_SENTINEL_REMOVED__";
 
 /* --------------------------------------------------------------------------------------------- scopes */
 
-static const struct span prefixes[SCOPE_COUNT] = {
-    [SCOPE_APP] = {"app:", 4}, [SCOPE_USER] = {"user:", 5}, [SCOPE_SESSION] = {"", 0}, [SCOPE_TEMP] = {"temp:", 5}};
+static const struct span prefixes[SCOPE_COUNT] = {[SCOPE_APP] = {"app:", 4},
+                                                  [SCOPE_USER] = {"user:", 5},
+                                                  [SCOPE_SESSION] = {"", 0},
+                                                  [SCOPE_TEMP] = {"temp:", 5}};
 
 struct span scope_prefix(enum scope scope)
 {
@@ -40,7 +42,8 @@ int scope_check_name(struct span name, ses_error *error)
 
     (void)scope_of(name, &key);
     if (key.len > SES_ID_MAX)
-        code = error_set(error, SES_INVALID, "the state key \"%.40s...\" has %zu bytes after its prefix; %d are allowed",
+        code = error_set(error, SES_INVALID,
+                         "the state key \"%.40s...\" has %zu bytes after its prefix; %d are allowed",
                          name.ptr, key.len, SES_ID_MAX);
     else if (key.len && memchr(key.ptr, '\0', key.len))
         code = error_set(error, SES_INVALID, "the state key \"%s\" goes on behind a NUL character", name.ptr);
@@ -113,7 +116,8 @@ static int decode_name(struct arena *arena, struct json_string key, struct span 
         memcpy(plain, key.raw.ptr, key.raw.len);
         name->len = key.raw.len;
     } else if (!json_unescape(key, plain, &name->len)) {
-        code = error_set(error, SES_INVALID, "a state key holds a lone surrogate, which UTF-8 cannot express");
+        code =
+            error_set(error, SES_INVALID, "a state key holds a lone surrogate, which UTF-8 cannot express");
     }
     if (code == SES_OK) {
         plain[name->len] = '\0';
@@ -176,8 +180,8 @@ static bool cutter_end(const struct cutter *cutter, struct edits *edits, const s
 }
 
 /* One member behind its key. */
-static int read_member(struct json_reader *reader, struct arena *arena, struct delta *delta, struct edits *edits,
-                       struct cutter *cutter, struct json_string key, ses_error *error)
+static int read_member(struct json_reader *reader, struct arena *arena, struct delta *delta,
+                       struct edits *edits, struct cutter *cutter, struct json_string key, ses_error *error)
 {
     size_t key_at = (size_t)(key.raw.ptr - 1 - reader->text);
     struct delta_op op = {0};

@@ -46,7 +46,8 @@ SESLITE_PRIVATE void delta_free(struct delta *delta, const ses_allocator *alloca
 SESLITE_PRIVATE void edits_free(struct edits *edits, const ses_allocator *allocator);
 SESLITE_PRIVATE bool edits_add(struct edits *edits, const ses_allocator *allocator, struct edit edit);
 /* The text with the edits made; NULL: out of memory. */
-SESLITE_PRIVATE char *edits_apply(const struct edits *edits, struct arena *arena, struct span text, size_t *len);
+SESLITE_PRIVATE char *edits_apply(const struct edits *edits, struct arena *arena, struct span text,
+                                  size_t *len);
 
 /*
  * Reads the object that comes next in `reader`. `temp:` keys become operations and also edits that cut them

@@ -24,8 +24,17 @@ void event_draft_free(struct event_draft *draft)
 
 /* ------------------------------------------------------------------------------------ envelope fields */
 
-enum field { FIELD_ID, FIELD_INVOCATION, FIELD_AUTHOR, FIELD_BRANCH, FIELD_TIME, FIELD_PARTIAL, FIELD_ACTIONS,
-             FIELD_DELTA, FIELD_COUNT };
+enum field {
+    FIELD_ID,
+    FIELD_INVOCATION,
+    FIELD_AUTHOR,
+    FIELD_BRANCH,
+    FIELD_TIME,
+    FIELD_PARTIAL,
+    FIELD_ACTIONS,
+    FIELD_DELTA,
+    FIELD_COUNT
+};
 
 struct field_names {
     const char *camel;
@@ -33,14 +42,10 @@ struct field_names {
 };
 
 static const struct field_names field_names[FIELD_COUNT] = {
-    [FIELD_ID] = {"id", NULL},
-    [FIELD_INVOCATION] = {"invocationId", "invocation_id"},
-    [FIELD_AUTHOR] = {"author", NULL},
-    [FIELD_BRANCH] = {"branch", NULL},
-    [FIELD_TIME] = {"timestamp", NULL},
-    [FIELD_PARTIAL] = {"partial", NULL},
-    [FIELD_ACTIONS] = {"actions", NULL},
-    [FIELD_DELTA] = {"stateDelta", "state_delta"},
+    [FIELD_ID] = {"id", NULL},           [FIELD_INVOCATION] = {"invocationId", "invocation_id"},
+    [FIELD_AUTHOR] = {"author", NULL},   [FIELD_BRANCH] = {"branch", NULL},
+    [FIELD_TIME] = {"timestamp", NULL},  [FIELD_PARTIAL] = {"partial", NULL},
+    [FIELD_ACTIONS] = {"actions", NULL}, [FIELD_DELTA] = {"stateDelta", "state_delta"},
 };
 
 /* How each field was spelled, to tell which stand twice. */
@@ -79,8 +84,8 @@ static int wrong_type(const struct envelope *envelope, enum field field, const c
                     field == FIELD_DELTA ? "actions." : "", envelope->seen[field], due);
 }
 
-static int mark_seen(struct envelope *envelope, enum field field, const char *spelling, struct json_string key,
-                     ses_error *error)
+static int mark_seen(struct envelope *envelope, enum field field, const char *spelling,
+                     struct json_string key, ses_error *error)
 {
     const char *before = envelope->seen[field];
     size_t offset = offset_in(envelope, key.raw.ptr - 1);
@@ -91,15 +96,15 @@ static int mark_seen(struct envelope *envelope, enum field field, const char *sp
                         spelling);
     else if (before)
         code = error_at(error, SES_INVALID, offset,
-                        "at byte %zu: the event has both %s and %s; only one spelling may stand", offset, before,
-                        spelling);
+                        "at byte %zu: the event has both %s and %s; only one spelling may stand", offset,
+                        before, spelling);
     envelope->seen[field] = spelling;
     return code;
 }
 
 /* A string field, decoded: as it stands when it holds no escapes, else into the draft's arena. */
-static int read_text(struct envelope *envelope, struct event_draft *draft, enum field field, struct span *text,
-                     ses_error *error)
+static int read_text(struct envelope *envelope, struct event_draft *draft, enum field field,
+                     struct span *text, ses_error *error)
 {
     struct json_string string = {{NULL, 0}, false};
     const char *at = envelope->reader.at;
@@ -134,7 +139,8 @@ static int read_id(struct envelope *envelope, struct event_draft *draft, ses_err
     return code;
 }
 
-static int read_time(struct envelope *envelope, struct event_draft *draft, enum json_type type, ses_error *error)
+static int read_time(struct envelope *envelope, struct event_draft *draft, enum json_type type,
+                     ses_error *error)
 {
     const char *at = envelope->reader.at;
     const char *wrong = NULL;
@@ -188,16 +194,20 @@ static int read_null(struct envelope *envelope, struct event_draft *draft, enum 
     return code;
 }
 
-static int read_field(struct envelope *envelope, struct event_draft *draft, enum field field, ses_error *error)
+static int read_field(struct envelope *envelope, struct event_draft *draft, enum field field,
+                      ses_error *error)
 {
     static const struct {
         enum json_type type;
         const char *name;
     } due[FIELD_COUNT] = {
-        [FIELD_ID] = {JSON_STRING, "a string"},      [FIELD_INVOCATION] = {JSON_STRING, "a string"},
-        [FIELD_AUTHOR] = {JSON_STRING, "a string"},  [FIELD_BRANCH] = {JSON_STRING, "a string"},
+        [FIELD_ID] = {JSON_STRING, "a string"},
+        [FIELD_INVOCATION] = {JSON_STRING, "a string"},
+        [FIELD_AUTHOR] = {JSON_STRING, "a string"},
+        [FIELD_BRANCH] = {JSON_STRING, "a string"},
         [FIELD_TIME] = {JSON_STRING, "a number of seconds or RFC 3339 text"},
-        [FIELD_PARTIAL] = {JSON_BOOL, "true or false"}, [FIELD_ACTIONS] = {JSON_OBJECT, "an object"},
+        [FIELD_PARTIAL] = {JSON_BOOL, "true or false"},
+        [FIELD_ACTIONS] = {JSON_OBJECT, "an object"},
         [FIELD_DELTA] = {JSON_OBJECT, "an object"},
     };
     enum json_type type = json_peek(&envelope->reader);
@@ -205,7 +215,8 @@ static int read_field(struct envelope *envelope, struct event_draft *draft, enum
 
     if (type == JSON_NULL) {
         code = read_null(envelope, draft, field, error);
-    } else if (type != JSON_NONE && type != due[field].type && !(field == FIELD_TIME && type == JSON_NUMBER)) {
+    } else if (type != JSON_NONE && type != due[field].type &&
+               !(field == FIELD_TIME && type == JSON_NUMBER)) {
         code = wrong_type(envelope, field, envelope->reader.at, due[field].name, error);
     } else if (type == JSON_NONE) {
         (void)json_skip(&envelope->reader, NULL); /* tells what is wrong */
@@ -242,8 +253,8 @@ static int read_field(struct envelope *envelope, struct event_draft *draft, enum
 }
 
 /* The members of the object that comes next; those that are fields from `first` to `last` are read. */
-static int read_object(struct envelope *envelope, struct event_draft *draft, enum field first, enum field last,
-                       ses_error *error)
+static int read_object(struct envelope *envelope, struct event_draft *draft, enum field first,
+                       enum field last, ses_error *error)
 {
     struct json_reader *reader = &envelope->reader;
     struct json_string key;

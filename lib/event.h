@@ -15,8 +15,8 @@ struct event_draft {
     bool has_time;
     bool partial;
     struct delta delta;
-    struct edits edits;   /* the cuts, and room for the id and the time where they are missing */
-    size_t id_edit;       /* where in `edits` the id goes, when it was there as null; else NO_EDIT */
+    struct edits edits; /* the cuts, and room for the id and the time where they are missing */
+    size_t id_edit;     /* where in `edits` the id goes, when it was there as null; else NO_EDIT */
     size_t time_edit;
 };
 

@@ -22,7 +22,9 @@
 static int cannot_open(const char *path, const char *doing, int number, ses_error *error)
 {
     char text[128] = "";
-    int code = number == ENOSPC || number == EDQUOT ? SES_FULL : number == EROFS ? SES_READONLY : SES_CANTOPEN;
+    int code = number == ENOSPC || number == EDQUOT ? SES_FULL
+               : number == EROFS                    ? SES_READONLY
+                                                    : SES_CANTOPEN;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 
     (void)strncpy(text, plain ? strerror_l(number, plain) : "the system refused", sizeof text - 1);

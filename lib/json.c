@@ -315,7 +315,8 @@ static bool skip_scalar(struct json_reader *reader, enum json_type type)
         break;
     default:
         ok = refuse(reader, reader->at,
-                    reader->at < reader->end ? "no JSON value begins so" : "the text ends where a value is due");
+                    reader->at < reader->end ? "no JSON value begins so"
+                                             : "the text ends where a value is due");
         break;
     }
     return ok;
@@ -461,8 +462,8 @@ bool json_finish(struct json_reader *reader)
 int json_error(const struct json_reader *reader, ses_error *error)
 {
     size_t offset = (size_t)(reader->wrong_at - reader->text);
-    return error_at(error, reader->wrong == TOO_DEEP ? SES_LIMIT : SES_JSON, offset, "at byte %zu: %s", offset,
-                    reader->wrong);
+    return error_at(error, reader->wrong == TOO_DEEP ? SES_LIMIT : SES_JSON, offset, "at byte %zu: %s",
+                    offset, reader->wrong);
 }
 
 int json_check(const char *text, size_t len, ses_error *error)

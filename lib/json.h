@@ -14,9 +14,9 @@ struct json_reader {
     const char *text;
     const char *at; /* the next byte to read */
     const char *end;
-    unsigned depth;     /* of the objects entered */
-    bool fresh;         /* an object was just entered: no comma is due */
-    const char *wrong;  /* what was refused: static text; NULL: nothing so far */
+    unsigned depth;    /* of the objects entered */
+    bool fresh;        /* an object was just entered: no comma is due */
+    const char *wrong; /* what was refused: static text; NULL: nothing so far */
     const char *wrong_at;
 };
 
@@ -35,7 +35,8 @@ SESLITE_PRIVATE enum json_type json_peek(struct json_reader *reader);
 SESLITE_PRIVATE enum json_type json_type_of(struct span value);
 
 /* Each of these moves on and returns true, or returns false with `wrong` set. */
-SESLITE_PRIVATE bool json_skip(struct json_reader *reader, struct span *value); /* any value; `value` may be NULL */
+SESLITE_PRIVATE bool json_skip(struct json_reader *reader,
+                               struct span *value); /* any value; `value` may be NULL */
 SESLITE_PRIVATE bool json_read_string(struct json_reader *reader, struct json_string *string);
 SESLITE_PRIVATE bool json_enter(struct json_reader *reader); /* into the object that comes next */
 /* The next member of an object, up to its value: true with its key; false at the end or with `wrong` set. */

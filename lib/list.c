@@ -76,8 +76,8 @@ static int add_session(void *context, const struct session_row *row, struct span
             session->row = *row;
             result = load_state(job, session, error);
         }
-        if (result == SES_OK && !memory_grow(&page->store->allocator, &sessions, &page->capacity, page->count + 1,
-                                             sizeof(ses_session *)))
+        if (result == SES_OK && !memory_grow(&page->store->allocator, &sessions, &page->capacity,
+                                             page->count + 1, sizeof(ses_session *)))
             result = error_nomem(error);
         page->sessions = sessions;
         if (result == SES_OK)
@@ -117,8 +117,8 @@ static int make_token(struct list_job *job, ses_error *error)
 {
     ses_list_page *page = job->page;
     const ses_session *last = page->sessions[page->count - 1];
-    const struct list_place place = {last->row.updated_us, {last->id, strlen(last->id)}, last->row.user_id,
-                                     last->row.id};
+    const struct list_place place = {
+        last->row.updated_us, {last->id, strlen(last->id)}, last->row.user_id, last->row.id};
     page->token = list_token_write(&job->identity, &place, &page->arena);
     return page->token ? SES_OK : error_nomem(error);
 }

@@ -43,7 +43,8 @@ static uint64_t get_number(const unsigned char *bytes)
     return number;
 }
 
-char *list_token_write(const struct list_identity *identity, const struct list_place *place, struct arena *arena)
+char *list_token_write(const struct list_identity *identity, const struct list_place *place,
+                       struct arena *arena)
 {
     static const char hex[] = "0123456789abcdef";
     size_t len = TOKEN_HEAD + place->name.len;
@@ -95,7 +96,8 @@ int list_token_read(const struct list_identity *identity, const char *token, str
             code = error_nomem(error);
     }
     if (code == SES_OK) {
-        good = good && from_hex(token, bytes, len) && get_number(bytes) == check_sum(identity, bytes + 8, len - 8);
+        good = good && from_hex(token, bytes, len) &&
+               get_number(bytes) == check_sum(identity, bytes + 8, len - 8);
         if (good) {
             place->updated_us = (int64_t)get_number(bytes + 8);
             place->user_id = (int64_t)get_number(bytes + 16);

@@ -16,7 +16,7 @@ struct list_identity {
 SESLITE_PRIVATE char *list_token_write(const struct list_identity *identity, const struct list_place *place,
                                        struct arena *arena);
 /* INVALID when it is not a token of this list. The place's name lives in the arena. */
-SESLITE_PRIVATE int list_token_read(const struct list_identity *identity, const char *token, struct arena *arena,
-                                    struct list_place *place, ses_error *error);
+SESLITE_PRIVATE int list_token_read(const struct list_identity *identity, const char *token,
+                                    struct arena *arena, struct list_place *place, ses_error *error);
 
 #endif

@@ -106,11 +106,7 @@ struct arena_chunk {
     size_t bytes; /* of room, behind this header */
 };
 
-enum {
-    ARENA_ALIGNMENT = _Alignof(max_align_t),
-    ARENA_FIRST_CHUNK = 1024,
-    ARENA_LARGEST_CHUNK = 64 * 1024
-};
+enum { ARENA_ALIGNMENT = _Alignof(max_align_t), ARENA_FIRST_CHUNK = 1024, ARENA_LARGEST_CHUNK = 64 * 1024 };
 
 void arena_init(struct arena *arena, const ses_allocator *allocator)
 {

@@ -10,8 +10,8 @@ SESLITE_PRIVATE void *memory_zeroed(const ses_allocator *allocator, size_t bytes
 SESLITE_PRIVATE void *memory_resize(const ses_allocator *allocator, void *memory, size_t bytes);
 SESLITE_PRIVATE void memory_free(const ses_allocator *allocator, void *memory);
 /* Room for `needed` elements in all: grows `*items` by doubling. False: out of memory, unchanged. */
-SESLITE_PRIVATE bool memory_grow(const ses_allocator *allocator, void **items, size_t *capacity, size_t needed,
-                                 size_t item_bytes);
+SESLITE_PRIVATE bool memory_grow(const ses_allocator *allocator, void **items, size_t *capacity,
+                                 size_t needed, size_t item_bytes);
 /* A text for the caller, freed by ses_free: room for `len` bytes and a NUL, which is set. */
 SESLITE_PRIVATE char *memory_text(const ses_allocator *allocator, size_t len);
 

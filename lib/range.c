@@ -10,8 +10,8 @@ int range_take(const ses_range *given, struct range *range, ses_error *error)
 
     *range = (struct range){false, INT64_MAX, INT64_MIN, 1, INT64_MAX};
     if (code == SES_OK)
-        code = check_flags(own.which, SES_RANGE_NONE | SES_RANGE_NEWEST | SES_RANGE_SINCE | SES_RANGE_SEQ, "range",
-                           error);
+        code = check_flags(own.which, SES_RANGE_NONE | SES_RANGE_NEWEST | SES_RANGE_SINCE | SES_RANGE_SEQ,
+                           "range", error);
     if (code == SES_OK) {
         range->none = (own.which & SES_RANGE_NONE) != 0;
         if (own.which & SES_RANGE_NEWEST)
@@ -59,6 +59,7 @@ int range_walk(struct db *db, int64_t session_id, const struct range *range, enu
     int code = SES_OK;
 
     if (!range->none && range->newest > 0)
-        code = events_walk(db, session_id, range->first_seq, range->last_seq, walk, walk_row, &walking, error);
+        code =
+            events_walk(db, session_id, range->first_seq, range->last_seq, walk, walk_row, &walking, error);
     return code;
 }

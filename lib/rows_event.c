@@ -43,7 +43,7 @@ static void read_texts(struct query *query, struct event_row *row)
 }
 
 static int visit_event_rows(struct query *query, bool times_only, event_visitor *visit, void *context,
-                      ses_error *error)
+                            ses_error *error)
 {
     int high_column = times_only ? 2 : 6;
     int result = SES_OK;

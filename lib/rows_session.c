@@ -39,9 +39,10 @@ static int check_row(const struct session_row *row, const struct db *db, ses_err
     const int64_t most = INT64_MAX / 2;
     bool sound = within(row->id, 1, STORAGE_MAX_SESSION_ID) && within(row->last_seq, 0, STORAGE_MAX_SEQ) &&
                  within(row->version, 0, most) && within(row->event_count, 0, most);
-    return sound ? SES_OK
-                 : error_set(error, SES_CORRUPT, "%s: the row of session number %lld holds impossible numbers",
-                             db->config->path, (long long)row->id);
+    return sound
+               ? SES_OK
+               : error_set(error, SES_CORRUPT, "%s: the row of session number %lld holds impossible numbers",
+                           db->config->path, (long long)row->id);
 }
 
 /* Ends a query that looks for one session. */
@@ -101,7 +102,8 @@ int user_find(struct db *db, const char *app, const char *user, struct user_row 
     return code == SES_OK && !found ? SES_NOTFOUND : code;
 }
 
-static int user_ensure(struct db *db, const char *app, const char *user, struct user_row *row, ses_error *error)
+static int user_ensure(struct db *db, const char *app, const char *user, struct user_row *row,
+                       ses_error *error)
 {
     struct query query;
     int64_t app_id = 0;

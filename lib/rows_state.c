@@ -52,8 +52,8 @@ int state_one(struct db *db, enum scope scope, int64_t owner, struct span key, s
     return visit_state_rows(&query, visit, context, error);
 }
 
-int state_set(struct db *db, enum scope scope, const struct session_row *session, int64_t seq, struct span key,
-              struct span value, ses_error *error)
+int state_set(struct db *db, enum scope scope, const struct session_row *session, int64_t seq,
+              struct span key, struct span value, ses_error *error)
 {
     struct query query;
     query_start(&query, db, scope_statements[scope].set, error);

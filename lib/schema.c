@@ -51,7 +51,8 @@ static int read_marks(struct db *db, int *version, ses_error *error)
     if (code == SES_OK)
         code = connection_execute(db, "COMMIT", "looking at the file", error);
     else if (!sqlite3_get_autocommit(db->handle))
-        (void)connection_execute(db, "ROLLBACK", "looking at the file", NULL); /* the failure is told already */
+        (void)connection_execute(db, "ROLLBACK", "looking at the file",
+                                 NULL); /* the failure is told already */
     if (code == SES_OK)
         code = judge(db->config->path, application, user_version, objects, error);
     if (code == SES_OK)

@@ -18,7 +18,8 @@ static char *put_text(char **to, struct span text)
 
 ses_event *event_copy(struct arena *arena, const struct event_row *row)
 {
-    size_t bytes = row->id.len + row->invocation_id.len + row->author.len + row->branch.len + row->body.len + 5;
+    size_t bytes =
+        row->id.len + row->invocation_id.len + row->author.len + row->branch.len + row->body.len + 5;
     ses_event *event = arena_new(arena, sizeof *event + bytes);
 
     if (event) {
@@ -97,8 +98,8 @@ static int load_event(void *context, const struct event_row *row, ses_error *err
     return ok ? SES_OK : error_nomem(error);
 }
 
-int session_load(ses_session *session, struct db *db, const struct session_row *row, const struct range *range,
-                 ses_error *error)
+int session_load(ses_session *session, struct db *db, const struct session_row *row,
+                 const struct range *range, ses_error *error)
 {
     struct event_list *events = &session->events;
 

@@ -30,14 +30,16 @@ struct ses_session {
 };
 
 /* An empty handle. `key` is copied. */
-SESLITE_PRIVATE int session_new(ses_store *store, const ses_key *key, ses_session **session, ses_error *error);
+SESLITE_PRIVATE int session_new(ses_store *store, const ses_key *key, ses_session **session,
+                                ses_error *error);
 /* Reads everything inside a read or write job: the row is known. */
 SESLITE_PRIVATE int session_load(ses_session *session, struct db *db, const struct session_row *row,
                                  const struct range *range, ses_error *error);
 
 /* An event's copy in the arena; NULL: out of memory. */
 SESLITE_PRIVATE ses_event *event_copy(struct arena *arena, const struct event_row *row);
-SESLITE_PRIVATE bool event_list_add(struct event_list *list, const ses_allocator *allocator, ses_event *event);
+SESLITE_PRIVATE bool event_list_add(struct event_list *list, const ses_allocator *allocator,
+                                    ses_event *event);
 
 /*
  * What moves a handle forward. It is made ready inside a job, where things can fail, without touching the
@@ -48,12 +50,12 @@ struct session_update {
     struct session_row row;
     struct arena arena;
     struct event_list events;
-    bool reloads_shared;          /* app and user state were read anew, into `shared` */
+    bool reloads_shared; /* app and user state were read anew, into `shared` */
     struct state shared;
     struct state_changes changes; /* of stored state */
     struct state_changes temp;
     bool clears_temp;
-    char *invocation;             /* NULL: stays as it is */
+    char *invocation; /* NULL: stays as it is */
 };
 
 SESLITE_PRIVATE int update_init(struct session_update *update, ses_session *session, ses_error *error);

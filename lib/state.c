@@ -54,8 +54,9 @@ static void sip_round(uint64_t v[4])
 /* SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). */
 static uint64_t hash_name(const struct state_seed *seed, struct span name)
 {
-    uint64_t v[4] = {seed->words[0] ^ UINT64_C(0x736f6d6570736575), seed->words[1] ^ UINT64_C(0x646f72616e646f6d),
-                     seed->words[0] ^ UINT64_C(0x6c7967656e657261), seed->words[1] ^ UINT64_C(0x7465646279746573)};
+    uint64_t v[4] = {
+        seed->words[0] ^ UINT64_C(0x736f6d6570736575), seed->words[1] ^ UINT64_C(0x646f72616e646f6d),
+        seed->words[0] ^ UINT64_C(0x6c7967656e657261), seed->words[1] ^ UINT64_C(0x7465646279746573)};
     size_t left = name.len;
     const char *p = name.ptr;
     uint64_t word;
@@ -124,8 +125,8 @@ static size_t map_slot(const struct state_map *map, uint64_t hash, struct span n
     size_t slot = (size_t)hash & mask;
     const struct state_entry *entry;
 
-    while ((entry = map->slots[slot]) != NULL &&
-           !(entry->hash == hash && entry->name_len == name.len && memcmp(entry->bytes, name.ptr, name.len) == 0))
+    while ((entry = map->slots[slot]) != NULL && !(entry->hash == hash && entry->name_len == name.len &&
+                                                   memcmp(entry->bytes, name.ptr, name.len) == 0))
         slot = (slot + 1) & mask;
     return slot;
 }
@@ -318,7 +319,8 @@ int state_entry_text(const struct state *state, struct state_entry *entry, ses_e
         } else if (!json_unescape(string, text, &entry->text_len)) {
             memory_free(state->allocator, text);
             code = error_set(error, SES_RANGE,
-                             "the value of \"%s\" holds a lone surrogate, which UTF-8 cannot express", entry->bytes);
+                             "the value of \"%s\" holds a lone surrogate, which UTF-8 cannot express",
+                             entry->bytes);
         } else {
             text[entry->text_len] = '\0';
             entry->text = text;

@@ -11,12 +11,12 @@
 struct state_entry {
     uint64_t hash;
     enum scope scope;
-    bool removes;     /* in staged changes: takes the key away */
+    bool removes; /* in staged changes: takes the key away */
     size_t name_len;
     size_t value_len;
-    char *text;       /* the unescaped string, made when first asked for */
+    char *text; /* the unescaped string, made when first asked for */
     size_t text_len;
-    char bytes[];     /* name, NUL, value, NUL */
+    char bytes[]; /* name, NUL, value, NUL */
 };
 
 SESLITE_PRIVATE const char *state_entry_name(const struct state_entry *entry);
@@ -61,8 +61,8 @@ struct state_changes {
     size_t capacity;
 };
 
-SESLITE_PRIVATE int state_stage(struct state *state, const struct delta *delta, enum scope from, enum scope to,
-                                struct state_changes *changes, ses_error *error);
+SESLITE_PRIVATE int state_stage(struct state *state, const struct delta *delta, enum scope from,
+                                enum scope to, struct state_changes *changes, ses_error *error);
 /* To be called once behind all state_stage, before state_apply. */
 SESLITE_PRIVATE int state_reserve(struct state *state, const struct state_changes *changes, ses_error *error);
 SESLITE_PRIVATE void state_apply(struct state *state, struct state_changes *changes);

@@ -20,7 +20,8 @@ static const char *known_bugs(int version)
     bool fixed = version >= 3051003 || (version >= 3050007 && version < 3051000) ||
                  (version >= 3044006 && version < 3045000);
     return fixed ? ""
-                 : "WAL-reset (https://www.sqlite.org/wal.html#walresetbug): when two connections checkpoint or "
+                 : "WAL-reset (https://www.sqlite.org/wal.html#walresetbug): when two connections checkpoint "
+                   "or "
                    "write at the very same moment the file can, very rarely, be damaged. Fixed in SQLite "
                    "3.51.3, 3.50.7 and 3.44.6. In one process a store checkpoints with one connection only";
 }
@@ -94,7 +95,8 @@ static int set_journal(struct storage *storage, ses_error *error)
         if (config->in_memory)
             storage->journal_reason = "the store is in memory";
         else if (remote)
-            storage->journal_reason = "the file is on a network or virtual file system, where WAL is not safe";
+            storage->journal_reason =
+                "the file is on a network or virtual file system, where WAL is not safe";
         else if (!want_wal)
             storage->journal_reason = "a rollback journal was asked for";
         else
@@ -114,8 +116,8 @@ static int set_durability(struct storage *storage, ses_error *error)
     int code = connection_execute(storage->writer.db, sql, "setting the durability", error);
 
     if (code == SES_OK) /* the write-ahead file gives back what a rare large transaction made of it */
-        code = connection_execute(storage->writer.db, "PRAGMA journal_size_limit = 16777216", "setting up the writer",
-                                  error);
+        code = connection_execute(storage->writer.db, "PRAGMA journal_size_limit = 16777216",
+                                  "setting up the writer", error);
     return code;
 }
 
@@ -129,10 +131,11 @@ static int open_writer(struct storage *storage, ses_error *error)
     else if (code == SES_OK)
         code = schema_version(storage->writer.db, &version, error);
     if (code == SES_OK && storage->config.read_only && version < schema_latest())
-        code = error_set(error, SES_READONLY,
-                         "%s: the store has schema version %d and must be brought to %d first: open it once for "
-                         "writing",
-                         storage->config.path, version, schema_latest());
+        code =
+            error_set(error, SES_READONLY,
+                      "%s: the store has schema version %d and must be brought to %d first: open it once for "
+                      "writing",
+                      storage->config.path, version, schema_latest());
     if (code == SES_OK)
         code = set_journal(storage, error);
     if (code == SES_OK && !storage->config.read_only)
@@ -229,8 +232,8 @@ int refuse_closed(const struct storage *storage, ses_error *error)
 
 int refuse_busy(const struct storage *storage, const char *what, ses_error *error)
 {
-    return error_set(error, SES_BUSY, "%s: waited %lld ms for %s in use by other threads", storage->config.path,
-                     (long long)(storage->config.busy_timeout_us / 1000), what);
+    return error_set(error, SES_BUSY, "%s: waited %lld ms for %s in use by other threads",
+                     storage->config.path, (long long)(storage->config.busy_timeout_us / 1000), what);
 }
 
 /* Every call is counted while it is under way, so that closing can wait for it. */
@@ -354,7 +357,8 @@ static int64_t file_size(const struct storage *storage, const char *suffix)
     char path[4096];
     struct stat status;
     int len = snprintf(path, sizeof path, "%s%s", storage->config.path, suffix);
-    bool there = !storage->config.in_memory && len > 0 && (size_t)len < sizeof path && stat(path, &status) == 0;
+    bool there =
+        !storage->config.in_memory && len > 0 && (size_t)len < sizeof path && stat(path, &status) == 0;
     return there ? (int64_t)status.st_size : 0;
 }
 

@@ -71,7 +71,8 @@ struct storage_counts {
     int64_t file_bytes;
     int64_t wal_bytes;
 };
-SESLITE_PRIVATE int storage_statistics(struct storage *storage, struct storage_counts *counts, ses_error *error);
+SESLITE_PRIVATE int storage_statistics(struct storage *storage, struct storage_counts *counts,
+                                       ses_error *error);
 
 /* ---- inside jobs. Spans that come out live until the visitor returns. Visitors return 0 to go on, a positive
  * value to stop, a negative code to fail; the walk returns 0 or the negative code. */
@@ -92,7 +93,8 @@ struct session_row {
 #define STORAGE_MAX_SEQ INT64_C(0xFFFFFFFF)
 
 /* SES_NOTFOUND (without a message) when there is none. */
-SESLITE_PRIVATE int session_find(struct db *db, const ses_key *key, struct session_row *row, ses_error *error);
+SESLITE_PRIVATE int session_find(struct db *db, const ses_key *key, struct session_row *row,
+                                 ses_error *error);
 SESLITE_PRIVATE int session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error);
 /* Makes app and user where they are new. There must be no such session. `initial_state` without text: empty. */
 SESLITE_PRIVATE int session_add(struct db *db, const ses_key *key, int64_t created_us,
@@ -123,11 +125,11 @@ struct list_place {
 };
 
 struct list_query {
-    bool whole_app;   /* all users of the app `owner`, else the sessions of the user `owner` */
-    int64_t owner;    /* app or user id */
-    int order;        /* SES_ORDER_* */
+    bool whole_app; /* all users of the app `owner`, else the sessions of the user `owner` */
+    int64_t owner;  /* app or user id */
+    int order;      /* SES_ORDER_* */
     int64_t limit;
-    bool from_start;  /* else behind `after` */
+    bool from_start; /* else behind `after` */
     struct list_place after;
 };
 
@@ -165,14 +167,15 @@ struct event_row {
 
 typedef int event_visitor(void *context, const struct event_row *row, ses_error *error);
 /* SES_EXISTS (without a message) when the session has an event of that id. */
-SESLITE_PRIVATE int event_add(struct db *db, int64_t session_id, const struct event_row *row, ses_error *error);
+SESLITE_PRIVATE int event_add(struct db *db, int64_t session_id, const struct event_row *row,
+                              ses_error *error);
 /* Visits nothing when there is no such event. */
 SESLITE_PRIVATE int event_by_id(struct db *db, int64_t session_id, struct span id, event_visitor *visit,
                                 void *context, ses_error *error);
 
 enum walk { WALK_FORWARD, WALK_BACKWARD, WALK_BACKWARD_TIMES /* only seq, time_us and high_us */ };
 /* Sequence numbers from `first` to `last`, both included. */
-SESLITE_PRIVATE int events_walk(struct db *db, int64_t session_id, int64_t first, int64_t last, enum walk walk,
-                                event_visitor *visit, void *context, ses_error *error);
+SESLITE_PRIVATE int events_walk(struct db *db, int64_t session_id, int64_t first, int64_t last,
+                                enum walk walk, event_visitor *visit, void *context, ses_error *error);
 
 #endif

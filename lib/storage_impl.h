@@ -12,7 +12,7 @@ struct pending; /* a job that waits for the writer; see writer.c */
 /* Guarded by the storage's lock, but for `db`, which is used by whoever holds the turn. */
 struct writer {
     struct db *db;
-    bool taken; /* somebody has the turn, or it was handed to somebody who has not woken yet */
+    bool taken;            /* somebody has the turn, or it was handed to somebody who has not woken yet */
     struct pending *first; /* who waits, in the order they came */
     struct pending *last;
     size_t queued;
@@ -35,8 +35,8 @@ struct readers {
 struct checkpointer {
     pthread_t thread;
     pthread_cond_t wake;
-    bool started;      /* the thread runs */
-    bool has_turn;     /* the writer was handed to it */
+    bool started;  /* the thread runs */
+    bool has_turn; /* the writer was handed to it */
     bool due;
     bool stops;
     int64_t due_pages; /* the length of the write-ahead file from which a checkpoint is due */

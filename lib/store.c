@@ -36,12 +36,14 @@ int take_options(void *own, size_t own_size, const void *given, const char *what
         size_t size;
         memcpy(&size, given, sizeof size);
         if (size <= sizeof size) {
-            code = error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof of the struct", what);
+            code = error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof of the struct",
+                             what);
         } else {
             const char *bytes = given;
             for (size_t i = own_size; i < size && code == SES_OK; i++) {
                 if (bytes[i] != 0)
-                    code = error_set(error, SES_MISUSE, "%s: set members that this version does not have", what);
+                    code =
+                        error_set(error, SES_MISUSE, "%s: set members that this version does not have", what);
             }
             memcpy(own, given, size < own_size ? size : own_size);
         }
@@ -92,8 +94,8 @@ int check_text(const ses_store *store, const char *text, size_t len, const char 
 
 int no_such_session(const char *app, const char *user, const char *id, ses_error *error)
 {
-    return error_set(error, SES_NOTFOUND, "there is no session %.100s/%.100s/%.100s (app/user/session)", app, user,
-                     id);
+    return error_set(error, SES_NOTFOUND, "there is no session %.100s/%.100s/%.100s (app/user/session)", app,
+                     user, id);
 }
 
 /* --------------------------------------------------------------------------------------- life of a store */
@@ -102,7 +104,8 @@ int store_enter(const ses_store *store, ses_error *error)
 {
     int code = check_argument(store, "store", error);
     if (code == SES_OK && store->process != getpid())
-        code = error_set(error, SES_MISUSE, "the store was opened by another process; after fork, open it again");
+        code = error_set(error, SES_MISUSE,
+                         "the store was opened by another process; after fork, open it again");
     else if (code == SES_OK && atomic_load(&store->closed))
         code = error_set(error, SES_MISUSE, "%s: the store is closed", store->path);
     if (code == SES_OK)
@@ -185,8 +188,8 @@ static int check_path(const char *path, ses_error *error)
     if (code == SES_OK && path[0] == '\0')
         code = error_set(error, SES_INVALID, "the path is empty");
     else if (code == SES_OK && strncmp(path, "file:", 5) == 0)
-        code = error_set(error, SES_INVALID, "%s: a path is wanted, not a URI (a file of that name: ./%s)", path,
-                         path);
+        code = error_set(error, SES_INVALID, "%s: a path is wanted, not a URI (a file of that name: ./%s)",
+                         path, path);
     return code;
 }
 
@@ -202,7 +205,10 @@ static int open_storage(ses_store *store, const ses_open_options *options, ses_e
         .synchronous = options->synchronous,
         .journal = options->journal,
         .checkpoint = options->checkpoint,
-        .busy_timeout_us = (busy_ms < 0 ? 0 : busy_ms > longest_ms ? longest_ms : busy_ms) * 1000,
+        .busy_timeout_us = (busy_ms < 0            ? 0
+                            : busy_ms > longest_ms ? longest_ms
+                                                   : busy_ms) *
+                           1000,
         .max_readers = options->max_readers ? options->max_readers : DEFAULT_READERS,
         .allocator = &store->allocator,
     };

@@ -28,9 +28,9 @@ void update_free(struct session_update *update)
 
 static int add_event(struct session_update *update, const struct event_row *row, ses_error *error)
 {
-    bool ok = !update->session->keeps_events ||
-              event_list_add(&update->events, &update->session->store->allocator,
-                             event_copy(&update->arena, row));
+    bool ok =
+        !update->session->keeps_events ||
+        event_list_add(&update->events, &update->session->store->allocator, event_copy(&update->arena, row));
     return ok ? SES_OK : error_nomem(error);
 }
 
@@ -49,8 +49,8 @@ static int read_event(void *context, const struct event_row *row, ses_error *err
                              (long long)row->seq, update->session->id);
     }
     if (code == SES_OK)
-        code = state_stage(&update->session->state, &draft.delta, SCOPE_SESSION, SCOPE_SESSION, &update->changes,
-                           error);
+        code = state_stage(&update->session->state, &draft.delta, SCOPE_SESSION, SCOPE_SESSION,
+                           &update->changes, error);
     event_draft_free(&draft);
     return code;
 }
@@ -102,7 +102,8 @@ int update_add_event(struct session_update *update, const struct event_draft *dr
 {
     int code = add_event(update, &draft->row, error);
     if (code == SES_OK)
-        code = state_stage(&update->session->state, &draft->delta, from, SCOPE_SESSION, &update->changes, error);
+        code =
+            state_stage(&update->session->state, &draft->delta, from, SCOPE_SESSION, &update->changes, error);
     if (code == SES_OK)
         code = update_add_temp(update, draft, error);
     return code;

@@ -17,8 +17,8 @@ size_t ses_state_count(const ses_session *session)
 }
 
 /* The entry of that name. */
-static int find_entry(const ses_session *session, const char *name, const void *output, struct state_entry **entry,
-                      ses_error *error)
+static int find_entry(const ses_session *session, const char *name, const void *output,
+                      struct state_entry **entry, ses_error *error)
 {
     int code = check_argument(session, "session", error);
 
@@ -40,8 +40,9 @@ static int find_typed(const ses_session *session, const char *name, const void *
                       struct state_entry **entry, ses_error *error)
 {
     static const char *const names[] = {
-        [JSON_NONE] = "not JSON", [JSON_NULL] = "null",          [JSON_BOOL] = "true or false", [JSON_NUMBER] = "a number",
-        [JSON_STRING] = "a string", [JSON_ARRAY] = "an array",     [JSON_OBJECT] = "an object",
+        [JSON_NONE] = "not JSON",    [JSON_NULL] = "null",       [JSON_BOOL] = "true or false",
+        [JSON_NUMBER] = "a number",  [JSON_STRING] = "a string", [JSON_ARRAY] = "an array",
+        [JSON_OBJECT] = "an object",
     };
     int code = find_entry(session, name, output, entry, error);
 
@@ -54,7 +55,8 @@ static int find_typed(const ses_session *session, const char *name, const void *
     return code;
 }
 
-int ses_state_get(const ses_session *session, const char *name, const char **json, size_t *len, ses_error *error)
+int ses_state_get(const ses_session *session, const char *name, const char **json, size_t *len,
+                  ses_error *error)
 {
     struct state_entry *entry = NULL;
 

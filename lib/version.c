@@ -5,7 +5,8 @@
 
 const char *ses_version(void)
 {
-    return VERSION_TEXT(SES_VERSION_MAJOR) "." VERSION_TEXT(SES_VERSION_MINOR) "." VERSION_TEXT(SES_VERSION_PATCH);
+    return VERSION_TEXT(SES_VERSION_MAJOR) "." VERSION_TEXT(SES_VERSION_MINOR) "." VERSION_TEXT(
+        SES_VERSION_PATCH);
 }
 
 int ses_version_number(void)

@@ -34,7 +34,8 @@ struct pending {
     int result;
     bool queued;          /* guarded by the storage's lock, as is `next` */
     struct pending *next; /* in the queue, then in the group */
-    pthread_mutex_t lock; /* guards what follows: a thread that is woken need not wait for the storage's lock */
+    pthread_mutex_t
+        lock; /* guards what follows: a thread that is woken need not wait for the storage's lock */
     pthread_cond_t wake;
     enum signal signal;
 };
@@ -328,8 +329,12 @@ int writer_run(struct storage *storage, storage_job *job, void *context, size_t 
                ses_error *error)
 {
     struct writer *writer = &storage->writer;
-    struct pending own = {.job = job, .context = context, .bytes = bytes, .interruptible = interruptible,
-                          .deadline = clock_steady_us() + storage->config.busy_timeout_us, .error = error};
+    struct pending own = {.job = job,
+                          .context = context,
+                          .bytes = bytes,
+                          .interruptible = interruptible,
+                          .deadline = clock_steady_us() + storage->config.busy_timeout_us,
+                          .error = error};
     enum signal signal = SIGNAL_NONE;
 
     if (!pending_init(&own))

@@ -57,7 +57,8 @@ static inline void text_add(struct text *text, const char *more, size_t len)
     text->data[text->len] = '\0';
 }
 
-static inline void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline void text_printf(struct text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 static inline void text_printf(struct text *text, const char *format, ...)
 {
     char line[2048];
@@ -305,8 +306,8 @@ struct counting_memory {
     long fail_at;  /* 0: never */
     int fail_on;
     int armed;
-    long failed;   /* requests refused since it was armed */
-    long wrong;    /* releases of what is no block, requests of 0 bytes */
+    long failed; /* requests refused since it was armed */
+    long wrong;  /* releases of what is no block, requests of 0 bytes */
 };
 
 struct block_head {
@@ -385,7 +386,8 @@ static inline ses_allocator counting_allocator(struct counting_memory *memory)
 {
     *memory = (struct counting_memory){.live = 0};
     pthread_mutex_init(&memory->lock, NULL);
-    return (ses_allocator){sizeof(ses_allocator), memory, counting_allocate, counting_resize, counting_release};
+    return (ses_allocator){sizeof(ses_allocator), memory, counting_allocate, counting_resize,
+                           counting_release};
 }
 
 static inline void counting_arm(struct counting_memory *memory, long fail_at, int fail_on)

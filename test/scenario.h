@@ -10,13 +10,13 @@
 #include "support.h"
 
 struct faults {
-    void (*lift)(void);           /* nothing fails any more */
-    bool (*expected)(int code);   /* may a step fail so? */
+    void (*lift)(void);         /* nothing fails any more */
+    bool (*expected)(int code); /* may a step fail so? */
     const ses_allocator *allocator;
     const char *path;
-    int failures;                 /* steps that failed */
-    char dump[4096];              /* what the store held in the end */
-    char wrong[1024];             /* the first thing that was not as it should be */
+    int failures;     /* steps that failed */
+    char dump[4096];  /* what the store held in the end */
+    char wrong[1024]; /* the first thing that was not as it should be */
 };
 
 static void faults_complain(struct faults *faults, const char *step, int code, const ses_error *error)
@@ -34,15 +34,15 @@ static void faults_failed(struct faults *faults, const char *step, int code, con
     faults->lift();
 }
 
-#define STEP(wanted, call)                                                                                   \
-    do {                                                                                                     \
-        int code_ = (call);                                                                                  \
-        if (code_ < 0 && code_ != (wanted)) {                                                                \
-            faults_failed(faults, #call, code_, &error);                                                     \
-            code_ = (call);                                                                                  \
-        }                                                                                                    \
-        if (code_ != (wanted))                                                                               \
-            faults_complain(faults, #call, code_, &error);                                                   \
+#define STEP(wanted, call)                                 \
+    do {                                                   \
+        int code_ = (call);                                \
+        if (code_ < 0 && code_ != (wanted)) {              \
+            faults_failed(faults, #call, code_, &error);   \
+            code_ = (call);                                \
+        }                                                  \
+        if (code_ != (wanted))                             \
+            faults_complain(faults, #call, code_, &error); \
     } while (0)
 
 static int64_t faults_clock(void *context)
@@ -65,8 +65,8 @@ static void faults_dump(struct faults *faults, ses_store *store, const ses_key *
             faults->failures++;
             json = ses_state_json(session, NULL);
         }
-        len += (size_t)snprintf(faults->dump + len, sizeof faults->dump - len, "%s version %d\n%s\n", key->session,
-                                (int)ses_session_version(session), json);
+        len += (size_t)snprintf(faults->dump + len, sizeof faults->dump - len, "%s version %d\n%s\n",
+                                key->session, (int)ses_session_version(session), json);
         for (size_t i = 0; i < ses_session_event_count(session); i++) {
             const ses_event *event = ses_session_event(session, i);
             len += (size_t)snprintf(faults->dump + len, sizeof faults->dump - len, "%d %s %s %d\n",
@@ -80,13 +80,16 @@ static void faults_dump(struct faults *faults, ses_store *store, const ses_key *
 static void faults_use_handle(struct faults *faults, ses_store *store, const ses_key *key)
 {
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
-    const ses_text batch[] = {{"{\"author\":\"b1\",\"id\":\"b-1\"}", SES_NUL},
-                              {"{\"author\":\"b2\",\"partial\":true}", SES_NUL},
-                              {"{\"author\":\"b3\",\"branch\":\"x\\u0041\",\"actions\":{\"stateDelta\":{\"b\":3}}}", SES_NUL}};
-    const char *const temp = "{\"author\":\"t\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:x\":1,\"k\":\"v\\n\","
-                             "\"user:u\":2,\"app:a\":\"__ADK_SENTINEL_REMOVED__\",\"gone\":1}}}";
-    const char *const retried = "{\"author\":\"r\",\"id\":\"r-1\",\"timestamp\":null,\"actions\":{\"stateDelta\":{\"gone\":"
-                                "\"__ADK_SENTINEL_REMOVED__\"}}}";
+    const ses_text batch[] = {
+        {"{\"author\":\"b1\",\"id\":\"b-1\"}", SES_NUL},
+        {"{\"author\":\"b2\",\"partial\":true}", SES_NUL},
+        {"{\"author\":\"b3\",\"branch\":\"x\\u0041\",\"actions\":{\"stateDelta\":{\"b\":3}}}", SES_NUL}};
+    const char *const temp =
+        "{\"author\":\"t\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:x\":1,\"k\":\"v\\n\","
+        "\"user:u\":2,\"app:a\":\"__ADK_SENTINEL_REMOVED__\",\"gone\":1}}}";
+    const char *const retried =
+        "{\"author\":\"r\",\"id\":\"r-1\",\"timestamp\":null,\"actions\":{\"stateDelta\":{\"gone\":"
+        "\"__ADK_SENTINEL_REMOVED__\"}}}";
     ses_session *session = NULL;
     const char *text = NULL;
     int64_t number = 0;
@@ -103,8 +106,9 @@ static void faults_use_handle(struct faults *faults, ses_store *store, const ses
     STEP(SES_OK, ses_append_batch(session, batch, 3, NULL, NULL, &error));
     STEP(SES_OK, ses_append(session, retried, SES_NUL, NULL, NULL, &error));
     STEP(SES_DUPLICATE, ses_append(session, retried, SES_NUL, NULL, NULL, &error));
-    STEP(SES_OK, ses_append_by_key(store, key, "{\"author\":\"other\",\"actions\":{\"stateDelta\":{\"o\":1}}}", SES_NUL,
-                                   NULL, NULL, &error));
+    STEP(SES_OK,
+         ses_append_by_key(store, key, "{\"author\":\"other\",\"actions\":{\"stateDelta\":{\"o\":1}}}",
+                           SES_NUL, NULL, NULL, &error));
     STEP(SES_STALE, ses_append(session, "{\"author\":\"late\"}", SES_NUL, NULL, NULL, &error));
     STEP(SES_OK, ses_append(session, "{\"author\":\"late\"}", SES_NUL, &anyway, NULL, &error));
     STEP(SES_OK, ses_append_by_key(store, key, "{\"author\":\"more\"}", SES_NUL, NULL, NULL, &error));
@@ -184,7 +188,8 @@ static void faults_run(struct faults *faults)
     STEP(SES_OK, ses_open(faults->path, &options, &store, &error));
     if (!store)
         return;
-    STEP(SES_OK, ses_create(store, &key, "{\"app:a\":1,\"user:u\":1,\"temp:t\":1,\"k\":[1.10]}", SES_NUL, &session, &error));
+    STEP(SES_OK, ses_create(store, &key, "{\"app:a\":1,\"user:u\":1,\"temp:t\":1,\"k\":[1.10]}", SES_NUL,
+                            &session, &error));
     ses_session_close(session);
     STEP(SES_EXISTS, ses_create(store, &key, NULL, 0, NULL, &error));
     STEP(SES_EXISTING, ses_get_or_create(store, &key, NULL, 0, &session, &error));

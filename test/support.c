@@ -8,12 +8,13 @@ void support_assert_code(int expected, int code, const ses_error *error, const c
                          int line)
 {
     if (code != expected) {
-        print_error("%s:%d: %s\n    returned %s (%d), not %s: %s\n", file, line, call, ses_code_name(code), code,
-                    ses_code_name(expected), code < 0 ? error->message : "");
+        print_error("%s:%d: %s\n    returned %s (%d), not %s: %s\n", file, line, call, ses_code_name(code),
+                    code, ses_code_name(expected), code < 0 ? error->message : "");
         _fail(file, line);
     }
     if (code < 0 && error->code != code) {
-        print_error("%s:%d: %s\n    returned %d, but the error says %d\n", file, line, call, code, error->code);
+        print_error("%s:%d: %s\n    returned %d, but the error says %d\n", file, line, call, code,
+                    error->code);
         _fail(file, line);
     }
     if (code < 0 && error->message[0] == '\0') {
@@ -70,9 +71,8 @@ static int setup(void **state, const char *name)
     fixture->now = INT64_C(1700000000000000);
     fixture->folder = support_folder_make();
     fixture->path = name ? support_path(fixture->folder, name) : strdup(":memory:");
-    fixture->options = (ses_open_options){.size = sizeof fixture->options,
-                                          .clock = support_clock,
-                                          .clock_context = &fixture->now};
+    fixture->options = (ses_open_options){
+        .size = sizeof fixture->options, .clock = support_clock, .clock_context = &fixture->now};
     assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
     *state = fixture;
     return 0;

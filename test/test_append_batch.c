@@ -83,9 +83,8 @@ static void test_a_batch_of_none_does_nothing(void **state)
 /* Each is refused at one event; the index tells which, and the others leave no trace. */
 static void test_a_batch_is_all_or_none(void **state)
 {
-    static const char good[] =
-        "{\"invocationId\":\"other\",\"actions\":{\"stateDelta\":{"
-        "\"app:a\":2,\"user:a\":2,\"a\":2,\"temp:a\":2}}}";
+    static const char good[] = "{\"invocationId\":\"other\",\"actions\":{\"stateDelta\":{"
+                               "\"app:a\":2,\"user:a\":2,\"a\":2,\"temp:a\":2}}}";
     static const struct {
         int code;
         const char *event;

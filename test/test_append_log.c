@@ -12,10 +12,8 @@ static void append(ses_session *session, const char *event)
 static void test_events_stand_in_the_order_of_commit(void **state)
 {
     static const char *const events[] = {
-        "{\"id\":\"c\",\"timestamp\":1800000000}",
-        "{\"id\":\"a\",\"timestamp\":1}",
-        "{\"id\":\"b\",\"timestamp\":1900000000}",
-        "{\"id\":\"e\",\"timestamp\":-5}",
+        "{\"id\":\"c\",\"timestamp\":1800000000}", "{\"id\":\"a\",\"timestamp\":1}",
+        "{\"id\":\"b\",\"timestamp\":1900000000}", "{\"id\":\"e\",\"timestamp\":-5}",
         "{\"id\":\"d\",\"timestamp\":1900000000}",
     };
     enum { COUNT = sizeof events / sizeof events[0] };

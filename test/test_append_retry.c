@@ -199,9 +199,8 @@ static void test_ids_belong_to_one_session(void **state)
 /* The answer to the first try was lost: the event is stored, and the handle does not know of it. */
 static void test_a_retry_of_what_the_handle_has_not_seen(void **state)
 {
-    static const char event[] =
-        "{\"id\":\"e\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{"
-        "\"a\":1,\"app:a\":1,\"temp:t\":1}}}";
+    static const char event[] = "{\"id\":\"e\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{"
+                                "\"a\":1,\"app:a\":1,\"temp:t\":1}}}";
     struct fixture *fixture = *state;
 
     for (int flags = 0; flags < 2; flags++) {

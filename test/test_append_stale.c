@@ -36,9 +36,8 @@ static ses_session *stale_handle(struct fixture *fixture)
     return session;
 }
 
-static const char caught_up[] =
-    "{\"app:kept\":0,\"app:new\":2,\"app:set\":2,\"user:set\":1,"
-    "\"both\":1,\"kept\":0,\"new\":1,\"set\":1,\"temp:t\":1}";
+static const char caught_up[] = "{\"app:kept\":0,\"app:new\":2,\"app:set\":2,\"user:set\":1,"
+                                "\"both\":1,\"kept\":0,\"new\":1,\"set\":1,\"temp:t\":1}";
 
 static void test_a_stale_handle_is_refused(void **state)
 {
@@ -274,8 +273,8 @@ static void test_an_append_to_no_session_is_not_found(void **state)
                                      {"app", "other", "session"},
                                      {"other", "user", "session"},
                                      {"App", "user", "session"}};
-    static const ses_key invalid[] = {{"", "user", "session"}, {"app", "", "session"}, {"app", "user", ""},
-                                      {"app", "user", "\xFF"}};
+    static const ses_key invalid[] = {
+        {"", "user", "session"}, {"app", "", "session"}, {"app", "user", ""}, {"app", "user", "\xFF"}};
     static const char event[] = "{\"actions\":{\"stateDelta\":{\"app:a\":1,\"user:a\":1,\"a\":1}}}";
     const ses_text batch[] = {{event, SES_NUL}};
     struct fixture *fixture = *state;

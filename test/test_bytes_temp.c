@@ -24,12 +24,12 @@ enum { VALUE_COUNT = sizeof values / sizeof values[0] };
 
 /* How a delta is written: white space at each place where JSON allows it, and the prefix of temp: keys. */
 struct style {
-    const char *opening;    /* behind the brace */
-    const char *key_end;    /* in front of the colon */
-    const char *colon;      /* behind the colon */
-    const char *value_end;  /* behind the value */
-    const char *comma;      /* behind the comma */
-    const char *temp;       /* how "temp:" is spelled */
+    const char *opening;   /* behind the brace */
+    const char *key_end;   /* in front of the colon */
+    const char *colon;     /* behind the colon */
+    const char *value_end; /* behind the value */
+    const char *comma;     /* behind the comma */
+    const char *temp;      /* how "temp:" is spelled */
 };
 
 static const struct style styles[] = {

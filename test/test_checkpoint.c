@@ -59,8 +59,9 @@ static void test_the_write_ahead_file_stays_bounded(void **state)
     }
     for (int i = 0; i < APPENDS; i++) {
         const ses_event *event = NULL;
-        assert_ok(ses_append_by_key(fixture->store, &key, "{\"actions\":{\"stateDelta\":{\"k\":1,\"user:k\":2}}}", SES_NUL,
-                                    NULL, NULL, &error));
+        assert_ok(ses_append_by_key(fixture->store, &key,
+                                    "{\"actions\":{\"stateDelta\":{\"k\":1,\"user:k\":2}}}", SES_NUL, NULL,
+                                    NULL, &error));
         if (i % 2000 == 100) {
             assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursors[i / 2000], &error));
             assert_code(SES_ROW, ses_cursor_next(cursors[i / 2000], &event, &error));
@@ -125,11 +126,12 @@ static void test_statistics_begin_at_zero(void **state)
     assert_int_equal(stats.commits, 0);
     assert_int_equal(stats.read_calls, 0);
     assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":1}", SES_NUL, NULL, NULL, &error));
-    assert_code(SES_DUPLICATE,
-                ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":1}", SES_NUL, NULL, NULL, &error));
-    assert_code(SES_EXISTS,
-                ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":2}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":1}", SES_NUL, NULL, NULL,
+                                &error));
+    assert_code(SES_DUPLICATE, ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":1}",
+                                                 SES_NUL, NULL, NULL, &error));
+    assert_code(SES_EXISTS, ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":2}", SES_NUL,
+                                              NULL, NULL, &error));
     assert_ok(ses_statistics(fixture->store, &stats, &error));
     assert_int_equal(stats.events, 1);
     assert_int_equal(stats.write_calls, 4);

@@ -234,8 +234,8 @@ static void test_every_code_is_provoked(void **state)
 static void test_names_and_texts(void **state)
 {
     (void)state;
-#define CODE_NAME(name, number, text)                                                                        \
-    assert_string_equal(ses_code_name(number), "SES_" #name);                                                \
+#define CODE_NAME(name, number, text)                         \
+    assert_string_equal(ses_code_name(number), "SES_" #name); \
     assert_string_equal(ses_code_text(SES_##name), text);
     SES_CODES(CODE_NAME)
 #undef CODE_NAME
@@ -259,7 +259,8 @@ static void test_a_success_clears_the_error(void **state)
     assert_int_equal(error.offset, -1);
     assert_int_equal(error.index, -1);
     assert_string_equal(error.message, "");
-    assert_int_equal(ses_create(fixture->store, &key, "{", SES_NUL, NULL, NULL), SES_JSON); /* no error wanted */
+    assert_int_equal(ses_create(fixture->store, &key, "{", SES_NUL, NULL, NULL),
+                     SES_JSON); /* no error wanted */
 }
 
 static void test_a_long_message_is_cut_between_characters(void **state)
@@ -271,7 +272,8 @@ static void test_a_long_message_is_cut_between_characters(void **state)
     for (int i = 0; i < 100; i++)
         strcat(id, "\xE2\x82\xAC");
     const ses_key long_key = {id, id, id};
-    assert_code(SES_NOTFOUND, ses_append_by_key(fixture->store, &long_key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_NOTFOUND,
+                ses_append_by_key(fixture->store, &long_key, "{}", SES_NUL, NULL, NULL, &error));
     assert_message("\xE2\x82\xAC/x\xE2\x82\xAC"); /* cut, but whole characters all through */
     for (const char *p = error.message; *p; p += (*p & 0x80) ? 3 : 1)
         assert_true((*p & 0x80) == 0 || memcmp(p, "\xE2\x82\xAC", 3) == 0);

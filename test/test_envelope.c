@@ -33,8 +33,8 @@ static const struct {
     {"{\"\\u0069\\u0064\":\"8\",\"timestamp\":1,\"invocation\\u005fid\":\"i\",\"author\":\"a\"}", "8", "i",
      "a", NULL},
     /* ... and case does. */
-    {"{\"id\":\"9\",\"timestamp\":1,\"ID\":1,\"Author\":2,\"invocationID\":3,\"Branch\":5}",
-     "9", "", "", NULL},
+    {"{\"id\":\"9\",\"timestamp\":1,\"ID\":1,\"Author\":2,\"invocationID\":3,\"Branch\":5}", "9", "", "",
+     NULL},
     {"{\"id\":\"10\",\"timestamp\":1,\"id \":1,\"authors\":2,\"invocation-id\":3,\"bra\":4,\"\":5}", "10", "",
      "", NULL},
     /* Values are decoded. */

@@ -267,8 +267,8 @@ static void test_made_ids_ascend_whatever_the_clock_does(void **state)
 
 static void test_each_event_of_a_batch_gets_its_own_id(void **state)
 {
-    const ses_text events[] = {{"{}", SES_NUL}, {"{\"id\":\"given\"}", SES_NUL}, {"{}", SES_NUL},
-                               {"{\"id\":null}", SES_NUL}};
+    const ses_text events[] = {
+        {"{}", SES_NUL}, {"{\"id\":\"given\"}", SES_NUL}, {"{}", SES_NUL}, {"{\"id\":null}", SES_NUL}};
     struct fixture *fixture = *state;
     ses_appended appended[4];
     ses_session *session = NULL;
@@ -359,8 +359,8 @@ static void test_a_long_made_id_is_not_cut(void **state)
 
 static void test_an_id_that_cannot_be_made_fails_the_append(void **state)
 {
-    static const struct id_maker makers[] = {{.id = "x", .result = 1}, {.id = "x", .result = -1}, {.id = ""},
-                                             {.id = "\xFF"}};
+    static const struct id_maker makers[] = {
+        {.id = "x", .result = 1}, {.id = "x", .result = -1}, {.id = ""}, {.id = "\xFF"}};
     struct fixture *fixture = *state;
     struct id_maker maker = {.id = "x"};
     ses_session *session = NULL;

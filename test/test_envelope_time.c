@@ -82,7 +82,7 @@ static void test_seconds(void **state)
         {"-1", -1000000},
         {"1741218414", INT64_C(1741218414000000)},
         {"1741218414.0", INT64_C(1741218414000000)},
-        {"99999999999", INT64_C(99999999999000000)}, /* the last whole second before milliseconds begin */
+        {"99999999999", INT64_C(99999999999000000)},   /* the last whole second before milliseconds begin */
         {"-62167219200", INT64_C(-62167219200000000)}, /* the year 0 */
     };
     assert_times(*state, cases, COUNT(cases));

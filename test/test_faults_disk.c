@@ -33,12 +33,14 @@ static sqlite3_file *real_of(sqlite3_file *file)
 static bool fails_now(enum operation operation)
 {
     long n = ++disk.calls[operation];
-    return disk.fail_at > 0 && operation == disk.operation && (disk.sticks ? n >= disk.fail_at : n == disk.fail_at);
+    return disk.fail_at > 0 && operation == disk.operation &&
+           (disk.sticks ? n >= disk.fail_at : n == disk.fail_at);
 }
 
 static int disk_read(sqlite3_file *file, void *data, int bytes, sqlite3_int64 offset)
 {
-    return fails_now(OPERATION_READ) ? disk.rc : real_of(file)->pMethods->xRead(real_of(file), data, bytes, offset);
+    return fails_now(OPERATION_READ) ? disk.rc
+                                     : real_of(file)->pMethods->xRead(real_of(file), data, bytes, offset);
 }
 
 /* A failing write leaves the first half of what it was to write, as a disk may. */
@@ -275,8 +277,8 @@ static void test_each_read_fails_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_write_fails_once), cmocka_unit_test(test_each_write_fails_for_good),
-        cmocka_unit_test(test_the_disk_is_full),      cmocka_unit_test(test_each_sync_fails_once),
+        cmocka_unit_test(test_each_write_fails_once),    cmocka_unit_test(test_each_write_fails_for_good),
+        cmocka_unit_test(test_the_disk_is_full),         cmocka_unit_test(test_each_sync_fails_once),
         cmocka_unit_test(test_each_sync_fails_for_good), cmocka_unit_test(test_each_read_fails_once),
     };
     install();

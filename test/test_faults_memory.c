@@ -46,11 +46,13 @@ static bool is_nomem(int code)
     return code == SES_NOMEM;
 }
 
-static const ses_allocator heap_allocator = {sizeof heap_allocator, NULL, heap_allocate, heap_resize, heap_release};
+static const ses_allocator heap_allocator = {sizeof heap_allocator, NULL, heap_allocate, heap_resize,
+                                             heap_release};
 
 static void fail_each_allocation(bool sticks, const char *path)
 {
-    struct faults faults = {.lift = heap_lift, .expected = is_nomem, .allocator = &heap_allocator, .path = path};
+    struct faults faults = {
+        .lift = heap_lift, .expected = is_nomem, .allocator = &heap_allocator, .path = path};
     char undisturbed[sizeof faults.dump];
 
     memset(&heap, 0, sizeof heap);
@@ -69,9 +71,10 @@ static void fail_each_allocation(bool sticks, const char *path)
         heap.fail_at = n;
         heap.sticks = sticks;
         faults_run(&faults);
-        if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0 || heap.live != 0 || faults.failures != 1) {
-            print_error("allocation %ld of %ld: %s\n%d steps failed, %ld blocks leaked, the store held\n%s", n,
-                        allocations, faults.wrong, faults.failures, heap.live, faults.dump);
+        if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0 || heap.live != 0 ||
+            faults.failures != 1) {
+            print_error("allocation %ld of %ld: %s\n%d steps failed, %ld blocks leaked, the store held\n%s",
+                        n, allocations, faults.wrong, faults.failures, heap.live, faults.dump);
             fail();
         }
     }

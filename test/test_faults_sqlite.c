@@ -16,15 +16,16 @@ static struct {
 static bool fails_now(void)
 {
     sqlite.calls++;
-    return sqlite.fail_at > 0 && (sqlite.sticks ? sqlite.calls >= sqlite.fail_at : sqlite.calls == sqlite.fail_at);
+    return sqlite.fail_at > 0 &&
+           (sqlite.sticks ? sqlite.calls >= sqlite.fail_at : sqlite.calls == sqlite.fail_at);
 }
 
-#define WRAP(function, parameters, arguments)                                                                \
-    int __real_##function parameters;                                                                        \
-    int __wrap_##function parameters;                                                                        \
-    int __wrap_##function parameters                                                                         \
-    {                                                                                                        \
-        return fails_now() ? sqlite.rc : __real_##function arguments;                                        \
+#define WRAP(function, parameters, arguments)                         \
+    int __real_##function parameters;                                 \
+    int __wrap_##function parameters;                                 \
+    int __wrap_##function parameters                                  \
+    {                                                                 \
+        return fails_now() ? sqlite.rc : __real_##function arguments; \
     }
 
 WRAP(sqlite3_step, (sqlite3_stmt * statement), (statement))
@@ -38,12 +39,15 @@ WRAP(sqlite3_prepare_v2,
      (sqlite3 * handle, const char *sql, int len, sqlite3_stmt **statement, const char **tail),
      (handle, sql, len, statement, tail))
 WRAP(sqlite3_prepare_v3,
-     (sqlite3 * handle, const char *sql, int len, unsigned flags, sqlite3_stmt **statement, const char **tail),
+     (sqlite3 * handle, const char *sql, int len, unsigned flags, sqlite3_stmt **statement,
+      const char **tail),
      (handle, sql, len, flags, statement, tail))
 WRAP(sqlite3_exec,
-     (sqlite3 * handle, const char *sql, int (*visit)(void *, int, char **, char **), void *context, char **message),
+     (sqlite3 * handle, const char *sql, int (*visit)(void *, int, char **, char **), void *context,
+      char **message),
      (handle, sql, visit, context, message))
-WRAP(sqlite3_open_v2, (const char *path, sqlite3 **handle, int flags, const char *vfs), (path, handle, flags, vfs))
+WRAP(sqlite3_open_v2, (const char *path, sqlite3 **handle, int flags, const char *vfs),
+     (path, handle, flags, vfs))
 WRAP(sqlite3_busy_handler, (sqlite3 * handle, int (*on_busy)(void *, int), void *context),
      (handle, on_busy, context))
 WRAP(sqlite3_extended_result_codes, (sqlite3 * handle, int on), (handle, on))
@@ -105,8 +109,8 @@ static void fail_each_call(int rc, bool sticks, const char *path)
         faults_run(&faults);
         failures += faults.failures;
         if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0) {
-            print_error("call %ld of %ld, SQLite code %d: %s\n%d steps failed, the store held\n%s", n, calls, rc,
-                        faults.wrong, faults.failures, faults.dump);
+            print_error("call %ld of %ld, SQLite code %d: %s\n%d steps failed, the store held\n%s", n, calls,
+                        rc, faults.wrong, faults.failures, faults.dump);
             fail();
         }
     }
@@ -114,16 +118,16 @@ static void fail_each_call(int rc, bool sticks, const char *path)
     assert_true(failures > calls * 9 / 10);
 }
 
-#define FAULT_TEST(name, rc)                                                                                 \
-    static void test_##name##_once(void **state)                                                             \
-    {                                                                                                        \
-        (void)state;                                                                                         \
-        fail_each_call(rc, false, ":memory:");                                                                           \
-    }                                                                                                        \
-    static void test_##name##_for_good(void **state)                                                         \
-    {                                                                                                        \
-        (void)state;                                                                                         \
-        fail_each_call(rc, true, ":memory:");                                                                            \
+#define FAULT_TEST(name, rc)                         \
+    static void test_##name##_once(void **state)     \
+    {                                                \
+        (void)state;                                 \
+        fail_each_call(rc, false, ":memory:");       \
+    }                                                \
+    static void test_##name##_for_good(void **state) \
+    {                                                \
+        (void)state;                                 \
+        fail_each_call(rc, true, ":memory:");        \
     }
 
 FAULT_TEST(ioerr, SQLITE_IOERR)
@@ -148,13 +152,13 @@ static void test_ioerr_with_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ioerr_once),     cmocka_unit_test(test_ioerr_for_good),
-        cmocka_unit_test(test_full_once),      cmocka_unit_test(test_full_for_good),
-        cmocka_unit_test(test_busy_once),      cmocka_unit_test(test_busy_for_good),
-        cmocka_unit_test(test_corrupt_once),   cmocka_unit_test(test_corrupt_for_good),
-        cmocka_unit_test(test_interrupt_once), cmocka_unit_test(test_interrupt_for_good),
-        cmocka_unit_test(test_nomem_once),     cmocka_unit_test(test_nomem_for_good),
-        cmocka_unit_test(test_error_once),     cmocka_unit_test(test_error_for_good),
+        cmocka_unit_test(test_ioerr_once),        cmocka_unit_test(test_ioerr_for_good),
+        cmocka_unit_test(test_full_once),         cmocka_unit_test(test_full_for_good),
+        cmocka_unit_test(test_busy_once),         cmocka_unit_test(test_busy_for_good),
+        cmocka_unit_test(test_corrupt_once),      cmocka_unit_test(test_corrupt_for_good),
+        cmocka_unit_test(test_interrupt_once),    cmocka_unit_test(test_interrupt_for_good),
+        cmocka_unit_test(test_nomem_once),        cmocka_unit_test(test_nomem_for_good),
+        cmocka_unit_test(test_error_once),        cmocka_unit_test(test_error_for_good),
         cmocka_unit_test(test_ioerr_with_a_file),
     };
     return cmocka_run_group_tests_name("faults: SQLite", tests, NULL, NULL);

@@ -52,8 +52,8 @@ struct writer {
     int number;
     const char *event;
     int appends;
-    int code;         /* of the last append */
-    int failed;       /* how many were not 0 */
+    int code;   /* of the last append */
+    int failed; /* how many were not 0 */
     pthread_t thread;
 };
 
@@ -85,7 +85,8 @@ static void make_sessions(ses_store *store)
 static void start(struct writer *writers, ses_store *store, int appends)
 {
     for (int i = 0; i < MOST; i++) {
-        writers[i] = (struct writer){.store = store, .number = i, .event = "{\"author\":\"a\"}", .appends = appends};
+        writers[i] =
+            (struct writer){.store = store, .number = i, .event = "{\"author\":\"a\"}", .appends = appends};
     }
 }
 
@@ -173,7 +174,8 @@ static void test_members_fail_each_for_itself(void **state)
     ses_error error;
 
     make_sessions(fixture->store);
-    assert_ok(ses_append_by_key(fixture->store, &taken, "{\"id\":\"x\",\"timestamp\":1}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &taken, "{\"id\":\"x\",\"timestamp\":1}", SES_NUL, NULL, NULL,
+                                &error));
     slow_vfs_set_delay(1000);
     start(writers, fixture->store, 10);
     writers[1].event = "{\"id\":\"x\",\"timestamp\":2}"; /* EXISTS */
@@ -196,7 +198,8 @@ static void *write_bad_batches(void *context)
 {
     struct writer *writer = context;
     const ses_key key = {"app", "user", "s0"};
-    const ses_text batch[] = {{"{\"author\":\"half\"}", SES_NUL}, {"{\"id\":\"x\",\"timestamp\":2}", SES_NUL}};
+    const ses_text batch[] = {{"{\"author\":\"half\"}", SES_NUL},
+                              {"{\"id\":\"x\",\"timestamp\":2}", SES_NUL}};
 
     for (int i = 0; i < writer->appends; i++)
         writer->failed +=
@@ -214,7 +217,8 @@ static void test_a_member_that_has_written_is_undone(void **state)
     ses_error error;
 
     make_sessions(fixture->store);
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"x\",\"timestamp\":1}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"x\",\"timestamp\":1}", SES_NUL, NULL, NULL,
+                                &error));
     slow_vfs_set_delay(1000);
     start(writers, fixture->store, 20);
     assert_int_equal(pthread_create(&bad.thread, NULL, write_bad_batches, &bad), 0);
@@ -350,7 +354,8 @@ static void test_waiting_ends_with_the_timeout(void **state)
     clock_gettime(CLOCK_MONOTONIC, &end_time);
     for (int i = 0; i < MOST; i++)
         assert_int_equal(writers[i].code, SES_BUSY);
-    double ms = (double)(end_time.tv_sec - start_time.tv_sec) * 1e3 + (double)(end_time.tv_nsec - start_time.tv_nsec) / 1e6;
+    double ms = (double)(end_time.tv_sec - start_time.tv_sec) * 1e3 +
+                (double)(end_time.tv_nsec - start_time.tv_nsec) / 1e6;
     assert_true(ms >= 295 && ms < 3000);
     sqlite3_close(other);
     start(writers, fixture->store, 1);

@@ -58,8 +58,8 @@ static const struct refused refused_texts[] = {
     {TEXT("/**/{}"), 0},
     {TEXT("{/**/}"), 1},
     {TEXT("#\n{}"), 0},
-    {TEXT("\xEF\xBB\xBF{}"), 0},  /* a byte order mark */
-    {TEXT("\xC2\xA0{}"), 0},      /* a no-break space */
+    {TEXT("\xEF\xBB\xBF{}"), 0}, /* a byte order mark */
+    {TEXT("\xC2\xA0{}"), 0},     /* a no-break space */
     {TEXT("\v{}"), 0},
     {TEXT("\f{}"), 0},
     {TEXT("\0{}"), 0},
@@ -134,17 +134,17 @@ static const struct refused refused_values[] = {
     {TEXT("\xC3\xA9"), 0},
     {TEXT("\"\x80\""), 1},
     {TEXT("\"\xBF\""), 1},
-    {TEXT("\"\xC0\xAF\""), 1},         /* "/" in two bytes */
+    {TEXT("\"\xC0\xAF\""), 1}, /* "/" in two bytes */
     {TEXT("\"\xC1\xBF\""), 1},
-    {TEXT("\"\xE0\x9F\xBF\""), 1},     /* too long a form */
-    {TEXT("\"\xED\xA0\x80\""), 1},     /* a surrogate */
+    {TEXT("\"\xE0\x9F\xBF\""), 1}, /* too long a form */
+    {TEXT("\"\xED\xA0\x80\""), 1}, /* a surrogate */
     {TEXT("\"\xED\xBF\xBF\""), 1},
     {TEXT("\"\xF0\x8F\xBF\xBF\""), 1}, /* too long a form */
     {TEXT("\"\xF4\x90\x80\x80\""), 1}, /* past U+10FFFF */
     {TEXT("\"\xF5\x80\x80\x80\""), 1},
     {TEXT("\"\xFE\""), 1},
     {TEXT("\"\xFF\""), 1},
-    {TEXT("\"\xC3\""), 1},             /* cut off */
+    {TEXT("\"\xC3\""), 1}, /* cut off */
     {TEXT("\"a\xC3(\""), 2},
     {TEXT("\"\xE2\x82\""), 1},
     {TEXT("\"\xE2(\xA1\""), 1},

@@ -16,8 +16,8 @@ static const char *const accepted_values[] = {
     "null",
     "\"\"",
     "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000\\uABCD\\uabcd\"",
-    "\"\\uD800\"",           /* RFC 8259, section 8.2: the grammar allows it */
-    "\"\x7F\"",              /* DEL is no control character of JSON */
+    "\"\\uD800\"", /* RFC 8259, section 8.2: the grammar allows it */
+    "\"\x7F\"",    /* DEL is no control character of JSON */
     "\"\xC2\x80\xDF\xBF\"",
     "\"\xE0\xA0\x80\xEF\xBF\xBF\"",
     "\"\xED\x9F\xBF\xEE\x80\x80\"",
@@ -28,7 +28,7 @@ static const char *const accepted_values[] = {
     "[ \t\r\n]",
     "{ \t\r\n}",
     "[1,[2,{\"a\":[]}],3]",
-    "{\"a\":1,\"a\":2}",     /* names SHOULD be unique: no more than that */
+    "{\"a\":1,\"a\":2}", /* names SHOULD be unique: no more than that */
     "{\"\":{}}",
 };
 

@@ -63,12 +63,14 @@ static void make_version_1(const char *path)
     assert_non_null(script);
     exec(path, strchr(script, '\n'));
     free(script);
-    exec(path, "INSERT INTO apps VALUES (1, 'app'); INSERT INTO users VALUES (1, 1, 'user');"
-               "INSERT INTO sessions VALUES (1, 1, 1, 'one', 5, 7, 0, 1, 1, 1, NULL);"
-               "INSERT INTO session_state VALUES (1, 'k', '1.10', 1);"
-               "INSERT INTO events (position, session_id, id, invocation_id, author, branch, time_us, high_us, body)"
-               " VALUES (4294967297, 1, 'e1', '', 'a', NULL, 7, NULL, '{\"id\":\"e1\",\"timestamp\":0.000007}');"
-               "PRAGMA journal_mode = WAL;");
+    exec(
+        path,
+        "INSERT INTO apps VALUES (1, 'app'); INSERT INTO users VALUES (1, 1, 'user');"
+        "INSERT INTO sessions VALUES (1, 1, 1, 'one', 5, 7, 0, 1, 1, 1, NULL);"
+        "INSERT INTO session_state VALUES (1, 'k', '1.10', 1);"
+        "INSERT INTO events (position, session_id, id, invocation_id, author, branch, time_us, high_us, body)"
+        " VALUES (4294967297, 1, 'e1', '', 'a', NULL, 7, NULL, '{\"id\":\"e1\",\"timestamp\":0.000007}');"
+        "PRAGMA journal_mode = WAL;");
     assert_int_equal(read_number(path, "PRAGMA user_version"), 1);
 }
 
@@ -122,7 +124,8 @@ static void test_script_that_fails_in_its_middle_changes_nothing(void **state)
     assert_message("0002_test.sql");
     assert_message("table later already exists");
     assert_int_equal(read_number(test->path, "PRAGMA user_version"), 1);
-    assert_int_equal(read_number(test->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'before_later'"), 0);
+    assert_int_equal(
+        read_number(test->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'before_later'"), 0);
     exec(test->path, "DROP TABLE later");
     assert_ok(ses_open(test->path, NULL, &store, &error));
     ses_close(store);

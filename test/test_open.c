@@ -211,10 +211,25 @@ static void write_and_read_again(const char *path)
 
 static void test_names_with_special_characters(void **state)
 {
-    static const char *const names[] = {
-        "with space.db", " lead", "100%.db",  "a%20b.db",       "what?.db",        "a?mode=ro&cache=shared",
-        "frag#ment.db",  "a&b=c", "quote'\"", "back\\slash.db", "new\nline.db",    "tab\t.db",
-        "p\xC3\xA4th-\xE6\x97\xA5\xE6\x9C\xAC.db", "\xF0\x9F\x98\x80", "\x7F", "-dash", ":memory:", "%00", "x-wal"};
+    static const char *const names[] = {"with space.db",
+                                        " lead",
+                                        "100%.db",
+                                        "a%20b.db",
+                                        "what?.db",
+                                        "a?mode=ro&cache=shared",
+                                        "frag#ment.db",
+                                        "a&b=c",
+                                        "quote'\"",
+                                        "back\\slash.db",
+                                        "new\nline.db",
+                                        "tab\t.db",
+                                        "p\xC3\xA4th-\xE6\x97\xA5\xE6\x9C\xAC.db",
+                                        "\xF0\x9F\x98\x80",
+                                        "\x7F",
+                                        "-dash",
+                                        ":memory:",
+                                        "%00",
+                                        "x-wal"};
     const struct folder *folder = *state;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

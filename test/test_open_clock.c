@@ -13,7 +13,8 @@ struct clocked {
 
 static void open_clocked(struct clocked *clocked, const char *path)
 {
-    const ses_open_options options = {.size = sizeof options, .clock = support_clock, .clock_context = &clocked->now};
+    const ses_open_options options = {
+        .size = sizeof options, .clock = support_clock, .clock_context = &clocked->now};
     ses_error error;
 
     clocked->now = 0;
@@ -25,7 +26,7 @@ static void test_clock_out_of_range(void **state)
 {
     static const struct {
         int64_t now, seen;
-    } cases[] = {{INT64_MAX, LATEST}, {LATEST + 1, LATEST}, {LATEST, LATEST}, {EARLIEST, EARLIEST},
+    } cases[] = {{INT64_MAX, LATEST},      {LATEST + 1, LATEST},  {LATEST, LATEST}, {EARLIEST, EARLIEST},
                  {EARLIEST - 1, EARLIEST}, {INT64_MIN, EARLIEST}, {-1, -1}};
     const struct folder *folder = *state;
     struct clocked clocked;
@@ -50,8 +51,8 @@ static void test_clock_out_of_range(void **state)
 /* The timestamp that is put into an event is read as that very time again: by a retry, by an export. */
 static void test_made_time_is_read_as_the_same(void **state)
 {
-    static const int64_t times[] = {0, -1, 1, 999999, -999999, EARLIEST, INT64_C(99999999999999999),
-                                    INT64_C(100000000000000000), LATEST};
+    static const int64_t times[] = {
+        0, -1, 1, 999999, -999999, EARLIEST, INT64_C(99999999999999999), INT64_C(100000000000000000), LATEST};
     const struct folder *folder = *state;
     struct clocked clocked;
     ses_error error;

@@ -14,11 +14,13 @@ static void make_full_store(const char *path)
     char event[3000];
 
     assert_ok(ses_open(path, &options, &store, &error));
-    assert_ok(ses_create(store, &key, "{\"app:a\":1,\"user:u\":\"two\",\"s\":[3]}", SES_NUL, &session, &error));
+    assert_ok(
+        ses_create(store, &key, "{\"app:a\":1,\"user:u\":\"two\",\"s\":[3]}", SES_NUL, &session, &error));
     assert_ok(ses_create(store, &other, "{\"x\":null}", SES_NUL, NULL, &error));
     for (int i = 0; i < 40; i++) {
         snprintf(event, sizeof event,
-                 "{\"id\":\"event-%d\",\"author\":\"agent\",\"actions\":{\"stateDelta\":{\"k%d\":%d,\"app:b\":%d}},"
+                 "{\"id\":\"event-%d\",\"author\":\"agent\",\"actions\":{\"stateDelta\":{\"k%d\":%d,\"app:"
+                 "b\":%d}},"
                  "\"text\":\"%0*d\"}",
                  i, i, i, i, i % 4 == 0 ? 2500 : 100, 0);
         assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
@@ -87,8 +89,8 @@ static void use_session(ses_store *store, struct tally *tally)
     if (code == SES_OK) {
         assert_non_null(ses_state_json(session, NULL));
         count_code(tally, ses_state_string(session, "user:u", &text, NULL, &error), &error);
-        code = ses_append(session, "{\"id\":\"new\",\"actions\":{\"stateDelta\":{\"s\":4}}}", SES_NUL, NULL, NULL,
-                          &error);
+        code = ses_append(session, "{\"id\":\"new\",\"actions\":{\"stateDelta\":{\"s\":4}}}", SES_NUL, NULL,
+                          NULL, &error);
         count_code(tally, code, &error);
         count_code(tally, ses_refresh(session, &error), &error);
         ses_session_close(session);
@@ -196,15 +198,16 @@ static void test_truncated_file(void **state)
 /* Tables and indexes that are not there, or are others: somebody was at it with another program. */
 static void test_changed_schema(void **state)
 {
-    static const char *const changes[] = {
-        "DROP TABLE events",
-        "DROP TABLE session_state",
-        "DROP TABLE sessions",
-        "DROP TABLE apps",
-        "DROP INDEX sessions_by_activity",
-        "ALTER TABLE events RENAME COLUMN body TO content",
-        "DROP TABLE session_details; CREATE VIEW session_details AS SELECT 1 AS session_id, 2 AS initial_state",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE events (x' WHERE name = 'events'"};
+    static const char *const changes[] = {"DROP TABLE events",
+                                          "DROP TABLE session_state",
+                                          "DROP TABLE sessions",
+                                          "DROP TABLE apps",
+                                          "DROP INDEX sessions_by_activity",
+                                          "ALTER TABLE events RENAME COLUMN body TO content",
+                                          "DROP TABLE session_details; CREATE VIEW session_details AS SELECT "
+                                          "1 AS session_id, 2 AS initial_state",
+                                          "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = "
+                                          "'CREATE TABLE events (x' WHERE name = 'events'"};
     const struct folder *folder = *state;
     size_t len = 0;
 
@@ -251,7 +254,8 @@ static void test_wrong_rows(void **state)
         struct text sql = {NULL, 0};
         write_file(folder->path, whole, len);
         sqlite3 *db = raw_open(folder->path);
-        raw_query(db, "SELECT 'DROP TRIGGER ' || name || ';' FROM sqlite_schema WHERE type = 'trigger'", &sql);
+        raw_query(db, "SELECT 'DROP TRIGGER ' || name || ';' FROM sqlite_schema WHERE type = 'trigger'",
+                  &sql);
         raw_run(db, sql.data);
         raw_run(db, changes[i]);
         assert_int_equal(sqlite3_close(db), SQLITE_OK);

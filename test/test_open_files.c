@@ -4,24 +4,26 @@
 static const ses_key key = {"app", "user", "session"};
 
 /* The open is refused with that code and words, and no file of the folder has changed, come or gone. */
-static void refuse_untouched(const struct folder *folder, unsigned flags, int code, const char *words, int line)
+static void refuse_untouched(const struct folder *folder, unsigned flags, int code, const char *words,
+                             int line)
 {
     const ses_open_options options = {.size = sizeof options, .flags = flags};
     char *before = folder_picture(folder->folder);
     ses_store *store = (ses_store *)(void *)before;
     ses_error error;
 
-    support_assert_code(code, ses_open(folder->path, &options, &store, &error), &error, "ses_open", __FILE__, line);
+    support_assert_code(code, ses_open(folder->path, &options, &store, &error), &error, "ses_open", __FILE__,
+                        line);
     support_assert_message(&error, words, __FILE__, line);
     support_assert_message(&error, folder->path, __FILE__, line);
     assert_null(store);
     assert_picture(folder->folder, before);
 }
 
-#define assert_untouched(code, words) \
-    do { \
-        refuse_untouched(folder, 0, (code), (words), __LINE__); \
-        refuse_untouched(folder, SES_OPEN_READ_ONLY, (code), (words), __LINE__); \
+#define assert_untouched(code, words)                                             \
+    do {                                                                          \
+        refuse_untouched(folder, 0, (code), (words), __LINE__);                   \
+        refuse_untouched(folder, SES_OPEN_READ_ONLY, (code), (words), __LINE__);  \
         refuse_untouched(folder, SES_OPEN_MUST_EXIST, (code), (words), __LINE__); \
     } while (0)
 
@@ -112,7 +114,8 @@ static void test_other_programs_database_with_a_wal(void **state)
 {
     const struct folder *folder = *state;
 
-    abandon(folder, "PRAGMA journal_mode = WAL; CREATE TABLE notes (text);", "INSERT INTO notes VALUES ('mine');");
+    abandon(folder, "PRAGMA journal_mode = WAL; CREATE TABLE notes (text);",
+            "INSERT INTO notes VALUES ('mine');");
     assert_untouched(SES_NOTASTORE, "not a seslite store");
     assert_query(folder->path, "SELECT * FROM notes", "mine\n");
 }
@@ -122,7 +125,8 @@ static void test_other_programs_database_in_a_wal_only(void **state)
 {
     const struct folder *folder = *state;
 
-    abandon(folder, "PRAGMA journal_mode = WAL", "CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine');");
+    abandon(folder, "PRAGMA journal_mode = WAL",
+            "CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine');");
     assert_untouched(SES_NOTASTORE, "not a seslite store");
     assert_query(folder->path, "SELECT * FROM notes", "mine\n");
 }
@@ -216,9 +220,12 @@ static void test_empty_file_is_read_only(void **state)
 
 static void test_empty_database_becomes_a_store(void **state)
 {
-    static const char *const kinds[] = {
-        "VACUUM", "PRAGMA page_size = 1024; VACUUM;", "PRAGMA page_size = 65536; VACUUM;", "PRAGMA journal_mode = WAL",
-        "CREATE TABLE gone (x); DROP TABLE gone;", "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (x); DROP TABLE t;"};
+    static const char *const kinds[] = {"VACUUM",
+                                        "PRAGMA page_size = 1024; VACUUM;",
+                                        "PRAGMA page_size = 65536; VACUUM;",
+                                        "PRAGMA journal_mode = WAL",
+                                        "CREATE TABLE gone (x); DROP TABLE gone;",
+                                        "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (x); DROP TABLE t;"};
     const struct folder *folder = *state;
 
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -285,7 +292,8 @@ static void test_read_only(void **state)
     assert_message("read-only");
     assert_code(SES_READONLY, ses_append_by_key(store, &key, "{}", 2, NULL, NULL, &error));
     assert_code(SES_READONLY, ses_append_batch(session, &(ses_text){"{}", 2}, 1, NULL, NULL, &error));
-    assert_code(SES_READONLY, ses_append_batch_by_key(store, &key, &(ses_text){"{}", 2}, 1, NULL, NULL, &error));
+    assert_code(SES_READONLY,
+                ses_append_batch_by_key(store, &key, &(ses_text){"{}", 2}, 1, NULL, NULL, &error));
     assert_code(SES_READONLY, ses_create(store, &fresh, NULL, 0, &created, &error));
     assert_null(created);
     assert_code(SES_READONLY, ses_get_or_create(store, &fresh, NULL, 0, &created, &error));

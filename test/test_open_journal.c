@@ -63,7 +63,8 @@ static void test_rollback_journal(void **state)
 
 static void test_journal_can_be_changed(void **state)
 {
-    static const int journals[] = {SES_JOURNAL_WAL, SES_JOURNAL_ROLLBACK, SES_JOURNAL_AUTO, SES_JOURNAL_ROLLBACK};
+    static const int journals[] = {SES_JOURNAL_WAL, SES_JOURNAL_ROLLBACK, SES_JOURNAL_AUTO,
+                                   SES_JOURNAL_ROLLBACK};
     const struct folder *folder = *state;
     char event[64];
     ses_error error;
@@ -117,9 +118,8 @@ static void test_read_only_takes_the_journal_that_is_there(void **state)
 static void test_journal_of_a_file_in_use(void **state)
 {
     const struct folder *folder = *state;
-    const ses_open_options options = {.size = sizeof options,
-                                      .journal = SES_JOURNAL_ROLLBACK,
-                                      .busy_timeout_ms = 300};
+    const ses_open_options options = {
+        .size = sizeof options, .journal = SES_JOURNAL_ROLLBACK, .busy_timeout_ms = 300};
     ses_store *store = open_with(folder->path, SES_JOURNAL_WAL);
     ses_store *other = NULL;
     ses_error error;
@@ -165,7 +165,8 @@ static void test_info_of_other_versions(void **state)
 {
     const struct folder *folder = *state;
     ses_store *store = open_with(folder->path, SES_JOURNAL_AUTO);
-    ses_info smaller = {.size = offsetof(ses_info, journal_mode), .journal_mode = "as it was", .read_only = 9};
+    ses_info smaller = {
+        .size = offsetof(ses_info, journal_mode), .journal_mode = "as it was", .read_only = 9};
     struct {
         ses_info info;
         char newer[16];

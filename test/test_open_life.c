@@ -9,8 +9,8 @@ struct made {
     int64_t now;
     ses_store *store;
     ses_session *session;
-    ses_cursor *fresh_cursor;   /* has read nothing */
-    ses_cursor *used_cursor;    /* holds a page */
+    ses_cursor *fresh_cursor; /* has read nothing */
+    ses_cursor *used_cursor;  /* holds a page */
     ses_list_page *page;
     char *text;
 };
@@ -30,11 +30,12 @@ static void make_all(struct made *made, const char *path)
         .size = sizeof options, .allocator = &allocator, .clock = made_clock, .clock_context = made};
 
     assert_ok(ses_open(path, &options, &made->store, &error));
-    assert_ok(ses_create(made->store, &key, "{\"n\":1,\"t\":\"text\",\"b\":true,\"app:x\":0}", SES_NUL, &made->session,
-                         &error));
+    assert_ok(ses_create(made->store, &key, "{\"n\":1,\"t\":\"text\",\"b\":true,\"app:x\":0}", SES_NUL,
+                         &made->session, &error));
     for (int i = 0; i < 3; i++)
-        assert_ok(ses_append(made->session, "{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:t\":1}}}",
-                             SES_NUL, NULL, NULL, &error));
+        assert_ok(ses_append(made->session,
+                             "{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:t\":1}}}", SES_NUL,
+                             NULL, NULL, &error));
     assert_ok(ses_cursor_open(made->store, &key, NULL, &made->fresh_cursor, &error));
     assert_ok(ses_cursor_open(made->store, &key, NULL, &made->used_cursor, &error));
     assert_code(SES_ROW, ses_cursor_next(made->used_cursor, &event, &error));
@@ -237,19 +238,22 @@ struct call {
     int (*run)(struct made *made, ses_error *error);
 };
 
-#define CALL(name) {#name, call_##name}
+#define CALL(name)         \
+    {                      \
+#name, call_##name \
+    }
 
 /* Those that go to the file. */
 static const struct call file_calls[] = {
-    CALL(info),        CALL(create),      CALL(create_with),  CALL(get_or_create),  CALL(get),
-    CALL(list),        CALL(delete),      CALL(delete_user),  CALL(append_by_key),  CALL(append_batch_by_key),
-    CALL(read_state),  CALL(read_value),  CALL(cursor_open),  CALL(refresh),        CALL(append),
+    CALL(info),         CALL(create),     CALL(create_with), CALL(get_or_create), CALL(get),
+    CALL(list),         CALL(delete),     CALL(delete_user), CALL(append_by_key), CALL(append_batch_by_key),
+    CALL(read_state),   CALL(read_value), CALL(cursor_open), CALL(refresh),       CALL(append),
     CALL(append_batch), CALL(cursor_next)};
 
 /* Those that need not go to the file to be answered. */
-static const struct call handle_calls[] = {
-    CALL(append_partial_by_key), CALL(empty_batch_by_key), CALL(append_partial), CALL(empty_batch),
-    CALL(cursor_next_in_page),   CALL(invocation_end)};
+static const struct call handle_calls[] = {CALL(append_partial_by_key), CALL(empty_batch_by_key),
+                                           CALL(append_partial),        CALL(empty_batch),
+                                           CALL(cursor_next_in_page),   CALL(invocation_end)};
 
 static const struct call state_calls[] = {CALL(state_get),    CALL(state_string), CALL(state_int64),
                                           CALL(state_double), CALL(state_bool),   CALL(state_at)};

@@ -88,8 +88,9 @@ static void test_file_that_may_only_be_read(void **state)
         print_message("skipped: the rights of root cannot be given up\n");
     } else {
         assert_int_equal(read_only, SES_OK);
-        assert_int_equal(-as_nobody((struct open_as_nobody){folder->path, SES_OPEN_READ_ONLY, 1, "read-only"}),
-                         SES_READONLY);
+        assert_int_equal(
+            -as_nobody((struct open_as_nobody){folder->path, SES_OPEN_READ_ONLY, 1, "read-only"}),
+            SES_READONLY);
         assert_int_equal(-as_nobody((struct open_as_nobody){folder->path, 0, 1, folder->path}), SES_READONLY);
     }
     assert_int_equal(chmod(folder->folder, 0700), 0);

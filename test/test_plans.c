@@ -48,8 +48,9 @@ static sqlite3_stmt *prepare(struct plan_test *test, const char *sql)
 
 static void list_indexes(struct plan_test *test)
 {
-    sqlite3_stmt *statement = prepare(test, "SELECT i.name FROM sqlite_schema AS t, pragma_index_list(t.name) AS i "
-                                            "WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'");
+    sqlite3_stmt *statement =
+        prepare(test, "SELECT i.name FROM sqlite_schema AS t, pragma_index_list(t.name) AS i "
+                      "WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'");
     while (sqlite3_step(statement) == SQLITE_ROW)
         snprintf(test->indexes[test->index_count++], sizeof test->indexes[0], "%s",
                  (const char *)sqlite3_column_text(statement, 0));

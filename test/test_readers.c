@@ -29,7 +29,8 @@ static void *write_numbers(void *context)
     struct background *own = context;
     for (int n = 1; !atomic_load(&own->stop); n++) {
         char event[200];
-        snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":{\"app:n\":%d,\"user:n\":%d,\"n\":%d}}}", n, n, n);
+        snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":{\"app:n\":%d,\"user:n\":%d,\"n\":%d}}}",
+                 n, n, n);
         if (ses_append_by_key(own->store, &key, event, SES_NUL, NULL, NULL, NULL) != SES_OK)
             atomic_fetch_add(&own->failures, 1);
         atomic_store(&own->done, n);
@@ -113,7 +114,8 @@ static void test_a_reader_does_not_wait_for_a_writer(void **state)
 
     assert_ok(ses_create(fixture->store, &key, "{\"k\":1}", SES_NUL, NULL, &error));
     assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE; DELETE FROM session_state", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE; DELETE FROM session_state", NULL, NULL, NULL),
+                     SQLITE_OK);
     int64_t start = now_ms();
     assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
     assert_string_equal(ses_state_json(session, NULL), "{\"k\":1}");
@@ -150,7 +152,8 @@ static void fill(ses_store *store, int events)
     ses_error error;
 
     for (int i = 0; i < BATCH; i++)
-        batch[i] = (ses_text){"{\"author\":\"a\",\"text\":\"some words, so that there is something to read\"}", SES_NUL};
+        batch[i] = (ses_text){
+            "{\"author\":\"a\",\"text\":\"some words, so that there is something to read\"}", SES_NUL};
     for (int done = 0; done < events; done += BATCH)
         assert_ok(ses_append_batch_by_key(store, &key, batch, BATCH, NULL, NULL, &error));
 }
@@ -300,7 +303,8 @@ int main(void)
         TEST(test_readers_share_connections),
         TEST(test_an_open_cursor_holds_nobody_up),
         TEST(test_reads_are_interrupted),
-        cmocka_unit_test_setup_teardown(test_reads_in_memory_are_interrupted, fixture_setup_memory, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_reads_in_memory_are_interrupted, fixture_setup_memory,
+                                        fixture_teardown),
         TEST(test_close_waits_for_calls_under_way),
     };
     return cmocka_run_group_tests_name("readers", tests, NULL, NULL);

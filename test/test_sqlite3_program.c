@@ -77,17 +77,19 @@ static void fill(const struct program_test *test)
     ses_error error;
 
     assert_ok(ses_open(test->path, NULL, &store, &error));
-    assert_ok(ses_create_with(store, &key, "{\"app:a\":1,\"user:u\":\"x\",\"k\":[1.10]}", SES_NUL, &options, &session,
-                              &error));
-    assert_ok(ses_append(session,
-                         "{\"id\":\"e1\",\"author\":\"user\",\"timestamp\":1700000000.000042,\"content\":{\"parts\":["
-                         "{\"text\":\"Hello \"},{\"text\":\"there\"}]}}",
-                         SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append(session,
-                         "{\"id\":\"e2\",\"author\":\"agent\",\"timestamp\":1700000001,\"content\":{\"parts\":["
-                         "{\"functionCall\":{\"name\":\"f\",\"args\":{\"x\":1.50}}},"
-                         "{\"function_call\":{\"name\":\"g\",\"args\":{}}}]}}",
-                         SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_create_with(store, &key, "{\"app:a\":1,\"user:u\":\"x\",\"k\":[1.10]}", SES_NUL, &options,
+                              &session, &error));
+    assert_ok(ses_append(
+        session,
+        "{\"id\":\"e1\",\"author\":\"user\",\"timestamp\":1700000000.000042,\"content\":{\"parts\":["
+        "{\"text\":\"Hello \"},{\"text\":\"there\"}]}}",
+        SES_NUL, NULL, NULL, &error));
+    assert_ok(
+        ses_append(session,
+                   "{\"id\":\"e2\",\"author\":\"agent\",\"timestamp\":1700000001,\"content\":{\"parts\":["
+                   "{\"functionCall\":{\"name\":\"f\",\"args\":{\"x\":1.50}}},"
+                   "{\"function_call\":{\"name\":\"g\",\"args\":{}}}]}}",
+                   SES_NUL, NULL, NULL, &error));
     assert_ok(ses_append(session,
                          "{\"id\":\"e3\",\"author\":\"agent\",\"timestamp\":-0.5,\"content\":{\"parts\":["
                          "{\"functionResponse\":{\"name\":\"f\",\"response\":{\"y\":2}}},"
@@ -105,9 +107,11 @@ static void test_script_makes_a_store(void **state)
     assert_int_equal(run_script(test, &text), 0);
     assert_string_equal(text, "");
     free(text);
-    assert_prints(test, "PRAGMA user_version; PRAGMA auto_vacuum; PRAGMA application_id;", "1\n2\n1397052236\n");
+    assert_prints(test, "PRAGMA user_version; PRAGMA auto_vacuum; PRAGMA application_id;",
+                  "1\n2\n1397052236\n");
     fill(test);
-    assert_prints(test, "SELECT count(*) FROM events; PRAGMA integrity_check; PRAGMA foreign_key_check;", "3\nok\n");
+    assert_prints(test, "SELECT count(*) FROM events; PRAGMA integrity_check; PRAGMA foreign_key_check;",
+                  "3\nok\n");
 }
 
 static void assert_script_changes_nothing(const struct program_test *test)
@@ -162,8 +166,9 @@ static void test_transcript(void **state)
                   "2|2023-11-14T22:13:21.000000Z|f({\"x\":1.50}); g({})\n");
     assert_prints(test, "SELECT time, responses FROM transcript WHERE responses IS NOT NULL",
                   "1969-12-31T23:59:59.500000Z|f: {\"y\":2}; g: {\"z\":3}\n");
-    assert_prints(test, "SELECT session, created, updated, version, events, session_keys, user_keys, app_keys "
-                        "FROM session_overview",
+    assert_prints(test,
+                  "SELECT session, created, updated, version, events, session_keys, user_keys, app_keys "
+                  "FROM session_overview",
                   "one|2023-11-14T22:13:20Z|2023-11-14T22:13:21Z|3|3|1|1|1\n");
 }
 
@@ -172,14 +177,18 @@ static void test_invalid_json_is_refused(void **state)
     const struct program_test *test = *state;
 
     fill(test);
-    assert_refused(test, "INSERT INTO session_state VALUES (1, 'x', '{bad', 1)", "session_state.value: this is not JSON");
+    assert_refused(test, "INSERT INTO session_state VALUES (1, 'x', '{bad', 1)",
+                   "session_state.value: this is not JSON");
     assert_refused(test, "UPDATE session_state SET value = '{bad'", "session_state.value: this is not JSON");
-    assert_refused(test, "INSERT INTO user_state VALUES (1, 'x', 'nope', 1, 1)", "user_state.value: this is not JSON");
+    assert_refused(test, "INSERT INTO user_state VALUES (1, 'x', 'nope', 1, 1)",
+                   "user_state.value: this is not JSON");
     assert_refused(test, "UPDATE user_state SET value = ''", "user_state.value: this is not JSON");
-    assert_refused(test, "INSERT INTO app_state VALUES (1, 'x', '1 2', 1, 1)", "app_state.value: this is not JSON");
+    assert_refused(test, "INSERT INTO app_state VALUES (1, 'x', '1 2', 1, 1)",
+                   "app_state.value: this is not JSON");
     assert_refused(test, "UPDATE app_state SET value = '['", "app_state.value: this is not JSON");
     assert_refused(test, "UPDATE events SET body = '{' WHERE seq = 1", "events.body: this is not JSON");
-    assert_refused(test, "UPDATE session_details SET labels = 'x'", "session_details.labels: this is not JSON");
+    assert_refused(test, "UPDATE session_details SET labels = 'x'",
+                   "session_details.labels: this is not JSON");
     assert_refused(test, "UPDATE app_state SET value = x'31'", "cannot store BLOB value");
 }
 
@@ -196,7 +205,8 @@ static void test_references_hold(void **state)
     assert_refused(test, "UPDATE users SET app_id = 9", "there is no such app");
     assert_refused(test, "UPDATE sessions SET user_id = 9", "there is no such user in that app");
     assert_refused(test, "UPDATE sessions SET id = 9", "the id must not change");
-    assert_refused(test, "UPDATE events SET session_id = 9, position = 9 << 32 | seq", "there is no such session");
+    assert_refused(test, "UPDATE events SET session_id = 9, position = 9 << 32 | seq",
+                   "there is no such session");
     assert_refused(test, "UPDATE events SET position = position + 4294967296", "CHECK constraint failed");
     assert_refused(test, "DELETE FROM users", "it has sessions");
     assert_refused(test, "DELETE FROM apps", "it has users");
@@ -207,10 +217,12 @@ static void test_deleting_takes_what_belongs_to_it(void **state)
     const struct program_test *test = *state;
 
     fill(test);
-    assert_prints(test, "DELETE FROM sessions; SELECT count(*) FROM events; SELECT count(*) FROM session_state; "
-                        "SELECT count(*) FROM session_details; SELECT count(*) FROM user_state;",
+    assert_prints(test,
+                  "DELETE FROM sessions; SELECT count(*) FROM events; SELECT count(*) FROM session_state; "
+                  "SELECT count(*) FROM session_details; SELECT count(*) FROM user_state;",
                   "0\n0\n0\n1\n");
-    assert_prints(test, "DELETE FROM users; SELECT count(*) FROM user_state; SELECT count(*) FROM app_state;", "0\n1\n");
+    assert_prints(test, "DELETE FROM users; SELECT count(*) FROM user_state; SELECT count(*) FROM app_state;",
+                  "0\n1\n");
     assert_prints(test, "DELETE FROM apps; SELECT count(*) FROM app_state; PRAGMA foreign_key_check;", "0\n");
 }
 
@@ -243,10 +255,14 @@ static int no_program(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_script_makes_a_store),     TEST(test_script_changes_no_other_file),
-        TEST(test_views),                    TEST(test_transcript),
-        TEST(test_invalid_json_is_refused),  TEST(test_references_hold),
-        TEST(test_deleting_takes_what_belongs_to_it), TEST(test_reads_while_the_library_has_it_open),
+        TEST(test_script_makes_a_store),
+        TEST(test_script_changes_no_other_file),
+        TEST(test_views),
+        TEST(test_transcript),
+        TEST(test_invalid_json_is_refused),
+        TEST(test_references_hold),
+        TEST(test_deleting_takes_what_belongs_to_it),
+        TEST(test_reads_while_the_library_has_it_open),
     };
     return no_program() ? 0 : cmocka_run_group_tests_name("the sqlite3 program", tests, NULL, NULL);
 }

@@ -33,7 +33,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_reopened_store_has_everything, fixture_setup, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_info_tells_what_the_store_runs_on, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_info_tells_what_the_store_runs_on, fixture_setup,
+                                        fixture_teardown),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);
 }

@@ -57,7 +57,8 @@ static uint32_t next_random(uint32_t *seed)
 static void make_event(char event[300], const char *id)
 {
     snprintf(event, 300,
-             "{\"id\":\"%s\",\"author\":\"a\",\"actions\":{\"stateDelta\":{\"app:last\":\"%s\",\"user:last\":\"%s\","
+             "{\"id\":\"%s\",\"author\":\"a\",\"actions\":{\"stateDelta\":{\"app:last\":\"%s\",\"user:last\":"
+             "\"%s\","
              "\"last\":\"%s\",\"temp:x\":1}}}",
              id, id, id, id);
 }
@@ -96,24 +97,27 @@ static int64_t number(sqlite3 *handle, const char *sql, const char *id)
 static void check_file(sqlite3 *handle)
 {
     /* integrity_check gives one row, "ok", or many */
-    assert_int_equal(number(handle, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'", NULL), 1);
+    assert_int_equal(
+        number(handle, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check = 'ok'", NULL), 1);
     assert_int_equal(number(handle, "SELECT count(*) FROM pragma_foreign_key_check", NULL), 0);
     /* no gap and no double in the sequence numbers, and the counters agree */
-    assert_int_equal(number(handle,
-                            "SELECT count(*) FROM sessions AS s WHERE s.event_count <> "
-                            "(SELECT count(*) FROM events WHERE session_id = s.id) OR s.last_seq <> s.event_count "
-                            "OR s.version <> s.event_count OR s.last_seq <> "
-                            "(SELECT coalesce(max(seq), 0) FROM events WHERE session_id = s.id)",
-                            NULL),
-                     0);
+    assert_int_equal(
+        number(handle,
+               "SELECT count(*) FROM sessions AS s WHERE s.event_count <> "
+               "(SELECT count(*) FROM events WHERE session_id = s.id) OR s.last_seq <> s.event_count "
+               "OR s.version <> s.event_count OR s.last_seq <> "
+               "(SELECT coalesce(max(seq), 0) FROM events WHERE session_id = s.id)",
+               NULL),
+        0);
     /* every key holds what the last event wrote */
-    assert_int_equal(number(handle,
-                            "SELECT count(*) FROM sessions AS s JOIN events AS e ON e.position = s.id << 32 | s.last_seq "
-                            "JOIN session_state AS k ON k.session_id = s.id AND k.key = 'last' "
-                            "JOIN user_state AS u ON u.user_id = s.user_id AND u.key = 'last' "
-                            "WHERE s.name LIKE 'session-%' AND (k.value <> '\"' || e.id || '\"' OR u.value <> k.value)",
-                            NULL),
-                     0);
+    assert_int_equal(
+        number(handle,
+               "SELECT count(*) FROM sessions AS s JOIN events AS e ON e.position = s.id << 32 | s.last_seq "
+               "JOIN session_state AS k ON k.session_id = s.id AND k.key = 'last' "
+               "JOIN user_state AS u ON u.user_id = s.user_id AND u.key = 'last' "
+               "WHERE s.name LIKE 'session-%' AND (k.value <> '\"' || e.id || '\"' OR u.value <> k.value)",
+               NULL),
+        0);
     assert_int_equal(number(handle,
                             "SELECT count(*) FROM app_state AS a JOIN sessions AS s ON s.id = a.session_id "
                             "JOIN events AS e ON e.position = s.id << 32 | s.last_seq "
@@ -125,8 +129,9 @@ static void check_file(sqlite3 *handle)
 
 static void check_stored_once(sqlite3 *handle, const char *id)
 {
-    int64_t count = number(handle, "SELECT count(*) FROM sessions AS s CROSS JOIN events AS e ON e.session_id = s.id AND e.id = ?1",
-                           id);
+    int64_t count = number(
+        handle,
+        "SELECT count(*) FROM sessions AS s CROSS JOIN events AS e ON e.session_id = s.id AND e.id = ?1", id);
     if (count != 1) {
         print_error("the acknowledged event %s is stored %d times\n", id, (int)count);
         fail();
@@ -147,7 +152,8 @@ struct worker {
 static void complain(struct worker *worker, const char *what, int code, const ses_error *error)
 {
     if (!worker->problem[0])
-        snprintf(worker->problem, sizeof worker->problem, "%s: %s %s", what, ses_code_name(code), error->message);
+        snprintf(worker->problem, sizeof worker->problem, "%s: %s %s", what, ses_code_name(code),
+                 error->message);
 }
 
 static void append_once(struct worker *worker, uint32_t *seed, ses_session *session, const ses_key *key)

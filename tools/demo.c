@@ -31,9 +31,11 @@ static const char *const conversation[] = {
     "\"actions\":{\"stateDelta\":{\"temp:tool_started\":true}}}",
 
     "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942401.90,"
-    "\"content\":{\"role\":\"user\",\"parts\":[{\"functionResponse\":{\"id\":\"c-1\",\"name\":\"get_forecast\","
+    "\"content\":{\"role\":\"user\",\"parts\":[{\"functionResponse\":{\"id\":\"c-1\",\"name\":\"get_"
+    "forecast\","
     "\"response\":{\"low\":-7.50,\"high\":-1,\"sky\":\"snow\"}}}]},"
-    "\"actions\":{\"stateDelta\":{\"last_city\":\"Oslo\",\"user:home_country\":\"NO\",\"app:forecasts_served\":1841,"
+    "\"actions\":{\"stateDelta\":{\"last_city\":\"Oslo\",\"user:home_country\":\"NO\",\"app:forecasts_"
+    "served\":1841,"
     "\"temp:raw_answer\":\"{...}\"}}}",
 
     "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942403.00,"
@@ -75,8 +77,8 @@ static void read_conversation(ses_store *store)
     int64_t big = 0;
 
     must(ses_get(store, &key, NULL, &session, &error), &error);
-    printf("session %s of %s: version %" PRId64 ", %zu events\n", ses_session_id(session), ses_session_user(session),
-           ses_session_version(session), ses_session_event_count(session));
+    printf("session %s of %s: version %" PRId64 ", %zu events\n", ses_session_id(session),
+           ses_session_user(session), ses_session_version(session), ses_session_event_count(session));
     printf("merged state:\n");
     for (size_t i = 0; i < ses_state_count(session); i++) {
         const char *name = NULL;
@@ -86,7 +88,8 @@ static void read_conversation(ses_store *store)
     }
     must(ses_state_int64(session, "big_number", &big, &error), &error);
     printf("exact where a double is not: %" PRId64 "\n", big);
-    printf("the third event, byte for byte but for its temp: key:\n  %s\n", ses_session_event(session, 2)->json);
+    printf("the third event, byte for byte but for its temp: key:\n  %s\n",
+           ses_session_event(session, 2)->json);
     ses_session_close(session);
 }
 

@@ -20,14 +20,26 @@ static char *read_file(const char *path)
 }
 
 enum bare_statement {
-    BARE_BEGIN_WRITE, BARE_BEGIN_READ, BARE_COMMIT, BARE_SESSION_BY_ID, BARE_SESSION_FIND, BARE_EVENT_ADD,
-    BARE_SESSION_STATE_SET, BARE_USER_STATE_SET, BARE_SESSION_TOUCH, BARE_APP_STATE_ALL, BARE_USER_STATE_ALL,
-    BARE_SESSION_STATE_ALL, BARE_EVENTS_BACKWARD, BARE_COUNT
+    BARE_BEGIN_WRITE,
+    BARE_BEGIN_READ,
+    BARE_COMMIT,
+    BARE_SESSION_BY_ID,
+    BARE_SESSION_FIND,
+    BARE_EVENT_ADD,
+    BARE_SESSION_STATE_SET,
+    BARE_USER_STATE_SET,
+    BARE_SESSION_TOUCH,
+    BARE_APP_STATE_ALL,
+    BARE_USER_STATE_ALL,
+    BARE_SESSION_STATE_ALL,
+    BARE_EVENTS_BACKWARD,
+    BARE_COUNT
 };
 
 static const char *const bare_names[BARE_COUNT] = {
-    "begin_write", "begin_read", "commit", "session_by_id", "session_find", "event_add", "session_state_set",
-    "user_state_set", "session_touch", "app_state_all", "user_state_all", "session_state_all", "events_backward",
+    "begin_write",    "begin_read",        "commit",          "session_by_id", "session_find",
+    "event_add",      "session_state_set", "user_state_set",  "session_touch", "app_state_all",
+    "user_state_all", "session_state_all", "events_backward",
 };
 
 struct bare {

@@ -16,12 +16,12 @@
 
 #include "seslite.h"
 
-#define CHECK(condition)                                                                                     \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "bench: %s:%d: %s\n", __FILE__, __LINE__, #condition);                           \
-            exit(1);                                                                                         \
-        }                                                                                                    \
+#define CHECK(condition)                                                           \
+    do {                                                                           \
+        if (!(condition)) {                                                        \
+            fprintf(stderr, "bench: %s:%d: %s\n", __FILE__, __LINE__, #condition); \
+            exit(1);                                                               \
+        }                                                                          \
     } while (0)
 
 /* ------------------------------------------------------------------------------------------- measuring */
@@ -42,8 +42,8 @@ struct comparison {
     const char *name;
     struct side left;
     struct side right;
-    int rounds; /* at most 400 */
-    int count;  /* in each round */
+    int rounds;      /* at most 400 */
+    int count;       /* in each round */
     double at_most;  /* left may take so many times as long as right; 0: see at_least */
     double at_least; /* left must be so many times as fast as right */
 };

@@ -42,9 +42,9 @@ void report(const struct figure *figure)
     double bound = figure->at_most > 0 ? figure->at_most : figure->at_least;
 
     all_reached = all_reached && reached;
-    printf("%-44s %11.2f %-7s %-22s %11.2f   %6.2f   at %s %.1f%s\n", figure->name, figure->left, figure->unit,
-           figure->right_name, figure->right, figure->ratio, figure->at_most > 0 ? "most" : "least", bound,
-           reached ? "" : "   NOT REACHED");
+    printf("%-44s %11.2f %-7s %-22s %11.2f   %6.2f   at %s %.1f%s\n", figure->name, figure->left,
+           figure->unit, figure->right_name, figure->right, figure->ratio,
+           figure->at_most > 0 ? "most" : "least", bound, reached ? "" : "   NOT REACHED");
     if (!reached && figure->limit)
         printf("    what limits it: %s\n", figure->limit);
     fflush(stdout);
@@ -52,8 +52,9 @@ void report(const struct figure *figure)
         fprintf(json,
                 "{\"name\":\"%s\",\"unit\":\"%s\",\"left\":\"%s\",\"left_value\":%.3f,\"right\":\"%s\","
                 "\"right_value\":%.3f,\"ratio\":%.3f,\"%s\":%.2f,\"reached\":%s}\n",
-                figure->name, figure->unit, figure->left_name, figure->left, figure->right_name, figure->right,
-                figure->ratio, figure->at_most > 0 ? "at_most" : "at_least", bound, reached ? "true" : "false");
+                figure->name, figure->unit, figure->left_name, figure->left, figure->right_name,
+                figure->right, figure->ratio, figure->at_most > 0 ? "at_most" : "at_least", bound,
+                reached ? "true" : "false");
 }
 
 void compare(const struct comparison *comparison)

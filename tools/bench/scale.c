@@ -71,7 +71,8 @@ static void *counted_resize(void *context, void *memory, size_t bytes)
 
 static void bench_memory_at_rest(void)
 {
-    const ses_allocator allocator = {sizeof allocator, NULL, counted_allocate, counted_resize, counted_release};
+    const ses_allocator allocator = {sizeof allocator, NULL, counted_allocate, counted_resize,
+                                     counted_release};
     const ses_open_options options = {.size = sizeof options, .allocator = &allocator};
     char *path = fresh_path("bench-rest.db");
     ses_store *store = NULL;

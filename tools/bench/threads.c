@@ -173,16 +173,17 @@ static void bench_gets_beside_writer(void)
     }
     qsort(alone, ROUNDS, sizeof *alone, compare_doubles);
     qsort(beside, ROUNDS, sizeof *beside, compare_doubles);
-    report(&(struct figure){.name = "get of 20 events beside a busy writer",
-                            .unit = "us",
-                            .left_name = "with a writer",
-                            .left = beside[ROUNDS / 2],
-                            .right_name = "no writer",
-                            .right = alone[ROUNDS / 2],
-                            .ratio = beside[ROUNDS / 2] / alone[ROUNDS / 2],
-                            .at_most = 1.5,
-                            .limit = "SQLite drops a connection's page cache whenever another one has committed: every "
-                                     "get then reads its pages again from the file or the write-ahead file"});
+    report(&(struct figure){
+        .name = "get of 20 events beside a busy writer",
+        .unit = "us",
+        .left_name = "with a writer",
+        .left = beside[ROUNDS / 2],
+        .right_name = "no writer",
+        .right = alone[ROUNDS / 2],
+        .ratio = beside[ROUNDS / 2] / alone[ROUNDS / 2],
+        .at_most = 1.5,
+        .limit = "SQLite drops a connection's page cache whenever another one has committed: every "
+                 "get then reads its pages again from the file or the write-ahead file"});
     library_close(&crowd->libraries[0], false);
     library_close(&reader, true);
     free(crowd);
@@ -193,9 +194,10 @@ static void bench_gets_beside_writer(void)
 void bench_threads(void)
 {
     bench_group_commit("8 threads appending, fsync of 2 ms", 2000, 6, NULL);
-    bench_group_commit("8 threads appending, this disk, FULL", 0, 2,
-                       "where this disk's flush takes little more than an append's own work, there is little to "
-                       "share: SQLite's one writer runs the jobs one after the other");
+    bench_group_commit(
+        "8 threads appending, this disk, FULL", 0, 2,
+        "where this disk's flush takes little more than an append's own work, there is little to "
+        "share: SQLite's one writer runs the jobs one after the other");
     bench_batch();
     bench_gets_beside_writer();
 }
