@@ -138,6 +138,7 @@ struct group {
     size_t count;
     size_t bytes;
     size_t tentative; /* jobs that have succeeded, should the commit do so */
+    size_t reads;     /* jobs that only read: those of a store in memory */
 };
 
 static void group_add(struct group *group, struct pending *pending)
@@ -148,6 +149,7 @@ static void group_add(struct group *group, struct pending *pending)
         group->first = pending;
     group->last = pending;
     group->count++;
+    group->reads += pending->interruptible ? 1 : 0;
     group->bytes += pending->bytes;
 }
 
@@ -285,8 +287,9 @@ static void account(struct storage *storage, const struct group *group, bool com
     writer->last_commit_us = clock_steady_us();
     writer->commit_us = writer->last_commit_us - start;
     writer->last_group = group->count;
-    storage->counts.commits += commits ? 1 : 0;
-    storage->counts.write_calls += (int64_t)group->count;
+    storage->counts.commits += commits && group->reads < group->count ? 1 : 0;
+    storage->counts.write_calls += (int64_t)(group->count - group->reads);
+    storage->counts.reads += (int64_t)group->reads;
     storage->counts.wal_pages = writer->db->wal_pages;
     connection_count(writer->db, &storage->counts);
     checkpoint_note(storage);

@@ -140,6 +140,23 @@ static void test_statistics_begin_at_zero(void **state)
     assert_code(SES_MISUSE, ses_statistics(fixture->store, NULL, &error));
 }
 
+static void test_statistics_in_memory(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_stats stats = {.size = sizeof stats};
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    ses_session_close(session);
+    assert_ok(ses_statistics(fixture->store, &stats, &error));
+    assert_int_equal(stats.write_calls, 1);
+    assert_int_equal(stats.commits, 1);
+    assert_int_equal(stats.read_calls, 1);
+    assert_int_equal(stats.file_bytes, 0);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -148,6 +165,7 @@ int main(void)
         TEST(test_the_write_ahead_file_stays_bounded),
         TEST(test_checkpoints_are_left_to_others),
         TEST(test_statistics_begin_at_zero),
+        cmocka_unit_test_setup_teardown(test_statistics_in_memory, fixture_setup_memory, fixture_teardown),
     };
     return cmocka_run_group_tests_name("checkpoints", tests, NULL, NULL);
 }
