@@ -396,8 +396,9 @@ SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
 
 /* -------------------------------------------------------------------------------------------- append */
 
-#define SES_APPEND_ANYWAY 0x1u  /* a handle that is behind catches up in the same transaction, not STALE */
-#define SES_APPEND_VERSION 0x2u /* by key only (a handle has its own): STALE unless the session is at `version` */
+#define SES_APPEND_ANYWAY 0x1u /* a handle that is behind catches up in the same transaction, not STALE */
+#define SES_APPEND_VERSION \
+    0x2u /* by key only (a handle has its own): STALE unless the session is at `version` */
 
 typedef struct ses_append_options {
     size_t size;

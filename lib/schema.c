@@ -30,7 +30,8 @@ static int judge(const char *path, int64_t application, int64_t version, int64_t
                          "use a newer seslite",
                          path, (long long)version, schema_latest());
     else if (version < 1 && !is_empty)
-        code = error_set(error, SES_CORRUPT, "%s: a seslite store without a schema version", path);
+        code = error_set(error, SES_NOTASTORE, "%s: it says it is a seslite store, but has no schema version",
+                         path);
     return code;
 }
 
@@ -112,6 +113,11 @@ static int peek(const struct storage_config *config, const char *path, int flags
     return code;
 }
 
+static bool is_verdict(int code)
+{
+    return code == SES_NOTASTORE || code == SES_TOONEW || code == SES_NOMEM;
+}
+
 /*
  * The file as it stands: without locks, and without its write-ahead file. What looks wrong may be a store that
  * another process is making this moment, with a journal beside it or just gone: so it is looked at again. While
@@ -137,31 +143,28 @@ static int peek_at_file(const struct storage_config *config, ses_error *error)
 }
 
 /*
- * With a write-ahead file, the newest pages are there. Exclusive locking lets SQLite read it without making its
- * shared-memory file; when somebody has the database open, that file is there already.
+ * With a write-ahead file, the newest pages are there, and the file itself may even be torn: a crash in the middle of
+ * a checkpoint leaves it so. Exclusive locking lets SQLite read both without making its shared-memory file; when
+ * somebody has the database open, that file is there already.
  */
 static int peek_at_log(const struct storage_config *config, ses_error *error)
 {
     int code = peek(config, config->path, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE", error);
-    bool judged = code == SES_OK || code == SES_NOTASTORE || code == SES_TOONEW || code == SES_NOMEM;
 
-    if (!judged) /* somebody has it open, or it may only be read */
+    if (code != SES_OK && !is_verdict(code)) /* somebody has it open, or it may only be read */
         code = peek(config, config->path, SQLITE_OPEN_READONLY, "", error);
-    if (code == SES_BUSY) {
-        /* Somebody is about to recover or to close it: the connection to come waits for that. */
-        error_clear(error);
-        code = SES_OK;
-    }
     return code;
 }
 
 int schema_peek(const struct storage_config *config, ses_error *error)
 {
-    int code = peek_at_file(config, error);
-    if (code == SES_OK)
-        error_clear(error); /* an earlier look may have said something */
-    if (code == SES_OK && file_has_companion(config->allocator, config->path, "-wal"))
-        code = peek_at_log(config, error);
+    int code = file_has_companion(config->allocator, config->path, "-wal") ? peek_at_log(config, error)
+                                                                           : peek_at_file(config, error);
+    if (!is_verdict(code)) {
+        /* What else a look meets, the connection to come meets too, with locks and recovery at hand. */
+        error_clear(error);
+        code = SES_OK;
+    }
     return code;
 }
 

@@ -6,7 +6,7 @@
  */
 #include "open.h"
 
-enum { EVENTS = 14 };
+enum { EVENTS = 10 };
 
 /* ------------------------------------------------------------------------------------------ the disk */
 
@@ -64,7 +64,8 @@ static int disk_sync(sqlite3_file *file, int flags)
 static int disk_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
     bool is_first;
-    return stops(true, &is_first) ? SQLITE_IOERR_TRUNCATE : real_of(file)->pMethods->xTruncate(real_of(file), size);
+    return stops(true, &is_first) ? SQLITE_IOERR_TRUNCATE
+                                  : real_of(file)->pMethods->xTruncate(real_of(file), size);
 }
 
 static int disk_delete(sqlite3_vfs *vfs, const char *name, int sync)
@@ -195,10 +196,11 @@ static int append_event(ses_store *store, int number, ses_error *error)
 {
     char event[6200];
     /* Large and small by turns: some spill over several pages, so that the file grows at nearly every commit. */
-    snprintf(event, sizeof event,
-             "{\"id\":\"e%d\",\"timestamp\":%d,\"actions\":{\"stateDelta\":{\"n\":%d,\"app:n\":%d,\"user:n\":%d}},"
-             "\"x\":\"%0*d\"}",
-             number, number, number, number, number, number % 3 == 0 ? 6000 : 40, 0);
+    snprintf(
+        event, sizeof event,
+        "{\"id\":\"e%d\",\"timestamp\":%d,\"actions\":{\"stateDelta\":{\"n\":%d,\"app:n\":%d,\"user:n\":%d}},"
+        "\"x\":\"%0*d\"}",
+        number, number, number, number, number, number % 3 == 0 ? 6000 : 40, 0);
     return ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, error);
 }
 
@@ -297,6 +299,17 @@ static void remove_files(const char *path)
     }
 }
 
+/* What was going on; a test that fails leaves it for the teardown to tell. */
+static char where[128];
+
+static int tell_where(void **state)
+{
+    if (where[0])
+        print_error("%s\n", where);
+    where[0] = '\0';
+    return folder_teardown(state);
+}
+
 static void stop_everywhere(const struct folder *folder, int journal)
 {
     struct progress progress;
@@ -317,15 +330,14 @@ static void stop_everywhere(const struct folder *folder, int journal)
         assert_true(disk.stopped);
         refused += progress.code < 0;
         silent += progress.code >= 0;
-        print_message("%s", ""); /* what a failed assertion says is easier to find behind the place */
-        if (getenv("SESLITE_TEST_VERBOSE"))
-            print_message("stopped at %ld of %ld, %d events, %s\n", n, operations, progress.acknowledged,
-                          ses_code_name(progress.code));
+        snprintf(where, sizeof where, "stopped at %ld of %ld: %d events, %s", n, operations,
+                 progress.acknowledged, ses_code_name(progress.code));
         look_again(folder->path, journal, &progress);
     }
-    /* Some stop a call, some a checkpoint that nobody waits for. */
+    where[0] = '\0';
+    /* Most stop a call; with a write-ahead file some stop a checkpoint, of which no call is told. */
     assert_in_range(refused, 50, operations);
-    assert_in_range(silent, 2, operations);
+    assert_int_equal(silent > 2, journal == SES_JOURNAL_WAL);
 }
 
 static void test_stop_with_a_write_ahead_file(void **state)
@@ -340,11 +352,14 @@ static void test_stop_with_a_rollback_journal(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, tell_where)
     const struct CMUnitTest tests[] = {
         TEST(test_stop_with_a_write_ahead_file),
         TEST(test_stop_with_a_rollback_journal),
     };
     make_disk();
+    /* Where syncing costs nothing, if there is such a place. */
+    if (access("/dev/shm", W_OK) == 0)
+        (void)setenv("TMPDIR", "/dev/shm", 0);
     return cmocka_run_group_tests_name("faults: crash", tests, NULL, NULL);
 }

@@ -176,9 +176,9 @@ static void test_store_without_version(void **state)
 
     make_store(folder->path);
     raw_exec(folder->path, "PRAGMA user_version = 0");
-    assert_untouched(SES_CORRUPT, "without a schema version");
+    assert_untouched(SES_NOTASTORE, "no schema version");
     raw_exec(folder->path, "PRAGMA user_version = -1");
-    assert_untouched(SES_CORRUPT, "without a schema version");
+    assert_untouched(SES_NOTASTORE, "no schema version");
 }
 
 /* ------------------------------------------------------------------------------------------- empty files */
