@@ -24,7 +24,8 @@
  *  - Threads: any thread may call anything on a ses_store at any time. A ses_session, a ses_cursor and a
  *    ses_list_page belong to one thread at a time; different ones of the same store may be used in parallel.
  *  - Processes: several may have the same file open. A store does not survive fork(): in the child every
- *    call on it, and on what was made from it, is refused with MISUSE. Open it again there.
+ *    call on it, and on what was made from it, is refused with MISUSE, and so is opening that file there, as
+ *    SQLite's locks are not inherited but its records of them are. Fork before opening, or exec.
  *  - Do not keep the file on a network file system, and do not copy or delete it while it is open
  *    (https://www.sqlite.org/howtocorrupt.html).
  *  - The library never prints, exits, reads the environment, installs signal handlers, or changes settings

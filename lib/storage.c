@@ -9,6 +9,7 @@
 #include "error.h"
 #include "file.h"
 #include "memory.h"
+#include "registry.h"
 #include "schema.h"
 #include "storage_impl.h"
 
@@ -42,6 +43,12 @@ static int check_file(const struct storage_config *config, ses_error *error)
     enum file_kind kind = FILE_ABSENT;
     int code = file_look(config->path, &kind, error);
 
+    if (code == SES_OK && registry_is_inherited(config->path))
+        code = error_set(
+            error, SES_MISUSE,
+            "%s: this process was forked while the file was open, and SQLite's locks do not survive that; "
+            "fork before opening, or exec",
+            config->path);
     if (code == SES_OK && kind == FILE_ABSENT) {
         if (config->read_only || config->must_exist)
             code = error_set(error, SES_NOTFOUND, "%s: there is no such file", config->path);
@@ -214,6 +221,7 @@ int storage_open(const struct storage_config *config, struct storage **storage, 
     }
     if (code == SES_OK) {
         opened->config = *config;
+        opened->registry_entry = config->in_memory ? REGISTRY_NO_ENTRY : registry_add(config->path);
         code = open_writer(opened, error);
         if (code == SES_OK)
             *storage = opened;
@@ -320,6 +328,8 @@ void storage_close(struct storage *storage)
     readers_close(storage);
     connection_close(storage->writer.db); /* the last: it is the one that checkpoints */
     storage->writer.db = NULL;
+    registry_remove(storage->registry_entry);
+    storage->registry_entry = REGISTRY_NO_ENTRY;
 }
 
 void storage_free(struct storage *storage)

@@ -105,7 +105,7 @@ int store_enter(const ses_store *store, ses_error *error)
     int code = check_argument(store, "store", error);
     if (code == SES_OK && store->process != getpid())
         code = error_set(error, SES_MISUSE,
-                         "the store was opened by another process; after fork, open it again");
+                         "the store was opened by another process; stores do not survive a fork");
     else if (code == SES_OK && atomic_load(&store->closed))
         code = error_set(error, SES_MISUSE, "%s: the store is closed", store->path);
     if (code == SES_OK)

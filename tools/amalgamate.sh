@@ -7,9 +7,9 @@ out=$1
 gen=$2
 mkdir -p "$out"
 
-headers="common error memory utf8 json decimal timestamp clock storage sql_text connection storage_impl file schema delta event state
+headers="common error memory utf8 json decimal timestamp clock storage sql_text connection storage_impl file registry schema delta event state
 store range session list_token"
-sources="version error memory utf8 json decimal timestamp clock sql_text connection file schema rows_session rows_state
+sources="version error memory utf8 json decimal timestamp clock sql_text connection file registry schema rows_session rows_state
 rows_event transaction writer readers checkpoint storage delta event state store range session update create append list_token list cursor read value"
 
 # Every file has its place in the lists above.

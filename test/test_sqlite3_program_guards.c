@@ -1,0 +1,270 @@
+/*
+ * What the sqlite3 program cannot do to a store, which has its foreign keys off unless told otherwise: write what is
+ * not JSON, or of another type, or leave rows that belong to nothing.
+ */
+#include "open.h"
+
+static int store_setup(void **state)
+{
+    const ses_key key = {"app", "user", "one"};
+    const ses_key second = {"app", "user", "two"};
+    const ses_key elsewhere = {"other", "user", "one"};
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_int_equal(folder_setup(state), 0);
+    const struct folder *folder = *state;
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    assert_ok(ses_create(store, &key, "{\"app:a\":1,\"user:u\":2,\"k\":3}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(store, &second, "{\"k\":4}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(store, &elsewhere, "{\"app:a\":5,\"user:u\":6}", SES_NUL, NULL, &error));
+    assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e1\"}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e2\"}", SES_NUL, NULL, NULL, &error));
+    ses_close(store);
+    return 0;
+}
+
+/* What the program prints; the SQL goes in through a file, so that the shell has no part in it. */
+static char *run_program(const struct folder *folder, const char *sql, int *status)
+{
+    char *input = support_path(folder->folder, "input.sql");
+    struct text command = {NULL, 0};
+
+    write_file(input, sql, strlen(sql));
+    text_printf(&command, "sqlite3 -bail '%s' < '%s'", folder->path, input);
+    char *printed = support_run(command.data, status);
+    free(command.data);
+    free(input);
+    return printed;
+}
+
+/* Every row of every table. */
+static char *dump(const char *path)
+{
+    static const char *const tables[] = {"apps",       "users",         "sessions", "session_details", "app_state",
+                                         "user_state", "session_state", "events"};
+    struct text out = {NULL, 0};
+    sqlite3 *db = raw_open(path);
+
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        struct text sql = {NULL, 0};
+        text_printf(&out, "%s:\n", tables[i]);
+        text_printf(&sql, "SELECT * FROM %s ORDER BY 1, 2", tables[i]);
+        raw_query(db, sql.data, &out);
+        free(sql.data);
+    }
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    return out.data;
+}
+
+static void refuse(const struct folder *folder, const char *sql, const char *words, int line)
+{
+    int status = 0;
+    char *before = dump(folder->path);
+    char *printed = run_program(folder, sql, &status);
+    char *after = dump(folder->path);
+
+    if (!strstr(printed, words) || status == 0 || strcmp(before, after) != 0) {
+        print_error("%s:%d: %s\n    ended with %d and said \"%s\", not \"%s\"; the rows are %s\n", __FILE__, line, sql,
+                    status, printed, words, strcmp(before, after) == 0 ? "as before" : "changed");
+        fail();
+    }
+    free(after);
+    free(printed);
+    free(before);
+}
+
+#define assert_refused(sql, words) refuse(folder, (sql), (words), __LINE__)
+
+static void test_only_json_is_taken(void **state)
+{
+    static const char *const bad[] = {"{",    "",     "nope", "[1,]",  "{\"a\":1,}", "01",   "+1",      ".5",    "1.",   "-",
+                                      "1e",   "0x10", "NaN",  "\"\\x\"", "\"\\u12\"", "\"a", "1 2",     "[1]]",  "True", "{a:1}",
+                                      "/**/1"};
+    const struct folder *folder = *state;
+    static const struct {
+        const char *sql;
+        const char *words;
+    } statements[] = {
+        {"INSERT INTO app_state VALUES (1, 'new', '%s', 1, 1)", "app_state.value: this is not JSON"},
+        {"UPDATE app_state SET value = '%s'", "app_state.value: this is not JSON"},
+        {"INSERT INTO user_state VALUES (1, 'new', '%s', 1, 1)", "user_state.value: this is not JSON"},
+        {"REPLACE INTO session_state VALUES (1, 'k', '%s', 1)", "session_state.value: this is not JSON"},
+        {"UPDATE OR IGNORE events SET body = '%s'", "events.body: this is not JSON"},
+        {"INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body)"
+         " VALUES (1 << 32 | 3, 1, 'e3', '', '', 0, '%s')",
+         "events.body: this is not JSON"},
+        {"UPDATE session_details SET initial_state = '%s'", "session_details.initial_state: this is not JSON"},
+        {"UPDATE session_details SET labels = '%s'", "session_details.labels: this is not JSON"},
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const size_t at = i % (sizeof statements / sizeof statements[0]);
+        char sql[400];
+        const char *hole = strstr(statements[at].sql, "%s");
+        snprintf(sql, sizeof sql, "%.*s%s%s", (int)(hole - statements[at].sql), statements[at].sql, bad[i], hole + 2);
+        assert_refused(sql, statements[at].words);
+    }
+}
+
+static void test_types_are_strict(void **state)
+{
+    const struct folder *folder = *state;
+
+    assert_refused("UPDATE sessions SET version = 'one'", "cannot store TEXT value in INTEGER column");
+    assert_refused("UPDATE sessions SET created_us = 1.5", "cannot store REAL value in INTEGER column");
+    assert_refused("UPDATE events SET author = x'00'", "cannot store BLOB value in TEXT column");
+    assert_refused("UPDATE events SET time_us = NULL", "NOT NULL constraint failed");
+    assert_refused("INSERT INTO apps (name) VALUES (NULL)", "NOT NULL constraint failed");
+    assert_refused("INSERT INTO apps (name) VALUES ('app')", "UNIQUE constraint failed");
+    assert_refused("INSERT INTO users (app_id, name) VALUES (1, 'user')", "UNIQUE constraint failed");
+    assert_refused("UPDATE sessions SET name = 'one'", "UNIQUE constraint failed");
+    assert_refused("UPDATE events SET id = 'e1'", "UNIQUE constraint failed");
+    assert_query(folder->path,
+                 "SELECT count(*), sum(strict) FROM pragma_table_list WHERE type = 'table' AND schema = 'main'"
+                 " AND name NOT LIKE 'sqlite_%'",
+                 "8|8\n");
+}
+
+static void test_no_row_without_its_owner(void **state)
+{
+    const struct folder *folder = *state;
+
+    assert_refused("INSERT INTO users VALUES (9, 9, 'x')", "there is no such app");
+    assert_refused("UPDATE users SET app_id = 9", "users");
+    assert_refused("UPDATE users SET id = 9 WHERE id = 1", "the id must not change");
+    assert_refused("UPDATE apps SET id = 9 WHERE id = 1", "the id must not change");
+    assert_refused("UPDATE sessions SET id = 9 WHERE id = 1", "the id must not change");
+    assert_refused("UPDATE sessions SET app_id = 9 WHERE id = 1", "there is no such user in that app");
+    assert_refused("UPDATE sessions SET user_id = 9 WHERE id = 1", "there is no such user in that app");
+    assert_refused("UPDATE sessions SET user_id = 2 WHERE id = 1", "there is no such user in that app");
+    assert_refused("INSERT INTO sessions VALUES (9, 1, 2, 'x', 0, 0, 0, 0, 0, 0, NULL)",
+                   "there is no such user in that app");
+    assert_refused("INSERT INTO session_details VALUES (9, NULL, NULL, NULL)", "there is no such session");
+    assert_refused("UPDATE session_details SET session_id = 9 WHERE session_id = 1", "there is no such session");
+    assert_refused("INSERT INTO app_state VALUES (9, 'k', '1', 1, 1)", "there is no such app");
+    assert_refused("UPDATE app_state SET app_id = 9 WHERE app_id = 1", "there is no such app");
+    assert_refused("INSERT INTO user_state VALUES (9, 'k', '1', 1, 1)", "there is no such user");
+    assert_refused("UPDATE user_state SET user_id = 9 WHERE user_id = 1", "there is no such user");
+    assert_refused("INSERT INTO session_state VALUES (9, 'k', '1', 1)", "there is no such session");
+    assert_refused("UPDATE session_state SET session_id = 9 WHERE session_id = 1", "there is no such session");
+    assert_refused("INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body)"
+                   " VALUES (9 << 32 | 1, 9, 'e', '', '', 0, '{}')",
+                   "there is no such session");
+    assert_refused("UPDATE events SET session_id = 9 WHERE id = 'e1'", "there is no such session");
+    assert_refused("UPDATE events SET session_id = 2 WHERE id = 'e1'", "CHECK constraint failed");
+    assert_refused("DELETE FROM users WHERE id = 1", "it has sessions");
+    assert_refused("DELETE FROM apps WHERE id = 1", "it has users");
+    assert_sound(folder->path);
+}
+
+/*
+ * REPLACE takes the row that is in its way without asking the triggers that guard a deletion. It may be refused, or
+ * do what a deletion does; but no row may be left that belongs to nothing.
+ */
+static void test_replacing_leaves_nothing_behind(void **state)
+{
+    static const char *const statements[] = {
+        "REPLACE INTO users VALUES (9, 1, 'user')",
+        "REPLACE INTO apps VALUES (9, 'app')",
+        "REPLACE INTO sessions VALUES (9, 1, 1, 'one', 0, 0, 0, 0, 0, 0, NULL)",
+        "INSERT INTO users VALUES (9, 1, 'v'); UPDATE OR REPLACE users SET name = 'user' WHERE id = 9",
+        "INSERT INTO apps VALUES (9, 'c'); UPDATE OR REPLACE apps SET name = 'app' WHERE id = 9",
+        "UPDATE OR REPLACE sessions SET name = 'one' WHERE name = 'two'",
+    };
+    const struct folder *folder = *state;
+    char *kept = support_path(folder->folder, "kept.db");
+    int broken = 0;
+
+    copy_file(folder->path, kept);
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
+        int status = 0;
+        copy_file(kept, folder->path);
+        free(run_program(folder, statements[i], &status));
+        char *left = raw_text(folder->path, "SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2");
+        if (left[0]) {
+            print_error("%s\n    leaves rows that belong to nothing:\n%s", statements[i], left);
+            broken++;
+        }
+        free(left);
+    }
+    free(kept);
+    assert_int_equal(broken, 0);
+}
+
+/* A session's app is its user's app; a user that moves would take none of the sessions along. */
+static void test_users_do_not_move(void **state)
+{
+    const struct folder *folder = *state;
+
+    assert_refused("UPDATE users SET app_id = 2, name = 'moved' WHERE id = 1", "users");
+}
+
+static void test_deleting_takes_all_that_belongs(void **state)
+{
+    const struct folder *folder = *state;
+    int status = 0;
+
+    free(run_program(folder, "DELETE FROM sessions WHERE name = 'one' AND user_id = 1;", &status));
+    assert_int_equal(status, 0);
+    assert_query(folder->path,
+                 "SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM session_state),"
+                 " (SELECT count(*) FROM session_details), (SELECT count(*) FROM user_state)",
+                 "0|1|2|2\n");
+    free(run_program(folder, "DELETE FROM sessions; DELETE FROM users; DELETE FROM apps;", &status));
+    assert_int_equal(status, 0);
+    assert_query(folder->path,
+                 "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM session_details),"
+                 " (SELECT count(*) FROM user_state), (SELECT count(*) FROM app_state)",
+                 "0|0|0|0\n");
+    assert_sound(folder->path);
+}
+
+/* What the program does rightly, the library goes on with. */
+static void test_the_library_goes_on(void **state)
+{
+    const struct folder *folder = *state;
+    const ses_key key = {"app", "user", "one"};
+    int status = 0;
+    ses_store *store = NULL;
+    ses_session *session = NULL;
+    ses_error error;
+
+    free(run_program(folder,
+                     "INSERT INTO session_state VALUES (1, 'by hand', '{\"x\": 1.50}', 2);"
+                     "UPDATE app_state SET value = '\"changed\"' WHERE app_id = 1;"
+                     "DELETE FROM user_state WHERE user_id = 1;",
+                     &status));
+    assert_int_equal(status, 0);
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"app:a\":\"changed\",\"by hand\":{\"x\": 1.50},\"k\":3}");
+    assert_ok(ses_append(session, "{\"id\":\"e3\"}", SES_NUL, NULL, NULL, &error));
+    ses_session_close(session);
+    ses_close(store);
+    assert_sound(folder->path);
+}
+
+static int no_program(void)
+{
+    int status = 0;
+    free(support_run("command -v sqlite3", &status));
+    if (status != 0)
+        print_message("skipped: there is no sqlite3 program\n");
+    return status;
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, folder_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_only_json_is_taken),
+        TEST(test_types_are_strict),
+        TEST(test_no_row_without_its_owner),
+        TEST(test_replacing_leaves_nothing_behind),
+        TEST(test_users_do_not_move),
+        TEST(test_deleting_takes_all_that_belongs),
+        TEST(test_the_library_goes_on),
+    };
+    return no_program() ? 0 : cmocka_run_group_tests_name("the sqlite3 program: guards", tests, NULL, NULL);
+}
