@@ -351,7 +351,7 @@ static int enter_session(struct append_job *job, ses_session *session, ses_error
 {
     int code = check_argument(session, "session", error);
     if (code == SES_OK)
-        code = store_enter(session->store, error);
+        code = store_begin(session->store, error);
     if (code == SES_OK)
         *job = (struct append_job){.store = session->store, .session = session};
     return code;
@@ -359,11 +359,13 @@ static int enter_session(struct append_job *job, ses_session *session, ses_error
 
 static int enter_key(struct append_job *job, ses_store *store, const ses_key *key, ses_error *error)
 {
-    int code = store_enter(store, error);
-    if (code == SES_OK)
-        code = check_key(key, error);
-    if (code == SES_OK)
+    int code = store_begin(store, error);
+    if (code == SES_OK) {
         *job = (struct append_job){.store = store, .key = key};
+        code = check_key(key, error);
+        if (code != SES_OK)
+            store_end(store);
+    }
     return code;
 }
 
@@ -372,7 +374,11 @@ int ses_append(ses_session *session, const char *event, size_t event_len, const 
 {
     struct append_job job;
     int code = enter_session(&job, session, error);
-    return code == SES_OK ? append_one(&job, event, event_len, options, appended, error) : code;
+    if (code == SES_OK) {
+        code = append_one(&job, event, event_len, options, appended, error);
+        store_end(job.store);
+    }
+    return code;
 }
 
 int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
@@ -380,7 +386,11 @@ int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, s
 {
     struct append_job job;
     int code = enter_key(&job, store, key, error);
-    return code == SES_OK ? append_one(&job, event, event_len, options, appended, error) : code;
+    if (code == SES_OK) {
+        code = append_one(&job, event, event_len, options, appended, error);
+        store_end(job.store);
+    }
+    return code;
 }
 
 int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
@@ -388,7 +398,11 @@ int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
 {
     struct append_job job;
     int code = enter_session(&job, session, error);
-    return code == SES_OK ? append_many(&job, events, count, options, appended, error) : code;
+    if (code == SES_OK) {
+        code = append_many(&job, events, count, options, appended, error);
+        store_end(job.store);
+    }
+    return code;
 }
 
 int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events, size_t count,
@@ -396,7 +410,11 @@ int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text
 {
     struct append_job job;
     int code = enter_key(&job, store, key, error);
-    return code == SES_OK ? append_many(&job, events, count, options, appended, error) : code;
+    if (code == SES_OK) {
+        code = append_many(&job, events, count, options, appended, error);
+        store_end(job.store);
+    }
+    return code;
 }
 
 int ses_invocation_end(ses_session *session, ses_error *error)

@@ -150,7 +150,8 @@ int ses_create_with(ses_store *store, const ses_key *key, const char *state, siz
 {
     ses_create_options options;
     struct span text = {"{}", 2};
-    int result = store_enter(store, error);
+    int result = store_begin(store, error);
+    const bool begun = result == SES_OK;
 
     if (session)
         *session = NULL;
@@ -168,6 +169,8 @@ int ses_create_with(ses_store *store, const ses_key *key, const char *state, siz
             result = create_session(store, key, &initial, &options, session, error);
         initial_state_free(&initial);
     }
+    if (begun)
+        store_end(store);
     return result;
 }
 
@@ -209,7 +212,8 @@ int ses_get(ses_store *store, const ses_key *key, const ses_range *range, ses_se
             ses_error *error)
 {
     struct get_job job = {.key = key};
-    int code = store_enter(store, error);
+    int code = store_begin(store, error);
+    const bool begun = code == SES_OK;
 
     if (session)
         *session = NULL;
@@ -227,6 +231,8 @@ int ses_get(ses_store *store, const ses_key *key, const ses_range *range, ses_se
         *session = job.session;
     else
         ses_session_close(job.session);
+    if (begun)
+        store_end(store);
     return code;
 }
 
@@ -263,12 +269,15 @@ int ses_refresh(ses_session *session, ses_error *error)
     int code = check_argument(session, "session", error);
 
     if (code == SES_OK)
-        code = store_enter(session->store, error);
+        code = store_begin(session->store, error);
+    const bool begun = code == SES_OK;
     if (code == SES_OK)
         code = storage_read(session->store->storage, run_refresh, &job, error);
     if (code == SES_OK)
         update_apply(&job.update);
     update_free(&job.update);
+    if (begun)
+        store_end(session->store);
     return code;
 }
 
@@ -296,7 +305,8 @@ static int run_delete(struct db *db, void *context, ses_error *error)
 int ses_delete(ses_store *store, const ses_key *key, int64_t *deleted, ses_error *error)
 {
     struct delete_job job = {key, 0};
-    int code = store_enter(store, error);
+    int code = store_begin(store, error);
+    const bool begun = code == SES_OK;
 
     if (code == SES_OK)
         code = check_key(key, error);
@@ -304,6 +314,8 @@ int ses_delete(ses_store *store, const ses_key *key, int64_t *deleted, ses_error
         code = storage_write(store->storage, run_delete, &job, 0, error);
     if (code == SES_OK && deleted)
         *deleted = job.deleted;
+    if (begun)
+        store_end(store);
     return code;
 }
 
@@ -333,7 +345,8 @@ int ses_delete_user(ses_store *store, const char *app, const char *user, int64_t
                     int64_t *state_keys, ses_error *error)
 {
     struct delete_user_job job = {app, user, 0, 0};
-    int code = store_enter(store, error);
+    int code = store_begin(store, error);
+    const bool begun = code == SES_OK;
 
     if (code == SES_OK)
         code = check_id(app, "app", error);
@@ -345,5 +358,7 @@ int ses_delete_user(ses_store *store, const char *app, const char *user, int64_t
         *sessions = job.sessions;
     if (code == SES_OK && state_keys)
         *state_keys = job.state_keys;
+    if (begun)
+        store_end(store);
     return code;
 }

@@ -71,7 +71,8 @@ int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_optio
 {
     ses_cursor_options options;
     struct open_job job = {.key = key};
-    int code = store_enter(store, error);
+    int code = store_begin(store, error);
+    const bool begun = code == SES_OK;
 
     if (cursor)
         *cursor = NULL;
@@ -98,6 +99,8 @@ int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_optio
         *cursor = job.cursor;
     else
         (void)ses_cursor_close(job.cursor, NULL); /* it has met no failure of its own */
+    if (begun)
+        store_end(store);
     return code;
 }
 
@@ -181,9 +184,12 @@ static int next_event(ses_cursor *cursor, const ses_event **event)
     int result = cursor->code;
 
     if (result == SES_OK)
-        result = store_enter(cursor->store, &cursor->failure);
+        result = store_begin(cursor->store, &cursor->failure);
+    const bool begun = result == SES_OK;
     if (result == SES_OK && cursor->next == cursor->count && !cursor->range.none)
         result = read_page(cursor, &cursor->failure);
+    if (begun)
+        store_end(cursor->store);
     cursor->code = result;
     if (result == SES_OK && cursor->next < cursor->count) {
         *event = cursor->page[cursor->next++];

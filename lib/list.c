@@ -153,7 +153,8 @@ int ses_list(ses_store *store, const char *app, const char *user, const ses_list
 {
     ses_list_options options;
     struct list_job job = {.identity = {app, user, 0}};
-    int code = store_enter(store, error);
+    int code = store_begin(store, error);
+    const bool begun = code == SES_OK;
 
     if (page)
         *page = NULL;
@@ -182,6 +183,8 @@ int ses_list(ses_store *store, const char *app, const char *user, const ses_list
         *page = job.page;
     else
         ses_list_close(job.page);
+    if (begun)
+        store_end(store);
     return code;
 }
 

@@ -103,20 +103,26 @@ static int read_by_key(struct read_job *job, char **json, size_t *len, ses_error
 int ses_read_state(ses_store *store, const ses_key *key, char **json, size_t *len, ses_error *error)
 {
     struct read_job job = {.key = key, .store = store};
-    int code = store_enter(store, error);
+    int code = store_begin(store, error);
+    const bool begun = code == SES_OK;
 
     if (json)
         *json = NULL;
     if (code == SES_OK)
         code = check_argument(json, "json", error);
-    return code == SES_OK ? read_by_key(&job, json, len, error) : code;
+    if (begun) {
+        code = code == SES_OK ? read_by_key(&job, json, len, error) : code;
+        store_end(store);
+    }
+    return code;
 }
 
 int ses_read_value(ses_store *store, const ses_key *key, const char *name, char **json, size_t *len,
                    ses_error *error)
 {
     struct read_job job = {.key = key, .store = store, .name = name};
-    int code = store_enter(store, error);
+    int code = store_begin(store, error);
+    const bool begun = code == SES_OK;
 
     if (json)
         *json = NULL;
@@ -124,5 +130,9 @@ int ses_read_value(ses_store *store, const ses_key *key, const char *name, char 
         code = check_argument(json, "json", error);
     if (code == SES_OK)
         code = check_argument(name, "name", error);
-    return code == SES_OK ? read_by_key(&job, json, len, error) : code;
+    if (begun) {
+        code = code == SES_OK ? read_by_key(&job, json, len, error) : code;
+        store_end(store);
+    }
+    return code;
 }

@@ -100,6 +100,11 @@ int no_such_session(const char *app, const char *user, const char *id, ses_error
 
 /* --------------------------------------------------------------------------------------- life of a store */
 
+static int refuse_closed_store(const ses_store *store, ses_error *error)
+{
+    return error_set(error, SES_MISUSE, "%s: the store is closed", store->path);
+}
+
 int store_enter(const ses_store *store, ses_error *error)
 {
     int code = check_argument(store, "store", error);
@@ -107,10 +112,33 @@ int store_enter(const ses_store *store, ses_error *error)
         code = error_set(error, SES_MISUSE,
                          "the store was opened by another process; stores do not survive a fork");
     else if (code == SES_OK && atomic_load(&store->closed))
-        code = error_set(error, SES_MISUSE, "%s: the store is closed", store->path);
+        code = refuse_closed_store(store, error);
     if (code == SES_OK)
         error_clear(error);
     return code;
+}
+
+int store_begin(ses_store *store, ses_error *error)
+{
+    int code = store_enter(store, error);
+
+    if (code == SES_OK) {
+        (void)pthread_mutex_lock(&store->lock);
+        if (atomic_load(&store->closed)) /* just now */
+            code = refuse_closed_store(store, error);
+        else
+            store->calls++;
+        (void)pthread_mutex_unlock(&store->lock);
+    }
+    return code;
+}
+
+void store_end(ses_store *store)
+{
+    (void)pthread_mutex_lock(&store->lock);
+    if (--store->calls == 0 && atomic_load(&store->closed))
+        (void)pthread_cond_signal(&store->ended);
+    (void)pthread_mutex_unlock(&store->lock);
 }
 
 void store_retain(ses_store *store)
@@ -125,6 +153,8 @@ void store_release(ses_store *store)
         ses_allocator allocator = store->allocator;
         storage_free(store->storage);
         uuid_source_free(&store->uuids);
+        (void)pthread_cond_destroy(&store->ended);
+        (void)pthread_mutex_destroy(&store->lock);
         memory_free(&allocator, store->path);
         memory_free(&allocator, store);
     }
@@ -230,6 +260,19 @@ static void set_callbacks(ses_store *store, const ses_open_options *options)
     store->id_context = options->id_context;
 }
 
+static bool store_init_locks(ses_store *store)
+{
+    bool lock = pthread_mutex_init(&store->lock, NULL) == 0;
+    bool ended = lock && pthread_cond_init(&store->ended, NULL) == 0;
+    bool uuids = ended && uuid_source_init(&store->uuids);
+
+    if (ended && !uuids)
+        (void)pthread_cond_destroy(&store->ended);
+    if (lock && !uuids)
+        (void)pthread_mutex_destroy(&store->lock);
+    return uuids;
+}
+
 /* Everything but the file. */
 static int store_new(const char *path, const ses_open_options *options, const ses_allocator *allocator,
                      ses_store **store, ses_error *error)
@@ -239,7 +282,7 @@ static int store_new(const char *path, const ses_open_options *options, const se
     char *path_copy = memory_new(allocator, path_len + 1);
     int code = SES_OK;
 
-    if (!fresh || !path_copy || !uuid_source_init(&fresh->uuids)) {
+    if (!fresh || !path_copy || !store_init_locks(fresh)) {
         memory_free(allocator, path_copy);
         memory_free(allocator, fresh);
         code = error_nomem(error);
@@ -290,7 +333,11 @@ int ses_open(const char *path, const ses_open_options *given, ses_store **store,
 void ses_close(ses_store *store)
 {
     if (store && store->process == getpid()) {
+        (void)pthread_mutex_lock(&store->lock);
         atomic_store(&store->closed, true);
+        while (store->calls > 0)
+            (void)pthread_cond_wait(&store->ended, &store->lock);
+        (void)pthread_mutex_unlock(&store->lock);
         storage_close(store->storage);
         store_release(store);
     }
@@ -322,7 +369,8 @@ static void give_output(void *output, const void *filled, size_t filled_size)
 int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
 {
     ses_info filled = {0};
-    int code = store_enter(store, error);
+    int code = store_begin(store, error);
+    const bool begun = code == SES_OK;
 
     if (code == SES_OK)
         code = check_output(info, "info", error);
@@ -330,13 +378,16 @@ int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
         code = storage_describe(store->storage, &filled, error);
     if (code == SES_OK)
         give_output(info, &filled, sizeof filled);
+    if (begun)
+        store_end(store);
     return code;
 }
 
 int ses_statistics(ses_store *store, ses_stats *stats, ses_error *error)
 {
     struct storage_counts counts;
-    int code = store_enter(store, error);
+    int code = store_begin(store, error);
+    const bool begun = code == SES_OK;
 
     if (code == SES_OK)
         code = check_output(stats, "stats", error);
@@ -364,11 +415,18 @@ int ses_statistics(ses_store *store, ses_stats *stats, ses_error *error)
         };
         give_output(stats, &filled, sizeof filled);
     }
+    if (begun)
+        store_end(store);
     return code;
 }
 
 int ses_interrupt(ses_store *store, ses_error *error)
 {
-    int code = store_enter(store, error);
-    return code == SES_OK ? storage_interrupt(store->storage, error) : code;
+    int code = store_begin(store, error);
+    const bool begun = code == SES_OK;
+    if (begun) {
+        code = code == SES_OK ? storage_interrupt(store->storage, error) : code;
+        store_end(store);
+    }
+    return code;
 }

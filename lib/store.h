@@ -15,6 +15,9 @@ struct ses_store {
     atomic_uint references; /* the opener, and every handle made from it */
     pid_t process;          /* that opened it */
     atomic_bool closed;
+    pthread_mutex_t lock; /* guards `calls` */
+    pthread_cond_t ended; /* the last of them, after ses_close */
+    unsigned calls;       /* on the store itself, under way */
     char *path;
     struct storage *storage;
     size_t max_event_bytes;
@@ -26,7 +29,13 @@ struct ses_store {
     struct state_seed seed;
 };
 
-/* Begins a public call: clears the error; MISUSE for NULL, after ses_close, and in a forked child. */
+/*
+ * Begins a public call: clears the error; MISUSE for NULL, after ses_close, and in a forked child. store_enter is for
+ * calls on handles, which keep the store's memory; a call on the store itself lies between store_begin and (only
+ * when that succeeded) store_end, and ses_close waits for it.
+ */
+SESLITE_PRIVATE int store_begin(ses_store *store, ses_error *error);
+SESLITE_PRIVATE void store_end(ses_store *store);
 SESLITE_PRIVATE int store_enter(const ses_store *store, ses_error *error);
 SESLITE_PRIVATE void store_retain(ses_store *store);
 SESLITE_PRIVATE void store_release(ses_store *store);

@@ -1,0 +1,173 @@
+/* When is a write on disk? Seen through SQLite's interface to the file system, which counts the syncs. */
+#include "open.h"
+
+static struct {
+    int log_syncs;       /* of the write-ahead file */
+    int journal_syncs;   /* of a rollback journal */
+    int database_syncs;
+    int folder_syncs;    /* that the removal of a journal asks for */
+    int writes;
+} seen;
+
+static sqlite3_vfs *below;
+static sqlite3_vfs seeing;
+
+/* Behind SQLite's own file, which keeps its place: its methods, and those of its methods that are not ours. */
+struct seen_file {
+    sqlite3_io_methods methods;
+    const sqlite3_io_methods *real;
+    int kind;
+};
+
+static int own_offset(void)
+{
+    const int alignment = (int)_Alignof(struct seen_file);
+    return (below->szOsFile + alignment - 1) / alignment * alignment;
+}
+
+static struct seen_file *seen_of(sqlite3_file *file)
+{
+    return (struct seen_file *)(void *)((char *)file + own_offset());
+}
+
+static int seeing_sync(sqlite3_file *file, int flags)
+{
+    const struct seen_file *own = seen_of(file);
+    seen.log_syncs += (own->kind & SQLITE_OPEN_WAL) != 0;
+    seen.journal_syncs += (own->kind & SQLITE_OPEN_MAIN_JOURNAL) != 0;
+    seen.database_syncs += (own->kind & SQLITE_OPEN_MAIN_DB) != 0;
+    return own->real->xSync(file, flags);
+}
+
+static int seeing_write(sqlite3_file *file, const void *data, int bytes, sqlite3_int64 offset)
+{
+    seen.writes++;
+    return seen_of(file)->real->xWrite(file, data, bytes, offset);
+}
+
+static int seeing_delete(sqlite3_vfs *vfs, const char *name, int sync)
+{
+    (void)vfs;
+    seen.folder_syncs += sync;
+    return below->xDelete(below, name, sync);
+}
+
+static int seeing_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
+{
+    (void)vfs;
+    int rc = below->xOpen(below, name, file, flags, out_flags);
+    if (file->pMethods) {
+        struct seen_file *own = seen_of(file);
+        own->kind = flags;
+        own->real = file->pMethods;
+        own->methods = *own->real;
+        own->methods.xSync = seeing_sync;
+        own->methods.xWrite = seeing_write;
+        file->pMethods = &own->methods;
+    }
+    return rc;
+}
+
+static void install(void)
+{
+    below = sqlite3_vfs_find(NULL);
+    seeing = *below;
+    seeing.zName = "seeing";
+    seeing.szOsFile = own_offset() + (int)sizeof(struct seen_file);
+    seeing.pNext = NULL;
+    seeing.xOpen = seeing_open;
+    seeing.xDelete = seeing_delete;
+    assert_int_equal(sqlite3_vfs_register(&seeing, 1), SQLITE_OK);
+}
+
+static const ses_key key = {"app", "user", "session"};
+enum { APPENDS = 10 };
+
+/* What ten appends cost, one after the other. */
+static void append_ten(const struct folder *folder, int synchronous, int journal)
+{
+    const ses_open_options options = {.size = sizeof options, .synchronous = synchronous, .journal = journal};
+    ses_store *store = NULL;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(folder->path, &options, &store, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_append(session, "{\"actions\":{\"stateDelta\":{\"k\":0}}}", SES_NUL, NULL, NULL, &error));
+    memset(&seen, 0, sizeof seen);
+    for (int i = 0; i < APPENDS; i++)
+        assert_ok(ses_append(session, "{\"actions\":{\"stateDelta\":{\"k\":1}}}", SES_NUL, NULL, NULL, &error));
+    assert_in_range(seen.writes, APPENDS, 1000);
+    int writes = seen.writes;
+    int syncs = seen.log_syncs + seen.journal_syncs + seen.database_syncs;
+    for (int i = 0; i < APPENDS; i++)
+        assert_ok(ses_refresh(session, &error));
+    /* Reading costs nothing of this kind. */
+    assert_int_equal(seen.writes, writes);
+    assert_int_equal(seen.log_syncs + seen.journal_syncs + seen.database_syncs, syncs);
+    ses_session_close(session);
+    ses_close(store);
+}
+
+static void test_full_syncs_every_commit_once(void **state)
+{
+    append_ten(*state, SES_SYNC_FULL, SES_JOURNAL_AUTO);
+    assert_int_equal(seen.log_syncs, APPENDS);
+}
+
+static void test_normal_syncs_no_commit(void **state)
+{
+    append_ten(*state, SES_SYNC_NORMAL, SES_JOURNAL_AUTO);
+    /* Only the checkpoint at closing does: the log first, then the database. */
+    assert_in_range(seen.log_syncs, 1, 2);
+    assert_in_range(seen.database_syncs, 1, 2);
+}
+
+/* With a rollback journal the commit is the removal of the journal: that, too, must be on disk (EXTRA). */
+static void test_full_with_a_rollback_journal(void **state)
+{
+    append_ten(*state, SES_SYNC_FULL, SES_JOURNAL_ROLLBACK);
+    assert_in_range(seen.journal_syncs, APPENDS, 3 * APPENDS);
+    assert_int_equal(seen.database_syncs, APPENDS);
+    assert_int_equal(seen.folder_syncs, APPENDS);
+}
+
+static void test_normal_with_a_rollback_journal(void **state)
+{
+    append_ten(*state, SES_SYNC_NORMAL, SES_JOURNAL_ROLLBACK);
+    assert_in_range(seen.journal_syncs, APPENDS, 2 * APPENDS);
+    assert_int_equal(seen.database_syncs, APPENDS);
+    assert_int_equal(seen.folder_syncs, 0);
+}
+
+/* An event is in the file, or beside it, before the call returns; and a checkpoint is on disk when it is done. */
+static void test_a_batch_is_one_commit(void **state)
+{
+    const struct folder *folder = *state;
+    const ses_text events[] = {{"{}", 2}, {"{}", 2}, {"{}", 2}, {"{}", 2}};
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    memset(&seen, 0, sizeof seen);
+    assert_ok(ses_append_batch_by_key(store, &key, events, 4, NULL, NULL, &error));
+    assert_int_equal(seen.log_syncs, 1);
+    assert_int_equal(seen.database_syncs, 0);
+    ses_close(store);
+    assert_in_range(seen.database_syncs, 1, 3);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_full_syncs_every_commit_once),
+        TEST(test_normal_syncs_no_commit),
+        TEST(test_full_with_a_rollback_journal),
+        TEST(test_normal_with_a_rollback_journal),
+        TEST(test_a_batch_is_one_commit),
+    };
+    install();
+    return cmocka_run_group_tests_name("open: durability", tests, NULL, NULL);
+}
