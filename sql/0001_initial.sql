@@ -118,27 +118,41 @@ CREATE UNIQUE INDEX events_by_id ON events (session_id, id);
 -- written by hand must be JSON. The library turns triggers off: it enforces the foreign keys themselves, and
 -- checks all JSON on the way in. (CHECK constraints would not do: with trusted_schema off, SQLite 3.38 to 3.41
 -- refuse a schema that has json_valid in one.)
+-- (REPLACE deletes rows without the triggers that take what belongs to them: so what it would replace is refused.)
+CREATE TRIGGER guard_apps_insert BEFORE INSERT ON apps
+BEGIN
+    SELECT RAISE(ABORT, 'apps.name: there is such an app already')
+    WHERE EXISTS (SELECT 1 FROM apps WHERE id = NEW.id OR name = NEW.name);
+END;
 CREATE TRIGGER guard_apps_update BEFORE UPDATE ON apps
 BEGIN
     SELECT RAISE(ABORT, 'apps: the id must not change')
     WHERE NEW.id <> OLD.id;
+    SELECT RAISE(ABORT, 'apps.name: there is such an app already')
+    WHERE EXISTS (SELECT 1 FROM apps WHERE id <> OLD.id AND name = NEW.name);
 END;
 CREATE TRIGGER guard_users_insert BEFORE INSERT ON users
 BEGIN
     SELECT RAISE(ABORT, 'users.app_id: there is no such app')
     WHERE NOT EXISTS (SELECT 1 FROM apps WHERE id = NEW.app_id);
+    SELECT RAISE(ABORT, 'users.name: there is such a user already')
+    WHERE EXISTS (SELECT 1 FROM users WHERE id = NEW.id OR (app_id = NEW.app_id AND name = NEW.name));
 END;
 CREATE TRIGGER guard_users_update BEFORE UPDATE ON users
 BEGIN
-    SELECT RAISE(ABORT, 'users.app_id: there is no such app')
-    WHERE NOT EXISTS (SELECT 1 FROM apps WHERE id = NEW.app_id);
     SELECT RAISE(ABORT, 'users: the id must not change')
     WHERE NEW.id <> OLD.id;
+    SELECT RAISE(ABORT, 'users: the app must not change')
+    WHERE NEW.app_id <> OLD.app_id;
+    SELECT RAISE(ABORT, 'users.name: there is such a user already')
+    WHERE EXISTS (SELECT 1 FROM users WHERE id <> OLD.id AND app_id = NEW.app_id AND name = NEW.name);
 END;
 CREATE TRIGGER guard_sessions_insert BEFORE INSERT ON sessions
 BEGIN
     SELECT RAISE(ABORT, 'sessions.user_id: there is no such user in that app')
     WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id);
+    SELECT RAISE(ABORT, 'sessions.name: there is such a session already')
+    WHERE EXISTS (SELECT 1 FROM sessions WHERE id = NEW.id OR (user_id = NEW.user_id AND name = NEW.name));
 END;
 CREATE TRIGGER guard_sessions_update BEFORE UPDATE ON sessions
 BEGIN
@@ -146,6 +160,8 @@ BEGIN
     WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id);
     SELECT RAISE(ABORT, 'sessions: the id must not change')
     WHERE NEW.id <> OLD.id;
+    SELECT RAISE(ABORT, 'sessions.name: there is such a session already')
+    WHERE EXISTS (SELECT 1 FROM sessions WHERE id <> OLD.id AND user_id = NEW.user_id AND name = NEW.name);
 END;
 CREATE TRIGGER guard_session_details_insert BEFORE INSERT ON session_details
 BEGIN

@@ -202,7 +202,7 @@ static void test_references_hold(void **state)
     assert_refused(test, "INSERT INTO user_state VALUES (9, 'x', '1', 1, 1)", "there is no such user");
     assert_refused(test, "INSERT INTO app_state VALUES (9, 'x', '1', 1, 1)", "there is no such app");
     assert_refused(test, "INSERT INTO users VALUES (9, 9, 'x')", "there is no such app");
-    assert_refused(test, "UPDATE users SET app_id = 9", "there is no such app");
+    assert_refused(test, "UPDATE users SET app_id = 9", "the app must not change");
     assert_refused(test, "UPDATE sessions SET user_id = 9", "there is no such user in that app");
     assert_refused(test, "UPDATE sessions SET id = 9", "the id must not change");
     assert_refused(test, "UPDATE events SET session_id = 9, position = 9 << 32 | seq",
