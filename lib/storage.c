@@ -78,7 +78,9 @@ static int ask_journal_mode(struct db *db, const char *sql, char mode[16], ses_e
             if (text)
                 (void)strncpy(mode, (const char *)text, 15);
             mode[15] = '\0';
-            if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+            if (rc == SQLITE_ROW)
+                rc = text ? SQLITE_OK : SQLITE_NOMEM;
+            else if (rc == SQLITE_DONE)
                 rc = SQLITE_OK;
         }
         (void)sqlite3_finalize(statement); /* repeats the failure of the step */

@@ -12,6 +12,8 @@ int transaction_begin(struct db *db, enum statement_id how, ses_error *error)
     do {
         code = query_run(db, how, error);
     } while (code == SES_BUSY && connection_wait(db, tries++));
+    if (code == SES_OK && tries > 0)
+        error_clear(error); /* of what an earlier try has said */
     return code;
 }
 
