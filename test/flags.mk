@@ -20,3 +20,6 @@ TEST_LIBS_test_codes := -Wl,--wrap=sqlite3_step
 TEST_OBJECTS_test_group_commit := $(B)/tools/bench/slow_vfs.o
 TEST_LIBS_test_group_commit := -Wl,--wrap=sqlite3_step
 $(B)/test/test_group_commit: $(TEST_OBJECTS_test_group_commit)
+
+WRAPPED_TEXTS := column_text db_config wal_checkpoint_v2
+TEST_LIBS_test_faults_sqlite_text := $(WRAPPED_TEXTS:%=-Wl,--wrap=sqlite3_%)

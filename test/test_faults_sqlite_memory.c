@@ -8,7 +8,7 @@
 #include "scenario.h"
 
 /* One scenario has some ten thousand allocations: so many of them fail in one test, evenly spread. */
-enum { FAILURES = 400 };
+enum { FAILURES = 250 };
 
 static struct {
     long calls;

@@ -1,0 +1,180 @@
+/*
+ * SQLite has no memory for a text of a row, cannot configure a connection, or cannot checkpoint: each such call fails
+ * in turn. (The linker puts the functions below in place of SQLite's; see flags.mk.)
+ */
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "scenario.h"
+
+enum wrapped { WRAPPED_TEXT, WRAPPED_CONFIG, WRAPPED_CHECKPOINT, WRAPPED_COUNT };
+
+static struct {
+    long calls[WRAPPED_COUNT];
+    enum wrapped which;
+    long fail_at; /* 0: never */
+    bool sticks;  /* all later ones fail too */
+    int rc;
+} sqlite;
+
+static bool fails_now(enum wrapped which)
+{
+    long n = ++sqlite.calls[which];
+    return sqlite.fail_at > 0 && which == sqlite.which && (sqlite.sticks ? n >= sqlite.fail_at : n == sqlite.fail_at);
+}
+
+const unsigned char *__real_sqlite3_column_text(sqlite3_stmt *statement, int column);
+const unsigned char *__wrap_sqlite3_column_text(sqlite3_stmt *statement, int column);
+const unsigned char *__wrap_sqlite3_column_text(sqlite3_stmt *statement, int column)
+{
+    return fails_now(WRAPPED_TEXT) ? NULL : __real_sqlite3_column_text(statement, column);
+}
+
+int __real_sqlite3_db_config(sqlite3 *handle, int operation, ...);
+int __wrap_sqlite3_db_config(sqlite3 *handle, int operation, ...);
+int __wrap_sqlite3_db_config(sqlite3 *handle, int operation, ...)
+{
+    va_list arguments;
+    va_start(arguments, operation);
+    /* All that the library sets are switches: on or off, and where to tell what it is then. */
+    int on = va_arg(arguments, int);
+    int *is = va_arg(arguments, int *);
+    va_end(arguments);
+    return fails_now(WRAPPED_CONFIG) ? sqlite.rc : __real_sqlite3_db_config(handle, operation, on, is);
+}
+
+int __real_sqlite3_wal_checkpoint_v2(sqlite3 *handle, const char *name, int mode, int *frames, int *copied);
+int __wrap_sqlite3_wal_checkpoint_v2(sqlite3 *handle, const char *name, int mode, int *frames, int *copied);
+int __wrap_sqlite3_wal_checkpoint_v2(sqlite3 *handle, const char *name, int mode, int *frames, int *copied)
+{
+    return fails_now(WRAPPED_CHECKPOINT) ? sqlite.rc
+                                         : __real_sqlite3_wal_checkpoint_v2(handle, name, mode, frames, copied);
+}
+
+static void lift(void)
+{
+    sqlite.fail_at = 0;
+}
+
+static bool is_expected(int code)
+{
+    return sqlite.which == WRAPPED_TEXT ? code == SES_NOMEM : code == SES_IO;
+}
+
+static void arm(enum wrapped which, long fail_at, bool sticks)
+{
+    memset(&sqlite, 0, sizeof sqlite);
+    sqlite.which = which;
+    sqlite.fail_at = fail_at;
+    sqlite.sticks = sticks;
+    sqlite.rc = SQLITE_IOERR;
+}
+
+static void fail_each(enum wrapped which, bool sticks, long least_calls)
+{
+    char *folder = support_folder_make();
+    char *path = support_path(folder, "store.db");
+    struct faults faults = {.lift = lift, .expected = is_expected, .path = path};
+    char undisturbed[sizeof faults.dump];
+
+    arm(which, 0, false);
+    faults_run(&faults);
+    assert_string_equal(faults.wrong, "");
+    strcpy(undisturbed, faults.dump);
+    long calls = sqlite.calls[which];
+    assert_true(calls >= least_calls);
+    for (long n = 1; n <= calls; n++) {
+        faults_remove_files(path);
+        arm(which, n, sticks);
+        faults_run(&faults);
+        if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0) {
+            print_error("call %ld of %ld: %s\n%d steps failed, the store held\n%s", n, calls, faults.wrong,
+                        faults.failures, faults.dump);
+            fail();
+        }
+    }
+    free(path);
+    support_folder_remove(folder);
+}
+
+static void test_no_memory_for_a_text_once(void **state)
+{
+    (void)state;
+    fail_each(WRAPPED_TEXT, false, 100);
+}
+
+static void test_no_memory_for_texts_any_more(void **state)
+{
+    (void)state;
+    fail_each(WRAPPED_TEXT, true, 100);
+}
+
+static void test_connections_cannot_be_configured(void **state)
+{
+    (void)state;
+    fail_each(WRAPPED_CONFIG, false, 4);
+    fail_each(WRAPPED_CONFIG, true, 4);
+}
+
+/* A walk that stops at a row because it has enough must not hand out a row that could not be read. */
+static void test_the_last_row_of_a_walk(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_key key = {"app", "user", "one"};
+    const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 1};
+    const char *const event = "{\"id\":\"e\",\"invocationId\":\"i\",\"author\":\"a\",\"branch\":\"b\"}";
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, NULL, &error));
+    for (long n = 1; n <= 5; n++) {
+        ses_session *session = NULL;
+        arm(WRAPPED_TEXT, n, false);
+        int code = ses_get(fixture->store, &key, &newest, &session, &error);
+        lift();
+        assert_code(SES_NOMEM, code);
+        assert_null(session);
+    }
+    ses_session *session = NULL;
+    assert_ok(ses_get(fixture->store, &key, &newest, &session, &error));
+    assert_string_equal(ses_session_event(session, 0)->branch, "b");
+    ses_session_close(session);
+}
+
+/* Nobody is told of a checkpoint that fails, as nothing is lost by it: the next one, or closing, does its work. */
+static void test_checkpoints_fail(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_key key = {"app", "user", "one"};
+    ses_session *session = NULL;
+    ses_error error;
+    static char event[20000];
+
+    snprintf(event, sizeof event, "{\"author\":\"%0*d\"}", (int)sizeof event - 100, 7);
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    arm(WRAPPED_CHECKPOINT, 1, true);
+    for (int i = 0; i < 600; i++)
+        assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    ses_session_close(session);
+    fixture_reopen(fixture);
+    assert_true(sqlite.calls[WRAPPED_CHECKPOINT] > 0);
+    lift();
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    assert_int_equal(ses_session_event_count(session), 600);
+    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    ses_session_close(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_memory_for_a_text_once),
+        cmocka_unit_test(test_no_memory_for_texts_any_more),
+        cmocka_unit_test(test_connections_cannot_be_configured),
+        cmocka_unit_test_setup_teardown(test_the_last_row_of_a_walk, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_checkpoints_fail, fixture_setup, fixture_teardown),
+    };
+    if (access("/dev/shm", W_OK) == 0)
+        (void)setenv("TMPDIR", "/dev/shm", 0); /* where syncing costs nothing */
+    return cmocka_run_group_tests_name("faults: texts of SQLite", tests, NULL, NULL);
+}
