@@ -1,6 +1,7 @@
 #include "file.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,13 +66,49 @@ static char *path_with(const ses_allocator *allocator, const char *path, const c
     return joined;
 }
 
-bool file_has_companion(const ses_allocator *allocator, const char *path, const char *suffix)
+int file_has_companion(const ses_allocator *allocator, const char *path, const char *suffix, bool *has,
+                       ses_error *error)
 {
     struct stat status;
     char *companion = path_with(allocator, path, suffix);
-    bool has = companion && stat(companion, &status) == 0 && status.st_size > 0;
+
+    *has = companion && stat(companion, &status) == 0 && status.st_size > 0;
     memory_free(allocator, companion);
-    return has;
+    return companion ? SES_OK : error_nomem(error);
+}
+
+/* What a link at `path` names, from where the process stands; `target` is not terminated. */
+static char *path_of_target(const ses_allocator *allocator, const char *path, const char *target, size_t len)
+{
+    const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
+    size_t folder_len = slash ? (size_t)(slash - path) + 1 : 0;
+    char *joined = memory_new(allocator, folder_len + len + 1);
+
+    if (joined) {
+        memcpy(joined, path, folder_len);
+        memcpy(joined + folder_len, target, len);
+        joined[folder_len + len] = '\0';
+    }
+    return joined;
+}
+
+int file_follow_links(const ses_allocator *allocator, const char *path, char **followed, ses_error *error)
+{
+    enum { MOST_LINKS = 40 /* as Linux has it */ };
+    char target[PATH_MAX];
+    char *at = path_with(allocator, path, "");
+    ssize_t len = 0;
+
+    for (int links = 0; at && links < MOST_LINKS && len >= 0; links++) {
+        len = readlink(at, target, sizeof target); /* fails where there is no link, or nothing */
+        if (len >= 0) {
+            char *next = path_of_target(allocator, at, target, (size_t)len);
+            memory_free(allocator, at);
+            at = next;
+        }
+    }
+    *followed = at;
+    return at ? SES_OK : error_nomem(error);
 }
 
 int file_create_private(const ses_allocator *allocator, const char *path, ses_error *error)

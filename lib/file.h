@@ -8,8 +8,13 @@ enum file_kind { FILE_ABSENT, FILE_EMPTY, FILE_STUB /* too short for SQLite */, 
 
 /* CANTOPEN for a directory, a device, or a path that cannot be looked up. */
 SESLITE_PRIVATE int file_look(const char *path, enum file_kind *kind, ses_error *error);
-/* True when there is a file with something in it beside it, whose name goes on with `suffix`. */
-SESLITE_PRIVATE bool file_has_companion(const ses_allocator *allocator, const char *path, const char *suffix);
+/* Is there a file with something in it beside it, whose name goes on with `suffix`? NOMEM. */
+SESLITE_PRIVATE int file_has_companion(const ses_allocator *allocator, const char *path, const char *suffix,
+                                       bool *has, ses_error *error);
+/* The path of what symbolic links at `path` lead to in the end, there or not: SQLite puts its journals beside that,
+ * and makes that. To be freed with the allocator. NOMEM. */
+SESLITE_PRIVATE int file_follow_links(const ses_allocator *allocator, const char *path, char **followed,
+                                      ses_error *error);
 /* Makes an empty file that only its owner may read and write; fine when somebody else just made one. */
 SESLITE_PRIVATE int file_create_private(const ses_allocator *allocator, const char *path, ses_error *error);
 /* True when the file lies on a network or virtual file system, where WAL's shared memory does not work

@@ -133,9 +133,9 @@ static int peek_at_file(const struct storage_config *config, ses_error *error)
     for (int look = 0; look < LOOKS && code != SES_OK && code != SES_NOMEM; look++) {
         if (look > 0)
             (void)nanosleep(&pause, NULL); /* a signal may cut it short: there are more looks */
-        if (file_has_companion(config->allocator, config->path, "-journal"))
-            code = SES_OK;
-        else
+        bool journal = false;
+        code = file_has_companion(config->allocator, config->path, "-journal", &journal, error);
+        if (code == SES_OK && !journal)
             code = peek(config, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, "", error);
     }
     memory_free(config->allocator, uri);
@@ -158,8 +158,11 @@ static int peek_at_log(const struct storage_config *config, ses_error *error)
 
 int schema_peek(const struct storage_config *config, ses_error *error)
 {
-    int code = file_has_companion(config->allocator, config->path, "-wal") ? peek_at_log(config, error)
-                                                                           : peek_at_file(config, error);
+    bool log = false;
+    int code = file_has_companion(config->allocator, config->path, "-wal", &log, error);
+
+    if (code == SES_OK)
+        code = log ? peek_at_log(config, error) : peek_at_file(config, error);
     if (!is_verdict(code)) {
         /* What else a look meets, the connection to come meets too, with locks and recovery at hand. */
         error_clear(error);

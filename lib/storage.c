@@ -38,7 +38,7 @@ static int check_sqlite(ses_error *error)
     return code;
 }
 
-static int check_file(const struct storage_config *config, ses_error *error)
+static int check_target(const struct storage_config *config, ses_error *error)
 {
     enum file_kind kind = FILE_ABSENT;
     int code = file_look(config->path, &kind, error);
@@ -59,6 +59,20 @@ static int check_file(const struct storage_config *config, ses_error *error)
     } else if (code == SES_OK && kind == FILE_FILLED) {
         code = schema_peek(config, error);
     }
+    return code;
+}
+
+static int check_file(const struct storage_config *config, ses_error *error)
+{
+    struct storage_config at_target = *config;
+    char *path = NULL;
+    int code = file_follow_links(config->allocator, config->path, &path, error);
+
+    if (code == SES_OK) {
+        at_target.path = path;
+        code = check_target(&at_target, error);
+    }
+    memory_free(config->allocator, path);
     return code;
 }
 

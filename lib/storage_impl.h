@@ -46,7 +46,7 @@ struct storage {
     struct storage_config config;
     char journal_mode[16];
     const char *journal_reason;
-    int registry_entry; /* of the file */
+    int registry_entry;   /* of the file */
     pthread_mutex_t lock; /* guards everything below it */
     pthread_cond_t idle;  /* the last call under way has ended */
     bool closed;

@@ -131,6 +131,58 @@ static void test_other_programs_database_in_a_wal_only(void **state)
     assert_query(folder->path, "SELECT * FROM notes", "mine\n");
 }
 
+/* The write-ahead file stands beside the file that a link names, not beside the link. */
+static void test_other_programs_database_behind_a_link(void **state)
+{
+    const struct folder *folder = *state;
+    char *link_folder = support_folder_make();
+    char *link_path = support_path(link_folder, "link.db");
+    ses_store *store = NULL;
+    ses_error error;
+
+    abandon(folder, "PRAGMA journal_mode = WAL",
+            "CREATE TABLE notes (text); INSERT INTO notes VALUES ('mine');");
+    assert_int_equal(symlink(folder->path, link_path), 0);
+    char *before = folder_picture(folder->folder);
+    assert_code(SES_NOTASTORE, ses_open(link_path, NULL, &store, &error));
+    assert_picture(folder->folder, before);
+    free(link_path);
+    support_folder_remove(link_folder);
+}
+
+/* A link to nothing yet: what it names is made, for the owner alone; through a relative link too. */
+static void test_a_link_to_nothing(void **state)
+{
+    const struct folder *folder = *state;
+    char *link_path = support_path(folder->folder, "link.db");
+    struct stat status;
+    ses_store *store = NULL;
+    ses_error error;
+
+    const char *name = strrchr(folder->path, '/') + 1;
+    assert_int_equal(symlink(name, link_path), 0);
+    assert_ok(ses_open(link_path, NULL, &store, &error));
+    ses_close(store);
+    assert_int_equal(lstat(link_path, &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    assert_int_equal(lstat(folder->path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    free(link_path);
+}
+
+static void test_links_in_a_circle(void **state)
+{
+    const struct folder *folder = *state;
+    char *link_path = support_path(folder->folder, "link.db");
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_int_equal(symlink("link.db", link_path), 0);
+    assert_code(SES_CANTOPEN, ses_open(link_path, NULL, &store, &error));
+    assert_null(store);
+    free(link_path);
+}
+
 static void make_store(const char *path)
 {
     ses_store *store = NULL;
@@ -315,6 +367,9 @@ int main(void)
         TEST(test_other_programs_databases),
         TEST(test_other_programs_database_with_a_wal),
         TEST(test_other_programs_database_in_a_wal_only),
+        TEST(test_other_programs_database_behind_a_link),
+        TEST(test_a_link_to_nothing),
+        TEST(test_links_in_a_circle),
         TEST(test_newer_store),
         TEST(test_newer_store_with_a_wal),
         TEST(test_newer_store_in_a_wal_only),
