@@ -20,7 +20,8 @@ static struct {
 static bool fails_now(enum wrapped which)
 {
     long n = ++sqlite.calls[which];
-    return sqlite.fail_at > 0 && which == sqlite.which && (sqlite.sticks ? n >= sqlite.fail_at : n == sqlite.fail_at);
+    return sqlite.fail_at > 0 && which == sqlite.which &&
+           (sqlite.sticks ? n >= sqlite.fail_at : n == sqlite.fail_at);
 }
 
 const unsigned char *__real_sqlite3_column_text(sqlite3_stmt *statement, int column);
@@ -47,8 +48,9 @@ int __real_sqlite3_wal_checkpoint_v2(sqlite3 *handle, const char *name, int mode
 int __wrap_sqlite3_wal_checkpoint_v2(sqlite3 *handle, const char *name, int mode, int *frames, int *copied);
 int __wrap_sqlite3_wal_checkpoint_v2(sqlite3 *handle, const char *name, int mode, int *frames, int *copied)
 {
-    return fails_now(WRAPPED_CHECKPOINT) ? sqlite.rc
-                                         : __real_sqlite3_wal_checkpoint_v2(handle, name, mode, frames, copied);
+    return fails_now(WRAPPED_CHECKPOINT)
+               ? sqlite.rc
+               : __real_sqlite3_wal_checkpoint_v2(handle, name, mode, frames, copied);
 }
 
 static void lift(void)

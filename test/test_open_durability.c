@@ -5,7 +5,7 @@ struct sights {
     int log_syncs;     /* of the write-ahead file */
     int journal_syncs; /* of a rollback journal */
     int database_syncs;
-    int folder_syncs;  /* that the removal of a journal asks for */
+    int folder_syncs; /* that the removal of a journal asks for */
     int writes;
 };
 
@@ -98,7 +98,8 @@ static struct sights append_ten(const struct folder *folder, int synchronous, in
     assert_ok(ses_append(session, "{\"actions\":{\"stateDelta\":{\"k\":0}}}", SES_NUL, NULL, NULL, &error));
     memset(&seen, 0, sizeof seen);
     for (int i = 0; i < APPENDS; i++)
-        assert_ok(ses_append(session, "{\"actions\":{\"stateDelta\":{\"k\":1}}}", SES_NUL, NULL, NULL, &error));
+        assert_ok(
+            ses_append(session, "{\"actions\":{\"stateDelta\":{\"k\":1}}}", SES_NUL, NULL, NULL, &error));
     assert_in_range(seen.writes, APPENDS, 1000);
     const struct sights cost = seen;
     for (int i = 0; i < APPENDS; i++)
@@ -165,10 +166,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_full_syncs_every_commit_once),
-        TEST(test_normal_syncs_no_commit),
-        TEST(test_full_with_a_rollback_journal),
-        TEST(test_normal_with_a_rollback_journal),
+        TEST(test_full_syncs_every_commit_once), TEST(test_normal_syncs_no_commit),
+        TEST(test_full_with_a_rollback_journal), TEST(test_normal_with_a_rollback_journal),
         TEST(test_a_batch_is_one_commit),
     };
     install();

@@ -30,14 +30,15 @@ static void test_every_reference_has_an_index(void **state)
                 " WHERE t.type = 'table'",
                 "8\n");
     /* The column that refers is the first of an index, or the row id itself. */
-    assert_rows(db,
-                "SELECT t.name, f.\"from\" FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f"
-                " WHERE t.type = 'table'"
-                " AND NOT EXISTS (SELECT 1 FROM pragma_index_list(t.name) AS i, pragma_index_info(i.name) AS c"
-                "                 WHERE c.seqno = 0 AND c.name = f.\"from\" AND i.partial = 0)"
-                " AND NOT EXISTS (SELECT 1 FROM pragma_table_info(t.name) AS p"
-                "                 WHERE p.name = f.\"from\" AND p.pk = 1 AND p.type = 'INTEGER')",
-                "");
+    assert_rows(
+        db,
+        "SELECT t.name, f.\"from\" FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f"
+        " WHERE t.type = 'table'"
+        " AND NOT EXISTS (SELECT 1 FROM pragma_index_list(t.name) AS i, pragma_index_info(i.name) AS c"
+        "                 WHERE c.seqno = 0 AND c.name = f.\"from\" AND i.partial = 0)"
+        " AND NOT EXISTS (SELECT 1 FROM pragma_table_info(t.name) AS p"
+        "                 WHERE p.name = f.\"from\" AND p.pk = 1 AND p.type = 'INTEGER')",
+        "");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
@@ -69,7 +70,8 @@ static void test_deleting_visits_only_what_belongs(void **state)
                 " SELECT 1 << 32 | i, 1, 'e' || i, '', '', 0, '{}' FROM n;"
                 "PRAGMA foreign_keys = ON;");
     assert_int_equal(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "DELETE FROM sessions WHERE id = 2", -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "DELETE FROM sessions WHERE id = 2", -1, &statement, NULL),
+                     SQLITE_OK);
     assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
     /* Steps of SQLite's machine: some hundred when it searches, some ten thousand when it scans. */
     assert_in_range(sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 0), 1, 2000);

@@ -9,7 +9,8 @@ static const ses_key key = {"app", "user", "session"};
 
 static ses_store *open_store(const char *path, int64_t busy_timeout_ms, unsigned flags)
 {
-    const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = busy_timeout_ms, .flags = flags};
+    const ses_open_options options = {
+        .size = sizeof options, .busy_timeout_ms = busy_timeout_ms, .flags = flags};
     ses_store *store = NULL;
     ses_error error;
     assert_ok(ses_open(path, &options, &store, &error));
@@ -25,10 +26,10 @@ static int complain(const char *doing, int code, const ses_error *error)
 
 struct work {
     const char *path;
-    int number;      /* of the process */
+    int number; /* of the process */
     int events;
-    int gate;        /* read end of a pipe: work begins when its other end is closed; -1: at once */
-    int report;      /* where each acknowledged event is reported; -1: nowhere */
+    int gate;   /* read end of a pipe: work begins when its other end is closed; -1: at once */
+    int report; /* where each acknowledged event is reported; -1: nowhere */
     bool own_session;
     unsigned flags;
 };
@@ -52,8 +53,9 @@ static int append_events(ses_store *store, const struct work *work)
     if (code < 0)
         return complain("creating", code, &error);
     for (int i = 1; i <= work->events; i++) {
-        snprintf(event, sizeof event, "{\"id\":\"p%d-%d\",\"actions\":{\"stateDelta\":{\"app:p%d\":%d,\"n\":%d}}}",
-                 work->number, i, work->number, i, i);
+        snprintf(event, sizeof event,
+                 "{\"id\":\"p%d-%d\",\"actions\":{\"stateDelta\":{\"app:p%d\":%d,\"n\":%d}}}", work->number,
+                 i, work->number, i, i);
         code = ses_append_by_key(store, &own, event, SES_NUL, NULL, NULL, &error);
         if (code != SES_OK)
             return complain("appending", code, &error);
@@ -147,7 +149,8 @@ static void test_shared_state_of_many_writers(void **state)
 
     run_together(folder->path, 100, true);
     assert_counts(folder->path, "4|400|0\n");
-    assert_query(folder->path, "SELECT key, value FROM app_state ORDER BY key", "p0|100\np1|100\np2|100\np3|100\n");
+    assert_query(folder->path, "SELECT key, value FROM app_state ORDER BY key",
+                 "p0|100\np1|100\np2|100\np3|100\n");
 }
 
 /* ------------------------------------------------------------------------------------------------- locks */
@@ -165,8 +168,9 @@ static int run_holder(void *context)
     sqlite3 *db = NULL;
     int rc = sqlite3_open(holder->path, &db);
     if (rc == SQLITE_OK)
-        rc = sqlite3_exec(db, "PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE; UPDATE sessions SET updated_us = 77;", NULL,
-                          NULL, NULL);
+        rc = sqlite3_exec(db,
+                          "PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE; UPDATE sessions SET updated_us = 77;",
+                          NULL, NULL, NULL);
     if (rc == SQLITE_OK && write(holder->ready, "r", 1) == 1)
         sleep_ms(holder->ms);
     return rc == SQLITE_OK ? sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL) : rc;

@@ -41,8 +41,8 @@ static char *run_program(const struct folder *folder, const char *sql, int *stat
 /* Every row of every table. */
 static char *dump(const char *path)
 {
-    static const char *const tables[] = {"apps",       "users",         "sessions", "session_details", "app_state",
-                                         "user_state", "session_state", "events"};
+    static const char *const tables[] = {"apps",      "users",      "sessions",      "session_details",
+                                         "app_state", "user_state", "session_state", "events"};
     struct text out = {NULL, 0};
     sqlite3 *db = raw_open(path);
 
@@ -65,8 +65,8 @@ static void refuse(const struct folder *folder, const char *sql, const char *wor
     char *after = dump(folder->path);
 
     if (!strstr(printed, words) || status == 0 || strcmp(before, after) != 0) {
-        print_error("%s:%d: %s\n    ended with %d and said \"%s\", not \"%s\"; the rows are %s\n", __FILE__, line, sql,
-                    status, printed, words, strcmp(before, after) == 0 ? "as before" : "changed");
+        print_error("%s:%d: %s\n    ended with %d and said \"%s\", not \"%s\"; the rows are %s\n", __FILE__,
+                    line, sql, status, printed, words, strcmp(before, after) == 0 ? "as before" : "changed");
         fail();
     }
     free(after);
@@ -78,9 +78,9 @@ static void refuse(const struct folder *folder, const char *sql, const char *wor
 
 static void test_only_json_is_taken(void **state)
 {
-    static const char *const bad[] = {"{",    "",     "nope", "[1,]",  "{\"a\":1,}", "01",   "+1",      ".5",    "1.",   "-",
-                                      "1e",   "0x10", "NaN",  "\"\\x\"", "\"\\u12\"", "\"a", "1 2",     "[1]]",  "True", "{a:1}",
-                                      "/**/1"};
+    static const char *const bad[] = {"{",         "",    "nope", "[1,]", "{\"a\":1,}", "01",    "+1",
+                                      ".5",        "1.",  "-",    "1e",   "0x10",       "NaN",   "\"\\x\"",
+                                      "\"\\u12\"", "\"a", "1 2",  "[1]]", "True",       "{a:1}", "/**/1"};
     const struct folder *folder = *state;
     static const struct {
         const char *sql;
@@ -94,7 +94,8 @@ static void test_only_json_is_taken(void **state)
         {"INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body)"
          " VALUES (1 << 32 | 3, 1, 'e3', '', '', 0, '%s')",
          "events.body: this is not JSON"},
-        {"UPDATE session_details SET initial_state = '%s'", "session_details.initial_state: this is not JSON"},
+        {"UPDATE session_details SET initial_state = '%s'",
+         "session_details.initial_state: this is not JSON"},
         {"UPDATE session_details SET labels = '%s'", "session_details.labels: this is not JSON"},
     };
 
@@ -102,7 +103,8 @@ static void test_only_json_is_taken(void **state)
         const size_t at = i % (sizeof statements / sizeof statements[0]);
         char sql[400];
         const char *hole = strstr(statements[at].sql, "%s");
-        snprintf(sql, sizeof sql, "%.*s%s%s", (int)(hole - statements[at].sql), statements[at].sql, bad[i], hole + 2);
+        snprintf(sql, sizeof sql, "%.*s%s%s", (int)(hole - statements[at].sql), statements[at].sql, bad[i],
+                 hole + 2);
         assert_refused(sql, statements[at].words);
     }
 }
@@ -120,10 +122,11 @@ static void test_types_are_strict(void **state)
     assert_refused("INSERT INTO users (app_id, name) VALUES (1, 'user')", "users.name");
     assert_refused("UPDATE sessions SET name = 'one'", "sessions.name");
     assert_refused("UPDATE events SET id = 'e1'", "UNIQUE constraint failed");
-    assert_query(folder->path,
-                 "SELECT count(*), sum(strict) FROM pragma_table_list WHERE type = 'table' AND schema = 'main'"
-                 " AND name NOT LIKE 'sqlite_%'",
-                 "8|8\n");
+    assert_query(
+        folder->path,
+        "SELECT count(*), sum(strict) FROM pragma_table_list WHERE type = 'table' AND schema = 'main'"
+        " AND name NOT LIKE 'sqlite_%'",
+        "8|8\n");
 }
 
 static void test_no_row_without_its_owner(void **state)
@@ -141,13 +144,15 @@ static void test_no_row_without_its_owner(void **state)
     assert_refused("INSERT INTO sessions VALUES (9, 1, 2, 'x', 0, 0, 0, 0, 0, 0, NULL)",
                    "there is no such user in that app");
     assert_refused("INSERT INTO session_details VALUES (9, NULL, NULL, NULL)", "there is no such session");
-    assert_refused("UPDATE session_details SET session_id = 9 WHERE session_id = 1", "there is no such session");
+    assert_refused("UPDATE session_details SET session_id = 9 WHERE session_id = 1",
+                   "there is no such session");
     assert_refused("INSERT INTO app_state VALUES (9, 'k', '1', 1, 1)", "there is no such app");
     assert_refused("UPDATE app_state SET app_id = 9 WHERE app_id = 1", "there is no such app");
     assert_refused("INSERT INTO user_state VALUES (9, 'k', '1', 1, 1)", "there is no such user");
     assert_refused("UPDATE user_state SET user_id = 9 WHERE user_id = 1", "there is no such user");
     assert_refused("INSERT INTO session_state VALUES (9, 'k', '1', 1)", "there is no such session");
-    assert_refused("UPDATE session_state SET session_id = 9 WHERE session_id = 1", "there is no such session");
+    assert_refused("UPDATE session_state SET session_id = 9 WHERE session_id = 1",
+                   "there is no such session");
     assert_refused("INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body)"
                    " VALUES (9 << 32 | 1, 9, 'e', '', '', 0, '{}')",
                    "there is no such session");
@@ -181,7 +186,8 @@ static void test_replacing_leaves_nothing_behind(void **state)
         int status = 0;
         copy_file(kept, folder->path);
         free(run_program(folder, statements[i], &status));
-        char *left = raw_text(folder->path, "SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2");
+        char *left = raw_text(
+            folder->path, "SELECT \"table\", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2");
         if (left[0]) {
             print_error("%s\n    leaves rows that belong to nothing:\n%s", statements[i], left);
             broken++;
@@ -238,7 +244,8 @@ static void test_the_library_goes_on(void **state)
     assert_int_equal(status, 0);
     assert_ok(ses_open(folder->path, NULL, &store, &error));
     assert_ok(ses_get(store, &key, NULL, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"app:a\":\"changed\",\"by hand\":{\"x\": 1.50},\"k\":3}");
+    assert_string_equal(ses_state_json(session, NULL),
+                        "{\"app:a\":\"changed\",\"by hand\":{\"x\": 1.50},\"k\":3}");
     assert_ok(ses_append(session, "{\"id\":\"e3\"}", SES_NUL, NULL, NULL, &error));
     ses_session_close(session);
     ses_close(store);
@@ -258,12 +265,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, folder_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_only_json_is_taken),
-        TEST(test_types_are_strict),
-        TEST(test_no_row_without_its_owner),
-        TEST(test_replacing_leaves_nothing_behind),
-        TEST(test_users_do_not_move),
-        TEST(test_deleting_takes_all_that_belongs),
+        TEST(test_only_json_is_taken),       TEST(test_types_are_strict),
+        TEST(test_no_row_without_its_owner), TEST(test_replacing_leaves_nothing_behind),
+        TEST(test_users_do_not_move),        TEST(test_deleting_takes_all_that_belongs),
         TEST(test_the_library_goes_on),
     };
     return no_program() ? 0 : cmocka_run_group_tests_name("the sqlite3 program: guards", tests, NULL, NULL);

@@ -37,8 +37,8 @@ static void use_shared_session(struct worker *worker, ses_session *session, int 
     int code;
 
     snprintf(event, sizeof event,
-             "{\"id\":\"t%d-%d\",\"actions\":{\"stateDelta\":{\"app:t%d\":%d,\"k\":%d,\"temp:r\":%d}}}", worker->number,
-             round, worker->number, round, worker->number, round);
+             "{\"id\":\"t%d-%d\",\"actions\":{\"stateDelta\":{\"app:t%d\":%d,\"k\":%d,\"temp:r\":%d}}}",
+             worker->number, round, worker->number, round, worker->number, round);
     code = ses_append(session, event, SES_NUL, NULL, NULL, &error);
     if (code == SES_STALE) {
         is_fine(worker, "the version after STALE", ses_session_version(session) == version, code, &error);
@@ -66,7 +66,8 @@ static void use_own_session(struct worker *worker, int round)
     const ses_event *event = NULL;
     int64_t deleted = 0;
     int seen = 0;
-    const ses_text events[] = {{"{\"id\":\"1\"}", SES_NUL}, {"{\"id\":\"2\"}", SES_NUL}, {"{\"id\":\"3\"}", SES_NUL}};
+    const ses_text events[] = {
+        {"{\"id\":\"1\"}", SES_NUL}, {"{\"id\":\"2\"}", SES_NUL}, {"{\"id\":\"3\"}", SES_NUL}};
 
     snprintf(name, sizeof name, "own-%d-%d", worker->number, round);
     const ses_key key = {"app", "own", name};
@@ -162,7 +163,8 @@ static void test_all_kinds_of_calls_at_once(void **state)
     ses_close(store);
     assert_no_blocks(&memory);
     assert_sound(folder->path);
-    assert_query(folder->path, "SELECT name, version, last_seq, event_count FROM sessions", "session|150|150|150\n");
+    assert_query(folder->path, "SELECT name, version, last_seq, event_count FROM sessions",
+                 "session|150|150|150\n");
     assert_query(folder->path, "SELECT count(*), count(DISTINCT id), max(seq) FROM events", "150|150|150\n");
     assert_query(folder->path, "SELECT count(*) FROM app_state WHERE value = '25'", "6\n");
 }
@@ -267,8 +269,8 @@ static int halted_create(struct halt *halt, ses_error *error)
 
 static int halted_append_by_key(struct halt *halt, ses_error *error)
 {
-    return ses_append_by_key(halt->store, &shared_key, "{\"actions\":{\"stateDelta\":{\"k\":1}}}", SES_NUL, NULL, NULL,
-                             error);
+    return ses_append_by_key(halt->store, &shared_key, "{\"actions\":{\"stateDelta\":{\"k\":1}}}", SES_NUL,
+                             NULL, NULL, error);
 }
 
 static int halted_append(struct halt *halt, ses_error *error)
@@ -396,12 +398,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_all_kinds_of_calls_at_once),
-        TEST(test_opening_one_file_at_once),
-        TEST(test_close_during_the_making_of_an_id),
-        TEST(test_close_during_a_look_at_the_clock),
-        TEST(test_close_during_an_append_by_key),
-        TEST(test_close_during_an_append_through_a_handle),
+        TEST(test_all_kinds_of_calls_at_once),       TEST(test_opening_one_file_at_once),
+        TEST(test_close_during_the_making_of_an_id), TEST(test_close_during_a_look_at_the_clock),
+        TEST(test_close_during_an_append_by_key),    TEST(test_close_during_an_append_through_a_handle),
         TEST(test_handles_and_store_closed_at_once),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);

@@ -1,0 +1,335 @@
+/*
+ * A call that fails for lack of memory leaves everything as it was: the handle it was made through, to the last byte
+ * of its state and events, the outputs, and the file. The Nth allocation of the call fails, for N = 1, 2, ... until
+ * the call succeeds; and the same with all allocations from the Nth on.
+ */
+#include "open.h"
+
+static const ses_key key = {"app", "user", "session"};
+
+struct handle_test {
+    struct folder *folder;
+    struct counting_memory memory;
+    ses_allocator allocator;
+    int64_t now;
+    ses_store *store;
+    ses_session *session;
+};
+
+static int setup(void **state)
+{
+    struct handle_test *test = calloc(1, sizeof *test);
+    void *folder = NULL;
+    ses_error error;
+
+    assert_non_null(test);
+    if (access("/dev/shm", W_OK) == 0)
+        (void)setenv("TMPDIR", "/dev/shm", 0); /* where syncing costs nothing */
+    assert_int_equal(folder_setup(&folder), 0);
+    test->folder = folder;
+    test->now = 1000000;
+    test->allocator = counting_allocator(&test->memory);
+    const ses_open_options options = {.size = sizeof options,
+                                      .allocator = &test->allocator,
+                                      .clock = support_clock,
+                                      .clock_context = &test->now};
+    assert_ok(ses_open(test->folder->path, &options, &test->store, &error));
+    assert_ok(ses_create(test->store, &key, "{\"app:a\":1,\"user:u\":\"two\",\"s\":[3],\"t\":\"\\u0041\"}",
+                         SES_NUL, &test->session, &error));
+    assert_ok(ses_append(
+        test->session,
+        "{\"id\":\"first\",\"invocationId\":\"i1\",\"actions\":{\"stateDelta\":{\"temp:x\":\"kept\"}}}",
+        SES_NUL, NULL, NULL, &error));
+    *state = test;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct handle_test *test = *state;
+    void *folder = test->folder;
+
+    ses_session_close(test->session);
+    ses_close(test->store);
+    assert_no_blocks(&test->memory);
+    assert_sound(test->folder->path);
+    assert_int_equal(folder_teardown(&folder), 0);
+    free(test);
+    return 0;
+}
+
+/* All that a handle shows. */
+static char *snapshot(const ses_session *session)
+{
+    struct text out = {NULL, 0};
+    const char *json = ses_state_json(session, NULL);
+
+    text_printf(&out, "%s/%s/%s version %lld last %lld stored %lld times %lld %lld, %zu keys\n",
+                ses_session_app(session), ses_session_user(session), ses_session_id(session),
+                (long long)ses_session_version(session), (long long)ses_session_last_seq(session),
+                (long long)ses_session_stored(session), (long long)ses_session_create_time(session),
+                (long long)ses_session_update_time(session), ses_state_count(session));
+    assert_non_null(json);
+    text_add(&out, json, strlen(json));
+    for (size_t i = 0; i < ses_session_event_count(session); i++) {
+        const ses_event *event = ses_session_event(session, i);
+        text_printf(&out, "\n%lld %lld %s %s %s %s ", (long long)event->seq, (long long)event->time_us,
+                    event->id, event->invocation_id, event->author, event->branch ? event->branch : "-");
+        text_add(&out, event->json, event->json_len);
+    }
+    return out.data;
+}
+
+static char *stored_rows(const struct handle_test *test)
+{
+    struct text out = {NULL, 0};
+    sqlite3 *db = raw_open(test->folder->path);
+    raw_query(db, "SELECT * FROM sessions", &out);
+    raw_query(db, "SELECT * FROM app_state UNION ALL SELECT * FROM user_state", &out);
+    raw_query(db, "SELECT * FROM session_state", &out);
+    raw_query(db, "SELECT * FROM events", &out);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    return out.data;
+}
+
+typedef int handle_call(struct handle_test *test, ses_error *error);
+
+/* Returns how often the call failed before it succeeded with `expected`. */
+static int fail_until_success(struct handle_test *test, handle_call *call, int expected, int fail_on)
+{
+    int failures = 0;
+    int code = SES_NOMEM;
+
+    for (long n = 1; code == SES_NOMEM; n++) {
+        ses_error error;
+        char *handle_before = snapshot(test->session);
+        char *rows_before = stored_rows(test);
+        long live_before = test->memory.live;
+
+        counting_arm(&test->memory, n, fail_on);
+        code = call(test, &error);
+        test->memory.armed = 0;
+        assert_in_range(n, 1, 5000);
+        if (code == SES_NOMEM) {
+            char *handle_after = snapshot(test->session);
+            char *rows_after = stored_rows(test);
+            failures++;
+            assert_int_equal(error.code, SES_NOMEM);
+            assert_message("out of memory");
+            assert_string_equal(handle_after, handle_before);
+            assert_string_equal(rows_after, rows_before);
+            /* Connections, prepared statements and room that was made ahead may stay; but not without end. */
+            assert_in_range(test->memory.live - live_before + 8, 0, 16);
+            free(rows_after);
+            free(handle_after);
+        } else {
+            assert_code(expected, code);
+        }
+        free(rows_before);
+        free(handle_before);
+    }
+    assert_int_equal(test->memory.wrong, 0);
+    return failures;
+}
+
+/* Once each way; `prepare` (may be NULL) comes first, and sets up the same situation again. */
+static void fail_both_ways(struct handle_test *test, void (*prepare)(struct handle_test *), handle_call *call,
+                           int expected, int least)
+{
+    for (int fail_on = 0; fail_on < 2; fail_on++) {
+        if (prepare)
+            prepare(test);
+        assert_in_range(fail_until_success(test, call, expected, fail_on), least, 1000);
+    }
+}
+
+static void write_by_another(struct handle_test *test)
+{
+    static const char *const events[] = {"{\"actions\":{\"stateDelta\":{\"app:other\":[1],\"user:u\":"
+                                         "\"theirs\",\"s\":\"theirs\",\"more\":{}}}}",
+                                         "{\"actions\":{\"stateDelta\":{\"gone\":1}}}",
+                                         "{\"branch\":\"b\",\"author\":\"\\u00e9\",\"actions\":{"
+                                         "\"stateDelta\":{\"gone\":\"__ADK_SENTINEL_REMOVED__\"}}}"};
+    ses_error error;
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        assert_ok(ses_append_by_key(test->store, &key, events[i], SES_NUL, NULL, NULL, &error));
+}
+
+static void catch_up(struct handle_test *test)
+{
+    ses_error error;
+    assert_ok(ses_refresh(test->session, &error));
+}
+
+static int call_append(struct handle_test *test, ses_error *error)
+{
+    ses_appended appended = {.seq = -7};
+    int code = ses_append(
+        test->session,
+        "{\"invocation_id\":\"i2\",\"author\":\"a\\n\",\"actions\":{\"stateDelta\":{\"temp:y\":1,\"a b\":2,"
+        "\"temp:z\":\"\\u0041\",\"app:a\":\"__ADK_SENTINEL_REMOVED__\",\"user:new\":{\"x\":1.10},"
+        "\"k1\":1,\"k2\":2,\"k3\":3,\"k4\":4,\"k5\":5,\"k6\":6,\"k7\":7,\"k8\":8,\"k9\":9}}}",
+        SES_NUL, NULL, &appended, error);
+    if (code < 0)
+        assert_int_equal(appended.seq, -7);
+    return code;
+}
+
+static int call_append_anyway(struct handle_test *test, ses_error *error)
+{
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    return ses_append(test->session,
+                      "{\"invocationId\":\"i3\",\"actions\":{\"stateDelta\":{\"temp:w\":1,\"s\":0}}}",
+                      SES_NUL, &anyway, NULL, error);
+}
+
+static int call_append_batch(struct handle_test *test, ses_error *error)
+{
+    const ses_text events[] = {
+        {"{\"invocationId\":\"i4\",\"actions\":{\"stateDelta\":{\"temp:a\":1,\"b\":1}}}", SES_NUL},
+        {"{\"partial\":true,\"id\":\"p\"}", SES_NUL},
+        {"{\"invocationId\":\"i5\",\"actions\":{\"stateDelta\":{\"temp:b\":2,\"b\":\"\\ud83d\\ude00\"}}}",
+         SES_NUL}};
+    ses_appended appended[3] = {{.seq = -7}};
+    int code = ses_append_batch(test->session, events, 3, NULL, appended, error);
+    if (code < 0)
+        assert_int_equal(appended[0].seq, -7);
+    return code;
+}
+
+static int call_refresh(struct handle_test *test, ses_error *error)
+{
+    return ses_refresh(test->session, error);
+}
+
+static int call_get(struct handle_test *test, ses_error *error)
+{
+    ses_session *session = test->session;
+    int code = ses_get(test->store, &key, NULL, &session, error);
+    if (code < 0)
+        assert_null(session);
+    ses_session_close(session);
+    return code;
+}
+
+static int call_list(struct handle_test *test, ses_error *error)
+{
+    ses_list_page *page = (ses_list_page *)(void *)test;
+    int code = ses_list(test->store, "app", NULL, NULL, &page, error);
+    if (code < 0)
+        assert_null(page);
+    ses_list_close(page);
+    return code;
+}
+
+static int call_read_state(struct handle_test *test, ses_error *error)
+{
+    char *json = (char *)test;
+    size_t len = 77;
+    int code = ses_read_state(test->store, &key, &json, &len, error);
+    if (code < 0) {
+        assert_null(json);
+        assert_int_equal(len, 77);
+    }
+    ses_free(json);
+    return code;
+}
+
+static int call_create(struct handle_test *test, ses_error *error)
+{
+    const ses_key fresh = {"app", "user", NULL};
+    ses_session *session = test->session;
+    int code = ses_create(test->store, &fresh, "{\"app:c\":1,\"user:c\":2,\"c\":3,\"temp:c\":4}", SES_NUL,
+                          &session, error);
+    if (code < 0)
+        assert_null(session);
+    ses_session_close(session);
+    return code;
+}
+
+static int call_state_string(struct handle_test *test, ses_error *error)
+{
+    const char *text = "as before";
+    int code = ses_state_string(test->session, "t", &text, NULL, error);
+    if (code < 0)
+        assert_null(text);
+    else
+        assert_string_equal(text, "A");
+    return code;
+}
+
+static void test_append(void **state)
+{
+    fail_both_ways(*state, NULL, call_append, SES_OK, 10);
+}
+
+static void test_append_anyway(void **state)
+{
+    fail_both_ways(*state, write_by_another, call_append_anyway, SES_OK, 10);
+}
+
+static void test_append_batch(void **state)
+{
+    fail_both_ways(*state, NULL, call_append_batch, SES_OK, 10);
+}
+
+static void test_refresh(void **state)
+{
+    fail_both_ways(*state, write_by_another, call_refresh, SES_OK, 10);
+}
+
+static void test_get(void **state)
+{
+    fail_both_ways(*state, NULL, call_get, SES_OK, 10);
+}
+
+static void test_list(void **state)
+{
+    fail_both_ways(*state, NULL, call_list, SES_OK, 10);
+}
+
+static void test_read_state(void **state)
+{
+    fail_both_ways(*state, NULL, call_read_state, SES_OK, 5);
+}
+
+static void test_create(void **state)
+{
+    fail_both_ways(*state, NULL, call_create, SES_OK, 10);
+}
+
+static void test_state_string(void **state)
+{
+    struct handle_test *test = *state;
+    /* The text is made once, and kept: so there is one way only. */
+    assert_int_equal(fail_until_success(test, call_state_string, SES_OK, 0), 1);
+}
+
+/* STALE and failing for lack of memory do not mix: a handle that is behind stays so, and says so. */
+static int call_append_stale(struct handle_test *test, ses_error *error)
+{
+    return ses_append(test->session, "{\"id\":\"late\"}", SES_NUL, NULL, NULL, error);
+}
+
+static void test_append_to_a_stale_handle(void **state)
+{
+    struct handle_test *test = *state;
+    write_by_another(test);
+    for (int fail_on = 0; fail_on < 2; fail_on++)
+        assert_in_range(fail_until_success(test, call_append_stale, SES_STALE, fail_on), 1, 1000);
+    catch_up(test);
+    assert_int_equal(ses_session_event_count(test->session), 4);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_append),       TEST(test_append_anyway),
+        TEST(test_append_batch), TEST(test_refresh),
+        TEST(test_get),          TEST(test_list),
+        TEST(test_read_state),   TEST(test_create),
+        TEST(test_state_string), TEST(test_append_to_a_stale_handle),
+    };
+    return cmocka_run_group_tests_name("faults: memory, handles", tests, NULL, NULL);
+}
