@@ -173,6 +173,7 @@ stress: $(B)/test/test_stress
 
 ## coverage: the tests with coverage of lib/, which must reach 95% of lines
 coverage:
+	@rm -f build/coverage/*/*.gcda
 	@$(MAKE) --no-print-directory check FLAVOUR=coverage
 	gcovr --root . --filter 'lib/' --object-directory build/coverage --exclude-unreachable-branches \
 	    --print-summary --fail-under-line 95 --txt build/coverage/coverage.txt

@@ -279,11 +279,22 @@ static void test_a_long_message_is_cut_between_characters(void **state)
         assert_true((*p & 0x80) == 0 || memcmp(p, "\xE2\x82\xAC", 3) == 0);
 }
 
+static void test_the_version_is_that_of_the_header(void **state)
+{
+    char text[32];
+
+    (void)state;
+    snprintf(text, sizeof text, "%d.%d.%d", SES_VERSION_MAJOR, SES_VERSION_MINOR, SES_VERSION_PATCH);
+    assert_string_equal(ses_version(), text);
+    assert_int_equal(ses_version_number(), SES_VERSION_NUMBER);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_code_is_provoked),
         cmocka_unit_test(test_names_and_texts),
+        cmocka_unit_test(test_the_version_is_that_of_the_header),
         cmocka_unit_test_setup_teardown(test_a_success_clears_the_error, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_a_long_message_is_cut_between_characters, fixture_setup,
                                         fixture_teardown),
