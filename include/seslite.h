@@ -24,8 +24,8 @@
  *  - Threads: any thread may call anything on a ses_store at any time. A ses_session, a ses_cursor and a
  *    ses_list_page belong to one thread at a time; different ones of the same store may be used in parallel.
  *  - Processes: several may have the same file open. A store does not survive fork(): in the child every
- *    call on it, and on what was made from it, is refused with MISUSE, and so is opening that file there, as
- *    SQLite's locks are not inherited but its records of them are. Fork before opening, or exec.
+ *    call that needs it is refused with MISUSE, and so is opening that file there, as SQLite's locks are not
+ *    inherited but its records of them are. Fork before opening, or exec.
  *  - Do not keep the file on a network file system, and do not copy or delete it while it is open
  *    (https://www.sqlite.org/howtocorrupt.html).
  *  - The library never prints, exits, reads the environment, installs signal handlers, or changes settings
@@ -190,7 +190,8 @@ SES_API int ses_open(const char *path, const ses_open_options *options, ses_stor
 
 /*
  * Closes the store; waits for calls of other threads that are under way. Handles made from it may be closed
- * later; every other call on them is MISUSE from now on. NULL is fine.
+ * later, and what they hold can still be looked at; calls on them that need the store are MISUSE from now on.
+ * NULL is fine.
  */
 SES_API void ses_close(ses_store *store);
 

@@ -32,12 +32,12 @@ struct span state_entry_value(const struct state_entry *entry)
 
 /* ---------------------------------------------------------------------------------------------- hash */
 
-static uint64_t rotate(uint64_t word, int bits)
+static ALWAYS_INLINE uint64_t rotate(uint64_t word, int bits)
 {
     return word << bits | word >> (64 - bits);
 }
 
-static void sip_round(uint64_t v[4])
+static ALWAYS_INLINE void sip_round(uint64_t v[4])
 {
     v[0] += v[1];
     v[1] = rotate(v[1], 13) ^ v[0];

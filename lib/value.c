@@ -26,9 +26,8 @@ static int find_entry(const ses_session *session, const char *name, const void *
         code = check_argument(name, "name", error);
     if (code == SES_OK)
         code = check_argument(output, "output", error);
-    if (code == SES_OK)
-        code = store_enter(session->store, error);
     if (code == SES_OK) {
+        error_clear(error);
         *entry = state_find(&session->state, (struct span){name, strlen(name)});
         if (!*entry)
             code = error_set(error, SES_NOTFOUND, "there is no state key \"%.200s\"", name);
@@ -150,7 +149,7 @@ int ses_state_at(const ses_session *session, size_t index, const char **name, co
     if (json)
         *json = NULL;
     if (code == SES_OK)
-        code = store_enter(session->store, error);
+        error_clear(error);
     if (code == SES_OK && index >= state_count(&session->state)) {
         code = error_set(error, SES_NOTFOUND, "the state has %zu keys", state_count(&session->state));
     } else if (code == SES_OK) {
