@@ -33,11 +33,16 @@ B := build$(if $(filter-out release,$(FLAVOUR)),/$(FLAVOUR))
 
 # ------------------------------------------------------------------------------------------- the library
 
-# cjson.c uses the public calls only, and stays an object of its own: who does not use it needs no cJSON.
-ALONE_SOURCES := lib/cjson.c
-CORE_SOURCES  := $(filter-out $(ALONE_SOURCES),$(sort $(wildcard lib/*.c)))
-CORE_OBJECTS  := $(CORE_SOURCES:lib/%.c=$(B)/lib/%.o) $(B)/gen/sql_text.o
-ALONE_OBJECTS := $(ALONE_SOURCES:lib/%.c=$(B)/lib/%.o)
+# The archive has four objects, so that a program links what it uses: the store; the agent layer, which is built on
+# the store's public calls; and each once more for callers who hold cJSON trees, so that nobody else needs cJSON.
+BOTTOM_SOURCES     := $(addprefix lib/,argument.c decimal.c double.c error.c json.c memory.c scope.c typed.c utf8.c)
+AGENT_SOURCES      := $(filter-out lib/agent_cjson.c,$(sort $(wildcard lib/agent_*.c)))
+CJSON_SOURCES      := lib/cjson.c lib/cjson_text.c lib/agent_cjson.c
+CORE_SOURCES       := $(filter-out $(AGENT_SOURCES) $(CJSON_SOURCES) lib/double.c,$(sort $(wildcard lib/*.c)))
+objects_of          = $(patsubst lib/%.c,$(B)/lib/%.o,$(1))
+CORE_OBJECTS       := $(call objects_of,$(CORE_SOURCES)) $(B)/gen/sql_text.o
+AGENT_OBJECTS      := $(call objects_of,$(AGENT_SOURCES))
+CJSON_OBJECTS      := $(call objects_of,$(CJSON_SOURCES) lib/double.c)
 SCRIPTS       := $(sort $(wildcard sql/0*.sql))
 LIBRARY       := $(B)/libseslite.a
 
@@ -62,16 +67,21 @@ $(B)/lib/%.o: lib/%.c $(B)/gen/statement_ids.h
 	@mkdir -p $(@D)
 	$(COMPILE) $(SQLITE_CFLAGS) $(CJSON_CFLAGS) -c -o $@ $<
 
-# The core is one object in which all but the public calls is local. (The sanitizers and the coverage want
-# the objects as they are.)
+# In each of them all but the public calls is local, so each has the bottom of the library for itself. (The
+# sanitizers and the coverage want the objects as they are.)
 ifeq ($(FLAVOUR),release)
 $(B)/seslite.o: $(CORE_OBJECTS)
+$(B)/seslite_agent.o: $(AGENT_OBJECTS) $(call objects_of,$(BOTTOM_SOURCES))
+$(B)/seslite_cjson.o: $(call objects_of,lib/cjson.c lib/cjson_text.c lib/double.c)
+$(B)/seslite_agent_cjson.o: $(call objects_of,lib/agent_cjson.c lib/cjson_text.c lib/double.c)
+PARTS := $(addprefix $(B)/,seslite.o seslite_agent.o seslite_cjson.o seslite_agent_cjson.o)
+$(PARTS):
 	$(CC) -r -nostdlib -o $@.all $^
 	$(OBJCOPY) --localize-hidden $@.all $@
 	@rm -f $@.all
-$(LIBRARY): $(B)/seslite.o $(ALONE_OBJECTS)
+$(LIBRARY): $(PARTS)
 else
-$(LIBRARY): $(CORE_OBJECTS) $(ALONE_OBJECTS)
+$(LIBRARY): $(CORE_OBJECTS) $(AGENT_OBJECTS) $(CJSON_OBJECTS)
 endif
 	@rm -f $@
 	$(AR) rcs $@ $^
@@ -154,6 +164,7 @@ tree-check: $(LIBRARY) $(README_PROGRAMS)
 	@CC='$(CC)' CXX='$(CXX)' sh test/headers.sh $(B)
 ifeq ($(FLAVOUR),release)
 	@sh test/exports.sh $(LIBRARY)
+	@CC='$(CC)' LIBS='$(LDFLAGS) $(SQLITE_LIBS)' sh test/linking.sh $(B) $(LIBRARY)
 endif
 	@$(B)/test/readme > $(B)/test/readme.log
 	@cd $(B)/test && rm -f agents.db && ./readme_program >> readme.log
@@ -213,6 +224,8 @@ amalgamation: $(B)/gen/statement_ids.h $(B)/gen/sql_text.c
 	@sh tools/amalgamate.sh $(B)/amalgamation $(B)/gen
 	$(CC) -std=c11 $(WARNINGS) -pthread $(CFLAGS) $(SQLITE_CFLAGS) -c \
 	    -o $(B)/amalgamation/seslite.o $(B)/amalgamation/seslite.c
+	$(CC) -std=c11 $(WARNINGS) $(CFLAGS) $(CJSON_CFLAGS) -c \
+	    -o $(B)/amalgamation/seslite_cjson.o $(B)/amalgamation/seslite_cjson.c
 
 ## format: the C files in the style of .clang-format
 format:

@@ -195,6 +195,10 @@ SES_API int ses_open(const char *path, const ses_open_options *options, ses_stor
  */
 SES_API void ses_close(ses_store *store);
 
+/* The allocator that everything made from the store uses: the one it was given, or malloc's. Lives as long as
+ * the store, or as the last handle made from it. */
+SES_API const ses_allocator *ses_store_allocator(const ses_store *store);
+
 /* What a store runs on. The texts are static or live as long as the store is open. */
 typedef struct ses_info {
     size_t size;                /* in: sizeof(ses_info) */
@@ -333,6 +337,13 @@ SES_API int ses_refresh(ses_session *session, ses_error *error);
 /* Frees the handle, its events and its `temp:` values. Nothing stored changes. NULL is fine. */
 SES_API void ses_session_close(ses_session *session);
 
+/* Keeps the memory of a handle beyond ses_session_close, until as many ses_session_release: for what is built on
+ * handles and may outlive them. Calls on a handle that was closed are refused with MISUSE. */
+SES_API void ses_session_retain(ses_session *session);
+SES_API void ses_session_release(ses_session *session);
+SES_API int ses_session_is_open(const ses_session *session);
+SES_API ses_store *ses_session_store(const ses_session *session);
+
 /* The parts of the snapshot. Texts are borrowed until the handle is closed. */
 SES_API const char *ses_session_app(const ses_session *session);
 SES_API const char *ses_session_user(const ses_session *session);
@@ -464,6 +475,17 @@ SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const 
                                     size_t count, const ses_append_options *options, ses_appended *appended,
                                     ses_error *error);
 
+/*
+ * An invocation is one run of an agent, from a user's message to the final response; its events share an
+ * invocation id, and whoever works in it (sub-agents included) sees its `temp:` values on this handle.
+ *
+ * Begins one: `temp:` values of another are gone. `id` NULL: "e-" and an id of the store's making, as the ADK
+ * has it. Beginning the current one again changes nothing. INVALID: the id breaks the rules of ids.
+ */
+SES_API int ses_invocation_begin(ses_session *session, const char *id, ses_error *error);
+/* The current invocation: that of the last event appended through the handle, or the one begun since. Borrowed
+ * until the next call that appends, begins or ends one; NULL when there is none. */
+SES_API const char *ses_invocation_id(const ses_session *session);
 /* Ends the current invocation on this handle: its `temp:` values are gone. */
 SES_API int ses_invocation_end(ses_session *session, ses_error *error);
 
@@ -531,6 +553,198 @@ SES_API int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_err
 /* Frees the cursor. Returns (and tells) the first error that ses_cursor_next met, so that a loop may check
  * only here. NULL is fine. */
 SES_API int ses_cursor_close(ses_cursor *cursor, ses_error *error);
+
+/* ----------------------------------------------------------------------------------- building events */
+
+/*
+ * Everything from here on is the agent layer: what an agent framework needs beside the store. It is built on the
+ * calls above, and a program that uses none of it links none of it.
+ *
+ * A builder makes the JSON of one event exactly as the ADK writes it (camelCase, no spaces). It belongs to one
+ * thread at a time, and uses the store only for its allocator. After a failed call it is as before.
+ */
+typedef struct ses_builder ses_builder;
+
+/*
+ * An event by `author` ("user", or the agent's name) in the invocation `invocation_id` (NULL: none; see
+ * ses_invocation_id). The content's role is "user" when the author is "user" or all parts are function responses,
+ * else "model". An event without parts has no content: a state-only event.
+ */
+SES_API int ses_builder_open(ses_store *store, const char *author, const char *invocation_id,
+                             ses_builder **builder, ses_error *error);
+SES_API void ses_builder_close(ses_builder *builder);
+
+/* Each adds a part to the content, in order. Texts are UTF-8 of any kind, escaped as JSON needs it (INVALID when
+ * they are not UTF-8); `args` and `response` are JSON objects (NULL: empty; JSON, INVALID). `id` may be NULL. */
+SES_API int ses_builder_text(ses_builder *builder, const char *text, size_t len, ses_error *error);
+SES_API int ses_builder_thought(ses_builder *builder, const char *text, size_t len, ses_error *error);
+SES_API int ses_builder_function_call(ses_builder *builder, const char *id, const char *name,
+                                      const char *args, size_t args_len, ses_error *error);
+SES_API int ses_builder_function_response(ses_builder *builder, const char *id, const char *name,
+                                          const char *response, size_t response_len, ses_error *error);
+/* Any other part, a JSON object. */
+SES_API int ses_builder_part(ses_builder *builder, const char *json, size_t len, ses_error *error);
+
+/* A whole content of the caller's, a JSON object, in place of parts: those that were added go, and none can be added
+ * any more (MISUSE). */
+SES_API int ses_builder_content(ses_builder *builder, const char *json, size_t len, ses_error *error);
+/* `actions.stateDelta`, a JSON object; and any other field of `actions` or of the event ("branch",
+ * "customMetadata", "partial", "longRunningToolIds", "id", "timestamp" ...) as JSON. Given again, the last one
+ * counts. INVALID for the fields that have a call of their own. */
+SES_API int ses_builder_delta(ses_builder *builder, const char *json, size_t len, ses_error *error);
+SES_API int ses_builder_action(ses_builder *builder, const char *field, const char *json, size_t len,
+                               ses_error *error);
+SES_API int ses_builder_field(ses_builder *builder, const char *field, const char *json, size_t len,
+                              ses_error *error);
+
+/* The event, borrowed until the next call on the builder. `len` may be NULL. NULL only when memory is out. */
+SES_API const char *ses_builder_json(ses_builder *builder, size_t *len);
+
+/* ------------------------------------------------------------------------------------ reading events */
+
+/*
+ * What an event says, found in one pass over its JSON. Both spellings of the ADKs are read. A content borrows the
+ * event's text, which must live as long; it belongs to one thread at a time.
+ */
+typedef struct ses_content ses_content;
+
+/* A call of a function, or the response to one. Texts are not NUL-terminated; those that are absent are NULL. */
+typedef struct ses_function {
+    ses_text id;
+    ses_text name;
+    ses_text json; /* the arguments of a call, or the response: a JSON text */
+} ses_function;
+
+/* `event` is the JSON of an event, as in ses_event.json. JSON, INVALID (a field of a wrong type, named), RANGE (a text
+ * holds a lone surrogate escape, which UTF-8 cannot express), NOMEM. */
+SES_API int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_content **content,
+                             ses_error *error);
+SES_API void ses_content_close(ses_content *content);
+
+/* All borrowed until the content is closed. The text is the `text` of all parts that are not `thought`,
+ * concatenated; NULL when no part has one. `len` may be NULL. */
+SES_API const char *ses_content_text(const ses_content *content, size_t *len);
+SES_API size_t ses_content_call_count(const ses_content *content);
+SES_API const ses_function *ses_content_call(const ses_content *content,
+                                             size_t index); /* NULL past the end */
+SES_API size_t ses_content_response_count(const ses_content *content);
+SES_API const ses_function *ses_content_response(const ses_content *content, size_t index);
+/*
+ * 1 for an agent's final response, as the ADK decides it: `skipSummarization` or non-empty `longRunningToolIds`;
+ * or else not partial, no function call, no function response, and the last part is no code execution result.
+ */
+SES_API int ses_content_is_final(const ses_content *content);
+
+/* ------------------------------------------------------------------------------------- tracked state */
+
+/*
+ * The state as a callback or a tool sees it (the ADK's callback and tool contexts): reads find the view's own
+ * writes first, then the handle's state, the `temp:` values of the invocation included; writes are kept in the
+ * view as a delta, until they are appended with an event. A view dropped before leaves nothing behind. Several
+ * views on one handle each see their own writes only, until these are appended.
+ *
+ * A view belongs to the handle's thread. After the handle was closed its calls are MISUSE.
+ */
+typedef struct ses_tracked ses_tracked;
+
+#define SES_TRACK_READ_ONLY 0x1u /* every write is READONLY */
+
+SES_API int ses_track(ses_session *session, unsigned flags, ses_tracked **tracked, ses_error *error);
+SES_API void ses_tracked_close(ses_tracked *tracked);
+
+/* Writes. INVALID: the name breaks the rules of state keys, or a double is infinite. JSON: `json` is not JSON. LIMIT:
+ * it is nested deeper than the 997 levels that fit into an event. */
+SES_API int ses_tracked_set(ses_tracked *tracked, const char *name, const char *json, size_t len,
+                            ses_error *error);
+SES_API int ses_tracked_set_string(ses_tracked *tracked, const char *name, const char *text, size_t len,
+                                   ses_error *error);
+SES_API int ses_tracked_set_int64(ses_tracked *tracked, const char *name, int64_t value, ses_error *error);
+SES_API int ses_tracked_set_double(ses_tracked *tracked, const char *name, double value, ses_error *error);
+SES_API int ses_tracked_set_bool(ses_tracked *tracked, const char *name, int value, ses_error *error);
+/* Takes the key away, by writing the ADK's tombstone; fine when there is none. */
+SES_API int ses_tracked_remove(ses_tracked *tracked, const char *name, ses_error *error);
+
+/* Reads, as ses_state_get and its kin. Borrowed until the next write to the view or change of the handle. */
+SES_API int ses_tracked_get(const ses_tracked *tracked, const char *name, const char **json, size_t *len,
+                            ses_error *error);
+SES_API int ses_tracked_get_string(ses_tracked *tracked, const char *name, const char **text, size_t *len,
+                                   ses_error *error);
+SES_API int ses_tracked_get_int64(const ses_tracked *tracked, const char *name, int64_t *value,
+                                  ses_error *error);
+SES_API int ses_tracked_get_double(const ses_tracked *tracked, const char *name, double *value,
+                                   ses_error *error);
+SES_API int ses_tracked_get_bool(const ses_tracked *tracked, const char *name, int *value, ses_error *error);
+/* 1 when the view shows such a key, else 0; 0 also for NULL and a closed handle. */
+SES_API int ses_tracked_has(const ses_tracked *tracked, const char *name);
+/* 1 when the view holds writes that are not appended. */
+SES_API int ses_tracked_changed(const ses_tracked *tracked);
+
+/* Visits every key the view shows, in the order of ses_state_json. The visitor returns 0 to go on; what else it
+ * returns ends the walk and is returned. It must not change the view or the handle. */
+typedef int ses_state_visitor(void *context, const char *name, const char *json, size_t len);
+SES_API int ses_tracked_each(const ses_tracked *tracked, ses_state_visitor *visit, void *context,
+                             ses_error *error);
+/* Everything the view shows, and its own writes, each as a JSON object. The text is the caller's (ses_free). */
+SES_API int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_error *error);
+SES_API int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *len, ses_error *error);
+
+/*
+ * Appends an event with the view's delta put in as its `actions.stateDelta`, or joined with the one it carries: a
+ * key that both write stands there once, with the view's value. All other bytes of the event stay. Then the view is clean; after a
+ * failure, and after SES_PARTIAL, which stores nothing, it is as before. READONLY for a read-only view. Otherwise as
+ * ses_append.
+ */
+SES_API int ses_tracked_append(ses_tracked *tracked, const char *event, size_t event_len,
+                               const ses_append_options *options, ses_appended *appended, ses_error *error);
+
+/* --------------------------------------------------------------------------------------- templates */
+
+/*
+ * Fills `*text` (of `len` bytes, made by ses_text_make) for an artifact that a template names, and returns 0; or
+ * SES_NOTFOUND, or any other negative code, which fails the rendering. `error` is never NULL; it may write a message.
+ */
+typedef int ses_artifact_reader(void *context, const char *name, char **text, size_t *len, ses_error *error);
+/* A text of `len` bytes for a callback to fill and hand over: freed by whoever gets it. NULL: out of memory. */
+SES_API char *ses_text_make(ses_store *store, size_t len);
+
+#define SES_RENDER_ADK_BRACES 0x1u /* a run of braces on either side counts as one, as in the ADK's code */
+
+typedef struct ses_render_options {
+    size_t size;
+    unsigned flags;                 /* SES_RENDER_* */
+    ses_artifact_reader *artifacts; /* NULL: a template that names an artifact fails, unless with "?" */
+    void *artifacts_context;
+} ses_render_options;
+
+/*
+ * Renders an instruction template: `{name}` becomes the value of that state key (a string as its text, null as
+ * nothing, anything else as its JSON), `{name?}` nothing where it is missing; `{artifact.NAME}` asks the callback.
+ * A name is an identifier, optionally behind app:, user: or temp:; a dotted name is replaced when exactly that key
+ * is there. All other text in braces, and `{{...}}`, is left as it is. What was put in is not rendered again.
+ * The text is the caller's (ses_free). NOTFOUND names the key or artifact that is missing; INVALID: the template, or
+ * an artifact, is not UTF-8, or an artifact has no name; RANGE: a string holds a lone surrogate escape. In one pass.
+ */
+SES_API int ses_render(const ses_session *session, const char *text, size_t len,
+                       const ses_render_options *options, char **rendered, size_t *rendered_len,
+                       ses_error *error);
+/* The same with the state a view shows. */
+SES_API int ses_tracked_render(const ses_tracked *tracked, const char *text, size_t len,
+                               const ses_render_options *options, char **rendered, size_t *rendered_len,
+                               ses_error *error);
+
+/* ---------------------------------------------------------------------------------------- output key */
+
+/*
+ * The delta that saves an agent's final text under a state key: {"key":"text"}, the caller's (ses_free); `*delta`
+ * is NULL when there is nothing to save, because the event is not by `agent`, not final, or has no text.
+ */
+SES_API int ses_output_delta(ses_store *store, const char *event, size_t event_len, const char *agent,
+                             const char *key, char **delta, size_t *len, ses_error *error);
+/* Appends the event with that delta, in one call; `tracked` may have writes of its own, as in
+ * ses_tracked_append. The text wins over what the view wrote under the same key. */
+SES_API int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len, const char *agent,
+                              const char *key, const ses_append_options *options, ses_appended *appended,
+                              ses_error *error);
 
 #ifdef __cplusplus
 }

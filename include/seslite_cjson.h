@@ -38,6 +38,15 @@ SES_API int ses_state_cjson(const ses_session *session, cJSON **state, ses_error
 SES_API int ses_value_cjson(const ses_session *session, const char *name, cJSON **value, ses_error *error);
 SES_API int ses_event_cjson(const ses_event *event, cJSON **tree, ses_error *error);
 
+/* As ses_tracked_set, ses_tracked_get (the tree is the caller's), ses_builder_content and ses_builder_field. */
+SES_API int ses_tracked_set_cjson(ses_tracked *tracked, const char *name, const cJSON *value,
+                                  ses_error *error);
+SES_API int ses_tracked_get_cjson(const ses_tracked *tracked, const char *name, cJSON **value,
+                                  ses_error *error);
+SES_API int ses_builder_content_cjson(ses_builder *builder, const cJSON *content, ses_error *error);
+SES_API int ses_builder_field_cjson(ses_builder *builder, const char *field, const cJSON *value,
+                                    ses_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -349,7 +349,7 @@ static int append_many(struct append_job *job, const ses_text *events, size_t co
 
 static int enter_session(struct append_job *job, ses_session *session, ses_error *error)
 {
-    int code = check_argument(session, "session", error);
+    int code = session_check(session, error);
     if (code == SES_OK)
         code = store_begin(session->store, error);
     if (code == SES_OK)
@@ -413,19 +413,6 @@ int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text
     if (code == SES_OK) {
         code = append_many(&job, events, count, options, appended, error);
         store_end(job.store);
-    }
-    return code;
-}
-
-int ses_invocation_end(ses_session *session, ses_error *error)
-{
-    int code = check_argument(session, "session", error);
-    if (code == SES_OK)
-        code = store_enter(session->store, error);
-    if (code == SES_OK) {
-        state_clear(&session->state, SCOPE_TEMP);
-        memory_free(&session->store->allocator, session->invocation);
-        session->invocation = NULL;
     }
     return code;
 }

@@ -266,7 +266,7 @@ static int run_refresh(struct db *db, void *context, ses_error *error)
 int ses_refresh(ses_session *session, ses_error *error)
 {
     struct refresh_job job = {.session = session};
-    int code = check_argument(session, "session", error);
+    int code = session_check(session, error);
 
     if (code == SES_OK)
         code = store_begin(session->store, error);

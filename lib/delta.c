@@ -3,54 +3,6 @@
 #include <string.h>
 
 #include "error.h"
-#include "utf8.h"
-
-/* google.adk.sessions.state, and its siblings in Go and Java. */
-static const char *const TOMBSTONE = "__ADK_SENTINEL_REMOVED__";
-
-/* --------------------------------------------------------------------------------------------- scopes */
-
-static const struct span prefixes[SCOPE_COUNT] = {[SCOPE_APP] = {"app:", 4},
-                                                  [SCOPE_USER] = {"user:", 5},
-                                                  [SCOPE_SESSION] = {"", 0},
-                                                  [SCOPE_TEMP] = {"temp:", 5}};
-
-struct span scope_prefix(enum scope scope)
-{
-    return prefixes[scope];
-}
-
-enum scope scope_of(struct span name, struct span *key)
-{
-    static const enum scope prefixed[] = {SCOPE_APP, SCOPE_USER, SCOPE_TEMP};
-    enum scope scope = SCOPE_SESSION;
-
-    for (size_t i = 0; i < sizeof prefixed / sizeof prefixed[0]; i++) {
-        struct span prefix = prefixes[prefixed[i]];
-        if (name.len >= prefix.len && memcmp(name.ptr, prefix.ptr, prefix.len) == 0)
-            scope = prefixed[i];
-    }
-    if (key)
-        *key = (struct span){name.ptr + prefixes[scope].len, name.len - prefixes[scope].len};
-    return scope;
-}
-
-int scope_check_name(struct span name, ses_error *error)
-{
-    struct span key;
-    int code = SES_OK;
-
-    (void)scope_of(name, &key);
-    if (key.len > SES_ID_MAX)
-        code = error_set(error, SES_INVALID,
-                         "the state key \"%.40s...\" has %zu bytes after its prefix; %d are allowed",
-                         name.ptr, key.len, SES_ID_MAX);
-    else if (key.len && memchr(key.ptr, '\0', key.len))
-        code = error_set(error, SES_INVALID, "the state key \"%s\" goes on behind a NUL character", name.ptr);
-    else if (!utf8_valid(name.ptr, name.len))
-        code = error_set(error, SES_INVALID, "a state key is not valid UTF-8");
-    return code;
-}
 
 /* ---------------------------------------------------------------------------------------------- edits */
 
@@ -127,17 +79,6 @@ static int decode_name(struct arena *arena, struct json_string key, struct span 
     return code;
 }
 
-static bool is_tombstone(struct span value)
-{
-    bool is = false;
-    if (value.len >= 2 && value.ptr[0] == '"') {
-        const struct json_string string = {{value.ptr + 1, value.len - 2},
-                                           memchr(value.ptr, '\\', value.len) != NULL};
-        is = json_string_is(string, TOMBSTONE);
-    }
-    return is;
-}
-
 static bool delta_add(struct delta *delta, const ses_allocator *allocator, struct delta_op op)
 {
     void *ops = delta->ops;
@@ -194,7 +135,7 @@ static int read_member(struct json_reader *reader, struct arena *arena, struct d
         code = json_error(reader, error);
     } else {
         op.scope = scope_of(op.name, &op.key);
-        op.removes = is_tombstone(op.value);
+        op.removes = scope_is_tombstone(op.value);
         bool cut = op.scope == SCOPE_TEMP;
         if (!cutter_member(cutter, edits, arena->allocator, cut, key_at) ||
             !delta_add(delta, arena->allocator, op))

@@ -5,14 +5,8 @@
 #include "common.h"
 #include "json.h"
 #include "memory.h"
+#include "scope.h"
 #include "storage.h"
-
-/* The scope of a state key, by its prefix; `*key` (may be NULL) is what follows the prefix. */
-SESLITE_PRIVATE enum scope scope_of(struct span name, struct span *key);
-/* "app:", "user:", "", "temp:". */
-SESLITE_PRIVATE struct span scope_prefix(enum scope scope);
-/* INVALID when the name breaks a rule: valid UTF-8, at most 512 bytes after its prefix, no NUL. */
-SESLITE_PRIVATE int scope_check_name(struct span name, ses_error *error);
 
 struct delta_op {
     enum scope scope;

@@ -15,6 +15,8 @@ static bool refuse(struct json_reader *reader, const char *at, const char *wrong
 }
 
 static const char *const TOO_DEEP = "nested more than 1000 levels deep";
+static const char *const OBJECT_GOES_ON = "a comma or } is due in an object";
+static const char *const ARRAY_GOES_ON = "a comma or ] is due in an array";
 
 static ALWAYS_INLINE void skip_space(struct json_reader *reader)
 {
@@ -371,8 +373,7 @@ static bool skip_to_next(struct json_reader *reader, struct nesting *nesting)
             return !object || skip_key(reader, &key);
         }
         if (byte != (object ? '}' : ']'))
-            return refuse(reader, reader->at,
-                          object ? "a comma or } is due in an object" : "a comma or ] is due in an array");
+            return refuse(reader, reader->at, object ? OBJECT_GOES_ON : ARRAY_GOES_ON);
         reader->at++;
         nesting->depth--;
     }
@@ -432,24 +433,35 @@ bool json_enter(struct json_reader *reader)
     return true;
 }
 
-bool json_member(struct json_reader *reader, struct json_string *key)
+/* Behind a member or element: true when another is due. */
+static bool another(struct json_reader *reader, char closing, const char *due)
 {
     bool fresh = reader->fresh;
 
     reader->fresh = false;
     skip_space(reader);
     char byte = reader->at < reader->end ? *reader->at : '\0';
-    if (byte == '}') {
+    if (byte == closing) {
         reader->at++;
         reader->depth--;
         return false;
     }
     if (!fresh) {
         if (byte != ',')
-            return refuse(reader, reader->at, "a comma or } is due in an object");
+            return refuse(reader, reader->at, due);
         reader->at++;
     }
-    return skip_key(reader, key);
+    return true;
+}
+
+bool json_member(struct json_reader *reader, struct json_string *key)
+{
+    return another(reader, '}', OBJECT_GOES_ON) && skip_key(reader, key);
+}
+
+bool json_element(struct json_reader *reader)
+{
+    return another(reader, ']', ARRAY_GOES_ON);
 }
 
 bool json_finish(struct json_reader *reader)
@@ -466,13 +478,19 @@ int json_error(const struct json_reader *reader, ses_error *error)
                     offset, reader->wrong);
 }
 
-int json_check(const char *text, size_t len, ses_error *error)
+int json_check_within(const char *text, size_t len, unsigned depth, struct span *value, ses_error *error)
 {
     struct json_reader reader;
     int code = SES_OK;
 
     json_start(&reader, text, len);
-    if (!json_skip(&reader, NULL) || !json_finish(&reader))
+    reader.depth = depth;
+    if (!json_skip(&reader, value) || !json_finish(&reader))
         code = json_error(&reader, error);
     return code;
+}
+
+int json_check(const char *text, size_t len, ses_error *error)
+{
+    return json_check_within(text, len, 0, NULL, error);
 }

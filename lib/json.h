@@ -14,8 +14,8 @@ struct json_reader {
     const char *text;
     const char *at; /* the next byte to read */
     const char *end;
-    unsigned depth;    /* of the objects entered */
-    bool fresh;        /* an object was just entered: no comma is due */
+    unsigned depth;    /* of the objects and arrays entered */
+    bool fresh;        /* one was just entered: no comma is due */
     const char *wrong; /* what was refused: static text; NULL: nothing so far */
     const char *wrong_at;
 };
@@ -38,14 +38,19 @@ SESLITE_PRIVATE enum json_type json_type_of(struct span value);
 SESLITE_PRIVATE bool json_skip(struct json_reader *reader,
                                struct span *value); /* any value; `value` may be NULL */
 SESLITE_PRIVATE bool json_read_string(struct json_reader *reader, struct json_string *string);
-SESLITE_PRIVATE bool json_enter(struct json_reader *reader); /* into the object that comes next */
+SESLITE_PRIVATE bool json_enter(struct json_reader *reader); /* into the object or array that comes next */
 /* The next member of an object, up to its value: true with its key; false at the end or with `wrong` set. */
 SESLITE_PRIVATE bool json_member(struct json_reader *reader, struct json_string *key);
+/* The same for the next element of an array. */
+SESLITE_PRIVATE bool json_element(struct json_reader *reader);
 /* Nothing may follow but white space. */
 SESLITE_PRIVATE bool json_finish(struct json_reader *reader);
 
 /* One whole value, strictly: fills `error` with JSON (or LIMIT for the depth) and the offset. */
 SESLITE_PRIVATE int json_check(const char *text, size_t len, ses_error *error);
+/* The same for a value that will stand `depth` levels deep in another; `value` is it without the space around. */
+SESLITE_PRIVATE int json_check_within(const char *text, size_t len, unsigned depth, struct span *value,
+                                      ses_error *error);
 /* Turns `wrong` into an error. */
 SESLITE_PRIVATE int json_error(const struct json_reader *reader, ses_error *error);
 

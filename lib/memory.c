@@ -69,12 +69,6 @@ bool memory_grow(const ses_allocator *allocator, void **items, size_t *capacity,
     return ok;
 }
 
-/* In front of every text handed to a caller: how to free it, even after its store was closed. */
-struct text_header {
-    void (*release)(void *context, void *memory);
-    void *context;
-};
-
 char *memory_text(const ses_allocator *allocator, size_t len)
 {
     struct text_header *header = NULL;
@@ -89,14 +83,6 @@ char *memory_text(const ses_allocator *allocator, size_t len)
         text[len] = '\0';
     }
     return text;
-}
-
-void ses_free(char *text)
-{
-    if (text) {
-        struct text_header *header = (struct text_header *)(void *)text - 1;
-        header->release(header->context, header);
-    }
 }
 
 /* ---------------------------------------------------------------------------------------------- arena */
@@ -210,7 +196,7 @@ void buffer_init(struct buffer *buffer, const ses_allocator *allocator)
     *buffer = (struct buffer){.allocator = allocator};
 }
 
-static bool buffer_reserve(struct buffer *buffer, size_t more)
+bool buffer_reserve(struct buffer *buffer, size_t more)
 {
     bool ok = !buffer->failed && more < SIZE_MAX / 4 - buffer->len;
     if (ok && buffer->len + more + 1 > buffer->capacity) {
@@ -238,8 +224,35 @@ void buffer_add(struct buffer *buffer, const char *text, size_t len)
     }
 }
 
+void buffer_cut(struct buffer *buffer, size_t len)
+{
+    buffer->len = len;
+    buffer->failed = false;
+    if (buffer->data)
+        buffer->data[len] = '\0';
+}
+
 void buffer_free(struct buffer *buffer)
 {
     memory_free(buffer->allocator, buffer->data);
     buffer_init(buffer, buffer->allocator);
+}
+
+void buffer_init_text(struct buffer *buffer, const ses_allocator *allocator)
+{
+    const struct text_header header = {allocator->release, allocator->context};
+    buffer_init(buffer, allocator);
+    buffer_add(buffer, (const char *)&header, sizeof header);
+}
+
+char *buffer_take(struct buffer *buffer, size_t *len)
+{
+    char *text = NULL;
+    if (!buffer->failed) {
+        text = buffer->data + sizeof(struct text_header);
+        if (len)
+            *len = buffer->len - sizeof(struct text_header);
+        buffer_init(buffer, buffer->allocator);
+    }
+    return text;
 }

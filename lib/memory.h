@@ -12,6 +12,13 @@ SESLITE_PRIVATE void memory_free(const ses_allocator *allocator, void *memory);
 /* Room for `needed` elements in all: grows `*items` by doubling. False: out of memory, unchanged. */
 SESLITE_PRIVATE bool memory_grow(const ses_allocator *allocator, void **items, size_t *capacity,
                                  size_t needed, size_t item_bytes);
+
+/* In front of every text handed to a caller: how to free it, even after its store was closed. */
+struct text_header {
+    void (*release)(void *context, void *memory);
+    void *context;
+};
+
 /* A text for the caller, freed by ses_free: room for `len` bytes and a NUL, which is set. */
 SESLITE_PRIVATE char *memory_text(const ses_allocator *allocator, size_t len);
 
@@ -48,7 +55,18 @@ struct buffer {
 };
 
 SESLITE_PRIVATE void buffer_init(struct buffer *buffer, const ses_allocator *allocator);
+/* Room for `more` bytes behind what is there; false when memory is out. */
+SESLITE_PRIVATE bool buffer_reserve(struct buffer *buffer, size_t more);
 SESLITE_PRIVATE void buffer_add(struct buffer *buffer, const char *text, size_t len);
+/* Takes away what was added since it was `len` bytes long, a failure included. */
+SESLITE_PRIVATE void buffer_cut(struct buffer *buffer, size_t len);
 SESLITE_PRIVATE void buffer_free(struct buffer *buffer);
+
+/*
+ * A buffer that becomes a text for the caller, without a copy: it begins with the text's header, so what is
+ * added counts from there. buffer_take leaves it empty; NULL: it has failed.
+ */
+SESLITE_PRIVATE void buffer_init_text(struct buffer *buffer, const ses_allocator *allocator);
+SESLITE_PRIVATE char *buffer_take(struct buffer *buffer, size_t *len);
 
 #endif

@@ -62,6 +62,7 @@ int session_new(ses_store *store, const ses_key *key, ses_session **session, ses
 
     if (code == SES_OK) {
         fresh->store = store;
+        fresh->references = 1;
         store_retain(store);
         arena_init(&fresh->arena, &store->allocator);
         fresh->app = copy_id(fresh, key->app);
@@ -78,9 +79,39 @@ int session_new(ses_store *store, const ses_key *key, ses_session **session, ses
     return code;
 }
 
+int session_check(const ses_session *session, ses_error *error)
+{
+    int code = check_argument(session, "session", error);
+    if (code == SES_OK && session->closed)
+        code = error_set(error, SES_MISUSE, "the session handle is closed");
+    if (code == SES_OK)
+        error_clear(error);
+    return code;
+}
+
+int session_enter(const ses_session *session, ses_error *error)
+{
+    int code = session_check(session, error);
+    return code == SES_OK ? store_enter(session->store, error) : code;
+}
+
 void ses_session_close(ses_session *session)
 {
-    if (session) {
+    if (session && !session->closed) {
+        session->closed = true;
+        ses_session_release(session);
+    }
+}
+
+void ses_session_retain(ses_session *session)
+{
+    if (session)
+        session->references++;
+}
+
+void ses_session_release(ses_session *session)
+{
+    if (session && --session->references == 0) {
         ses_store *store = session->store;
         state_free(&session->state);
         memory_free(&store->allocator, session->invocation);
@@ -122,6 +153,16 @@ int session_load(ses_session *session, struct db *db, const struct session_row *
 }
 
 /* ------------------------------------------------------------------------------------------ accessors */
+
+int ses_session_is_open(const ses_session *session)
+{
+    return session && !session->closed;
+}
+
+ses_store *ses_session_store(const ses_session *session)
+{
+    return session->store;
+}
 
 const char *ses_session_app(const ses_session *session)
 {

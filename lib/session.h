@@ -18,6 +18,8 @@ struct event_list {
 
 struct ses_session {
     ses_store *store;
+    unsigned references; /* the handle itself, and each ses_session_retain */
+    bool closed;
     struct arena arena; /* the ids and the events */
     const char *app;
     const char *user;
@@ -28,6 +30,11 @@ struct ses_session {
     struct state state;
     char *invocation; /* whose temp: values the state shows; NULL: none yet */
 };
+
+/* Begins a public call on a handle: clears the error; MISUSE for NULL and for one that was closed. */
+SESLITE_PRIVATE int session_check(const ses_session *session, ses_error *error);
+/* The same for a call that needs its store. */
+SESLITE_PRIVATE int session_enter(const ses_session *session, ses_error *error);
 
 /* An empty handle. `key` is copied. */
 SESLITE_PRIVATE int session_new(ses_store *store, const ses_key *key, ses_session **session,

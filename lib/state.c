@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "typed.h"
 
 /* What state_sorted and state_to_json have made; thrown away at every change. */
 struct state_view {
@@ -305,28 +306,9 @@ const char *state_to_json(const struct state *state, size_t *len)
 
 int state_entry_text(const struct state *state, struct state_entry *entry, ses_error *error)
 {
-    struct span value = state_entry_value(entry);
-    int code = SES_OK;
-
-    /* Another program may have written the row: what is unescaped must be a whole string. */
-    if (!entry->text && json_check(value.ptr, value.len, NULL) != SES_OK) {
-        code = error_set(error, SES_CORRUPT, "the stored value of \"%s\" is not JSON", entry->bytes);
-    } else if (!entry->text) {
-        const struct json_string string = {{value.ptr + 1, value.len - 2}, true};
-        char *text = memory_new(state->allocator, value.len);
-        if (!text) {
-            code = error_nomem(error);
-        } else if (!json_unescape(string, text, &entry->text_len)) {
-            memory_free(state->allocator, text);
-            code = error_set(error, SES_RANGE,
-                             "the value of \"%s\" holds a lone surrogate, which UTF-8 cannot express",
-                             entry->bytes);
-        } else {
-            text[entry->text_len] = '\0';
-            entry->text = text;
-        }
-    }
-    return code;
+    return entry->text ? SES_OK
+                       : typed_text(state_entry_value(entry), entry->bytes, state->allocator, &entry->text,
+                                    &entry->text_len, error);
 }
 
 /* ------------------------------------------------------------------------------------------- changing */

@@ -10,6 +10,7 @@
 #define SESLITE_STORAGE_H
 
 #include "common.h"
+#include "scope.h"
 
 struct storage;
 struct db; /* a connection, inside a transaction */
@@ -138,7 +139,6 @@ typedef int session_visitor(void *context, const struct session_row *row, struct
 SESLITE_PRIVATE int sessions_list(struct db *db, const struct list_query *query, session_visitor *visit,
                                   void *context, ses_error *error);
 
-enum scope { SCOPE_APP, SCOPE_USER, SCOPE_SESSION, SCOPE_TEMP, SCOPE_COUNT };
 enum { STORED_SCOPES = SCOPE_TEMP };
 
 /* Keys are without their prefix; values are JSON text. The owner is an app, user or session id. */

@@ -6,7 +6,6 @@
 #include "error.h"
 #include "memory.h"
 #include "timestamp.h"
-#include "utf8.h"
 
 static const size_t DEFAULT_MAX_EVENT = (size_t)16 << 20;
 static const size_t LARGEST_MAX_EVENT = (size_t)512 << 20;
@@ -14,55 +13,6 @@ static const size_t LARGEST_MAX_EVENT = (size_t)512 << 20;
 enum { DEFAULT_READERS = 4, MAX_READERS = 64, DEFAULT_BUSY_MS = 10000 };
 
 /* ----------------------------------------------------------------------------------------- arguments */
-
-int check_argument(const void *argument, const char *what, ses_error *error)
-{
-    return argument ? SES_OK : error_set(error, SES_MISUSE, "the argument `%s` is NULL", what);
-}
-
-int check_flags(unsigned flags, unsigned known, const char *what, ses_error *error)
-{
-    return (flags & ~known) == 0
-               ? SES_OK
-               : error_set(error, SES_MISUSE, "%s: 0x%x is not a flag of this version", what, flags & ~known);
-}
-
-int take_options(void *own, size_t own_size, const void *given, const char *what, ses_error *error)
-{
-    int code = SES_OK;
-
-    memset(own, 0, own_size);
-    if (given) {
-        size_t size;
-        memcpy(&size, given, sizeof size);
-        if (size <= sizeof size) {
-            code = error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof of the struct",
-                             what);
-        } else {
-            const char *bytes = given;
-            for (size_t i = own_size; i < size && code == SES_OK; i++) {
-                if (bytes[i] != 0)
-                    code =
-                        error_set(error, SES_MISUSE, "%s: set members that this version does not have", what);
-            }
-            memcpy(own, given, size < own_size ? size : own_size);
-        }
-    }
-    return code;
-}
-
-int check_id(const char *id, const char *what, ses_error *error)
-{
-    size_t len = id ? strnlen(id, SES_ID_MAX + 1) : 0;
-    int code = check_argument(id, what, error);
-
-    if (code == SES_OK && (len == 0 || len > SES_ID_MAX))
-        code = error_set(error, SES_INVALID, "the %s id is %s; it must have 1 to %d bytes", what,
-                         len == 0 ? "empty" : "too long", SES_ID_MAX);
-    else if (code == SES_OK && !utf8_valid(id, len))
-        code = error_set(error, SES_INVALID, "the %s id is not valid UTF-8", what);
-    return code;
-}
 
 int check_key(const ses_key *key, ses_error *error)
 {
@@ -341,6 +291,11 @@ void ses_close(ses_store *store)
         storage_close(store->storage);
         store_release(store);
     }
+}
+
+const ses_allocator *ses_store_allocator(const ses_store *store)
+{
+    return store ? &store->allocator : NULL;
 }
 
 /* An output struct of the caller's, which says how much of it there is. */

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "argument.h"
 #include "clock.h"
 #include "common.h"
 #include "state.h"
@@ -45,21 +46,10 @@ SESLITE_PRIVATE int64_t store_now(const ses_store *store);
 /* An id of the store's making: `id` has room for SES_ID_MAX + 1 bytes. */
 SESLITE_PRIVATE int store_make_id(ses_store *store, char *id, ses_error *error);
 
-/* MISUSE for NULL, INVALID for what breaks the rules of ids; `what` names the argument. */
-SESLITE_PRIVATE int check_id(const char *id, const char *what, ses_error *error);
 SESLITE_PRIVATE int check_key(const ses_key *key, ses_error *error);
 /* A JSON argument, within the store's limit. */
 SESLITE_PRIVATE int check_text(const ses_store *store, const char *text, size_t len, const char *what,
                                struct span *span, ses_error *error);
-SESLITE_PRIVATE int check_argument(const void *argument, const char *what, ses_error *error);
-/*
- * Copies an options struct of the caller's, which may be of an older or newer version of the header. `given`
- * NULL: all defaults. MISUSE when its size is not set, or it asks for what this version does not know.
- */
-SESLITE_PRIVATE int take_options(void *own, size_t own_size, const void *given, const char *what,
-                                 ses_error *error);
-/* MISUSE when a flag is set that is not in `known`. */
-SESLITE_PRIVATE int check_flags(unsigned flags, unsigned known, const char *what, ses_error *error);
 
 /* For messages: "session app/user/id does not exist". */
 SESLITE_PRIVATE int no_such_session(const char *app, const char *user, const char *id, ses_error *error);

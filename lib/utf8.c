@@ -1,5 +1,7 @@
 #include "utf8.h"
 
+#include <string.h>
+
 static bool continues(unsigned char byte)
 {
     return (byte & 0xC0) == 0x80;
@@ -24,17 +26,40 @@ size_t utf8_character(const char *text, const char *end)
     return len;
 }
 
-bool utf8_valid(const char *text, size_t len)
+/* Behind the ASCII characters that stand there, found 32 at a time. */
+static const char *skip_ascii(const char *p, const char *end)
 {
-    const char *p = text;
+    const uint64_t high = UINT64_C(0x8080808080808080);
+    uint64_t words[4] = {0};
+
+    while (end - p >= (ptrdiff_t)sizeof words && ((words[0] | words[1] | words[2] | words[3]) & high) == 0) {
+        memcpy(words, p, sizeof words);
+        p += sizeof words;
+    }
+    return ((words[0] | words[1] | words[2] | words[3]) & high) == 0 ? p : p - sizeof words;
+}
+
+size_t utf8_valid_part(const char *text, size_t len)
+{
+    enum { STRETCH = 32 };
     const char *end = text + len;
+    const char *p = text;
     size_t step = 1;
 
     while (p < end && step > 0) {
-        step = utf8_character(p, end);
-        p += step;
+        p = skip_ascii(p, end);
+        const char *stop = end - p > STRETCH ? p + STRETCH : end;
+        while (p < stop && step > 0) {
+            step = utf8_character(p, end);
+            p += step;
+        }
     }
-    return step > 0;
+    return (size_t)(p - text);
+}
+
+bool utf8_valid(const char *text, size_t len)
+{
+    return utf8_valid_part(text, len) == len;
 }
 
 size_t utf8_encode(uint32_t character, char *out)

@@ -7,15 +7,20 @@ out=$1
 gen=$2
 mkdir -p "$out"
 
-headers="common error memory utf8 json decimal timestamp clock storage sql_text connection storage_impl file registry schema delta event state
-store range session list_token"
-sources="version error memory utf8 json decimal timestamp clock sql_text connection file registry schema rows_session rows_state
-rows_event transaction writer readers checkpoint storage delta event state store range session update create append list_token list cursor read value"
+headers="common error memory utf8 json decimal double typed scope argument timestamp clock storage sql_text connection storage_impl
+file registry schema delta event state store range session list_token agent agent_object"
+sources="version codes error memory utf8 json decimal double typed scope argument timestamp clock sql_text connection file registry
+schema rows_session rows_state rows_event transaction writer readers checkpoint storage delta event state store range session update
+create append invocation list_token list cursor read value text agent_tracked agent_view agent_append agent_builder agent_parts
+agent_object agent_content agent_render agent_output"
+# And in seslite_cjson.c:
+cjson_headers="common double cjson_text"
+cjson_sources="double cjson_text cjson agent_cjson"
 
 # Every file has its place in the lists above.
 for file in lib/*.[ch]; do
     name=$(basename "${file%.*}")
-    case " $headers $sources cjson " in
+    case " $headers $sources $cjson_headers $cjson_sources " in
     *[\ "
 "]"$name"[\ "
 "]*) ;;
@@ -34,14 +39,7 @@ add() {
 
 cp include/seslite.h "$out/seslite.h"
 cp include/seslite_cjson.h "$out/seslite_cjson.h"
-cp lib/cjson.c "$out/seslite_cjson.c"
-{
-    echo "/*"
-    echo " * seslite in one file, made by tools/amalgamate.sh: compile it with your program, and link with"
-    echo " * -lsqlite3 -pthread. (seslite_cjson.c beside it is for callers who hold cJSON trees.)"
-    echo " *"
-    echo " * SPDX-License-Identifier: Apache-2.0"
-    echo " */"
+head_of() {
     echo "#if !defined(_POSIX_C_SOURCE)"
     echo "#define _POSIX_C_SOURCE 200809L"
     echo "#endif"
@@ -53,7 +51,28 @@ cp lib/cjson.c "$out/seslite_cjson.c"
     echo "#endif"
     echo "#define SESLITE_PRIVATE static"
     echo
-    echo '#include "seslite.h"'
+    echo "#include \"$1\""
+}
+
+{
+    echo "/*"
+    echo " * What seslite has for callers who hold cJSON trees, made by tools/amalgamate.sh: link with -lcjson."
+    echo " *"
+    echo " * SPDX-License-Identifier: Apache-2.0"
+    echo " */"
+    head_of seslite_cjson.h
+    for name in $cjson_headers; do add "lib/$name.h"; done
+    for name in $cjson_sources; do add "lib/$name.c"; done
+} >"$out/seslite_cjson.c.new"
+mv "$out/seslite_cjson.c.new" "$out/seslite_cjson.c"
+{
+    echo "/*"
+    echo " * seslite in one file, made by tools/amalgamate.sh: compile it with your program, and link with"
+    echo " * -lsqlite3 -pthread. (seslite_cjson.c beside it is for callers who hold cJSON trees.)"
+    echo " *"
+    echo " * SPDX-License-Identifier: Apache-2.0"
+    echo " */"
+    head_of seslite.h
     add lib/common.h
     add "$gen/statement_ids.h"
     for name in $headers; do

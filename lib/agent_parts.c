@@ -1,0 +1,159 @@
+/* The parts of an event's content, as they are added to a builder. */
+#include "agent.h"
+
+#include <string.h>
+
+#include "argument.h"
+#include "error.h"
+#include "json.h"
+
+/* How deep they stand in an event, and how deep the JSON of a function. */
+enum { PART_DEPTH = 3, FUNCTION_JSON_DEPTH = 5 };
+
+static int start_part(ses_builder *builder, size_t *before, ses_error *error)
+{
+    int code = SES_OK;
+
+    *before = builder->parts.len;
+    if (builder->content)
+        code = error_set(error, SES_MISUSE, "the builder was given a whole content; it takes no parts");
+    else
+        buffer_word(&builder->parts, *before > 0 ? "," : "");
+    return code;
+}
+
+/* Keeps the part whose bytes were added, or none of it. */
+static int end_part(ses_builder *builder, size_t before, bool is_response, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (builder->parts.failed) {
+        buffer_cut(&builder->parts, before);
+        code = error_nomem(error);
+    } else {
+        builder->only_responses = builder->only_responses && is_response;
+    }
+    return code;
+}
+
+static int builder_add_text(ses_builder *builder, const char *text, size_t len, bool thought,
+                            ses_error *error)
+{
+    struct span plain;
+    size_t before;
+    int code = check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = check_utf8(text, len, "text", &plain, error);
+    if (code == SES_OK)
+        code = start_part(builder, &before, error);
+    if (code == SES_OK) {
+        buffer_word(&builder->parts, "{\"text\":");
+        json_add_string(&builder->parts, plain.ptr, plain.len);
+        buffer_word(&builder->parts, thought ? ",\"thought\":true}" : "}");
+        code = end_part(builder, before, false, error);
+    }
+    return code;
+}
+
+int ses_builder_text(ses_builder *builder, const char *text, size_t len, ses_error *error)
+{
+    return builder_add_text(builder, text, len, false, error);
+}
+
+int ses_builder_thought(ses_builder *builder, const char *text, size_t len, ses_error *error)
+{
+    return builder_add_text(builder, text, len, true, error);
+}
+
+struct function_part {
+    struct span id; /* without text: none */
+    struct span name;
+    struct span json;
+};
+
+static int check_function(const char *id, const char *name, const char *json, size_t len, const char *what,
+                          struct function_part *function, ses_error *error)
+{
+    int code = check_utf8(name, SES_NUL, "name", &function->name, error);
+
+    function->id = (struct span){NULL, 0};
+    function->json = (struct span){"{}", 2};
+    if (code == SES_OK && id)
+        code = check_utf8(id, SES_NUL, "id", &function->id, error);
+    if (code == SES_OK && json)
+        code = check_object(json, len, what, FUNCTION_JSON_DEPTH, &function->json, error);
+    return code;
+}
+
+/* The ADK writes a call's arguments in front of its name, and a response behind. */
+static void add_function(struct buffer *parts, const struct function_part *function, bool is_response)
+{
+    buffer_word(parts, is_response ? "{\"functionResponse\":{" : "{\"functionCall\":{");
+    if (function->id.ptr) {
+        buffer_named(parts, "\"id\":", function->id);
+        buffer_word(parts, ",");
+    }
+    if (is_response) {
+        buffer_named(parts, "\"name\":", function->name);
+        buffer_word(parts, ",\"response\":");
+        buffer_add(parts, function->json.ptr, function->json.len);
+    } else {
+        buffer_word(parts, "\"args\":");
+        buffer_add(parts, function->json.ptr, function->json.len);
+        buffer_named(parts, ",\"name\":", function->name);
+    }
+    buffer_word(parts, "}}");
+}
+
+static int put_function(ses_builder *builder, const struct function_part *function, bool is_response,
+                        ses_error *error)
+{
+    size_t before;
+    int code = start_part(builder, &before, error);
+
+    if (code == SES_OK) {
+        add_function(&builder->parts, function, is_response);
+        code = end_part(builder, before, is_response, error);
+    }
+    return code;
+}
+
+int ses_builder_function_call(ses_builder *builder, const char *id, const char *name, const char *args,
+                              size_t args_len, ses_error *error)
+{
+    struct function_part function;
+    int code = check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = check_function(id, name, args, args_len, "args", &function, error);
+    return code == SES_OK ? put_function(builder, &function, false, error) : code;
+}
+
+int ses_builder_function_response(ses_builder *builder, const char *id, const char *name,
+                                  const char *response, size_t response_len, ses_error *error)
+{
+    struct function_part function;
+    int code = check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = check_function(id, name, response, response_len, "response", &function, error);
+    return code == SES_OK ? put_function(builder, &function, true, error) : code;
+}
+
+int ses_builder_part(ses_builder *builder, const char *json, size_t len, ses_error *error)
+{
+    struct span part;
+    size_t before;
+    int code = check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = check_object(json, len, "part", PART_DEPTH, &part, error);
+    if (code == SES_OK)
+        code = start_part(builder, &before, error);
+    if (code == SES_OK) {
+        buffer_add(&builder->parts, part.ptr, part.len);
+        code = end_part(builder, before, false, error);
+    }
+    return code;
+}

@@ -1,0 +1,279 @@
+/* A view of the state with writes of its own: its life, and writing. */
+#include "agent.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "argument.h"
+#include "double.h"
+#include "error.h"
+#include "json.h"
+#include "utf8.h"
+
+/* How deep a value stands in its event: in the event, its actions and their stateDelta. */
+enum { VALUE_DEPTH = 3 };
+
+/* ----------------------------------------------------------------------------------------- own writes */
+
+struct span own_write_name(const struct own_write *write)
+{
+    return (struct span){write->bytes, write->name_len};
+}
+
+struct span own_write_value(const struct own_write *write)
+{
+    return (struct span){write->bytes + write->name_len + 1, write->value_len};
+}
+
+static struct own_write *write_new(const ses_allocator *allocator, struct span name, struct span value)
+{
+    struct own_write *write = memory_new(allocator, sizeof *write + name.len + value.len + 2);
+    if (write) {
+        *write = (struct own_write){.scope = scope_of(name, NULL),
+                                    .removes = scope_is_tombstone(value),
+                                    .name_len = name.len,
+                                    .value_len = value.len};
+        memcpy(write->bytes, name.ptr, name.len + 1);
+        memcpy(write->bytes + name.len + 1, value.ptr, value.len);
+        write->bytes[name.len + 1 + value.len] = '\0';
+    }
+    return write;
+}
+
+static void write_free(const ses_allocator *allocator, struct own_write *write)
+{
+    memory_free(allocator, write->text);
+    memory_free(allocator, write);
+}
+
+int state_key_order(struct span left, struct span right)
+{
+    enum scope left_scope = scope_of(left, NULL);
+    enum scope right_scope = scope_of(right, NULL);
+    size_t shorter = left.len < right.len ? left.len : right.len;
+    int order = left_scope != right_scope ? (left_scope < right_scope ? -1 : 1)
+                                          : memcmp(left.ptr, right.ptr, shorter);
+    return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
+}
+
+/* Where the write of that name stands, or would. */
+static size_t place_of(const ses_tracked *tracked, struct span name, bool *found)
+{
+    size_t low = 0;
+    size_t high = tracked->count;
+
+    *found = false;
+    while (low < high && !*found) {
+        size_t middle = low + (high - low) / 2;
+        int order = state_key_order(own_write_name(tracked->writes[middle]), name);
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+        if (order == 0) {
+            low = middle;
+            *found = true;
+        }
+    }
+    return low;
+}
+
+struct own_write *tracked_own(const ses_tracked *tracked, struct span name)
+{
+    bool found;
+    size_t place = place_of(tracked, name, &found);
+    return found ? tracked->writes[place] : NULL;
+}
+
+/* ------------------------------------------------------------------------------------- life of a view */
+
+int tracked_check(const ses_tracked *tracked, ses_error *error)
+{
+    int code = check_argument(tracked, "tracked", error);
+    if (code == SES_OK && !ses_session_is_open(tracked->session))
+        code = error_set(error, SES_MISUSE, "the session handle is closed, and this view is of it");
+    if (code == SES_OK)
+        error_clear(error);
+    return code;
+}
+
+int tracked_check_write(const ses_tracked *tracked, ses_error *error)
+{
+    int code = tracked_check(tracked, error);
+    if (code == SES_OK && tracked->read_only)
+        code = error_set(error, SES_READONLY, "the view is read-only: it was made with SES_TRACK_READ_ONLY");
+    return code;
+}
+
+int check_open(const ses_session *session, ses_error *error)
+{
+    int code = check_argument(session, "session", error);
+    if (code == SES_OK && !ses_session_is_open(session))
+        code = error_set(error, SES_MISUSE, "the session handle is closed");
+    return code;
+}
+
+int ses_track(ses_session *session, unsigned flags, ses_tracked **tracked, ses_error *error)
+{
+    int code = check_argument(tracked, "tracked", error);
+
+    if (code == SES_OK) {
+        *tracked = NULL;
+        code = check_open(session, error);
+    }
+    if (code == SES_OK)
+        code = check_flags(flags, SES_TRACK_READ_ONLY, "flags of ses_track", error);
+    if (code == SES_OK) {
+        const ses_allocator *allocator = ses_store_allocator(ses_session_store(session));
+        ses_tracked *fresh = memory_zeroed(allocator, sizeof *fresh);
+        if (fresh) {
+            error_clear(error);
+            ses_session_retain(session);
+            fresh->session = session;
+            fresh->allocator = allocator;
+            fresh->read_only = (flags & SES_TRACK_READ_ONLY) != 0;
+            *tracked = fresh;
+        } else {
+            code = error_nomem(error);
+        }
+    }
+    return code;
+}
+
+void tracked_forget(ses_tracked *tracked)
+{
+    for (size_t i = 0; i < tracked->count; i++)
+        write_free(tracked->allocator, tracked->writes[i]);
+    tracked->count = 0;
+}
+
+void ses_tracked_close(ses_tracked *tracked)
+{
+    if (tracked) {
+        ses_session *session = tracked->session;
+        tracked_forget(tracked);
+        memory_free(tracked->allocator, tracked->writes);
+        memory_free(tracked->allocator, tracked);
+        ses_session_release(session);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------- writing */
+
+static int check_name(const ses_tracked *tracked, const char *name, struct span *span, ses_error *error)
+{
+    int code = tracked_check_write(tracked, error);
+    if (code == SES_OK)
+        code = check_span(name, SES_NUL, "name", span, error);
+    if (code == SES_OK)
+        code = scope_check_name(*span, error);
+    return code;
+}
+
+/* Keeps the value, which is JSON, under the name. */
+static int put(ses_tracked *tracked, struct span name, struct span value, ses_error *error)
+{
+    struct own_write *write = write_new(tracked->allocator, name, value);
+    void *writes = tracked->writes;
+    bool found = false;
+    size_t place = place_of(tracked, name, &found);
+    bool ok = write != NULL;
+
+    if (ok && found) {
+        write_free(tracked->allocator, tracked->writes[place]);
+        tracked->writes[place] = write;
+    } else if (ok) {
+        ok = memory_grow(tracked->allocator, &writes, &tracked->capacity, tracked->count + 1, sizeof write);
+        tracked->writes = writes;
+        if (ok) {
+            memmove(tracked->writes + place + 1, tracked->writes + place,
+                    (tracked->count - place) * sizeof write);
+            tracked->writes[place] = write;
+            tracked->count++;
+        } else {
+            write_free(tracked->allocator, write);
+        }
+    }
+    return ok ? SES_OK : error_nomem(error);
+}
+
+int ses_tracked_set(ses_tracked *tracked, const char *name, const char *json, size_t len, ses_error *error)
+{
+    struct span key;
+    struct span text;
+    struct span value;
+    int code = check_name(tracked, name, &key, error);
+
+    if (code == SES_OK)
+        code = check_span(json, len, "json", &text, error);
+    if (code == SES_OK)
+        code = json_check_within(text.ptr, text.len, VALUE_DEPTH, &value, error);
+    return code == SES_OK ? put(tracked, key, value, error) : code;
+}
+
+int ses_tracked_set_string(ses_tracked *tracked, const char *name, const char *text, size_t len,
+                           ses_error *error)
+{
+    struct span key;
+    struct span plain;
+    int code = check_name(tracked, name, &key, error);
+
+    if (code == SES_OK)
+        code = check_span(text, len, "text", &plain, error);
+    if (code == SES_OK && !utf8_valid(plain.ptr, plain.len))
+        code = error_set(error, SES_INVALID, "the text for \"%.200s\" is not valid UTF-8", name);
+    if (code == SES_OK) {
+        struct buffer value;
+        buffer_init(&value, tracked->allocator);
+        json_add_string(&value, plain.ptr, plain.len);
+        code = value.failed ? error_nomem(error)
+                            : put(tracked, key, (struct span){value.data, value.len}, error);
+        buffer_free(&value);
+    }
+    return code;
+}
+
+int ses_tracked_set_int64(ses_tracked *tracked, const char *name, int64_t value, ses_error *error)
+{
+    char text[24];
+    struct span key;
+    int code = check_name(tracked, name, &key, error);
+
+    if (code == SES_OK) {
+        int len = snprintf(text, sizeof text, "%lld", (long long)value);
+        code = put(tracked, key, (struct span){text, (size_t)len}, error);
+    }
+    return code;
+}
+
+int ses_tracked_set_double(ses_tracked *tracked, const char *name, double value, ses_error *error)
+{
+    char text[DOUBLE_ROOM];
+    struct span key;
+    int code = check_name(tracked, name, &key, error);
+
+    if (code == SES_OK && !isfinite(value))
+        code = error_set(error, SES_INVALID, "the number for \"%.200s\" is infinite, or none", name);
+    if (code == SES_OK)
+        code = put(tracked, key, (struct span){text, double_write(value, text)}, error);
+    return code;
+}
+
+int ses_tracked_set_bool(ses_tracked *tracked, const char *name, int value, ses_error *error)
+{
+    struct span key;
+    int code = check_name(tracked, name, &key, error);
+
+    if (code == SES_OK)
+        code = put(tracked, key, value ? (struct span){"true", 4} : (struct span){"false", 5}, error);
+    return code;
+}
+
+int ses_tracked_remove(ses_tracked *tracked, const char *name, ses_error *error)
+{
+    static const struct span tombstone = {"\"" TOMBSTONE "\"", sizeof TOMBSTONE + 1};
+    struct span key;
+    int code = check_name(tracked, name, &key, error);
+    return code == SES_OK ? put(tracked, key, tombstone, error) : code;
+}

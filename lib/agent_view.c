@@ -1,0 +1,260 @@
+/* A view of the state with writes of its own: reading. */
+#include "agent.h"
+
+#include <string.h>
+
+#include "argument.h"
+#include "error.h"
+#include "json.h"
+#include "typed.h"
+
+/* ------------------------------------------------------------------------------------------ one value */
+
+int tracked_value(const ses_tracked *tracked, const char *name, struct span *value, ses_error *error)
+{
+    const struct own_write *own = tracked_own(tracked, (struct span){name, strlen(name)});
+    int code = SES_OK;
+
+    if (!own)
+        code = ses_state_get(tracked->session, name, &value->ptr, &value->len, error);
+    else if (own->removes)
+        code = error_set(error, SES_NOTFOUND, "there is no state key \"%.200s\": this view removed it", name);
+    else
+        *value = own_write_value(own);
+    return code;
+}
+
+static int find_value(const ses_tracked *tracked, const char *name, const void *output, struct span *value,
+                      ses_error *error)
+{
+    int code = tracked_check(tracked, error);
+
+    if (code == SES_OK)
+        code = check_argument(name, "name", error);
+    if (code == SES_OK)
+        code = check_argument(output, "output", error);
+    return code == SES_OK ? tracked_value(tracked, name, value, error) : code;
+}
+
+int ses_tracked_get(const ses_tracked *tracked, const char *name, const char **json, size_t *len,
+                    ses_error *error)
+{
+    struct span value;
+
+    if (json)
+        *json = NULL;
+    int code = find_value(tracked, name, json, &value, error);
+    if (code == SES_OK) {
+        *json = value.ptr;
+        if (len)
+            *len = value.len;
+    }
+    return code;
+}
+
+int ses_tracked_get_string(ses_tracked *tracked, const char *name, const char **text, size_t *len,
+                           ses_error *error)
+{
+    struct span value;
+
+    if (text)
+        *text = NULL;
+    int code = find_value(tracked, name, text, &value, error);
+    struct own_write *own = code == SES_OK ? tracked_own(tracked, (struct span){name, strlen(name)}) : NULL;
+
+    if (code == SES_OK && !own) {
+        code = ses_state_string(tracked->session, name, text, len, error);
+    } else if (code == SES_OK) {
+        code = typed_is_string(value, name, error);
+        if (code == SES_OK && !own->text)
+            code = typed_text(value, name, tracked->allocator, &own->text, &own->text_len, error);
+        if (code == SES_OK) {
+            *text = own->text;
+            if (len)
+                *len = own->text_len;
+        }
+    }
+    return code;
+}
+
+int ses_tracked_get_int64(const ses_tracked *tracked, const char *name, int64_t *value, ses_error *error)
+{
+    struct span json;
+    int code = find_value(tracked, name, value, &json, error);
+    return code == SES_OK ? typed_int64(json, name, value, error) : code;
+}
+
+int ses_tracked_get_double(const ses_tracked *tracked, const char *name, double *value, ses_error *error)
+{
+    struct span json;
+    int code = find_value(tracked, name, value, &json, error);
+    return code == SES_OK ? typed_double(json, name, value, error) : code;
+}
+
+int ses_tracked_get_bool(const ses_tracked *tracked, const char *name, int *value, ses_error *error)
+{
+    struct span json;
+    int code = find_value(tracked, name, value, &json, error);
+    return code == SES_OK ? typed_bool(json, name, value, error) : code;
+}
+
+int ses_tracked_has(const ses_tracked *tracked, const char *name)
+{
+    struct span value;
+    return find_value(tracked, name, "", &value, NULL) == SES_OK;
+}
+
+int ses_tracked_changed(const ses_tracked *tracked)
+{
+    return tracked && tracked->count > 0;
+}
+
+/* --------------------------------------------------------------------------------- all that it shows */
+
+/* Two sorted lists, walked as one: the keys of the handle and the view's own writes, which come before them.
+ */
+struct view_walk {
+    const ses_tracked *tracked;
+    size_t stored;
+    size_t own;
+};
+
+/* The handle's key at the walk's place; without text when there are no more. */
+static int stored_member(const struct view_walk *walk, struct member *member, ses_error *error)
+{
+    int code = SES_OK;
+
+    *member = (struct member){{NULL, 0}, {NULL, 0}};
+    if (walk->stored < ses_state_count(walk->tracked->session))
+        code = ses_state_at(walk->tracked->session, walk->stored, &member->name.ptr, &member->value.ptr,
+                            &member->value.len, error);
+    if (code == SES_OK && member->name.ptr)
+        member->name.len = strlen(member->name.ptr);
+    return code;
+}
+
+/* 1 with the next key that is shown, 0 at the end, or a code. */
+static int walk_next(struct view_walk *walk, struct member *member, ses_error *error)
+{
+    const ses_tracked *tracked = walk->tracked;
+    int result = SES_OK;
+    bool removed = true;
+
+    while (result == SES_OK && removed) {
+        const struct own_write *own = walk->own < tracked->count ? tracked->writes[walk->own] : NULL;
+        result = stored_member(walk, member, error);
+        if (result != SES_OK || (!own && !member->name.ptr))
+            break;
+        int order = !own ? 1 : !member->name.ptr ? -1 : state_key_order(own_write_name(own), member->name);
+        walk->own += order <= 0;
+        walk->stored += order >= 0;
+        removed = order <= 0 && own->removes;
+        if (order <= 0)
+            *member = (struct member){own_write_name(own), own_write_value(own)};
+        result = removed ? SES_OK : 1;
+    }
+    return result;
+}
+
+int ses_tracked_each(const ses_tracked *tracked, ses_state_visitor *visit, void *context, ses_error *error)
+{
+    struct view_walk walk = {tracked, 0, 0};
+    struct member member;
+    int result = tracked_check(tracked, error);
+    int more = 1;
+
+    if (result == SES_OK)
+        result = visit ? SES_OK : check_argument(NULL, "visit", error);
+    while (result == SES_OK && more > 0) {
+        more = walk_next(&walk, &member, error);
+        if (more > 0) {
+            result = visit(context, member.name.ptr, member.value.ptr, member.value.len);
+            if (result < 0)
+                (void)error_set(error, result, "the visitor ended the walk at \"%.200s\" with %d",
+                                member.name.ptr, result);
+        } else {
+            result = more;
+        }
+    }
+    return result;
+}
+
+void member_add(struct buffer *buffer, size_t start, struct member member)
+{
+    buffer_add(buffer, ",", buffer->len > start ? 1 : 0);
+    json_add_string(buffer, member.name.ptr, member.name.len);
+    buffer_add(buffer, ":", 1);
+    buffer_add(buffer, member.value.ptr, member.value.len);
+}
+
+/* Hands over the object whose members were added. */
+static int take_object(struct buffer *object, char **json, size_t *len, ses_error *error)
+{
+    buffer_add(object, "}", 1);
+    *json = buffer_take(object, len);
+    buffer_free(object);
+    return *json ? SES_OK : error_nomem(error);
+}
+
+/* Begins a call that makes a text of the view. */
+static int start_object(const ses_tracked *tracked, char **json, struct buffer *object, ses_error *error)
+{
+    int code = check_argument(json, "json", error);
+
+    if (code == SES_OK) {
+        *json = NULL;
+        code = tracked_check(tracked, error);
+    }
+    if (code == SES_OK) {
+        buffer_init_text(object, tracked->allocator);
+        buffer_add(object, "{", 1);
+    }
+    return code;
+}
+
+int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_error *error)
+{
+    struct view_walk walk = {tracked, 0, 0};
+    struct member member;
+    struct buffer object;
+    int code = start_object(tracked, json, &object, error);
+
+    if (code == SES_OK) {
+        size_t start = object.len;
+        int more;
+        while ((more = walk_next(&walk, &member, error)) > 0)
+            member_add(&object, start, member);
+        if (more == SES_OK)
+            code = take_object(&object, json, len, error);
+        else
+            code = more;
+        buffer_free(&object);
+    }
+    return code;
+}
+
+void tracked_add_delta(const ses_tracked *tracked, const struct member *last, struct buffer *buffer)
+{
+    size_t start = buffer->len;
+
+    for (size_t i = 0; i < tracked->count; i++) {
+        const struct member member = {own_write_name(tracked->writes[i]),
+                                      own_write_value(tracked->writes[i])};
+        if (!last || state_key_order(member.name, last->name) != 0)
+            member_add(buffer, start, member);
+    }
+    if (last)
+        member_add(buffer, start, *last);
+}
+
+int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *len, ses_error *error)
+{
+    struct buffer object;
+    int code = start_object(tracked, json, &object, error);
+
+    if (code == SES_OK) {
+        tracked_add_delta(tracked, NULL, &object);
+        code = take_object(&object, json, len, error);
+    }
+    return code;
+}

@@ -1,0 +1,98 @@
+#include "typed.h"
+
+#include "decimal.h"
+#include "error.h"
+#include "json.h"
+#include "memory.h"
+
+static int check_type(struct span value, const char *name, enum json_type type, ses_error *error)
+{
+    static const char *const names[] = {
+        [JSON_NONE] = "not JSON",    [JSON_NULL] = "null",       [JSON_BOOL] = "true or false",
+        [JSON_NUMBER] = "a number",  [JSON_STRING] = "a string", [JSON_ARRAY] = "an array",
+        [JSON_OBJECT] = "an object",
+    };
+    enum json_type is = json_type_of(value);
+
+    return is == type ? SES_OK
+                      : error_set(error, SES_TYPE, "the value of \"%.200s\" is %s, not %s", name, names[is],
+                                  names[type]);
+}
+
+int typed_int64(struct span value, const char *name, int64_t *number, ses_error *error)
+{
+    int code = check_type(value, name, JSON_NUMBER, error);
+
+    if (code == SES_OK) {
+        int64_t exact = 0;
+        switch (decimal_round(value, 0, &exact)) {
+        case DECIMAL_EXACT:
+            *number = exact;
+            break;
+        case DECIMAL_INEXACT:
+            code = error_set(error, SES_TYPE, "the value of \"%.200s\" is not an integer", name);
+            break;
+        case DECIMAL_TOO_LARGE:
+            code = error_set(error, SES_RANGE, "the value of \"%.200s\" does not fit into 64 bits", name);
+            break;
+        }
+    }
+    return code;
+}
+
+int typed_double(struct span value, const char *name, double *number, ses_error *error)
+{
+    int code = check_type(value, name, JSON_NUMBER, error);
+
+    if (code == SES_OK) {
+        bool nomem = false;
+        bool finite = decimal_to_double(value, number, &nomem);
+        if (nomem)
+            code = error_nomem(error);
+        else if (!finite)
+            code = error_set(error, SES_RANGE, "the value of \"%.200s\" is larger than any double", name);
+    }
+    return code;
+}
+
+int typed_bool(struct span value, const char *name, int *flag, ses_error *error)
+{
+    int code = check_type(value, name, JSON_BOOL, error);
+    if (code == SES_OK)
+        *flag = value.ptr[0] == 't';
+    return code;
+}
+
+int typed_is_string(struct span value, const char *name, ses_error *error)
+{
+    return check_type(value, name, JSON_STRING, error);
+}
+
+int typed_text(struct span value, const char *name, const ses_allocator *allocator, char **text, size_t *len,
+               ses_error *error)
+{
+    char *plain = NULL;
+    int code = SES_OK;
+
+    /* Another program may have written the row: what is unescaped must be a whole string. */
+    if (json_check(value.ptr, value.len, NULL) != SES_OK) {
+        code = error_set(error, SES_CORRUPT, "the stored value of \"%.200s\" is not JSON", name);
+    } else {
+        plain = memory_new(allocator, value.len);
+        if (!plain)
+            code = error_nomem(error);
+    }
+    if (code == SES_OK) {
+        const struct json_string string = {{value.ptr + 1, value.len - 2}, true};
+        if (json_unescape(string, plain, len)) {
+            plain[*len] = '\0';
+            *text = plain;
+        } else {
+            memory_free(allocator, plain);
+            code =
+                error_set(error, SES_RANGE,
+                          "the value of \"%.200s\" holds a lone surrogate, which UTF-8 cannot express", name);
+        }
+    }
+    return code;
+}

@@ -1,0 +1,17 @@
+/* A state value, JSON text, as a C type. `name` is the key's, for the message. */
+#ifndef SESLITE_TYPED_H
+#define SESLITE_TYPED_H
+
+#include "common.h"
+
+/* All: TYPE when the value is of another JSON type, RANGE when it does not fit. */
+SESLITE_PRIVATE int typed_int64(struct span value, const char *name, int64_t *number, ses_error *error);
+SESLITE_PRIVATE int typed_double(struct span value, const char *name, double *number, ses_error *error);
+SESLITE_PRIVATE int typed_bool(struct span value, const char *name, int *flag, ses_error *error);
+SESLITE_PRIVATE int typed_is_string(struct span value, const char *name, ses_error *error);
+/* A string unescaped, with a NUL behind it, to be freed by memory_free. CORRUPT when it is no whole string.
+ */
+SESLITE_PRIVATE int typed_text(struct span value, const char *name, const ses_allocator *allocator,
+                               char **text, size_t *len, ses_error *error);
+
+#endif

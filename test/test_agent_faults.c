@@ -1,0 +1,437 @@
+/*
+ * Every allocation of the agent layer fails in turn, once and for good: each time the call says NOMEM and has
+ * changed nothing, and when memory is back it does what it does.
+ */
+#include "agent.h"
+
+#include <stdbool.h>
+
+/* ---------------------------------------------------------------------------------------- the allocator */
+
+struct heap {
+    long live;     /* pieces that were allocated and not released */
+    long until;    /* allocations that still succeed; below 0: all do */
+    bool for_good; /* else only one fails */
+};
+
+static bool fails(struct heap *heap)
+{
+    bool now = heap->until == 0;
+    if (heap->until > 0 || (now && !heap->for_good))
+        heap->until--;
+    return now;
+}
+
+static void *heap_allocate(void *context, size_t bytes)
+{
+    struct heap *heap = context;
+    void *memory = fails(heap) ? NULL : malloc(bytes);
+    heap->live += memory != NULL;
+    return memory;
+}
+
+static void *heap_resize(void *context, void *memory, size_t bytes)
+{
+    return fails(context) ? NULL : realloc(memory, bytes);
+}
+
+static void heap_release(void *context, void *memory)
+{
+    struct heap *heap = context;
+    heap->live--;
+    free(memory);
+}
+
+/* -------------------------------------------------------------------------------------------- the scene */
+
+static const char EVENT[] =
+    "{\"invocationId\":\"e-1\",\"author\":\"me\",\"content\":{\"parts\":[{\"text\":\"a\\n\"},"
+    "{\"text\":\"b\"}]},\"actions\":{\"stateDelta\":{\"own\":1,\"k\\u0030\":2}}}";
+static const char CALLS[] =
+    "{\"author\":\"m\\u0065\",\"content\":{\"parts\":[{\"functionCall\":{\"id\":\"\\u0061\",\"name\":"
+    "\"n\"}},{\"functionResponse\":{\"name\":\"\\u0062\"}},{\"text\":\"t\\u0063\"}]}}";
+
+struct scene {
+    struct heap heap;
+    ses_store *store;
+    ses_session *session;
+    ses_tracked *tracked;
+    ses_builder *builder;
+};
+
+static void scene_open(struct scene *scene)
+{
+    const ses_allocator allocator = {sizeof allocator, &scene->heap, heap_allocate, heap_resize,
+                                     heap_release};
+    const ses_open_options options = {.size = sizeof options, .allocator = &allocator};
+    ses_error error;
+
+    scene->heap = (struct heap){.until = -1};
+    assert_ok(ses_open(":memory:", &options, &scene->store, &error));
+    assert_ok(ses_create(scene->store, &agent_key, "{\"s\":\"x\\ny\",\"app:a\":{\"k\":1}}", SES_NUL,
+                         &scene->session, &error));
+    assert_ok(ses_track(scene->session, 0, &scene->tracked, &error));
+    for (int i = 0; i < 8; i++) { /* the next write makes the list grow */
+        char name[8];
+        snprintf(name, sizeof name, "k%d", i);
+        assert_ok(ses_tracked_set_string(scene->tracked, name, "v\n", SES_NUL, &error));
+    }
+    assert_ok(ses_builder_open(scene->store, "me", "e-1", &scene->builder, &error));
+    assert_ok(ses_builder_text(scene->builder, "start", SES_NUL, &error));
+}
+
+static void scene_close(struct scene *scene)
+{
+    ses_builder_close(scene->builder);
+    ses_tracked_close(scene->tracked);
+    ses_session_close(scene->session);
+    ses_close(scene->store);
+    assert_int_equal(scene->heap.live, 0);
+}
+
+/* Everything that a failure must leave as it was. */
+static char *scene_text(struct scene *scene)
+{
+    char *delta = NULL;
+    char *text = malloc(65536);
+    ses_error error;
+
+    assert_ok(ses_tracked_delta(scene->tracked, &delta, NULL, &error));
+    const char *invocation = ses_invocation_id(scene->session);
+    snprintf(text, 65536, "%s %s %s %s %lld %zu", delta, ses_state_json(scene->session, NULL),
+             ses_builder_json(scene->builder, NULL), invocation ? invocation : "-",
+             (long long)ses_session_version(scene->session), ses_session_event_count(scene->session));
+    ses_free(delta);
+    return text;
+}
+
+/* -------------------------------------------------------------------------------------------- the steps */
+
+typedef int agent_step(struct scene *scene, ses_error *error);
+
+static int step_track(struct scene *scene, ses_error *error)
+{
+    ses_tracked *tracked = NULL;
+    int code = ses_track(scene->session, 0, &tracked, error);
+    ses_tracked_close(tracked);
+    return code;
+}
+
+static int step_set(struct scene *scene, ses_error *error)
+{
+    return ses_tracked_set(scene->tracked, "new", "{\"a\": 1}", SES_NUL, error);
+}
+
+static int step_replace(struct scene *scene, ses_error *error)
+{
+    return ses_tracked_set_string(scene->tracked, "k1", "a text\n", SES_NUL, error);
+}
+
+static int step_set_double(struct scene *scene, ses_error *error)
+{
+    return ses_tracked_set_double(scene->tracked, "d", 0.1, error);
+}
+
+static int step_remove(struct scene *scene, ses_error *error)
+{
+    return ses_tracked_remove(scene->tracked, "s", error);
+}
+
+static int step_get_own_string(struct scene *scene, ses_error *error)
+{
+    const char *text = NULL;
+    return ses_tracked_get_string(scene->tracked, "k1", &text, NULL, error);
+}
+
+static int step_get_stored_string(struct scene *scene, ses_error *error)
+{
+    const char *text = NULL;
+    return ses_tracked_get_string(scene->tracked, "s", &text, NULL, error);
+}
+
+static int ignore_key(void *context, const char *name, const char *json, size_t len)
+{
+    (void)context;
+    (void)name;
+    (void)json;
+    (void)len;
+    return 0;
+}
+
+/* The handle sorts its keys anew behind a change, so there is one in front. */
+static int change_state(struct scene *scene, ses_error *error)
+{
+    long until = scene->heap.until;
+    scene->heap.until = -1;
+    int code = ses_invocation_end(scene->session, error);
+    scene->heap.until = until;
+    return code;
+}
+
+static int step_each(struct scene *scene, ses_error *error)
+{
+    int code = change_state(scene, error);
+    return code == SES_OK ? ses_tracked_each(scene->tracked, ignore_key, NULL, error) : code;
+}
+
+static int step_json(struct scene *scene, ses_error *error)
+{
+    char *json = NULL;
+    int code = change_state(scene, error);
+    if (code == SES_OK)
+        code = ses_tracked_json(scene->tracked, &json, NULL, error);
+    assert_true((json != NULL) == (code == SES_OK));
+    ses_free(json);
+    return code;
+}
+
+static int step_delta(struct scene *scene, ses_error *error)
+{
+    char *json = NULL;
+    int code = ses_tracked_delta(scene->tracked, &json, NULL, error);
+    ses_free(json);
+    return code;
+}
+
+static int step_append(struct scene *scene, ses_error *error)
+{
+    return ses_tracked_append(scene->tracked, EVENT, SES_NUL, NULL, NULL, error);
+}
+
+static int step_output_append(struct scene *scene, ses_error *error)
+{
+    return ses_output_append(scene->tracked, EVENT, SES_NUL, "me", "answer", NULL, NULL, error);
+}
+
+static int step_output_delta(struct scene *scene, ses_error *error)
+{
+    char *delta = NULL;
+    int code = ses_output_delta(scene->store, EVENT, SES_NUL, "me", "answer", &delta, NULL, error);
+    assert_true((delta != NULL) == (code == SES_OK));
+    ses_free(delta);
+    return code;
+}
+
+static int step_content(struct scene *scene, ses_error *error)
+{
+    ses_content *content = NULL;
+    int code = ses_content_open(scene->store, CALLS, SES_NUL, &content, error);
+    assert_true((content != NULL) == (code == SES_OK));
+    ses_content_close(content);
+    return code;
+}
+
+static int step_builder_open(struct scene *scene, ses_error *error)
+{
+    ses_builder *builder = NULL;
+    int code = ses_builder_open(scene->store, "author", "e-1", &builder, error);
+    ses_builder_close(builder);
+    return code;
+}
+
+/* Long enough for the buffer to grow. */
+static int step_builder_text(struct scene *scene, ses_error *error)
+{
+    char text[1000];
+    memset(text, '"', sizeof text);
+    return ses_builder_text(scene->builder, text, sizeof text, error);
+}
+
+static int step_builder_call(struct scene *scene, ses_error *error)
+{
+    char args[1000];
+    memset(args, ' ', sizeof args);
+    memcpy(args, "{\"a\":1", 6);
+    args[sizeof args - 1] = '}';
+    return ses_builder_function_call(scene->builder, "c", "name", args, sizeof args, error);
+}
+
+static int step_builder_response(struct scene *scene, ses_error *error)
+{
+    char response[1000];
+    memset(response, ' ', sizeof response);
+    response[0] = '{';
+    response[sizeof response - 1] = '}';
+    return ses_builder_function_response(scene->builder, "c", "name", response, sizeof response, error);
+}
+
+static int step_builder_part(struct scene *scene, ses_error *error)
+{
+    char part[1000];
+    memset(part, ' ', sizeof part);
+    part[0] = '{';
+    part[sizeof part - 1] = '}';
+    return ses_builder_part(scene->builder, part, sizeof part, error);
+}
+
+static int step_builder_content(struct scene *scene, ses_error *error)
+{
+    return ses_builder_content(scene->builder, "{}", SES_NUL, error);
+}
+
+static int step_builder_delta(struct scene *scene, ses_error *error)
+{
+    return ses_builder_delta(scene->builder, "{\"a\":1}", SES_NUL, error);
+}
+
+static int step_builder_action(struct scene *scene, ses_error *error)
+{
+    return ses_builder_action(scene->builder, "escalate", "true", SES_NUL, error);
+}
+
+static int step_builder_field(struct scene *scene, ses_error *error)
+{
+    return ses_builder_field(scene->builder, "branch", "\"b\"", SES_NUL, error);
+}
+
+static int step_builder_json(struct scene *scene, ses_error *error)
+{
+    ses_builder *builder = NULL;
+    long until = scene->heap.until;
+    scene->heap.until = -1;
+    assert_int_equal(ses_builder_open(scene->store, "author", "e-1", &builder, NULL), SES_OK);
+    scene->heap.until = until;
+    const char *json = ses_builder_json(builder, NULL);
+    ses_builder_close(builder);
+    if (!json && error)
+        *error = (ses_error){.code = SES_NOMEM, .message = "there is no error to fill"};
+    return json ? SES_OK : SES_NOMEM;
+}
+
+static int read_artifact(void *context, const char *name, char **text, size_t *len, ses_error *error)
+{
+    struct scene *scene = context;
+    (void)name;
+    (void)error;
+    *len = 3;
+    *text = ses_text_make(scene->store, *len);
+    if (*text)
+        memcpy(*text, "art", 3);
+    return *text ? SES_OK : SES_NOMEM;
+}
+
+static int step_render(struct scene *scene, ses_error *error)
+{
+    const ses_render_options options = {
+        .size = sizeof options, .artifacts = read_artifact, .artifacts_context = scene};
+    char *rendered = NULL;
+    int code = ses_render(scene->session, "{s}{app:a}{artifact.x}{app:a}{app:a}", SES_NUL, &options,
+                          &rendered, NULL, error);
+    if (code == SES_OK)
+        assert_string_equal(rendered, "x\ny{\"k\":1}art{\"k\":1}{\"k\":1}");
+    else
+        assert_null(rendered);
+    ses_free(rendered);
+    return code;
+}
+
+/* What is put in is so long that the buffer grows, once behind a copy and once for what is unescaped. */
+static int step_render_long(struct scene *scene, ses_error *error)
+{
+    char value[2000];
+    char *rendered = NULL;
+    long until = scene->heap.until;
+    ses_tracked *tracked = NULL;
+
+    memset(value, '\n', sizeof value);
+    scene->heap.until = -1;
+    assert_int_equal(ses_track(scene->session, 0, &tracked, NULL), SES_OK);
+    assert_int_equal(ses_tracked_set_string(tracked, "v", value, sizeof value, NULL), SES_OK);
+    assert_int_equal(ses_tracked_set(tracked, "j", "[1,2,3]", SES_NUL, NULL), SES_OK);
+    scene->heap.until = until;
+    int code = ses_tracked_render(tracked, "{v}{j}{v}", SES_NUL, NULL, &rendered, NULL, error);
+    ses_tracked_close(tracked);
+    ses_free(rendered);
+    return code;
+}
+
+static int step_begin(struct scene *scene, ses_error *error)
+{
+    return ses_invocation_begin(scene->session, "e-2", error);
+}
+
+static int step_begin_made(struct scene *scene, ses_error *error)
+{
+    return ses_invocation_begin(scene->session, NULL, error);
+}
+
+struct named_step {
+    const char *name;
+    agent_step *run;
+};
+
+static const struct named_step steps[] = {
+#define STEP(name)         \
+    {                      \
+#name, step_##name \
+    }
+    STEP(track),          STEP(set),
+    STEP(replace),        STEP(set_double),
+    STEP(remove),         STEP(json),
+    STEP(each),           STEP(delta),
+    STEP(get_own_string), STEP(get_stored_string),
+    STEP(append),         STEP(output_append),
+    STEP(output_delta),   STEP(content),
+    STEP(builder_open),   STEP(builder_text),
+    STEP(builder_call),   STEP(builder_response),
+    STEP(builder_part),   STEP(builder_content),
+    STEP(builder_delta),  STEP(builder_action),
+    STEP(builder_field),  STEP(builder_json),
+    STEP(render),         STEP(render_long),
+    STEP(begin),          STEP(begin_made),
+};
+
+/* -------------------------------------------------------------------------------------------- the tests */
+
+/* Fails each allocation of the step; returns how many there were. */
+static long fail_each(struct scene *scene, const struct named_step *step, bool for_good, bool with_error)
+{
+    long count = 0;
+    int code = SES_NOMEM;
+
+    while (code == SES_NOMEM) {
+        char *before = scene_text(scene);
+        ses_error error;
+        scene->heap.until = count;
+        scene->heap.for_good = for_good;
+        code = step->run(scene, with_error ? &error : NULL);
+        bool failed = scene->heap.until < 0 || (for_good && scene->heap.until == 0);
+        scene->heap.until = -1;
+        if (code == SES_NOMEM) {
+            char *after = scene_text(scene);
+            assert_string_equal(after, before);
+            if (with_error) {
+                assert_int_equal(error.code, SES_NOMEM);
+                assert_true(error.message[0] != '\0');
+            }
+            free(after);
+            count++;
+        } else if (code != SES_OK || (failed && !for_good)) {
+            fail_msg("%s, allocation %ld: %s %s", step->name, count, ses_code_name(code), error.message);
+        }
+        free(before);
+        assert_true(count < 1000);
+    }
+    return count;
+}
+
+static void test_every_allocation_fails_in_turn(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        for (int mode = 0; mode < 4; mode++) {
+            struct scene scene;
+            scene_open(&scene);
+            long count = fail_each(&scene, &steps[i], (mode & 1) != 0, (mode & 2) == 0);
+            if (count == 0)
+                fail_msg("%s allocates nothing", steps[i].name);
+            scene_close(&scene);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation_fails_in_turn)};
+    return cmocka_run_group_tests_name("agent faults", tests, NULL, NULL);
+}

@@ -1,0 +1,287 @@
+/* Reading what an event says. */
+#include "agent.h"
+
+#include "seslite_cjson.h"
+
+static ses_content *open_content(void **state, const char *event)
+{
+    struct fixture *fixture = *state;
+    ses_content *content = NULL;
+    ses_error error;
+    assert_ok(ses_content_open(fixture->store, event, SES_NUL, &content, &error));
+    return content;
+}
+
+static void assert_text(ses_text text, const char *expected)
+{
+    if (expected) {
+        assert_int_equal(text.len, strlen(expected));
+        assert_memory_equal(text.text, expected, text.len);
+    } else {
+        assert_null(text.text);
+    }
+}
+
+static void test_text_is_that_of_all_parts_but_thoughts(void **state)
+{
+    static const struct {
+        const char *event;
+        const char *text;
+    } cases[] = {
+        {"{\"content\":{\"parts\":[{\"text\":\"a\"},{\"text\":\"b\\n\\u00e9\"}]}}", "ab\n\xc3\xa9"},
+        {"{\"content\":{\"parts\":[{\"thought\":true,\"text\":\"no\"},{\"text\":\"yes\",\"thought\":false}]}"
+         "}",
+         "yes"},
+        {"{\"content\":{\"parts\":[{\"text\":\"no\",\"thought\":true}]}}", NULL},
+        {"{\"content\":{\"parts\":[{\"text\":\"\"}]}}", ""},
+        {"{\"content\":{\"parts\":[{\"text\":null}]}}", NULL},
+        {"{\"content\":{\"parts\":[]}}", NULL},
+        {"{\"content\":{\"parts\":null}}", NULL},
+        {"{\"content\":{\"role\":7}}", NULL},
+        {"{\"content\":null}", NULL},
+        {"{}", NULL},
+        {" { \"x\" : [ { } ] , \"content\" : { \"parts\" : [ { \"text\" : \"s\" } ] } } ", "s"},
+        {"{\"cont\\u0065nt\":{\"parts\":[{\"t\\u0065xt\":\"s\"}]}}", "s"},
+        {"{\"content\":{\"parts\":[{\"text\":\"\\\"\"},{\"inlineData\":{\"text\":\"no\"}}]}}", "\""},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ses_content *content = open_content(state, cases[i].event);
+        size_t len = 99;
+        const char *text = ses_content_text(content, &len);
+        if (cases[i].text) {
+            assert_string_equal(text, cases[i].text);
+            assert_int_equal(len, strlen(cases[i].text));
+        } else {
+            assert_null(text);
+            assert_null(ses_content_text(content, NULL));
+            assert_int_equal(len, 0);
+        }
+        ses_content_close(content);
+    }
+}
+
+static void test_functions_in_both_spellings(void **state)
+{
+    static const char event[] =
+        "{\"content\":{\"parts\":[{\"functionCall\":{\"id\":\"c-1\",\"args\":{\"n\": "
+        "1.10},\"name\":\"get\"}},"
+        "{\"function_call\":{\"name\":\"n\\u00e9\"}},{\"function_response\":{\"id\":null,\"name\":\"get\","
+        "\"response\":"
+        "{ }}},{\"functionResponse\":{\"id\":\"c-2\",\"x\":[1]}},{\"functionCall\":null}]}}";
+    ses_content *content = open_content(state, event);
+
+    assert_int_equal(ses_content_call_count(content), 2);
+    assert_text(ses_content_call(content, 0)->id, "c-1");
+    assert_text(ses_content_call(content, 0)->name, "get");
+    assert_text(ses_content_call(content, 0)->json, "{\"n\": 1.10}");
+    /* Borrowed, not copied, where the text holds no escapes. */
+    assert_true(ses_content_call(content, 0)->name.text > event &&
+                ses_content_call(content, 0)->name.text < event + sizeof event);
+    assert_text(ses_content_call(content, 1)->id, NULL);
+    assert_text(ses_content_call(content, 1)->name, "n\xc3\xa9");
+    assert_text(ses_content_call(content, 1)->json, NULL);
+    assert_null(ses_content_call(content, 2));
+    assert_int_equal(ses_content_response_count(content), 2);
+    assert_text(ses_content_response(content, 0)->id, NULL);
+    assert_text(ses_content_response(content, 0)->json, "{ }");
+    assert_text(ses_content_response(content, 1)->id, "c-2");
+    assert_text(ses_content_response(content, 1)->name, NULL);
+    assert_null(ses_content_response(content, 2));
+    ses_content_close(content);
+}
+
+static void test_final_responses(void **state)
+{
+#define PARTS(parts) "{\"content\":{\"parts\":[" parts "]}}"
+#define CALL "{\"functionCall\":{\"name\":\"f\"}}"
+#define RESPONSE "{\"functionResponse\":{\"name\":\"f\"}}"
+#define RESULT "{\"codeExecutionResult\":{\"outcome\":\"OK\"}}"
+#define TEXT "{\"text\":\"t\"}"
+    static const struct {
+        const char *event;
+        int final;
+    } cases[] = {
+        {PARTS(TEXT), 1},
+        {"{}", 1},
+        {PARTS(TEXT "," CALL), 0},
+        {PARTS(RESPONSE "," TEXT), 0},
+        {PARTS(TEXT "," RESULT), 0},
+        {PARTS(RESULT "," TEXT), 1},
+        {PARTS("{\"code_execution_result\":{}}"), 0},
+        {PARTS("{\"codeExecutionResult\":null}"), 1},
+        {"{\"partial\":true}", 0},
+        {"{\"partial\":false}", 1},
+        {"{\"partial\":null}", 1},
+        {"{\"partial\":true,\"actions\":{\"skipSummarization\":true}}", 1},
+        {"{\"partial\":true,\"actions\":{\"skip_summarization\":true}}", 1},
+        {"{\"partial\":true,\"actions\":{\"skipSummarization\":false,\"x\":1}}", 0},
+        {"{\"actions\":{\"skipSummarization\":null},\"content\":{\"parts\":[" CALL "]}}", 0},
+        {"{\"actions\":{\"skipSummarization\":true},\"content\":{\"parts\":[" RESPONSE "]}}", 1},
+        {"{\"longRunningToolIds\":[\"c\"],\"content\":{\"parts\":[" CALL "]}}", 1},
+        {"{\"long_running_tool_ids\":[\"c\",\"d\"],\"partial\":true}", 1},
+        {"{\"longRunningToolIds\":[],\"content\":{\"parts\":[" CALL "]}}", 0},
+        {"{\"longRunningToolIds\":null,\"partial\":true}", 0},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ses_content *content = open_content(state, cases[i].event);
+        if (ses_content_is_final(content) != cases[i].final)
+            fail_msg("%s", cases[i].event);
+        ses_content_close(content);
+    }
+}
+
+static void test_wrong_events_are_refused_by_name(void **state)
+{
+    static const struct {
+        const char *event;
+        int code;
+        int64_t offset;
+        const char *words;
+    } cases[] = {
+        {"", SES_JSON, 0, "ends"},
+        {"{", SES_JSON, 1, "key"},
+        {"{}x", SES_JSON, 2, "follows"},
+        {"[]", SES_INVALID, 0, "must be a JSON object"},
+        {"{\"content\":[]}", SES_INVALID, 11, "the event's content must be an object"},
+        {"{\"content\":{\"parts\":{}}}", SES_INVALID, 20, "content.parts must be an array"},
+        {"{\"content\":{\"parts\":[7]}}", SES_INVALID, 21, "content.parts[] must be an object"},
+        {"{\"content\":{\"parts\":[null]}}", SES_INVALID, 21, "content.parts[] must be an object"},
+        {"{\"content\":{\"parts\":[x]}}", SES_JSON, 21, "value"},
+        {"{\"content\":{\"parts\":[{\"text\":7}]}}", SES_INVALID, 29,
+         "content.parts[].text must be a string"},
+        {"{\"content\":{\"parts\":[{\"thought\":7}]}}", SES_INVALID, 32,
+         "content.parts[].thought must be true"},
+        {"{\"content\":{\"parts\":[{\"thought\":tru}]}}", SES_JSON, 32, "word"},
+        {"{\"content\":{\"parts\":[{\"functionCall\":[]}]}}", SES_INVALID, 37,
+         "functionCall must be an object"},
+        {"{\"content\":{\"parts\":[{\"function_call\":{\"name\":1}}]}}", SES_INVALID, 46,
+         "functionCall.name"},
+        {"{\"content\":{\"parts\":[{\"function_call\":{\"args\":1}}]}}", SES_INVALID, 46,
+         "functionCall.args"},
+        {"{\"content\":{\"parts\":[{\"function_call\":{\"args\":{]}}]}}", SES_JSON, 47, "key"},
+        {"{\"content\":{\"parts\":[{\"functionResponse\":{\"response\":\"x\"}}]}}", SES_INVALID, 53,
+         "functionResponse.response must be an object"},
+        {"{\"content\":{\"parts\":[{\"function_call\":{},\"functionCall\":{}}]}}", SES_INVALID, 41,
+         "both content.parts[].function_call and content.parts[].functionCall"},
+        {"{\"content\":{\"parts\":[{\"text\":\"a\",\"text\":\"b\"}]}}", SES_INVALID, 33, "twice"},
+        {"{\"content\":{\"parts\":[{\"text\":\"a}]}}", SES_JSON, 35, "closing quote"},
+        {"{\"content\":{\"parts\":[{\"text\":\"a\"} {}]}}", SES_JSON, 34, "comma or ]"},
+        {"{\"content\":{\"parts\":[{\"functionCall\":{\"id\":\"\\q\"}}]}}", SES_JSON, 44, "escape"},
+        {"{\"content\":{\"parts\":[{\"codeExecutionResult\":1}]}}", SES_INVALID, 44, "codeExecutionResult"},
+        {"{\"content\":{\"parts\":[{\"text\":\"\\ud800\"}]}}", SES_RANGE, 29, "lone surrogate"},
+        {"{\"author\":\"\\udc00\"}", SES_RANGE, 10, "lone surrogate"},
+        {"{\"author\":7}", SES_INVALID, 10, "the event's author must be a string"},
+        {"{\"partial\":1}", SES_INVALID, 11, "the event's partial must be true or false"},
+        {"{\"actions\":7}", SES_INVALID, 11, "actions must be an object"},
+        {"{\"actions\":{\"skip_summarization\":\"yes\"}}", SES_INVALID, 33,
+         "actions.skip_summarization must be"},
+        {"{\"longRunningToolIds\":{}}", SES_INVALID, 22, "longRunningToolIds must be an array"},
+        {"{\"longRunningToolIds\":[\"a\" \"b\"]}", SES_JSON, 27, "comma or ]"},
+        {"{\"longRunningToolIds\":[\"a\",]}", SES_JSON, 27, "value"},
+        {"{\"longRunningToolIds\":[],\"long_running_tool_ids\":[]}", SES_INVALID, 25,
+         "the event has both longRunningToolIds and long_running_tool_ids"},
+    };
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ses_content *content = (ses_content *)state;
+        assert_code(cases[i].code,
+                    ses_content_open(fixture->store, cases[i].event, SES_NUL, &content, &error));
+        assert_message(cases[i].words);
+        assert_int_equal(error.offset, cases[i].offset);
+        assert_null(content);
+    }
+}
+
+static void test_deep_events(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_content *content = NULL;
+    ses_error error;
+    char event[4100] = "{\"content\":{\"parts\":[{\"functionCall\":{\"args\":{\"a\":";
+    size_t start = strlen(event);
+
+    memset(event + start, '[', 1001);
+    assert_code(SES_LIMIT, ses_content_open(fixture->store, event, start + 1001, &content, &error));
+    assert_message("1000 levels");
+}
+
+static void test_wrong_arguments(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_content *content = NULL;
+    ses_error error;
+
+    assert_code(SES_MISUSE, ses_content_open(NULL, "{}", SES_NUL, &content, &error));
+    assert_code(SES_MISUSE, ses_content_open(fixture->store, NULL, 0, &content, &error));
+    assert_code(SES_MISUSE, ses_content_open(fixture->store, "{}", SES_NUL, NULL, &error));
+    ses_content_close(NULL);
+    /* It lives on without its store. */
+    content = open_content(state, "{\"content\":{\"parts\":[{\"text\":\"a\"}]}}");
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    assert_string_equal(ses_content_text(content, NULL), "a");
+    ses_content_close(content);
+}
+
+/* Recorded events, beside what a tree of them says. */
+static void check_recorded(void **state, const char *name)
+{
+    struct fixture *fixture = *state;
+    char *text = support_test_data(name, NULL);
+    cJSON *recorded = text ? cJSON_Parse(text) : NULL;
+    const cJSON *event;
+    ses_error error;
+
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(recorded, "events"))
+    {
+        char *json = cJSON_PrintUnformatted(event);
+        char expected[65536] = "";
+        size_t calls = 0;
+        size_t responses = 0;
+        const cJSON *part;
+        ses_content *content = NULL;
+        assert_ok(ses_content_open(fixture->store, json, SES_NUL, &content, &error));
+        cJSON_ArrayForEach(part, cJSON_GetObjectItem(cJSON_GetObjectItem(event, "content"), "parts"))
+        {
+            const cJSON *words = cJSON_GetObjectItem(part, "text");
+            if (words)
+                strcat(expected, words->valuestring);
+            calls += cJSON_HasObjectItem(part, "function_call") != 0;
+            responses += cJSON_HasObjectItem(part, "function_response") != 0;
+        }
+        const char *all = ses_content_text(content, NULL);
+        assert_string_equal(all ? all : "", expected);
+        assert_int_equal(ses_content_call_count(content), calls);
+        assert_int_equal(ses_content_response_count(content), responses);
+        ses_content_close(content);
+        free(json);
+    }
+    cJSON_Delete(recorded);
+    free(text);
+}
+
+static void test_recorded_sessions(void **state)
+{
+    check_recorded(state, "data/adk-samples/customer_service.session.json");
+    check_recorded(state, "data/adk-samples/image_search_denim_skirt.session.json");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_text_is_that_of_all_parts_but_thoughts),
+        TEST(test_functions_in_both_spellings),
+        TEST(test_final_responses),
+        TEST(test_wrong_events_are_refused_by_name),
+        TEST(test_deep_events),
+        TEST(test_wrong_arguments),
+        TEST(test_recorded_sessions),
+    };
+    return cmocka_run_group_tests_name("content", tests, NULL, NULL);
+}

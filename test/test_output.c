@@ -1,0 +1,129 @@
+/* The output key. */
+#include "agent.h"
+
+#define BY(author, rest) "{\"author\":\"" author "\"" rest "}"
+#define SAYS(text) ",\"content\":{\"parts\":[{\"text\":\"" text "\"}]}"
+
+static void test_the_delta_that_saves_a_final_text(void **state)
+{
+    static const struct {
+        const char *event;
+        const char *delta; /* NULL: none */
+    } cases[] = {
+        {BY("me", SAYS("hello \\\"you\\\"\\u00e9")), "{\"answer\":\"hello \\\"you\\\"\xc3\xa9\"}"},
+        {BY("me", SAYS("")), "{\"answer\":\"\"}"},
+        {BY("me",
+            ",\"content\":{\"parts\":[{\"text\":\"a\"},{\"text\":\"t\",\"thought\":true},{\"text\":\"b\"}]}"),
+         "{\"answer\":\"ab\"}"},
+        {BY("me", ",\"content\":{\"parts\":[{\"text\":\"t\",\"thought\":true}]}"), NULL},
+        {BY("me", ""), NULL},
+        {BY("other", SAYS("hello")), NULL},
+        {BY("m", SAYS("hello")), NULL},
+        {BY("me2", SAYS("hello")), NULL},
+        {"{\"content\":{\"parts\":[{\"text\":\"a\"}]}}", NULL},
+        {BY("me", ",\"partial\":true" SAYS("hello")), NULL},
+        {BY("me", ",\"content\":{\"parts\":[{\"text\":\"a\"},{\"functionCall\":{\"name\":\"f\"}}]}"), NULL},
+        {BY("me", ",\"longRunningToolIds\":[\"c\"],\"content\":{\"parts\":[{\"text\":\"a\"},{"
+                  "\"functionCall\":{}}]}"),
+         "{\"answer\":\"a\"}"},
+        {"{\"author\":\"m\\u0065\"" SAYS("hello") "}", "{\"answer\":\"hello\"}"},
+    };
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *delta = (char *)state;
+        size_t len = 0;
+        assert_ok(
+            ses_output_delta(fixture->store, cases[i].event, SES_NUL, "me", "answer", &delta, &len, &error));
+        if (cases[i].delta) {
+            assert_string_equal(delta, cases[i].delta);
+            assert_int_equal(len, strlen(cases[i].delta));
+        } else {
+            assert_null(delta);
+        }
+        ses_free(delta);
+    }
+}
+
+static void test_appending_in_one_call(void **state)
+{
+    ses_session *session = agent_session(*state, NULL);
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_appended appended;
+    ses_error error;
+
+    assert_ok(ses_tracked_set(tracked, "z", "1", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "user:answer", "\"of the view\"", SES_NUL, &error));
+    assert_ok(ses_output_append(tracked, "{\"id\":\"x\",\"timestamp\":1,\"author\":\"me\"" SAYS("done") "}",
+                                SES_NUL, "me", "user:answer", NULL, &appended, &error));
+    agent_assert_stored(session,
+                        "{\"id\":\"x\",\"timestamp\":1,\"author\":\"me\"" SAYS(
+                            "done") ",\"actions\":{\"stateDelta\":{\"z\":1,\"user:answer\":\"done\"}}}");
+    assert_int_equal(appended.seq, 1);
+    assert_false(ses_tracked_changed(tracked));
+    assert_string_equal(ses_state_json(session, NULL), "{\"user:answer\":\"done\",\"z\":1}");
+    /* Nothing of its own, and nothing to save: the event as it is. */
+    assert_ok(ses_output_append(tracked, "{\"id\":\"y\",\"timestamp\":1,\"author\":\"you\"" SAYS("no") "}",
+                                SES_NUL, "me", "user:answer", NULL, NULL, &error));
+    agent_assert_stored(session, "{\"id\":\"y\",\"timestamp\":1,\"author\":\"you\"" SAYS("no") "}");
+    /* Nothing to save, but writes. */
+    assert_ok(ses_tracked_set(tracked, "z", "2", SES_NUL, &error));
+    assert_ok(
+        ses_output_append(tracked, "{\"author\":\"you\"}", SES_NUL, "me", "answer", NULL, NULL, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"user:answer\":\"done\",\"z\":2}");
+    /* A clean view, and a text to save, for this invocation only. */
+    assert_ok(ses_output_append(tracked, BY("me", SAYS("temporary")), SES_NUL, "me", "temp:answer", NULL,
+                                NULL, &error));
+    agent_assert_value(tracked, "temp:answer", "\"temporary\"");
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_failures_change_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = agent_session(fixture, NULL);
+    ses_tracked *tracked = agent_view(session, 0);
+    char *delta = (char *)state;
+    char key[600];
+    ses_error error;
+
+    memset(key, 'k', sizeof key);
+    key[sizeof key - 1] = '\0';
+    assert_ok(ses_tracked_set(tracked, "z", "1", SES_NUL, &error));
+    assert_code(SES_JSON, ses_output_append(tracked, "{", SES_NUL, "me", "k", NULL, NULL, &error));
+    assert_code(SES_INVALID,
+                ses_output_append(tracked, BY("me", SAYS("x")), SES_NUL, "me", key, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_output_append(tracked, "{}", SES_NUL, NULL, "k", NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_output_append(tracked, "{}", SES_NUL, "me", NULL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_output_append(tracked, NULL, 0, "me", "k", NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_output_append(NULL, "{}", SES_NUL, "me", "k", NULL, NULL, &error));
+    assert_code(SES_PARTIAL, ses_output_append(tracked, BY("me", ",\"partial\":true" SAYS("x")), SES_NUL,
+                                               "me", "k", NULL, NULL, &error));
+    agent_assert_delta(tracked, "{\"z\":1}");
+    assert_int_equal(ses_session_version(session), 0);
+
+    assert_code(SES_JSON, ses_output_delta(fixture->store, "{", SES_NUL, "me", "k", &delta, NULL, &error));
+    assert_null(delta);
+    assert_code(SES_INVALID,
+                ses_output_delta(fixture->store, "{}", SES_NUL, "me", "\xff", &delta, NULL, &error));
+    assert_code(SES_MISUSE, ses_output_delta(NULL, "{}", SES_NUL, "me", "k", &delta, NULL, &error));
+    assert_code(SES_MISUSE, ses_output_delta(fixture->store, NULL, 0, "me", "k", &delta, NULL, &error));
+    assert_code(SES_MISUSE, ses_output_delta(fixture->store, "{}", SES_NUL, NULL, "k", &delta, NULL, &error));
+    assert_code(SES_MISUSE, ses_output_delta(fixture->store, "{}", SES_NUL, "me", "k", NULL, NULL, &error));
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_delta_that_saves_a_final_text),
+        TEST(test_appending_in_one_call),
+        TEST(test_failures_change_nothing),
+    };
+    return cmocka_run_group_tests_name("output", tests, NULL, NULL);
+}

@@ -1,0 +1,689 @@
+/* Tracked state: a view on a handle with writes of its own. */
+#include "agent.h"
+
+#include <float.h>
+#include <math.h>
+
+/* An event that has its id and time, so that it is stored with the bytes it has. */
+#define EVENT(rest) "{\"id\":\"x\",\"timestamp\":1,\"invocationId\":\"i\"" rest "}"
+
+static void test_reads_see_own_writes_then_temp_then_the_session(void **state)
+{
+    ses_session *session = agent_session(*state, "{\"a\":1,\"b\":2,\"app:c\":3,\"user:d\":4}");
+    ses_error error;
+    ses_tracked *tracked = agent_view(session, 0);
+
+    assert_ok(ses_append(session, EVENT(",\"actions\":{\"stateDelta\":{\"temp:t\":5}}"), SES_NUL, NULL, NULL,
+                         &error));
+    agent_assert_value(tracked, "a", "1");
+    agent_assert_value(tracked, "temp:t", "5");
+    agent_assert_value(tracked, "app:c", "3");
+    agent_assert_value(tracked, "user:d", "4");
+    agent_assert_value(tracked, "gone", NULL);
+    assert_int_equal(ses_tracked_changed(tracked), 0);
+
+    assert_ok(ses_tracked_set(tracked, "a", " [1, 2] ", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "temp:t", "6", SES_NUL, &error));
+    assert_ok(ses_tracked_remove(tracked, "user:d", &error));
+    agent_assert_value(tracked, "a", "[1, 2]");
+    agent_assert_value(tracked, "b", "2");
+    agent_assert_value(tracked, "temp:t", "6");
+    agent_assert_value(tracked, "user:d", NULL);
+    assert_int_equal(ses_tracked_changed(tracked), 1);
+    assert_string_equal(ses_state_json(session, NULL),
+                        "{\"app:c\":3,\"user:d\":4,\"a\":1,\"b\":2,\"temp:t\":5}");
+    agent_assert_shows(tracked, "{\"app:c\":3,\"a\":[1, 2],\"b\":2,\"temp:t\":6}");
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_every_kind_of_value_is_written_exactly(void **state)
+{
+    ses_session *session = agent_session(*state, NULL);
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_error error;
+
+    assert_ok(ses_tracked_set(tracked, "json", "9007199254740993", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "len", "12345", 2, &error));
+    assert_ok(ses_tracked_set_string(tracked, "string", "a\"\\\n\x01\xc3\xa9\0z", 9, &error));
+    assert_ok(ses_tracked_set_int64(tracked, "int", INT64_MIN, &error));
+    assert_ok(ses_tracked_set_bool(tracked, "no", 0, &error));
+    assert_ok(ses_tracked_set_bool(tracked, "yes", 5, &error));
+    agent_assert_delta(tracked,
+                       "{\"int\":-9223372036854775808,\"json\":9007199254740993,\"len\":12,\"no\":false,"
+                       "\"string\":\"a\\\"\\\\\\n\\u0001\xc3\xa9\\u0000z\",\"yes\":true}");
+    assert_ok(ses_tracked_set(tracked, "json", "null", SES_NUL, &error));
+    agent_assert_value(tracked, "json", "null");
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_doubles_are_the_shortest_text_that_reads_back(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {
+        {0.1, "0.1"},
+        {-0.0, "-0.0"},
+        {3.0, "3"},
+        {1e300, "1e+300"},
+        {5e-324, "5e-324"},
+        {DBL_MAX, "1.7976931348623157e+308"},
+        {DBL_MIN, "2.2250738585072014e-308"},
+        {0.1 + 0.2, "0.30000000000000004"},
+        {9007199254740993.0, "9007199254740992"},
+        {-1.5, "-1.5"},
+        {123456789012345680.0, "1.2345678901234568e+17"},
+    };
+    ses_session *session = agent_session(*state, NULL);
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double back = 0;
+        assert_ok(ses_tracked_set_double(tracked, "d", cases[i].value, &error));
+        agent_assert_value(tracked, "d", cases[i].text);
+        assert_ok(ses_tracked_get_double(tracked, "d", &back, &error));
+        assert_true(back == cases[i].value && signbit(back) == signbit(cases[i].value));
+    }
+    assert_code(SES_INVALID, ses_tracked_set_double(tracked, "d", (double)INFINITY, &error));
+    assert_code(SES_INVALID, ses_tracked_set_double(tracked, "d", (double)NAN, &error));
+    assert_message("\"d\"");
+    agent_assert_value(tracked, "d", "1.2345678901234568e+17");
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_typed_reads_tell_missing_type_and_range_apart(void **state)
+{
+    ses_session *session = agent_session(*state, "{\"s\":\"stored\",\"n\":7,\"e\":\"a\\nb\"}");
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_error error;
+    const char *text = NULL;
+    size_t len = 0;
+    int64_t integer = 0;
+    double number = 0;
+    int flag = -1;
+
+    assert_ok(ses_tracked_get_string(tracked, "s", &text, &len, &error));
+    assert_string_equal(text, "stored");
+    assert_ok(ses_tracked_get_string(tracked, "e", &text, NULL, &error));
+    assert_string_equal(text, "a\nb");
+    assert_ok(ses_tracked_get_int64(tracked, "n", &integer, &error));
+    assert_int_equal(integer, 7);
+    assert_ok(ses_tracked_set(tracked, "own", "\"x\\u0000\\u00e9\"", SES_NUL, &error));
+    for (int again = 0; again < 2; again++) {
+        assert_ok(ses_tracked_get_string(tracked, "own", &text, &len, &error));
+        assert_int_equal(len, 4);
+        assert_memory_equal(text, "x\0\xc3\xa9", 5);
+        assert_ok(ses_tracked_get_string(tracked, "own", &text, NULL, &error));
+    }
+    assert_ok(ses_tracked_set_bool(tracked, "b", 1, &error));
+    assert_ok(ses_tracked_get_bool(tracked, "b", &flag, &error));
+    assert_int_equal(flag, 1);
+    assert_ok(ses_tracked_set(tracked, "f", "1.5", SES_NUL, &error));
+    assert_ok(ses_tracked_get_double(tracked, "f", &number, &error));
+    assert_true(number == 1.5);
+
+    assert_code(SES_NOTFOUND, ses_tracked_get_string(tracked, "gone", &text, NULL, &error));
+    assert_code(SES_TYPE, ses_tracked_get_string(tracked, "b", &text, NULL, &error));
+    assert_code(SES_TYPE, ses_tracked_get_string(tracked, "n", &text, NULL, &error));
+    assert_code(SES_TYPE, ses_tracked_get_int64(tracked, "f", &integer, &error));
+    assert_code(SES_TYPE, ses_tracked_get_int64(tracked, "s", &integer, &error));
+    assert_code(SES_TYPE, ses_tracked_get_double(tracked, "s", &number, &error));
+    assert_code(SES_TYPE, ses_tracked_get_bool(tracked, "n", &flag, &error));
+    assert_ok(ses_tracked_set(tracked, "big", "1e400", SES_NUL, &error));
+    assert_code(SES_RANGE, ses_tracked_get_double(tracked, "big", &number, &error));
+    assert_code(SES_RANGE, ses_tracked_get_int64(tracked, "big", &integer, &error));
+    assert_ok(ses_tracked_set(tracked, "lone", "\"\\ud800\"", SES_NUL, &error));
+    assert_code(SES_RANGE, ses_tracked_get_string(tracked, "lone", &text, NULL, &error));
+    assert_ok(ses_tracked_remove(tracked, "own", &error));
+    assert_code(SES_NOTFOUND, ses_tracked_get_string(tracked, "own", &text, NULL, &error));
+    assert_message("this view removed it");
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_append_puts_the_delta_in_and_leaves_the_view_clean(void **state)
+{
+    ses_session *session = agent_session(*state, "{\"old\":1,\"user:u\":2}");
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_appended appended;
+    ses_error error;
+
+    assert_ok(ses_tracked_set(tracked, "z", "1", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "app:a", "{\"k\": 1.10}", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "temp:t", "3", SES_NUL, &error));
+    assert_ok(ses_tracked_remove(tracked, "old", &error));
+    assert_ok(ses_tracked_append(tracked, EVENT(",\"author\":\"me\""), SES_NUL, NULL, &appended, &error));
+    assert_int_equal(appended.seq, 1);
+    agent_assert_stored(session,
+                        EVENT(",\"author\":\"me\",\"actions\":{\"stateDelta\":{\"app:a\":{\"k\": 1.10},"
+                              "\"old\":\"__ADK_SENTINEL_REMOVED__\",\"z\":1}}"));
+    assert_int_equal(ses_tracked_changed(tracked), 0);
+    agent_assert_delta(tracked, "{}");
+    assert_string_equal(ses_state_json(session, NULL),
+                        "{\"app:a\":{\"k\": 1.10},\"user:u\":2,\"z\":1,\"temp:t\":3}");
+    agent_assert_shows(tracked, "{\"app:a\":{\"k\": 1.10},\"user:u\":2,\"z\":1,\"temp:t\":3}");
+    /* And again, with the same view. */
+    assert_ok(ses_tracked_set_int64(tracked, "z", 2, &error));
+    assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, NULL, &appended, &error));
+    agent_assert_value(tracked, "z", "2");
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+/* Whatever an event has, the members go to the right place and no other byte changes. */
+static void test_splicing_keeps_every_other_byte(void **state)
+{
+    static const struct {
+        const char *event;
+        const char *stored;
+    } cases[] = {
+        {EVENT(""), EVENT(",\"actions\":{\"stateDelta\":{\"k\":1}}")},
+        {EVENT(",\"actions\":null"), EVENT(",\"actions\":{\"stateDelta\":{\"k\":1}}")},
+        {EVENT(",\"actions\":{}"), EVENT(",\"actions\":{\"stateDelta\":{\"k\":1}}")},
+        {EVENT(",\"actions\":{ \"x\":1}"), EVENT(",\"actions\":{\"stateDelta\":{\"k\":1}, \"x\":1}")},
+        {EVENT(",\"actions\":{\"stateDelta\":null,\"x\":1}"),
+         EVENT(",\"actions\":{\"stateDelta\":{\"k\":1},\"x\":1}")},
+        {EVENT(",\"actions\":{\"state_delta\":null}"), EVENT(",\"actions\":{\"state_delta\":{\"k\":1}}")},
+        {EVENT(",\"actions\":{\"stateDelta\":{}}"), EVENT(",\"actions\":{\"stateDelta\":{\"k\":1}}")},
+        {EVENT(",\"actions\":{\"stateDelta\":{ }}"), EVENT(",\"actions\":{\"stateDelta\":{ \"k\":1}}")},
+        {EVENT(",\"actions\" : {\"y\":[{}], \"state_delta\" : {\"j\" : 1.0 }  } , \"z\":\"\\u00e9\""),
+         EVENT(
+             ",\"actions\" : {\"y\":[{}], \"state_delta\" : {\"j\" : 1.0 ,\"k\":1}  } , \"z\":\"\\u00e9\"")},
+        {EVENT(",\"actions\":{\"stateDelta\":{\"temp:q\":1}}"),
+         EVENT(",\"actions\":{\"stateDelta\":{\"k\":1}}")},
+        {EVENT(",\"\\u0061ctions\":{}"), EVENT(",\"\\u0061ctions\":{\"stateDelta\":{\"k\":1}}")},
+        {EVENT(",\"actionsX\":{\"stateDelta\":1}"),
+         EVENT(",\"actionsX\":{\"stateDelta\":1},\"actions\":{\"stateDelta\":{\"k\":1}}")},
+    };
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ses_session *session = agent_session(fixture, NULL);
+        ses_tracked *tracked = agent_view(session, 0);
+        ses_error error;
+        assert_ok(ses_tracked_set(tracked, "k", "1", SES_NUL, &error));
+        assert_ok(ses_tracked_append(tracked, cases[i].event, SES_NUL, NULL, NULL, &error));
+        agent_assert_stored(session, cases[i].stored);
+        agent_assert_value(tracked, "k", "1");
+        ses_tracked_close(tracked);
+        ses_session_close(session);
+        assert_ok(ses_delete(fixture->store, &agent_key, NULL, &error));
+    }
+}
+
+#define DELTA(members) EVENT(",\"actions\":{\"stateDelta\":{" members "},\"x\":[ ]}")
+
+/* A key that both write stands in the stored event once, with the view's value, however the event spells it. */
+static void test_the_views_writes_win_over_the_events_own_delta(void **state)
+{
+    static const struct {
+        const char *event;
+        const char *stored;
+        const char *state;
+    } cases[] = {
+        {DELTA("\"both\":\"event\",\"event\":1"), DELTA("\"event\":1,\"\":0,\"both\":\"view\""),
+         "{\"\":0,\"both\":\"view\",\"event\":1}"},
+        {DELTA("\"a\" : [1, 2] , \"b\\u006fth\" : 1 , \"z\":\"\\u00e9\" "),
+         DELTA("\"a\" : [1, 2],\"z\":\"\\u00e9\",\"\":0,\"both\":\"view\""),
+         "{\"\":0,\"a\":[1, 2],\"both\":\"view\",\"z\":\"\\u00e9\"}"},
+        {DELTA("\"both\":{}"), DELTA("\"\":0,\"both\":\"view\""), "{\"\":0,\"both\":\"view\"}"},
+        {DELTA("\"both\":1,\"\":2,\"both\":3"), DELTA("\"\":0,\"both\":\"view\""),
+         "{\"\":0,\"both\":\"view\"}"},
+        {DELTA("\"user:both\":1,\"bot\":2"), DELTA("\"user:both\":1,\"bot\":2,\"\":0,\"both\":\"view\""),
+         "{\"user:both\":1,\"\":0,\"bot\":2,\"both\":\"view\"}"},
+    };
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ses_session *session = agent_session(fixture, NULL);
+        ses_tracked *tracked = agent_view(session, 0);
+        ses_error error;
+        assert_ok(ses_tracked_set(tracked, "both", "\"view\"", SES_NUL, &error));
+        assert_ok(ses_tracked_set(tracked, "", "0", SES_NUL, &error));
+        assert_ok(ses_tracked_append(tracked, cases[i].event, SES_NUL, NULL, NULL, &error));
+        agent_assert_stored(session, cases[i].stored);
+        assert_string_equal(ses_state_json(session, NULL), cases[i].state);
+        ses_tracked_close(tracked);
+        ses_session_close(session);
+        assert_ok(ses_delete_user(fixture->store, agent_key.app, agent_key.user, NULL, NULL, &error));
+    }
+}
+
+static void test_a_view_without_writes_appends_the_event_as_it_is(void **state)
+{
+    ses_session *session = agent_session(*state, NULL);
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_error error;
+
+    assert_ok(ses_tracked_append(tracked, EVENT(",\"actions\":{}"), SES_NUL, NULL, NULL, &error));
+    agent_assert_stored(session, EVENT(",\"actions\":{}"));
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_refused_events_change_nothing(void **state)
+{
+    static const struct {
+        const char *event;
+        int code;
+        int64_t offset;
+        const char *words;
+    } cases[] = {
+        {"{\"a\":1", SES_JSON, 6, "comma or }"},
+        {"{\"a\":}", SES_JSON, 5, "value"},
+        {"{} x", SES_JSON, 3, "follows"},
+        {"", SES_JSON, 0, "ends"},
+        {"[]", SES_INVALID, 0, "must be a JSON object"},
+        {"{\"actions\":[]}", SES_INVALID, 11, "actions must be an object"},
+        {"{\"actions\":{\"stateDelta\":[]}}", SES_INVALID, 25, "actions.stateDelta must be"},
+        {"{\"actions\":{\"state_delta\":1}}", SES_INVALID, 26, "actions.state_delta must be"},
+        {"{\"actions\":{\"state_delta\":{},\"stateDelta\":null}}", SES_INVALID, 29,
+         "both state_delta and stateDelta"},
+        {"{\"actions\":{\"stateDelta\":{},\"stateDelta\":{}}}", SES_INVALID, 28, "twice"},
+        {"{\"actions\":{},\"actions\":{}}", SES_INVALID, 14, "twice"},
+        {"{\"actions\":{\"stateDelta\":{\"a\"}}}", SES_JSON, 29, "colon"},
+        {"{\"actions\":{\"stateDelta\":}}", SES_JSON, 25, "value"},
+        {"{\"actions\":{\"stateDelta\":nul}}", SES_JSON, 25, "word"},
+        {"{\"actions\":{\"x\":tru}}", SES_JSON, 16, "word"},
+        {"{\"actions\":{\"x\"}}", SES_JSON, 15, "colon"},
+        {"{\"actions\":nul}", SES_JSON, 11, "word"},
+        {"{\"actions\":{\"stateDelta\":{\"a\":1 \"b\"}}}", SES_JSON, 32, "comma"},
+        {"{\"actions\":{\"stateDelta\":{\"\\ud800\":1}}}", SES_INVALID, 26, "lone surrogate"},
+        {"{\"actions\":{\"x\":1 \"y\"}}", SES_JSON, 18, "comma"},
+        /* Refused by the store, which sees the view's delta in front of it: the offset is the caller's. */
+        {"{\"actions\":{},\"author\":7}", SES_INVALID, 23, "at byte 23: the event's author"},
+        {"{\"actions\":null,\"timestamp\":\"x\"}", SES_INVALID, 28, "at byte 28: the event's timestamp"},
+        {"{\"author\":7,\"actions\":{}}", SES_INVALID, 10, "at byte 10: the event's author"},
+    };
+    ses_session *session = agent_session(*state, "{\"a\":1}");
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_error error;
+
+    assert_ok(ses_tracked_set(tracked, "k", "\"a long value, so that offsets differ\"", SES_NUL, &error));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_code(cases[i].code, ses_tracked_append(tracked, cases[i].event, SES_NUL, NULL, NULL, &error));
+        assert_message(cases[i].words);
+        assert_int_equal(error.offset, cases[i].offset);
+    }
+    assert_code(SES_MISUSE, ses_tracked_append(tracked, NULL, 0, NULL, NULL, &error));
+    assert_int_equal(ses_session_version(session), 0);
+    agent_assert_delta(tracked, "{\"k\":\"a long value, so that offsets differ\"}");
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_values_that_break_rules_are_refused(void **state)
+{
+    ses_session *session = agent_session(*state, NULL);
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_error error;
+    char name[600];
+    char deep[2100];
+
+    memset(name, 'k', sizeof name);
+    name[SES_ID_MAX] = '\0';
+    assert_ok(ses_tracked_set(tracked, name, "1", SES_NUL, &error));
+    name[SES_ID_MAX] = 'k';
+    name[SES_ID_MAX + 1] = '\0';
+    assert_code(SES_INVALID, ses_tracked_set(tracked, name, "1", SES_NUL, &error));
+    assert_code(SES_INVALID, ses_tracked_set_string(tracked, name, "1", SES_NUL, &error));
+    assert_code(SES_INVALID, ses_tracked_set_int64(tracked, name, 1, &error));
+    assert_code(SES_INVALID, ses_tracked_set_double(tracked, name, 1, &error));
+    assert_code(SES_INVALID, ses_tracked_set_bool(tracked, name, 1, &error));
+    assert_code(SES_INVALID, ses_tracked_remove(tracked, name, &error));
+    memcpy(name, "user:", 5);
+    name[5 + SES_ID_MAX] = '\0';
+    assert_ok(ses_tracked_remove(tracked, name, &error));
+    assert_code(SES_INVALID, ses_tracked_set(tracked, "\xff", "1", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "", "1", SES_NUL, &error));
+    assert_code(SES_INVALID, ses_tracked_set_string(tracked, "s", "\xc3", SES_NUL, &error));
+    assert_code(SES_JSON, ses_tracked_set(tracked, "s", "{\"a\":", SES_NUL, &error));
+    assert_int_equal(error.offset, 5);
+    assert_code(SES_JSON, ses_tracked_set(tracked, "s", "", SES_NUL, &error));
+    assert_code(SES_JSON, ses_tracked_set(tracked, "s", "1 2", SES_NUL, &error));
+    assert_code(SES_JSON, ses_tracked_set(tracked, "s", "NaN", SES_NUL, &error));
+    assert_code(SES_JSON, ses_tracked_set(tracked, "s", "\"\xff\"", SES_NUL, &error));
+    assert_code(SES_MISUSE, ses_tracked_set(tracked, "s", NULL, 0, &error));
+    assert_code(SES_MISUSE, ses_tracked_set(tracked, NULL, "1", SES_NUL, &error));
+    assert_code(SES_MISUSE, ses_tracked_set_string(tracked, "s", NULL, 0, &error));
+    assert_code(SES_MISUSE, ses_tracked_set(NULL, "s", "1", SES_NUL, &error));
+    /* Three levels are the event's, its actions' and the delta's. */
+    memset(deep, '[', 998);
+    memset(deep + 998, ']', 998);
+    assert_code(SES_LIMIT, ses_tracked_set(tracked, "deep", deep, 1996, &error));
+    assert_ok(ses_tracked_set(tracked, "deep", deep + 1, 1994, &error));
+    assert_false(ses_tracked_has(tracked, "s"));
+    assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_the_tombstone_as_a_value_removes(void **state)
+{
+    ses_session *session = agent_session(*state, "{\"a\":1,\"b\":2}");
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_error error;
+
+    assert_ok(ses_tracked_set_string(tracked, "a", "__ADK_SENTINEL_REMOVED__", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "b", "\"\\u005f_ADK_SENTINEL_REMOVED__\"", SES_NUL, &error));
+    assert_ok(ses_tracked_remove(tracked, "never", &error));
+    agent_assert_value(tracked, "a", NULL);
+    agent_assert_value(tracked, "b", NULL);
+    agent_assert_shows(tracked, "{}");
+    assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{}");
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_a_read_only_view_cannot_write(void **state)
+{
+    ses_session *session = agent_session(*state, "{\"a\":1}");
+    ses_tracked *tracked = agent_view(session, SES_TRACK_READ_ONLY);
+    ses_error error;
+
+    agent_assert_value(tracked, "a", "1");
+    assert_code(SES_READONLY, ses_tracked_set(tracked, "a", "2", SES_NUL, &error));
+    assert_code(SES_READONLY, ses_tracked_set_string(tracked, "a", "2", SES_NUL, &error));
+    assert_code(SES_READONLY, ses_tracked_set_int64(tracked, "a", 2, &error));
+    assert_code(SES_READONLY, ses_tracked_set_double(tracked, "a", 2, &error));
+    assert_code(SES_READONLY, ses_tracked_set_bool(tracked, "a", 1, &error));
+    assert_code(SES_READONLY, ses_tracked_remove(tracked, "a", &error));
+    assert_code(SES_READONLY, ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_READONLY, ses_output_append(tracked, "{}", SES_NUL, "me", "k", NULL, NULL, &error));
+    agent_assert_shows(tracked, "{\"a\":1}");
+    assert_int_equal(ses_session_version(session), 0);
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_a_dropped_view_leaves_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = agent_session(fixture, "{\"a\":1}");
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_error error;
+
+    assert_ok(ses_tracked_set(tracked, "a", "2", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "temp:b", "2", SES_NUL, &error));
+    ses_tracked_close(tracked);
+    assert_string_equal(ses_state_json(session, NULL), "{\"a\":1}");
+    assert_ok(ses_refresh(session, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"a\":1}");
+    assert_int_equal(ses_session_stored(session), 0);
+    ses_session_close(session);
+    ses_tracked_close(NULL);
+}
+
+static void test_views_on_one_handle_keep_their_writes_apart(void **state)
+{
+    ses_session *session = agent_session(*state, "{\"a\":1}");
+    ses_tracked *left = agent_view(session, 0);
+    ses_tracked *right = agent_view(session, 0);
+    ses_error error;
+
+    assert_ok(ses_tracked_set(left, "a", "\"left\"", SES_NUL, &error));
+    assert_ok(ses_tracked_set(right, "a", "\"right\"", SES_NUL, &error));
+    assert_ok(ses_tracked_set(left, "temp:l", "1", SES_NUL, &error));
+    agent_assert_value(left, "a", "\"left\"");
+    agent_assert_value(right, "a", "\"right\"");
+    agent_assert_value(right, "temp:l", NULL);
+    assert_ok(ses_tracked_append(left, "{\"invocationId\":\"i\"}", SES_NUL, NULL, NULL, &error));
+    agent_assert_value(left, "a", "\"left\"");
+    agent_assert_value(right, "a", "\"right\"");
+    agent_assert_value(right, "temp:l", "1");
+    assert_ok(ses_tracked_append(right, "{\"invocationId\":\"i\"}", SES_NUL, NULL, NULL, &error));
+    agent_assert_value(left, "a", "\"right\"");
+    ses_tracked_close(left);
+    ses_tracked_close(right);
+    ses_session_close(session);
+}
+
+static void test_a_view_of_a_closed_handle_is_refused(void **state)
+{
+    ses_session *session = agent_session(*state, "{\"a\":1}");
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_tracked *none = tracked;
+    ses_error error;
+    const char *text = NULL;
+    char *json = NULL;
+    int64_t integer;
+    double number;
+    int flag;
+
+    assert_ok(ses_tracked_set(tracked, "b", "2", SES_NUL, &error));
+    ses_session_retain(session);
+    ses_session_close(session);
+    ses_session_close(session); /* once is enough */
+    assert_false(ses_session_is_open(session));
+    assert_code(SES_MISUSE, ses_tracked_set(tracked, "a", "2", SES_NUL, &error));
+    assert_message("the session handle is closed");
+    assert_code(SES_MISUSE, ses_tracked_remove(tracked, "a", &error));
+    assert_code(SES_MISUSE, ses_tracked_get(tracked, "b", &text, NULL, &error));
+    assert_code(SES_MISUSE, ses_tracked_get_string(tracked, "b", &text, NULL, &error));
+    assert_code(SES_MISUSE, ses_tracked_get_int64(tracked, "b", &integer, &error));
+    assert_code(SES_MISUSE, ses_tracked_get_double(tracked, "b", &number, &error));
+    assert_code(SES_MISUSE, ses_tracked_get_bool(tracked, "b", &flag, &error));
+    assert_code(SES_MISUSE, ses_tracked_json(tracked, &json, NULL, &error));
+    assert_code(SES_MISUSE, ses_tracked_delta(tracked, &json, NULL, &error));
+    assert_code(SES_MISUSE, ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_tracked_render(tracked, "x", SES_NUL, NULL, &json, NULL, &error));
+    assert_code(SES_MISUSE, ses_track(session, 0, &none, &error));
+    assert_message("the session handle is closed");
+    assert_null(none);
+    assert_false(ses_tracked_has(tracked, "b"));
+    assert_code(SES_MISUSE, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    assert_message("the session handle is closed");
+    assert_code(SES_MISUSE, ses_append_batch(session, NULL, 0, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_refresh(session, &error));
+    assert_code(SES_MISUSE, ses_state_get(session, "a", &text, NULL, &error));
+    assert_code(SES_MISUSE, ses_state_string(session, "a", &text, NULL, &error));
+    assert_code(SES_MISUSE, ses_state_at(session, 0, &text, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_invocation_begin(session, "i", &error));
+    assert_code(SES_MISUSE, ses_invocation_end(session, &error));
+    assert_code(SES_MISUSE, ses_render(session, "x", SES_NUL, NULL, &json, NULL, &error));
+    assert_message("the session handle is closed");
+    assert_string_equal(ses_session_id(session), "session"); /* the memory is kept */
+    ses_session_release(session);
+    ses_tracked_close(tracked);
+}
+
+static void test_a_view_outlives_its_store(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = agent_session(fixture, "{\"a\":1}");
+    ses_tracked *tracked = agent_view(session, 0);
+    char *text = NULL;
+    ses_error error;
+
+    assert_ok(ses_tracked_set(tracked, "b", "2", SES_NUL, &error));
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    assert_code(SES_MISUSE, ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
+    /* What the handle and the view hold can still be looked at. */
+    assert_ok(ses_tracked_render(tracked, "{a}{b}", SES_NUL, NULL, &text, NULL, &error));
+    assert_string_equal(text, "12");
+    ses_free(text);
+    ses_session_close(session);
+    ses_tracked_close(tracked);
+    ses_session_release(NULL);
+    ses_session_retain(NULL);
+    assert_false(ses_session_is_open(NULL));
+    assert_null(ses_store_allocator(NULL));
+}
+
+struct visit {
+    char seen[400];
+    int stop_at;
+    int answer;
+};
+
+static int visit(void *context, const char *name, const char *json, size_t len)
+{
+    struct visit *visit = context;
+    assert_int_equal(strlen(json), len);
+    strcat(visit->seen, name);
+    strcat(visit->seen, "=");
+    strcat(visit->seen, json);
+    strcat(visit->seen, " ");
+    return --visit->stop_at == 0 ? visit->answer : 0;
+}
+
+static void test_each_visits_in_the_order_of_state_json(void **state)
+{
+    ses_session *session = agent_session(
+        *state,
+        "{\"m\":1,\"user:b\":2,\"app:z\":3,\"app:a\":4,\"x\":5,\"App:n\":6,\"other:n\":7,\"user:\":8}");
+    ses_tracked *tracked = agent_view(session, 0);
+    struct visit all = {.stop_at = 0};
+    struct visit some = {.stop_at = 2, .answer = 77};
+    struct visit failing = {.stop_at = 1, .answer = SES_IO};
+    ses_error error;
+
+    assert_ok(ses_tracked_set(tracked, "temp:t", "0", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "a", "0", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "zz", "0", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "m", "0", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "app:b", "0", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "mm", "0", SES_NUL, &error));
+    assert_ok(ses_tracked_remove(tracked, "x", &error));
+    assert_ok(ses_tracked_remove(tracked, "gone", &error));
+    assert_ok(ses_tracked_remove(tracked, "user:zzz", &error));
+    assert_ok(ses_tracked_each(tracked, visit, &all, &error));
+    assert_string_equal(all.seen,
+                        "app:a=4 app:b=0 app:z=3 user:=8 user:b=2 App:n=6 a=0 m=0 mm=0 other:n=7 zz=0 "
+                        "temp:t=0 ");
+    assert_code(77, ses_tracked_each(tracked, visit, &some, &error));
+    assert_string_equal(some.seen, "app:a=4 app:b=0 ");
+    assert_code(SES_IO, ses_tracked_each(tracked, visit, &failing, &error));
+    assert_message("app:a");
+    assert_code(SES_MISUSE, ses_tracked_each(tracked, NULL, NULL, &error));
+    ses_tracked_close(tracked);
+    /* Of the same keys, the handle alone and a view make the same text. */
+    tracked = agent_view(session, 0);
+    agent_assert_shows(tracked, ses_state_json(session, NULL));
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_partial_events_keep_the_writes_and_retries_end_them(void **state)
+{
+    ses_session *session = agent_session(*state, NULL);
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_appended appended;
+    ses_error error;
+
+    assert_ok(ses_tracked_set(tracked, "k", "1", SES_NUL, &error));
+    assert_code(SES_PARTIAL,
+                ses_tracked_append(tracked, "{\"partial\":true}", SES_NUL, NULL, &appended, &error));
+    assert_true(ses_tracked_changed(tracked));
+    assert_ok(ses_tracked_append(tracked, EVENT(""), SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_tracked_set(tracked, "k", "1", SES_NUL, &error));
+    assert_code(SES_DUPLICATE, ses_tracked_append(tracked, EVENT(""), SES_NUL, NULL, NULL, &error));
+    assert_false(ses_tracked_changed(tracked));
+    assert_ok(ses_tracked_set(tracked, "k", "2", SES_NUL, &error));
+    assert_code(SES_EXISTS, ses_tracked_append(tracked, EVENT(""), SES_NUL, NULL, NULL, &error));
+    assert_true(ses_tracked_changed(tracked));
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_a_stale_view_keeps_its_writes_for_another_try(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = agent_session(fixture, "{\"n\":1}");
+    ses_tracked *tracked = agent_view(session, 0);
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    ses_error error;
+
+    assert_ok(ses_tracked_set(tracked, "k", "1", SES_NUL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &agent_key, "{\"actions\":{\"stateDelta\":{\"n\":2}}}",
+                                SES_NUL, NULL, NULL, &error));
+    assert_code(SES_STALE, ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
+    agent_assert_shows(tracked, "{\"k\":1,\"n\":1}");
+    assert_ok(ses_refresh(session, &error));
+    agent_assert_shows(tracked, "{\"k\":1,\"n\":2}");
+    assert_ok(ses_append_by_key(fixture->store, &agent_key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, &anyway, NULL, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"k\":1,\"n\":2}");
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_missing_arguments_are_misuse(void **state)
+{
+    ses_session *session = agent_session(*state, NULL);
+    ses_tracked *tracked = NULL;
+    ses_error error;
+
+    assert_code(SES_MISUSE, ses_track(NULL, 0, &tracked, &error));
+    assert_code(SES_MISUSE, ses_track(session, 0, NULL, &error));
+    assert_code(SES_MISUSE, ses_track(session, 2, &tracked, &error));
+    tracked = agent_view(session, 0);
+    assert_code(SES_MISUSE, ses_tracked_get(tracked, "a", NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_tracked_json(tracked, NULL, NULL, &error));
+    assert_false(ses_tracked_has(tracked, NULL));
+    assert_false(ses_tracked_has(NULL, "a"));
+    assert_false(ses_tracked_changed(NULL));
+    assert_int_equal(ses_tracked_set(tracked, "a", "x", 1, NULL), SES_JSON); /* an error may be left out */
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+/* Many keys, set in no order: each is found, and they come out sorted. */
+static void test_many_keys(void **state)
+{
+    ses_session *session = agent_session(*state, NULL);
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_error error;
+    char name[16];
+
+    for (int i = 0; i < 1000; i++) {
+        snprintf(name, sizeof name, "k%03d", i * 7 % 1000);
+        assert_ok(ses_tracked_set_int64(tracked, name, i, &error));
+    }
+    for (int i = 0; i < 1000; i++) {
+        int64_t value = 0;
+        snprintf(name, sizeof name, "k%03d", i * 7 % 1000);
+        assert_ok(ses_tracked_get_int64(tracked, name, &value, &error));
+        assert_int_equal(value, i);
+    }
+    assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
+    assert_int_equal(ses_state_count(session), 1000);
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_reads_see_own_writes_then_temp_then_the_session),
+        TEST(test_every_kind_of_value_is_written_exactly),
+        TEST(test_doubles_are_the_shortest_text_that_reads_back),
+        TEST(test_typed_reads_tell_missing_type_and_range_apart),
+        TEST(test_append_puts_the_delta_in_and_leaves_the_view_clean),
+        TEST(test_splicing_keeps_every_other_byte),
+        TEST(test_the_views_writes_win_over_the_events_own_delta),
+        TEST(test_a_view_without_writes_appends_the_event_as_it_is),
+        TEST(test_refused_events_change_nothing),
+        TEST(test_values_that_break_rules_are_refused),
+        TEST(test_the_tombstone_as_a_value_removes),
+        TEST(test_a_read_only_view_cannot_write),
+        TEST(test_a_dropped_view_leaves_nothing),
+        TEST(test_views_on_one_handle_keep_their_writes_apart),
+        TEST(test_a_view_of_a_closed_handle_is_refused),
+        TEST(test_a_view_outlives_its_store),
+        TEST(test_each_visits_in_the_order_of_state_json),
+        TEST(test_partial_events_keep_the_writes_and_retries_end_them),
+        TEST(test_a_stale_view_keeps_its_writes_for_another_try),
+        TEST(test_missing_arguments_are_misuse),
+        TEST(test_many_keys),
+    };
+    return cmocka_run_group_tests_name("tracked", tests, NULL, NULL);
+}
