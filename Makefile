@@ -106,9 +106,9 @@ $(B)/tools/bench/bench: $(BENCH_OBJECTS) $(LIBRARY)
 deps:
 	@sh tools/deps.sh
 
-## demo: store a conversation, and show it with the sqlite3 program
-demo: $(B)/tools/demo
-	@sh tools/demo.sh $(B)/tools/demo $(B)/demo.db
+## demo: store a conversation, show it with the sqlite3 program, and run a small agent
+demo: $(B)/tools/demo $(B)/tools/agent
+	@sh tools/demo.sh $(B)/tools/demo $(B)/demo.db $(B)/tools/agent
 
 ## bench: time seslite against a bare SQLite program and itself; also writes build/bench.jsonl
 bench: $(B)/tools/bench/bench
@@ -190,6 +190,47 @@ coverage:
 	    --print-summary --fail-under-line 95 --txt build/coverage/coverage.txt
 	@grep -E '^(lib|TOTAL)' build/coverage/coverage.txt
 
+# ------------------------------------------------------------------------------------------------ fuzzing
+
+# Each test/fuzz/fuzz_*.c is a target of libFuzzer, which is clang's. The corpus to begin with is in the
+# repository; what is found beyond it goes to build/fuzz/corpus.
+FUZZ_CC   ?= clang
+FUZZ_RUNS ?= 1000000
+FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZ_TARGETS := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
+FUZZ_OBJECTS := $(patsubst lib/%.c,$(B)/fuzz/lib/%.o,$(filter-out lib/%cjson.c lib/cjson_text.c,$(wildcard lib/*.c)))
+FUZZ_OBJECTS += $(B)/fuzz/sql_text.o
+FUZZ_COMPILE  = $(FUZZ_CC) $(BASE) $(FUZZ_FLAGS) -Iinclude -Ilib -I$(B)/gen $(SQLITE_CFLAGS) $(CPPFLAGS) -MMD -MP
+
+$(B)/fuzz/lib/%.o: lib/%.c $(B)/gen/statement_ids.h
+	@mkdir -p $(@D)
+	$(FUZZ_COMPILE) -c -o $@ $<
+
+$(B)/fuzz/sql_text.o: $(B)/gen/sql_text.c $(B)/gen/statement_ids.h
+	@mkdir -p $(@D)
+	$(FUZZ_COMPILE) -c -o $@ $<
+
+$(B)/fuzz/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(FUZZ_OBJECTS)
+	$(FUZZ_COMPILE) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJECTS) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS)
+
+.PHONY: fuzz
+## fuzz: feed each fuzz target a million inputs, with the sanitizers on (FUZZ_RUNS=..., FUZZ_TARGETS=...)
+fuzz:
+	@mkdir -p $(B)/fuzz
+	@if echo 'int LLVMFuzzerTestOneInput(const char *d, long n) {return d && n > 0 ? 0 : 0;}' | \
+	    $(FUZZ_CC) -x c -fsanitize=fuzzer,address,undefined -o $(B)/fuzz/probe - 2>/dev/null; then \
+	    for target in $(FUZZ_TARGETS); do \
+	        $(MAKE) --no-print-directory $(B)/fuzz/fuzz_$$target || exit 1; \
+	        mkdir -p $(B)/fuzz/corpus/$$target; \
+	        $(B)/fuzz/fuzz_$$target -runs=$(FUZZ_RUNS) -max_len=1024 -timeout=10 -verbosity=1 \
+	            -artifact_prefix=$(B)/fuzz/$$target- $(B)/fuzz/corpus/$$target test/fuzz/corpus/$$target \
+	            >$(B)/fuzz/$$target.log 2>&1 || { tail -40 $(B)/fuzz/$$target.log; exit 1; }; \
+	        echo "ok      fuzz_$$target: $$(grep -o 'Done.*' $(B)/fuzz/$$target.log)"; \
+	    done; \
+	else \
+	    echo "skipped: fuzzing, for want of $(FUZZ_CC) with libFuzzer and the sanitizers"; \
+	fi
+
 # -------------------------------------------------------------------------------------------- for packages
 
 $(B)/seslite.pc: include/seslite.h Makefile
@@ -239,4 +280,4 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
--include $(wildcard $(B)/lib/*.d $(B)/gen/*.d $(B)/test/*.d $(B)/tools/*.d $(B)/tools/bench/*.d)
+-include $(wildcard $(B)/fuzz/*.d $(B)/fuzz/lib/*.d $(B)/lib/*.d $(B)/gen/*.d $(B)/test/*.d $(B)/tools/*.d $(B)/tools/bench/*.d)

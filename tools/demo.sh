@@ -1,9 +1,11 @@
 #!/bin/sh
 # Stores a conversation in one process, reads it in another, and shows the file with the sqlite3 program.
-#     sh tools/demo.sh DEMO-PROGRAM FILE
+# Then a small agent runs, whose model is a script.
+#     sh tools/demo.sh DEMO-PROGRAM FILE AGENT-PROGRAM
 set -eu
 demo=$1
 file=$2
+agent=$3
 
 say() { printf '\n== %s\n\n' "$1"; }
 show() { printf '   sqlite3 %s "%s"\n\n' "$file" "$1"; sqlite3 -box "$file" "$1"; echo; }
@@ -28,4 +30,9 @@ show "SELECT key, value FROM merged_state"
 say "5. Sessions with their counts; and nothing of temp: anywhere in the file"
 show "SELECT * FROM session_overview"
 show "SELECT count(*) AS events_that_mention_temp FROM events WHERE body LIKE '%temp:%'"
-echo "The file stays: sqlite3 $file"
+
+say "6. An agent at work (tools/agent.c). Look: state in the instructions, temp: gone with its invocation"
+rm -f "$file-agent" "$file-agent-wal" "$file-agent-shm"
+"$agent" "$file-agent"
+echo
+echo "The files stay: sqlite3 $file; sqlite3 $file-agent"

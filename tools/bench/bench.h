@@ -108,5 +108,6 @@ void library_fill(struct library *library, int64_t events, int keys);
 void bench_basics(void);  /* appends and gets beside the bare program; large sessions beside empty ones */
 void bench_threads(void); /* group commit, batches, readers beside a writer */
 void bench_scale(void);   /* long logs, large files, memory */
+void bench_agent(void);   /* templates */
 
 #endif

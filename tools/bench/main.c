@@ -1,5 +1,5 @@
 /*
- *     bench [--json FILE] [--folder FOLDER] [basics] [threads] [scale]
+ *     bench [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent]
  *
  * Run from the top of the repository. Without names, everything. Exits with 2 when a claim is not reached.
  */
@@ -137,6 +137,8 @@ int main(int argc, char **argv)
         bench_threads();
     if (wanted(argc, argv, "scale"))
         bench_scale();
+    if (wanted(argc, argv, "agent"))
+        bench_agent();
     if (json)
         fclose(json);
     return all_reached ? 0 : 2;

@@ -1,0 +1,55 @@
+/*
+ * Reading events: whatever the text, it is read or refused with a message, and what is borrowed lies where it
+ * can be read. The output key is tried on the same text.
+ */
+#include "fuzz.h"
+
+static unsigned sum;
+
+/* Touches every byte, for the sanitizer to see. */
+static void touch(const char *text, size_t len)
+{
+    for (size_t i = 0; text && i < len; i++)
+        sum += (unsigned char)text[i];
+}
+
+static void touch_function(const ses_function *function)
+{
+    touch(function->id.text, function->id.len);
+    touch(function->name.text, function->name.len);
+    touch(function->json.text, function->json.len);
+    must(!function->json.text || function->json.text[0] == '{');
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static ses_store *store;
+    ses_content *content = NULL;
+    char *delta = NULL;
+    ses_error error;
+
+    if (!store)
+        store = fuzz_store();
+    int code = ses_content_open(store, (const char *)data, size, &content, &error);
+    must_tell(code, &error);
+    must((code == SES_OK) == (content != NULL));
+    if (code == SES_OK) {
+        size_t len = 0;
+        const char *text = ses_content_text(content, &len);
+        touch(text, len);
+        must(!text || (text[len] == '\0' && fuzz_is_utf8(text, len)));
+        for (size_t i = 0; i < ses_content_call_count(content); i++)
+            touch_function(ses_content_call(content, i));
+        for (size_t i = 0; i < ses_content_response_count(content); i++)
+            touch_function(ses_content_response(content, i));
+        int final = ses_content_is_final(content);
+        must(ses_output_delta(store, (const char *)data, size, "a", "k", &delta, &len, &error) == SES_OK);
+        must(!delta || (final && text && delta[len] == '\0'));
+        ses_free(delta);
+        ses_content_close(content);
+    } else {
+        must(ses_output_delta(store, (const char *)data, size, "a", "k", &delta, NULL, &error) == code);
+        must(!delta);
+    }
+    return 0;
+}

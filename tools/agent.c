@@ -1,0 +1,260 @@
+/*
+ * A small but whole agent on seslite, without a network: its model is a script. It shows how a framework uses the
+ * agent layer, in the order in which it happens:
+ *
+ *     a user's message begins an invocation; a callback in front of the agent writes state; the model is given an
+ *     instruction rendered from the state, and asks for a tool; the tool writes state of its own; a sub-agent, in
+ *     the same invocation, reads what the tool left for it; the final response is saved under an output key; and
+ *     the next turn's instruction uses it.
+ *
+ *     agent FILE
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "seslite.h"
+
+static const ses_key key = {.app = "travel", .user = "alice", .session = "oslo"};
+
+static void must(int code, const ses_error *error)
+{
+    if (code < 0) {
+        fprintf(stderr, "agent: %s: %s\n", ses_code_name(code), error->message);
+        exit(1);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- the model */
+
+/* What a model answers in one turn: text, or the call of a function. */
+struct answer {
+    const char *text;
+    const char *function;
+    const char *args;
+};
+
+/* A model would be sent the instruction and the session's events. This one prints what it is told, and answers as
+ * its script says. */
+static const struct answer script[] = {
+    {.function = "get_forecast", .args = "{\"city\":\"Oslo\",\"day\":\"tomorrow\"}"},
+    {.text = "A wool coat and boots."},
+    {.text = "Yes: snow, and down to -7.5 degrees. Take a wool coat and boots."},
+    {.text = "Then the same coat will do: it stays cold in Oslo."},
+};
+
+static struct answer ask_model(const char *agent, const char *instruction)
+{
+    static size_t turn;
+    printf("  [%s is told: %s]\n", agent, instruction);
+    return script[turn++];
+}
+
+/* -------------------------------------------------------------------------------------------- the agents */
+
+struct agent {
+    const char *name;
+    const char *branch;      /* NULL: the agent that the user talks to */
+    const char *instruction; /* a template over the state */
+    const char *output_key;  /* where its final text is kept; NULL: nowhere */
+};
+
+static const struct agent travel_agent = {
+    .name = "travel_agent",
+    .instruction =
+        "Speak {user:language}. This is message {user:messages}. You said last: \"{last_answer?}\". "
+        "The packer says: \"{temp:packing?}\"",
+    .output_key = "last_answer",
+};
+
+/* It works for the travel agent, in the same invocation. Its output is of no use behind that: temp:. */
+static const struct agent packer = {
+    .name = "packer",
+    .branch = "travel_agent.packer",
+    .instruction = "Name what to wear in {last_city} when it is like this: {temp:forecast}",
+    .output_key = "temp:packing",
+};
+
+/* The newest event of the session, read as a user interface or a runner would. */
+static void show_newest(ses_store *store, const ses_session *session)
+{
+    const ses_event *event = ses_session_event(session, ses_session_event_count(session) - 1);
+    ses_content *content = NULL;
+    ses_error error;
+
+    must(ses_content_open(store, event->json, event->json_len, &content, &error), &error);
+    const char *text = ses_content_text(content, NULL);
+    const ses_function *call = ses_content_call(content, 0);
+    const ses_function *response = ses_content_response(content, 0);
+    printf("%2" PRId64 " %-12s ", event->seq, event->author);
+    if (text)
+        printf("%s\n", text);
+    else if (call)
+        printf("calls %.*s%.*s\n", (int)call->name.len, call->name.text, (int)call->json.len,
+               call->json.text);
+    else if (response)
+        printf("%.*s answers %.*s\n", (int)response->name.len, response->name.text, (int)response->json.len,
+               response->json.text);
+    else
+        printf("(state only)\n");
+    ses_content_close(content);
+}
+
+/* An event by the author, in the invocation that the handle is in. */
+static ses_builder *build(ses_store *store, const ses_session *session, const char *author)
+{
+    ses_builder *builder = NULL;
+    ses_error error;
+    must(ses_builder_open(store, author, ses_invocation_id(session), &builder, &error), &error);
+    return builder;
+}
+
+/* Appends what was built together with what the view wrote, in one transaction. Without a view: as it is. */
+static void append(ses_store *store, ses_session *session, ses_tracked *tracked, ses_builder *builder)
+{
+    ses_error error;
+    size_t len = 0;
+    const char *event = ses_builder_json(builder, &len);
+
+    if (tracked)
+        must(ses_tracked_append(tracked, event, len, NULL, NULL, &error), &error);
+    else
+        must(ses_append(session, event, len, NULL, NULL, &error), &error);
+    ses_builder_close(builder);
+    show_newest(store, session);
+}
+
+/* In front of the agent's turn. What a callback writes goes through a view, and is stored with an event; if the
+ * callback failed before that, closing the view would be all there is to undo. */
+static void before_agent(ses_store *store, ses_session *session)
+{
+    ses_tracked *tracked = NULL;
+    ses_error error;
+    int64_t messages = 0;
+
+    must(ses_track(session, 0, &tracked, &error), &error);
+    int code = ses_tracked_get_int64(tracked, "user:messages", &messages, &error);
+    if (code != SES_NOTFOUND) /* the first message of all */
+        must(code, &error);
+    must(ses_tracked_set_int64(tracked, "user:messages", messages + 1, &error), &error);
+    append(store, session, tracked, build(store, session, travel_agent.name));
+    ses_tracked_close(tracked);
+}
+
+/* The tool. Its response and its state are one event: both are stored, or neither. */
+static void get_forecast(ses_store *store, ses_session *session, const ses_function *call)
+{
+    static const char forecast[] = "{\"low\":-7.50,\"sky\":\"snow\"}";
+    ses_tracked *tracked = NULL;
+    ses_builder *builder = build(store, session, travel_agent.name);
+    ses_error error;
+    char id[64];
+
+    snprintf(id, sizeof id, "%.*s", (int)call->id.len, call->id.text);
+    must(ses_track(session, 0, &tracked, &error), &error);
+    must(ses_tracked_set_string(tracked, "last_city", "Oslo", SES_NUL, &error), &error);
+    must(ses_tracked_set(tracked, "temp:forecast", forecast, SES_NUL, &error), &error);
+    must(ses_builder_function_response(builder, id, "get_forecast", forecast, SES_NUL, &error), &error);
+    append(store, session, tracked, builder);
+    ses_tracked_close(tracked);
+}
+
+/* The instruction, with the state as it is now. A read-only view is what a template should get. */
+static char *render(ses_session *session, const struct agent *agent)
+{
+    ses_tracked *tracked = NULL;
+    ses_error error;
+    char *text = NULL;
+
+    must(ses_track(session, SES_TRACK_READ_ONLY, &tracked, &error), &error);
+    must(ses_tracked_render(tracked, agent->instruction, SES_NUL, NULL, &text, NULL, &error), &error);
+    ses_tracked_close(tracked);
+    return text;
+}
+
+/* Stores the agent's answer. When it is final, its text goes under the output key, in the same transaction. */
+static void store_answer(ses_store *store, ses_session *session, const struct agent *agent,
+                         struct answer answer)
+{
+    ses_builder *builder = build(store, session, agent->name);
+    ses_tracked *tracked = NULL;
+    ses_error error;
+    char branch[64];
+
+    if (answer.function)
+        must(ses_builder_function_call(builder, "call-1", answer.function, answer.args, SES_NUL, &error),
+             &error);
+    else
+        must(ses_builder_text(builder, answer.text, SES_NUL, &error), &error);
+    if (agent->branch) {
+        snprintf(branch, sizeof branch, "\"%s\"", agent->branch);
+        must(ses_builder_field(builder, "branch", branch, SES_NUL, &error), &error);
+    }
+    must(ses_track(session, 0, &tracked, &error), &error);
+    size_t len = 0;
+    const char *event = ses_builder_json(builder, &len);
+    must(ses_output_append(tracked, event, len, agent->name, agent->output_key, NULL, NULL, &error), &error);
+    ses_tracked_close(tracked);
+    ses_builder_close(builder);
+    show_newest(store, session);
+}
+
+/* Until the agent's final response: asks the model, and runs what it asks for. */
+static void run_agent(ses_store *store, ses_session *session, const struct agent *agent)
+{
+    int final = 0;
+
+    while (!final) {
+        char *instruction = render(session, agent);
+        store_answer(store, session, agent, ask_model(agent->name, instruction));
+        ses_free(instruction);
+
+        const ses_event *event = ses_session_event(session, ses_session_event_count(session) - 1);
+        ses_content *content = NULL;
+        ses_error error;
+        must(ses_content_open(store, event->json, event->json_len, &content, &error), &error);
+        final = ses_content_is_final(content);
+        if (!final) {
+            get_forecast(store, session, ses_content_call(content, 0));
+            run_agent(store, session, &packer); /* the sub-agent sees the tool's temp: values */
+        }
+        ses_content_close(content);
+    }
+}
+
+static void run_turn(ses_store *store, ses_session *session, const char *message)
+{
+    ses_builder *builder;
+    ses_error error;
+
+    must(ses_invocation_begin(session, NULL, &error), &error); /* NULL: an id is made */
+    builder = build(store, session, "user");
+    must(ses_builder_text(builder, message, SES_NUL, &error), &error);
+    append(store, session, NULL, builder);
+    before_agent(store, session);
+    run_agent(store, session, &travel_agent);
+    printf("   in the invocation: %s\n", ses_state_json(session, NULL));
+    must(ses_invocation_end(session, &error), &error); /* the temp: values go */
+}
+
+int main(int argc, char **argv)
+{
+    ses_store *store = NULL;
+    ses_session *session = NULL;
+    ses_error error;
+
+    if (argc != 2) {
+        fprintf(stderr, "usage: agent FILE\n");
+        return 2;
+    }
+    must(ses_open(argv[1], NULL, &store, &error), &error);
+    must(ses_create(store, &key, "{\"user:language\":\"English\"}", SES_NUL, &session, &error), &error);
+    run_turn(store, session, "Will I need a coat in Oslo tomorrow?");
+    puts("");
+    run_turn(store, session, "And the day after?");
+    printf("\nwhat stays: %s\n", ses_state_json(session, NULL));
+    ses_session_close(session);
+    ses_close(store);
+    return 0;
+}
