@@ -119,9 +119,15 @@ typedef struct ses_error {
     char message[488]; /* what, where, and what to do about it; UTF-8, cut to fit */
 } ses_error;
 
-/* -------------------------------------------------------------------------------------------- memory */
+/* ----------------------------------------------------------------------------------- texts and memory */
 
 #define SES_NUL ((size_t)-1)
+
+/* A text and its length: into a call, `len` may be SES_NUL; what comes out need not end in a NUL. */
+typedef struct ses_text {
+    const char *text;
+    size_t len; /* bytes */
+} ses_text;
 
 /*
  * The allocator of a store, in the shape of malloc, realloc and free, each with a context. All three must be
@@ -459,12 +465,6 @@ SES_API int ses_append(ses_session *session, const char *event, size_t event_len
 SES_API int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
                               const ses_append_options *options, ses_appended *appended, ses_error *error);
 
-/* One JSON text of a batch. */
-typedef struct ses_text {
-    const char *text;
-    size_t len; /* bytes, or SES_NUL */
-} ses_text;
-
 /*
  * Appends `count` events in order in one transaction: all or none. `appended` (may be NULL) has room for
  * `count`; partial and duplicate events are told apart there. On failure `error->index` says which event.
@@ -588,14 +588,19 @@ SES_API int ses_builder_part(ses_builder *builder, const char *json, size_t len,
 /* A whole content of the caller's, a JSON object, in place of parts: those that were added go, and none can be added
  * any more (MISUSE). */
 SES_API int ses_builder_content(ses_builder *builder, const char *json, size_t len, ses_error *error);
-/* `actions.stateDelta`, a JSON object; and any other field of `actions` or of the event ("branch",
- * "customMetadata", "partial", "longRunningToolIds", "id", "timestamp" ...) as JSON. Given again, the last one
- * counts. INVALID for the fields that have a call of their own. */
+/* `actions.stateDelta`, a JSON object. Given again, the last one counts. */
 SES_API int ses_builder_delta(ses_builder *builder, const char *json, size_t len, ses_error *error);
-SES_API int ses_builder_action(ses_builder *builder, const char *field, const char *json, size_t len,
-                               ses_error *error);
+/* Any other field of the event ("customMetadata", "partial", "longRunningToolIds", "timestamp" ...) or of its actions
+ * ("skipSummarization", "artifactDelta" ...), as JSON; or as a text ("branch", "id", "errorMessage",
+ * "transferToAgent" ...). Given again, the last one counts. INVALID for the fields that have a call of their own. */
 SES_API int ses_builder_field(ses_builder *builder, const char *field, const char *json, size_t len,
                               ses_error *error);
+SES_API int ses_builder_field_string(ses_builder *builder, const char *field, const char *text, size_t len,
+                                     ses_error *error);
+SES_API int ses_builder_action(ses_builder *builder, const char *field, const char *json, size_t len,
+                               ses_error *error);
+SES_API int ses_builder_action_string(ses_builder *builder, const char *field, const char *text, size_t len,
+                                      ses_error *error);
 
 /* The event, borrowed until the next call on the builder. `len` may be NULL. NULL only when memory is out. */
 SES_API const char *ses_builder_json(ses_builder *builder, size_t *len);
@@ -608,7 +613,7 @@ SES_API const char *ses_builder_json(ses_builder *builder, size_t *len);
  */
 typedef struct ses_content ses_content;
 
-/* A call of a function, or the response to one. Texts are not NUL-terminated; those that are absent are NULL. */
+/* A call of a function, or the response to one. What is absent has a NULL text. */
 typedef struct ses_function {
     ses_text id;
     ses_text name;

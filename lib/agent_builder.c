@@ -300,6 +300,38 @@ int ses_builder_field(ses_builder *builder, const char *field, const char *json,
     return code;
 }
 
+/* Sets the field to the text. */
+static int put_text_field(ses_builder *builder, const char *field, const char *text, size_t len,
+                          int (*set)(ses_builder *, const char *, const char *, size_t, ses_error *),
+                          ses_error *error)
+{
+    struct span plain;
+    int code = check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = check_utf8(text, len, "text", &plain, error);
+    if (code == SES_OK) {
+        struct buffer json;
+        buffer_init(&json, &builder->allocator);
+        json_add_string(&json, plain.ptr, plain.len);
+        code = json.failed ? error_nomem(error) : set(builder, field, json.data, json.len, error);
+        buffer_free(&json);
+    }
+    return code;
+}
+
+int ses_builder_action_string(ses_builder *builder, const char *field, const char *text, size_t len,
+                              ses_error *error)
+{
+    return put_text_field(builder, field, text, len, ses_builder_action, error);
+}
+
+int ses_builder_field_string(ses_builder *builder, const char *field, const char *text, size_t len,
+                             ses_error *error)
+{
+    return put_text_field(builder, field, text, len, ses_builder_field, error);
+}
+
 /* ---------------------------------------------------------------------------------------- the event */
 
 static void add_content(const ses_builder *builder, struct buffer *json, size_t start)

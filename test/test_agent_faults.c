@@ -284,6 +284,11 @@ static int step_builder_field(struct scene *scene, ses_error *error)
     return ses_builder_field(scene->builder, "branch", "\"b\"", SES_NUL, error);
 }
 
+static int step_builder_field_string(struct scene *scene, ses_error *error)
+{
+    return ses_builder_field_string(scene->builder, "branch", "b", SES_NUL, error);
+}
+
 static int step_builder_json(struct scene *scene, ses_error *error)
 {
     ses_builder *builder = NULL;
@@ -376,9 +381,10 @@ static const struct named_step steps[] = {
     STEP(builder_call),   STEP(builder_response),
     STEP(builder_part),   STEP(builder_content),
     STEP(builder_delta),  STEP(builder_action),
-    STEP(builder_field),  STEP(builder_json),
-    STEP(render),         STEP(render_long),
-    STEP(begin),          STEP(begin_made),
+    STEP(builder_field),  STEP(builder_field_string),
+    STEP(builder_json),   STEP(render),
+    STEP(render_long),    STEP(begin),
+    STEP(begin_made),
 };
 
 /* -------------------------------------------------------------------------------------------- the tests */

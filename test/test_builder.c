@@ -102,15 +102,19 @@ static void test_fields_stand_in_the_order_of_the_adk(void **state)
     assert_ok(ses_builder_field(builder, "usage\"Metadata", "{}", SES_NUL, &error));
     assert_ok(ses_builder_field(builder, "partial", "false", SES_NUL, &error));
     assert_ok(ses_builder_field(builder, "modelVersion", "\"m\"", SES_NUL, &error));
-    assert_ok(ses_builder_field(builder, "branch", "\"a.b\"", SES_NUL, &error));
+    assert_ok(ses_builder_field_string(builder, "branch", "a.b", SES_NUL, &error));
+    assert_ok(ses_builder_field_string(builder, "errorMessage", "a \"b\"\n\0c", 8, &error));
+    assert_ok(ses_builder_action_string(builder, "transferToAgent", "other", SES_NUL, &error));
     assert_ok(ses_builder_text(builder, "t", SES_NUL, &error));
     assert_ok(ses_builder_delta(builder, "{}", SES_NUL, &error));
-    assert_builds(
-        state, builder,
-        "{\"modelVersion\":\"m\",\"content\":{\"parts\":[{\"text\":\"t\"}],\"role\":\"model\"},"
-        "\"partial\":false,\"customMetadata\":{\"k\":[]},\"usage\\\"Metadata\":{},\"invocationId\":\"i\","
-        "\"author\":\"a\",\"actions\":{\"stateDelta\":{}},\"longRunningToolIds\":[\"c-1\"],"
-        "\"branch\":\"a.b\",\"id\":\"x\",\"timestamp\":1.5}");
+    assert_builds(state, builder,
+                  "{\"modelVersion\":\"m\",\"content\":{\"parts\":[{\"text\":\"t\"}],\"role\":\"model\"},"
+                  "\"partial\":false,\"errorMessage\":\"a "
+                  "\\\"b\\\"\\n\\u0000c\",\"customMetadata\":{\"k\":[]},\"usage\\\"Metadata\":{},"
+                  "\"invocationId\":\"i\","
+                  "\"author\":\"a\",\"actions\":{\"stateDelta\":{},\"transferToAgent\":\"other\"},"
+                  "\"longRunningToolIds\":[\"c-1\"],"
+                  "\"branch\":\"a.b\",\"id\":\"x\",\"timestamp\":1.5}");
     ses_builder_close(builder);
 }
 
@@ -253,6 +257,12 @@ static void test_what_is_refused_changes_nothing(void **state)
     assert_code(SES_LIMIT, ses_builder_field(builder, "x", deep, sizeof deep, &error));
     assert_code(SES_LIMIT, ses_builder_field(builder, "x", deep + 1000, 2000, &error));
     assert_code(SES_MISUSE, ses_builder_field(NULL, "x", "1", SES_NUL, &error));
+    assert_code(SES_INVALID, ses_builder_field_string(builder, "author", "x", SES_NUL, &error));
+    assert_code(SES_INVALID, ses_builder_field_string(builder, "branch", "\xff", SES_NUL, &error));
+    assert_code(SES_MISUSE, ses_builder_field_string(builder, "branch", NULL, 0, &error));
+    assert_code(SES_MISUSE, ses_builder_field_string(NULL, "branch", "b", SES_NUL, &error));
+    assert_code(SES_INVALID, ses_builder_action_string(builder, "stateDelta", "x", SES_NUL, &error));
+    assert_code(SES_MISUSE, ses_builder_action_string(NULL, "x", "b", SES_NUL, &error));
     assert_string_equal(ses_builder_json(builder, NULL), before);
     /* 999 levels fit below the event. */
     assert_ok(ses_builder_field(builder, "x", deep + 1001, 1998, &error));

@@ -180,17 +180,14 @@ static void store_answer(ses_store *store, ses_session *session, const struct ag
     ses_builder *builder = build(store, session, agent->name);
     ses_tracked *tracked = NULL;
     ses_error error;
-    char branch[64];
 
     if (answer.function)
         must(ses_builder_function_call(builder, "call-1", answer.function, answer.args, SES_NUL, &error),
              &error);
     else
         must(ses_builder_text(builder, answer.text, SES_NUL, &error), &error);
-    if (agent->branch) {
-        snprintf(branch, sizeof branch, "\"%s\"", agent->branch);
-        must(ses_builder_field(builder, "branch", branch, SES_NUL, &error), &error);
-    }
+    if (agent->branch)
+        must(ses_builder_field_string(builder, "branch", agent->branch, SES_NUL, &error), &error);
     must(ses_track(session, 0, &tracked, &error), &error);
     size_t len = 0;
     const char *event = ses_builder_json(builder, &len);
