@@ -629,6 +629,9 @@ SES_API void ses_content_close(ses_content *content);
 /* All borrowed until the content is closed. The text is the `text` of all parts that are not `thought`,
  * concatenated; NULL when no part has one. `len` may be NULL. */
 SES_API const char *ses_content_text(const ses_content *content, size_t *len);
+/* The content itself, as it stands in the event: what a model is sent when the conversation goes on. Its text is NULL
+ * when the event has none. */
+SES_API ses_text ses_content_json(const ses_content *content);
 SES_API size_t ses_content_call_count(const ses_content *content);
 SES_API const ses_function *ses_content_call(const ses_content *content,
                                              size_t index); /* NULL past the end */

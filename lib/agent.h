@@ -113,6 +113,7 @@ struct ses_content {
     ses_allocator allocator;
     struct arena arena;
     struct span author; /* without text: none */
+    ses_text json;      /* the content itself; without text: none */
     struct buffer text;
     bool has_text;
     struct function_list calls;

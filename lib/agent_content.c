@@ -206,7 +206,10 @@ static const struct known_object content_object = {"content.", {{"parts", NULL, 
 
 static int read_content(struct content_reader *reader, ses_error *error)
 {
-    return content_read_object(reader, &content_object, error);
+    const char *from = reader->json.at;
+    int code = content_read_object(reader, &content_object, error);
+    reader->content->json = (ses_text){from, (size_t)(reader->json.at - from)};
+    return code;
 }
 
 static int read_skips_summarization(struct content_reader *reader, ses_error *error)
@@ -322,6 +325,11 @@ const char *ses_content_text(const ses_content *content, size_t *len)
     if (len)
         *len = content->text.len;
     return content->has_text ? content->text.data : NULL;
+}
+
+ses_text ses_content_json(const ses_content *content)
+{
+    return content->json;
 }
 
 size_t ses_content_call_count(const ses_content *content)

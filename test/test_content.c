@@ -61,6 +61,30 @@ static void test_text_is_that_of_all_parts_but_thoughts(void **state)
     }
 }
 
+static void test_the_content_itself(void **state)
+{
+    static const struct {
+        const char *event;
+        const char *json;
+    } cases[] = {
+        {"{\"author\":\"a\" , \"content\" : { \"role\":\"user\", \"parts\":[ ] } , \"x\":1}",
+         "{ \"role\":\"user\", \"parts\":[ ] }"},
+        {"{\"content\":{}}", "{}"},
+        {"{\"content\":null}", NULL},
+        {"{\"x\":{\"content\":{}}}", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ses_content *content = open_content(state, cases[i].event);
+        ses_text json = ses_content_json(content);
+        assert_text(json, cases[i].json);
+        assert_int_equal(json.len, cases[i].json ? strlen(cases[i].json) : 0);
+        if (json.text) /* borrowed, not copied */
+            assert_ptr_equal(json.text, strstr(cases[i].event, cases[i].json));
+        ses_content_close(content);
+    }
+}
+
 static void test_functions_in_both_spellings(void **state)
 {
     static const char event[] =
@@ -276,6 +300,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_text_is_that_of_all_parts_but_thoughts),
+        TEST(test_the_content_itself),
         TEST(test_functions_in_both_spellings),
         TEST(test_final_responses),
         TEST(test_wrong_events_are_refused_by_name),

@@ -36,7 +36,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (code == SES_OK) {
         size_t len = 0;
         const char *text = ses_content_text(content, &len);
+        const ses_text json = ses_content_json(content);
         touch(text, len);
+        touch(json.text, json.len);
+        must(!json.text || (json.text[0] == '{' && json.text[json.len - 1] == '}'));
         must(!text || (text[len] == '\0' && fuzz_is_utf8(text, len)));
         for (size_t i = 0; i < ses_content_call_count(content); i++)
             touch_function(ses_content_call(content, i));
