@@ -32,6 +32,7 @@ struct pending {
     int64_t deadline; /* of waiting, by the steady clock */
     ses_error *error;
     int result;
+    bool settled;         /* it has failed, whatever becomes of the others in the group */
     bool queued;          /* guarded by the storage's lock, as is `next` */
     struct pending *next; /* in the queue, then in the group */
     pthread_mutex_t
@@ -153,28 +154,34 @@ static void group_add(struct group *group, struct pending *pending)
     group->bytes += pending->bytes;
 }
 
-/* False when the job has failed and left something to undo: most fail before they write. */
+/*
+ * False when the job has failed and left something to undo: most fail before they write. What failed after others
+ * had written may have failed because of that (EXISTS, STALE): it is settled only when theirs is.
+ */
 static bool run_pending(struct db *db, struct group *group, struct pending *pending)
 {
     int changes = sqlite3_total_changes(db->handle);
     int64_t events = db->events;
+    bool good = true;
 
     connection_start_call(db, pending->deadline, pending->interruptible);
     pending->result = pending->job(db, pending->context, pending->error);
     connection_end_call(db);
-    if (pending->result >= 0)
+    if (pending->result >= 0) {
         group->tentative++;
-    else
+    } else {
         db->events = events;
-    return pending->result >= 0 ||
-           (sqlite3_total_changes(db->handle) == changes && !sqlite3_get_autocommit(db->handle));
+        good = sqlite3_total_changes(db->handle) == changes && !sqlite3_get_autocommit(db->handle);
+        pending->settled = !good || group->tentative == 0;
+    }
+    return good;
 }
 
 /* The transaction cannot go on, or did not commit: nothing of the group is stored. */
 static void fail_all(struct group *group, int code, const ses_error *failure)
 {
     for (struct pending *pending = group->first; pending; pending = pending->next) {
-        if (pending->result >= 0) {
+        if (!pending->settled) {
             pending->result = code;
             if (pending->error)
                 *pending->error = *failure;
@@ -184,8 +191,8 @@ static void fail_all(struct group *group, int code, const ses_error *failure)
 }
 
 /*
- * One member has failed and left something to undo. Everything is rolled back, and the others run again, in a
- * transaction without it; which comes to an end, as each time there are fewer. False when that transaction could
+ * One member has failed and left something to undo. Everything is rolled back, and who is not settled runs again,
+ * in a transaction without it; which comes to an end, as each time there are fewer. False when that transaction could
  * not be begun: then all have failed, and there is none.
  */
 static bool run_again(struct db *db, struct group *group)
@@ -203,9 +210,11 @@ static bool run_again(struct db *db, struct group *group)
         good = true;
         if (!begun)
             fail_all(group, code, &failure);
-        for (struct pending *pending = group->first; pending && good; pending = pending->next) {
-            if (pending->result >= 0)
+        for (struct pending *pending = group->first; pending && good && begun; pending = pending->next) {
+            if (!pending->settled) {
+                error_clear(pending->error); /* of an earlier run */
                 good = run_pending(db, group, pending);
+            }
         }
     }
     return begun;

@@ -1,0 +1,323 @@
+/*
+ * Groups of calls that share a commit. They are made, not hoped for: a first call is held inside its COMMIT until
+ * the others stand in the queue, in a known order. So what they share is exactly one commit.
+ *
+ * Whoever includes this is linked with -Wl,--wrap=sqlite3_step and with tools/bench/slow_vfs.c: see flags.mk.
+ */
+#ifndef SESLITE_TEST_GROUP_H
+#define SESLITE_TEST_GROUP_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "../tools/bench/slow_vfs.h"
+#include "support.h"
+
+static inline int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static inline void pause_us(long us)
+{
+    const struct timespec time = {us / 1000000, us % 1000000 * 1000};
+    nanosleep(&time, NULL);
+}
+
+/* ------------------------------------------------------------------------------------- what SQLite does */
+
+int __real_sqlite3_step(sqlite3_stmt *statement);
+int __wrap_sqlite3_step(sqlite3_stmt *statement);
+
+enum commit_does {
+    COMMIT_IS_REAL,
+    COMMIT_IS_HELD,       /* until `hold_open` */
+    COMMIT_AWAITS_A_CALL, /* until one stands in the queue, and then it is quick */
+    COMMIT_FAILS,
+    COMMIT_FAILS_AND_ROLLS_BACK
+};
+
+static atomic_int next_commit;      /* enum commit_does; then they are real again */
+static atomic_bool hold_open;       /* ends a COMMIT_IS_HELD */
+static atomic_bool held;            /* a COMMIT is being held */
+static ses_store *awaiting;         /* the store whose queue COMMIT_AWAITS_A_CALL looks at */
+static _Atomic(sqlite3 *) intruder; /* takes the write lock at the end of the next COMMIT that was held */
+static atomic_bool fail_marked; /* inserts of the event "marked" roll back everything, as on a full disk */
+static _Atomic(const char *) fails_after_marked; /* and then the next statement that begins so fails, too */
+static _Atomic(const char *) fails_now;
+
+static inline bool is_marked_insert(sqlite3_stmt *statement)
+{
+    char *sql = sqlite3_expanded_sql(statement);
+    bool is = sql && strncmp(sql, "INSERT INTO events", 18) == 0 && strstr(sql, "'marked'");
+    sqlite3_free(sql);
+    return is;
+}
+
+static inline bool is_to_fail(const char *sql)
+{
+    const char *start = atomic_load(&fails_now);
+    bool is = start && strncmp(sql, start, strlen(start)) == 0;
+    if (is)
+        atomic_store(&fails_now, NULL);
+    return is;
+}
+
+static inline void await_call(void)
+{
+    ses_stats before = {.size = sizeof before};
+    ses_stats now = {.size = sizeof now};
+    const int64_t until = now_us() + 2000;
+
+    (void)ses_statistics(awaiting, &before, NULL);
+    atomic_store(&held, true);
+    do {
+        (void)ses_statistics(awaiting, &now, NULL);
+    } while (now.write_waits == before.write_waits && now_us() < until);
+}
+
+static inline int step_commit(sqlite3_stmt *statement, int does)
+{
+    int rc = SQLITE_IOERR_FSYNC;
+
+    if (does == COMMIT_FAILS_AND_ROLLS_BACK) {
+        sqlite3_exec(sqlite3_db_handle(statement), "ROLLBACK", NULL, NULL, NULL);
+    } else if (does == COMMIT_IS_HELD || does == COMMIT_AWAITS_A_CALL) {
+        if (does == COMMIT_AWAITS_A_CALL)
+            await_call();
+        atomic_store(&held, true);
+        while (does == COMMIT_IS_HELD && !atomic_load(&hold_open))
+            pause_us(200);
+        rc = __real_sqlite3_step(statement);
+        sqlite3 *other = atomic_exchange(&intruder, NULL);
+        if (other)
+            sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    }
+    return rc;
+}
+
+int __wrap_sqlite3_step(sqlite3_stmt *statement)
+{
+    const char *sql = sqlite3_sql(statement);
+    int does = COMMIT_IS_REAL;
+    int rc;
+
+    if (strncmp(sql, "COMMIT", 6) == 0)
+        does = atomic_exchange(&next_commit, COMMIT_IS_REAL);
+    if (does != COMMIT_IS_REAL) {
+        rc = step_commit(statement, does);
+    } else if (atomic_load(&fail_marked) && is_marked_insert(statement)) {
+        sqlite3_exec(sqlite3_db_handle(statement), "ROLLBACK", NULL, NULL, NULL);
+        atomic_store(&fails_now, atomic_exchange(&fails_after_marked, NULL));
+        rc = SQLITE_FULL;
+    } else if (is_to_fail(sql)) {
+        rc = SQLITE_IOERR;
+    } else {
+        rc = __real_sqlite3_step(statement);
+    }
+    return rc;
+}
+
+/* ------------------------------------------------------------------------------ calls in threads of their own */
+
+enum kind { APPEND, APPEND_AT_VERSION, APPEND_TO_HANDLE, BATCH_OF_TWO, CREATE, DELETE };
+
+struct call {
+    enum kind kind;
+    const char *session_id;
+    const char *text; /* of the event, or of the second in a batch */
+    int64_t version;
+    ses_session *session;
+    ses_store *store;
+    int code;
+    ses_error error;
+    ses_appended appended;
+    int64_t deleted;
+    int64_t took_us;
+    atomic_bool done;
+    pthread_t thread;
+};
+
+enum { MOST_CALLS = 100 };
+static struct call calls[MOST_CALLS];
+static struct call leader;
+
+static inline int make_call(struct call *call)
+{
+    const ses_key key = {"app", "user", call->session_id};
+    const ses_append_options at_version = {
+        .size = sizeof at_version, .flags = SES_APPEND_VERSION, .version = call->version};
+    const ses_text two[] = {{"{\"author\":\"first of two\"}", SES_NUL}, {call->text, SES_NUL}};
+    ses_appended both[2];
+    int code = SES_INTERNAL;
+
+    switch (call->kind) {
+    case APPEND:
+        code = ses_append_by_key(call->store, &key, call->text, SES_NUL, NULL, &call->appended, &call->error);
+        break;
+    case APPEND_AT_VERSION:
+        code = ses_append_by_key(call->store, &key, call->text, SES_NUL, &at_version, &call->appended,
+                                 &call->error);
+        break;
+    case APPEND_TO_HANDLE:
+        code = ses_append(call->session, call->text, SES_NUL, NULL, &call->appended, &call->error);
+        break;
+    case BATCH_OF_TWO:
+        code = ses_append_batch_by_key(call->store, &key, two, 2, NULL, both, &call->error);
+        break;
+    case CREATE:
+        code = ses_create(call->store, &key, call->text, SES_NUL, NULL, &call->error);
+        break;
+    case DELETE:
+        code = ses_delete(call->store, &key, &call->deleted, &call->error);
+        break;
+    }
+    return code;
+}
+
+static inline void *run_call(void *context)
+{
+    struct call *call = context;
+    int64_t start = now_us();
+    call->code = make_call(call);
+    call->took_us = now_us() - start;
+    atomic_store(&call->done, true);
+    return NULL;
+}
+
+static inline void start_call(struct call *call, ses_store *store, struct call what)
+{
+    *call = what;
+    call->store = store;
+    assert_int_equal(pthread_create(&call->thread, NULL, run_call, call), 0);
+}
+
+static inline void join_call(struct call *call)
+{
+    assert_int_equal(pthread_join(call->thread, NULL), 0);
+}
+
+static inline ses_stats statistics(ses_store *store)
+{
+    ses_stats stats = {.size = sizeof stats};
+    ses_error error;
+    assert_ok(ses_statistics(store, &stats, &error));
+    return stats;
+}
+
+/* Starts the call that is held inside its COMMIT. */
+static inline void hold_leader(ses_store *store)
+{
+    const int64_t until = now_us() + 20000000;
+
+    atomic_store(&hold_open, false);
+    atomic_store(&held, false);
+    atomic_store(&next_commit, COMMIT_IS_HELD);
+    start_call(&leader, store, (struct call){.kind = APPEND, .session_id = "leader", .text = "{}"});
+    while (!atomic_load(&held) && now_us() < until)
+        pause_us(200);
+    assert_true(atomic_load(&held));
+}
+
+/* Starts the calls; each stands in the queue before the next one comes. */
+static inline void queue_calls(ses_store *store, const struct call *what, size_t count)
+{
+    const int64_t until = now_us() + 20000000;
+
+    for (size_t i = 0; i < count; i++) {
+        int64_t waits = statistics(store).write_waits;
+        start_call(&calls[i], store, what[i]);
+        while (statistics(store).write_waits == waits && now_us() < until)
+            pause_us(100);
+        assert_true(now_us() < until);
+    }
+}
+
+static inline void release_leader(void)
+{
+    atomic_store(&hold_open, true);
+    join_call(&leader);
+    assert_int_equal(leader.code, SES_OK);
+}
+
+/* All in one group, behind a leader of its own. `commit` is what their COMMIT does. */
+static inline void run_group(ses_store *store, const struct call *what, size_t count, enum commit_does commit)
+{
+    hold_leader(store);
+    queue_calls(store, what, count);
+    atomic_store(&next_commit, (int)commit);
+    release_leader();
+    for (size_t i = 0; i < count; i++)
+        join_call(&calls[i]);
+}
+
+/* ------------------------------------------------------------------------------------------- around a test */
+
+static inline void create(ses_store *store, const char *id)
+{
+    const ses_key key = {"app", "user", id};
+    ses_error error;
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+}
+
+static inline void append(ses_store *store, const char *id, const char *event)
+{
+    const ses_key key = {"app", "user", id};
+    ses_error error;
+    assert_ok(ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
+}
+
+static inline int setup(void **state)
+{
+    static const char *const ids[] = {"leader", "a", "b", "c", "d"};
+    int failed = fixture_setup(state);
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
+        create(fixture->store, ids[i]);
+    return failed;
+}
+
+/* A test that failed may have left a call behind that is held: it must end, or closing the store waits for it. */
+static inline int teardown(void **state)
+{
+    atomic_store(&next_commit, COMMIT_IS_REAL);
+    atomic_store(&hold_open, true);
+    atomic_store(&fail_marked, false);
+    atomic_store(&fails_after_marked, NULL);
+    atomic_store(&fails_now, NULL);
+    slow_vfs_set_delay(0);
+    return fixture_teardown(state);
+}
+
+/* How many events the session has; they are numbered without a gap. -1: there is no such session. */
+static inline int64_t stored(ses_store *store, const char *id)
+{
+    const ses_key key = {"app", "user", id};
+    ses_session *session = NULL;
+    ses_error error;
+    int64_t count = -1;
+    int code = ses_get(store, &key, NULL, &session, &error);
+
+    if (code == SES_OK) {
+        count = (int64_t)ses_session_event_count(session);
+        assert_int_equal(ses_session_version(session), count);
+        assert_int_equal(ses_session_last_seq(session), count);
+        for (int64_t i = 0; i < count; i++)
+            assert_int_equal(ses_session_event(session, (size_t)i)->seq, i + 1);
+    } else {
+        assert_int_equal(code, SES_NOTFOUND);
+    }
+    ses_session_close(session);
+    return count;
+}
+
+#define APPEND_TO(id) ((struct call){.kind = APPEND, .session_id = (id), .text = "{\"author\":\"x\"}"})
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+#endif

@@ -1,0 +1,262 @@
+/* Group commit: of those who share a commit, each has its own result. */
+#include "group.h"
+
+static void test_those_who_wait_share_one_commit(void **state)
+{
+    enum { COUNT = 8 };
+    struct fixture *fixture = *state;
+    struct call what[COUNT];
+
+    for (int i = 0; i < COUNT; i++)
+        what[i] = APPEND_TO("a");
+    append(fixture->store, "b", "{}"); /* the write-ahead file has its head */
+    slow_vfs_set_delay(2000);
+    ses_stats before = statistics(fixture->store);
+    long syncs = slow_vfs_syncs();
+    run_group(fixture->store, what, COUNT, COMMIT_IS_REAL);
+    syncs = slow_vfs_syncs() - syncs;
+    ses_stats after = statistics(fixture->store);
+    assert_int_equal(after.commits - before.commits, 2);
+    assert_int_equal(syncs, 2);
+    assert_int_equal(after.events - before.events, COUNT + 1);
+    assert_int_equal(after.write_calls - before.write_calls, COUNT + 1);
+    assert_int_equal(after.write_waits - before.write_waits, COUNT);
+    for (int i = 0; i < COUNT; i++) { /* in the order in which they came */
+        assert_int_equal(calls[i].code, SES_OK);
+        assert_int_equal(calls[i].appended.seq, i + 1);
+        assert_int_equal(calls[i].appended.version, i + 1);
+    }
+    assert_int_equal(stored(fixture->store, "a"), COUNT);
+}
+
+/* The session "d" is given its last but one number, so that a batch of two ends with LIMIT after it has written. */
+static void use_up_numbers(const char *path)
+{
+    sqlite3 *handle = NULL;
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(handle,
+                     "UPDATE sessions SET last_seq = 4294967294, version = 4294967294, event_count = 0 "
+                     "WHERE name = 'd'",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_close(handle), SQLITE_OK);
+}
+
+static void test_each_member_has_its_own_result(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct call what[] = {
+        APPEND_TO("a"),
+        {.kind = APPEND, .session_id = "b", .text = "{\"id\":\"taken\",\"timestamp\":2}"}, /* EXISTS */
+        {.kind = BATCH_OF_TWO,
+         .session_id = "b",
+         .text = "{\"id\":\"taken\",\"timestamp\":2}"}, /* after writing */
+        APPEND_TO("b"),
+        {.kind = APPEND_AT_VERSION,
+         .session_id = "a",
+         .text = "{}",
+         .version = 0},                                          /* STALE: the first was faster */
+        {.kind = BATCH_OF_TWO, .session_id = "d", .text = "{}"}, /* LIMIT, after writing */
+        APPEND_TO("none"),                                       /* NOTFOUND */
+        {.kind = APPEND_AT_VERSION, .session_id = "a", .text = "{}", .version = 1},
+        {.kind = CREATE, .session_id = "new", .text = "{\"user:k\":1}"},
+        {.kind = CREATE, .session_id = "new", .text = "{\"user:k\":2}"}, /* EXISTS: the one before */
+        {.kind = DELETE, .session_id = "c"},
+        APPEND_TO("c"), /* NOTFOUND: deleted by the one before */
+        {.kind = BATCH_OF_TWO, .session_id = "new", .text = "{}"},
+    };
+    static const int codes[] = {SES_OK, SES_EXISTS, SES_EXISTS, SES_OK, SES_STALE,    SES_LIMIT, SES_NOTFOUND,
+                                SES_OK, SES_OK,     SES_EXISTS, SES_OK, SES_NOTFOUND, SES_OK};
+    enum { COUNT = sizeof what / sizeof what[0] };
+    const ses_key fresh = {"app", "user", "new"};
+    char *json = NULL;
+    ses_error error;
+
+    append(fixture->store, "b", "{\"id\":\"taken\",\"timestamp\":1}");
+    use_up_numbers(fixture->path);
+    ses_stats before = statistics(fixture->store);
+    run_group(fixture->store, what, COUNT, COMMIT_IS_REAL);
+    ses_stats after = statistics(fixture->store);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (calls[i].code != codes[i])
+            print_error("member %zu: %s %s\n", i, ses_code_name(calls[i].code), calls[i].error.message);
+        assert_int_equal(calls[i].code, codes[i]);
+        assert_int_equal(calls[i].error.code, codes[i] < 0 ? codes[i] : 0);
+        assert_true((calls[i].error.message[0] != '\0') == (codes[i] < 0));
+    }
+    assert_int_equal(calls[2].error.index, 1);
+    assert_int_equal(calls[10].deleted, 1);
+    assert_int_equal(after.commits - before.commits, 2);
+    assert_int_equal(after.events - before.events, 1 + 1 + 1 + 1 + 2);
+    assert_int_equal(stored(fixture->store, "a"), 2);
+    assert_int_equal(stored(fixture->store, "b"), 2);
+    assert_int_equal(stored(fixture->store, "c"), -1);
+    assert_int_equal(stored(fixture->store, "new"), 2);
+    assert_ok(ses_read_value(fixture->store, &fresh, "user:k", &json, NULL, &error));
+    assert_string_equal(json, "1");
+    ses_free(json);
+}
+
+static void test_a_retry_in_the_same_group(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct call same = {.kind = APPEND, .session_id = "a", .text = "{\"id\":\"e\",\"timestamp\":1}"};
+    const struct call what[] = {same, same, APPEND_TO("a"), same};
+
+    run_group(fixture->store, what, 4, COMMIT_IS_REAL);
+    assert_int_equal(calls[0].code, SES_OK);
+    assert_int_equal(calls[1].code, SES_DUPLICATE);
+    assert_int_equal(calls[2].code, SES_OK);
+    assert_int_equal(calls[3].code, SES_DUPLICATE);
+    assert_int_equal(calls[3].appended.seq, 1);
+    assert_int_equal(stored(fixture->store, "a"), 2);
+}
+
+/* None is stored, none is told that it was; nor that another was, which is the only reason why it is not. */
+static void fail_commit(struct fixture *fixture, enum commit_does how)
+{
+    const ses_key key = {"app", "user", "b"};
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    const struct call what[] = {
+        APPEND_TO("a"),
+        {.kind = APPEND_TO_HANDLE,
+         .session = session,
+         .text = "{\"actions\":{\"stateDelta\":{\"temp:t\":1,\"k\":1}}}"},
+        {.kind = APPEND, .session_id = "a", .text = "{\"id\":\"e\",\"timestamp\":1}"},
+        {.kind = APPEND,
+         .session_id = "a",
+         .text = "{\"id\":\"e\",\"timestamp\":1}"}, /* would be DUPLICATE */
+        {.kind = APPEND, .session_id = "a", .text = "{\"id\":\"e\",\"timestamp\":2}"}, /* would be EXISTS */
+        {.kind = APPEND_AT_VERSION, .session_id = "a", .text = "{}", .version = 0},    /* would be STALE */
+        {.kind = CREATE, .session_id = "new", .text = "{}"},
+        {.kind = CREATE, .session_id = "new", .text = "{}"}, /* would be EXISTS */
+        {.kind = DELETE, .session_id = "c"},
+        APPEND_TO("c"), /* would be NOTFOUND */
+    };
+    enum { COUNT = sizeof what / sizeof what[0] };
+
+    ses_stats before = statistics(fixture->store);
+    run_group(fixture->store, what, COUNT, how);
+    ses_stats after = statistics(fixture->store);
+    for (size_t i = 0; i < COUNT; i++) {
+        if (calls[i].code != SES_IO)
+            print_error("member %zu: %s\n", i, ses_code_name(calls[i].code));
+        assert_int_equal(calls[i].code, SES_IO);
+        assert_int_equal(calls[i].error.code, SES_IO);
+    }
+    assert_int_equal(after.events - before.events, 1); /* the leader's */
+    assert_int_equal(stored(fixture->store, "leader"), 1);
+    assert_int_equal(stored(fixture->store, "a"), 0);
+    assert_int_equal(stored(fixture->store, "b"), 0);
+    assert_int_equal(stored(fixture->store, "c"), 0);
+    assert_int_equal(stored(fixture->store, "new"), -1);
+    assert_int_equal(ses_session_version(session), 0); /* the handle is as before */
+    assert_int_equal(ses_session_event_count(session), 0);
+    assert_string_equal(ses_state_json(session, NULL), "{}");
+
+    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error)); /* and both can be used */
+    append(fixture->store, "a", "{}");
+    assert_int_equal(stored(fixture->store, "a"), 1);
+    assert_int_equal(stored(fixture->store, "b"), 1);
+    ses_session_close(session);
+}
+
+static void test_a_commit_that_fails(void **state)
+{
+    fail_commit(*state, COMMIT_FAILS);
+}
+
+static void test_a_commit_that_fails_and_rolls_back(void **state)
+{
+    fail_commit(*state, COMMIT_FAILS_AND_ROLLS_BACK);
+}
+
+/* SQLite has rolled back everything, the work of the others included: theirs is done again. */
+static void test_a_member_that_undoes_all(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct call marked = {.kind = APPEND, .session_id = "d", .text = "{\"id\":\"marked\"}"};
+    const struct call what[] = {APPEND_TO("a"),
+                                marked,
+                                {.kind = CREATE, .session_id = "new", .text = "{\"app:k\":1}"},
+                                {.kind = BATCH_OF_TWO, .session_id = "a", .text = "{\"id\":\"e\"}"},
+                                marked,
+                                {.kind = DELETE, .session_id = "c"}};
+
+    atomic_store(&fail_marked, true);
+    ses_stats before = statistics(fixture->store);
+    run_group(fixture->store, what, 6, COMMIT_IS_REAL);
+    ses_stats after = statistics(fixture->store);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(calls[i].code, i == 1 || i == 4 ? SES_FULL : SES_OK);
+    assert_int_equal(after.events - before.events, 1 + 3);
+    assert_int_equal(after.commits - before.commits, 2);
+    assert_int_equal(stored(fixture->store, "a"), 3);
+    assert_int_equal(stored(fixture->store, "d"), 0);
+    assert_int_equal(stored(fixture->store, "new"), 0);
+    assert_int_equal(stored(fixture->store, "c"), -1);
+}
+
+/* Nor can it be done again, as there is no new transaction: then none is stored, in no transaction either. */
+static void test_a_member_that_undoes_all_for_good(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct call what[] = {
+        APPEND_TO("a"),
+        {.kind = APPEND, .session_id = "d", .text = "{\"id\":\"marked\"}"},
+        APPEND_TO("b"), /* not yet in the group: the next begins with it */
+    };
+
+    atomic_store(&fail_marked, true);
+    atomic_store(&fails_after_marked, "BEGIN IMMEDIATE");
+    run_group(fixture->store, what, 3, COMMIT_IS_REAL);
+    assert_int_equal(calls[0].code, SES_IO);
+    assert_int_equal(calls[1].code, SES_FULL);
+    assert_int_equal(calls[2].code, SES_OK);
+    assert_int_equal(stored(fixture->store, "a"), 0);
+    assert_int_equal(stored(fixture->store, "b"), 1);
+}
+
+/* Who was told EXISTS because of another's session, which then is undone for good, has it instead. */
+static void test_a_failure_that_was_due_to_what_is_undone(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct call what[] = {
+        APPEND_TO("a"),
+        {.kind = CREATE, .session_id = "new", .text = "{\"k\":1}"},
+        {.kind = CREATE, .session_id = "new", .text = "{\"k\":2}"}, /* EXISTS, at first */
+        {.kind = APPEND, .session_id = "d", .text = "{\"id\":\"marked\"}"},
+    };
+    const ses_key fresh = {"app", "user", "new"};
+    char *json = NULL;
+    ses_error error;
+
+    atomic_store(&fail_marked, true);
+    atomic_store(&fails_after_marked, "INSERT INTO sessions");
+    run_group(fixture->store, what, 4, COMMIT_IS_REAL);
+    assert_int_equal(calls[0].code, SES_OK);
+    assert_int_equal(calls[1].code, SES_IO);
+    assert_int_equal(calls[2].code, SES_OK);
+    assert_string_equal(calls[2].error.message, "");
+    assert_int_equal(calls[3].code, SES_FULL);
+    assert_int_equal(stored(fixture->store, "a"), 1);
+    assert_ok(ses_read_value(fixture->store, &fresh, "k", &json, NULL, &error));
+    assert_string_equal(json, "2");
+    ses_free(json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_those_who_wait_share_one_commit),    TEST(test_each_member_has_its_own_result),
+        TEST(test_a_retry_in_the_same_group),          TEST(test_a_commit_that_fails),
+        TEST(test_a_commit_that_fails_and_rolls_back), TEST(test_a_member_that_undoes_all),
+        TEST(test_a_member_that_undoes_all_for_good),  TEST(test_a_failure_that_was_due_to_what_is_undone),
+    };
+    assert_int_equal(slow_vfs_install(), SQLITE_OK);
+    return cmocka_run_group_tests_name("group commit: outcome", tests, NULL, NULL);
+}
