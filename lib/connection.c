@@ -78,28 +78,36 @@ int connection_error(struct db *db, int rc, const char *doing, ses_error *error)
 
 /* -------------------------------------------------------------------------------------------- waiting */
 
+static void set_interruptible(struct db *db, bool interruptible)
+{
+    (void)pthread_mutex_lock(&db->interrupting);
+    db->interruptible = interruptible;
+    atomic_store(&db->interrupted, false);
+    (void)pthread_mutex_unlock(&db->interrupting);
+}
+
 void connection_start_call(struct db *db, int64_t deadline_us, bool interruptible)
 {
     db->busy_deadline = deadline_us;
-    atomic_store(&db->interrupted, false);
-    atomic_store(&db->interruptible, interruptible);
+    set_interruptible(db, interruptible);
 }
 
 void connection_end_call(struct db *db)
 {
-    atomic_store(&db->interruptible, false);
-    atomic_store(&db->interrupted, false);
+    set_interruptible(db, false);
 }
 
 void connection_interrupt(struct db *db)
 {
-    if (atomic_load(&db->interruptible)) {
-        /* SQLite knows of an interrupt only while a statement runs; the flag covers the time between. In memory
-         * the connection is also the writer's, and SQLite's interrupt could meet the next job instead. */
+    /* SQLite knows of an interrupt only while a statement runs; the flag covers the time between. Under the lock, so
+     * that both are over when the call is: SQLite's could meet the statement that ends the transaction, or the next
+     * call. */
+    (void)pthread_mutex_lock(&db->interrupting);
+    if (db->interruptible) {
         atomic_store(&db->interrupted, true);
-        if (!db->config->in_memory)
-            sqlite3_interrupt(db->handle);
+        sqlite3_interrupt(db->handle);
     }
+    (void)pthread_mutex_unlock(&db->interrupting);
 }
 
 void connection_uninterrupt(struct db *db)
@@ -306,8 +314,13 @@ int connection_open(const struct storage_config *config, enum connection_role ro
     /* A reader opens for writing too: in WAL mode readers take part in recovery. query_only guards it. */
     int flags = SQLITE_OPEN_NOMUTEX | (config->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
     struct db *opened = memory_zeroed(config->allocator, sizeof *opened);
-    int code = opened ? SES_OK : error_nomem(error);
+    int code = SES_OK;
 
+    if (!opened || pthread_mutex_init(&opened->interrupting, NULL) != 0) {
+        memory_free(config->allocator, opened);
+        opened = NULL;
+        code = error_nomem(error);
+    }
     if (code == SES_OK) {
         opened->config = config;
         connection_start_call(opened, clock_steady_us() + config->busy_timeout_us, false);
@@ -332,6 +345,7 @@ void connection_close(struct db *db)
         for (size_t i = 0; i < STATEMENT_COUNT; i++)
             (void)sqlite3_finalize(db->statements[i]); /* a failure was told when the statement ran */
         (void)sqlite3_close_v2(db->handle);            /* cannot fail: no statement is left */
+        (void)pthread_mutex_destroy(&db->interrupting);
         memory_free(db->config->allocator, db);
     }
 }

@@ -2,6 +2,7 @@
 #ifndef SESLITE_CONNECTION_H
 #define SESLITE_CONNECTION_H
 
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
 
@@ -12,10 +13,11 @@
 struct db {
     sqlite3 *handle;
     const struct storage_config *config;
-    int64_t busy_deadline;     /* of the call under way, by the steady clock */
-    atomic_bool interruptible; /* by another thread */
-    atomic_bool interrupted;
-    struct db *next_idle; /* in the pool of readers */
+    int64_t busy_deadline;        /* of the call under way, by the steady clock */
+    pthread_mutex_t interrupting; /* held by who interrupts; guards the next two */
+    bool interruptible;           /* by another thread */
+    atomic_bool interrupted;      /* read without the lock */
+    struct db *next_idle;         /* in the pool of readers */
     struct db *next_open;
     int64_t wal_pages;  /* in the write-ahead file, after the last commit of this connection */
     int64_t busy_waits; /* not yet counted in the storage's */
@@ -34,7 +36,7 @@ SESLITE_PRIVATE void connection_start_call(struct db *db, int64_t deadline_us, b
 SESLITE_PRIVATE void connection_end_call(struct db *db);
 /* From any thread: the call under way fails with INTERRUPTED, if it may be interrupted. */
 SESLITE_PRIVATE void connection_interrupt(struct db *db);
-/* What ends the transaction of an interrupted call must run. */
+/* What ends the transaction of an interrupted call must run. Waits for an interrupt that is on its way. */
 SESLITE_PRIVATE void connection_uninterrupt(struct db *db);
 /* Moves what the connection has counted since the last time into the storage's counts. */
 SESLITE_PRIVATE void connection_count(struct db *db, struct storage_counts *counts);

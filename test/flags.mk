@@ -29,3 +29,5 @@ GROUP_TESTS := test_group_commit_outcome
 $(foreach name,$(GROUP_TESTS),$(eval TEST_OBJECTS_$(name) := $(B)/tools/bench/slow_vfs.o))
 $(foreach name,$(GROUP_TESTS),$(eval TEST_LIBS_$(name) := -Wl,--wrap=sqlite3_step))
 $(GROUP_TESTS:%=$(B)/test/%): $(B)/tools/bench/slow_vfs.o
+
+TEST_LIBS_test_interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interrupt

@@ -1,0 +1,189 @@
+/* Interrupts: they meet the reads under way, and nothing that comes behind. */
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "support.h"
+
+static const ses_key key = {"app", "user", "one"};
+
+enum { EVENTS = 200 };
+
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void pause_us(long us)
+{
+    const struct timespec time = {us / 1000000, us % 1000000 * 1000};
+    nanosleep(&time, NULL);
+}
+
+/* ---- a read that is held, and an interrupt that takes its time: see flags.mk */
+
+int __real_sqlite3_step(sqlite3_stmt *statement);
+int __wrap_sqlite3_step(sqlite3_stmt *statement);
+void __real_sqlite3_interrupt(sqlite3 *handle);
+void __wrap_sqlite3_interrupt(sqlite3 *handle);
+
+static atomic_int rows_to_hold; /* counts down; the row of events that makes it zero is held */
+static atomic_bool held;
+static atomic_bool let_go;
+static atomic_bool slowly; /* the next interrupt lets the read go first, and waits for it to end if it will */
+static atomic_bool interrupting;
+static atomic_bool ended_meanwhile; /* a transaction was ended while SQLite was being interrupted */
+
+int __wrap_sqlite3_step(sqlite3_stmt *statement)
+{
+    const char *sql = sqlite3_sql(statement);
+
+    if (strncmp(sql, "SELECT position", 15) == 0 && atomic_load(&rows_to_hold) > 0 &&
+        atomic_fetch_sub(&rows_to_hold, 1) == 1) {
+        atomic_store(&held, true);
+        while (!atomic_load(&let_go))
+            pause_us(200);
+    }
+    if ((strncmp(sql, "COMMIT", 6) == 0 || strncmp(sql, "ROLLBACK", 8) == 0) && atomic_load(&interrupting))
+        atomic_store(&ended_meanwhile, true);
+    return __real_sqlite3_step(statement);
+}
+
+void __wrap_sqlite3_interrupt(sqlite3 *handle)
+{
+    if (atomic_exchange(&slowly, false)) {
+        const int64_t until = now_us() + 100000;
+        atomic_store(&interrupting, true);
+        atomic_store(&let_go, true);
+        while (!atomic_load(&ended_meanwhile) && now_us() < until)
+            pause_us(200);
+        __real_sqlite3_interrupt(handle);
+        atomic_store(&interrupting, false);
+    } else {
+        __real_sqlite3_interrupt(handle);
+    }
+}
+
+struct reader {
+    ses_store *store;
+    atomic_bool stop;
+    int gets;
+    int interrupted;
+    int failed; /* otherwise */
+    pthread_t thread;
+};
+
+static void get_once(struct reader *reader)
+{
+    ses_session *session = NULL;
+    int code = ses_get(reader->store, &key, NULL, &session, NULL);
+
+    reader->gets++;
+    reader->interrupted += code == SES_INTERRUPTED && !session;
+    reader->failed += code != SES_INTERRUPTED && code != SES_OK;
+    ses_session_close(session);
+}
+
+static void *run_once(void *reader)
+{
+    get_once(reader);
+    return NULL;
+}
+
+static void *run_until_stopped(void *context)
+{
+    struct reader *reader = context;
+    while (!atomic_load(&reader->stop))
+        get_once(reader);
+    return NULL;
+}
+
+static void fill(ses_store *store)
+{
+    ses_text batch[EVENTS];
+    ses_error error;
+
+    for (size_t i = 0; i < EVENTS; i++)
+        batch[i] = (ses_text){"{}", 2};
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_append_batch_by_key(store, &key, batch, EVENTS, NULL, NULL, &error));
+}
+
+/* Calls that come later go well, and no connection was left inside a transaction: all can be checkpointed. */
+static void assert_nothing_lingers(struct fixture *fixture)
+{
+    ses_session *session = NULL;
+    sqlite3 *other = NULL;
+    ses_error error;
+
+    assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_wal_checkpoint_v2(other, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    assert_int_equal(ses_session_event_count(session), EVENTS + 1);
+    ses_session_close(session);
+}
+
+/* The read sees the interrupt before SQLite has: its transaction ends only when SQLite has seen it, too. */
+static void test_an_interrupt_ends_before_what_it_meets(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reader reader = {.store = fixture->store};
+    const int64_t until = now_us() + 20000000;
+    ses_error error;
+
+    fill(fixture->store);
+    atomic_store(&rows_to_hold, EVENTS / 2);
+    assert_int_equal(pthread_create(&reader.thread, NULL, run_once, &reader), 0);
+    while (!atomic_load(&held) && now_us() < until)
+        pause_us(200);
+    assert_true(atomic_load(&held));
+    atomic_store(&slowly, true);
+    assert_ok(ses_interrupt(fixture->store, &error));
+    assert_int_equal(pthread_join(reader.thread, NULL), 0);
+    assert_int_equal(reader.interrupted, 1);
+    assert_false(atomic_load(&ended_meanwhile));
+    assert_nothing_lingers(fixture);
+}
+
+static void test_interrupts_at_any_moment(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reader reader = {.store = fixture->store};
+    const int64_t until = now_us() + 500000;
+    ses_error error;
+
+    fill(fixture->store);
+    atomic_init(&reader.stop, false);
+    assert_int_equal(pthread_create(&reader.thread, NULL, run_until_stopped, &reader), 0);
+    while (now_us() < until)
+        assert_ok(ses_interrupt(fixture->store, &error));
+    atomic_store(&reader.stop, true);
+    assert_int_equal(pthread_join(reader.thread, NULL), 0);
+    assert_true(reader.gets > 0);
+    assert_int_equal(reader.failed, 0);
+    assert_nothing_lingers(fixture);
+}
+
+static int teardown(void **state)
+{
+    atomic_store(&rows_to_hold, 0);
+    atomic_store(&let_go, true);
+    return fixture_teardown(state);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_an_interrupt_ends_before_what_it_meets),
+        TEST(test_interrupts_at_any_moment),
+    };
+    return cmocka_run_group_tests_name("interrupt", tests, NULL, NULL);
+}
