@@ -11,14 +11,12 @@ static int reserve(struct storage *storage, struct db **db, int64_t deadline, se
     bool in_time = true;
     int code = SES_OK;
 
-    while (!readers->idle && readers->open >= most && in_time && !storage->closed) {
+    while (!readers->idle && readers->open >= most && in_time) {
         storage->counts.reader_waits++;
         in_time = condition_wait(&readers->given_back, &storage->lock, deadline);
     }
     *db = readers->idle;
-    if (storage->closed) {
-        code = refuse_closed(storage, error);
-    } else if (*db) {
+    if (*db) {
         readers->idle = (*db)->next_idle;
         readers->in_use++;
     } else if (readers->open < most) {

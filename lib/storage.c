@@ -204,8 +204,7 @@ bool condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t de
 static bool init_locks(struct storage *storage)
 {
     bool lock = pthread_mutex_init(&storage->lock, NULL) == 0;
-    bool idle = lock && condition_init(&storage->idle);
-    bool given_back = idle && condition_init(&storage->readers.given_back);
+    bool given_back = lock && condition_init(&storage->readers.given_back);
     bool company = given_back && condition_init(&storage->writer.company);
     bool wake = company && condition_init(&storage->checkpointer.wake);
 
@@ -213,8 +212,6 @@ static bool init_locks(struct storage *storage)
         (void)pthread_cond_destroy(&storage->writer.company);
     if (!wake && given_back)
         (void)pthread_cond_destroy(&storage->readers.given_back);
-    if (!wake && idle)
-        (void)pthread_cond_destroy(&storage->idle);
     if (!wake && lock)
         (void)pthread_mutex_destroy(&storage->lock);
     return wake;
@@ -249,97 +246,48 @@ int storage_open(const struct storage_config *config, struct storage **storage, 
 
 /* --------------------------------------------------------------------------------------------- calls */
 
-int refuse_closed(const struct storage *storage, ses_error *error)
-{
-    return error_set(error, SES_MISUSE, "%s: the store is closed", storage->config.path);
-}
-
 int refuse_busy(const struct storage *storage, const char *what, ses_error *error)
 {
     return error_set(error, SES_BUSY, "%s: waited %lld ms for %s in use by other threads",
                      storage->config.path, (long long)(storage->config.busy_timeout_us / 1000), what);
 }
 
-/* Every call is counted while it is under way, so that closing can wait for it. */
-static int enter_call(struct storage *storage, ses_error *error)
-{
-    int code = SES_OK;
-
-    (void)pthread_mutex_lock(&storage->lock);
-    if (storage->closed)
-        code = refuse_closed(storage, error);
-    else
-        storage->calls++;
-    (void)pthread_mutex_unlock(&storage->lock);
-    return code;
-}
-
-static void leave_call(struct storage *storage)
-{
-    (void)pthread_mutex_lock(&storage->lock);
-    storage->calls--;
-    if (storage->closed && storage->calls == 0)
-        (void)pthread_cond_broadcast(&storage->idle);
-    (void)pthread_mutex_unlock(&storage->lock);
-}
-
 int storage_write(struct storage *storage, storage_job *job, void *context, size_t bytes, ses_error *error)
 {
     int result;
 
-    if (storage->config.read_only) {
+    if (storage->config.read_only)
         result = error_set(error, SES_READONLY, "%s: the store was opened read-only", storage->config.path);
-    } else {
-        result = enter_call(storage, error);
-        if (result == SES_OK) {
-            result = writer_run(storage, job, context, bytes, false, error);
-            leave_call(storage);
-        }
-    }
+    else
+        result = writer_run(storage, job, context, bytes, false, error);
     return result;
 }
 
 int storage_read(struct storage *storage, storage_job *job, void *context, ses_error *error)
 {
-    int result = enter_call(storage, error);
+    int result;
 
-    if (result == SES_OK) {
-        /* A store in memory is seen by one connection only. */
-        if (storage->config.in_memory)
-            result = writer_run(storage, job, context, 0, true, error);
-        else
-            result = readers_run(storage, job, context, error);
-        leave_call(storage);
-    }
+    /* A store in memory is seen by one connection only. */
+    if (storage->config.in_memory)
+        result = writer_run(storage, job, context, 0, true, error);
+    else
+        result = readers_run(storage, job, context, error);
     return result;
 }
 
-int storage_interrupt(struct storage *storage, ses_error *error)
+void storage_interrupt(struct storage *storage)
 {
-    int code = SES_OK;
-
     (void)pthread_mutex_lock(&storage->lock);
-    if (storage->closed) {
-        code = refuse_closed(storage, error);
-    } else {
-        for (struct db *reader = storage->readers.all; reader; reader = reader->next_open)
-            connection_interrupt(reader);
-        connection_interrupt(storage->writer.db);
-    }
+    for (struct db *reader = storage->readers.all; reader; reader = reader->next_open)
+        connection_interrupt(reader);
+    connection_interrupt(storage->writer.db);
     (void)pthread_mutex_unlock(&storage->lock);
-    return code;
 }
 
 /* ------------------------------------------------------------------------------------ ending, telling */
 
 void storage_close(struct storage *storage)
 {
-    (void)pthread_mutex_lock(&storage->lock);
-    storage->closed = true;
-    (void)pthread_cond_broadcast(&storage->readers.given_back);
-    while (storage->calls > 0)
-        (void)pthread_cond_wait(&storage->idle, &storage->lock);
-    (void)pthread_mutex_unlock(&storage->lock);
     checkpoint_stop(storage);
     readers_close(storage);
     connection_close(storage->writer.db); /* the last: it is the one that checkpoints */
@@ -355,27 +303,20 @@ void storage_free(struct storage *storage)
         (void)pthread_cond_destroy(&storage->checkpointer.wake);
         (void)pthread_cond_destroy(&storage->writer.company);
         (void)pthread_cond_destroy(&storage->readers.given_back);
-        (void)pthread_cond_destroy(&storage->idle);
         (void)pthread_mutex_destroy(&storage->lock);
         memory_free(storage->config.allocator, storage);
     }
 }
 
-int storage_describe(struct storage *storage, ses_info *info, ses_error *error)
+void storage_describe(const struct storage *storage, ses_info *info)
 {
-    int code = enter_call(storage, error);
-
-    if (code == SES_OK) {
-        info->path = storage->config.path;
-        info->journal_mode = storage->journal_mode;
-        info->journal_reason = storage->journal_reason;
-        info->schema_version = schema_latest();
-        info->read_only = storage->config.read_only;
-        info->sqlite_version = sqlite3_libversion();
-        info->sqlite_bugs = known_bugs(sqlite3_libversion_number());
-        leave_call(storage);
-    }
-    return code;
+    info->path = storage->config.path;
+    info->journal_mode = storage->journal_mode;
+    info->journal_reason = storage->journal_reason;
+    info->schema_version = schema_latest();
+    info->read_only = storage->config.read_only;
+    info->sqlite_version = sqlite3_libversion();
+    info->sqlite_bugs = known_bugs(sqlite3_libversion_number());
 }
 
 static int64_t file_size(const struct storage *storage, const char *suffix)
@@ -388,19 +329,13 @@ static int64_t file_size(const struct storage *storage, const char *suffix)
     return there ? (int64_t)status.st_size : 0;
 }
 
-int storage_statistics(struct storage *storage, struct storage_counts *counts, ses_error *error)
+void storage_statistics(struct storage *storage, struct storage_counts *counts)
 {
-    int code = enter_call(storage, error);
-
-    if (code == SES_OK) {
-        (void)pthread_mutex_lock(&storage->lock);
-        *counts = storage->counts;
-        counts->readers_open = storage->readers.open;
-        counts->readers_in_use = storage->readers.in_use;
-        (void)pthread_mutex_unlock(&storage->lock);
-        counts->file_bytes = file_size(storage, "");
-        counts->wal_bytes = file_size(storage, "-wal");
-        leave_call(storage);
-    }
-    return code;
+    (void)pthread_mutex_lock(&storage->lock);
+    *counts = storage->counts;
+    counts->readers_open = storage->readers.open;
+    counts->readers_in_use = storage->readers.in_use;
+    (void)pthread_mutex_unlock(&storage->lock);
+    counts->file_bytes = file_size(storage, "");
+    counts->wal_bytes = file_size(storage, "-wal");
 }

@@ -31,11 +31,11 @@ struct storage_config {
 /* `config` is copied; its path and allocator must live as long as the storage. */
 SESLITE_PRIVATE int storage_open(const struct storage_config *config, struct storage **storage,
                                  ses_error *error);
-/* Waits for jobs under way and closes the connections; jobs that come later are refused with MISUSE. */
+/* Closes the connections. No other call may be under way, and none but storage_free may follow. */
 SESLITE_PRIVATE void storage_close(struct storage *storage);
 SESLITE_PRIVATE void storage_free(struct storage *storage);
-/* Fills what it knows of `info`; MISUSE when it is closed. */
-SESLITE_PRIVATE int storage_describe(struct storage *storage, ses_info *info, ses_error *error);
+/* Fills what it knows of `info`. */
+SESLITE_PRIVATE void storage_describe(const struct storage *storage, ses_info *info);
 
 /*
  * Returns 0 or a positive value to commit, a negative code to roll back. It may run on another thread, while its
@@ -49,7 +49,7 @@ SESLITE_PRIVATE int storage_write(struct storage *storage, storage_job *job, voi
 /* Runs the job in a read transaction: it sees one moment of the file. */
 SESLITE_PRIVATE int storage_read(struct storage *storage, storage_job *job, void *context, ses_error *error);
 /* Makes the read jobs that are under way fail with INTERRUPTED. */
-SESLITE_PRIVATE int storage_interrupt(struct storage *storage, ses_error *error);
+SESLITE_PRIVATE void storage_interrupt(struct storage *storage);
 
 /* Since opening. */
 struct storage_counts {
@@ -72,8 +72,7 @@ struct storage_counts {
     int64_t file_bytes;
     int64_t wal_bytes;
 };
-SESLITE_PRIVATE int storage_statistics(struct storage *storage, struct storage_counts *counts,
-                                       ses_error *error);
+SESLITE_PRIVATE void storage_statistics(struct storage *storage, struct storage_counts *counts);
 
 /* ---- inside jobs. Spans that come out live until the visitor returns. Visitors return 0 to go on, a positive
  * value to stop, a negative code to fail; the walk returns 0 or the negative code. */

@@ -48,9 +48,6 @@ struct storage {
     const char *journal_reason;
     int registry_entry;   /* of the file */
     pthread_mutex_t lock; /* guards everything below it */
-    pthread_cond_t idle;  /* the last call under way has ended */
-    bool closed;
-    unsigned calls;
     struct writer writer;
     struct readers readers;
     struct checkpointer checkpointer;
@@ -63,7 +60,6 @@ struct storage {
 SESLITE_PRIVATE bool condition_init(pthread_cond_t *condition);
 /* With the lock held: waits for the condition; false when the deadline (steady clock) has passed. */
 SESLITE_PRIVATE bool condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_us);
-SESLITE_PRIVATE int refuse_closed(const struct storage *storage, ses_error *error);
 SESLITE_PRIVATE int refuse_busy(const struct storage *storage, const char *what, ses_error *error);
 
 /* ---- transaction.c */

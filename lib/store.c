@@ -329,10 +329,10 @@ int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
 
     if (code == SES_OK)
         code = check_output(info, "info", error);
-    if (code == SES_OK)
-        code = storage_describe(store->storage, &filled, error);
-    if (code == SES_OK)
+    if (code == SES_OK) {
+        storage_describe(store->storage, &filled);
         give_output(info, &filled, sizeof filled);
+    }
     if (begun)
         store_end(store);
     return code;
@@ -346,9 +346,8 @@ int ses_statistics(ses_store *store, ses_stats *stats, ses_error *error)
 
     if (code == SES_OK)
         code = check_output(stats, "stats", error);
-    if (code == SES_OK)
-        code = storage_statistics(store->storage, &counts, error);
     if (code == SES_OK) {
+        storage_statistics(store->storage, &counts);
         const ses_stats filled = {
             .events = counts.events,
             .commits = counts.commits,
@@ -378,9 +377,8 @@ int ses_statistics(ses_store *store, ses_stats *stats, ses_error *error)
 int ses_interrupt(ses_store *store, ses_error *error)
 {
     int code = store_begin(store, error);
-    const bool begun = code == SES_OK;
-    if (begun) {
-        code = code == SES_OK ? storage_interrupt(store->storage, error) : code;
+    if (code == SES_OK) {
+        storage_interrupt(store->storage);
         store_end(store);
     }
     return code;

@@ -18,7 +18,7 @@ struct ses_store {
     atomic_bool closed;
     pthread_mutex_t lock; /* guards `calls` */
     pthread_cond_t ended; /* the last of them, after ses_close */
-    unsigned calls;       /* on the store itself, under way */
+    unsigned calls;       /* between store_begin and store_end */
     char *path;
     struct storage *storage;
     size_t max_event_bytes;
@@ -32,8 +32,8 @@ struct ses_store {
 
 /*
  * Begins a public call: clears the error; MISUSE for NULL, after ses_close, and in a forked child. store_enter is for
- * calls on handles, which keep the store's memory; a call on the store itself lies between store_begin and (only
- * when that succeeded) store_end, and ses_close waits for it.
+ * calls on handles that only look at their own memory; what reaches the store itself or its storage lies between
+ * store_begin and (only when that succeeded) store_end, and ses_close waits for it.
  */
 SESLITE_PRIVATE int store_begin(ses_store *store, ses_error *error);
 SESLITE_PRIVATE void store_end(ses_store *store);

@@ -30,4 +30,5 @@ $(foreach name,$(GROUP_TESTS),$(eval TEST_OBJECTS_$(name) := $(B)/tools/bench/sl
 $(foreach name,$(GROUP_TESTS),$(eval TEST_LIBS_$(name) := -Wl,--wrap=sqlite3_step))
 $(GROUP_TESTS:%=$(B)/test/%): $(B)/tools/bench/slow_vfs.o
 
+TEST_LIBS_test_readers_waiting := -Wl,--wrap=sqlite3_step
 TEST_LIBS_test_interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interrupt

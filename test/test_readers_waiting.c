@@ -1,0 +1,401 @@
+/* Readers: who waits for whom, and for how long; closing waits for all of them. */
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "support.h"
+
+static const ses_key key = {"app", "user", "one"};
+
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void pause_us(long us)
+{
+    const struct timespec time = {us / 1000000, us % 1000000 * 1000};
+    nanosleep(&time, NULL);
+}
+
+/* ------------------------------------------ reads that are held, before the row of an event: see flags.mk */
+
+int __real_sqlite3_step(sqlite3_stmt *statement);
+int __wrap_sqlite3_step(sqlite3_stmt *statement);
+
+static atomic_int rows_to_hold; /* counts down; the row of events that makes it zero is held */
+static atomic_bool hold_insert; /* the next event is held before it is inserted */
+static atomic_bool held;
+static atomic_bool let_go;
+
+static bool is_to_be_held(const char *sql)
+{
+    bool is = false;
+    if (strncmp(sql, "SELECT position", 15) == 0 && atomic_load(&rows_to_hold) > 0)
+        is = atomic_fetch_sub(&rows_to_hold, 1) == 1;
+    else if (strncmp(sql, "INSERT INTO events", 18) == 0)
+        is = atomic_exchange(&hold_insert, false);
+    return is;
+}
+
+int __wrap_sqlite3_step(sqlite3_stmt *statement)
+{
+    if (is_to_be_held(sqlite3_sql(statement))) {
+        atomic_store(&held, true);
+        while (!atomic_load(&let_go))
+            pause_us(200);
+    }
+    return __real_sqlite3_step(statement);
+}
+
+enum kind { GET, REFRESH, OPEN_CURSOR, NEXT_OF_CURSOR, READ_STATE, APPEND };
+
+/* A call in a thread of its own. */
+struct call {
+    enum kind kind;
+    ses_store *store;
+    ses_session *session;
+    ses_cursor *cursor;
+    int code;
+    ses_error error;
+    bool has_output; /* what it returned was NULL when it failed, and not when it did not */
+    int64_t took_us;
+    atomic_bool done;
+    pthread_t thread;
+};
+
+static void make_call(struct call *call)
+{
+    ses_session *session = NULL;
+    ses_cursor *cursor = NULL;
+    const ses_event *event = NULL;
+    char *json = NULL;
+
+    switch (call->kind) {
+    case GET:
+        call->code = ses_get(call->store, &key, NULL, &session, &call->error);
+        break;
+    case REFRESH:
+        call->code = ses_refresh(call->session, &call->error);
+        break;
+    case OPEN_CURSOR: {
+        const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 100};
+        const ses_cursor_options options = {.size = sizeof options, .range = &newest};
+        call->code = ses_cursor_open(call->store, &key, &options, &cursor, &call->error);
+        break;
+    }
+    case NEXT_OF_CURSOR:
+        call->code = ses_cursor_next(call->cursor, &event, &call->error);
+        break;
+    case READ_STATE:
+        call->code = ses_read_state(call->store, &key, &json, NULL, &call->error);
+        break;
+    case APPEND:
+        call->code = ses_append_by_key(call->store, &key, "{}", SES_NUL, NULL, NULL, &call->error);
+        break;
+    }
+    call->has_output = session || cursor || event || json;
+    ses_session_close(session);
+    (void)ses_cursor_close(cursor, NULL);
+    ses_free(json);
+}
+
+static void *run_call(void *context)
+{
+    struct call *call = context;
+    int64_t start = now_us();
+    make_call(call);
+    call->took_us = now_us() - start;
+    atomic_store(&call->done, true);
+    return NULL;
+}
+
+static void start_call(struct call *call)
+{
+    atomic_store(&call->done, false);
+    assert_int_equal(pthread_create(&call->thread, NULL, run_call, call), 0);
+}
+
+static void join_call(struct call *call)
+{
+    assert_int_equal(pthread_join(call->thread, NULL), 0);
+}
+
+/* Starts a call and waits until it is held: a read before that row of events. */
+static void start_held(struct call *call, int row)
+{
+    const int64_t until = now_us() + 20000000;
+
+    atomic_store(&held, false);
+    atomic_store(&let_go, false);
+    atomic_store(&rows_to_hold, row);
+    atomic_store(&hold_insert, call->kind == APPEND);
+    start_call(call);
+    while (!atomic_load(&held) && now_us() < until)
+        pause_us(200);
+    assert_true(atomic_load(&held));
+}
+
+static void release(struct call *call)
+{
+    atomic_store(&let_go, true);
+    join_call(call);
+}
+
+static int teardown(void **state)
+{
+    atomic_store(&rows_to_hold, 0);
+    atomic_store(&let_go, true);
+    return fixture_teardown(state);
+}
+
+enum { EVENTS = 200 };
+
+static void fill(ses_store *store)
+{
+    static const ses_text events[EVENTS / 4] = {{"{}", 2}};
+    ses_text batch[EVENTS / 4];
+    ses_error error;
+
+    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &error));
+    for (size_t i = 0; i < EVENTS / 4; i++)
+        batch[i] = events[0];
+    for (int i = 0; i < 4; i++)
+        assert_ok(ses_append_batch_by_key(store, &key, batch, EVENTS / 4, NULL, NULL, &error));
+}
+
+static int64_t count_events(ses_store *store)
+{
+    ses_session *session = NULL;
+    ses_error error;
+    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    int64_t count = (int64_t)ses_session_event_count(session);
+    ses_session_close(session);
+    return count;
+}
+
+static ses_stats statistics(ses_store *store)
+{
+    ses_stats stats = {.size = sizeof stats};
+    ses_error error;
+    assert_ok(ses_statistics(store, &stats, &error));
+    return stats;
+}
+
+/* --------------------------------------------------------------------------------- nobody in their way */
+
+/* Another process has the write lock, and has written; a writer of this store waits for it. */
+static void test_no_reader_waits_for_a_writer(void **state)
+{
+    static const enum kind kinds[] = {GET, OPEN_CURSOR, READ_STATE, REFRESH};
+    struct fixture *fixture = *state;
+    struct call writer = {.kind = APPEND, .store = fixture->store};
+    ses_session *session = NULL;
+    sqlite3 *other = NULL;
+    ses_error error;
+
+    fill(fixture->store);
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other,
+                                  "BEGIN IMMEDIATE; UPDATE session_state SET value = 2; DELETE FROM events",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    start_call(&writer);
+    pause_us(50000);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct call reader = {.kind = kinds[i], .store = fixture->store, .session = session};
+        start_call(&reader);
+        join_call(&reader);
+        assert_int_equal(reader.code, SES_OK);
+        assert_true(reader.took_us < 2000000); /* the timeout is ten seconds */
+    }
+    assert_int_equal(count_events(fixture->store), EVENTS);
+    assert_false(atomic_load(&writer.done));
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
+    join_call(&writer);
+    assert_int_equal(writer.code, SES_OK);
+    assert_int_equal(count_events(fixture->store), EVENTS + 1);
+    assert_string_equal(ses_state_json(session, NULL), "{\"k\":1}");
+    ses_session_close(session);
+}
+
+/* A writer of the same store is in the middle of its transaction. */
+static void test_no_reader_waits_for_a_writer_of_its_own_store(void **state)
+{
+    struct fixture *fixture = *state;
+    struct call writer = {.kind = APPEND, .store = fixture->store};
+
+    fill(fixture->store);
+    start_held(&writer, 0);
+    assert_int_equal(count_events(fixture->store), EVENTS);
+    assert_false(atomic_load(&writer.done));
+    release(&writer);
+    assert_int_equal(writer.code, SES_OK);
+    assert_int_equal(count_events(fixture->store), EVENTS + 1);
+}
+
+/* One that reads for long holds up neither a writer nor another reader. */
+static void test_a_long_read_holds_nobody_up(void **state)
+{
+    struct fixture *fixture = *state;
+    struct call reader = {.kind = GET};
+    ses_error error;
+
+    fixture->options.max_readers = 2;
+    fixture_reopen(fixture);
+    fill(fixture->store);
+    reader.store = fixture->store;
+    start_held(&reader, EVENTS / 2);
+    assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_int_equal(count_events(fixture->store), EVENTS + 1);
+    assert_int_equal(statistics(fixture->store).readers_in_use, 1);
+    assert_int_equal(statistics(fixture->store).readers_open, 2);
+    assert_int_equal(statistics(fixture->store).reader_waits, 0);
+    assert_false(atomic_load(&reader.done));
+    release(&reader);
+    assert_int_equal(reader.code, SES_OK);
+}
+
+/* All connections are in use: who wants one waits the whole timeout; or until one is given back. */
+static void test_waiting_for_a_connection(void **state)
+{
+    struct fixture *fixture = *state;
+    struct call reader = {.kind = GET};
+    struct call waiting = {.kind = READ_STATE};
+
+    fixture->options.max_readers = 1;
+    fixture->options.busy_timeout_ms = 300;
+    fixture_reopen(fixture);
+    fill(fixture->store);
+    reader.store = fixture->store;
+    waiting.store = fixture->store;
+    start_held(&reader, EVENTS / 2);
+    start_call(&waiting);
+    join_call(&waiting);
+    assert_int_equal(waiting.code, SES_BUSY);
+    assert_false(waiting.has_output);
+    assert_true(waiting.took_us >= 300000 && waiting.took_us < 5000000);
+    assert_true(statistics(fixture->store).reader_waits >= 1);
+    release(&reader);
+    assert_int_equal(reader.code, SES_OK);
+
+    start_held(&reader, EVENTS / 2);
+    start_call(&waiting);
+    pause_us(50000);
+    assert_false(atomic_load(&waiting.done));
+    release(&reader);
+    join_call(&waiting);
+    assert_int_equal(waiting.code, SES_OK);
+    assert_int_equal(statistics(fixture->store).readers_open, 1);
+    assert_int_equal(statistics(fixture->store).readers_in_use, 0);
+}
+
+/* -------------------------------------------------------------------------------------------- closing */
+
+static void *close_store(void *store)
+{
+    ses_close(store);
+    return NULL;
+}
+
+/* While the store is closing, and not closed yet. */
+static void assert_refused(ses_store *store)
+{
+    ses_session *session = NULL;
+    ses_stats stats = {.size = sizeof stats};
+    const int64_t until = now_us() + 20000000;
+    ses_error error;
+
+    while (ses_statistics(store, &stats, &error) == SES_OK && now_us() < until)
+        pause_us(1000);
+    assert_code(SES_MISUSE, ses_statistics(store, &stats, &error));
+    assert_message("closed");
+    assert_code(SES_MISUSE, ses_get(store, &key, NULL, &session, &error));
+    assert_null(session);
+    assert_code(SES_MISUSE, ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_interrupt(store, &error));
+}
+
+static void await_reader_wait(ses_store *store, struct call *waiting)
+{
+    const int64_t until = now_us() + 20000000;
+    while (statistics(store).reader_waits == 0 && !atomic_load(&waiting->done) && now_us() < until)
+        pause_us(1000);
+}
+
+/* The call under way ends well, and so does one that waits for its connection; what comes later is refused. */
+static void close_upon(struct fixture *fixture, enum kind kind)
+{
+    struct call call = {.kind = kind};
+    struct call waiting = {.kind = READ_STATE};
+    ses_session *kept = NULL; /* a handle keeps what is looked at here, when the store is closed */
+    ses_cursor *cursor = NULL;
+    const ses_event *event = NULL;
+    pthread_t closer;
+    ses_error error;
+
+    fixture->options.max_readers = 1;
+    fixture_reopen(fixture);
+    fill(fixture->store);
+    assert_ok(ses_get(fixture->store, &key, NULL, &kept, &error));
+    assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursor, &error));
+    assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
+    assert_ok(ses_cursor_open(fixture->store, &key, NULL, &call.cursor, &error));
+    call.store = fixture->store;
+    waiting.store = fixture->store;
+    start_held(&call, 10);
+    start_call(&waiting);
+    await_reader_wait(fixture->store, &waiting);
+    assert_int_equal(pthread_create(&closer, NULL, close_store, fixture->store), 0);
+    assert_refused(fixture->store);
+    assert_false(atomic_load(&call.done));
+    release(&call);
+    join_call(&waiting);
+    assert_int_equal(pthread_join(closer, NULL), 0);
+    fixture->store = NULL;
+
+    assert_int_equal(call.code, kind == NEXT_OF_CURSOR ? SES_ROW : SES_OK);
+    assert_int_equal(waiting.code, SES_OK);
+    assert_code(SES_MISUSE, ses_refresh(kept, &error));
+    assert_code(SES_MISUSE, ses_append(kept, "{}", SES_NUL, NULL, NULL, &error));
+    assert_int_equal(ses_session_version(kept), EVENTS);
+    assert_code(SES_MISUSE, ses_cursor_next(cursor, &event, &error)); /* though it has more on its page */
+    assert_code(SES_MISUSE, ses_cursor_close(cursor, &error));
+    assert_ok(ses_cursor_close(call.cursor, &error));
+    ses_session_close(kept);
+    assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
+    assert_int_equal(count_events(fixture->store), EVENTS + (kind == APPEND));
+}
+
+static void test_close_waits_for_a_get(void **state)
+{
+    close_upon(*state, GET);
+}
+
+static void test_close_waits_for_a_cursor(void **state)
+{
+    close_upon(*state, NEXT_OF_CURSOR);
+}
+
+static void test_close_waits_for_an_append(void **state)
+{
+    close_upon(*state, APPEND);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_no_reader_waits_for_a_writer), TEST(test_no_reader_waits_for_a_writer_of_its_own_store),
+        TEST(test_a_long_read_holds_nobody_up),  TEST(test_waiting_for_a_connection),
+        TEST(test_close_waits_for_a_get),        TEST(test_close_waits_for_a_cursor),
+        TEST(test_close_waits_for_an_append),
+    };
+    return cmocka_run_group_tests_name("readers: waiting", tests, NULL, NULL);
+}
