@@ -65,6 +65,7 @@ int readers_run(struct storage *storage, storage_job *job, void *context, ses_er
     struct db *db = NULL;
 
     (void)pthread_mutex_lock(&storage->lock);
+    storage->counts.reads++;
     int result = reserve(storage, &db, deadline, error);
     if (db)
         connection_start_call(db, deadline, true);
@@ -79,7 +80,6 @@ int readers_run(struct storage *storage, storage_job *job, void *context, ses_er
         result = transaction_run(db, STATEMENT_BEGIN_READ, job, context, error);
         (void)pthread_mutex_lock(&storage->lock);
         connection_end_call(db);
-        storage->counts.reads++;
         give_back(storage, db);
         (void)pthread_mutex_unlock(&storage->lock);
     }

@@ -288,6 +288,13 @@ static bool run_group(struct storage *storage, struct group *group, struct pendi
     return commits;
 }
 
+/* With the lock held. `reads` are among the `calls`. */
+static void count_calls(struct storage *storage, size_t calls, size_t reads)
+{
+    storage->counts.write_calls += (int64_t)(calls - reads);
+    storage->counts.reads += (int64_t)reads;
+}
+
 /* With the lock held: keeps the accounts of a group that is done. */
 static void account(struct storage *storage, const struct group *group, bool commits, int64_t start)
 {
@@ -297,8 +304,7 @@ static void account(struct storage *storage, const struct group *group, bool com
     writer->commit_us = writer->last_commit_us - start;
     writer->last_group = group->count;
     storage->counts.commits += commits && group->reads < group->count ? 1 : 0;
-    storage->counts.write_calls += (int64_t)(group->count - group->reads);
-    storage->counts.reads += (int64_t)group->reads;
+    count_calls(storage, group->count, group->reads);
     storage->counts.wal_pages = writer->db->wal_pages;
     connection_count(writer->db, &storage->counts);
     checkpoint_note(storage);
@@ -366,8 +372,10 @@ int writer_run(struct storage *storage, storage_job *job, void *context, size_t 
     if (signal == SIGNAL_NONE) {
         (void)pthread_mutex_lock(&storage->lock);
         bool still_queued = own.queued;
-        if (still_queued)
+        if (still_queued) {
             queue_remove(writer, &own);
+            count_calls(storage, 1, interruptible ? 1 : 0);
+        }
         (void)pthread_mutex_unlock(&storage->lock);
         if (still_queued)
             own.result = refuse_busy(storage, "the writing connection,", error);

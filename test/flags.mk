@@ -25,7 +25,7 @@ WRAPPED_TEXTS := column_text db_config wal_checkpoint_v2
 TEST_LIBS_test_faults_sqlite_text := $(WRAPPED_TEXTS:%=-Wl,--wrap=sqlite3_%)
 
 # Groups of calls that are made to share a commit: see group.h.
-GROUP_TESTS := test_group_commit_outcome
+GROUP_TESTS := test_group_commit_outcome test_group_commit_waiting
 $(foreach name,$(GROUP_TESTS),$(eval TEST_OBJECTS_$(name) := $(B)/tools/bench/slow_vfs.o))
 $(foreach name,$(GROUP_TESTS),$(eval TEST_LIBS_$(name) := -Wl,--wrap=sqlite3_step))
 $(GROUP_TESTS:%=$(B)/test/%): $(B)/tools/bench/slow_vfs.o

@@ -274,6 +274,7 @@ static void test_waiting_for_a_connection(void **state)
     fill(fixture->store);
     reader.store = fixture->store;
     waiting.store = fixture->store;
+    ses_stats before = statistics(fixture->store);
     start_held(&reader, EVENTS / 2);
     start_call(&waiting);
     join_call(&waiting);
@@ -281,6 +282,7 @@ static void test_waiting_for_a_connection(void **state)
     assert_false(waiting.has_output);
     assert_true(waiting.took_us >= 300000 && waiting.took_us < 5000000);
     assert_true(statistics(fixture->store).reader_waits >= 1);
+    assert_int_equal(statistics(fixture->store).read_calls - before.read_calls, 2); /* one has tried */
     release(&reader);
     assert_int_equal(reader.code, SES_OK);
 

@@ -1,0 +1,220 @@
+/* Group commit: who waits for whom, and for how long. */
+#include "group.h"
+
+enum { MOST_THREADS = 8 };
+
+struct worker {
+    ses_store *store;
+    const char *session_id;
+    int64_t until_us;
+    int stored;
+    int failed;
+    pthread_t thread;
+};
+
+static void *append_repeatedly(void *context)
+{
+    struct worker *worker = context;
+    const ses_key key = {"app", "user", worker->session_id};
+
+    while (now_us() < worker->until_us) {
+        int code = ses_append_by_key(worker->store, &key, "{}", SES_NUL, NULL, NULL, NULL);
+        worker->stored += code == SES_OK;
+        worker->failed += code != SES_OK;
+    }
+    return NULL;
+}
+
+static void test_no_thread_starves(void **state)
+{
+    static const char *const ids[] = {"a", "b", "c", "d"};
+    struct fixture *fixture = *state;
+    struct worker workers[MOST_THREADS];
+    int least = INT32_MAX;
+    int most = 0;
+
+    slow_vfs_set_delay(2000);
+    for (int i = 0; i < MOST_THREADS; i++) {
+        workers[i] =
+            (struct worker){.store = fixture->store, .session_id = ids[i % 4], .until_us = now_us() + 500000};
+        assert_int_equal(pthread_create(&workers[i].thread, NULL, append_repeatedly, &workers[i]), 0);
+    }
+    for (int i = 0; i < MOST_THREADS; i++) {
+        assert_int_equal(pthread_join(workers[i].thread, NULL), 0);
+        assert_int_equal(workers[i].failed, 0);
+        least = workers[i].stored < least ? workers[i].stored : least;
+        most = workers[i].stored > most ? workers[i].stored : most;
+    }
+    if (least * 5 < most)
+        print_error("from %d to %d appends\n", least, most);
+    assert_true(least * 5 >= most);
+}
+
+/* However many wait, a commit takes so many of them and no more; nor more than some bytes. */
+static void test_groups_are_bounded(void **state)
+{
+    enum { LARGE = 6, BYTES = 1500000 };
+    struct fixture *fixture = *state;
+    struct call what[MOST_CALLS];
+    char *large = malloc(BYTES + 64);
+
+    assert_non_null(large);
+    for (int i = 0; i < MOST_CALLS; i++)
+        what[i] = APPEND_TO("a");
+    ses_stats before = statistics(fixture->store);
+    run_group(fixture->store, what, MOST_CALLS, COMMIT_IS_REAL);
+    ses_stats after = statistics(fixture->store);
+    assert_int_equal(stored(fixture->store, "a"), MOST_CALLS);
+    assert_true(after.commits - before.commits >= 1 + 2);
+
+    int len = snprintf(large, BYTES + 64, "{\"author\":\"%0*d\"}", BYTES, 0);
+    assert_true(len > BYTES);
+    for (int i = 0; i < LARGE; i++)
+        what[i].text = large;
+    run_group(fixture->store, what, LARGE, COMMIT_IS_REAL);
+    assert_int_equal(stored(fixture->store, "a"), MOST_CALLS + LARGE);
+    assert_true(statistics(fixture->store).commits - after.commits >= 1 + 2);
+    free(large);
+}
+
+/* ------------------------------------------------------------------------------------------------- waiting */
+
+static void reopen_with_timeout(struct fixture *fixture, int64_t ms)
+{
+    fixture->options.busy_timeout_ms = ms;
+    fixture_reopen(fixture);
+}
+
+static sqlite3 *open_raw(const char *path)
+{
+    sqlite3 *handle = NULL;
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    return handle;
+}
+
+/* The writer is stuck in a commit: who stands behind it waits the whole timeout, is told BUSY, and is not stored. */
+static void test_busy_behind_a_stuck_writer(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct call what[] = {APPEND_TO("a"), {.kind = DELETE, .session_id = "b"}};
+
+    reopen_with_timeout(fixture, 300);
+    ses_stats before = statistics(fixture->store);
+    hold_leader(fixture->store);
+    queue_calls(fixture->store, what, 2);
+    for (int i = 0; i < 2; i++) {
+        join_call(&calls[i]);
+        assert_int_equal(calls[i].code, SES_BUSY);
+        assert_true(calls[i].took_us >= 300000);
+        assert_true(calls[i].took_us < 5000000);
+    }
+    assert_false(atomic_load(&leader.done));
+    release_leader();
+    ses_stats after = statistics(fixture->store);
+    assert_int_equal(after.write_calls - before.write_calls, 3); /* the two have tried */
+    assert_int_equal(after.write_waits - before.write_waits, 2);
+    assert_int_equal(stored(fixture->store, "a"), 0);
+    assert_int_equal(stored(fixture->store, "b"), 0);
+}
+
+static void wait_behind_a_stuck_writer(struct fixture *fixture, int64_t timeout_ms)
+{
+    const struct call what[] = {APPEND_TO("a"), APPEND_TO("b")};
+
+    reopen_with_timeout(fixture, timeout_ms);
+    hold_leader(fixture->store);
+    queue_calls(fixture->store, what, 2);
+    pause_us(300000);
+    assert_false(atomic_load(&calls[0].done));
+    assert_false(atomic_load(&calls[1].done));
+    release_leader();
+    for (int i = 0; i < 2; i++) {
+        join_call(&calls[i]);
+        assert_int_equal(calls[i].code, SES_OK);
+    }
+}
+
+static void test_the_longest_timeout(void **state)
+{
+    wait_behind_a_stuck_writer(*state, INT64_MAX);
+}
+
+static void test_the_default_timeout(void **state)
+{
+    wait_behind_a_stuck_writer(*state, 0);
+}
+
+/* Another process has the lock. The leader waits for it, and those behind the leader: each for the whole timeout. */
+static void test_busy_behind_another_process(void **state)
+{
+    struct fixture *fixture = *state;
+    sqlite3 *other = open_raw(fixture->path);
+
+    reopen_with_timeout(fixture, 300);
+    assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    for (int i = 0; i < 4; i++) {
+        start_call(&calls[i], fixture->store, APPEND_TO("a"));
+        pause_us(50000);
+    }
+    for (int i = 0; i < 4; i++) {
+        join_call(&calls[i]);
+        assert_int_equal(calls[i].code, SES_BUSY);
+        assert_true(calls[i].took_us >= 300000);
+        assert_true(calls[i].took_us < 5000000);
+    }
+    assert_true(statistics(fixture->store).busy_waits > 0);
+    assert_true(statistics(fixture->store).busy_us >= 200000);
+
+    reopen_with_timeout(fixture, -1); /* not at all */
+    start_call(&calls[0], fixture->store, APPEND_TO("a"));
+    join_call(&calls[0]);
+    assert_int_equal(calls[0].code, SES_BUSY);
+    assert_true(calls[0].took_us < 5000000); /* the default timeout is ten seconds */
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
+    append(fixture->store, "a", "{}");
+    assert_int_equal(stored(fixture->store, "a"), 1);
+}
+
+/* Closing waits for all who stand in the queue. */
+static void *close_store(void *store)
+{
+    ses_close(store);
+    return NULL;
+}
+
+static void test_close_waits_for_the_queue(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct call what[] = {
+        APPEND_TO("a"), APPEND_TO("a"), {.kind = CREATE, .session_id = "new", .text = "{}"}};
+    pthread_t closer;
+    ses_error error;
+
+    hold_leader(fixture->store);
+    queue_calls(fixture->store, what, 3);
+    assert_int_equal(pthread_create(&closer, NULL, close_store, fixture->store), 0);
+    pause_us(100000);
+    release_leader();
+    assert_int_equal(pthread_join(closer, NULL), 0);
+    fixture->store = NULL;
+    for (int i = 0; i < 3; i++) {
+        join_call(&calls[i]);
+        assert_int_equal(calls[i].code, SES_OK);
+    }
+    assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
+    assert_int_equal(stored(fixture->store, "leader"), 1);
+    assert_int_equal(stored(fixture->store, "a"), 2);
+    assert_int_equal(stored(fixture->store, "new"), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_no_thread_starves),          TEST(test_groups_are_bounded),
+        TEST(test_busy_behind_a_stuck_writer), TEST(test_the_longest_timeout),
+        TEST(test_the_default_timeout),        TEST(test_busy_behind_another_process),
+        TEST(test_close_waits_for_the_queue),
+    };
+    assert_int_equal(slow_vfs_install(), SQLITE_OK);
+    return cmocka_run_group_tests_name("group commit: waiting", tests, NULL, NULL);
+}
