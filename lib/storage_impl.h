@@ -19,7 +19,7 @@ struct writer {
     size_t awaited;         /* the leader waits for so many in the queue; 0: for none */
     pthread_cond_t company; /* so many have come */
     size_t last_group;      /* jobs in the last commit */
-    int64_t commit_us;      /* how long it took, its jobs included */
+    int64_t commit_us;      /* how long it had the lock, its jobs included */
     int64_t last_commit_us; /* when it ended, by the steady clock */
 };
 

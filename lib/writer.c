@@ -10,8 +10,8 @@
 enum { GROUP_JOBS = 64 };
 static const size_t GROUP_BYTES = (size_t)4 << 20;
 
-/* A leader whose own job is done may lead on for so long: where commits are fast, waking another thread to
- * lead would take longer than the commit. */
+/* A leader whose own job is done may lead on for so long, if that is enough for another commit: where commits are
+ * fast, waking another thread to lead would take longer than the commit. */
 static const int64_t LEAD_ON_US = 300;
 
 /*
@@ -138,6 +138,7 @@ struct group {
     struct pending *last;
     size_t count;
     size_t bytes;
+    int64_t begun_us; /* when its transaction had the lock, by the steady clock */
     size_t tentative; /* jobs that have succeeded, should the commit do so */
     size_t reads;     /* jobs that only read: those of a store in memory */
 };
@@ -264,15 +265,22 @@ static void commit_group(struct db *db, struct group *group)
     }
 }
 
-/* Runs the first job and those of all who wait, and commits. True when there was a commit. */
+/* Begins the transaction. `waits`: for other processes, until the deadline of the first. */
+static void begin_group(struct db *db, struct group *group, struct pending *first, bool waits)
+{
+    connection_start_call(db, waits ? first->deadline : 0, false);
+    first->result = transaction_begin(db, STATEMENT_BEGIN_WRITE, first->error);
+    group->begun_us = clock_steady_us();
+}
+
+/* Runs the first job, if there is a transaction, and those of all who wait, and commits. True when there was a
+ * commit. */
 static bool run_group(struct storage *storage, struct group *group, struct pending *first)
 {
     struct db *db = storage->writer.db;
+    bool begun = first->result == SES_OK;
     bool commits = false;
 
-    connection_start_call(db, first->deadline, false);
-    first->result = transaction_begin(db, STATEMENT_BEGIN_WRITE, first->error);
-    bool begun = first->result == SES_OK;
     for (struct pending *pending = first; pending; pending = begun ? take_next(storage, group) : NULL) {
         group_add(group, pending);
         if (begun && !run_pending(db, group, pending))
@@ -296,12 +304,12 @@ static void count_calls(struct storage *storage, size_t calls, size_t reads)
 }
 
 /* With the lock held: keeps the accounts of a group that is done. */
-static void account(struct storage *storage, const struct group *group, bool commits, int64_t start)
+static void account(struct storage *storage, const struct group *group, bool commits)
 {
     struct writer *writer = &storage->writer;
 
     writer->last_commit_us = clock_steady_us();
-    writer->commit_us = writer->last_commit_us - start;
+    writer->commit_us = writer->last_commit_us - group->begun_us;
     writer->last_group = group->count;
     storage->counts.commits += commits && group->reads < group->count ? 1 : 0;
     count_calls(storage, group->count, group->reads);
@@ -317,6 +325,15 @@ static void wake_next(struct pending *next)
         notify(next, SIGNAL_DONE);
 }
 
+/* With the lock held, after a group: the first of another that will be done in time, or NULL. */
+static struct pending *lead_on(struct storage *storage, int64_t own_done)
+{
+    const struct writer *writer = &storage->writer;
+    bool in_time = writer->last_commit_us + writer->commit_us <= own_done + LEAD_ON_US;
+
+    return in_time && !storage->checkpointer.due ? queue_take_first(&storage->writer) : NULL;
+}
+
 /* With the turn: runs a group that begins with the own job, and perhaps more groups, and hands the turn on. */
 static void lead(struct storage *storage, struct pending *own)
 {
@@ -326,20 +343,26 @@ static void lead(struct storage *storage, struct pending *own)
     while (first) {
         struct group group = {0};
         bool is_own = first == own;
-        int64_t start = clock_steady_us();
-        bool commits = run_group(storage, &group, first);
 
-        (void)pthread_mutex_lock(&storage->lock);
-        account(storage, &group, commits, start);
-        if (is_own)
-            own_done = storage->writer.last_commit_us;
-        first = NULL;
-        if (!storage->checkpointer.due && storage->writer.last_commit_us - own_done < LEAD_ON_US)
-            first = queue_take_first(&storage->writer);
-        if (!first)
-            writer_hand_on(storage);
-        (void)pthread_mutex_unlock(&storage->lock);
-        wake_next(is_own ? own->next : group.first);
+        begin_group(storage->writer.db, &group, first, is_own);
+        if (first->result == SES_BUSY && !is_own) {
+            /* To wait for other processes is left to who has a job that needs it. */
+            error_clear(first->error);
+            notify(first, SIGNAL_LEAD);
+            first = NULL;
+        } else {
+            bool commits = run_group(storage, &group, first);
+
+            (void)pthread_mutex_lock(&storage->lock);
+            account(storage, &group, commits);
+            if (is_own)
+                own_done = storage->writer.last_commit_us;
+            first = lead_on(storage, own_done);
+            if (!first)
+                writer_hand_on(storage);
+            (void)pthread_mutex_unlock(&storage->lock);
+            wake_next(is_own ? own->next : group.first);
+        }
     }
 }
 

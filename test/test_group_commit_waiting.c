@@ -175,6 +175,80 @@ static void test_busy_behind_another_process(void **state)
     assert_int_equal(stored(fixture->store, "a"), 1);
 }
 
+/*
+ * Who has led and is done returns, though others wait: when another process takes the lock, it is they who wait for
+ * it. (The other takes it at the very end of the leader's commit.)
+ */
+static void test_a_leader_does_not_wait_for_the_next_group(void **state)
+{
+    struct fixture *fixture = *state;
+    sqlite3 *other = open_raw(fixture->path);
+    const struct call what[] = {APPEND_TO("a"), APPEND_TO("b")};
+    const int64_t until = now_us() + 3000000;
+
+    hold_leader(fixture->store);
+    queue_calls(fixture->store, what, 2);
+    atomic_store(&intruder, other);
+    atomic_store(&hold_open, true);
+    while (!atomic_load(&leader.done) && now_us() < until)
+        pause_us(1000);
+    bool leader_is_done = atomic_load(&leader.done);
+    bool others_wait = !atomic_load(&calls[0].done) && !atomic_load(&calls[1].done);
+    assert_int_equal(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+    release_leader();
+    for (int i = 0; i < 2; i++) {
+        join_call(&calls[i]);
+        assert_int_equal(calls[i].code, SES_OK);
+    }
+    assert_true(others_wait);
+    assert_true(leader_is_done);
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
+}
+
+static void *append_when_held(void *context)
+{
+    struct call *call = context;
+    while (!atomic_load(&held))
+        ;
+    return run_call(call);
+}
+
+/* The same where commits are so quick that it leads on: until it would have to wait. */
+static void test_a_quick_leader_does_not_wait_either(void **state)
+{
+    enum { ROUNDS = 20 };
+    struct fixture *fixture = *state;
+    sqlite3 *other = open_raw(fixture->path);
+    int late = 0;
+
+    fixture->options.synchronous = SES_SYNC_NORMAL;
+    fixture_reopen(fixture);
+    awaiting = fixture->store;
+    for (int round = 0; round < ROUNDS; round++) {
+        const int64_t until = now_us() + 3000000;
+        atomic_store(&held, false);
+        calls[0] = APPEND_TO("a");
+        calls[0].store = fixture->store;
+        assert_int_equal(pthread_create(&calls[0].thread, NULL, append_when_held, &calls[0]), 0);
+        pause_us(2000);
+        atomic_store(&intruder, other);
+        atomic_store(&next_commit, COMMIT_AWAITS_A_CALL);
+        start_call(&leader, fixture->store, APPEND_TO("leader"));
+        while (!atomic_load(&leader.done) && now_us() < until)
+            pause_us(200);
+        late += !atomic_load(&leader.done);
+        (void)sqlite3_exec(other, "COMMIT", NULL, NULL, NULL);
+        join_call(&leader);
+        join_call(&calls[0]);
+        assert_int_equal(leader.code, SES_OK);
+        assert_int_equal(calls[0].code, SES_OK);
+    }
+    assert_int_equal(sqlite3_close(other), SQLITE_OK);
+    assert_int_equal(late, 0);
+    assert_int_equal(stored(fixture->store, "a"), ROUNDS);
+    assert_int_equal(stored(fixture->store, "leader"), ROUNDS);
+}
+
 /* Closing waits for all who stand in the queue. */
 static void *close_store(void *store)
 {
@@ -210,9 +284,14 @@ static void test_close_waits_for_the_queue(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_no_thread_starves),          TEST(test_groups_are_bounded),
-        TEST(test_busy_behind_a_stuck_writer), TEST(test_the_longest_timeout),
-        TEST(test_the_default_timeout),        TEST(test_busy_behind_another_process),
+        TEST(test_no_thread_starves),
+        TEST(test_groups_are_bounded),
+        TEST(test_busy_behind_a_stuck_writer),
+        TEST(test_the_longest_timeout),
+        TEST(test_the_default_timeout),
+        TEST(test_busy_behind_another_process),
+        TEST(test_a_leader_does_not_wait_for_the_next_group),
+        TEST(test_a_quick_leader_does_not_wait_either),
         TEST(test_close_waits_for_the_queue),
     };
     assert_int_equal(slow_vfs_install(), SQLITE_OK);
