@@ -138,8 +138,9 @@ void connection_count(struct db *db, struct storage_counts *counts)
 
 bool connection_wait(struct db *db, int tries)
 {
-    /* Short at first, as most waits are for one commit; then so long that waiting costs nothing. */
-    static const int64_t pauses_us[] = {50, 100, 200, 500, 1000, 2000, 5000};
+    /* Short at first, as most waits are for one commit; then so long that waiting costs little, but not so long that
+     * a lock which is left free is missed. */
+    static const int64_t pauses_us[] = {50, 100, 200, 500, CONNECTION_LONGEST_PAUSE_US};
     const int last = (int)(sizeof pauses_us / sizeof pauses_us[0]) - 1;
     int64_t left = db->busy_deadline - clock_steady_us();
     int64_t pause = pauses_us[tries < last ? tries : last];

@@ -40,7 +40,8 @@ SESLITE_PRIVATE void connection_interrupt(struct db *db);
 SESLITE_PRIVATE void connection_uninterrupt(struct db *db);
 /* Moves what the connection has counted since the last time into the storage's counts. */
 SESLITE_PRIVATE void connection_count(struct db *db, struct storage_counts *counts);
-/* Sleeps a little before another try; false when the time is over. `tries` counts from 0. */
+enum { CONNECTION_LONGEST_PAUSE_US = 1000 };
+/* Sleeps a little, and not longer than that, before another try; false when the time is over. `tries` counts from 0. */
 SESLITE_PRIVATE bool connection_wait(struct db *db, int tries);
 
 /* What SQLite's result code means for a caller, told with what was being done. */

@@ -16,11 +16,13 @@ struct writer {
     struct pending *first; /* who waits, in the order they came */
     struct pending *last;
     size_t queued;
-    size_t awaited;         /* the leader waits for so many in the queue; 0: for none */
-    pthread_cond_t company; /* so many have come */
-    size_t last_group;      /* jobs in the last commit */
-    int64_t commit_us;      /* how long it had the lock, its jobs included */
-    int64_t last_commit_us; /* when it ended, by the steady clock */
+    size_t awaited;               /* the leader waits for so many in the queue; 0: for none */
+    pthread_cond_t company;       /* so many have come */
+    size_t last_group;            /* jobs in the last commit */
+    int64_t commit_us;            /* how long it had the lock, its jobs included */
+    int64_t last_commit_us;       /* when it ended, by the steady clock */
+    int64_t kept_since_us;        /* other processes have had no chance to take the lock since then */
+    int64_t give_way_interval_us; /* and after so long they are given one */
 };
 
 struct readers {
@@ -78,6 +80,13 @@ SESLITE_PRIVATE int writer_run(struct storage *storage, storage_job *job, void *
                                bool interruptible, ses_error *error);
 /* With the lock held, by whoever has the turn: hands it on. */
 SESLITE_PRIVATE void writer_hand_on(struct storage *storage);
+
+/* ---- give_way.c: by whoever has the turn */
+
+/* Before a transaction: leaves the lock free for a moment, when it is time to. */
+SESLITE_PRIVATE void give_way(struct writer *writer);
+/* After one had to wait: other processes write to the file, too. */
+SESLITE_PRIVATE void give_way_others_seen(struct writer *writer);
 
 /* ---- readers.c */
 

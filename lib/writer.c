@@ -266,10 +266,17 @@ static void commit_group(struct db *db, struct group *group)
 }
 
 /* Begins the transaction. `waits`: for other processes, until the deadline of the first. */
-static void begin_group(struct db *db, struct group *group, struct pending *first, bool waits)
+static void begin_group(struct writer *writer, struct group *group, struct pending *first, bool waits)
 {
+    struct db *db = writer->db;
+    int64_t waits_before = db->busy_waits;
+
+    if (!db->config->in_memory)
+        give_way(writer);
     connection_start_call(db, waits ? first->deadline : 0, false);
     first->result = transaction_begin(db, STATEMENT_BEGIN_WRITE, first->error);
+    if (first->result == SES_BUSY || db->busy_waits > waits_before)
+        give_way_others_seen(writer);
     group->begun_us = clock_steady_us();
 }
 
@@ -344,7 +351,7 @@ static void lead(struct storage *storage, struct pending *own)
         struct group group = {0};
         bool is_own = first == own;
 
-        begin_group(storage->writer.db, &group, first, is_own);
+        begin_group(&storage->writer, &group, first, is_own);
         if (first->result == SES_BUSY && !is_own) {
             /* To wait for other processes is left to who has a job that needs it. */
             error_clear(first->error);

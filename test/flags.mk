@@ -26,9 +26,12 @@ TEST_LIBS_test_faults_sqlite_text := $(WRAPPED_TEXTS:%=-Wl,--wrap=sqlite3_%)
 
 # Groups of calls that are made to share a commit: see group.h.
 GROUP_TESTS := test_group_commit_outcome test_group_commit_waiting
-$(foreach name,$(GROUP_TESTS),$(eval TEST_OBJECTS_$(name) := $(B)/tools/bench/slow_vfs.o))
 $(foreach name,$(GROUP_TESTS),$(eval TEST_LIBS_$(name) := -Wl,--wrap=sqlite3_step))
-$(GROUP_TESTS:%=$(B)/test/%): $(B)/tools/bench/slow_vfs.o
+
+# A disk whose flush takes long.
+SLOW_TESTS := $(GROUP_TESTS) test_processes_fair
+$(foreach name,$(SLOW_TESTS),$(eval TEST_OBJECTS_$(name) := $(B)/tools/bench/slow_vfs.o))
+$(SLOW_TESTS:%=$(B)/test/%): $(B)/tools/bench/slow_vfs.o
 
 TEST_LIBS_test_readers_waiting := -Wl,--wrap=sqlite3_step
 TEST_LIBS_test_interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interrupt
