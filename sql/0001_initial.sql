@@ -277,7 +277,7 @@ JOIN (
 ORDER BY a.name, u.name, s.name, m.scope, m.key;
 
 -- Every conversation as one would read it: one row an event. `text` joins the texts of its parts; `calls`
--- shows the tool calls as name(arguments), `responses` the answers as name: answer.
+-- shows the tool calls as name(arguments), `responses` the answers as name: answer; `changes` are of the state.
 CREATE VIEW transcript AS
 SELECT a.name AS app, u.name AS user, s.name AS session, e.seq,
        strftime('%Y-%m-%dT%H:%M:%S', e.time_us / 1000000 - (e.time_us % 1000000 < 0), 'unixepoch')
@@ -299,7 +299,9 @@ SELECT a.name AS app, u.name AS user, s.name AS session, e.seq,
                               json_extract(p.value, '$.function_response')) AS answer
               FROM json_each(e.body, '$.content.parts') AS p
               WHERE p.type = 'object') AS r
-        WHERE json_valid(r.answer)) AS responses
+        WHERE json_valid(r.answer)) AS responses,
+       nullif(coalesce(json_extract(e.body, '$.actions.stateDelta'),
+                       json_extract(e.body, '$.actions.state_delta')), '{}') AS changes
 FROM events AS e
 JOIN sessions AS s ON s.id = e.session_id
 JOIN users AS u ON u.id = s.user_id

@@ -172,6 +172,28 @@ static void test_transcript(void **state)
                   "one|2023-11-14T22:13:20Z|2023-11-14T22:13:21Z|3|3|1|1|1\n");
 }
 
+static void test_changes_of_state_in_the_transcript(void **state)
+{
+    static const char *const events[] = {
+        "{\"actions\":{\"stateDelta\":{\"k\": 1.10,\"user:big\":9007199254740993,\"temp:t\":0}}}",
+        "{\"actions\":{\"state_delta\":{\"k\":null}}}",
+        "{\"actions\":{\"stateDelta\":{\"temp:t\":1}}}",
+        "{\"actions\":{}}",
+    };
+    const struct program_test *test = *state;
+    const ses_key key = {"app", "user", "one"};
+    ses_store *store = NULL;
+    ses_error error;
+
+    fill(test);
+    assert_ok(ses_open(test->path, NULL, &store, &error));
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        assert_ok(ses_append_by_key(store, &key, events[i], SES_NUL, NULL, NULL, &error));
+    ses_close(store);
+    assert_prints(test, "SELECT seq, changes FROM transcript WHERE seq > 2",
+                  "3|\n4|{\"k\":1.10,\"user:big\":9007199254740993}\n5|{\"k\":null}\n6|\n7|\n");
+}
+
 static void test_invalid_json_is_refused(void **state)
 {
     const struct program_test *test = *state;
@@ -259,6 +281,7 @@ int main(void)
         TEST(test_script_changes_no_other_file),
         TEST(test_views),
         TEST(test_transcript),
+        TEST(test_changes_of_state_in_the_transcript),
         TEST(test_invalid_json_is_refused),
         TEST(test_references_hold),
         TEST(test_deleting_takes_what_belongs_to_it),

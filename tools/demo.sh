@@ -19,7 +19,7 @@ say "2. Another process opens the file. Look: every scope merged, numbers exact,
 "$demo" read "$file"
 
 say "3. The same file in the sqlite3 program. Look: a transcript a person can read"
-show "SELECT seq, substr(time, 1, 19) AS time, author, coalesce(text, calls, responses) AS what FROM transcript"
+show "SELECT seq, substr(time, 1, 19) AS time, author, coalesce(text, calls, responses, changes) AS what FROM transcript"
 
 say "4. State: one row a key, in a table for each scope, and all of it merged"
 show "SELECT key, value, seq FROM app_state"
@@ -35,4 +35,6 @@ say "6. An agent at work (tools/agent.c). Look: state in the instructions, temp:
 rm -f "$file-agent" "$file-agent-wal" "$file-agent-shm"
 "$agent" "$file-agent"
 echo
-echo "The files stay: sqlite3 $file; sqlite3 $file-agent"
+file=$file-agent
+show "SELECT seq, author, coalesce(text, calls, responses, changes) AS what FROM transcript"
+echo "The files stay: sqlite3 ${file%-agent}; sqlite3 $file"
