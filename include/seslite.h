@@ -1,28 +1,40 @@
 /*
  * seslite: sessions of AI agents, kept in an SQLite file.
  *
- * A session is one conversation: an append-only log of events and a set of state keys, as the Agent
- * Development Kit (ADK) defines them. The prefix of a state key is its scope: "app:" (all users and
- * sessions of the app), "user:" (all sessions of one user in that app), none (that session), "temp:"
- * (the current invocation, on the handle that appended it; never stored).
+ * A session is one conversation, as the Agent Development Kit (ADK) defines it: an append-only log of events,
+ * and state. The words used below:
+ *
+ *  - State is a set of keys with JSON values. The prefix of a key is its scope: "app:" (all users and sessions
+ *    of the app), "user:" (all sessions of one user in that app), none (that session), "temp:" (the current
+ *    invocation, on the handle that appended it; never stored). Merged state is that of all scopes, its keys
+ *    with their prefixes. A key is UTF-8 without a NUL, of at most 512 bytes after its prefix; what breaks
+ *    this is INVALID, and any other character is allowed.
+ *  - The tombstone is the string "__ADK_SENTINEL_REMOVED__" as a value: it removes the key, whoever writes it.
+ *  - An invocation is one run of an agent, from a user's message to the final response. Its events share an
+ *    invocation id.
+ *  - The version of a session goes up by one with every stored event.
  *
  * The rules that hold for every call, so that each comment below says only what is particular:
  *
  *  - Arguments come in this order: the object, the inputs, the outputs, and last a ses_error, which may be
- *    NULL. Outputs marked "may be NULL" can be left out; all other pointers must be given (MISUSE).
- *  - A call returns 0, or a negative code (SES_NOMEM ...), or a positive value whose meaning it states.
+ *    NULL. Outputs marked "may be NULL" can be left out; all other pointers must be given: a call that
+ *    returns a code refuses NULL with MISUSE, the others must not be given it unless their comment says so.
+ *  - A call returns 0, or a negative code, or a positive value whose meaning it states. The comments leave out
+ *    the SES_ of codes: NOTFOUND is SES_NOTFOUND.
  *    After a negative code nothing has changed: neither the file, nor the handle, nor the outputs, except
  *    that an output handle or text is set to NULL.
  *  - Text is UTF-8. JSON text comes as a pointer and a length in bytes; SES_NUL as the length means "up to
  *    the NUL". Ids and names of state keys cannot hold a NUL and are C strings. Inputs are copied: they need
  *    to live only as long as the call.
  *  - A `const char *` that comes out is borrowed; the comment says until when. A `char *` that comes out is
- *    the caller's, to be freed with ses_free. Both end in a NUL that the length does not count.
+ *    the caller's, to be freed with ses_free. Both end in a NUL that the length does not count. (A ses_text is
+ *    a pointer and a length, and need not.)
  *  - Times are microseconds since 1970-01-01 00:00:00 UTC, as int64_t. Sequence numbers begin at 1.
  *  - Options are structs whose first member, `size`, is sizeof of the struct. A member that is zero means
  *    its documented default, and NULL instead of options means all defaults. Later versions append members.
- *  - Threads: any thread may call anything on a ses_store at any time. A ses_session, a ses_cursor and a
- *    ses_list_page belong to one thread at a time; different ones of the same store may be used in parallel.
+ *  - Threads: any thread may call anything on a ses_store at any time. Everything else that is opened belongs
+ *    to one thread at a time, a ses_session together with the views on it (ses_tracked); different ones of the
+ *    same store may be used in parallel. Agents in parallel threads need a handle each.
  *  - Processes: several may have the same file open. A store does not survive fork(): in the child every
  *    call that needs it is refused with MISUSE, and so is opening that file there, as SQLite's locks are not
  *    inherited but its records of them are. Fork before opening, or exec.
@@ -73,11 +85,11 @@ SES_API int ses_version_number(void);
     X(MISUSE, -2, "the call itself is wrong: a missing argument, a closed handle, unknown options") \
     X(INVALID, -3, "a value breaks a rule: an id, a state key, the type of an event's field")       \
     X(JSON, -4, "the text is not strict JSON (RFC 8259)")                                           \
-    X(NOTFOUND, -5, "no such session, state key or file")                                           \
+    X(NOTFOUND, -5, "no such session, state key, artifact or file")                                 \
     X(EXISTS, -6, "there already is one, and it is different")                                      \
     X(STALE, -7, "another writer came between; refresh the handle")                                 \
     X(BUSY, -8, "the whole busy timeout was waited and the file is still locked")                   \
-    X(READONLY, -9, "the store, or the file, cannot be written")                                    \
+    X(READONLY, -9, "the store, the file or the view cannot be written")                            \
     X(FULL, -10, "the disk is full")                                                                \
     X(IO, -11, "reading or writing the file failed")                                                \
     X(CORRUPT, -12, "the file is damaged")                                                          \
@@ -86,7 +98,7 @@ SES_API int ses_version_number(void);
     X(LIMIT, -15, "larger than a limit allows")                                                     \
     X(INTERRUPTED, -16, "another thread cancelled the call")                                        \
     X(TYPE, -17, "the state value has another type than the one asked for")                         \
-    X(RANGE, -18, "the number does not fit the type asked for")                                     \
+    X(RANGE, -18, "the value does not fit the type asked for: a number, or a lone surrogate")       \
     X(CANTOPEN, -19, "the file cannot be opened")                                                   \
     X(INTERNAL, -20, "SQLite answered what it should not; please report it")
 
@@ -205,6 +217,10 @@ SES_API void ses_close(ses_store *store);
  * the store, or as the last handle made from it. */
 SES_API const ses_allocator *ses_store_allocator(const ses_store *store);
 
+/* An id as the store makes them (see make_id), for events and function calls of the caller's. LIMIT: `capacity`, with
+ * the NUL, is too small; 37 is enough for the library's own. Also: INVALID (make_id failed), IO (no random bytes). */
+SES_API int ses_make_id(ses_store *store, char *id, size_t capacity, ses_error *error);
+
 /* What a store runs on. The texts are static or live as long as the store is open. */
 typedef struct ses_info {
     size_t size;                /* in: sizeof(ses_info) */
@@ -309,7 +325,7 @@ typedef struct ses_create_options {
 
 /*
  * Creates a session whose initial state is a JSON object (`state` NULL: empty), in one transaction. `app:`
- * and `user:` keys go to their scopes, `temp:` keys are dropped, the ADK's tombstone removes a key. `*session`
+ * and `user:` keys go to their scopes, `temp:` keys are dropped, the tombstone removes a key. `*session`
  * (may be NULL) then shows all scopes merged; close it with ses_session_close.
  * EXISTS: there is such a session; nothing was changed, shared scopes included.
  * Also: INVALID, JSON, LIMIT, and what every write can return: BUSY, READONLY, FULL, IO, CORRUPT, NOMEM.
@@ -344,10 +360,11 @@ SES_API int ses_refresh(ses_session *session, ses_error *error);
 SES_API void ses_session_close(ses_session *session);
 
 /* Keeps the memory of a handle beyond ses_session_close, until as many ses_session_release: for what is built on
- * handles and may outlive them. Calls on a handle that was closed are refused with MISUSE. */
+ * handles and may outlive them. On a handle that was closed, calls that return a code are MISUSE; the others
+ * answer as before. NULL is fine. */
 SES_API void ses_session_retain(ses_session *session);
 SES_API void ses_session_release(ses_session *session);
-SES_API int ses_session_is_open(const ses_session *session);
+SES_API int ses_session_is_open(const ses_session *session); /* 1, or 0: closed, or NULL */
 SES_API ses_store *ses_session_store(const ses_session *session);
 
 /* The parts of the snapshot. Texts are borrowed until the handle is closed. */
@@ -413,6 +430,22 @@ SES_API int ses_delete(ses_store *store, const ses_key *key, int64_t *deleted, s
 SES_API int ses_delete_user(ses_store *store, const char *app, const char *user, int64_t *sessions,
                             int64_t *state_keys, ses_error *error);
 
+/* --------------------------------------------------------------------------------------- invocations */
+
+/*
+ * A handle is in one invocation at a time, or in none, as after it was opened. Whoever works in it, sub-agents
+ * included, sees its `temp:` values on this handle. Appending an event of another invocation begins that one.
+ *
+ * Begins one: `temp:` values of another are gone. `id` NULL: "e-" and an id of the store's making, as the ADK
+ * has it; or that of an event (ses_event.invocation_id), to go on with it, without its `temp:` values. Beginning
+ * the current one again changes nothing. INVALID: the id breaks the rules of ids; the empty one is none.
+ */
+SES_API int ses_invocation_begin(ses_session *session, const char *id, ses_error *error);
+/* The id of the current one, for its events; NULL: there is none. Borrowed until the handle is in another. */
+SES_API const char *ses_invocation_id(const ses_session *session);
+/* Ends the current invocation on this handle: its `temp:` values are gone. */
+SES_API int ses_invocation_end(ses_session *session, ses_error *error);
+
 /* -------------------------------------------------------------------------------------------- append */
 
 #define SES_APPEND_ANYWAY 0x1u /* a handle that is behind catches up in the same transaction, not STALE */
@@ -445,14 +478,15 @@ typedef struct ses_appended {
  *    as absent). Texts among them hold no NUL and no lone surrogate. All other bytes are stored as they came,
  *    white space around the object included.
  *  - `temp:` keys of the delta are cut out of the stored event and become visible on this handle, until an
- *    event of another invocation is appended through it or ses_invocation_end is called.
- *  - A value replaces the key's whole value; "__ADK_SENTINEL_REMOVED__" (the ADK's tombstone) removes the key.
+ *    event of another invocation, or of none, is appended through it, or one is begun or ended there.
+ *  - A value replaces the key's whole value; the tombstone removes the key.
  *  - `id` and `timestamp` are added where missing, at the front of the object. A timestamp is a number of
  *    seconds since 1970, a number of milliseconds from 1e11 on, or RFC 3339 text; it is read to the nearest
  *    microsecond.
  *  - `partial: true`: nothing is stored or applied, nor is the session looked at; SES_PARTIAL.
  *  - An id that is already in the session: SES_DUPLICATE when the stored event is the same (a retry is safe),
- *    EXISTS when it differs. Both come before STALE; a handle that was behind is up to date after SES_DUPLICATE.
+ *    EXISTS when it differs. Both come before STALE; a handle that was behind is up to date after SES_DUPLICATE,
+ *    and shows the `temp:` values of the event that was offered (a handle that had the event does not).
  *  - STALE: another writer has appended since the handle was read; nothing is written.
  *  - NOTFOUND: the session was deleted.
  *
@@ -474,20 +508,6 @@ SES_API int ses_append_batch(ses_session *session, const ses_text *events, size_
 SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events,
                                     size_t count, const ses_append_options *options, ses_appended *appended,
                                     ses_error *error);
-
-/*
- * An invocation is one run of an agent, from a user's message to the final response; its events share an
- * invocation id, and whoever works in it (sub-agents included) sees its `temp:` values on this handle.
- *
- * Begins one: `temp:` values of another are gone. `id` NULL: "e-" and an id of the store's making, as the ADK
- * has it. Beginning the current one again changes nothing. INVALID: the id breaks the rules of ids.
- */
-SES_API int ses_invocation_begin(ses_session *session, const char *id, ses_error *error);
-/* The current invocation: that of the last event appended through the handle, or the one begun since. Borrowed
- * until the next call that appends, begins or ends one; NULL when there is none. */
-SES_API const char *ses_invocation_id(const ses_session *session);
-/* Ends the current invocation on this handle: its `temp:` values are gone. */
-SES_API int ses_invocation_end(ses_session *session, ses_error *error);
 
 /* --------------------------------------------------------------------------------------------- state */
 
@@ -560,28 +580,41 @@ SES_API int ses_cursor_close(ses_cursor *cursor, ses_error *error);
  * Everything from here on is the agent layer: what an agent framework needs beside the store. It is built on the
  * calls above, and a program that uses none of it links none of it.
  *
- * A builder makes the JSON of one event exactly as the ADK writes it (camelCase, no spaces). It belongs to one
- * thread at a time, and uses the store only for its allocator. After a failed call it is as before.
+ * A builder makes the JSON of one event as the ADK writes it: camelCase, the ADK's order, no spaces but in the
+ * JSON it is given. It uses the store only for its allocator, and may outlive it. After a failed call it is as
+ * before.
  */
 typedef struct ses_builder ses_builder;
 
 /*
- * An event by `author` ("user", or the agent's name) in the invocation `invocation_id` (NULL: none; see
- * ses_invocation_id). The content's role is "user" when the author is "user" or all parts are function responses,
- * else "model". An event without parts has no content: a state-only event.
+ * An event by `author` ("user", or the agent's name) in the invocation `invocation_id` (of ses_invocation_id; NULL:
+ * none). The content's role is "user" when the author is "user" or all parts are function responses, else "model".
+ * An event without parts has no content: a state-only event. It has no id, so that appending makes one; give it one
+ * (ses_make_id, and the field "id") where an append may be tried again after an outcome that is not known.
  */
 SES_API int ses_builder_open(ses_store *store, const char *author, const char *invocation_id,
                              ses_builder **builder, ses_error *error);
-SES_API void ses_builder_close(ses_builder *builder);
+SES_API void ses_builder_close(ses_builder *builder); /* NULL is fine */
+
+/* A call of a function, or the response to one. What is absent, or null, has a NULL text. */
+typedef struct ses_function {
+    ses_text id;
+    ses_text name;
+    ses_text json; /* the arguments of a call, or the response: a JSON object */
+} ses_function;
 
 /* Each adds a part to the content, in order. Texts are UTF-8 of any kind, escaped as JSON needs it (INVALID when
- * they are not UTF-8); `args` and `response` are JSON objects (NULL: empty; JSON, INVALID). `id` may be NULL. */
+ * they are not UTF-8); `args` and `response` are JSON objects (NULL: empty; JSON, INVALID); what a
+ * tool returns that is none, the ADK wraps as {"result":...}. `id` may be NULL. */
 SES_API int ses_builder_text(ses_builder *builder, const char *text, size_t len, ses_error *error);
 SES_API int ses_builder_thought(ses_builder *builder, const char *text, size_t len, ses_error *error);
 SES_API int ses_builder_function_call(ses_builder *builder, const char *id, const char *name,
                                       const char *args, size_t args_len, ses_error *error);
 SES_API int ses_builder_function_response(ses_builder *builder, const char *id, const char *name,
                                           const char *response, size_t response_len, ses_error *error);
+/* The response to a call that was read: with its id and its name. */
+SES_API int ses_builder_response_to(ses_builder *builder, const ses_function *call, const char *response,
+                                    size_t response_len, ses_error *error);
 /* Any other part, a JSON object. */
 SES_API int ses_builder_part(ses_builder *builder, const char *json, size_t len, ses_error *error);
 
@@ -609,29 +642,24 @@ SES_API const char *ses_builder_json(ses_builder *builder, size_t *len);
 
 /*
  * What an event says, found in one pass over its JSON. Both spellings of the ADKs are read. A content borrows the
- * event's text, which must live as long; it belongs to one thread at a time.
+ * event's text, which must live as long; it uses the store only for its allocator, and may outlive it.
  */
 typedef struct ses_content ses_content;
-
-/* A call of a function, or the response to one. What is absent has a NULL text. */
-typedef struct ses_function {
-    ses_text id;
-    ses_text name;
-    ses_text json; /* the arguments of a call, or the response: a JSON text */
-} ses_function;
 
 /* `event` is the JSON of an event, as in ses_event.json. JSON, INVALID (a field of a wrong type, named), RANGE (a text
  * holds a lone surrogate escape, which UTF-8 cannot express), NOMEM. */
 SES_API int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_content **content,
                              ses_error *error);
-SES_API void ses_content_close(ses_content *content);
+SES_API void ses_content_close(ses_content *content); /* NULL is fine */
 
 /* All borrowed until the content is closed. The text is the `text` of all parts that are not `thought`,
  * concatenated; NULL when no part has one. `len` may be NULL. */
 SES_API const char *ses_content_text(const ses_content *content, size_t *len);
-/* The content itself, as it stands in the event: what a model is sent when the conversation goes on. Its text is NULL
- * when the event has none. */
+/* The content itself, role and parts, as it stands in the event: what a model is sent when the conversation goes on.
+ * Its text is NULL when the event has none. And each of its parts, a JSON object; NULL past the end. */
 SES_API ses_text ses_content_json(const ses_content *content);
+SES_API size_t ses_content_part_count(const ses_content *content);
+SES_API ses_text ses_content_part(const ses_content *content, size_t index);
 SES_API size_t ses_content_call_count(const ses_content *content);
 SES_API const ses_function *ses_content_call(const ses_content *content,
                                              size_t index); /* NULL past the end */
@@ -639,7 +667,8 @@ SES_API size_t ses_content_response_count(const ses_content *content);
 SES_API const ses_function *ses_content_response(const ses_content *content, size_t index);
 /*
  * 1 for an agent's final response, as the ADK decides it: `skipSummarization` or non-empty `longRunningToolIds`;
- * or else not partial, no function call, no function response, and the last part is no code execution result.
+ * or else not partial, no function call, no function response, and the last part is no code execution result. So a
+ * user's message, and an event that only changes state, are final too: look at the author.
  */
 SES_API int ses_content_is_final(const ses_content *content);
 
@@ -648,8 +677,11 @@ SES_API int ses_content_is_final(const ses_content *content);
 /*
  * The state as a callback or a tool sees it (the ADK's callback and tool contexts): reads find the view's own
  * writes first, then the handle's state, the `temp:` values of the invocation included; writes are kept in the
- * view as a delta, until they are appended with an event. A view dropped before leaves nothing behind. Several
- * views on one handle each see their own writes only, until these are appended.
+ * view as a delta, until they are appended with an event. A view that is closed before leaves nothing behind.
+ *
+ * Several views on one handle each see their own writes only, until these are appended. Among them nothing is
+ * STALE, as an append moves the handle: of two that wrote one key, the one appended last wins. A view's own
+ * `temp:` writes stay in it when an invocation ends: close it, or discard them.
  *
  * A view belongs to the handle's thread. After the handle was closed its calls are MISUSE.
  */
@@ -658,10 +690,12 @@ typedef struct ses_tracked ses_tracked;
 #define SES_TRACK_READ_ONLY 0x1u /* every write is READONLY */
 
 SES_API int ses_track(ses_session *session, unsigned flags, ses_tracked **tracked, ses_error *error);
-SES_API void ses_tracked_close(ses_tracked *tracked);
+SES_API void ses_tracked_close(ses_tracked *tracked);                 /* NULL is fine */
+SES_API ses_session *ses_tracked_session(const ses_tracked *tracked); /* the handle it is on; NULL for NULL */
 
-/* Writes. INVALID: the name breaks the rules of state keys, or a double is infinite. JSON: `json` is not JSON. LIMIT:
- * it is nested deeper than the 997 levels that fit into an event. */
+/* Writes. INVALID: the name breaks the rules of state keys, a text is not UTF-8, or a double is infinite or none.
+ * JSON: `json` is not JSON. LIMIT: it is nested deeper than the 997 levels that fit into an event. A double is
+ * written with the fewest digits that read back as the same: 3.0 as 3. */
 SES_API int ses_tracked_set(ses_tracked *tracked, const char *name, const char *json, size_t len,
                             ses_error *error);
 SES_API int ses_tracked_set_string(ses_tracked *tracked, const char *name, const char *text, size_t len,
@@ -669,14 +703,18 @@ SES_API int ses_tracked_set_string(ses_tracked *tracked, const char *name, const
 SES_API int ses_tracked_set_int64(ses_tracked *tracked, const char *name, int64_t value, ses_error *error);
 SES_API int ses_tracked_set_double(ses_tracked *tracked, const char *name, double value, ses_error *error);
 SES_API int ses_tracked_set_bool(ses_tracked *tracked, const char *name, int value, ses_error *error);
-/* Takes the key away, by writing the ADK's tombstone; fine when there is none. */
+/* Takes the key away, by writing the tombstone; fine when there is none. */
 SES_API int ses_tracked_remove(ses_tracked *tracked, const char *name, ses_error *error);
+/* Drops the view's own writes: it shows what the handle shows. NULL is fine. */
+SES_API void ses_tracked_discard(ses_tracked *tracked);
 
-/* Reads, as ses_state_get and its kin. Borrowed until the next write to the view or change of the handle. */
+/* Reads, as ses_state_get and its kin; where the key is missing a number or flag is left as it was, so that it can
+ * hold a default. Texts are borrowed until the view is written to or closed, or the handle appends, refreshes, begins
+ * or ends an invocation, or is closed. */
 SES_API int ses_tracked_get(const ses_tracked *tracked, const char *name, const char **json, size_t *len,
                             ses_error *error);
-SES_API int ses_tracked_get_string(ses_tracked *tracked, const char *name, const char **text, size_t *len,
-                                   ses_error *error);
+SES_API int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const char **text,
+                                   size_t *len, ses_error *error);
 SES_API int ses_tracked_get_int64(const ses_tracked *tracked, const char *name, int64_t *value,
                                   ses_error *error);
 SES_API int ses_tracked_get_double(const ses_tracked *tracked, const char *name, double *value,
@@ -684,7 +722,7 @@ SES_API int ses_tracked_get_double(const ses_tracked *tracked, const char *name,
 SES_API int ses_tracked_get_bool(const ses_tracked *tracked, const char *name, int *value, ses_error *error);
 /* 1 when the view shows such a key, else 0; 0 also for NULL and a closed handle. */
 SES_API int ses_tracked_has(const ses_tracked *tracked, const char *name);
-/* 1 when the view holds writes that are not appended. */
+/* 1 when the view holds writes that are not appended, else 0; 0 also for NULL. */
 SES_API int ses_tracked_changed(const ses_tracked *tracked);
 
 /* Visits every key the view shows, in the order of ses_state_json. The visitor returns 0 to go on; what else it
@@ -698,9 +736,13 @@ SES_API int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *l
 
 /*
  * Appends an event with the view's delta put in as its `actions.stateDelta`, or joined with the one it carries: a
- * key that both write stands there once, with the view's value. All other bytes of the event stay. Then the view is clean; after a
- * failure, and after SES_PARTIAL, which stores nothing, it is as before. READONLY for a read-only view. Otherwise as
- * ses_append.
+ * key that both write stands there once, with the view's value. Every other member of that delta, and all bytes
+ * outside of it, stay. Then the view is clean; after a failure, and after SES_PARTIAL, which stores nothing, it is
+ * as before. READONLY for a read-only view. Otherwise as ses_append.
+ *
+ * After STALE the view's writes are still there, and hide what others wrote meanwhile. What was computed from the
+ * older state must be computed anew: ses_refresh, ses_tracked_discard, and write again. (SES_APPEND_ANYWAY stores
+ * the view's values over the newer ones.)
  */
 SES_API int ses_tracked_append(ses_tracked *tracked, const char *event, size_t event_len,
                                const ses_append_options *options, ses_appended *appended, ses_error *error);
@@ -709,10 +751,12 @@ SES_API int ses_tracked_append(ses_tracked *tracked, const char *event, size_t e
 
 /*
  * Fills `*text` (of `len` bytes, made by ses_text_make) for an artifact that a template names, and returns 0; or
- * SES_NOTFOUND, or any other negative code, which fails the rendering. `error` is never NULL; it may write a message.
+ * SES_NOTFOUND, or any other negative code, which fails the rendering. A positive value, or no text, is MISUSE.
+ * `error` is never NULL; it may write a message. A text that was made is freed in any case.
  */
 typedef int ses_artifact_reader(void *context, const char *name, char **text, size_t *len, ses_error *error);
-/* A text of `len` bytes for a callback to fill and hand over: freed by whoever gets it. NULL: out of memory. */
+/* A text of `len` bytes, and a NUL that is there already, for a callback to fill and hand over: freed by whoever gets
+ * it. NULL: out of memory. */
 SES_API char *ses_text_make(ses_store *store, size_t len);
 
 #define SES_RENDER_ADK_BRACES 0x1u /* a run of braces on either side counts as one, as in the ADK's code */
@@ -727,8 +771,9 @@ typedef struct ses_render_options {
 /*
  * Renders an instruction template: `{name}` becomes the value of that state key (a string as its text, null as
  * nothing, anything else as its JSON), `{name?}` nothing where it is missing; `{artifact.NAME}` asks the callback.
- * A name is an identifier, optionally behind app:, user: or temp:; a dotted name is replaced when exactly that key
- * is there. All other text in braces, and `{{...}}`, is left as it is. What was put in is not rendered again.
+ * A name is an identifier (letters of any script, digits and _, not beginning with a digit), optionally behind app:,
+ * user: or temp:; spaces, tabs and line ends around it do not count. A dotted name is replaced when exactly that key
+ * is there, else left as it is, with a "?" too. All other text in braces, and `{{...}}`, is left as it is. What was put in is not rendered again.
  * The text is the caller's (ses_free). NOTFOUND names the key or artifact that is missing; INVALID: the template, or
  * an artifact, is not UTF-8, or an artifact has no name; RANGE: a string holds a lone surrogate escape. In one pass.
  */
@@ -744,12 +789,14 @@ SES_API int ses_tracked_render(const ses_tracked *tracked, const char *text, siz
 
 /*
  * The delta that saves an agent's final text under a state key: {"key":"text"}, the caller's (ses_free); `*delta`
- * is NULL when there is nothing to save, because the event is not by `agent`, not final, or has no text.
+ * is NULL when there is nothing to save, because the event is not by `agent`, not final, or has no text. The text is
+ * saved as it is: where the ADK would parse it (output_schema), that is the caller's. INVALID: the key breaks the
+ * rules of state keys. Otherwise as ses_content_open.
  */
 SES_API int ses_output_delta(ses_store *store, const char *event, size_t event_len, const char *agent,
                              const char *key, char **delta, size_t *len, ses_error *error);
 /* Appends the event with that delta, in one call; `tracked` may have writes of its own, as in
- * ses_tracked_append. The text wins over what the view wrote under the same key. */
+ * ses_tracked_append. The text wins over what the view wrote under the same key. `key` NULL: the agent has none. */
 SES_API int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len, const char *agent,
                               const char *key, const ses_append_options *options, ses_appended *appended,
                               ses_error *error);

@@ -103,6 +103,12 @@ SESLITE_PRIVATE void buffer_named(struct buffer *buffer, const char *lead, struc
 
 /* ------------------------------------------------------------------------------------------- contents */
 
+struct text_list {
+    ses_text *items;
+    size_t count;
+    size_t capacity;
+};
+
 struct function_list {
     ses_function *items;
     size_t count;
@@ -116,6 +122,7 @@ struct ses_content {
     ses_text json;      /* the content itself; without text: none */
     struct buffer text;
     bool has_text;
+    struct text_list parts;
     struct function_list calls;
     struct function_list responses;
     bool partial;

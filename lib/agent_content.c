@@ -169,18 +169,35 @@ static int content_add_text(struct content_reader *reader, struct json_string te
     return code;
 }
 
+static int content_add_part(ses_content *content, ses_text part, ses_error *error)
+{
+    struct text_list *parts = &content->parts;
+    void *items = parts->items;
+    bool ok =
+        memory_grow(&content->allocator, &items, &parts->capacity, parts->count + 1, sizeof *parts->items);
+
+    parts->items = items;
+    if (ok)
+        parts->items[parts->count++] = part;
+    return ok ? SES_OK : error_nomem(error);
+}
+
 static int read_part(struct content_reader *reader, ses_error *error)
 {
     ses_content *content = reader->content;
+    enum json_type type = json_peek(&reader->json);
+    const char *from = reader->json.at;
     int code;
 
     reader->part = (struct part){.has_text = false};
-    if (json_peek(&reader->json) == JSON_OBJECT)
+    if (type == JSON_OBJECT)
         code = content_read_object(reader, &part_object, error);
-    else if (json_peek(&reader->json) == JSON_NONE)
+    else if (type == JSON_NONE)
         code = content_skip(reader, error);
     else
         code = content_wrong_type(reader, "content.", "parts[]", JSON_OBJECT, error);
+    if (code == SES_OK)
+        code = content_add_part(content, (ses_text){from, (size_t)(reader->json.at - from)}, error);
     if (code == SES_OK && reader->part.has_text && !reader->part.thought) {
         content->has_text = true;
         code = content_add_text(reader, reader->part.text, error);
@@ -312,6 +329,7 @@ void ses_content_close(ses_content *content)
 {
     if (content) {
         ses_allocator allocator = content->allocator;
+        memory_free(&allocator, content->parts.items);
         memory_free(&allocator, content->calls.items);
         memory_free(&allocator, content->responses.items);
         buffer_free(&content->text);
@@ -330,6 +348,16 @@ const char *ses_content_text(const ses_content *content, size_t *len)
 ses_text ses_content_json(const ses_content *content)
 {
     return content->json;
+}
+
+size_t ses_content_part_count(const ses_content *content)
+{
+    return content->parts.count;
+}
+
+ses_text ses_content_part(const ses_content *content, size_t index)
+{
+    return index < content->parts.count ? content->parts.items[index] : (ses_text){NULL, 0};
 }
 
 size_t ses_content_call_count(const ses_content *content)

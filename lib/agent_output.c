@@ -17,6 +17,7 @@ struct output {
 static int check_output_key(const char *agent, const char *key, struct output *output, ses_error *error)
 {
     int code = check_argument(agent, "agent", error);
+
     if (code == SES_OK)
         code = check_span(key, SES_NUL, "key", &output->key, error);
     if (code == SES_OK)
@@ -97,9 +98,11 @@ int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len,
 
     if (result == SES_OK)
         result = check_span(event, event_len, "event", &text, error);
-    if (result == SES_OK)
+    if (result == SES_OK && key)
         result = check_output_key(agent, key, &output, error);
-    if (result == SES_OK) {
+    if (result == SES_OK && !key) {
+        result = tracked_append(tracked, text, NULL, options, appended, error);
+    } else if (result == SES_OK) {
         result = read_output(ses_session_store(tracked->session), text, agent, &output, error);
         if (result == SES_OK) {
             const struct member last = output_member(&output);

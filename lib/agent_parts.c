@@ -72,15 +72,15 @@ struct function_part {
     struct span json;
 };
 
-static int check_function(const char *id, const char *name, const char *json, size_t len, const char *what,
+static int check_function(ses_text id, ses_text name, const char *json, size_t len, const char *what,
                           struct function_part *function, ses_error *error)
 {
-    int code = check_utf8(name, SES_NUL, "name", &function->name, error);
+    int code = check_utf8(name.text, name.len, "name", &function->name, error);
 
     function->id = (struct span){NULL, 0};
     function->json = (struct span){"{}", 2};
-    if (code == SES_OK && id)
-        code = check_utf8(id, SES_NUL, "id", &function->id, error);
+    if (code == SES_OK && id.text)
+        code = check_utf8(id.text, id.len, "id", &function->id, error);
     if (code == SES_OK && json)
         code = check_object(json, len, what, FUNCTION_JSON_DEPTH, &function->json, error);
     return code;
@@ -126,7 +126,8 @@ int ses_builder_function_call(ses_builder *builder, const char *id, const char *
     int code = check_builder(builder, error);
 
     if (code == SES_OK)
-        code = check_function(id, name, args, args_len, "args", &function, error);
+        code = check_function((ses_text){id, SES_NUL}, (ses_text){name, SES_NUL}, args, args_len, "args",
+                              &function, error);
     return code == SES_OK ? put_function(builder, &function, false, error) : code;
 }
 
@@ -137,7 +138,21 @@ int ses_builder_function_response(ses_builder *builder, const char *id, const ch
     int code = check_builder(builder, error);
 
     if (code == SES_OK)
-        code = check_function(id, name, response, response_len, "response", &function, error);
+        code = check_function((ses_text){id, SES_NUL}, (ses_text){name, SES_NUL}, response, response_len,
+                              "response", &function, error);
+    return code == SES_OK ? put_function(builder, &function, true, error) : code;
+}
+
+int ses_builder_response_to(ses_builder *builder, const ses_function *call, const char *response,
+                            size_t response_len, ses_error *error)
+{
+    struct function_part function;
+    int code = check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = check_argument(call, "call", error);
+    if (code == SES_OK)
+        code = check_function(call->id, call->name, response, response_len, "response", &function, error);
     return code == SES_OK ? put_function(builder, &function, true, error) : code;
 }
 

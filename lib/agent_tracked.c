@@ -148,6 +148,17 @@ void tracked_forget(ses_tracked *tracked)
     tracked->count = 0;
 }
 
+void ses_tracked_discard(ses_tracked *tracked)
+{
+    if (tracked)
+        tracked_forget(tracked);
+}
+
+ses_session *ses_tracked_session(const ses_tracked *tracked)
+{
+    return tracked ? tracked->session : NULL;
+}
+
 void ses_tracked_close(ses_tracked *tracked)
 {
     if (tracked) {

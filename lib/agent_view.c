@@ -52,7 +52,7 @@ int ses_tracked_get(const ses_tracked *tracked, const char *name, const char **j
     return code;
 }
 
-int ses_tracked_get_string(ses_tracked *tracked, const char *name, const char **text, size_t *len,
+int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const char **text, size_t *len,
                            ses_error *error)
 {
     struct span value;

@@ -487,6 +487,8 @@ int json_check_within(const char *text, size_t len, unsigned depth, struct span 
     reader.depth = depth;
     if (!json_skip(&reader, value) || !json_finish(&reader))
         code = json_error(&reader, error);
+    if (code == SES_LIMIT && depth > 0)
+        error_prefix(error, "with the %u levels around it in an event, ", depth);
     return code;
 }
 

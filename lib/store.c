@@ -131,6 +131,26 @@ int store_make_id(ses_store *store, char *id, ses_error *error)
     return code;
 }
 
+int ses_make_id(ses_store *store, char *id, size_t capacity, ses_error *error)
+{
+    char made[SES_ID_MAX + 1];
+    int code = store_begin(store, error);
+    const bool begun = code == SES_OK;
+
+    if (code == SES_OK)
+        code = check_argument(id, "id", error);
+    if (code == SES_OK)
+        code = store_make_id(store, made, error);
+    if (code == SES_OK && strlen(made) >= capacity)
+        code = error_set(error, SES_LIMIT, "the id has %zu bytes and a NUL; there is room for %zu",
+                         strlen(made), capacity);
+    if (code == SES_OK)
+        memcpy(id, made, strlen(made) + 1);
+    if (begun)
+        store_end(store);
+    return code;
+}
+
 static int check_allocator(const ses_allocator *given, ses_allocator *own, ses_error *error)
 {
     int code = SES_OK;

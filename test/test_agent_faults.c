@@ -284,6 +284,14 @@ static int step_builder_field(struct scene *scene, ses_error *error)
     return ses_builder_field(scene->builder, "branch", "\"b\"", SES_NUL, error);
 }
 
+static int step_builder_response_to(struct scene *scene, ses_error *error)
+{
+    char name[1000];
+    memset(name, 'n', sizeof name);
+    const ses_function call = {{"c-1", 3}, {name, sizeof name}, {NULL, 0}};
+    return ses_builder_response_to(scene->builder, &call, NULL, 0, error);
+}
+
 static int step_builder_field_string(struct scene *scene, ses_error *error)
 {
     return ses_builder_field_string(scene->builder, "branch", "b", SES_NUL, error);
@@ -370,20 +378,35 @@ static const struct named_step steps[] = {
     {                      \
 #name, step_##name \
     }
-    STEP(track),          STEP(set),
-    STEP(replace),        STEP(set_double),
-    STEP(remove),         STEP(json),
-    STEP(each),           STEP(delta),
-    STEP(get_own_string), STEP(get_stored_string),
-    STEP(append),         STEP(output_append),
-    STEP(output_delta),   STEP(content),
-    STEP(builder_open),   STEP(builder_text),
-    STEP(builder_call),   STEP(builder_response),
-    STEP(builder_part),   STEP(builder_content),
-    STEP(builder_delta),  STEP(builder_action),
-    STEP(builder_field),  STEP(builder_field_string),
-    STEP(builder_json),   STEP(render),
-    STEP(render_long),    STEP(begin),
+    STEP(track),
+    STEP(set),
+    STEP(replace),
+    STEP(set_double),
+    STEP(remove),
+    STEP(json),
+    STEP(each),
+    STEP(delta),
+    STEP(get_own_string),
+    STEP(get_stored_string),
+    STEP(append),
+    STEP(output_append),
+    STEP(output_delta),
+    STEP(content),
+    STEP(builder_open),
+    STEP(builder_text),
+    STEP(builder_call),
+    STEP(builder_response),
+    STEP(builder_part),
+    STEP(builder_content),
+    STEP(builder_delta),
+    STEP(builder_action),
+    STEP(builder_field),
+    STEP(builder_field_string),
+    STEP(builder_response_to),
+    STEP(builder_json),
+    STEP(render),
+    STEP(render_long),
+    STEP(begin),
     STEP(begin_made),
 };
 

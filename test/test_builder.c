@@ -74,6 +74,34 @@ static void test_function_responses_have_the_role_of_the_user(void **state)
     ses_builder_close(builder);
 }
 
+static void test_the_response_to_a_call_that_was_read(void **state)
+{
+    static const char event[] =
+        "{\"content\":{\"parts\":[{\"functionCall\":{\"id\":\"c-\\u00e91\",\"name\":\"get \\\"it\\\"\"}},"
+        "{\"functionCall\":{\"name\":\"now\"}},{\"functionCall\":{\"id\":\"c-3\"}}]}}";
+    struct fixture *fixture = *state;
+    ses_builder *builder = open_builder(state, "my_agent", NULL);
+    ses_content *content = NULL;
+    ses_error error;
+
+    assert_ok(ses_content_open(fixture->store, event, SES_NUL, &content, &error));
+    const ses_function *call = ses_content_call(content, 0);
+    assert_ok(ses_builder_response_to(builder, call, "{\"n\":1}", SES_NUL, &error));
+    assert_ok(ses_builder_response_to(builder, ses_content_call(content, 1), NULL, 0, &error));
+    assert_code(SES_MISUSE, ses_builder_response_to(builder, ses_content_call(content, 2), NULL, 0, &error));
+    assert_message("name");
+    assert_code(SES_INVALID, ses_builder_response_to(builder, call, "[]", SES_NUL, &error));
+    assert_code(SES_MISUSE, ses_builder_response_to(builder, NULL, NULL, 0, &error));
+    assert_code(SES_MISUSE, ses_builder_response_to(NULL, call, NULL, 0, &error));
+    ses_content_close(content);
+    assert_builds(state, builder,
+                  "{\"content\":{\"parts\":[{\"functionResponse\":{\"id\":\"c-\xc3\xa9"
+                  "1\",\"name\":\"get \\\"it\\\"\",\"response\":{\"n\":1}}},"
+                  "{\"functionResponse\":{\"name\":\"now\",\"response\":{}}}],\"role\":\"user\"},"
+                  "\"author\":\"my_agent\"}");
+    ses_builder_close(builder);
+}
+
 static void test_an_event_that_only_changes_state(void **state)
 {
     ses_builder *builder = open_builder(state, "my_agent", NULL);
@@ -303,6 +331,7 @@ int main(void)
         TEST(test_a_users_message),
         TEST(test_a_models_turn),
         TEST(test_function_responses_have_the_role_of_the_user),
+        TEST(test_the_response_to_a_call_that_was_read),
         TEST(test_an_event_that_only_changes_state),
         TEST(test_fields_stand_in_the_order_of_the_adk),
         TEST(test_any_valid_utf8_is_escaped_as_json_needs_it),

@@ -85,6 +85,25 @@ static void test_the_content_itself(void **state)
     }
 }
 
+static void test_the_parts_as_they_stand(void **state)
+{
+    static const char *const parts[] = {"{\"text\":\"a\", \"thought\":true}", "{}",
+                                        "{\"functionCall\":{\"name\":\"f\"},\"thoughtSignature\":\"QQ==\"}"};
+    const char *event = "{\"content\":{\"parts\":[ {\"text\":\"a\", \"thought\":true} ,{} , "
+                        "{\"functionCall\":{\"name\":\"f\"},\"thoughtSignature\":\"QQ==\"} ]}}";
+    ses_content *content = open_content(state, event);
+
+    assert_int_equal(ses_content_part_count(content), 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_text(ses_content_part(content, i), parts[i]);
+    assert_text(ses_content_part(content, 3), NULL);
+    ses_content_close(content);
+    content = open_content(state, "{\"content\":{\"parts\":null}}");
+    assert_int_equal(ses_content_part_count(content), 0);
+    assert_text(ses_content_part(content, 0), NULL);
+    ses_content_close(content);
+}
+
 static void test_functions_in_both_spellings(void **state)
 {
     static const char event[] =
@@ -301,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_text_is_that_of_all_parts_but_thoughts),
         TEST(test_the_content_itself),
+        TEST(test_the_parts_as_they_stand),
         TEST(test_functions_in_both_spellings),
         TEST(test_final_responses),
         TEST(test_wrong_events_are_refused_by_name),

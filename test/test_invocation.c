@@ -160,6 +160,36 @@ static void test_made_ids_come_from_the_store(void **state)
     ses_session_close(session);
 }
 
+static void test_an_id_for_the_caller(void **state)
+{
+    struct fixture *fixture = *state;
+    char id[SES_ID_MAX + 1];
+    char other[37];
+    size_t len = 40;
+    ses_error error;
+
+    assert_ok(ses_make_id(fixture->store, id, sizeof id, &error));
+    assert_ok(ses_make_id(fixture->store, other, sizeof other, &error));
+    assert_int_equal(strlen(id), 36);
+    assert_int_equal(id[14], '7');
+    assert_true(strcmp(id, other) < 0);
+    memset(other, 'x', sizeof other);
+    assert_code(SES_LIMIT, ses_make_id(fixture->store, other, 36, &error));
+    assert_message("36 bytes");
+    assert_int_equal(other[0], 'x');
+    assert_code(SES_MISUSE, ses_make_id(fixture->store, NULL, 37, &error));
+    assert_code(SES_MISUSE, ses_make_id(NULL, other, sizeof other, &error));
+
+    fixture->options.make_id = make_id;
+    fixture->options.id_context = &len;
+    fixture_reopen(fixture);
+    assert_code(SES_LIMIT, ses_make_id(fixture->store, other, sizeof other, &error));
+    assert_ok(ses_make_id(fixture->store, id, sizeof id, &error));
+    assert_int_equal(strlen(id), 40);
+    len = 0;
+    assert_code(SES_INVALID, ses_make_id(fixture->store, id, sizeof id, &error));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
 
 int main(void)
@@ -172,6 +202,7 @@ int main(void)
         TEST(test_ending_takes_the_values_away),
         TEST(test_ids_have_rules),
         TEST(test_made_ids_come_from_the_store),
+        TEST(test_an_id_for_the_caller),
     };
     return cmocka_run_group_tests_name("invocation", tests, NULL, NULL);
 }

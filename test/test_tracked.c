@@ -355,6 +355,7 @@ static void test_values_that_break_rules_are_refused(void **state)
     memset(deep, '[', 998);
     memset(deep + 998, ']', 998);
     assert_code(SES_LIMIT, ses_tracked_set(tracked, "deep", deep, 1996, &error));
+    assert_message("with the 3 levels around it in an event");
     assert_ok(ses_tracked_set(tracked, "deep", deep + 1, 1994, &error));
     assert_false(ses_tracked_has(tracked, "s"));
     assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
@@ -614,6 +615,64 @@ static void test_a_stale_view_keeps_its_writes_for_another_try(void **state)
     ses_session_close(session);
 }
 
+/* The way to add to a number that others add to. */
+static void test_after_stale_the_state_is_looked_at_again(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = agent_session(fixture, "{\"n\":1}");
+    ses_tracked *tracked = agent_view(session, 0);
+    ses_error error;
+    int tries = 0;
+    int code;
+
+    do {
+        int64_t n = 0;
+        ses_tracked_discard(tracked);
+        assert_false(ses_tracked_changed(tracked));
+        assert_ok(ses_tracked_get_int64(tracked, "n", &n, &error));
+        assert_ok(ses_tracked_set_int64(tracked, "n", n + 1, &error));
+        if (tries++ == 0)
+            assert_ok(ses_append_by_key(fixture->store, &agent_key,
+                                        "{\"actions\":{\"stateDelta\":{\"n\":9}}}", SES_NUL, NULL, NULL,
+                                        &error));
+        code = ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error);
+        if (code == SES_STALE)
+            assert_ok(ses_refresh(session, &error));
+    } while (code == SES_STALE);
+    assert_ok(code);
+    assert_int_equal(tries, 2);
+    assert_string_equal(ses_state_json(session, NULL), "{\"n\":10}");
+    ses_tracked_discard(NULL);
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+static void test_of_two_views_the_one_appended_last_wins(void **state)
+{
+    ses_session *session = agent_session(*state, "{\"n\":0}");
+    ses_tracked *one = agent_view(session, 0);
+    ses_tracked *two = agent_view(session, 0);
+    ses_error error;
+
+    assert_ok(ses_tracked_set(one, "n", "1", SES_NUL, &error));
+    assert_ok(ses_tracked_set(two, "n", "2", SES_NUL, &error));
+    assert_ok(ses_tracked_append(two, "{}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_tracked_append(one, "{}", SES_NUL, NULL, NULL, &error));
+    assert_string_equal(ses_state_json(session, NULL), "{\"n\":1}");
+    assert_ptr_equal(ses_tracked_session(one), session);
+    assert_null(ses_tracked_session(NULL));
+    /* What a view wrote of temp: is its own, until it is appended or discarded. */
+    assert_ok(ses_tracked_set(one, "temp:t", "1", SES_NUL, &error));
+    assert_ok(ses_invocation_begin(session, NULL, &error));
+    agent_assert_value(one, "temp:t", "1");
+    agent_assert_value(two, "temp:t", NULL);
+    ses_tracked_discard(one);
+    agent_assert_value(one, "temp:t", NULL);
+    ses_tracked_close(two);
+    ses_tracked_close(one);
+    ses_session_close(session);
+}
+
 static void test_missing_arguments_are_misuse(void **state)
 {
     ses_session *session = agent_session(*state, NULL);
@@ -682,6 +741,8 @@ int main(void)
         TEST(test_each_visits_in_the_order_of_state_json),
         TEST(test_partial_events_keep_the_writes_and_retries_end_them),
         TEST(test_a_stale_view_keeps_its_writes_for_another_try),
+        TEST(test_after_stale_the_state_is_looked_at_again),
+        TEST(test_of_two_views_the_one_appended_last_wins),
         TEST(test_missing_arguments_are_misuse),
         TEST(test_many_keys),
     };

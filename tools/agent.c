@@ -143,19 +143,19 @@ static void before_agent(ses_store *store, ses_session *session)
 }
 
 /* The tool. Its response and its state are one event: both are stored, or neither. */
-static void get_forecast(ses_store *store, ses_session *session, const ses_function *call)
+static void get_forecast(ses_store *store, ses_session *session, const struct agent *agent,
+                         const ses_function *call)
 {
     static const char forecast[] = "{\"low\":-7.50,\"sky\":\"snow\"}";
     ses_tracked *tracked = NULL;
-    ses_builder *builder = build(store, session, travel_agent.name);
+    ses_builder *builder = build(store, session, agent->name);
     ses_error error;
-    char id[64];
 
-    snprintf(id, sizeof id, "%.*s", (int)call->id.len, call->id.text);
     must(ses_track(session, 0, &tracked, &error), &error);
+    must(ses_tracked_set(tracked, "temp:asked", call->json.text, call->json.len, &error), &error);
     must(ses_tracked_set_string(tracked, "last_city", "Oslo", SES_NUL, &error), &error);
     must(ses_tracked_set(tracked, "temp:forecast", forecast, SES_NUL, &error), &error);
-    must(ses_builder_function_response(builder, id, "get_forecast", forecast, SES_NUL, &error), &error);
+    must(ses_builder_response_to(builder, call, forecast, SES_NUL, &error), &error);
     append(store, session, tracked, builder);
     ses_tracked_close(tracked);
 }
@@ -180,12 +180,14 @@ static void store_answer(ses_store *store, ses_session *session, const struct ag
     ses_builder *builder = build(store, session, agent->name);
     ses_tracked *tracked = NULL;
     ses_error error;
+    char id[SES_ID_MAX + 1];
 
-    if (answer.function)
-        must(ses_builder_function_call(builder, "call-1", answer.function, answer.args, SES_NUL, &error),
-             &error);
-    else
+    if (answer.function) {
+        must(ses_make_id(store, id, sizeof id, &error), &error);
+        must(ses_builder_function_call(builder, id, answer.function, answer.args, SES_NUL, &error), &error);
+    } else {
         must(ses_builder_text(builder, answer.text, SES_NUL, &error), &error);
+    }
     if (agent->branch)
         must(ses_builder_field_string(builder, "branch", agent->branch, SES_NUL, &error), &error);
     must(ses_track(session, 0, &tracked, &error), &error);
@@ -213,7 +215,7 @@ static void run_agent(ses_store *store, ses_session *session, const struct agent
         must(ses_content_open(store, event->json, event->json_len, &content, &error), &error);
         final = ses_content_is_final(content);
         if (!final) {
-            get_forecast(store, session, ses_content_call(content, 0));
+            get_forecast(store, session, agent, ses_content_call(content, 0));
             run_agent(store, session, &packer); /* the sub-agent sees the tool's temp: values */
         }
         ses_content_close(content);
@@ -246,7 +248,8 @@ int main(int argc, char **argv)
         return 2;
     }
     must(ses_open(argv[1], NULL, &store, &error), &error);
-    must(ses_create(store, &key, "{\"user:language\":\"English\"}", SES_NUL, &session, &error), &error);
+    must(ses_get_or_create(store, &key, "{\"user:language\":\"English\"}", SES_NUL, &session, &error),
+         &error);
     run_turn(store, session, "Will I need a coat in Oslo tomorrow?");
     puts("");
     run_turn(store, session, "And the day after?");

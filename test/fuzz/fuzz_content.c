@@ -39,6 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const ses_text json = ses_content_json(content);
         touch(text, len);
         touch(json.text, json.len);
+        for (size_t i = 0; i < ses_content_part_count(content); i++) {
+            const ses_text part = ses_content_part(content, i);
+            must(part.text[0] == '{' && part.text[part.len - 1] == '}');
+        }
         must(!json.text || (json.text[0] == '{' && json.text[json.len - 1] == '}'));
         must(!text || (text[len] == '\0' && fuzz_is_utf8(text, len)));
         for (size_t i = 0; i < ses_content_call_count(content); i++)
