@@ -4,12 +4,13 @@
  * A session is one conversation, as the Agent Development Kit (ADK) defines it: an append-only log of events,
  * and state. The words used below:
  *
- *  - State is a set of keys with JSON values. The prefix of a key is its scope: "app:" (all users and sessions
- *    of the app), "user:" (all sessions of one user in that app), none (that session), "temp:" (the current
- *    invocation, on the handle that appended it; never stored). Merged state is that of all scopes, its keys
- *    with their prefixes. A key is UTF-8 without a NUL, of at most 512 bytes after its prefix; what breaks
- *    this is INVALID, and any other character is allowed.
- *  - The tombstone is the string "__ADK_SENTINEL_REMOVED__" as a value: it removes the key, whoever writes it.
+ *  - State is a set of keys with JSON values. The prefix of a key is its scope: "app:" (all users and
+ *    sessions of the app), "user:" (all sessions of one user in that app), none (that session), "temp:"
+ *    (the current invocation, on the handle that appended it; never stored). Merged state is that of all
+ *    scopes, its keys with their prefixes. A key is UTF-8 without a NUL, of at most 512 bytes after its
+ *    prefix; what breaks this is INVALID, and any other character is allowed.
+ *  - The tombstone is the string "__ADK_SENTINEL_REMOVED__" as a value: it removes the key, whoever writes
+ *    it.
  *  - An invocation is one run of an agent, from a user's message to the final response. Its events share an
  *    invocation id.
  *  - The version of a session goes up by one with every stored event.
@@ -19,22 +20,21 @@
  *  - Arguments come in this order: the object, the inputs, the outputs, and last a ses_error, which may be
  *    NULL. Outputs marked "may be NULL" can be left out; all other pointers must be given: a call that
  *    returns a code refuses NULL with MISUSE, the others must not be given it unless their comment says so.
- *  - A call returns 0, or a negative code, or a positive value whose meaning it states. The comments leave out
- *    the SES_ of codes: NOTFOUND is SES_NOTFOUND.
- *    After a negative code nothing has changed: neither the file, nor the handle, nor the outputs, except
- *    that an output handle or text is set to NULL.
+ *  - A call returns 0, or a negative code, or a positive value whose meaning it states. The comments leave
+ *    out the SES_ of codes: NOTFOUND is SES_NOTFOUND. After a negative code nothing has changed: neither
+ *    the file, nor the handle, nor the outputs, except that an output handle or text is set to NULL.
  *  - Text is UTF-8. JSON text comes as a pointer and a length in bytes; SES_NUL as the length means "up to
  *    the NUL". Ids and names of state keys cannot hold a NUL and are C strings. Inputs are copied: they need
  *    to live only as long as the call.
  *  - A `const char *` that comes out is borrowed; the comment says until when. A `char *` that comes out is
- *    the caller's, to be freed with ses_free. Both end in a NUL that the length does not count. (A ses_text is
- *    a pointer and a length, and need not.)
+ *    the caller's, to be freed with ses_free. Both end in a NUL that the length does not count. (A ses_text
+ *    is a pointer and a length, and need not.)
  *  - Times are microseconds since 1970-01-01 00:00:00 UTC, as int64_t. Sequence numbers begin at 1.
  *  - Options are structs whose first member, `size`, is sizeof of the struct. A member that is zero means
  *    its documented default, and NULL instead of options means all defaults. Later versions append members.
- *  - Threads: any thread may call anything on a ses_store at any time. Everything else that is opened belongs
- *    to one thread at a time, a ses_session together with the views on it (ses_tracked); different ones of the
- *    same store may be used in parallel. Agents in parallel threads need a handle each.
+ *  - Threads: any thread may call anything on a ses_store at any time. Everything else that is opened
+ *    belongs to one thread at a time, a ses_session together with the views on it (ses_tracked); different
+ *    ones of the same store may be used in parallel. Agents in parallel threads need a handle each.
  *  - Processes: several may have the same file open. A store does not survive fork(): in the child every
  *    call that needs it is refused with MISUSE, and so is opening that file there, as SQLite's locks are not
  *    inherited but its records of them are. Fork before opening, or exec.
@@ -217,8 +217,9 @@ SES_API void ses_close(ses_store *store);
  * the store, or as the last handle made from it. */
 SES_API const ses_allocator *ses_store_allocator(const ses_store *store);
 
-/* An id as the store makes them (see make_id), for events and function calls of the caller's. LIMIT: `capacity`, with
- * the NUL, is too small; 37 is enough for the library's own. Also: INVALID (make_id failed), IO (no random bytes). */
+/* An id as the store makes them (see make_id), for events and function calls of the caller's. LIMIT:
+ * `capacity`, with the NUL, is too small; 37 is enough for the library's own. Also: INVALID (make_id
+ * failed), IO (no random bytes). */
 SES_API int ses_make_id(ses_store *store, char *id, size_t capacity, ses_error *error);
 
 /* What a store runs on. The texts are static or live as long as the store is open. */
@@ -261,8 +262,8 @@ typedef struct ses_stats {
 SES_API int ses_statistics(ses_store *store, ses_stats *stats, ses_error *error);
 
 /*
- * Cancels the calls of other threads that are reading from this store at this moment: they return INTERRUPTED,
- * and nothing has changed. Calls that write are not touched, nor are calls that come later.
+ * Cancels the calls of other threads that are reading from this store at this moment: they return
+ * INTERRUPTED, and nothing has changed. Calls that write are not touched, nor are calls that come later.
  */
 SES_API int ses_interrupt(ses_store *store, ses_error *error);
 
@@ -359,9 +360,9 @@ SES_API int ses_refresh(ses_session *session, ses_error *error);
 /* Frees the handle, its events and its `temp:` values. Nothing stored changes. NULL is fine. */
 SES_API void ses_session_close(ses_session *session);
 
-/* Keeps the memory of a handle beyond ses_session_close, until as many ses_session_release: for what is built on
- * handles and may outlive them. On a handle that was closed, calls that return a code are MISUSE; the others
- * answer as before. NULL is fine. */
+/* Keeps the memory of a handle beyond ses_session_close, until as many ses_session_release: for what is
+ * built on handles and may outlive them. On a handle that was closed, calls that return a code are MISUSE;
+ * the others answer as before. NULL is fine. */
 SES_API void ses_session_retain(ses_session *session);
 SES_API void ses_session_release(ses_session *session);
 SES_API int ses_session_is_open(const ses_session *session); /* 1, or 0: closed, or NULL */
@@ -433,12 +434,14 @@ SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
 /* --------------------------------------------------------------------------------------- invocations */
 
 /*
- * A handle is in one invocation at a time, or in none, as after it was opened. Whoever works in it, sub-agents
- * included, sees its `temp:` values on this handle. Appending an event of another invocation begins that one.
+ * A handle is in one invocation at a time, or in none, as after it was opened. Whoever works in it,
+ * sub-agents included, sees its `temp:` values on this handle. Appending an event of another invocation
+ * begins that one; an event of none ends it.
  *
- * Begins one: `temp:` values of another are gone. `id` NULL: "e-" and an id of the store's making, as the ADK
- * has it; or that of an event (ses_event.invocation_id), to go on with it, without its `temp:` values. Beginning
- * the current one again changes nothing. INVALID: the id breaks the rules of ids; the empty one is none.
+ * Begins one: `temp:` values of another are gone. `id` NULL: "e-" and an id of the store's making, as the
+ * ADK has it; or that of an event (ses_event.invocation_id), to go on with it, without its `temp:` values.
+ * Beginning the current one again changes nothing. INVALID: the id breaks the rules of ids; the empty one
+ * is none.
  */
 SES_API int ses_invocation_begin(ses_session *session, const char *id, ses_error *error);
 /* The id of the current one, for its events; NULL: there is none. Borrowed until the handle is in another. */
@@ -484,9 +487,10 @@ typedef struct ses_appended {
  *    seconds since 1970, a number of milliseconds from 1e11 on, or RFC 3339 text; it is read to the nearest
  *    microsecond.
  *  - `partial: true`: nothing is stored or applied, nor is the session looked at; SES_PARTIAL.
- *  - An id that is already in the session: SES_DUPLICATE when the stored event is the same (a retry is safe),
- *    EXISTS when it differs. Both come before STALE; a handle that was behind is up to date after SES_DUPLICATE,
- *    and shows the `temp:` values of the event that was offered (a handle that had the event does not).
+ *  - An id that is already in the session: SES_DUPLICATE when the stored event is the same (a retry is
+ *    safe), EXISTS when it differs. Both come before STALE; a handle that was behind is up to date after
+ *    SES_DUPLICATE, and shows the `temp:` values of the event that was offered (a handle that had the event
+ *    does not).
  *  - STALE: another writer has appended since the handle was read; nothing is written.
  *  - NOTFOUND: the session was deleted.
  *
@@ -577,20 +581,21 @@ SES_API int ses_cursor_close(ses_cursor *cursor, ses_error *error);
 /* ----------------------------------------------------------------------------------- building events */
 
 /*
- * Everything from here on is the agent layer: what an agent framework needs beside the store. It is built on the
- * calls above, and a program that uses none of it links none of it.
+ * Everything from here on is the agent layer: what an agent framework needs beside the store. It is built
+ * on the calls above, and a program that uses none of it links none of it.
  *
- * A builder makes the JSON of one event as the ADK writes it: camelCase, the ADK's order, no spaces but in the
- * JSON it is given. It uses the store only for its allocator, and may outlive it. After a failed call it is as
- * before.
+ * A builder makes the JSON of one event as the ADK writes it: camelCase, the ADK's order, no spaces but in
+ * the JSON it is given. It uses the store only for its allocator, and may outlive it. After a failed call
+ * it is as before.
  */
 typedef struct ses_builder ses_builder;
 
 /*
- * An event by `author` ("user", or the agent's name) in the invocation `invocation_id` (of ses_invocation_id; NULL:
- * none). The content's role is "user" when the author is "user" or all parts are function responses, else "model".
- * An event without parts has no content: a state-only event. It has no id, so that appending makes one; give it one
- * (ses_make_id, and the field "id") where an append may be tried again after an outcome that is not known.
+ * An event by `author` ("user", or the agent's name) in the invocation `invocation_id` (of
+ * ses_invocation_id; NULL: none). The content's role is "user" when the author is "user" or all parts are
+ * function responses, else "model". An event without parts has no content: a state-only event. It has no
+ * id, so that appending makes one; give it one (ses_make_id, and the field "id") where an append may be
+ * tried again after an outcome that is not known.
  */
 SES_API int ses_builder_open(ses_store *store, const char *author, const char *invocation_id,
                              ses_builder **builder, ses_error *error);
@@ -603,8 +608,8 @@ typedef struct ses_function {
     ses_text json; /* the arguments of a call, or the response: a JSON object */
 } ses_function;
 
-/* Each adds a part to the content, in order. Texts are UTF-8 of any kind, escaped as JSON needs it (INVALID when
- * they are not UTF-8); `args` and `response` are JSON objects (NULL: empty; JSON, INVALID); what a
+/* Each adds a part to the content, in order. Texts are UTF-8 of any kind, escaped as JSON needs it (INVALID
+ * when they are not UTF-8); `args` and `response` are JSON objects (NULL: empty; JSON, INVALID); what a
  * tool returns that is none, the ADK wraps as {"result":...}. `id` may be NULL. */
 SES_API int ses_builder_text(ses_builder *builder, const char *text, size_t len, ses_error *error);
 SES_API int ses_builder_thought(ses_builder *builder, const char *text, size_t len, ses_error *error);
@@ -618,14 +623,15 @@ SES_API int ses_builder_response_to(ses_builder *builder, const ses_function *ca
 /* Any other part, a JSON object. */
 SES_API int ses_builder_part(ses_builder *builder, const char *json, size_t len, ses_error *error);
 
-/* A whole content of the caller's, a JSON object, in place of parts: those that were added go, and none can be added
- * any more (MISUSE). */
+/* A whole content of the caller's, a JSON object, in place of parts: those that were added go, and none can
+ * be added any more (MISUSE). */
 SES_API int ses_builder_content(ses_builder *builder, const char *json, size_t len, ses_error *error);
 /* `actions.stateDelta`, a JSON object. Given again, the last one counts. */
 SES_API int ses_builder_delta(ses_builder *builder, const char *json, size_t len, ses_error *error);
-/* Any other field of the event ("customMetadata", "partial", "longRunningToolIds", "timestamp" ...) or of its actions
- * ("skipSummarization", "artifactDelta" ...), as JSON; or as a text ("branch", "id", "errorMessage",
- * "transferToAgent" ...). Given again, the last one counts. INVALID for the fields that have a call of their own. */
+/* Any other field of the event ("customMetadata", "partial", "longRunningToolIds", "timestamp" ...) or of
+ * its actions ("skipSummarization", "artifactDelta" ...), as JSON; or as a text ("branch", "id",
+ * "errorMessage", "transferToAgent" ...). Given again, the last one counts. INVALID for the fields that
+ * have a call of their own. */
 SES_API int ses_builder_field(ses_builder *builder, const char *field, const char *json, size_t len,
                               ses_error *error);
 SES_API int ses_builder_field_string(ses_builder *builder, const char *field, const char *text, size_t len,
@@ -641,13 +647,14 @@ SES_API const char *ses_builder_json(ses_builder *builder, size_t *len);
 /* ------------------------------------------------------------------------------------ reading events */
 
 /*
- * What an event says, found in one pass over its JSON. Both spellings of the ADKs are read. A content borrows the
- * event's text, which must live as long; it uses the store only for its allocator, and may outlive it.
+ * What an event says, found in one pass over its JSON. Both spellings of the ADKs are read. A content
+ * borrows the event's text, which must live as long; it uses the store only for its allocator, and may
+ * outlive it.
  */
 typedef struct ses_content ses_content;
 
-/* `event` is the JSON of an event, as in ses_event.json. JSON, INVALID (a field of a wrong type, named), RANGE (a text
- * holds a lone surrogate escape, which UTF-8 cannot express), NOMEM. */
+/* `event` is the JSON of an event, as in ses_event.json. JSON, INVALID (a field of a wrong type, named),
+ * RANGE (a text holds a lone surrogate escape, which UTF-8 cannot express), NOMEM. */
 SES_API int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_content **content,
                              ses_error *error);
 SES_API void ses_content_close(ses_content *content); /* NULL is fine */
@@ -655,8 +662,9 @@ SES_API void ses_content_close(ses_content *content); /* NULL is fine */
 /* All borrowed until the content is closed. The text is the `text` of all parts that are not `thought`,
  * concatenated; NULL when no part has one. `len` may be NULL. */
 SES_API const char *ses_content_text(const ses_content *content, size_t *len);
-/* The content itself, role and parts, as it stands in the event: what a model is sent when the conversation goes on.
- * Its text is NULL when the event has none. And each of its parts, a JSON object; NULL past the end. */
+/* The content itself, role and parts, as it stands in the event: what a model is sent when the conversation
+ * goes on. Its text is NULL when the event has none. And each of its parts, a JSON object; NULL past the
+ * end. */
 SES_API ses_text ses_content_json(const ses_content *content);
 SES_API size_t ses_content_part_count(const ses_content *content);
 SES_API ses_text ses_content_part(const ses_content *content, size_t index);
@@ -666,18 +674,20 @@ SES_API const ses_function *ses_content_call(const ses_content *content,
 SES_API size_t ses_content_response_count(const ses_content *content);
 SES_API const ses_function *ses_content_response(const ses_content *content, size_t index);
 /*
- * 1 for an agent's final response, as the ADK decides it: `skipSummarization` or non-empty `longRunningToolIds`;
- * or else not partial, no function call, no function response, and the last part is no code execution result. So a
- * user's message, and an event that only changes state, are final too: look at the author.
+ * 1 for an agent's final response, as the ADK decides it: `skipSummarization` or non-empty
+ * `longRunningToolIds`; or else not partial, no function call, no function response, and the last part is
+ * no code execution result. So a user's message, and an event that only changes state, are final too: look
+ * at the author.
  */
 SES_API int ses_content_is_final(const ses_content *content);
 
 /* ------------------------------------------------------------------------------------- tracked state */
 
 /*
- * The state as a callback or a tool sees it (the ADK's callback and tool contexts): reads find the view's own
- * writes first, then the handle's state, the `temp:` values of the invocation included; writes are kept in the
- * view as a delta, until they are appended with an event. A view that is closed before leaves nothing behind.
+ * The state as a callback or a tool sees it (the ADK's callback and tool contexts): reads find the view's
+ * own writes first, then the handle's state, the `temp:` values of the invocation included; writes are kept
+ * in the view as a delta, until they are appended with an event. A view that is closed before leaves
+ * nothing behind.
  *
  * Several views on one handle each see their own writes only, until these are appended. Among them nothing is
  * STALE, as an append moves the handle: of two that wrote one key, the one appended last wins. A view's own
@@ -693,9 +703,9 @@ SES_API int ses_track(ses_session *session, unsigned flags, ses_tracked **tracke
 SES_API void ses_tracked_close(ses_tracked *tracked);                 /* NULL is fine */
 SES_API ses_session *ses_tracked_session(const ses_tracked *tracked); /* the handle it is on; NULL for NULL */
 
-/* Writes. INVALID: the name breaks the rules of state keys, a text is not UTF-8, or a double is infinite or none.
- * JSON: `json` is not JSON. LIMIT: it is nested deeper than the 997 levels that fit into an event. A double is
- * written with the fewest digits that read back as the same: 3.0 as 3. */
+/* Writes. INVALID: the name breaks the rules of state keys, a text is not UTF-8, or a double is infinite or
+ * none. JSON: `json` is not JSON. LIMIT: it is nested deeper than the 997 levels that fit into an event. A
+ * double is written with the fewest digits that read back as the same: 3.0 as 3. */
 SES_API int ses_tracked_set(ses_tracked *tracked, const char *name, const char *json, size_t len,
                             ses_error *error);
 SES_API int ses_tracked_set_string(ses_tracked *tracked, const char *name, const char *text, size_t len,
@@ -708,9 +718,9 @@ SES_API int ses_tracked_remove(ses_tracked *tracked, const char *name, ses_error
 /* Drops the view's own writes: it shows what the handle shows. NULL is fine. */
 SES_API void ses_tracked_discard(ses_tracked *tracked);
 
-/* Reads, as ses_state_get and its kin; where the key is missing a number or flag is left as it was, so that it can
- * hold a default. Texts are borrowed until the view is written to or closed, or the handle appends, refreshes, begins
- * or ends an invocation, or is closed. */
+/* Reads, as ses_state_get and its kin; where the key is missing a number or flag is left as it was, so that
+ * it can hold a default. Texts are borrowed until the view is written to or closed, or the handle appends,
+ * refreshes, begins or ends an invocation, or is closed. */
 SES_API int ses_tracked_get(const ses_tracked *tracked, const char *name, const char **json, size_t *len,
                             ses_error *error);
 SES_API int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const char **text,
@@ -725,8 +735,8 @@ SES_API int ses_tracked_has(const ses_tracked *tracked, const char *name);
 /* 1 when the view holds writes that are not appended, else 0; 0 also for NULL. */
 SES_API int ses_tracked_changed(const ses_tracked *tracked);
 
-/* Visits every key the view shows, in the order of ses_state_json. The visitor returns 0 to go on; what else it
- * returns ends the walk and is returned. It must not change the view or the handle. */
+/* Visits every key the view shows, in the order of ses_state_json. The visitor returns 0 to go on; what
+ * else it returns ends the walk and is returned. It must not change the view or the handle. */
 typedef int ses_state_visitor(void *context, const char *name, const char *json, size_t len);
 SES_API int ses_tracked_each(const ses_tracked *tracked, ses_state_visitor *visit, void *context,
                              ses_error *error);
@@ -735,14 +745,14 @@ SES_API int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *le
 SES_API int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *len, ses_error *error);
 
 /*
- * Appends an event with the view's delta put in as its `actions.stateDelta`, or joined with the one it carries: a
- * key that both write stands there once, with the view's value. Every other member of that delta, and all bytes
- * outside of it, stay. Then the view is clean; after a failure, and after SES_PARTIAL, which stores nothing, it is
- * as before. READONLY for a read-only view. Otherwise as ses_append.
+ * Appends an event with the view's delta put in as its `actions.stateDelta`, or joined with the one it
+ * carries: a key that both write stands there once, with the view's value. Every other member of that
+ * delta, and all bytes outside of it, stay. Then the view is clean; after a failure, and after SES_PARTIAL,
+ * which stores nothing, it is as before. READONLY for a read-only view. Otherwise as ses_append.
  *
- * After STALE the view's writes are still there, and hide what others wrote meanwhile. What was computed from the
- * older state must be computed anew: ses_refresh, ses_tracked_discard, and write again. (SES_APPEND_ANYWAY stores
- * the view's values over the newer ones.)
+ * After STALE the view's writes are still there, and hide what others wrote meanwhile. What was computed
+ * from the older state must be computed anew: ses_refresh, ses_tracked_discard, and write again.
+ * (SES_APPEND_ANYWAY stores the view's values over the newer ones.)
  */
 SES_API int ses_tracked_append(ses_tracked *tracked, const char *event, size_t event_len,
                                const ses_append_options *options, ses_appended *appended, ses_error *error);
@@ -750,13 +760,13 @@ SES_API int ses_tracked_append(ses_tracked *tracked, const char *event, size_t e
 /* --------------------------------------------------------------------------------------- templates */
 
 /*
- * Fills `*text` (of `len` bytes, made by ses_text_make) for an artifact that a template names, and returns 0; or
- * SES_NOTFOUND, or any other negative code, which fails the rendering. A positive value, or no text, is MISUSE.
- * `error` is never NULL; it may write a message. A text that was made is freed in any case.
+ * Fills `*text` (of `len` bytes, made by ses_text_make) for an artifact that a template names, and returns
+ * 0; or SES_NOTFOUND, or any other negative code, which fails the rendering. A positive value, or no text,
+ * is MISUSE. `error` is never NULL; it may write a message. A text that was made is freed in any case.
  */
 typedef int ses_artifact_reader(void *context, const char *name, char **text, size_t *len, ses_error *error);
-/* A text of `len` bytes, and a NUL that is there already, for a callback to fill and hand over: freed by whoever gets
- * it. NULL: out of memory. */
+/* A text of `len` bytes, and a NUL that is there already, for a callback to fill and hand over: freed by
+ * whoever gets it. NULL: out of memory. */
 SES_API char *ses_text_make(ses_store *store, size_t len);
 
 #define SES_RENDER_ADK_BRACES 0x1u /* a run of braces on either side counts as one, as in the ADK's code */
@@ -769,13 +779,14 @@ typedef struct ses_render_options {
 } ses_render_options;
 
 /*
- * Renders an instruction template: `{name}` becomes the value of that state key (a string as its text, null as
- * nothing, anything else as its JSON), `{name?}` nothing where it is missing; `{artifact.NAME}` asks the callback.
- * A name is an identifier (letters of any script, digits and _, not beginning with a digit), optionally behind app:,
- * user: or temp:; spaces, tabs and line ends around it do not count. A dotted name is replaced when exactly that key
- * is there, else left as it is, with a "?" too. All other text in braces, and `{{...}}`, is left as it is. What was put in is not rendered again.
- * The text is the caller's (ses_free). NOTFOUND names the key or artifact that is missing; INVALID: the template, or
- * an artifact, is not UTF-8, or an artifact has no name; RANGE: a string holds a lone surrogate escape. In one pass.
+ * Renders an instruction template: `{name}` becomes the value of that state key (a string as its text, null
+ * as nothing, anything else as its JSON), `{name?}` nothing where it is missing; `{artifact.NAME}` asks the
+ * callback. A name is an identifier (letters of any script, digits and _, not beginning with a digit),
+ * optionally behind app:, user: or temp:; spaces, tabs and line ends around it do not count. A dotted name
+ * is replaced when exactly that key is there, else left as it is, with a "?" too. All other text in braces,
+ * and `{{...}}`, is left as it is. What was put in is not rendered again. The text is the caller's
+ * (ses_free). NOTFOUND names the key or artifact that is missing; INVALID: the template, or an artifact, is
+ * not UTF-8, or an artifact has no name; RANGE: a string holds a lone surrogate escape. In one pass.
  */
 SES_API int ses_render(const ses_session *session, const char *text, size_t len,
                        const ses_render_options *options, char **rendered, size_t *rendered_len,
@@ -788,15 +799,16 @@ SES_API int ses_tracked_render(const ses_tracked *tracked, const char *text, siz
 /* ---------------------------------------------------------------------------------------- output key */
 
 /*
- * The delta that saves an agent's final text under a state key: {"key":"text"}, the caller's (ses_free); `*delta`
- * is NULL when there is nothing to save, because the event is not by `agent`, not final, or has no text. The text is
- * saved as it is: where the ADK would parse it (output_schema), that is the caller's. INVALID: the key breaks the
- * rules of state keys. Otherwise as ses_content_open.
+ * The delta that saves an agent's final text under a state key: {"key":"text"}, the caller's (ses_free);
+ * `*delta` is NULL when there is nothing to save, because the event is not by `agent`, not final, or has no
+ * text. The text is saved as it is: where the ADK would parse it (output_schema), that is the caller's.
+ * INVALID: the key breaks the rules of state keys. Otherwise as ses_content_open.
  */
 SES_API int ses_output_delta(ses_store *store, const char *event, size_t event_len, const char *agent,
                              const char *key, char **delta, size_t *len, ses_error *error);
 /* Appends the event with that delta, in one call; `tracked` may have writes of its own, as in
- * ses_tracked_append. The text wins over what the view wrote under the same key. `key` NULL: the agent has none. */
+ * ses_tracked_append. The text wins over what the view wrote under the same key. `key` NULL: the agent has
+ * none. */
 SES_API int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len, const char *agent,
                               const char *key, const ses_append_options *options, ses_appended *appended,
                               ses_error *error);

@@ -121,8 +121,8 @@ static int splice_member(struct event_reader *reader, struct json_string key, se
 }
 
 /*
- * The members go behind those of the event; what they override goes, as SQLite's JSON functions and others read the
- * first of two members with one name.
+ * The members go behind those of the event; what they override goes, as SQLite's JSON functions and others
+ * read the first of two members with one name.
  */
 static int splice_delta(struct event_reader *reader, ses_error *error)
 {

@@ -1,7 +1,7 @@
 /*
- * Checkpoints: copying what the write-ahead file holds into the database, so that the file can begin anew. Only
- * the writing connection does it, in its turn like any job, from a thread that is started when the first is due:
- * no caller waits for its own commit and a checkpoint.
+ * Checkpoints: copying what the write-ahead file holds into the database, so that the file can begin anew.
+ * Only the writing connection does it, in its turn like any job, from a thread that is started when the
+ * first is due: no caller waits for its own commit and a checkpoint.
  */
 #include <limits.h>
 #include <signal.h>
@@ -10,8 +10,8 @@
 #include "error.h"
 #include "storage_impl.h"
 
-/* Pages in the write-ahead file (of 4 KiB) from which a checkpoint is due; and from which it also waits a little
- * for readers, so that the file begins anew even when there always are some. */
+/* Pages in the write-ahead file (of 4 KiB) from which a checkpoint is due; and from which it also waits a
+ * little for readers, so that the file begins anew even when there always are some. */
 static const int64_t DUE_PAGES = 1000;
 static const int64_t PRESSING_PAGES = 4000;
 static const int64_t PRESSING_WAIT_US = 200000;
