@@ -705,7 +705,7 @@ SES_API ses_session *ses_tracked_session(const ses_tracked *tracked); /* the han
 
 /* Writes. INVALID: the name breaks the rules of state keys, a text is not UTF-8, or a double is infinite or
  * none. JSON: `json` is not JSON. LIMIT: it is nested deeper than the 997 levels that fit into an event. A
- * double is written with the fewest digits that read back as the same: 3.0 as 3. */
+ * double is written with the fewest digits that read back as the same, and stays a double for others: 3.0. */
 SES_API int ses_tracked_set(ses_tracked *tracked, const char *name, const char *json, size_t len,
                             ses_error *error);
 SES_API int ses_tracked_set_string(ses_tracked *tracked, const char *name, const char *text, size_t len,
