@@ -16,19 +16,6 @@
 #include "../tools/bench/slow_vfs.h"
 #include "support.h"
 
-static inline int64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-static inline void pause_us(long us)
-{
-    const struct timespec time = {us / 1000000, us % 1000000 * 1000};
-    nanosleep(&time, NULL);
-}
-
 /* ------------------------------------------------------------------------------------- what SQLite does */
 
 int __real_sqlite3_step(sqlite3_stmt *statement);
@@ -72,13 +59,13 @@ static inline void await_call(void)
 {
     ses_stats before = {.size = sizeof before};
     ses_stats now = {.size = sizeof now};
-    const int64_t until = now_us() + 2000;
+    const int64_t until = support_steady_us() + 2000;
 
     (void)ses_statistics(awaiting, &before, NULL);
     atomic_store(&held, true);
     do {
         (void)ses_statistics(awaiting, &now, NULL);
-    } while (now.write_waits == before.write_waits && now_us() < until);
+    } while (now.write_waits == before.write_waits && support_steady_us() < until);
 }
 
 static inline int step_commit(sqlite3_stmt *statement, int does)
@@ -92,7 +79,7 @@ static inline int step_commit(sqlite3_stmt *statement, int does)
             await_call();
         atomic_store(&held, true);
         while (does == COMMIT_IS_HELD && !atomic_load(&hold_open))
-            pause_us(200);
+            support_pause_us(200);
         rc = __real_sqlite3_step(statement);
         sqlite3 *other = atomic_exchange(&intruder, NULL);
         if (other)
@@ -183,9 +170,9 @@ static inline int make_call(struct call *call)
 static inline void *run_call(void *context)
 {
     struct call *call = context;
-    int64_t start = now_us();
+    int64_t start = support_steady_us();
     call->code = make_call(call);
-    call->took_us = now_us() - start;
+    call->took_us = support_steady_us() - start;
     atomic_store(&call->done, true);
     return NULL;
 }
@@ -213,28 +200,28 @@ static inline ses_stats statistics(ses_store *store)
 /* Starts the call that is held inside its COMMIT. */
 static inline void hold_leader(ses_store *store)
 {
-    const int64_t until = now_us() + 20000000;
+    const int64_t until = support_steady_us() + 20000000;
 
     atomic_store(&hold_open, false);
     atomic_store(&held, false);
     atomic_store(&next_commit, COMMIT_IS_HELD);
     start_call(&leader, store, (struct call){.kind = APPEND, .session_id = "leader", .text = "{}"});
-    while (!atomic_load(&held) && now_us() < until)
-        pause_us(200);
+    while (!atomic_load(&held) && support_steady_us() < until)
+        support_pause_us(200);
     assert_true(atomic_load(&held));
 }
 
 /* Starts the calls; each stands in the queue before the next one comes. */
 static inline void queue_calls(ses_store *store, const struct call *what, size_t count)
 {
-    const int64_t until = now_us() + 20000000;
+    const int64_t until = support_steady_us() + 20000000;
 
     for (size_t i = 0; i < count; i++) {
         int64_t waits = statistics(store).write_waits;
         start_call(&calls[i], store, what[i]);
-        while (statistics(store).write_waits == waits && now_us() < until)
-            pause_us(100);
-        assert_true(now_us() < until);
+        while (statistics(store).write_waits == waits && support_steady_us() < until)
+            support_pause_us(100);
+        assert_true(support_steady_us() < until);
     }
 }
 

@@ -279,19 +279,6 @@ static inline int child_run(int (*run)(void *context), void *context)
     return child_end(child_start(run, context));
 }
 
-static inline void sleep_ms(int ms)
-{
-    const struct timespec time = {ms / 1000, (long)(ms % 1000) * 1000000};
-    nanosleep(&time, NULL);
-}
-
-static inline int64_t steady_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* ------------------------------------------------------------------------------------------- memory */
 
 /*

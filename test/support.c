@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 void support_assert_code(int expected, int code, const ses_error *error, const char *call, const char *file,
@@ -60,6 +61,19 @@ void support_folder_remove(char *folder)
 int64_t support_clock(void *now)
 {
     return *(const int64_t *)now;
+}
+
+int64_t support_steady_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void support_pause_us(long us)
+{
+    const struct timespec time = {us / 1000000, us % 1000000 * 1000};
+    nanosleep(&time, NULL);
 }
 
 static int setup(void **state, const char *name)

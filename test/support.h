@@ -47,6 +47,10 @@ void fixture_reopen(struct fixture *fixture);
 
 int64_t support_clock(void *now);
 
+/* The steady clock of the system; and a pause by it. */
+int64_t support_steady_us(void);
+void support_pause_us(long us);
+
 /* A whole file as text; free it. NULL when there is none. */
 char *support_read_file(const char *path, size_t *len);
 /* A file of the shared test data, "data/..." or "vectors/..."; NULL where they are missing, after saying so. */

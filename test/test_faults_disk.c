@@ -2,9 +2,9 @@
  * The disk fails: each read, write, sync and truncation in turn, once or for good, and a disk that is full. After
  * each failure the file is opened without faults, and must hold what was acknowledged, whole.
  */
-#include <sqlite3.h>
-
 #include "scenario.h"
+
+#include "../tools/bench/over_vfs.h"
 
 enum operation { OPERATION_READ, OPERATION_WRITE, OPERATION_SYNC, OPERATION_TRUNCATE, OPERATION_COUNT };
 
@@ -16,20 +16,6 @@ static struct {
     int rc;
 } disk;
 
-static sqlite3_vfs *below;
-static sqlite3_vfs disk_vfs;
-static sqlite3_io_methods disk_methods;
-
-struct disk_file {
-    sqlite3_file base;
-    sqlite3_file *real;
-};
-
-static sqlite3_file *real_of(sqlite3_file *file)
-{
-    return ((struct disk_file *)(void *)file)->real;
-}
-
 static bool fails_now(enum operation operation)
 {
     long n = ++disk.calls[operation];
@@ -39,126 +25,33 @@ static bool fails_now(enum operation operation)
 
 static int disk_read(sqlite3_file *file, void *data, int bytes, sqlite3_int64 offset)
 {
-    return fails_now(OPERATION_READ) ? disk.rc
-                                     : real_of(file)->pMethods->xRead(real_of(file), data, bytes, offset);
+    return fails_now(OPERATION_READ) ? disk.rc : over_file_of(file)->real->xRead(file, data, bytes, offset);
 }
 
 /* A failing write leaves the first half of what it was to write, as a disk may. */
 static int disk_write(sqlite3_file *file, const void *data, int bytes, sqlite3_int64 offset)
 {
     bool fails = fails_now(OPERATION_WRITE);
-    int rc = real_of(file)->pMethods->xWrite(real_of(file), data, fails ? bytes / 2 : bytes, offset);
+    int rc = over_file_of(file)->real->xWrite(file, data, fails ? bytes / 2 : bytes, offset);
     return fails ? disk.rc : rc;
 }
 
 static int disk_sync(sqlite3_file *file, int flags)
 {
-    return fails_now(OPERATION_SYNC) ? disk.rc : real_of(file)->pMethods->xSync(real_of(file), flags);
+    return fails_now(OPERATION_SYNC) ? disk.rc : over_file_of(file)->real->xSync(file, flags);
 }
 
 static int disk_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
-    return fails_now(OPERATION_TRUNCATE) ? disk.rc : real_of(file)->pMethods->xTruncate(real_of(file), size);
-}
-
-static int disk_close(sqlite3_file *file)
-{
-    return real_of(file)->pMethods->xClose(real_of(file));
-}
-
-static int disk_size(sqlite3_file *file, sqlite3_int64 *size)
-{
-    return real_of(file)->pMethods->xFileSize(real_of(file), size);
-}
-
-static int disk_lock(sqlite3_file *file, int level)
-{
-    return real_of(file)->pMethods->xLock(real_of(file), level);
-}
-
-static int disk_unlock(sqlite3_file *file, int level)
-{
-    return real_of(file)->pMethods->xUnlock(real_of(file), level);
-}
-
-static int disk_check_lock(sqlite3_file *file, int *result)
-{
-    return real_of(file)->pMethods->xCheckReservedLock(real_of(file), result);
-}
-
-static int disk_control(sqlite3_file *file, int operation, void *argument)
-{
-    return real_of(file)->pMethods->xFileControl(real_of(file), operation, argument);
-}
-
-static int disk_sector(sqlite3_file *file)
-{
-    return real_of(file)->pMethods->xSectorSize(real_of(file));
-}
-
-static int disk_traits(sqlite3_file *file)
-{
-    return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
-}
-
-static int disk_shm_map(sqlite3_file *file, int page, int bytes, int extend, void volatile **memory)
-{
-    return real_of(file)->pMethods->xShmMap(real_of(file), page, bytes, extend, memory);
-}
-
-static int disk_shm_lock(sqlite3_file *file, int offset, int count, int flags)
-{
-    return real_of(file)->pMethods->xShmLock(real_of(file), offset, count, flags);
-}
-
-static void disk_shm_barrier(sqlite3_file *file)
-{
-    real_of(file)->pMethods->xShmBarrier(real_of(file));
-}
-
-static int disk_shm_unmap(sqlite3_file *file, int remove_it)
-{
-    return real_of(file)->pMethods->xShmUnmap(real_of(file), remove_it);
-}
-
-static int disk_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
-{
-    struct disk_file *own = (struct disk_file *)(void *)file;
-    (void)vfs;
-    own->real = (sqlite3_file *)(own + 1);
-    int rc = below->xOpen(below, name, own->real, flags, out_flags);
-    own->base.pMethods = own->real->pMethods ? &disk_methods : NULL;
-    return rc;
+    return fails_now(OPERATION_TRUNCATE) ? disk.rc : over_file_of(file)->real->xTruncate(file, size);
 }
 
 static void install(void)
 {
-    below = sqlite3_vfs_find(NULL);
-    disk_vfs = *below;
-    disk_vfs.zName = "failing";
-    disk_vfs.szOsFile = (int)sizeof(struct disk_file) + below->szOsFile;
-    disk_vfs.pNext = NULL;
-    disk_vfs.xOpen = disk_open;
-    disk_methods = (sqlite3_io_methods){
-        .iVersion = 2,
-        .xClose = disk_close,
-        .xRead = disk_read,
-        .xWrite = disk_write,
-        .xTruncate = disk_truncate,
-        .xSync = disk_sync,
-        .xFileSize = disk_size,
-        .xLock = disk_lock,
-        .xUnlock = disk_unlock,
-        .xCheckReservedLock = disk_check_lock,
-        .xFileControl = disk_control,
-        .xSectorSize = disk_sector,
-        .xDeviceCharacteristics = disk_traits,
-        .xShmMap = disk_shm_map,
-        .xShmLock = disk_shm_lock,
-        .xShmBarrier = disk_shm_barrier,
-        .xShmUnmap = disk_shm_unmap,
-    };
-    assert_int_equal(sqlite3_vfs_register(&disk_vfs, 1), SQLITE_OK);
+    over_init("failing",
+              (sqlite3_io_methods){
+                  .xRead = disk_read, .xWrite = disk_write, .xTruncate = disk_truncate, .xSync = disk_sync});
+    assert_int_equal(sqlite3_vfs_register(&over_vfs, 1), SQLITE_OK);
 }
 
 static void lift(void)

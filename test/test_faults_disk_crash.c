@@ -6,6 +6,8 @@
  */
 #include "open.h"
 
+#include "../tools/bench/over_vfs.h"
+
 enum { EVENTS = 10 };
 
 /* ------------------------------------------------------------------------------------------ the disk */
@@ -16,20 +18,6 @@ static struct {
     bool at_sync;    /* it was a sync, or a removal, that was the first to fail */
     bool stopped;
 } disk;
-
-static sqlite3_vfs *below;
-static sqlite3_vfs disk_vfs;
-static sqlite3_io_methods disk_methods;
-
-struct disk_file {
-    sqlite3_file base;
-    sqlite3_file *real;
-};
-
-static sqlite3_file *real_of(sqlite3_file *file)
-{
-    return ((struct disk_file *)(void *)file)->real;
-}
 
 /* True when the operation is not done. `*is_first`: it is the one at which everything stops. */
 static bool stops(bool is_sync, bool *is_first)
@@ -51,133 +39,41 @@ static int disk_write(sqlite3_file *file, const void *data, int bytes, sqlite3_i
 
     /* The write at which it stops is torn: half of it is done. */
     if (!stopped || is_first)
-        rc = real_of(file)->pMethods->xWrite(real_of(file), data, is_first ? bytes / 2 : bytes, offset);
+        rc = over_file_of(file)->real->xWrite(file, data, is_first ? bytes / 2 : bytes, offset);
     return stopped ? SQLITE_IOERR_WRITE : rc;
 }
 
 static int disk_sync(sqlite3_file *file, int flags)
 {
     bool is_first;
-    return stops(true, &is_first) ? SQLITE_IOERR_FSYNC : real_of(file)->pMethods->xSync(real_of(file), flags);
+    return stops(true, &is_first) ? SQLITE_IOERR_FSYNC : over_file_of(file)->real->xSync(file, flags);
 }
 
 static int disk_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
     bool is_first;
-    return stops(true, &is_first) ? SQLITE_IOERR_TRUNCATE
-                                  : real_of(file)->pMethods->xTruncate(real_of(file), size);
+    return stops(true, &is_first) ? SQLITE_IOERR_TRUNCATE : over_file_of(file)->real->xTruncate(file, size);
 }
 
 static int disk_delete(sqlite3_vfs *vfs, const char *name, int sync)
 {
     bool is_first;
     (void)vfs;
-    return stops(true, &is_first) ? SQLITE_IOERR_DELETE : below->xDelete(below, name, sync);
-}
-
-static int disk_close(sqlite3_file *file)
-{
-    return real_of(file)->pMethods->xClose(real_of(file));
-}
-
-static int disk_read(sqlite3_file *file, void *data, int bytes, sqlite3_int64 offset)
-{
-    return real_of(file)->pMethods->xRead(real_of(file), data, bytes, offset);
-}
-
-static int disk_size(sqlite3_file *file, sqlite3_int64 *size)
-{
-    return real_of(file)->pMethods->xFileSize(real_of(file), size);
-}
-
-static int disk_lock(sqlite3_file *file, int level)
-{
-    return real_of(file)->pMethods->xLock(real_of(file), level);
-}
-
-static int disk_unlock(sqlite3_file *file, int level)
-{
-    return real_of(file)->pMethods->xUnlock(real_of(file), level);
-}
-
-static int disk_check_lock(sqlite3_file *file, int *result)
-{
-    return real_of(file)->pMethods->xCheckReservedLock(real_of(file), result);
-}
-
-static int disk_control(sqlite3_file *file, int operation, void *argument)
-{
-    return real_of(file)->pMethods->xFileControl(real_of(file), operation, argument);
-}
-
-static int disk_sector(sqlite3_file *file)
-{
-    return real_of(file)->pMethods->xSectorSize(real_of(file));
-}
-
-static int disk_traits(sqlite3_file *file)
-{
-    return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
-}
-
-static int disk_shm_map(sqlite3_file *file, int page, int bytes, int extend, void volatile **memory)
-{
-    return real_of(file)->pMethods->xShmMap(real_of(file), page, bytes, extend, memory);
-}
-
-static int disk_shm_lock(sqlite3_file *file, int offset, int count, int flags)
-{
-    return real_of(file)->pMethods->xShmLock(real_of(file), offset, count, flags);
-}
-
-static void disk_shm_barrier(sqlite3_file *file)
-{
-    real_of(file)->pMethods->xShmBarrier(real_of(file));
+    return stops(true, &is_first) ? SQLITE_IOERR_DELETE : over_below->xDelete(over_below, name, sync);
 }
 
 static int disk_shm_unmap(sqlite3_file *file, int remove_it)
 {
-    return real_of(file)->pMethods->xShmUnmap(real_of(file), remove_it && !disk.stopped);
-}
-
-static int disk_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
-{
-    struct disk_file *own = (struct disk_file *)(void *)file;
-    (void)vfs;
-    own->real = (sqlite3_file *)(void *)(own + 1);
-    int rc = below->xOpen(below, name, own->real, flags, out_flags);
-    own->base.pMethods = own->real->pMethods ? &disk_methods : NULL;
-    return rc;
+    return over_file_of(file)->real->xShmUnmap(file, remove_it && !disk.stopped);
 }
 
 static void make_disk(void)
 {
-    below = sqlite3_vfs_find(NULL);
-    disk_vfs = *below;
-    disk_vfs.zName = "stopping";
-    disk_vfs.szOsFile = (int)sizeof(struct disk_file) + below->szOsFile;
-    disk_vfs.pNext = NULL;
-    disk_vfs.xOpen = disk_open;
-    disk_vfs.xDelete = disk_delete;
-    disk_methods = (sqlite3_io_methods){
-        .iVersion = 2,
-        .xClose = disk_close,
-        .xRead = disk_read,
-        .xWrite = disk_write,
-        .xTruncate = disk_truncate,
-        .xSync = disk_sync,
-        .xFileSize = disk_size,
-        .xLock = disk_lock,
-        .xUnlock = disk_unlock,
-        .xCheckReservedLock = disk_check_lock,
-        .xFileControl = disk_control,
-        .xSectorSize = disk_sector,
-        .xDeviceCharacteristics = disk_traits,
-        .xShmMap = disk_shm_map,
-        .xShmLock = disk_shm_lock,
-        .xShmBarrier = disk_shm_barrier,
-        .xShmUnmap = disk_shm_unmap,
-    };
+    over_init("stopping", (sqlite3_io_methods){.xWrite = disk_write,
+                                               .xTruncate = disk_truncate,
+                                               .xSync = disk_sync,
+                                               .xShmUnmap = disk_shm_unmap});
+    over_vfs.xDelete = disk_delete;
 }
 
 /* --------------------------------------------------------------------------------------- the program */
@@ -226,11 +122,11 @@ static void run_part(const char *path, int journal, int until, struct progress *
 static void run_program(const char *path, int journal, struct progress *progress)
 {
     *progress = (struct progress){.acknowledged = 0};
-    assert_int_equal(sqlite3_vfs_register(&disk_vfs, 1), SQLITE_OK);
+    assert_int_equal(sqlite3_vfs_register(&over_vfs, 1), SQLITE_OK);
     run_part(path, journal, EVENTS / 2, progress);
     if (progress->code >= 0 && !disk.stopped)
         run_part(path, journal, EVENTS, progress);
-    assert_int_equal(sqlite3_vfs_unregister(&disk_vfs), SQLITE_OK);
+    assert_int_equal(sqlite3_vfs_unregister(&over_vfs), SQLITE_OK);
     if (progress->code < 0 && progress->code != SES_IO && progress->code != SES_CANTOPEN) {
         print_error("%s: %s\n", ses_code_name(progress->code), progress->error.message);
         fail();

@@ -17,7 +17,7 @@ static void *append_repeatedly(void *context)
     struct worker *worker = context;
     const ses_key key = {"app", "user", worker->session_id};
 
-    while (now_us() < worker->until_us) {
+    while (support_steady_us() < worker->until_us) {
         int code = ses_append_by_key(worker->store, &key, "{}", SES_NUL, NULL, NULL, NULL);
         worker->stored += code == SES_OK;
         worker->failed += code != SES_OK;
@@ -35,8 +35,8 @@ static void test_no_thread_starves(void **state)
 
     slow_vfs_set_delay(2000);
     for (int i = 0; i < MOST_THREADS; i++) {
-        workers[i] =
-            (struct worker){.store = fixture->store, .session_id = ids[i % 4], .until_us = now_us() + 500000};
+        workers[i] = (struct worker){
+            .store = fixture->store, .session_id = ids[i % 4], .until_us = support_steady_us() + 500000};
         assert_int_equal(pthread_create(&workers[i].thread, NULL, append_repeatedly, &workers[i]), 0);
     }
     for (int i = 0; i < MOST_THREADS; i++) {
@@ -124,7 +124,7 @@ static void wait_behind_a_stuck_writer(struct fixture *fixture, int64_t timeout_
     reopen_with_timeout(fixture, timeout_ms);
     hold_leader(fixture->store);
     queue_calls(fixture->store, what, 2);
-    pause_us(300000);
+    support_pause_us(300000);
     assert_false(atomic_load(&calls[0].done));
     assert_false(atomic_load(&calls[1].done));
     release_leader();
@@ -154,7 +154,7 @@ static void test_busy_behind_another_process(void **state)
     assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     for (int i = 0; i < 4; i++) {
         start_call(&calls[i], fixture->store, APPEND_TO("a"));
-        pause_us(50000);
+        support_pause_us(50000);
     }
     for (int i = 0; i < 4; i++) {
         join_call(&calls[i]);
@@ -184,14 +184,14 @@ static void test_a_leader_does_not_wait_for_the_next_group(void **state)
     struct fixture *fixture = *state;
     sqlite3 *other = open_raw(fixture->path);
     const struct call what[] = {APPEND_TO("a"), APPEND_TO("b")};
-    const int64_t until = now_us() + 3000000;
+    const int64_t until = support_steady_us() + 3000000;
 
     hold_leader(fixture->store);
     queue_calls(fixture->store, what, 2);
     atomic_store(&intruder, other);
     atomic_store(&hold_open, true);
-    while (!atomic_load(&leader.done) && now_us() < until)
-        pause_us(1000);
+    while (!atomic_load(&leader.done) && support_steady_us() < until)
+        support_pause_us(1000);
     bool leader_is_done = atomic_load(&leader.done);
     bool others_wait = !atomic_load(&calls[0].done) && !atomic_load(&calls[1].done);
     assert_int_equal(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
@@ -225,17 +225,17 @@ static void test_a_quick_leader_does_not_wait_either(void **state)
     fixture_reopen(fixture);
     awaiting = fixture->store;
     for (int round = 0; round < ROUNDS; round++) {
-        const int64_t until = now_us() + 3000000;
+        const int64_t until = support_steady_us() + 3000000;
         atomic_store(&held, false);
         calls[0] = APPEND_TO("a");
         calls[0].store = fixture->store;
         assert_int_equal(pthread_create(&calls[0].thread, NULL, append_when_held, &calls[0]), 0);
-        pause_us(2000);
+        support_pause_us(2000);
         atomic_store(&intruder, other);
         atomic_store(&next_commit, COMMIT_AWAITS_A_CALL);
         start_call(&leader, fixture->store, APPEND_TO("leader"));
-        while (!atomic_load(&leader.done) && now_us() < until)
-            pause_us(200);
+        while (!atomic_load(&leader.done) && support_steady_us() < until)
+            support_pause_us(200);
         late += !atomic_load(&leader.done);
         (void)sqlite3_exec(other, "COMMIT", NULL, NULL, NULL);
         join_call(&leader);
@@ -267,7 +267,7 @@ static void test_close_waits_for_the_queue(void **state)
     hold_leader(fixture->store);
     queue_calls(fixture->store, what, 3);
     assert_int_equal(pthread_create(&closer, NULL, close_store, fixture->store), 0);
-    pause_us(100000);
+    support_pause_us(100000);
     release_leader();
     assert_int_equal(pthread_join(closer, NULL), 0);
     fixture->store = NULL;

@@ -10,19 +10,6 @@ static const ses_key key = {"app", "user", "one"};
 
 enum { EVENTS = 200 };
 
-static int64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-static void pause_us(long us)
-{
-    const struct timespec time = {us / 1000000, us % 1000000 * 1000};
-    nanosleep(&time, NULL);
-}
-
 /* ---- a read that is held, and an interrupt that takes its time: see flags.mk */
 
 int __real_sqlite3_step(sqlite3_stmt *statement);
@@ -45,7 +32,7 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
         atomic_fetch_sub(&rows_to_hold, 1) == 1) {
         atomic_store(&held, true);
         while (!atomic_load(&let_go))
-            pause_us(200);
+            support_pause_us(200);
     }
     if ((strncmp(sql, "COMMIT", 6) == 0 || strncmp(sql, "ROLLBACK", 8) == 0) && atomic_load(&interrupting))
         atomic_store(&ended_meanwhile, true);
@@ -55,11 +42,11 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
 void __wrap_sqlite3_interrupt(sqlite3 *handle)
 {
     if (atomic_exchange(&slowly, false)) {
-        const int64_t until = now_us() + 100000;
+        const int64_t until = support_steady_us() + 100000;
         atomic_store(&interrupting, true);
         atomic_store(&let_go, true);
-        while (!atomic_load(&ended_meanwhile) && now_us() < until)
-            pause_us(200);
+        while (!atomic_load(&ended_meanwhile) && support_steady_us() < until)
+            support_pause_us(200);
         __real_sqlite3_interrupt(handle);
         atomic_store(&interrupting, false);
     } else {
@@ -134,14 +121,14 @@ static void test_an_interrupt_ends_before_what_it_meets(void **state)
 {
     struct fixture *fixture = *state;
     struct reader reader = {.store = fixture->store};
-    const int64_t until = now_us() + 20000000;
+    const int64_t until = support_steady_us() + 20000000;
     ses_error error;
 
     fill(fixture->store);
     atomic_store(&rows_to_hold, EVENTS / 2);
     assert_int_equal(pthread_create(&reader.thread, NULL, run_once, &reader), 0);
-    while (!atomic_load(&held) && now_us() < until)
-        pause_us(200);
+    while (!atomic_load(&held) && support_steady_us() < until)
+        support_pause_us(200);
     assert_true(atomic_load(&held));
     atomic_store(&slowly, true);
     assert_ok(ses_interrupt(fixture->store, &error));
@@ -155,13 +142,13 @@ static void test_interrupts_at_any_moment(void **state)
 {
     struct fixture *fixture = *state;
     struct reader reader = {.store = fixture->store};
-    const int64_t until = now_us() + 500000;
+    const int64_t until = support_steady_us() + 500000;
     ses_error error;
 
     fill(fixture->store);
     atomic_init(&reader.stop, false);
     assert_int_equal(pthread_create(&reader.thread, NULL, run_until_stopped, &reader), 0);
-    while (now_us() < until)
+    while (support_steady_us() < until)
         assert_ok(ses_interrupt(fixture->store, &error));
     atomic_store(&reader.stop, true);
     assert_int_equal(pthread_join(reader.thread, NULL), 0);

@@ -1,6 +1,8 @@
 /* When is a write on disk? Seen through SQLite's interface to the file system, which counts the syncs. */
 #include "open.h"
 
+#include "../tools/bench/over_vfs.h"
+
 struct sights {
     int log_syncs;     /* of the write-ahead file */
     int journal_syncs; /* of a rollback journal */
@@ -11,75 +13,33 @@ struct sights {
 
 static struct sights seen;
 
-static sqlite3_vfs *below;
-static sqlite3_vfs seeing;
-
-/* Behind SQLite's own file, which keeps its place: its methods, and those of its methods that are not ours. */
-struct seen_file {
-    sqlite3_io_methods methods;
-    const sqlite3_io_methods *real;
-    int kind;
-};
-
-static int own_offset(void)
-{
-    const int alignment = (int)_Alignof(struct seen_file);
-    return (below->szOsFile + alignment - 1) / alignment * alignment;
-}
-
-static struct seen_file *seen_of(sqlite3_file *file)
-{
-    return (struct seen_file *)(void *)((char *)file + own_offset());
-}
-
 static int seeing_sync(sqlite3_file *file, int flags)
 {
-    const struct seen_file *own = seen_of(file);
-    seen.log_syncs += (own->kind & SQLITE_OPEN_WAL) != 0;
-    seen.journal_syncs += (own->kind & SQLITE_OPEN_MAIN_JOURNAL) != 0;
-    seen.database_syncs += (own->kind & SQLITE_OPEN_MAIN_DB) != 0;
+    const struct over_file *own = over_file_of(file);
+    seen.log_syncs += (own->flags & SQLITE_OPEN_WAL) != 0;
+    seen.journal_syncs += (own->flags & SQLITE_OPEN_MAIN_JOURNAL) != 0;
+    seen.database_syncs += (own->flags & SQLITE_OPEN_MAIN_DB) != 0;
     return own->real->xSync(file, flags);
 }
 
 static int seeing_write(sqlite3_file *file, const void *data, int bytes, sqlite3_int64 offset)
 {
     seen.writes++;
-    return seen_of(file)->real->xWrite(file, data, bytes, offset);
+    return over_file_of(file)->real->xWrite(file, data, bytes, offset);
 }
 
 static int seeing_delete(sqlite3_vfs *vfs, const char *name, int sync)
 {
     (void)vfs;
     seen.folder_syncs += sync;
-    return below->xDelete(below, name, sync);
-}
-
-static int seeing_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
-{
-    (void)vfs;
-    int rc = below->xOpen(below, name, file, flags, out_flags);
-    if (file->pMethods) {
-        struct seen_file *own = seen_of(file);
-        own->kind = flags;
-        own->real = file->pMethods;
-        own->methods = *own->real;
-        own->methods.xSync = seeing_sync;
-        own->methods.xWrite = seeing_write;
-        file->pMethods = &own->methods;
-    }
-    return rc;
+    return over_below->xDelete(over_below, name, sync);
 }
 
 static void install(void)
 {
-    below = sqlite3_vfs_find(NULL);
-    seeing = *below;
-    seeing.zName = "seeing";
-    seeing.szOsFile = own_offset() + (int)sizeof(struct seen_file);
-    seeing.pNext = NULL;
-    seeing.xOpen = seeing_open;
-    seeing.xDelete = seeing_delete;
-    assert_int_equal(sqlite3_vfs_register(&seeing, 1), SQLITE_OK);
+    over_init("seeing", (sqlite3_io_methods){.xSync = seeing_sync, .xWrite = seeing_write});
+    over_vfs.xDelete = seeing_delete;
+    assert_int_equal(sqlite3_vfs_register(&over_vfs, 1), SQLITE_OK);
 }
 
 static const ses_key key = {"app", "user", "session"};

@@ -10,13 +10,6 @@ enum { FLUSH_US = 10000, APPENDS = 10 };
 static const ses_key hogs = {"app", "user", "hog's"};
 static const ses_key own = {"app", "user", "own"};
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static ses_store *open_store(const char *path)
 {
     ses_store *store = NULL;
@@ -29,11 +22,11 @@ static ses_store *open_store(const char *path)
 static int write_without_pause(const char *path, int begun)
 {
     ses_store *store = NULL;
-    int64_t until = now_ms() + 20000;
+    int64_t until = support_steady_us() / 1000 + 20000;
     int code = ses_open(path, NULL, &store, NULL);
 
     slow_vfs_set_delay(FLUSH_US);
-    for (int i = 0; code == SES_OK && now_ms() < until; i++) {
+    for (int i = 0; code == SES_OK && support_steady_us() / 1000 < until; i++) {
         code = ses_append_by_key(store, &hogs, "{}", SES_NUL, NULL, NULL, NULL);
         if (i == 3 && write(begun, "b", 1) != 1)
             code = SES_IO;

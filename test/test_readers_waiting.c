@@ -9,19 +9,6 @@
 
 static const ses_key key = {"app", "user", "one"};
 
-static int64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
-static void pause_us(long us)
-{
-    const struct timespec time = {us / 1000000, us % 1000000 * 1000};
-    nanosleep(&time, NULL);
-}
-
 /* ------------------------------------------ reads that are held, before the row of an event: see flags.mk */
 
 int __real_sqlite3_step(sqlite3_stmt *statement);
@@ -47,7 +34,7 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
     if (is_to_be_held(sqlite3_sql(statement))) {
         atomic_store(&held, true);
         while (!atomic_load(&let_go))
-            pause_us(200);
+            support_pause_us(200);
     }
     return __real_sqlite3_step(statement);
 }
@@ -107,9 +94,9 @@ static void make_call(struct call *call)
 static void *run_call(void *context)
 {
     struct call *call = context;
-    int64_t start = now_us();
+    int64_t start = support_steady_us();
     make_call(call);
-    call->took_us = now_us() - start;
+    call->took_us = support_steady_us() - start;
     atomic_store(&call->done, true);
     return NULL;
 }
@@ -128,15 +115,15 @@ static void join_call(struct call *call)
 /* Starts a call and waits until it is held: a read before that row of events. */
 static void start_held(struct call *call, int row)
 {
-    const int64_t until = now_us() + 20000000;
+    const int64_t until = support_steady_us() + 20000000;
 
     atomic_store(&held, false);
     atomic_store(&let_go, false);
     atomic_store(&rows_to_hold, row);
     atomic_store(&hold_insert, call->kind == APPEND);
     start_call(call);
-    while (!atomic_load(&held) && now_us() < until)
-        pause_us(200);
+    while (!atomic_load(&held) && support_steady_us() < until)
+        support_pause_us(200);
     assert_true(atomic_load(&held));
 }
 
@@ -206,7 +193,7 @@ static void test_no_reader_waits_for_a_writer(void **state)
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     start_call(&writer);
-    pause_us(50000);
+    support_pause_us(50000);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct call reader = {.kind = kinds[i], .store = fixture->store, .session = session};
         start_call(&reader);
@@ -288,7 +275,7 @@ static void test_waiting_for_a_connection(void **state)
 
     start_held(&reader, EVENTS / 2);
     start_call(&waiting);
-    pause_us(50000);
+    support_pause_us(50000);
     assert_false(atomic_load(&waiting.done));
     release(&reader);
     join_call(&waiting);
@@ -310,11 +297,11 @@ static void assert_refused(ses_store *store)
 {
     ses_session *session = NULL;
     ses_stats stats = {.size = sizeof stats};
-    const int64_t until = now_us() + 20000000;
+    const int64_t until = support_steady_us() + 20000000;
     ses_error error;
 
-    while (ses_statistics(store, &stats, &error) == SES_OK && now_us() < until)
-        pause_us(1000);
+    while (ses_statistics(store, &stats, &error) == SES_OK && support_steady_us() < until)
+        support_pause_us(1000);
     assert_code(SES_MISUSE, ses_statistics(store, &stats, &error));
     assert_message("closed");
     assert_code(SES_MISUSE, ses_get(store, &key, NULL, &session, &error));
@@ -325,9 +312,9 @@ static void assert_refused(ses_store *store)
 
 static void await_reader_wait(ses_store *store, struct call *waiting)
 {
-    const int64_t until = now_us() + 20000000;
-    while (statistics(store).reader_waits == 0 && !atomic_load(&waiting->done) && now_us() < until)
-        pause_us(1000);
+    const int64_t until = support_steady_us() + 20000000;
+    while (statistics(store).reader_waits == 0 && !atomic_load(&waiting->done) && support_steady_us() < until)
+        support_pause_us(1000);
 }
 
 /* The call under way ends well, and so does one that waits for its connection; what comes later is refused. */

@@ -225,7 +225,7 @@ static void halt_here(struct halt *halt)
     if (atomic_exchange(&halt->armed, false)) {
         atomic_store(&halt->reached, true);
         while (!atomic_load(&halt->go_on))
-            sleep_ms(1);
+            support_pause_us(1000);
     }
 }
 
@@ -303,9 +303,9 @@ static void close_during(const struct folder *folder, int (*call)(struct halt *,
     atomic_store(&halt->armed, true);
     assert_int_equal(pthread_create(&caller, NULL, run_halted_call, halt), 0);
     while (!atomic_load(&halt->reached))
-        sleep_ms(1);
+        support_pause_us(1000);
     assert_int_equal(pthread_create(&closer, NULL, run_close, halt), 0);
-    sleep_ms(100);
+    support_pause_us(100000);
     /* On failure the call stays where it is, with its memory: going on, it would use what is freed. */
     assert_false(atomic_load(&halt->closed));
     atomic_store(&halt->go_on, true);

@@ -1,0 +1,75 @@
+/*
+ * SQLite's file system with some methods of one's own put over its own, to see or change what happens on disk. For
+ * tests and benchmarks: one in a program.
+ */
+#ifndef SESLITE_OVER_VFS_H
+#define SESLITE_OVER_VFS_H
+
+#include <sqlite3.h>
+
+/* Behind SQLite's own file, which keeps its place. */
+struct over_file {
+    sqlite3_io_methods methods;     /* those it has now */
+    const sqlite3_io_methods *real; /* those to pass on to */
+    int flags;                      /* it was opened with */
+};
+
+static sqlite3_vfs *over_below; /* the file system that SQLite would use */
+static sqlite3_vfs over_vfs;
+static sqlite3_io_methods
+    over_methods; /* of xRead, xWrite, xTruncate, xSync, xShmUnmap those that are one's own */
+
+static inline int over_offset(void)
+{
+    const int alignment = (int)_Alignof(struct over_file);
+    return (over_below->szOsFile + alignment - 1) / alignment * alignment;
+}
+
+static inline struct over_file *over_file_of(sqlite3_file *file)
+{
+    return (struct over_file *)(void *)((char *)file + over_offset());
+}
+
+static inline void over_put(sqlite3_io_methods *methods)
+{
+    methods->iVersion = 2; /* no memory mapping, which would go round them */
+    if (over_methods.xRead)
+        methods->xRead = over_methods.xRead;
+    if (over_methods.xWrite)
+        methods->xWrite = over_methods.xWrite;
+    if (over_methods.xTruncate)
+        methods->xTruncate = over_methods.xTruncate;
+    if (over_methods.xSync)
+        methods->xSync = over_methods.xSync;
+    if (over_methods.xShmUnmap)
+        methods->xShmUnmap = over_methods.xShmUnmap;
+}
+
+static inline int over_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
+{
+    (void)vfs;
+    int rc = over_below->xOpen(over_below, name, file, flags, out_flags);
+    if (file->pMethods) {
+        struct over_file *own = over_file_of(file);
+        own->flags = flags;
+        own->real = file->pMethods;
+        own->methods = *own->real;
+        over_put(&own->methods);
+        file->pMethods = &own->methods;
+    }
+    return rc;
+}
+
+/* Fills `over_vfs`, to be registered: with methods of its own (xDelete, say) set before or after. */
+static inline void over_init(const char *name, sqlite3_io_methods methods)
+{
+    over_below = sqlite3_vfs_find(NULL);
+    over_methods = methods;
+    over_vfs = *over_below;
+    over_vfs.zName = name;
+    over_vfs.szOsFile = over_offset() + (int)sizeof(struct over_file);
+    over_vfs.pNext = NULL;
+    over_vfs.xOpen = over_open;
+}
+
+#endif
