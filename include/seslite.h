@@ -38,8 +38,10 @@
  *  - Processes: several may have the same file open. A store does not survive fork(): in the child every
  *    call that needs it is refused with MISUSE, and so is opening that file there, as SQLite's locks are not
  *    inherited but its records of them are. Fork before opening, or exec.
- *  - Do not keep the file on a network file system, and do not copy or delete it while it is open
- *    (https://www.sqlite.org/howtocorrupt.html).
+ *  - Do not keep the file on a network file system, and do not copy, move or delete it while it is open
+ *    (https://www.sqlite.org/howtocorrupt.html). A store stays on the file it was opened on, whatever becomes of
+ *    the working directory and of links in the path. When that file is deleted, moved or replaced, every write is
+ *    IO, and so is every read within a second.
  *  - The library never prints, exits, reads the environment, installs signal handlers, or changes settings
  *    of SQLite that belong to the whole process.
  */
@@ -162,10 +164,13 @@ SES_API void ses_free(char *text);
 
 typedef struct ses_store ses_store;
 
-#define SES_OPEN_READ_ONLY 0x1u  /* never write; every write is refused with READONLY. The file must exist */
+/* Never write; every write is refused with READONLY. The file must exist. SQLite may still need to make files
+ * beside a store that uses WAL: CANTOPEN where it cannot, except on a read-only file system without a log. */
+#define SES_OPEN_READ_ONLY 0x1u
 #define SES_OPEN_MUST_EXIST 0x2u /* do not create the file: NOTFOUND when it is not there */
 
-/* When is a write on disk? See https://www.sqlite.org/pragma.html#pragma_synchronous */
+/* When is a write on disk? See https://www.sqlite.org/pragma.html#pragma_synchronous. With a rollback journal NORMAL
+ * means FULL: there SQLite's NORMAL can damage the file when the power fails. */
 #define SES_SYNC_FULL 0   /* before the call returns: it survives the loss of power */
 #define SES_SYNC_NORMAL 1 /* soon: the last writes can be lost with the power, never with the process */
 
@@ -202,7 +207,11 @@ typedef struct ses_open_options {
  * Opens the store in the file `path` (UTF-8), creates it (mode 0600) when there is none, and brings an older
  * schema up to date in place. ":memory:" is a store in memory that lives until it is closed.
  * A file that is not a store is NOTASTORE, one of a newer version TOONEW; both are left untouched.
- * Also: NOTFOUND, CANTOPEN, READONLY, CORRUPT, BUSY, IO, FULL, NOMEM, MISUSE.
+ * CORRUPT, with a name: a table, index or guard (trigger) of the store is missing or was changed, or an index that
+ * is unique, partial or on an expression was added to one of its tables. Tables, views, triggers and plain indexes
+ * of one's own are fine; the library runs no view and no trigger.
+ * Also: NOTFOUND, CANTOPEN, READONLY, CORRUPT, BUSY, IO, FULL, NOMEM, MISUSE. FULL includes a write past
+ * RLIMIT_FSIZE, provided that the program ignores SIGXFSZ.
  */
 SES_API int ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error);
 

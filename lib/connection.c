@@ -1,10 +1,12 @@
 #include "connection.h"
 
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "clock.h"
 #include "error.h"
+#include "file.h"
 #include "memory.h"
 
 /* --------------------------------------------------------------------------------------------- errors */
@@ -55,6 +57,16 @@ static int code_of(int rc)
     return code;
 }
 
+/*
+ * A write that failed for want of room, which SQLite does not call FULL: past a limit of the process (RLIMIT_FSIZE) or a
+ * quota. SQLite notes the system's number only for some calls; for a commit it stands in errno alone.
+ */
+static bool has_no_room(int extended)
+{
+    return (extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE) &&
+           (errno == EFBIG || errno == EDQUOT);
+}
+
 int connection_error(struct db *db, int rc, const char *doing, ses_error *error)
 {
     int code = code_of(rc);
@@ -64,6 +76,10 @@ int connection_error(struct db *db, int rc, const char *doing, ses_error *error)
 
     if ((extended & 0xFF) != (rc & 0xFF))
         extended = rc;
+    if (has_no_room(extended))
+        code = SES_FULL;
+    else if (extended == SQLITE_READONLY_DBMOVED)
+        code = SES_IO;
     if (code == SES_NOMEM)
         error_nomem(error);
     else if (code == SES_BUSY)
@@ -300,6 +316,8 @@ static int configure(struct db *db, enum connection_role role, ses_error *error)
         rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     if (rc == SQLITE_OK) /* the triggers are for other programs; see the schema */
         rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    if (rc == SQLITE_OK) /* and so are the views: one in place of a table must not be run */
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 
     int code = rc == SQLITE_OK ? SES_OK : connection_error(db, rc, "configuring the connection", error);
     if (code == SES_OK)
@@ -309,11 +327,81 @@ static int configure(struct db *db, enum connection_role role, ses_error *error)
     return code;
 }
 
+/* "file:", the path with every byte escaped that means something in a URI, and "?immutable=1". An absolute path
+ * follows an empty authority, since it may itself begin with two slashes. */
+char *connection_immutable_uri(const ses_allocator *allocator, const char *path)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    struct buffer uri;
+
+    buffer_init(&uri, allocator);
+    buffer_add(&uri, "file://", path[0] == '/' ? 7 : 5);
+    for (const char *p = path; *p; p++) {
+        if (strchr("?#%", *p) || (unsigned char)*p <= 0x20) {
+            const char escape[3] = {'%', hex[(unsigned char)*p >> 4], hex[*p & 15]};
+            buffer_add(&uri, escape, 3);
+        } else {
+            buffer_add(&uri, p, 1);
+        }
+    }
+    buffer_add(&uri, "?immutable=1", 12);
+    if (uri.failed)
+        buffer_free(&uri);
+    return uri.data;
+}
+
+int connection_check_file(const struct db *db, ses_error *error)
+{
+    const struct storage_config *config = db->config;
+    struct file_identity now;
+    int code = SES_OK;
+
+    if (config->identity && !file_identify(config->path, &now))
+        code = error_set(error, SES_IO, "%s: the file was deleted or moved while the store was open",
+                         config->path);
+    else if (config->identity && !file_is_same(now, *config->identity))
+        code = error_set(error, SES_IO, "%s: another file was put in its place while the store was open",
+                         config->path);
+    return code;
+}
+
+/* The path still names the store's file, and the connection is on it. (A file system that cannot tell is taken at its
+ * path's word.) */
+static int check_opened_file(struct db *db, ses_error *error)
+{
+    int moved = 0;
+    int code = connection_check_file(db, error);
+
+    if (code == SES_OK &&
+        sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+        code =
+            error_set(error, SES_IO, "%s: the file was replaced while it was being opened", db->config->path);
+    return code;
+}
+
+static int open_handle(struct db *db, ses_error *error)
+{
+    const struct storage_config *config = db->config;
+    /* A reader opens for writing too: in WAL mode readers take part in recovery. query_only guards it. */
+    int flags = SQLITE_OPEN_NOMUTEX | (config->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
+    char *uri = NULL;
+
+    if (config->in_memory)
+        flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
+    if (config->immutable) {
+        flags |= SQLITE_OPEN_URI;
+        uri = connection_immutable_uri(config->allocator, config->path);
+        if (!uri)
+            return error_nomem(error);
+    }
+    int rc = sqlite3_open_v2(uri ? uri : config->path, &db->handle, flags, NULL);
+    memory_free(config->allocator, uri);
+    return rc == SQLITE_OK ? SES_OK : connection_error(db, rc, "opening the file", error);
+}
+
 int connection_open(const struct storage_config *config, enum connection_role role, struct db **db,
                     ses_error *error)
 {
-    /* A reader opens for writing too: in WAL mode readers take part in recovery. query_only guards it. */
-    int flags = SQLITE_OPEN_NOMUTEX | (config->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
     struct db *opened = memory_zeroed(config->allocator, sizeof *opened);
     int code = SES_OK;
 
@@ -325,12 +413,12 @@ int connection_open(const struct storage_config *config, enum connection_role ro
     if (code == SES_OK) {
         opened->config = config;
         connection_start_call(opened, clock_steady_us() + config->busy_timeout_us, false);
-        if (config->in_memory)
-            flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
-        int rc = sqlite3_open_v2(config->path, &opened->handle, flags, NULL);
-        if (rc != SQLITE_OK)
-            code = connection_error(opened, rc, "opening the file", error);
+        code = connection_check_file(opened, error);
     }
+    if (code == SES_OK)
+        code = open_handle(opened, error);
+    if (code == SES_OK)
+        code = check_opened_file(opened, error);
     if (code == SES_OK)
         code = configure(opened, role, error);
     if (code == SES_OK)

@@ -28,9 +28,14 @@ struct db {
 
 enum connection_role { CONNECTION_WRITER, CONNECTION_READER };
 
+/* A URI by which SQLite takes the file as one that nobody changes: no locks, no log. To be freed with the allocator;
+ * NULL: out of memory. */
+SESLITE_PRIVATE char *connection_immutable_uri(const ses_allocator *allocator, const char *path);
 SESLITE_PRIVATE int connection_open(const struct storage_config *config, enum connection_role role,
                                     struct db **db, ses_error *error);
 SESLITE_PRIVATE void connection_close(struct db *db);
+/* Is the file still where it was? IO when it was deleted, moved or replaced. */
+SESLITE_PRIVATE int connection_check_file(const struct db *db, ses_error *error);
 /* Around a call that uses the connection: how long it waits for locks, and whether it may be interrupted. */
 SESLITE_PRIVATE void connection_start_call(struct db *db, int64_t deadline_us, bool interruptible);
 SESLITE_PRIVATE void connection_end_call(struct db *db);

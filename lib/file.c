@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #if defined(__linux__)
@@ -109,6 +110,56 @@ int file_follow_links(const ses_allocator *allocator, const char *path, char **f
     }
     *followed = at;
     return at ? SES_OK : error_nomem(error);
+}
+
+int file_resolve(const ses_allocator *allocator, const char *path, char **resolved, ses_error *error)
+{
+    char absolute[PATH_MAX];
+
+    *resolved = NULL;
+    if (!realpath(path, absolute))
+        return cannot_open(path, "cannot resolve the path", errno, error);
+    *resolved = path_with(allocator, absolute, "");
+    return *resolved ? SES_OK : error_nomem(error);
+}
+
+int file_check_companions(const ses_allocator *allocator, const char *path, ses_error *error)
+{
+    static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
+    int code = SES_OK;
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0] && code == SES_OK; i++) {
+        struct stat status;
+        char *companion = path_with(allocator, path, suffixes[i]);
+        if (!companion)
+            code = error_nomem(error);
+        else if (stat(companion, &status) == 0 && !S_ISREG(status.st_mode))
+            code = error_set(error, SES_CANTOPEN,
+                             "%s: this is not a regular file, and SQLite would use it; remove it", companion);
+        memory_free(allocator, companion);
+    }
+    return code;
+}
+
+bool file_identify(const char *path, struct file_identity *identity)
+{
+    struct stat status;
+    bool found = stat(path, &status) == 0;
+
+    if (found)
+        *identity = (struct file_identity){status.st_dev, status.st_ino};
+    return found;
+}
+
+bool file_is_same(struct file_identity left, struct file_identity right)
+{
+    return left.device == right.device && left.inode == right.inode;
+}
+
+bool file_system_is_read_only(const char *path)
+{
+    struct statvfs status;
+    return statvfs(path, &status) == 0 && (status.f_flag & ST_RDONLY) != 0;
 }
 
 int file_create_private(const ses_allocator *allocator, const char *path, ses_error *error)

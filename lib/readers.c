@@ -3,6 +3,8 @@
 #include "error.h"
 #include "storage_impl.h"
 
+static const int64_t LOOK_INTERVAL_US = 1000000;
+
 /* With the lock held. An idle one, or (then *db is NULL) the right to open one. */
 static int reserve(struct storage *storage, struct db **db, int64_t deadline, ses_error *error)
 {
@@ -59,6 +61,17 @@ static int open_reserved(struct storage *storage, struct db **db, ses_error *err
     return code;
 }
 
+/* With the lock held: is it time to look whether the file is still in its place? */
+static bool must_look(struct readers *readers)
+{
+    int64_t now = clock_steady_us();
+    bool due = now - readers->looked_us >= LOOK_INTERVAL_US;
+
+    if (due)
+        readers->looked_us = now;
+    return due;
+}
+
 int readers_run(struct storage *storage, storage_job *job, void *context, ses_error *error)
 {
     int64_t deadline = clock_steady_us() + storage->config.busy_timeout_us;
@@ -67,6 +80,7 @@ int readers_run(struct storage *storage, storage_job *job, void *context, ses_er
     (void)pthread_mutex_lock(&storage->lock);
     storage->counts.reads++;
     int result = reserve(storage, &db, deadline, error);
+    bool looks = must_look(&storage->readers);
     if (db)
         connection_start_call(db, deadline, true);
     (void)pthread_mutex_unlock(&storage->lock);
@@ -77,7 +91,10 @@ int readers_run(struct storage *storage, storage_job *job, void *context, ses_er
             connection_start_call(db, deadline, true);
     }
     if (result == SES_OK) {
-        result = transaction_run(db, STATEMENT_BEGIN_READ, job, context, error);
+        if (looks)
+            result = connection_check_file(db, error);
+        if (result == SES_OK)
+            result = transaction_run(db, STATEMENT_BEGIN_READ, job, context, error);
         (void)pthread_mutex_lock(&storage->lock);
         connection_end_call(db);
         give_back(storage, db);

@@ -9,18 +9,30 @@
 
 enum { SCHEMA_APPLICATION_ID = 0x5345534C }; /* "SESL", as sql/0001_initial.sql sets it */
 
+/* Tables by which a store is known whose numbers are lost. */
+#define SIGNIFICANT_NAMES "'sessions', 'events', 'app_state', 'user_state', 'session_state'"
+enum { SIGNIFICANT_TABLES = 5 };
+
 int schema_latest(void)
 {
     return schema_script(schema_script_count() - 1)->version;
 }
 
-/* Judges what the file says of itself. */
-static int judge(const char *path, int64_t application, int64_t version, int64_t objects, ses_error *error)
+/* Judges what the file says of itself. `tables`: how many of its tables have the names of a store's. */
+static int judge(const char *path, int64_t application, int64_t version, int64_t objects, int64_t tables,
+                 ses_error *error)
 {
     int code = SES_OK;
     bool is_empty = application == 0 && version == 0 && objects == 0;
+    bool is_restored = application == 0 && version == 0 && tables == SIGNIFICANT_TABLES;
 
-    if (application != SCHEMA_APPLICATION_ID && !is_empty)
+    if (is_restored)
+        code = error_set(
+            error, SES_NOTASTORE,
+            "%s: this looks like a store that was restored from a .dump, which leaves out two numbers. "
+            "If it is one, run: PRAGMA application_id = %d; PRAGMA user_version = %d;",
+            path, SCHEMA_APPLICATION_ID, schema_latest());
+    else if (application != SCHEMA_APPLICATION_ID && !is_empty)
         code = error_set(error, SES_NOTASTORE,
                          "%s: an SQLite database, but not a seslite store (application_id is %lld)", path,
                          (long long)application);
@@ -40,6 +52,7 @@ static int read_marks(struct db *db, int *version, ses_error *error)
     int64_t application = 0;
     int64_t user_version = 0;
     int64_t objects = 0;
+    int64_t tables = 0;
 
     /* In one transaction: another connection may be making the schema. */
     int code = connection_execute(db, "BEGIN", "looking at the file", error);
@@ -50,12 +63,16 @@ static int read_marks(struct db *db, int *version, ses_error *error)
     if (code == SES_OK)
         code = connection_read_int(db, "SELECT count(*) FROM sqlite_schema", &objects, error);
     if (code == SES_OK)
+        code = connection_read_int(
+            db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (" SIGNIFICANT_NAMES ")",
+            &tables, error);
+    if (code == SES_OK)
         code = connection_execute(db, "COMMIT", "looking at the file", error);
     else if (!sqlite3_get_autocommit(db->handle))
         (void)connection_execute(db, "ROLLBACK", "looking at the file",
                                  NULL); /* the failure is told already */
     if (code == SES_OK)
-        code = judge(db->config->path, application, user_version, objects, error);
+        code = judge(db->config->path, application, user_version, objects, tables, error);
     if (code == SES_OK)
         *version = (int)user_version;
     else if (code == SES_NOTASTORE && error && error->sqlite_code != 0)
@@ -66,29 +83,6 @@ static int read_marks(struct db *db, int *version, ses_error *error)
 int schema_version(struct db *db, int *version, ses_error *error)
 {
     return read_marks(db, version, error);
-}
-
-/* "file:" and the path with every byte escaped that means something in a URI, and "?immutable=1". An absolute path
- * goes behind an empty authority, since it may itself begin with two slashes. */
-static char *immutable_uri(const ses_allocator *allocator, const char *path)
-{
-    static const char hex[] = "0123456789ABCDEF";
-    struct buffer uri;
-
-    buffer_init(&uri, allocator);
-    buffer_add(&uri, "file://", path[0] == '/' ? 7 : 5);
-    for (const char *p = path; *p; p++) {
-        if (strchr("?#%", *p) || (unsigned char)*p <= 0x20) {
-            const char escape[3] = {'%', hex[(unsigned char)*p >> 4], hex[*p & 15]};
-            buffer_add(&uri, escape, 3);
-        } else {
-            buffer_add(&uri, p, 1);
-        }
-    }
-    buffer_add(&uri, "?immutable=1", 12);
-    if (uri.failed)
-        buffer_free(&uri);
-    return uri.data;
 }
 
 static int peek(const struct storage_config *config, const char *path, int flags, const char *pragma,
@@ -127,7 +121,7 @@ static int peek_at_file(const struct storage_config *config, ses_error *error)
 {
     enum { LOOKS = 4 };
     const struct timespec pause = {0, 20 * 1000 * 1000};
-    char *uri = immutable_uri(config->allocator, config->path);
+    char *uri = connection_immutable_uri(config->allocator, config->path);
     int code = uri ? SES_IO : error_nomem(error);
 
     for (int look = 0; look < LOOKS && code != SES_OK && code != SES_NOMEM; look++) {

@@ -12,5 +12,7 @@ SESLITE_PRIVATE int schema_peek(const struct storage_config *config, ses_error *
 SESLITE_PRIVATE int schema_version(struct db *db, int *version, ses_error *error);
 /* Runs the scripts that are missing, each in one transaction. Others may be doing the same. */
 SESLITE_PRIVATE int schema_migrate(struct db *db, ses_error *error);
+/* At the latest version: is the schema what the scripts made? CORRUPT names what is missing or was changed. */
+SESLITE_PRIVATE int schema_check(struct db *db, ses_error *error);
 
 #endif

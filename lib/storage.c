@@ -30,7 +30,10 @@ static const char *known_bugs(int version)
 static int check_sqlite(ses_error *error)
 {
     int code = SES_OK;
-    if (sqlite3_libversion_number() < 3037000)
+    /* SQLite does it by itself, unless it was built with SQLITE_OMIT_AUTOINIT. */
+    if (sqlite3_initialize() != SQLITE_OK)
+        code = error_nomem(error);
+    else if (sqlite3_libversion_number() < 3037000)
         code = error_set(error, SES_MISUSE, "SQLite %s is linked; seslite needs 3.37.0 or newer",
                          sqlite3_libversion());
     else if (sqlite3_threadsafe() == 0)
@@ -38,6 +41,7 @@ static int check_sqlite(ses_error *error)
     return code;
 }
 
+/* Looks at the file at `config->path`, which is no link, and makes it where it may. */
 static int check_target(const struct storage_config *config, ses_error *error)
 {
     enum file_kind kind = FILE_ABSENT;
@@ -49,6 +53,8 @@ static int check_target(const struct storage_config *config, ses_error *error)
             "%s: this process was forked while the file was open, and SQLite's locks do not survive that; "
             "fork before opening, or exec",
             config->path);
+    if (code == SES_OK)
+        code = file_check_companions(config->allocator, config->path, error);
     if (code == SES_OK && kind == FILE_ABSENT) {
         if (config->read_only || config->must_exist)
             code = error_set(error, SES_NOTFOUND, "%s: there is no such file", config->path);
@@ -62,18 +68,40 @@ static int check_target(const struct storage_config *config, ses_error *error)
     return code;
 }
 
-static int check_file(const struct storage_config *config, ses_error *error)
+/* Without a log and a journal, a file that nobody can write is whole, and SQLite needs to make no files beside it. */
+static int check_immutable(struct storage_config *config, ses_error *error)
 {
-    struct storage_config at_target = *config;
-    char *path = NULL;
-    int code = file_follow_links(config->allocator, config->path, &path, error);
+    bool log = false;
+    bool journal = false;
+    int code = SES_OK;
 
-    if (code == SES_OK) {
-        at_target.path = path;
-        code = check_target(&at_target, error);
-    }
-    memory_free(config->allocator, path);
+    if (!config->read_only || !file_system_is_read_only(config->path))
+        return SES_OK;
+    code = file_has_companion(config->allocator, config->path, "-wal", &log, error);
+    if (code == SES_OK)
+        code = file_has_companion(config->allocator, config->path, "-journal", &journal, error);
+    config->immutable = code == SES_OK && !log && !journal;
     return code;
+}
+
+/* Makes sure of the file, and of every later connection being on this very one. */
+static int settle_file(struct storage *storage, ses_error *error)
+{
+    struct storage_config *config = &storage->config;
+    char *target = NULL;
+    int code = file_follow_links(config->allocator, storage->given_path, &target, error);
+
+    config->path = target;
+    if (code == SES_OK)
+        code = check_target(config, error);
+    if (code == SES_OK)
+        code = file_resolve(config->allocator, target, &storage->path, error);
+    memory_free(config->allocator, target);
+    config->path = storage->path;
+    if (code == SES_OK && !file_identify(config->path, &storage->identity))
+        code = error_set(error, SES_IO, "%s: the file was deleted while it was being opened", config->path);
+    config->identity = &storage->identity;
+    return code == SES_OK ? check_immutable(config, error) : code;
 }
 
 /* Asks for a journal mode until it is granted, the time is over, or SQLite keeps another: that is told. */
@@ -130,12 +158,13 @@ static int set_journal(struct storage *storage, ses_error *error)
 
 static int set_durability(struct storage *storage, ses_error *error)
 {
-    /* With a rollback journal FULL can still lose the last commit with the power: EXTRA cannot
-     * (https://www.sqlite.org/pragma.html#pragma_synchronous). */
+    /* With a rollback journal FULL can still lose the last commit with the power, and NORMAL the whole file: EXTRA
+     * can neither (https://www.sqlite.org/pragma.html#pragma_synchronous). */
     bool wal = strcmp(storage->journal_mode, "wal") == 0;
-    const char *sql = storage->config.synchronous == SES_SYNC_NORMAL ? "PRAGMA synchronous = NORMAL"
-                      : wal                                          ? "PRAGMA synchronous = FULL"
-                                                                     : "PRAGMA synchronous = EXTRA";
+    bool normal = storage->config.synchronous == SES_SYNC_NORMAL;
+    const char *sql = !wal     ? "PRAGMA synchronous = EXTRA"
+                      : normal ? "PRAGMA synchronous = NORMAL"
+                               : "PRAGMA synchronous = FULL";
     int code = connection_execute(storage->writer.db, sql, "setting the durability", error);
 
     if (code == SES_OK) /* the write-ahead file gives back what a rare large transaction made of it */
@@ -144,24 +173,40 @@ static int set_durability(struct storage *storage, ses_error *error)
     return code;
 }
 
-static int open_writer(struct storage *storage, ses_error *error)
+/* A store that only may be read: is it one that this library can read as it is? */
+static int check_read_only(struct storage *storage, ses_error *error)
 {
+    const char *path = storage->config.path;
     int version = 0;
-    int code = connection_open(&storage->config, CONNECTION_WRITER, &storage->writer.db, error);
+    int code = schema_version(storage->writer.db, &version, error);
 
-    if (code == SES_OK && !storage->config.read_only)
-        code = schema_migrate(storage->writer.db, error);
-    else if (code == SES_OK)
-        code = schema_version(storage->writer.db, &version, error);
-    if (code == SES_OK && storage->config.read_only && version < schema_latest())
+    if (code == SES_CANTOPEN || code == SES_READONLY)
+        code = error_set(
+            error, SES_CANTOPEN,
+            "%s: SQLite needs to make files beside a store with a write-ahead log, even to read it: "
+            "make the folder writable, or copy the file (and its -wal file) to one that is",
+            path);
+    else if (code == SES_OK && version < schema_latest())
         code =
             error_set(error, SES_READONLY,
                       "%s: the store has schema version %d and must be brought to %d first: open it once for "
                       "writing",
-                      storage->config.path, version, schema_latest());
+                      path, version, schema_latest());
+    return code;
+}
+
+static int open_writer(struct storage *storage, ses_error *error)
+{
+    bool read_only = storage->config.read_only;
+    int code = connection_open(&storage->config, CONNECTION_WRITER, &storage->writer.db, error);
+
+    if (code == SES_OK)
+        code = read_only ? check_read_only(storage, error) : schema_migrate(storage->writer.db, error);
+    if (code == SES_OK)
+        code = schema_check(storage->writer.db, error);
     if (code == SES_OK)
         code = set_journal(storage, error);
-    if (code == SES_OK && !storage->config.read_only)
+    if (code == SES_OK && !read_only)
         code = set_durability(storage, error);
     if (code == SES_OK)
         code = checkpoint_setup(storage, error);
@@ -217,30 +262,40 @@ static bool init_locks(struct storage *storage)
     return wake;
 }
 
+static int storage_new(const struct storage_config *config, struct storage **storage, ses_error *error)
+{
+    struct storage *fresh = memory_zeroed(config->allocator, sizeof *fresh);
+
+    if (!fresh || !init_locks(fresh)) {
+        memory_free(config->allocator, fresh);
+        return error_nomem(error);
+    }
+    fresh->config = *config;
+    fresh->given_path = config->path;
+    fresh->registry_entry = REGISTRY_NO_ENTRY;
+    *storage = fresh;
+    return SES_OK;
+}
+
 int storage_open(const struct storage_config *config, struct storage **storage, ses_error *error)
 {
-    int code = check_sqlite(error);
     struct storage *opened = NULL;
+    int code = check_sqlite(error);
 
     *storage = NULL;
-    if (code == SES_OK && !config->in_memory)
-        code = check_file(config, error);
-    if (code == SES_OK) {
-        opened = memory_zeroed(config->allocator, sizeof *opened);
-        if (!opened || !init_locks(opened)) {
-            memory_free(config->allocator, opened);
-            code = error_nomem(error);
-        }
-    }
-    if (code == SES_OK) {
-        opened->config = *config;
-        opened->registry_entry = config->in_memory ? REGISTRY_NO_ENTRY : registry_add(config->path);
-        code = open_writer(opened, error);
+    if (code == SES_OK)
+        code = storage_new(config, &opened, error);
+    if (code == SES_OK && !config->in_memory) {
+        code = settle_file(opened, error);
         if (code == SES_OK)
-            *storage = opened;
-        else
-            storage_free(opened);
+            opened->registry_entry = registry_add(opened->config.path);
     }
+    if (code == SES_OK)
+        code = open_writer(opened, error);
+    if (code == SES_OK)
+        *storage = opened;
+    else
+        storage_free(opened);
     return code;
 }
 
@@ -304,13 +359,14 @@ void storage_free(struct storage *storage)
         (void)pthread_cond_destroy(&storage->writer.company);
         (void)pthread_cond_destroy(&storage->readers.given_back);
         (void)pthread_mutex_destroy(&storage->lock);
+        memory_free(storage->config.allocator, storage->path);
         memory_free(storage->config.allocator, storage);
     }
 }
 
 void storage_describe(const struct storage *storage, ses_info *info)
 {
-    info->path = storage->config.path;
+    info->path = storage->given_path;
     info->journal_mode = storage->journal_mode;
     info->journal_reason = storage->journal_reason;
     info->schema_version = schema_latest();

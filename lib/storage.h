@@ -16,9 +16,11 @@ struct storage;
 struct db; /* a connection, inside a transaction */
 
 struct storage_config {
-    const char *path;
+    const char *path; /* as it was given; in an open storage, absolute and without links */
+    const struct file_identity *identity; /* of the file that is open, set by storage_open; NULL: in memory */
     bool in_memory;
     bool read_only;
+    bool immutable; /* set by storage_open: nobody can write the file, and there is no log */
     bool must_exist;
     int synchronous;         /* SES_SYNC_* */
     int journal;             /* SES_JOURNAL_* */

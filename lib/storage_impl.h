@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "connection.h"
+#include "file.h"
 #include "storage.h"
 
 struct pending; /* a job that waits for the writer; see writer.c */
@@ -31,6 +32,7 @@ struct readers {
     struct db *all;
     unsigned open;
     unsigned in_use;
+    int64_t looked_us; /* when the file was last looked at for a read, by the steady clock */
 };
 
 /* Copies pages from the write-ahead file into the database; see checkpoint.c. */
@@ -46,6 +48,9 @@ struct checkpointer {
 
 struct storage {
     struct storage_config config;
+    const char *given_path; /* the caller's */
+    char *path;             /* the config's */
+    struct file_identity identity;
     char journal_mode[16];
     const char *journal_reason;
     int registry_entry;   /* of the file */

@@ -256,8 +256,11 @@ static struct pending *take_next(struct storage *storage, const struct group *gr
 static void commit_group(struct db *db, struct group *group)
 {
     ses_error failure;
-    int code = transaction_commit(db, &failure);
+    /* What is in a file that was deleted or replaced is not stored, and its log may lie beside another file by now. */
+    int code = connection_check_file(db, &failure);
 
+    if (code == SES_OK)
+        code = transaction_commit(db, &failure);
     if (code != SES_OK) {
         transaction_roll_back(db);
         fail_all(group, code, &failure);

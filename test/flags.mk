@@ -35,3 +35,5 @@ $(SLOW_TESTS:%=$(B)/test/%): $(B)/tools/bench/slow_vfs.o
 
 TEST_LIBS_test_readers_waiting := -Wl,--wrap=sqlite3_step
 TEST_LIBS_test_interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interrupt
+
+TEST_LIBS_test_open_media := -Wl,--wrap=sqlite3_initialize

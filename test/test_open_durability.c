@@ -97,12 +97,13 @@ static void test_full_with_a_rollback_journal(void **state)
     assert_int_equal(cost.folder_syncs, APPENDS);
 }
 
-static void test_normal_with_a_rollback_journal(void **state)
+/* There NORMAL could lose more than the last commits: the whole file. So it means FULL. */
+static void test_normal_with_a_rollback_journal_is_full(void **state)
 {
     const struct sights cost = append_ten(*state, SES_SYNC_NORMAL, SES_JOURNAL_ROLLBACK);
-    assert_in_range(cost.journal_syncs, APPENDS, 2 * APPENDS);
+    assert_in_range(cost.journal_syncs, APPENDS, 3 * APPENDS);
     assert_int_equal(cost.database_syncs, APPENDS);
-    assert_int_equal(cost.folder_syncs, 0);
+    assert_int_equal(cost.folder_syncs, APPENDS);
 }
 
 static void test_a_batch_is_one_commit(void **state)
@@ -127,7 +128,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_full_syncs_every_commit_once), TEST(test_normal_syncs_no_commit),
-        TEST(test_full_with_a_rollback_journal), TEST(test_normal_with_a_rollback_journal),
+        TEST(test_full_with_a_rollback_journal), TEST(test_normal_with_a_rollback_journal_is_full),
         TEST(test_a_batch_is_one_commit),
     };
     install();

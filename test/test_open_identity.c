@@ -1,0 +1,235 @@
+/* One file, always the same: whatever becomes of the working directory, of links, and of the file's name. */
+#include "open.h"
+
+static const ses_key key = {"app", "user", "session"};
+
+static ses_store *open_store(const char *path, const ses_open_options *options)
+{
+    ses_store *store = NULL;
+    ses_error error;
+    assert_ok(ses_open(path, options, &store, &error));
+    return store;
+}
+
+/* A store in `folder`, with a session that says whose it is. */
+static void make_store(const char *folder, const char *owner)
+{
+    char *path = support_path(folder, "agents.db");
+    char state[64];
+    ses_error error;
+
+    assert_int_equal(mkdir(folder, 0700), 0);
+    ses_store *store = open_store(path, NULL);
+    snprintf(state, sizeof state, "{\"owner\":\"%s\"}", owner);
+    assert_ok(ses_create(store, &key, state, SES_NUL, NULL, &error));
+    ses_close(store);
+    free(path);
+}
+
+static void assert_owner(ses_store *store, const char *expected)
+{
+    char *json = NULL;
+    ses_error error;
+    assert_ok(ses_read_value(store, &key, "owner", &json, NULL, &error));
+    assert_string_equal(json, expected);
+    ses_free(json);
+}
+
+/* As a daemon does after it has opened its files. In a child, as the working directory is the process's. */
+static int run_change_of_directory(void *context)
+{
+    const struct folder *folder = context;
+    ses_store *store = NULL;
+    ses_error error;
+    char *json = NULL;
+
+    if (chdir(folder->folder) != 0 || chdir("alice") != 0 || ses_open("agents.db", NULL, &store, &error) < 0)
+        return 1;
+    if (chdir("../bob") != 0 || ses_append_by_key(store, &key, "{}", 2, NULL, NULL, &error) < 0)
+        return 2;
+    /* This one opens the first reading connection. */
+    if (ses_read_value(store, &key, "owner", &json, NULL, &error) < 0 || strcmp(json, "\"alice\"") != 0)
+        return 3;
+    ses_free(json);
+    ses_close(store);
+    return 0;
+}
+
+static void test_working_directory_changes(void **state)
+{
+    const struct folder *folder = *state;
+    char *alice = support_path(folder->folder, "alice");
+    char *bob = support_path(folder->folder, "bob");
+
+    make_store(alice, "alice");
+    make_store(bob, "bob");
+    assert_int_equal(child_run(run_change_of_directory, *state), 0);
+    free(alice);
+    free(bob);
+}
+
+/* A link in the path that is pointed elsewhere later: to the file itself, and to a folder on the way to it. */
+static void test_links_change(void **state)
+{
+    const struct folder *folder = *state;
+    char *alice = support_path(folder->folder, "alice");
+    char *bob = support_path(folder->folder, "bob");
+    char *link_path = support_path(folder->folder, "link");
+    char *through_link = support_path(link_path, "agents.db");
+
+    make_store(alice, "alice");
+    make_store(bob, "bob");
+    assert_int_equal(symlink(alice, link_path), 0);
+    ses_store *store = open_store(through_link, NULL);
+    assert_int_equal(unlink(link_path), 0);
+    assert_int_equal(symlink(bob, link_path), 0);
+    assert_owner(store, "\"alice\"");
+    ses_close(store);
+
+    char *file = support_path(alice, "agents.db");
+    char *other = support_path(bob, "agents.db");
+    assert_int_equal(unlink(link_path), 0);
+    assert_int_equal(symlink(file, link_path), 0);
+    store = open_store(link_path, NULL);
+    assert_int_equal(unlink(link_path), 0);
+    assert_int_equal(symlink(other, link_path), 0);
+    assert_owner(store, "\"alice\"");
+    ses_close(store);
+    free(file);
+    free(other);
+    free(through_link);
+    free(link_path);
+    free(bob);
+    free(alice);
+}
+
+enum { LOOK_PAUSE_US = 1100000 /* reads look at the file once a second */ };
+
+/* What a store says whose file is no more where it was: every write at once, reads within a second. */
+static void assert_gone(ses_store *store, const char *words)
+{
+    ses_appended appended;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_code(SES_IO, ses_append_by_key(store, &key, "{}", 2, NULL, &appended, &error));
+    assert_message(words);
+    support_pause_us(LOOK_PAUSE_US);
+    assert_code(SES_IO, ses_get(store, &key, NULL, &session, &error));
+    assert_message(words);
+}
+
+static void assert_deletion_is_told(const struct folder *folder, int journal)
+{
+    const ses_open_options options = {.size = sizeof options, .journal = journal};
+    ses_store *store = open_store(folder->path, &options);
+    ses_error error;
+
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_int_equal(unlink(folder->path), 0);
+    assert_gone(store, journal == SES_JOURNAL_WAL ? "deleted or moved" : "store.db");
+    ses_close(store);
+    assert_int_equal(access(folder->path, F_OK), -1);
+}
+
+static void test_deleted_file(void **state)
+{
+    assert_deletion_is_told(*state, SES_JOURNAL_WAL);
+}
+
+static void test_deleted_file_with_a_rollback_journal(void **state)
+{
+    assert_deletion_is_told(*state, SES_JOURNAL_ROLLBACK);
+}
+
+static void test_replaced_file(void **state)
+{
+    const struct folder *folder = *state;
+    char *bob = support_path(folder->folder, "bob");
+    char *other = support_path(bob, "agents.db");
+    ses_store *store = open_store(folder->path, NULL);
+    ses_error error;
+
+    make_store(bob, "bob");
+    assert_ok(ses_create(store, &key, "{\"owner\":\"alice\"}", SES_NUL, NULL, &error));
+    ses_close(store); /* its log is copied, and gone */
+    store = open_store(folder->path, NULL);
+    assert_owner(store, "\"alice\"");
+    assert_int_equal(rename(other, folder->path), 0);
+    assert_gone(store, "another file was put in its place");
+    ses_close(store);
+
+    /* The other one was neither read nor written. */
+    store = open_store(folder->path, NULL);
+    assert_owner(store, "\"bob\"");
+    ses_close(store);
+    assert_query(folder->path, "SELECT count(*) FROM events", "0\n");
+    free(other);
+    free(bob);
+}
+
+/* A reading connection is opened when it is needed: by then the file may be another one. */
+static void test_file_is_replaced_before_a_connection_is_opened(void **state)
+{
+    const struct folder *folder = *state;
+    char *bob = support_path(folder->folder, "bob");
+    char *other = support_path(bob, "agents.db");
+    ses_store *store = open_store(folder->path, NULL);
+    char *json = NULL;
+    ses_error error;
+
+    make_store(bob, "bob");
+    assert_int_equal(rename(other, folder->path), 0);
+    assert_code(SES_IO, ses_read_value(store, &key, "owner", &json, NULL, &error));
+    assert_message("another file was put in its place");
+    ses_close(store);
+    free(other);
+    free(bob);
+}
+
+static void test_file_comes_back(void **state)
+{
+    const struct folder *folder = *state;
+    char *aside = support_path(folder->folder, "aside.db");
+    ses_store *store = open_store(folder->path, NULL);
+    ses_error error;
+
+    assert_ok(ses_create(store, &key, "{\"owner\":1}", SES_NUL, NULL, &error));
+    assert_int_equal(rename(folder->path, aside), 0);
+    assert_code(SES_IO, ses_append_by_key(store, &key, "{}", 2, NULL, NULL, &error));
+    assert_int_equal(rename(aside, folder->path), 0);
+    assert_ok(ses_append_by_key(store, &key, "{}", 2, NULL, NULL, &error));
+    assert_owner(store, "1");
+    ses_close(store);
+    free(aside);
+}
+
+static void test_path_is_told_as_it_was_given(void **state)
+{
+    const struct folder *folder = *state;
+    char *roundabout = support_path(folder->folder, "./store.db");
+    ses_info info = {.size = sizeof info};
+    ses_store *store = open_store(roundabout, NULL);
+    ses_error error;
+
+    assert_ok(ses_store_info(store, &info, &error));
+    assert_string_equal(info.path, roundabout);
+    ses_close(store);
+    free(roundabout);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_working_directory_changes),
+        TEST(test_links_change),
+        TEST(test_deleted_file),
+        TEST(test_deleted_file_with_a_rollback_journal),
+        TEST(test_replaced_file),
+        TEST(test_file_is_replaced_before_a_connection_is_opened),
+        TEST(test_file_comes_back),
+        TEST(test_path_is_told_as_it_was_given),
+    };
+    return cmocka_run_group_tests_name("open: one file", tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* The schema of a file is compared with the scripts' when it is opened. */
+#include "open.h"
+
+static const ses_key key = {"app", "user", "session"};
+
+static void make_store(const char *path)
+{
+    ses_store *store = NULL;
+    ses_error error;
+    assert_ok(ses_open(path, NULL, &store, &error));
+    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    ses_close(store);
+}
+
+/* In a file that is sound but for this, as somebody else changed it. */
+struct change {
+    const char *sql;
+    const char *names; /* the message does */
+};
+
+static const struct change refused[] = {
+    {"DROP VIEW merged_state; DROP VIEW session_overview; DROP TRIGGER guard_sessions_delete;"
+     "DROP TABLE session_state; CREATE VIEW session_state AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL "
+     "SELECT n + 1 "
+     "FROM r) SELECT 1 AS session_id, 'k' || n AS key, '1' AS value, 1 AS seq FROM r",
+     "\"session_state\" was changed"},
+    {"ALTER TABLE sessions ADD COLUMN mine TEXT", "\"sessions\" was changed"},
+    {"ALTER TABLE app_state ADD COLUMN mine TEXT GENERATED ALWAYS AS (hex(zeroblob(100000000))) VIRTUAL",
+     "\"app_state\" was changed"},
+    {"ALTER TABLE events RENAME COLUMN body TO content", "\"events\" was changed"},
+    {"DROP TABLE session_details", "\"session_details\" is missing"},
+    {"DROP INDEX sessions_by_activity", "\"sessions_by_activity\" is missing"},
+    {"DROP INDEX sessions_by_app; CREATE INDEX sessions_by_app ON sessions (name)",
+     "\"sessions_by_app\" was changed"},
+    {"DROP TRIGGER guard_events_insert", "\"guard_events_insert\" is missing"},
+    {"DROP TRIGGER guard_events_insert; CREATE TRIGGER guard_events_insert BEFORE INSERT ON events BEGIN "
+     "SELECT 1; END",
+     "\"guard_events_insert\" was changed"},
+    {"CREATE INDEX mine ON events (length(body))", "\"mine\""},
+    {"CREATE INDEX mine ON events (author || 'x')", "\"mine\""},
+    {"CREATE INDEX \"a'b\" ON events (author) WHERE author > 'm'", "\"a'b\""},
+    {"CREATE UNIQUE INDEX mine ON events (session_id, seq)", "\"mine\""},
+    {"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = "
+     "'users'",
+     "\"users\" was changed"},
+};
+
+static void test_what_is_refused(void **state)
+{
+    const struct folder *folder = *state;
+    size_t len = 0;
+
+    make_store(folder->path);
+    char *sound = support_read_file(folder->path, &len);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        const ses_open_options read_only = {.size = sizeof read_only, .flags = SES_OPEN_READ_ONLY};
+        ses_store *store = NULL;
+        ses_error error;
+        write_file(folder->path, sound, len);
+        raw_exec(folder->path, refused[i].sql);
+        assert_code(SES_CORRUPT, ses_open(folder->path, NULL, &store, &error));
+        assert_message(refused[i].names);
+        assert_code(SES_CORRUPT, ses_open(folder->path, &read_only, &store, &error));
+        assert_message(refused[i].names);
+    }
+    free(sound);
+}
+
+/* What people add for themselves. */
+static const char *const additions[] = {
+    "CREATE TABLE notes (session_id INTEGER, note TEXT); CREATE INDEX notes_by_session ON notes "
+    "(lower(note))",
+    "CREATE VIEW mine AS SELECT * FROM transcript",
+    "CREATE VIEW pragma_index_list AS SELECT 1",
+    "CREATE INDEX mine ON events (author, time_us DESC)",
+    "CREATE TRIGGER mine AFTER INSERT ON events BEGIN DELETE FROM events; END",
+    "DROP VIEW transcript; CREATE VIEW transcript AS SELECT 1",
+    "DROP VIEW merged_state",
+    "CREATE VIRTUAL TABLE search USING fts5(body, content='events');"
+    "CREATE TRIGGER search_insert AFTER INSERT ON events BEGIN INSERT INTO search (rowid, body) VALUES "
+    "(new.position, "
+    "new.body); END",
+    "ANALYZE",
+};
+
+static void test_what_is_fine(void **state)
+{
+    const struct folder *folder = *state;
+    size_t len = 0;
+
+    make_store(folder->path);
+    char *sound = support_read_file(folder->path, &len);
+    for (size_t i = 0; i < sizeof additions / sizeof additions[0]; i++) {
+        ses_store *store = NULL;
+        ses_session *session = NULL;
+        ses_error error;
+        write_file(folder->path, sound, len);
+        raw_exec(folder->path, additions[i]);
+        assert_ok(ses_open(folder->path, NULL, &store, &error));
+        assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e2\"}", SES_NUL, NULL, NULL, &error));
+        assert_ok(ses_get(store, &key, NULL, &session, &error));
+        assert_int_equal(ses_session_event_count(session), 2);
+        ses_session_close(session);
+        assert_ok(ses_delete(store, &key, NULL, &error));
+        ses_close(store);
+    }
+    free(sound);
+}
+
+/* A .dump has no application_id and no user_version: the message says how to give them back. */
+static void test_store_from_a_dump(void **state)
+{
+    const struct folder *folder = *state;
+    char *restored = support_path(folder->folder, "restored.db");
+    char command[1024];
+    int status = 0;
+    ses_store *store = NULL;
+    ses_session *session = NULL;
+    ses_error error;
+
+    make_store(folder->path);
+    snprintf(command, sizeof command, "sqlite3 '%s' .dump | sqlite3 '%s'", folder->path, restored);
+    free(support_run(command, &status));
+    assert_int_equal(status, 0);
+    assert_code(SES_NOTASTORE, ses_open(restored, NULL, &store, &error));
+    assert_message("PRAGMA application_id = 1397052236; PRAGMA user_version = 1;");
+
+    raw_exec(restored, "PRAGMA application_id = 1397052236; PRAGMA user_version = 1;");
+    assert_ok(ses_open(restored, NULL, &store, &error));
+    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    assert_string_equal(ses_session_event(session, 0)->id, "e");
+    ses_session_close(session);
+    ses_close(store);
+    free(restored);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_what_is_refused),
+        TEST(test_what_is_fine),
+        TEST(test_store_from_a_dump),
+    };
+    return cmocka_run_group_tests_name("open: the schema", tests, NULL, NULL);
+}
