@@ -27,7 +27,7 @@ struct script_objects {
     size_t count;
 };
 
-static bool begins_with(const char *text, const char *word)
+static bool starts_with(const char *text, const char *word)
 {
     return strncmp(text, word, strlen(word)) == 0;
 }
@@ -45,15 +45,15 @@ static const char *end_of_statement(const char *sql, bool is_trigger)
 }
 
 /* "CREATE [UNIQUE] TYPE NAME ...", at the beginning of a line of the script. */
-static bool read_object(const char *line, struct script_object *object)
+static bool read_script_object(const char *line, struct script_object *object)
 {
     const char *type = line + strlen("CREATE ");
-    if (begins_with(type, "UNIQUE "))
+    if (starts_with(type, "UNIQUE "))
         type += strlen("UNIQUE ");
     size_t type_len = word_length(type);
     const char *name = type + type_len + 1;
-    const char *end = end_of_statement(line, begins_with(type, "TRIGGER"));
-    bool lasts = end != NULL && type_len < sizeof object->type && !begins_with(type, "TEMP");
+    const char *end = end_of_statement(line, starts_with(type, "TRIGGER"));
+    bool lasts = end != NULL && type_len < sizeof object->type && !starts_with(type, "TEMP");
 
     if (lasts) {
         for (size_t i = 0; i < type_len; i++)
@@ -92,7 +92,7 @@ static void collect_objects(struct script_objects *objects)
         const char *line = schema_script(i)->sql;
         while (line && objects->count < MOST_OBJECTS) {
             struct script_object object;
-            if (begins_with(line, "CREATE ") && read_object(line, &object) && counts(&object)) {
+            if (starts_with(line, "CREATE ") && read_script_object(line, &object) && counts(&object)) {
                 objects->found[objects->count] = false;
                 objects->items[objects->count++] = object;
             }
@@ -104,8 +104,8 @@ static void collect_objects(struct script_objects *objects)
 
 /* ------------------------------------------------------------------------------------ what the file has */
 
-static int refuse(const struct db *db, const char *type, const char *name, const char *wrong,
-                  ses_error *error)
+static int refuse_schema(const struct db *db, const char *type, const char *name, const char *wrong,
+                         ses_error *error)
 {
     return error_set(error, SES_CORRUPT, "%s: the schema is not that of a store: the %s \"%.100s\" %s",
                      db->config->path, type, name, wrong);
@@ -183,14 +183,15 @@ static int check_foreign_index(struct db *db, const char *table, const char *ind
     if (code == SES_OK)
         code = read_index_columns(db, index, &traits, error);
     if (code == SES_OK && (traits.unique || traits.partial || traits.computed))
-        code = refuse(db, "index", index,
-                      "is not the store's own, and only plain indexes may be added to its tables: drop it",
-                      error);
+        code = refuse_schema(
+            db, "index", index,
+            "is not the store's own, and only plain indexes may be added to its tables: drop it", error);
     return code;
 }
 
 /* One row of sqlite_schema. */
-static int check_row(struct db *db, struct script_objects *objects, sqlite3_stmt *row, ses_error *error)
+static int check_schema_row(struct db *db, struct script_objects *objects, sqlite3_stmt *row,
+                            ses_error *error)
 {
     const char *type = (const char *)sqlite3_column_text(row, 0);
     const char *name = (const char *)sqlite3_column_text(row, 1);
@@ -205,14 +206,14 @@ static int check_row(struct db *db, struct script_objects *objects, sqlite3_stmt
         const struct script_object *expected = &objects->items[at];
         objects->found[at] = true;
         if (strcmp(type, expected->type) != 0 || !span_is(expected->sql, sql))
-            code = refuse(db, type, name, "was changed", error);
+            code = refuse_schema(db, type, name, "was changed", error);
     } else if (strcmp(type, "index") == 0 && is_table_of_ours(objects, table)) {
         code = check_foreign_index(db, table, name, error);
     }
     return code;
 }
 
-static int check_rows(struct db *db, struct script_objects *objects, ses_error *error)
+static int check_schema_rows(struct db *db, struct script_objects *objects, ses_error *error)
 {
     sqlite3_stmt *row = NULL;
     int rc = SQLITE_DONE;
@@ -224,7 +225,7 @@ static int check_rows(struct db *db, struct script_objects *objects, ses_error *
     if (code != SES_OK)
         return code;
     while (code == SES_OK && (rc = sqlite3_step(row)) == SQLITE_ROW)
-        code = check_row(db, objects, row, error);
+        code = check_schema_row(db, objects, row, error);
     if (code == SES_OK)
         return end_walk(db, row, rc, error);
     (void)sqlite3_finalize(row);
@@ -237,12 +238,12 @@ int schema_check(struct db *db, ses_error *error)
     int code;
 
     collect_objects(&objects);
-    code = check_rows(db, &objects, error);
+    code = check_schema_rows(db, &objects, error);
     for (size_t i = 0; i < objects.count && code == SES_OK; i++) {
         char name[64];
         (void)snprintf(name, sizeof name, "%.*s", (int)objects.items[i].name.len, objects.items[i].name.ptr);
         if (!objects.found[i])
-            code = refuse(db, objects.items[i].type, name, "is missing", error);
+            code = refuse_schema(db, objects.items[i].type, name, "is missing", error);
     }
     return code;
 }
