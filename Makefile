@@ -35,7 +35,7 @@ B := build$(if $(filter-out release,$(FLAVOUR)),/$(FLAVOUR))
 
 # The archive has four objects, so that a program links what it uses: the store; the agent layer, which is built on
 # the store's public calls; and each once more for callers who hold cJSON trees, so that nobody else needs cJSON.
-BOTTOM_SOURCES     := $(addprefix lib/,argument.c decimal.c double.c error.c json.c memory.c scope.c typed.c utf8.c)
+BOTTOM_SOURCES     := $(addprefix lib/,argument.c decimal.c double.c error.c json.c json_write.c memory.c scope.c typed.c utf8.c)
 AGENT_SOURCES      := $(filter-out lib/agent_cjson.c,$(sort $(wildcard lib/agent_*.c)))
 CJSON_SOURCES      := lib/cjson.c lib/cjson_text.c lib/agent_cjson.c
 CORE_SOURCES       := $(filter-out $(AGENT_SOURCES) $(CJSON_SOURCES) lib/double.c,$(sort $(wildcard lib/*.c)))
@@ -72,8 +72,8 @@ $(B)/lib/%.o: lib/%.c $(B)/gen/statement_ids.h
 ifeq ($(FLAVOUR),release)
 $(B)/seslite.o: $(CORE_OBJECTS)
 $(B)/seslite_agent.o: $(AGENT_OBJECTS) $(call objects_of,$(BOTTOM_SOURCES))
-$(B)/seslite_cjson.o: $(call objects_of,lib/cjson.c lib/cjson_text.c lib/double.c)
-$(B)/seslite_agent_cjson.o: $(call objects_of,lib/agent_cjson.c lib/cjson_text.c lib/double.c)
+$(B)/seslite_cjson.o: $(call objects_of,lib/cjson.c lib/cjson_text.c lib/double.c lib/json_write.c)
+$(B)/seslite_agent_cjson.o: $(call objects_of,lib/agent_cjson.c lib/cjson_text.c lib/double.c lib/json_write.c)
 PARTS := $(addprefix $(B)/,seslite.o seslite_agent.o seslite_cjson.o seslite_agent_cjson.o)
 $(PARTS):
 	$(CC) -r -nostdlib -o $@.all $^

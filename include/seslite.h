@@ -713,8 +713,9 @@ SES_API void ses_tracked_close(ses_tracked *tracked);                 /* NULL is
 SES_API ses_session *ses_tracked_session(const ses_tracked *tracked); /* the handle it is on; NULL for NULL */
 
 /* Writes. INVALID: the name breaks the rules of state keys, a text is not UTF-8, or a double is infinite or
- * none. JSON: `json` is not JSON. LIMIT: it is nested deeper than the 997 levels that fit into an event. A
- * double is written with the fewest digits that read back as the same, and stays a double for others: 3.0. */
+ * NaN. JSON: `json` is not JSON. LIMIT: it is nested deeper than the 997 levels that fit into an event. A
+ * double is written with the fewest digits that read back as the same double. JSON has one type of number:
+ * 3.0 is written as 3, and a reader in Python sees an integer there. */
 SES_API int ses_tracked_set(ses_tracked *tracked, const char *name, const char *json, size_t len,
                             ses_error *error);
 SES_API int ses_tracked_set_string(ses_tracked *tracked, const char *name, const char *text, size_t len,

@@ -4,7 +4,8 @@
  * cJSON keeps numbers as doubles and strings as C strings. So what is read through these calls may be rounded
  * (9007199254740993 becomes 9007199254740992) or cut (at a NUL); the text that is stored is not touched. What
  * is written is exactly what the tree holds: numbers with as many digits as it takes to read the same double
- * again. To store other numbers exactly, hand over text, or cJSON_CreateRaw.
+ * again. To store other numbers exactly, hand over text, or cJSON_CreateRaw. Strings and doubles are spelled as
+ * every other call of the library spells them, so an event that a builder made is the same event as a tree.
  *
  * Trees that come out are the caller's (cJSON_Delete). cJSON's memory is cJSON's: its hooks, not the store's
  * allocator. Link with -lcjson; a program that calls nothing of this header needs no cJSON.
@@ -20,8 +21,8 @@
 extern "C" {
 #endif
 
-/* As ses_create, with the state as a tree (NULL: empty). INVALID also for a tree that is no JSON: an infinite
- * number, an item without a type; LIMIT for one nested more than 1000 levels deep. */
+/* As ses_create, with the state as a tree (NULL: empty). INVALID also for a tree that is not JSON: a number
+ * that is infinite or NaN, an item without a type; LIMIT for one nested more than 1000 levels deep. */
 SES_API int ses_create_cjson(ses_store *store, const ses_key *key, const cJSON *state, ses_session **session,
                              ses_error *error);
 

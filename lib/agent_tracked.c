@@ -258,18 +258,6 @@ int ses_tracked_set_int64(ses_tracked *tracked, const char *name, int64_t value,
     return code;
 }
 
-/* As a number with a point or an exponent: without one, Python's and Java's ADK would read an integer. */
-static size_t write_double(double value, char text[DOUBLE_ROOM])
-{
-    size_t len = double_write(value, text);
-
-    if (!strpbrk(text, ".e")) {
-        memcpy(text + len, ".0", 3);
-        len += 2;
-    }
-    return len;
-}
-
 int ses_tracked_set_double(ses_tracked *tracked, const char *name, double value, ses_error *error)
 {
     char text[DOUBLE_ROOM];
@@ -277,9 +265,9 @@ int ses_tracked_set_double(ses_tracked *tracked, const char *name, double value,
     int code = check_name(tracked, name, &key, error);
 
     if (code == SES_OK && !isfinite(value))
-        code = error_set(error, SES_INVALID, "the number for \"%.200s\" is infinite, or none", name);
+        code = error_set(error, SES_INVALID, "the number for \"%.200s\" is infinite or NaN", name);
     if (code == SES_OK)
-        code = put(tracked, key, (struct span){text, write_double(value, text)}, error);
+        code = put(tracked, key, (struct span){text, double_write(value, text)}, error);
     return code;
 }
 

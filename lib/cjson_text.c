@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "double.h"
+#include "json_write.h"
 
 int cjson_tell(ses_error *error, int code, const char *format, ...)
 {
@@ -53,18 +54,7 @@ static void refuse(struct tree_writer *writer, int code, const char *wrong)
 
 static void put_string(struct tree_writer *writer, const char *text)
 {
-    put(writer, "\"", 1);
-    for (const char *p = text; *p; p++) {
-        unsigned char byte = (unsigned char)*p;
-        char escape[8];
-        if (byte < 0x20)
-            put(writer, escape, (size_t)snprintf(escape, sizeof escape, "\\u%04x", byte));
-        else if (byte == '"' || byte == '\\')
-            put(writer, (const char[]){'\\', (char)byte}, 2);
-        else
-            put(writer, p, 1);
-    }
-    put(writer, "\"", 1);
+    writer->len += json_write_string(writer->out ? writer->out + writer->len : NULL, text, strlen(text));
 }
 
 static void put_number(struct tree_writer *writer, double number)
@@ -74,7 +64,7 @@ static void put_number(struct tree_writer *writer, double number)
     if (isfinite(number))
         put(writer, text, double_write(number, text));
     else
-        refuse(writer, SES_INVALID, "the tree holds an infinite number, or one that is none");
+        refuse(writer, SES_INVALID, "the tree holds a number that is infinite or NaN");
 }
 
 static void put_tree(struct tree_writer *writer, const cJSON *item, int depth);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "json_write.h"
 #include "utf8.h"
 
 static bool refuse(struct json_reader *reader, const char *at, const char *wrong)
@@ -219,32 +220,10 @@ bool json_string_is(struct json_string string, const char *text)
 
 void json_add_string(struct buffer *buffer, const char *text, size_t len)
 {
-    static const char hex[] = "0123456789abcdef";
-    const char *run = text;
-    const char *end = text + len;
-
-    buffer_add(buffer, "\"", 1);
-    for (const char *p = text; p < end; p++) {
-        unsigned char byte = (unsigned char)*p;
-        if (byte < 0x20 || byte == '"' || byte == '\\') {
-            char escape[6] = {'\\', (char)byte, '0', '0', 0, 0};
-            size_t escape_len = 2;
-            const char *named = memchr("\bb\ff\nn\rr\tt", byte, 10);
-            if (named && byte < 0x20) {
-                escape[1] = named[1];
-            } else if (byte < 0x20) {
-                escape[1] = 'u';
-                escape[4] = hex[byte >> 4];
-                escape[5] = hex[byte & 15];
-                escape_len = 6;
-            }
-            buffer_add(buffer, run, (size_t)(p - run));
-            buffer_add(buffer, escape, escape_len);
-            run = p + 1;
-        }
+    if (buffer_reserve(buffer, json_write_string(NULL, text, len))) {
+        buffer->len += json_write_string(buffer->data + buffer->len, text, len);
+        buffer->data[buffer->len] = '\0';
     }
-    buffer_add(buffer, run, (size_t)(end - run));
-    buffer_add(buffer, "\"", 1);
 }
 
 /* --------------------------------------------------------------------------------------------- values */

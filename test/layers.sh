@@ -12,7 +12,7 @@ layer_of() {
     state | event | delta) echo 4 ;;
     storage.h) echo 5 ;;
     storage | storage_impl | transaction | writer | give_way | readers | checkpoint | registry | schema | schema_check | connection | rows_session | rows_state | rows_event | file | sql_text | statement_ids) echo 6 ;;
-    json | utf8 | decimal | double | typed | scope | argument | timestamp | clock | memory | error | codes | version | common) echo 7 ;;
+    json | json_write | utf8 | decimal | double | typed | scope | argument | timestamp | clock | memory | error | codes | version | common) echo 7 ;;
     seslite) echo 8 ;;
     *) echo 0 ;;
     esac

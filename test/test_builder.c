@@ -230,8 +230,8 @@ static void test_trees(void **state)
     assert_ok(ses_delete(fixture->store, &agent_key, NULL, &error));
     assert_builds(
         state, builder,
-        "{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"t\\u000a\"}]},"
-        "\"customMetadata\":{\"role\":\"model\",\"parts\":[{\"text\":\"t\\u000a\"}]},\"author\":\"a\"}");
+        "{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"t\\n\"}]},"
+        "\"customMetadata\":{\"role\":\"model\",\"parts\":[{\"text\":\"t\\n\"}]},\"author\":\"a\"}");
     ses_builder_close(builder);
 }
 

@@ -288,7 +288,7 @@ static void test_infinite_numbers_are_invalid(void **state)
     ses_error error;
 
     assert_code(SES_INVALID, append_value(session, cJSON_CreateNumber(INFINITY), &error));
-    assert_message("number");
+    assert_message("infinite or NaN");
     assert_code(SES_INVALID, append_value(session, cJSON_CreateNumber(-INFINITY), &error));
     assert_code(SES_INVALID, append_value(session, cJSON_CreateNumber(NAN), &error));
     cJSON_AddNumberToObject(tree, "ok", 1);
@@ -349,6 +349,79 @@ static void test_strings_and_names_are_escaped(void **state)
     ses_session_close(session);
 }
 
+/* ------------------------------------------------------------------------------- one spelling for all */
+
+/* Every character that has an escape, and some that have none. */
+static const char escaped[] = "\b\t\n\v\f\r\x01\x1f\"\\/'\x7f\xC3\xA9\xF0\x9F\x98\x80";
+
+static void test_an_event_as_text_and_as_a_tree_is_one(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture->store);
+    ses_builder *builder = NULL;
+    ses_error error;
+
+    assert_ok(ses_builder_open(fixture->store, "a\n\"b\"", "inv\t1", &builder, &error));
+    assert_ok(ses_builder_text(builder, escaped, SES_NUL, &error));
+    assert_ok(ses_builder_function_call(builder, "call", "tool", "{\"n\":3,\"x\":0.1}", SES_NUL, &error));
+    assert_ok(ses_builder_field_string(builder, "id", "e1", SES_NUL, &error));
+    assert_ok(ses_builder_field_string(builder, "errorMessage", escaped, SES_NUL, &error));
+    const char *text = ses_builder_json(builder, NULL);
+    cJSON *tree = cJSON_Parse(text);
+    assert_non_null(tree);
+    assert_ok(ses_append(session, text, SES_NUL, NULL, NULL, &error));
+    assert_code(SES_DUPLICATE, ses_append_cjson(session, tree, NULL, NULL, &error));
+    cJSON_ReplaceItemInObject(tree, "id", cJSON_CreateString("e2"));
+    assert_ok(ses_append_cjson(session, tree, NULL, NULL, &error));
+    assert_ok(ses_builder_field_string(builder, "id", "e2", SES_NUL, &error));
+    assert_code(SES_DUPLICATE,
+                ses_append(session, ses_builder_json(builder, NULL), SES_NUL, NULL, NULL, &error));
+    ses_builder_close(builder);
+    cJSON_Delete(tree);
+    ses_session_close(session);
+}
+
+static void check_same(const ses_tracked *tracked)
+{
+    const char *json = NULL;
+    const char *tree = NULL;
+    ses_error error;
+
+    assert_ok(ses_tracked_get(tracked, "json", &json, NULL, &error));
+    assert_ok(ses_tracked_get(tracked, "tree", &tree, NULL, &error));
+    assert_string_equal(json, tree);
+}
+
+static void test_values_have_one_spelling(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture->store);
+    ses_tracked *tracked = NULL;
+    ses_error error;
+
+    assert_ok(ses_track(session, 0, &tracked, &error));
+    for (size_t i = 0; i < DOUBLES; i++) {
+        cJSON *number = cJSON_CreateNumber(doubles[i]);
+        assert_ok(ses_tracked_set_cjson(tracked, "tree", number, &error));
+        assert_ok(ses_tracked_set_double(tracked, "json", doubles[i], &error));
+        check_same(tracked);
+        cJSON_Delete(number);
+    }
+    for (size_t len = 0; len < sizeof escaped; len++) {
+        char text[sizeof escaped] = "";
+        memcpy(text, escaped, len);
+        if (len > 0 && (escaped[len] & 0xC0) == 0x80)
+            continue; /* in the middle of a character */
+        cJSON *string = cJSON_CreateString(text);
+        assert_ok(ses_tracked_set_cjson(tracked, "tree", string, &error));
+        assert_ok(ses_tracked_set_string(tracked, "json", text, SES_NUL, &error));
+        check_same(tracked);
+        cJSON_Delete(string);
+    }
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +438,9 @@ int main(void)
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_infinite_numbers_are_invalid, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_strings_and_names_are_escaped, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_an_event_as_text_and_as_a_tree_is_one, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_values_have_one_spelling, fixture_setup, fixture_teardown),
     };
     return cmocka_run_group_tests_name("cJSON trees in", tests, NULL, NULL);
 }
