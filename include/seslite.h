@@ -87,7 +87,7 @@ SES_API int ses_version_number(void);
     X(MISUSE, -2, "the call itself is wrong: a missing argument, a closed handle, unknown options") \
     X(INVALID, -3, "a value breaks a rule: an id, a state key, the type of an event's field")       \
     X(JSON, -4, "the text is not strict JSON (RFC 8259)")                                           \
-    X(NOTFOUND, -5, "no such session, state key, artifact or file")                                 \
+    X(NOTFOUND, -5, "no such session, artifact or file, or a template names a missing key")         \
     X(EXISTS, -6, "there already is one, and it is different")                                      \
     X(STALE, -7, "another writer came between; refresh the handle")                                 \
     X(BUSY, -8, "the whole busy timeout was waited and the file is still locked")                   \
@@ -111,6 +111,7 @@ typedef enum ses_code {
     SES_DUPLICATE = 2, /* append: this very event had been stored before; nothing was written again */
     SES_EXISTING = 3,  /* get or create: the session was already there */
     SES_ROW = 4,       /* cursor: here is an event */
+    SES_ABSENT = 5,    /* reading state: there is no such key */
 #define SES_CODE_ENUM_(name, number, text) SES_##name = number,
     SES_CODES(SES_CODE_ENUM_)
 #undef SES_CODE_ENUM_
@@ -534,13 +535,15 @@ SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const 
  * `*len` (may be NULL) is its length. NULL only when memory is out. */
 SES_API const char *ses_state_json(const ses_session *session, size_t *len);
 
-/* One value as JSON text. NOTFOUND when there is no such key. `len` may be NULL. */
+/* One value as JSON text. `len` may be NULL. A key that is missing is no error: this call and the next ones
+ * return SES_ABSENT, and leave a number or flag as it was, so that it can hold a default; a text is NULL, and
+ * its length 0. */
 SES_API int ses_state_get(const ses_session *session, const char *name, const char **json, size_t *len,
                           ses_error *error);
 
 /*
- * One value as a C type. NOTFOUND: no such key; TYPE: the value is of another JSON type; RANGE: the number
- * does not fit.
+ * One value as a C type, or SES_ABSENT. TYPE: the value is of another JSON type; RANGE: the number does not
+ * fit.
  *  - string: unescaped UTF-8; may hold NULs, so `len` (may be NULL) tells its length. RANGE when it holds a
  *    lone surrogate escape, which UTF-8 cannot express.
  *  - int64: a number that is an integer (42, 42.0, 4.2e1), exactly. TYPE for 1.5.
@@ -559,7 +562,7 @@ SES_API int ses_state_at(const ses_session *session, size_t index, const char **
                          size_t *len, ses_error *error);
 
 /* The same without a handle: the whole merged state, or one key, as it is stored now. The text is the
- * caller's (ses_free). `len` may be NULL. NOTFOUND: no such session, or no such key. */
+ * caller's (ses_free). `len` may be NULL. SES_ABSENT: no such key; NOTFOUND: no such session. */
 SES_API int ses_read_state(ses_store *store, const ses_key *key, char **json, size_t *len, ses_error *error);
 SES_API int ses_read_value(ses_store *store, const ses_key *key, const char *name, char **json, size_t *len,
                            ses_error *error);
@@ -728,9 +731,9 @@ SES_API int ses_tracked_remove(ses_tracked *tracked, const char *name, ses_error
 /* Drops the view's own writes: it shows what the handle shows. NULL is fine. */
 SES_API void ses_tracked_discard(ses_tracked *tracked);
 
-/* Reads, as ses_state_get and its kin; where the key is missing a number or flag is left as it was, so that
- * it can hold a default. Texts are borrowed until the view is written to or closed, or the handle appends,
- * refreshes, begins or ends an invocation, or is closed. */
+/* Reads, as ses_state_get and its kin: SES_ABSENT also for a key that the view removed. Texts are borrowed
+ * until the view is written to or closed, or the handle appends, refreshes, begins or ends an invocation, or
+ * is closed. */
 SES_API int ses_tracked_get(const ses_tracked *tracked, const char *name, const char **json, size_t *len,
                             ses_error *error);
 SES_API int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const char **text,

@@ -33,7 +33,7 @@ SES_API int ses_append_by_key_cjson(ses_store *store, const ses_key *key, const 
                                     const ses_append_options *options, ses_appended *appended,
                                     ses_error *error);
 
-/* The whole merged state; one value (NOTFOUND); an event. LIMIT: cJSON does not take the text, as older
+/* The whole merged state; one value (or SES_ABSENT, and NULL); an event. LIMIT: cJSON does not take the text, as older
  * versions do not take numbers of more than 63 characters, or memory is out. */
 SES_API int ses_state_cjson(const ses_session *session, cJSON **state, ses_error *error);
 SES_API int ses_value_cjson(const ses_session *session, const char *name, cJSON **value, ses_error *error);

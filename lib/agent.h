@@ -44,7 +44,7 @@ SESLITE_PRIVATE int tracked_check(const ses_tracked *tracked, ses_error *error);
 SESLITE_PRIVATE int tracked_check_write(const ses_tracked *tracked, ses_error *error);
 /* NULL when the view did not write that key. */
 SESLITE_PRIVATE struct own_write *tracked_own(const ses_tracked *tracked, struct span name);
-/* The value that the view shows; NOTFOUND. */
+/* The value that the view shows, or SES_ABSENT. */
 SESLITE_PRIVATE int tracked_value(const ses_tracked *tracked, const char *name, struct span *value,
                                   ses_error *error);
 SESLITE_PRIVATE void tracked_forget(ses_tracked *tracked);

@@ -8,7 +8,7 @@
 #include "json.h"
 #include "utf8.h"
 
-/* The value of a key: 0, NOTFOUND, or what else came between. */
+/* The value of a key, or SES_ABSENT. */
 typedef int value_source(const void *state, const char *name, struct span *value, ses_error *error);
 
 struct renderer {
@@ -156,11 +156,11 @@ static int put_key(struct renderer *renderer, const struct placeholder *placehol
 
     memcpy(name, placeholder->name.ptr, len);
     name[len] = '\0';
-    code = fits ? renderer->source(renderer->state, name, &value, error) : SES_NOTFOUND;
+    code = fits ? renderer->source(renderer->state, name, &value, error) : SES_ABSENT;
     if (code == SES_OK) {
         replace(renderer, from, to);
         code = add_value(renderer, name, value, error);
-    } else if (code != SES_NOTFOUND) {
+    } else if (code != SES_ABSENT) {
         error_prefix(error, "the state key \"%.200s\" of the template: ", name);
     } else if (placeholder->kind == NAME_DOTTED) {
         code = SES_OK; /* it stays as it is */
@@ -168,7 +168,7 @@ static int put_key(struct renderer *renderer, const struct placeholder *placehol
         replace(renderer, from, to);
         code = SES_OK;
     } else {
-        code = error_set(error, code,
+        code = error_set(error, SES_NOTFOUND,
                          "the template names the state key \"%.200s\", which there is not; {%.200s?} "
                          "would make it optional",
                          name, name);

@@ -18,7 +18,7 @@ int tracked_value(const ses_tracked *tracked, const char *name, struct span *val
     if (!own)
         code = ses_state_get(tracked->session, name, &value->ptr, &value->len, error);
     else if (own->removes)
-        code = error_set(error, SES_NOTFOUND, "there is no state key \"%.200s\": this view removed it", name);
+        code = SES_ABSENT;
     else
         *value = own_write_value(own);
     return code;
@@ -39,12 +39,12 @@ static int find_value(const ses_tracked *tracked, const char *name, const void *
 int ses_tracked_get(const ses_tracked *tracked, const char *name, const char **json, size_t *len,
                     ses_error *error)
 {
-    struct span value;
+    struct span value = {NULL, 0};
 
     if (json)
         *json = NULL;
     int code = find_value(tracked, name, json, &value, error);
-    if (code == SES_OK) {
+    if (code >= 0) {
         *json = value.ptr;
         if (len)
             *len = value.len;
@@ -64,6 +64,8 @@ int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const c
 
     if (code == SES_OK && !own) {
         code = ses_state_string(tracked->session, name, text, len, error);
+    } else if (code == SES_ABSENT && len) {
+        *len = 0;
     } else if (code == SES_OK) {
         code = typed_is_string(value, name, error);
         if (code == SES_OK && !own->text)

@@ -13,6 +13,7 @@ static const struct code_entry code_entries[] = {
     {SES_DUPLICATE, "SES_DUPLICATE", "success: this event had been stored before"},
     {SES_EXISTING, "SES_EXISTING", "success: the session was already there"},
     {SES_ROW, "SES_ROW", "success: here is an event"},
+    {SES_ABSENT, "SES_ABSENT", "success: there is no such state key"},
 #define CODE_ENTRY(name, number, text) {SES_##name, "SES_" #name, text},
     SES_CODES(CODE_ENTRY)
 #undef CODE_ENTRY

@@ -39,9 +39,7 @@ static int read_one(struct read_job *job, struct db *db, const struct session_ro
 
     if (scope != SCOPE_TEMP)
         code = state_one(db, scope, owner, key, keep_value, job, error);
-    if (code == SES_OK && !job->json)
-        code = error_set(error, SES_NOTFOUND, "there is no state key \"%.200s\"", job->name);
-    return code;
+    return code == SES_OK && !job->json ? SES_ABSENT : code;
 }
 
 static int read_all(struct read_job *job, struct db *db, const struct session_row *row, ses_error *error)
@@ -71,6 +69,7 @@ static int run_read(struct db *db, void *context, ses_error *error)
 
     ses_free(job->json); /* of an earlier run */
     job->json = NULL;
+    job->len = 0;
     int code = session_find(db, job->key, &row, error);
 
     if (code == SES_NOTFOUND)
@@ -90,7 +89,7 @@ static int read_by_key(struct read_job *job, char **json, size_t *len, ses_error
         code = scope_check_name((struct span){job->name, strlen(job->name)}, error);
     if (code == SES_OK)
         code = storage_read(job->store->storage, run_read, job, error);
-    if (code == SES_OK) {
+    if (code >= 0) {
         *json = job->json;
         if (len)
             *len = job->len;

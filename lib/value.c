@@ -15,7 +15,7 @@ size_t ses_state_count(const ses_session *session)
     return state_count(&session->state);
 }
 
-/* The entry of that name. */
+/* The entry of that name, or SES_ABSENT. */
 static int find_entry(const ses_session *session, const char *name, const void *output,
                       struct state_entry **entry, ses_error *error)
 {
@@ -28,7 +28,7 @@ static int find_entry(const ses_session *session, const char *name, const void *
     if (code == SES_OK) {
         *entry = state_find(&session->state, (struct span){name, strlen(name)});
         if (!*entry)
-            code = error_set(error, SES_NOTFOUND, "there is no state key \"%.200s\"", name);
+            code = SES_ABSENT;
     }
     return code;
 }
@@ -42,8 +42,8 @@ int ses_state_get(const ses_session *session, const char *name, const char **jso
         *json = NULL;
     int code = find_entry(session, name, json, &entry, error);
 
-    if (code == SES_OK) {
-        struct span value = state_entry_value(entry);
+    if (code >= 0) {
+        struct span value = entry ? state_entry_value(entry) : (struct span){NULL, 0};
         *json = value.ptr;
         if (len)
             *len = value.len;
@@ -64,10 +64,10 @@ int ses_state_string(const ses_session *session, const char *name, const char **
         code = typed_is_string(state_entry_value(entry), name, error);
     if (code == SES_OK)
         code = state_entry_text(&session->state, entry, error);
-    if (code == SES_OK) {
-        *text = entry->text;
+    if (code >= 0) {
+        *text = entry ? entry->text : NULL;
         if (len)
-            *len = entry->text_len;
+            *len = entry ? entry->text_len : 0;
     }
     return code;
 }

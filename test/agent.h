@@ -34,7 +34,7 @@ static inline void agent_assert_value(const ses_tracked *tracked, const char *na
         assert_string_equal(json, expected);
         assert_int_equal(len, strlen(expected));
     } else {
-        assert_code(SES_NOTFOUND, ses_tracked_get(tracked, name, &json, &len, &error));
+        assert_code(SES_ABSENT, ses_tracked_get(tracked, name, &json, &len, &error));
     }
     assert_int_equal(ses_tracked_has(tracked, name), expected != NULL);
 }

@@ -1,7 +1,8 @@
 # Makes a program of the C code in README.md, so that all of it compiles and runs:
 #     awk -f test/readme.awk README.md > readme.c
-# Each fragment becomes a function on a fresh store with one session of four events. Fragments that begin with
-# #include are whole programs and are built by themselves: they are left out here.
+# Each fragment becomes a function that runs twice, each time on a fresh store with one session: once nothing has
+# been stored in it before, once it has state and four events. Fragments that begin with #include are whole
+# programs and are built by themselves: they are left out here.
 
 /^```c$/ {
     getline
@@ -31,19 +32,24 @@ BEGIN {
 }
 
 END {
+    print "static void fill(ses_session *s, ses_error *err)\n{"
+    print "    static const char *const delta = \"{\\\"actions\\\":{\\\"stateDelta\\\":{\\\"topic\\\":\\\"start\\\",\\\"counter\\\":41}}}\";"
+    print "    if (ses_append(s, delta, SES_NUL, NULL, NULL, err) < 0) die(err->message);"
+    print "    for (int n = 0; n < 3; n++)"
+    print "        if (ses_append(s, \"{\\\"author\\\":\\\"user\\\",\\\"invocationId\\\":\\\"inv-0\\\"}\", SES_NUL, NULL, NULL, err) < 0) die(err->message);"
+    print "}\n"
     print "int main(void)\n{"
     print "    void (*const fragments[])(ses_store *, ses_key, ses_session *, ses_error) = {"
     for (i = 1; i <= count; i++)
         print "        fragment_" i ","
     print "    };"
-    print "    for (size_t i = 0; i < sizeof fragments / sizeof fragments[0]; i++) {"
+    print "    for (size_t i = 0; i < 2 * (sizeof fragments / sizeof fragments[0]); i++) {"
     print "        ses_store *store = NULL; ses_session *s = NULL; ses_error err;"
     print "        ses_key key = {\"my_app\", \"alice\", \"s1\"};"
     print "        if (ses_open(\":memory:\", NULL, &store, &err) < 0) die(err.message);"
-    print "        if (ses_create(store, &key, \"{\\\"topic\\\":\\\"start\\\",\\\"counter\\\":41}\", SES_NUL, &s, &err) < 0) die(err.message);"
-    print "        for (int n = 0; n < 4; n++)"
-    print "            if (ses_append(s, \"{\\\"author\\\":\\\"user\\\",\\\"invocationId\\\":\\\"inv-0\\\"}\", SES_NUL, NULL, NULL, &err) < 0) die(err.message);"
-    print "        fragments[i](store, key, s, err);"
+    print "        if (ses_create(store, &key, NULL, 0, &s, &err) < 0) die(err.message);"
+    print "        if (i % 2) fill(s, &err);"
+    print "        fragments[i / 2](store, key, s, err);"
     print "        ses_session_close(s); ses_close(store);"
     print "    }\n    return 0;\n}"
 }

@@ -180,11 +180,11 @@ static void test_a_removed_key_is_told_from_a_null(void **state)
     append_delta(session, "{\"a\":null,\"b\":" REMOVED "}");
     assert_ok(ses_state_get(session, "a", &json, NULL, &error));
     assert_string_equal(json, "null");
-    assert_code(SES_NOTFOUND, ses_state_get(session, "b", &json, NULL, &error));
+    assert_code(SES_ABSENT, ses_state_get(session, "b", &json, NULL, &error));
     assert_ok(ses_read_value(fixture->store, &key, "a", &value, NULL, &error));
     assert_string_equal(value, "null");
     ses_free(value);
-    assert_code(SES_NOTFOUND, ses_read_value(fixture->store, &key, "b", &value, NULL, &error));
+    assert_code(SES_ABSENT, ses_read_value(fixture->store, &key, "b", &value, NULL, &error));
     assert_null(value);
     ses_session_close(session);
 }

@@ -35,8 +35,8 @@ static void test_temp_values_are_visible_on_their_handle_only(void **state)
 
     assert_ok(ses_refresh(other, &error));
     assert_state(other, "{\"s\":1}");
-    assert_code(SES_NOTFOUND, ses_state_get(other, "temp:a", &json, NULL, &error));
-    assert_code(SES_NOTFOUND, ses_read_value(fixture->store, &key, "temp:a", &value, NULL, &error));
+    assert_code(SES_ABSENT, ses_state_get(other, "temp:a", &json, NULL, &error));
+    assert_code(SES_ABSENT, ses_read_value(fixture->store, &key, "temp:a", &value, NULL, &error));
     assert_stored_state(fixture->store, &key, "{\"s\":1}");
     assert_null(strstr(ses_session_event(session, 0)->json, "temp:"));
     ses_session_close(session);

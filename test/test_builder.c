@@ -211,7 +211,7 @@ static void test_trees(void **state)
     assert_ok(ses_tracked_get_cjson(tracked, "n", &read, &error));
     assert_true(cJSON_Compare(read, number, 1));
     cJSON_Delete(read);
-    assert_code(SES_NOTFOUND, ses_tracked_get_cjson(tracked, "gone", &read, &error));
+    assert_code(SES_ABSENT, ses_tracked_get_cjson(tracked, "gone", &read, &error));
     assert_null(read);
     assert_code(SES_MISUSE, ses_tracked_get_cjson(tracked, "n", NULL, &error));
     assert_code(SES_INVALID, ses_tracked_set_cjson(tracked, "n", infinite, &error));

@@ -172,7 +172,7 @@ static void assert_members_of(const ses_session *session, const struct delta_cas
         int temp = is_temp(delta, i);
         snprintf(temp_name, sizeof temp_name, "temp:%u", i);
         int shown = !temp || temps_seen;
-        assert_code(shown ? SES_OK : SES_NOTFOUND,
+        assert_code(shown ? SES_OK : SES_ABSENT,
                     ses_state_get(session, temp ? temp_name : names[i], &json, &len, &error));
         if (shown) {
             assert_string_equal(json, delta->value);

@@ -345,7 +345,7 @@ static void test_strings_and_names_are_escaped(void **state)
     assert_code(SES_JSON, append_value(session, cJSON_CreateString("\xFF"), &error));
     assert_code(SES_JSON, append_value(session, cJSON_CreateString("\xED\xA0\x80"), &error));
     assert_ok(append_value(session, cJSON_CreateString("__ADK_SENTINEL_REMOVED__"), &error));
-    assert_code(SES_NOTFOUND, ses_state_get(session, "v", &(const char *){NULL}, NULL, &error));
+    assert_code(SES_ABSENT, ses_state_get(session, "v", &(const char *){NULL}, NULL, &error));
     ses_session_close(session);
 }
 

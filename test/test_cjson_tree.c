@@ -52,7 +52,7 @@ static void test_state_values_and_events_come_out_as_trees(void **state)
     assert_ok(ses_event_cjson(ses_session_event(session, 0), &tree, &error));
     check_tree(tree, "{\"id\":\"e\",\"timestamp\":5,\"actions\":{\"stateDelta\":{}}}");
     cJSON_Delete(tree);
-    assert_code(SES_NOTFOUND, ses_value_cjson(session, "none", &tree, &error));
+    assert_code(SES_ABSENT, ses_value_cjson(session, "none", &tree, &error));
     assert_null(tree);
     ses_session_close(session);
 }

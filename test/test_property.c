@@ -342,8 +342,9 @@ static void step_value(int slot)
     model_view(&run.model, slot, view);
     snprintf(name, sizeof name, "%s%s", prefixes[scope], keys[which]);
     int code = ses_read_value(run.fixture->store, &key, name, &json, NULL, &error);
-    bool there = run.model.sessions[slot].exists && view[scope][which] != NO_VALUE;
-    assert_code(there ? SES_OK : SES_NOTFOUND, code);
+    bool exists = run.model.sessions[slot].exists;
+    bool there = exists && view[scope][which] != NO_VALUE;
+    assert_code(there ? SES_OK : exists ? SES_ABSENT : SES_NOTFOUND, code);
     if (there)
         assert_string_equal(json, values[(int)view[scope][which]]);
     ses_free(json);

@@ -51,7 +51,7 @@ static void test_each_value_is_of_one_type(void **state)
         {"lone", "\"\\ud800\"", SES_RANGE, SES_TYPE, SES_TYPE, SES_TYPE},
         {"array", "[1]", SES_TYPE, SES_TYPE, SES_TYPE, SES_TYPE},
         {"object", "{\"a\":1}", SES_TYPE, SES_TYPE, SES_TYPE, SES_TYPE},
-        {"absent", NULL, SES_NOTFOUND, SES_NOTFOUND, SES_NOTFOUND, SES_NOTFOUND},
+        {"absent", NULL, SES_ABSENT, SES_ABSENT, SES_ABSENT, SES_ABSENT},
     };
     ses_session *session = create(fixture->store, NULL);
     const char *text = NULL;
@@ -67,8 +67,7 @@ static void test_each_value_is_of_one_type(void **state)
         snprintf(delta, sizeof delta, "{\"%s\":%s}", name, values[i].json ? values[i].json : "0");
         if (values[i].json)
             append_delta(session, delta);
-        assert_code(values[i].json ? SES_OK : SES_NOTFOUND,
-                    ses_state_get(session, name, &text, &len, &error));
+        assert_code(values[i].json ? SES_OK : SES_ABSENT, ses_state_get(session, name, &text, &len, &error));
         if (values[i].json) {
             assert_string_equal(text, values[i].json);
             assert_int_equal(len, strlen(values[i].json));
@@ -99,9 +98,8 @@ static void test_booleans(void **state)
     assert_int_equal(value, 0);
     assert_ok(ses_state_bool(session, "app:t", &value, &error));
     assert_int_equal(value, 1);
-    assert_code(SES_NOTFOUND, ses_state_bool(session, "app:f", &value, &error));
+    assert_code(SES_ABSENT, ses_state_bool(session, "app:f", &value, &error));
     assert_int_equal(value, 1);
-    assert_int_equal(error.code, SES_NOTFOUND);
     ses_session_close(session);
 }
 
@@ -132,7 +130,7 @@ static void test_null_arguments_are_misuse(void **state)
     assert_code(SES_MISUSE, ses_read_state(NULL, &key, &owned, NULL, &error));
     assert_code(SES_MISUSE, ses_read_value(fixture->store, &key, NULL, &owned, NULL, &error));
     assert_code(SES_MISUSE, ses_read_value(fixture->store, NULL, "a", &owned, NULL, &error));
-    assert_int_equal(ses_state_get(session, "none", &text, NULL, NULL), SES_NOTFOUND);
+    assert_int_equal(ses_state_get(session, "none", &text, NULL, NULL), SES_ABSENT);
     assert_int_equal(ses_state_get(session, "a", &text, NULL, NULL), SES_OK);
     ses_session_close(session);
 }
@@ -142,23 +140,60 @@ static void test_failed_reads_set_the_text_to_null(void **state)
 {
     struct fixture *fixture = *state;
     ses_session *session = create(fixture->store, "{\"n\":1,\"lone\":\"\\ud800\"}");
-    const char *texts[3] = {"before", "before", "before"};
+    const char *texts[2] = {"before", "before"};
     char *owned[2] = {(char *)(uintptr_t) "before", (char *)(uintptr_t) "before"};
     size_t len = 99;
     ses_error error;
 
-    assert_code(SES_NOTFOUND, ses_read_value(fixture->store, &key, "none", &owned[0], &len, &error));
+    assert_code(SES_NOTFOUND, ses_read_value(fixture->store, &(ses_key){"app", "user", "none"}, "n",
+                                             &owned[0], &len, &error));
     assert_null(owned[0]);
     assert_code(SES_NOTFOUND,
                 ses_read_state(fixture->store, &(ses_key){"app", "user", "none"}, &owned[1], &len, &error));
     assert_null(owned[1]);
-    assert_code(SES_NOTFOUND, ses_state_get(session, "none", &texts[0], &len, &error));
-    assert_code(SES_TYPE, ses_state_string(session, "n", &texts[1], &len, &error));
-    assert_code(SES_RANGE, ses_state_string(session, "lone", &texts[2], &len, &error));
+    assert_code(SES_TYPE, ses_state_string(session, "n", &texts[0], &len, &error));
+    assert_code(SES_RANGE, ses_state_string(session, "lone", &texts[1], &len, &error));
     assert_int_equal(len, 99);
     ses_session_close(session);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 2; i++)
         assert_null(texts[i]);
+}
+
+/* A getter of a missing key says so, clears the error, and leaves defaults as they are. */
+static void test_a_missing_key_is_no_error(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture->store, "{\"a\":1,\"app:b\":2}");
+    static const char *const missing[] = {"b", "", "app:a", "user:a", "temp:a", "a ", "app:"};
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+        const char *json = "before";
+        const char *text = "before";
+        char *owned = (char *)(uintptr_t) "before";
+        size_t lens[3] = {99, 99, 99};
+        int64_t integer = -5;
+        double real = -0.5;
+        int flag = 3;
+        memset(&error, 1, sizeof error);
+        assert_code(SES_ABSENT, ses_state_get(session, missing[i], &json, &lens[0], &error));
+        assert_int_equal(error.code, SES_OK);
+        assert_string_equal(error.message, "");
+        assert_code(SES_ABSENT, ses_state_string(session, missing[i], &text, &lens[1], &error));
+        assert_code(SES_ABSENT, ses_state_int64(session, missing[i], &integer, &error));
+        assert_code(SES_ABSENT, ses_state_double(session, missing[i], &real, &error));
+        assert_code(SES_ABSENT, ses_state_bool(session, missing[i], &flag, &error));
+        memset(&error, 1, sizeof error);
+        assert_code(SES_ABSENT, ses_read_value(fixture->store, &key, missing[i], &owned, &lens[2], &error));
+        assert_int_equal(error.code, SES_OK);
+        assert_string_equal(error.message, "");
+        assert_true(json == NULL && text == NULL && owned == NULL);
+        assert_true(integer == -5 && real == -0.5 && flag == 3);
+        assert_true(lens[0] == 0 && lens[1] == 0 && lens[2] == 0);
+        assert_code(SES_ABSENT, ses_state_get(session, missing[i], &json, NULL, NULL));
+        assert_code(SES_ABSENT, ses_read_value(fixture->store, &key, missing[i], &owned, NULL, NULL));
+    }
+    ses_session_close(session);
 }
 
 /* ------------------------------------------------------------------------------------------ strings */
@@ -315,7 +350,7 @@ static void test_values_stay_until_the_next_change(void **state)
         (void)ses_state_double(session, other, &real, &error);
         (void)ses_state_string(session, other, &other, NULL, &error);
     }
-    assert_code(SES_NOTFOUND, ses_state_get(session, "none", &other, NULL, &error));
+    assert_code(SES_ABSENT, ses_state_get(session, "none", &other, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &key, "{\"actions\":{\"stateDelta\":{\"b\":1}}}", SES_NUL,
                                 NULL, NULL, &error)); /* by others */
     assert_ptr_equal(ses_state_json(session, NULL), all);
@@ -349,7 +384,7 @@ static void test_reading_by_key(void **state)
         const char *value = NULL;
         assert_ok(ses_state_at(session, i, &name, &value, NULL, &error));
         bool stored = strncmp(name, "temp:", 5) != 0;
-        assert_code(stored ? SES_OK : SES_NOTFOUND,
+        assert_code(stored ? SES_OK : SES_ABSENT,
                     ses_read_value(fixture->store, &key, name, &json, &len, &error));
         if (stored) {
             assert_string_equal(json, value);
@@ -357,8 +392,7 @@ static void test_reading_by_key(void **state)
         }
         ses_free(json);
     }
-    assert_code(SES_NOTFOUND, ses_read_value(fixture->store, &key, "none", &json, &len, &error));
-    assert_message("none");
+    assert_code(SES_ABSENT, ses_read_value(fixture->store, &key, "none", &json, &len, &error));
     assert_code(SES_NOTFOUND, ses_read_value(fixture->store, &none, "a", &json, &len, &error));
     assert_message("session");
     assert_code(SES_NOTFOUND, ses_read_state(fixture->store, &none, &json, &len, &error));
@@ -390,6 +424,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_booleans, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_null_arguments_are_misuse, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_failed_reads_set_the_text_to_null, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_missing_key_is_no_error, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_missing_key_is_no_error, fixture_setup_memory,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_strings_are_unescaped, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_lone_surrogates_are_out_of_range_as_text, fixture_setup,

@@ -103,7 +103,7 @@ static void check(const struct model *model, const ses_session *session, bool wi
         bool there = model->values[i] && (with_temp || !is_temp(model->names[i]));
         int64_t value = -1;
         int code = ses_state_int64(session, model->names[i], &value, &error);
-        if (code != (there ? SES_OK : SES_NOTFOUND) || (there && value != model->values[i]))
+        if (code != (there ? SES_OK : SES_ABSENT) || (there && value != model->values[i]))
             fail_msg("%.60s: %s, %lld, not %d", model->names[i], ses_code_name(code), (long long)value,
                      model->values[i]);
         count += there;

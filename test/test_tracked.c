@@ -107,6 +107,40 @@ static void test_doubles_are_the_shortest_text_that_reads_back(void **state)
     ses_session_close(session);
 }
 
+/* Missing in the handle, or removed by the view: no error either way, and defaults stay. */
+static void test_a_missing_key_is_no_error(void **state)
+{
+    ses_session *session = agent_session(*state, "{\"removed\":1,\"app:removed\":\"x\"}");
+    ses_tracked *tracked = agent_view(session, 0);
+    static const char *const missing[] = {"none", "removed", "app:removed", "temp:none"};
+    ses_error error;
+
+    assert_ok(ses_tracked_remove(tracked, "removed", &error));
+    assert_ok(ses_tracked_remove(tracked, "app:removed", &error));
+    for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+        const char *json = "before";
+        const char *text = "before";
+        size_t lens[2] = {99, 99};
+        int64_t integer = -5;
+        double real = -0.5;
+        int flag = 3;
+        memset(&error, 1, sizeof error);
+        assert_code(SES_ABSENT, ses_tracked_get(tracked, missing[i], &json, &lens[0], &error));
+        assert_int_equal(error.code, SES_OK);
+        assert_string_equal(error.message, "");
+        assert_code(SES_ABSENT, ses_tracked_get_string(tracked, missing[i], &text, &lens[1], &error));
+        assert_code(SES_ABSENT, ses_tracked_get_int64(tracked, missing[i], &integer, &error));
+        assert_code(SES_ABSENT, ses_tracked_get_double(tracked, missing[i], &real, &error));
+        assert_code(SES_ABSENT, ses_tracked_get_bool(tracked, missing[i], &flag, &error));
+        assert_true(json == NULL && text == NULL && lens[0] == 0 && lens[1] == 0);
+        assert_true(integer == -5 && real == -0.5 && flag == 3);
+        assert_code(SES_ABSENT, ses_tracked_get_string(tracked, missing[i], &text, NULL, NULL));
+        assert_int_equal(ses_tracked_has(tracked, missing[i]), 0);
+    }
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
 static void test_typed_reads_tell_missing_type_and_range_apart(void **state)
 {
     ses_session *session = agent_session(*state, "{\"s\":\"stored\",\"n\":7,\"e\":\"a\\nb\"}");
@@ -138,7 +172,7 @@ static void test_typed_reads_tell_missing_type_and_range_apart(void **state)
     assert_ok(ses_tracked_get_double(tracked, "f", &number, &error));
     assert_true(number == 1.5);
 
-    assert_code(SES_NOTFOUND, ses_tracked_get_string(tracked, "gone", &text, NULL, &error));
+    assert_code(SES_ABSENT, ses_tracked_get_string(tracked, "gone", &text, NULL, &error));
     assert_code(SES_TYPE, ses_tracked_get_string(tracked, "b", &text, NULL, &error));
     assert_code(SES_TYPE, ses_tracked_get_string(tracked, "n", &text, NULL, &error));
     assert_code(SES_TYPE, ses_tracked_get_int64(tracked, "f", &integer, &error));
@@ -151,8 +185,7 @@ static void test_typed_reads_tell_missing_type_and_range_apart(void **state)
     assert_ok(ses_tracked_set(tracked, "lone", "\"\\ud800\"", SES_NUL, &error));
     assert_code(SES_RANGE, ses_tracked_get_string(tracked, "lone", &text, NULL, &error));
     assert_ok(ses_tracked_remove(tracked, "own", &error));
-    assert_code(SES_NOTFOUND, ses_tracked_get_string(tracked, "own", &text, NULL, &error));
-    assert_message("this view removed it");
+    assert_code(SES_ABSENT, ses_tracked_get_string(tracked, "own", &text, NULL, &error));
     ses_tracked_close(tracked);
     ses_session_close(session);
 }
@@ -737,6 +770,7 @@ int main(void)
         TEST(test_reads_see_own_writes_then_temp_then_the_session),
         TEST(test_every_kind_of_value_is_written_exactly),
         TEST(test_doubles_are_the_shortest_text_that_reads_back),
+        TEST(test_a_missing_key_is_no_error),
         TEST(test_typed_reads_tell_missing_type_and_range_apart),
         TEST(test_append_puts_the_delta_in_and_leaves_the_view_clean),
         TEST(test_splicing_keeps_every_other_byte),

@@ -131,12 +131,10 @@ static void before_agent(ses_store *store, ses_session *session)
 {
     ses_tracked *tracked = NULL;
     ses_error error;
-    int64_t messages = 0;
+    int64_t messages = 0; /* as it stays before the first message of all */
 
     must(ses_track(session, 0, &tracked, &error), &error);
-    int code = ses_tracked_get_int64(tracked, "user:messages", &messages, &error);
-    if (code != SES_NOTFOUND) /* the first message of all */
-        must(code, &error);
+    must(ses_tracked_get_int64(tracked, "user:messages", &messages, &error), &error);
     must(ses_tracked_set_int64(tracked, "user:messages", messages + 1, &error), &error);
     append(store, session, tracked, build(store, session, travel_agent.name));
     ses_tracked_close(tracked);
