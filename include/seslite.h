@@ -299,7 +299,8 @@ typedef struct ses_session ses_session;
 
 /*
  * An event as it was stored. Borrowed from a session or a cursor, which says until when. Later versions
- * append members, so never copy the struct by value or make one.
+ * append members, so never copy the struct by value or make one. `json` is handed out as it stands in the
+ * file: where another program has written there, it may not be JSON.
  */
 typedef struct ses_event {
     int64_t seq;     /* 1, 2, 3 ... in the order of commit */
@@ -529,11 +530,15 @@ SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const 
  * The state a handle shows: the scopes merged (keys carry their prefix), `temp:` values of the invocation
  * included. A look-up costs the same whatever the size of the state. Texts are borrowed until the next call
  * that appends, refreshes, ends the invocation or closes the handle.
+ *
+ * Another program may have written to the file: a value that is not JSON, or a key that breaks the rules of its
+ * scope, is CORRUPT, and the message names the key. This is found when it is first shown, by these calls, by
+ * views and by templates; the other keys can still be read, one by one.
  */
 
 /* All of it as one JSON object: app, user, session, temp, each by key; values with the bytes that went in.
- * `*len` (may be NULL) is its length. NULL only when memory is out. */
-SES_API const char *ses_state_json(const ses_session *session, size_t *len);
+ * `len` may be NULL. */
+SES_API int ses_state_json(const ses_session *session, const char **json, size_t *len, ses_error *error);
 
 /* One value as JSON text. `len` may be NULL. A key that is missing is no error: this call and the next ones
  * return SES_ABSENT, and leave a number or flag as it was, so that it can hold a default; a text is NULL, and

@@ -67,8 +67,7 @@ int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const c
     } else if (code == SES_ABSENT && len) {
         *len = 0;
     } else if (code == SES_OK) {
-        code = typed_is_string(value, name, error);
-        if (code == SES_OK && !own->text)
+        if (!own->text)
             code = typed_text(value, name, tracked->allocator, &own->text, &own->text_len, error);
         if (code == SES_OK) {
             *text = own->text;
@@ -103,7 +102,8 @@ int ses_tracked_get_bool(const ses_tracked *tracked, const char *name, int *valu
 int ses_tracked_has(const ses_tracked *tracked, const char *name)
 {
     struct span value;
-    return find_value(tracked, name, "", &value, NULL) == SES_OK;
+    int code = find_value(tracked, name, "", &value, NULL);
+    return code == SES_OK || code == SES_CORRUPT; /* a key with a damaged value is there */
 }
 
 int ses_tracked_changed(const ses_tracked *tracked)

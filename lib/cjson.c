@@ -69,15 +69,9 @@ int ses_state_cjson(const ses_session *session, cJSON **state, ses_error *error)
 
     if (code == SES_OK) {
         *state = NULL;
-        code = cjson_need(session, "session", error);
+        code = ses_state_json(session, &json, &len, error);
     }
-    if (code == SES_OK) {
-        json = ses_state_json(session, &len);
-        code = json ? cjson_parse(json, len, state, error) : cjson_tell(error, SES_NOMEM, "out of memory");
-    }
-    if (code == SES_OK)
-        cjson_tell(error, SES_OK, "%s", "");
-    return code;
+    return code == SES_OK ? cjson_parse(json, len, state, error) : code;
 }
 
 int ses_event_cjson(const ses_event *event, cJSON **tree, ses_error *error)

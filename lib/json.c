@@ -19,10 +19,15 @@ static const char *const TOO_DEEP = "nested more than 1000 levels deep";
 static const char *const OBJECT_GOES_ON = "a comma or } is due in an object";
 static const char *const ARRAY_GOES_ON = "a comma or ] is due in an array";
 
+static ALWAYS_INLINE bool is_white(char byte)
+{
+    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
 static ALWAYS_INLINE void skip_space(struct json_reader *reader)
 {
     const char *p = reader->at;
-    while (p < reader->end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
+    while (p < reader->end && is_white(*p))
         p++;
     reader->at = p;
 }
@@ -63,6 +68,17 @@ enum json_type json_peek(struct json_reader *reader)
 {
     skip_space(reader);
     return reader->at < reader->end ? type_of_byte(*reader->at) : JSON_NONE;
+}
+
+struct span json_trim(struct span value)
+{
+    while (value.len > 0 && is_white(value.ptr[0])) {
+        value.ptr++;
+        value.len--;
+    }
+    while (value.len > 0 && is_white(value.ptr[value.len - 1]))
+        value.len--;
+    return value;
 }
 
 enum json_type json_type_of(struct span value)

@@ -31,7 +31,8 @@ enum json_type { JSON_NONE, JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON
 SESLITE_PRIVATE void json_start(struct json_reader *reader, const char *text, size_t len);
 /* The type of the value that comes next, as its first byte tells; JSON_NONE when none can begin so. */
 SESLITE_PRIVATE enum json_type json_peek(struct json_reader *reader);
-/* The type of a value that was accepted before. */
+/* A value that was accepted before, without the white space around it; and its type. */
+SESLITE_PRIVATE struct span json_trim(struct span value);
 SESLITE_PRIVATE enum json_type json_type_of(struct span value);
 
 /* Each of these moves on and returns true, or returns false with `wrong` set. */

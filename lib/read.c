@@ -25,8 +25,11 @@ static int keep_text(struct read_job *job, struct span text, ses_error *error)
 
 static int keep_value(void *context, struct span key, struct span value, ses_error *error)
 {
+    struct read_job *job = context;
+    int code = state_check_value(job->name, value, error);
+
     (void)key;
-    return keep_text(context, value, error);
+    return code == SES_OK ? keep_text(job, value, error) : code;
 }
 
 static int read_one(struct read_job *job, struct db *db, const struct session_row *row, ses_error *error)
@@ -54,10 +57,10 @@ static int read_all(struct read_job *job, struct db *db, const struct session_ro
         code = state_load(&state, db, SCOPE_USER, row->user_id, error);
     if (code == SES_OK)
         code = state_load(&state, db, SCOPE_SESSION, row->id, error);
-    if (code == SES_OK) {
-        json.ptr = state_to_json(&state, &json.len);
-        code = json.ptr ? keep_text(job, json, error) : error_nomem(error);
-    }
+    if (code == SES_OK)
+        code = state_to_json(&state, &json, error);
+    if (code == SES_OK)
+        code = keep_text(job, json, error);
     state_free(&state);
     return code;
 }

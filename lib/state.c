@@ -276,32 +276,104 @@ struct state_entry *const *state_sorted(const struct state *state)
     return view->sorted;
 }
 
-const char *state_to_json(const struct state *state, size_t *len)
-{
-    struct state_view *view = state->view;
-    struct state_entry *const *sorted = state_sorted(state);
+/* -------------------------------------------------------------------------------------------- checking */
 
-    if (!view->json && sorted) {
-        struct buffer json;
-        size_t total = state_count(state);
+static int check_stored_name(const struct state_entry *entry, ses_error *error)
+{
+    static const char advice[] = "; another program wrote it: rename or delete it with the sqlite3 program";
+    struct span name = entry_name_span(entry);
+    int code = SES_OK;
+
+    if (scope_of(name, NULL) != entry->scope)
+        code = error_set(
+            error, SES_CORRUPT,
+            "the state of the session has a key \"%.200s\", whose prefix is that of another scope%s",
+            entry->bytes, advice);
+    else if (scope_check_name(name, NULL) != SES_OK)
+        code = error_set(
+            error, SES_CORRUPT,
+            "the stored state key \"%.200s\" is not UTF-8 without a NUL, of at most %d bytes after its "
+            "prefix%s",
+            entry->bytes, SES_ID_MAX, advice);
+    return code;
+}
+
+int state_check_value(const char *name, struct span value, ses_error *error)
+{
+    struct json_reader reader;
+    int code = SES_OK;
+
+    json_start(&reader, value.ptr, value.len);
+    reader.depth = 1; /* so deep it stands in the merged state */
+    if (!json_skip(&reader, NULL) || !json_finish(&reader))
+        code = error_set(
+            error, SES_CORRUPT,
+            "the stored value of \"%.200s\" is not JSON (at byte %zu: %s); another program wrote it: "
+            "correct or delete it with the sqlite3 program",
+            name, (size_t)(reader.wrong_at - reader.text), reader.wrong);
+    return code;
+}
+
+int state_entry_check(struct state_entry *entry, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (!entry->checked) {
+        code = check_stored_name(entry, error);
+        if (code == SES_OK)
+            code = state_check_value(entry->bytes, state_entry_value(entry), error);
+        entry->checked = code == SES_OK;
+    }
+    return code;
+}
+
+/* --------------------------------------------------------------------------------------------- showing */
+
+static int add_members(const struct state *state, struct state_entry *const *sorted, struct buffer *json,
+                       ses_error *error)
+{
+    size_t total = state_count(state);
+    int code = SES_OK;
+
+    for (size_t i = 0; i < total && code == SES_OK; i++) {
+        struct span value = state_entry_value(sorted[i]);
+        code = state_entry_check(sorted[i], error);
+        if (code == SES_OK) {
+            buffer_add(json, ",", i > 0 ? 1 : 0);
+            json_add_string(json, sorted[i]->bytes, sorted[i]->name_len);
+            buffer_add(json, ":", 1);
+            buffer_add(json, value.ptr, value.len);
+        }
+    }
+    return code;
+}
+
+static int view_make_json(const struct state *state, ses_error *error)
+{
+    struct state_entry *const *sorted = state_sorted(state);
+    struct buffer json;
+    int code = sorted ? SES_OK : error_nomem(error);
+
+    if (code == SES_OK) {
         buffer_init(&json, state->allocator);
         buffer_add(&json, "{", 1);
-        for (size_t i = 0; i < total; i++) {
-            struct span value = state_entry_value(sorted[i]);
-            buffer_add(&json, ",", i > 0 ? 1 : 0);
-            json_add_string(&json, sorted[i]->bytes, sorted[i]->name_len);
-            buffer_add(&json, ":", 1);
-            buffer_add(&json, value.ptr, value.len);
-        }
+        code = add_members(state, sorted, &json, error);
         buffer_add(&json, "}", 1);
-        if (json.failed)
+        if (code == SES_OK && json.failed)
+            code = error_nomem(error);
+        if (code != SES_OK)
             buffer_free(&json);
-        view->json = json.data;
-        view->json_len = json.len;
+        state->view->json = json.data;
+        state->view->json_len = json.len;
     }
-    if (len)
-        *len = view->json_len;
-    return view->json;
+    return code;
+}
+
+int state_to_json(const struct state *state, struct span *json, ses_error *error)
+{
+    int code = state->view->json ? SES_OK : view_make_json(state, error);
+    *json = (struct span){state->view->json, state->view->json_len};
+    return code;
 }
 
 int state_entry_text(const struct state *state, struct state_entry *entry, ses_error *error)
@@ -401,6 +473,7 @@ int state_stage(struct state *state, const struct delta *delta, enum scope from,
             if (entry && memory_grow(state->allocator, &entries, &changes->capacity, changes->count + 1,
                                      sizeof(struct state_entry *))) {
                 entry->removes = op->removes;
+                entry->checked = true;
                 changes->entries = entries;
                 changes->entries[changes->count++] = entry;
             } else {

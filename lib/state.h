@@ -12,6 +12,8 @@ struct state_entry {
     uint64_t hash;
     enum scope scope;
     bool removes; /* in staged changes: takes the key away */
+    bool
+        checked; /* the key and the value obey the rules: an event brought them, or state_entry_check saw them */
     size_t name_len;
     size_t value_len;
     char *text; /* the unescaped string, made when first asked for */
@@ -43,8 +45,16 @@ SESLITE_PRIVATE size_t state_count(const struct state *state);
 SESLITE_PRIVATE struct state_entry *state_find(const struct state *state, struct span name);
 /* NULL: out of memory. Borrowed until the state changes. */
 SESLITE_PRIVATE struct state_entry *const *state_sorted(const struct state *state);
-SESLITE_PRIVATE const char *state_to_json(const struct state *state, size_t *len);
-/* The entry's value as unescaped text, made once. RANGE, NOMEM. */
+/* Borrowed until the state changes. CORRUPT, NOMEM. */
+SESLITE_PRIVATE int state_to_json(const struct state *state, struct span *json, ses_error *error);
+/*
+ * To be called before the key or the value of an entry is shown, as another program may have written the row:
+ * CORRUPT when the key breaks the rules of its scope, or the value is not JSON. state_check_value is the half of
+ * it for a value that is no entry.
+ */
+SESLITE_PRIVATE int state_entry_check(struct state_entry *entry, ses_error *error);
+SESLITE_PRIVATE int state_check_value(const char *name, struct span value, ses_error *error);
+/* The entry's value, which is checked, as unescaped text, made once. TYPE, RANGE, NOMEM. */
 SESLITE_PRIVATE int state_entry_text(const struct state *state, struct state_entry *entry, ses_error *error);
 
 /* Reads one scope from the store, in place of what was there. On failure the state is as before. */

@@ -1,4 +1,4 @@
-/* A state value, JSON text, as a C type. `name` is the key's, for the message. */
+/* A state value, JSON text that was accepted before, as a C type. `name` is the key's, for the message. */
 #ifndef SESLITE_TYPED_H
 #define SESLITE_TYPED_H
 
@@ -8,9 +8,7 @@
 SESLITE_PRIVATE int typed_int64(struct span value, const char *name, int64_t *number, ses_error *error);
 SESLITE_PRIVATE int typed_double(struct span value, const char *name, double *number, ses_error *error);
 SESLITE_PRIVATE int typed_bool(struct span value, const char *name, int *flag, ses_error *error);
-SESLITE_PRIVATE int typed_is_string(struct span value, const char *name, ses_error *error);
-/* A string unescaped, with a NUL behind it, to be freed by memory_free. CORRUPT when it is no whole string.
- */
+/* A string unescaped, with a NUL after it, to be freed by memory_free. */
 SESLITE_PRIVATE int typed_text(struct span value, const char *name, const ses_allocator *allocator,
                                char **text, size_t *len, ses_error *error);
 

@@ -5,9 +5,23 @@
 #include "session.h"
 #include "typed.h"
 
-const char *ses_state_json(const ses_session *session, size_t *len)
+int ses_state_json(const ses_session *session, const char **json, size_t *len, ses_error *error)
 {
-    return state_to_json(&session->state, len);
+    struct span all;
+    int code = session_check(session, error);
+
+    if (json)
+        *json = NULL;
+    if (code == SES_OK)
+        code = check_argument(json, "json", error);
+    if (code == SES_OK)
+        code = state_to_json(&session->state, &all, error);
+    if (code == SES_OK) {
+        *json = all.ptr;
+        if (len)
+            *len = all.len;
+    }
+    return code;
 }
 
 size_t ses_state_count(const ses_session *session)
@@ -27,8 +41,7 @@ static int find_entry(const ses_session *session, const char *name, const void *
         code = check_argument(output, "output", error);
     if (code == SES_OK) {
         *entry = state_find(&session->state, (struct span){name, strlen(name)});
-        if (!*entry)
-            code = SES_ABSENT;
+        code = *entry ? state_entry_check(*entry, error) : SES_ABSENT;
     }
     return code;
 }
@@ -60,8 +73,6 @@ int ses_state_string(const ses_session *session, const char *name, const char **
         *text = NULL;
     int code = find_entry(session, name, text, &entry, error);
 
-    if (code == SES_OK)
-        code = typed_is_string(state_entry_value(entry), name, error);
     if (code == SES_OK)
         code = state_entry_text(&session->state, entry, error);
     if (code >= 0) {
@@ -106,9 +117,8 @@ int ses_state_at(const ses_session *session, size_t index, const char **name, co
         code = error_set(error, SES_NOTFOUND, "the state has %zu keys", state_count(&session->state));
     } else if (code == SES_OK) {
         struct state_entry *const *sorted = state_sorted(&session->state);
-        if (!sorted) {
-            code = error_nomem(error);
-        } else {
+        code = sorted ? state_entry_check(sorted[index], error) : error_nomem(error);
+        if (code == SES_OK) {
             struct span value = state_entry_value(sorted[index]);
             if (name)
                 *name = state_entry_name(sorted[index]);

@@ -59,12 +59,8 @@ static void faults_dump(struct faults *faults, ses_store *store, const ses_key *
 
     STEP(SES_OK, ses_get(store, key, NULL, &session, &error));
     if (session) {
-        const char *json = ses_state_json(session, NULL);
-        if (!json) {
-            faults->lift();
-            faults->failures++;
-            json = ses_state_json(session, NULL);
-        }
+        const char *json = NULL;
+        STEP(SES_OK, ses_state_json(session, &json, NULL, &error));
         len += (size_t)snprintf(faults->dump + len, sizeof faults->dump - len, "%s version %d\n%s\n",
                                 key->session, (int)ses_session_version(session), json);
         for (size_t i = 0; i < ses_session_event_count(session); i++) {

@@ -58,6 +58,14 @@ void support_folder_remove(char *folder)
     free(folder);
 }
 
+const char *support_state(const ses_session *session, size_t *len)
+{
+    const char *json = NULL;
+    ses_error error;
+    assert_ok(ses_state_json(session, &json, len, &error));
+    return json;
+}
+
 int64_t support_clock(void *now)
 {
     return *(const int64_t *)now;

@@ -47,6 +47,9 @@ void fixture_reopen(struct fixture *fixture);
 
 int64_t support_clock(void *now);
 
+/* ses_state_json, which must succeed. `len` may be NULL. */
+const char *support_state(const ses_session *session, size_t *len);
+
 /* The steady clock of the system; and a pause by it. */
 int64_t support_steady_us(void);
 void support_pause_us(long us);

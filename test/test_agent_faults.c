@@ -98,7 +98,7 @@ static char *scene_text(struct scene *scene)
 
     assert_ok(ses_tracked_delta(scene->tracked, &delta, NULL, &error));
     const char *invocation = ses_invocation_id(scene->session);
-    snprintf(text, 65536, "%s %s %s %s %lld %zu", delta, ses_state_json(scene->session, NULL),
+    snprintf(text, 65536, "%s %s %s %s %lld %zu", delta, support_state(scene->session, NULL),
              ses_builder_json(scene->builder, NULL), invocation ? invocation : "-",
              (long long)ses_session_version(scene->session), ses_session_event_count(scene->session));
     ses_free(delta);

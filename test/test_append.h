@@ -62,7 +62,7 @@ static inline void assert_handle_is_current(ses_store *store, const ses_session 
 
 static inline void assert_state(const ses_session *session, const char *expected)
 {
-    assert_string_equal(ses_state_json(session, NULL), expected);
+    assert_string_equal(support_state(session, NULL), expected);
 }
 
 static inline void assert_stored_state(ses_store *store, const ses_key *of, const char *expected)

@@ -162,7 +162,7 @@ static void assert_state_of(const ses_session *session, const char *value)
         assert_ok(ses_state_get(session, names[i], &json, &len, &error));
         assert_bytes(value, json, len);
     }
-    json = ses_state_json(session, &len);
+    json = support_state(session, &len);
     assert_bytes(whole, json, len);
     free(whole);
 }
@@ -297,7 +297,7 @@ static void test_names_of_keys_are_texts(void **state)
         assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
         assert_int_equal(ses_state_count(session), i + 1);
     }
-    assert_ok(ses_create(fixture->store, &(ses_key){"app", "user", "copy"}, ses_state_json(session, NULL),
+    assert_ok(ses_create(fixture->store, &(ses_key){"app", "user", "copy"}, support_state(session, NULL),
                          SES_NUL, NULL, &error));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char expected[16];

@@ -116,7 +116,7 @@ static void test_looking_rounds_and_cuts_but_what_is_stored_stays(void **state)
     assert_code(SES_INVALID,
                 ses_create_cjson(fixture->store, &(ses_key){"app", "user", "copy"}, tree, NULL, &error));
     cJSON_Delete(tree);
-    assert_string_equal(ses_state_json(session, NULL), json);
+    assert_string_equal(support_state(session, NULL), json);
     ses_session_close(session);
 }
 

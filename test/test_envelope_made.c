@@ -376,7 +376,7 @@ static void test_an_id_that_cannot_be_made_fails_the_append(void **state)
     }
     assert_ok(ses_refresh(session, &error));
     assert_int_equal(ses_session_version(session), 0);
-    assert_string_equal(ses_state_json(session, NULL), "{}");
+    assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
 }
 

@@ -62,7 +62,7 @@ static int teardown(void **state)
 static char *snapshot(const ses_session *session)
 {
     struct text out = {NULL, 0};
-    const char *json = ses_state_json(session, NULL);
+    const char *json = support_state(session, NULL);
 
     text_printf(&out, "%s/%s/%s version %lld last %lld stored %lld times %lld %lld, %zu keys\n",
                 ses_session_app(session), ses_session_user(session), ses_session_id(session),

@@ -156,7 +156,7 @@ static void fail_commit(struct fixture *fixture, enum commit_does how)
     assert_int_equal(stored(fixture->store, "new"), -1);
     assert_int_equal(ses_session_version(session), 0); /* the handle is as before */
     assert_int_equal(ses_session_event_count(session), 0);
-    assert_string_equal(ses_state_json(session, NULL), "{}");
+    assert_string_equal(support_state(session, NULL), "{}");
 
     assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error)); /* and both can be used */
     append(fixture->store, "a", "{}");

@@ -276,7 +276,7 @@ static void test_own_ids_that_fail_or_break_the_rules_are_invalid(void **state)
     assert_ok(ses_list(fixture->store, "app", NULL, NULL, &page, &error));
     assert_int_equal(ses_list_count(page), 1);
     assert_int_equal(ses_session_stored(ses_list_session(page, 0)), 0);
-    assert_string_equal(ses_state_json(ses_list_session(page, 0), NULL), "{}");
+    assert_string_equal(support_state(ses_list_session(page, 0), NULL), "{}");
     ses_list_close(page);
 }
 

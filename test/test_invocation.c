@@ -51,7 +51,7 @@ static void test_everyone_in_the_invocation_sees_its_temp_values(void **state)
     struct fixture *fixture = *state;
     ses_session *other = NULL;
     assert_ok(ses_get(fixture->store, &agent_key, NULL, &other, &error));
-    assert_string_equal(ses_state_json(other, NULL), "{}");
+    assert_string_equal(support_state(other, NULL), "{}");
     ses_session_close(other);
     ses_tracked_close(agent);
     ses_tracked_close(tool);
@@ -66,9 +66,9 @@ static void test_beginning_another_takes_the_values_away(void **state)
     assert_ok(ses_invocation_begin(session, "e-1", &error));
     append_temp(session, "e-1", "t", 1);
     assert_ok(ses_invocation_begin(session, "e-1", &error)); /* the current one: nothing changes */
-    assert_string_equal(ses_state_json(session, NULL), "{\"kept\":1,\"temp:t\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"kept\":1,\"temp:t\":1}");
     assert_ok(ses_invocation_begin(session, "e-2", &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"kept\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"kept\":1}");
     assert_string_equal(ses_invocation_id(session), "e-2");
     ses_session_close(session);
 }
@@ -81,11 +81,11 @@ static void test_an_event_of_another_begins_that_one(void **state)
     assert_ok(ses_invocation_begin(session, "e-1", &error));
     append_temp(session, "e-1", "t", 1);
     append_temp(session, "e-2", "u", 2);
-    assert_string_equal(ses_state_json(session, NULL), "{\"temp:u\":2}");
+    assert_string_equal(support_state(session, NULL), "{\"temp:u\":2}");
     assert_string_equal(ses_invocation_id(session), "e-2");
     assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
     assert_null(ses_invocation_id(session));
-    assert_string_equal(ses_state_json(session, NULL), "{}");
+    assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
 }
 
@@ -122,7 +122,7 @@ static void test_ids_have_rules(void **state)
     assert_message("invocation");
     assert_code(SES_MISUSE, ses_invocation_begin(NULL, "e", &error));
     assert_string_equal(ses_invocation_id(session), "e-1");
-    assert_string_equal(ses_state_json(session, NULL), "{\"temp:t\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"temp:t\":1}");
     id[SES_ID_MAX] = '\0';
     assert_ok(ses_invocation_begin(session, id, &error));
     assert_string_equal(ses_invocation_id(session), id);

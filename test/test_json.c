@@ -165,7 +165,7 @@ static char *describe(const ses_session *session)
     fprintf(out, "version %lld, last %lld, stored %lld, updated %lld\n%s\n",
             (long long)ses_session_version(session), (long long)ses_session_last_seq(session),
             (long long)ses_session_stored(session), (long long)ses_session_update_time(session),
-            ses_state_json(session, NULL));
+            support_state(session, NULL));
     for (size_t i = 0; i < ses_session_event_count(session); i++)
         fprintf(out, "%s\n", ses_session_event(session, i)->json);
     assert_int_equal(fclose(out), 0);
@@ -400,7 +400,7 @@ static void test_no_text_is_misuse_and_no_state_is_an_empty_one(void **state)
     assert_code(SES_MISUSE, ses_append_batch(witness.session, batch, 1, NULL, NULL, &error));
     witness_end(&witness);
     assert_ok(ses_create(witness.fixture->store, &fresh_key, NULL, SES_NUL, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"app:v\":0,\"user:v\":0}");
+    assert_string_equal(support_state(session, NULL), "{\"app:v\":0,\"user:v\":0}");
     ses_session_close(session);
 }
 

@@ -96,7 +96,7 @@ static void test_the_length_counts_and_not_the_nul(void **state)
     ses_error error;
 
     assert_ok(ses_create(fixture->store, &key, "{\"a\":1}{\"b\":2}", 7, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"a\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"a\":1}");
     assert_ok(ses_append(session, "{\"id\":\"e\",\"timestamp\":1}garbage", 24, NULL, NULL, &error));
     assert_string_equal(ses_session_event(session, 0)->json, "{\"id\":\"e\",\"timestamp\":1}");
     assert_code(SES_JSON, ses_append(session, "{\"id\":\"f\"}", 9, NULL, NULL, &error));

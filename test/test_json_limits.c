@@ -108,7 +108,7 @@ static void create_nested(ses_store *store, const struct place *place, enum shap
     assert_code(SES_NOTFOUND, ses_get(store, &key, NULL, &session, &error));
     assert_ok(ses_create(store, &key, good, SES_NUL, &session, &error));
     if (!strstr(place->before, "temp:"))
-        assert_string_equal(ses_state_json(session, NULL), good);
+        assert_string_equal(support_state(session, NULL), good);
     ses_session_close(session);
     free(good);
     free(bad);

@@ -325,7 +325,7 @@ static void check_listed_state(ses_store *store, const char *user, size_t limit,
         char *token = ses_list_token(page) ? strdup(ses_list_token(page)) : NULL;
         for (size_t i = 0; i < ses_list_count(page); i++, at++) {
             assert_true(at < count);
-            assert_string_equal(ses_state_json(ses_list_session(page, i), NULL), expected[at]);
+            assert_string_equal(support_state(ses_list_session(page, i), NULL), expected[at]);
         }
         ses_list_close(page);
         free((char *)(uintptr_t)options.token);
@@ -397,7 +397,7 @@ static void test_page_is_a_snapshot_without_events(void **state)
                                 "{\"actions\":{\"stateDelta\":{\"own\":4,\"app:a\":5}}}", SES_NUL, NULL, NULL,
                                 &error));
     assert_ok(ses_delete_user(fixture->store, "app", "alice", NULL, NULL, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"app:a\":\"A\",\"user:u\":2,\"own\":3}");
+    assert_string_equal(support_state(session, NULL), "{\"app:a\":\"A\",\"user:u\":2,\"own\":3}");
     fixture_reopen(fixture);
     assert_int_equal(ses_list_count(page), 1);
     assert_string_equal(ses_session_id(session), "s");

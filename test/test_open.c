@@ -204,7 +204,7 @@ static void write_and_read_again(const char *path)
     assert_ok(ses_store_info(store, &info, &error));
     assert_string_equal(info.path, path);
     assert_ok(ses_get(store, &key, NULL, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"k\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"k\":1}");
     ses_session_close(session);
     ses_close(store);
 }

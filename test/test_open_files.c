@@ -325,7 +325,7 @@ static void test_read_only(void **state)
     assert_int_equal(info.schema_version, 1);
 
     assert_ok(ses_get(store, &key, NULL, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"k\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"k\":1}");
     assert_int_equal(ses_session_event_count(session), 1);
     assert_ok(ses_refresh(session, &error));
     assert_code(SES_EXISTING, ses_get_or_create(store, &key, NULL, 0, &created, &error));

@@ -204,6 +204,12 @@ static int call_state_get(struct made *made, ses_error *error)
     return ses_state_get(made->session, "n", &json, NULL, error);
 }
 
+static int call_state_json(struct made *made, ses_error *error)
+{
+    const char *json = NULL;
+    return ses_state_json(made->session, &json, NULL, error);
+}
+
 static int call_state_string(struct made *made, ses_error *error)
 {
     const char *text = NULL;
@@ -255,8 +261,9 @@ static const struct call handle_calls[] = {CALL(append_partial_by_key), CALL(emp
                                            CALL(append_partial),        CALL(empty_batch),
                                            CALL(cursor_next_in_page),   CALL(invocation_end)};
 
-static const struct call state_calls[] = {CALL(state_get),    CALL(state_string), CALL(state_int64),
-                                          CALL(state_double), CALL(state_bool),   CALL(state_at)};
+static const struct call state_calls[] = {CALL(state_get),   CALL(state_json),   CALL(state_string),
+                                          CALL(state_int64), CALL(state_double), CALL(state_bool),
+                                          CALL(state_at)};
 
 /* How many of the calls are not refused with MISUSE. */
 static int count_not_refused(struct made *made, const struct call *calls, size_t count)
@@ -298,7 +305,7 @@ static void refused_after_close(const struct folder *folder, const struct call *
     assert_string_equal(ses_session_id(made.session), "session");
     assert_int_equal(ses_session_version(made.session), 3);
     assert_int_equal(ses_list_count(made.page), 1);
-    assert_non_null(ses_state_json(made.session, NULL));
+    assert_non_null(support_state(made.session, NULL));
     free_all(&made);
     assert_no_blocks(&made.memory);
     assert_query(folder->path, "SELECT count(*), max(seq) FROM events", "3|3\n");

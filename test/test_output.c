@@ -62,7 +62,7 @@ static void test_appending_in_one_call(void **state)
                             "done") ",\"actions\":{\"stateDelta\":{\"z\":1,\"user:answer\":\"done\"}}}");
     assert_int_equal(appended.seq, 1);
     assert_false(ses_tracked_changed(tracked));
-    assert_string_equal(ses_state_json(session, NULL), "{\"user:answer\":\"done\",\"z\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"user:answer\":\"done\",\"z\":1}");
     /* Nothing of its own, and nothing to save: the event as it is. */
     assert_ok(ses_output_append(tracked, "{\"id\":\"y\",\"timestamp\":1,\"author\":\"you\"" SAYS("no") "}",
                                 SES_NUL, "me", "user:answer", NULL, NULL, &error));
@@ -71,7 +71,7 @@ static void test_appending_in_one_call(void **state)
     assert_ok(ses_tracked_set(tracked, "z", "2", SES_NUL, &error));
     assert_ok(
         ses_output_append(tracked, "{\"author\":\"you\"}", SES_NUL, "me", "answer", NULL, NULL, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"user:answer\":\"done\",\"z\":2}");
+    assert_string_equal(support_state(session, NULL), "{\"user:answer\":\"done\",\"z\":2}");
     /* A clean view, and a text to save, for this invocation only. */
     assert_ok(ses_output_append(tracked, BY("me", SAYS("temporary")), SES_NUL, "me", "temp:answer", NULL,
                                 NULL, &error));

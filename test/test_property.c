@@ -42,7 +42,7 @@ static void check_handle(struct handle *handle)
     const struct session *session = session_of(handle);
     char json[2000];
 
-    assert_string_equal(ses_state_json(handle->session, NULL), view_json(handle->view, json));
+    assert_string_equal(support_state(handle->session, NULL), view_json(handle->view, json));
     assert_int_equal(ses_session_version(handle->session), handle->version);
     assert_int_equal(ses_session_last_seq(handle->session), handle->version);
     assert_int_equal(ses_session_stored(handle->session), handle->version);

@@ -102,7 +102,7 @@ static void check_list(ses_store *store, const struct model *model, int app, int
             seen[slot] = true;
             clear_values(view[TEMP]);
             model_view(model, slot, view);
-            assert_string_equal(ses_state_json(session, NULL), view_json(view, json));
+            assert_string_equal(support_state(session, NULL), view_json(view, json));
             assert_int_equal(ses_session_version(session), model->sessions[slot].count);
             assert_int_equal(ses_session_update_time(session), model->sessions[slot].updated_us);
             if (before >= 0)

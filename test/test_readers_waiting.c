@@ -207,7 +207,7 @@ static void test_no_reader_waits_for_a_writer(void **state)
     join_call(&writer);
     assert_int_equal(writer.code, SES_OK);
     assert_int_equal(count_events(fixture->store), EVENTS + 1);
-    assert_string_equal(ses_state_json(session, NULL), "{\"k\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"k\":1}");
     ses_session_close(session);
 }
 

@@ -250,7 +250,7 @@ static void assert_session(const struct recording *recording, const ses_session 
         latest = time > latest ? time : latest;
     }
     assert_int_equal(ses_session_update_time(session), latest);
-    assert_state_is_the_recorded(recording, ses_state_json(session, NULL));
+    assert_state_is_the_recorded(recording, support_state(session, NULL));
 }
 
 static void assert_stored(const struct recording *recording, ses_store *store)

@@ -28,7 +28,7 @@ static ses_session *get(ses_store *store, const ses_key *which, const ses_range 
 static char *describe(const ses_session *session)
 {
     size_t len = 0;
-    const char *json = ses_state_json(session, &len);
+    const char *json = support_state(session, &len);
     size_t room = len + 2000;
     char *text = malloc(room);
 
@@ -122,13 +122,13 @@ static void test_handle_does_not_change_by_itself(void **state)
 
     assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, &error));
     ses_session *session = get(fixture->store, &key, NULL);
-    const char *json = ses_state_json(session, NULL);
+    const char *json = support_state(session, NULL);
     char *before = describe(session);
     append(fixture->store, &key, DELTA("\"a\":9,\"app:b\":9,\"user:c\":9"));
     assert_ok(ses_create(fixture->store, &same_user, "{\"app:b\":8}", SES_NUL, NULL, &error));
     char *after = describe(session);
     assert_string_equal(after, before);
-    assert_ptr_equal(ses_state_json(session, NULL), json);
+    assert_ptr_equal(support_state(session, NULL), json);
     free(before);
     free(after);
     ses_session_close(session);
@@ -152,7 +152,7 @@ static void test_refresh_brings_what_others_wrote(void **state)
     append(fixture->store, &key, DELTA("\"again\":" REMOVED ",\"user:goes\":" REMOVED));
     append(fixture->store, &key, DELTA("\"app:goes\":" REMOVED ",\"app:new\":9,\"user:new\":10"));
     assert_ok(ses_refresh(session, &error));
-    assert_string_equal(ses_state_json(session, NULL),
+    assert_string_equal(support_state(session, NULL),
                         "{\"app:new\":9,\"user:new\":10,\"new\":7,\"stays\":5}");
     assert_int_equal(ses_session_version(session), 5);
     assert_int_equal(ses_session_event_count(session), 5);
@@ -177,7 +177,7 @@ static void test_refresh_brings_shared_state_of_other_sessions(void **state)
     assert_ok(ses_create(fixture->store, &same_app, "{\"app:a\":7,\"user:c\":8}", SES_NUL, NULL, &error));
     append(fixture->store, &same_app, DELTA("\"app:b\":" REMOVED));
     assert_ok(ses_refresh(session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"app:a\":7,\"user:c\":4,\"user:d\":5}");
+    assert_string_equal(support_state(session, NULL), "{\"app:a\":7,\"user:c\":4,\"user:d\":5}");
     assert_int_equal(ses_session_version(session), 0);
     assert_int_equal(ses_session_event_count(session), 0);
     ses_session_close(session);
@@ -195,7 +195,7 @@ static void test_refresh_keeps_temp_values(void **state)
     append(fixture->store, &key,
            "{\"invocationId\":\"j\",\"actions\":{\"stateDelta\":{\"temp:t\":2,\"a\":3}}}");
     assert_ok(ses_refresh(session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"a\":3,\"temp:t\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"a\":3,\"temp:t\":1}");
     ses_session_close(session);
 }
 
@@ -222,8 +222,8 @@ static void test_refresh_of_a_handle_with_a_range(void **state)
     assert_int_equal(ses_session_event(with_zero, 0)->seq, 3);
     assert_int_equal(ses_session_event_count(with_one), 2);
     assert_int_equal(ses_session_event(with_one, 0)->seq, 2);
-    assert_string_equal(ses_state_json(without, NULL), "{\"a\":3,\"b\":4}");
-    assert_string_equal(ses_state_json(with_zero, NULL), "{\"a\":3,\"b\":4}");
+    assert_string_equal(support_state(without, NULL), "{\"a\":3,\"b\":4}");
+    assert_string_equal(support_state(with_zero, NULL), "{\"a\":3,\"b\":4}");
     assert_int_equal(ses_session_last_seq(without), 3);
     assert_int_equal(ses_session_stored(without), 3);
     assert_ok(ses_append(without, "{}", SES_NUL, NULL, NULL, &error)); /* it is current */
@@ -318,7 +318,7 @@ static void test_delete_takes_the_session_and_leaves_shared_state(void **state)
     assert_ok(ses_delete(fixture->store, &key, NULL, NULL));
     ses_session *session = NULL;
     assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"app:b\":2,\"user:c\":3}");
+    assert_string_equal(support_state(session, NULL), "{\"app:b\":2,\"user:c\":3}");
     assert_int_equal(ses_session_stored(session), 0);
     assert_ok(ses_append(session, "{\"id\":\"e\",\"author\":\"new\"}", SES_NUL, NULL, NULL, &error));
     ses_session_close(session);
@@ -345,13 +345,13 @@ static void test_delete_user_takes_everything_of_the_user_in_the_app(void **stat
     assert_code(SES_NOTFOUND, ses_get(fixture->store, &key, NULL, &session, &error));
     assert_code(SES_NOTFOUND, ses_get(fixture->store, &same_user, NULL, &session, &error));
     session = get(fixture->store, &same_app, NULL);
-    assert_string_equal(ses_state_json(session, NULL), "{\"app:b\":4,\"user:x\":6,\"own\":7}");
+    assert_string_equal(support_state(session, NULL), "{\"app:b\":4,\"user:x\":6,\"own\":7}");
     ses_session_close(session);
     session = get(fixture->store, &other_app, NULL);
-    assert_string_equal(ses_state_json(session, NULL), "{\"app:b\":9,\"user:x\":8}");
+    assert_string_equal(support_state(session, NULL), "{\"app:b\":9,\"user:x\":8}");
     ses_session_close(session);
     assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"app:b\":4}");
+    assert_string_equal(support_state(session, NULL), "{\"app:b\":4}");
     ses_session_close(session);
 }
 
@@ -388,7 +388,7 @@ static void check_old_handle(ses_store *store, ses_session *old)
     assert_code(SES_NOTFOUND, ses_append(old, DELTA("\"app:x\":1,\"a\":2"), SES_NUL, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_append(old, DELTA("\"app:x\":1,\"a\":2"), SES_NUL, &anyway, NULL, &error));
     assert_ok(ses_refresh(fresh, &error));
-    assert_string_equal(ses_state_json(fresh, NULL), "{\"fresh\":1}");
+    assert_string_equal(support_state(fresh, NULL), "{\"fresh\":1}");
     assert_int_equal(ses_session_stored(fresh), 0);
     ses_session_close(fresh);
 }
@@ -404,7 +404,7 @@ static void test_old_handle_never_reaches_a_session_made_again(void **state)
     check_old_handle(fixture->store, old);
     assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, &error));
     check_old_handle(fixture->store, old);
-    assert_string_equal(ses_state_json(old, NULL), "{\"a\":1}");
+    assert_string_equal(support_state(old, NULL), "{\"a\":1}");
     ses_session_close(old);
 }
 

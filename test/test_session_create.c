@@ -54,11 +54,11 @@ static void test_initial_state_goes_to_its_scopes(void **state)
     assert_ok(ses_create(fixture->store, &key,
                          "{\"own\":1, \"user:name\" : \"A\",\"app:theme\":{\"a\": [1, 2]},\"temp:t\":4}",
                          SES_NUL, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL),
+    assert_string_equal(support_state(session, NULL),
                         "{\"app:theme\":{\"a\": [1, 2]},\"user:name\":\"A\",\"own\":1}");
     assert_ok(ses_create(fixture->store, &same_user, "{}", SES_NUL, NULL, &error));
     assert_ok(ses_create(fixture->store, &same_app, "{}", SES_NUL, NULL, &error));
-    check_state(fixture->store, &key, ses_state_json(session, NULL));
+    check_state(fixture->store, &key, support_state(session, NULL));
     check_state(fixture->store, &same_user, "{\"app:theme\":{\"a\": [1, 2]},\"user:name\":\"A\"}");
     check_state(fixture->store, &same_app, "{\"app:theme\":{\"a\": [1, 2]}}");
     ses_session_close(session);
@@ -73,7 +73,7 @@ static void test_created_session_shows_shared_state_that_was_there(void **state)
     assert_ok(ses_create(fixture->store, &key, "{\"app:a\":1,\"app:b\":2,\"user:u\":3,\"own\":4}", SES_NUL,
                          NULL, &error));
     assert_ok(ses_create(fixture->store, &same_user, "{\"app:b\":5,\"mine\":6}", SES_NUL, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"app:a\":1,\"app:b\":5,\"user:u\":3,\"mine\":6}");
+    assert_string_equal(support_state(session, NULL), "{\"app:a\":1,\"app:b\":5,\"user:u\":3,\"mine\":6}");
     check_state(fixture->store, &key, "{\"app:a\":1,\"app:b\":5,\"user:u\":3,\"own\":4}");
     ses_session_close(session);
 }
@@ -86,10 +86,10 @@ static void test_temp_keys_are_dropped(void **state)
 
     assert_ok(ses_create(fixture->store, &key, "{\"temp:a\":1,\"b\":2,\"temp:\":3,\"temp:c\":4}", SES_NUL,
                          &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"b\":2}");
+    assert_string_equal(support_state(session, NULL), "{\"b\":2}");
     ses_session_close(session);
     assert_ok(ses_create(fixture->store, &same_user, "{\"temp:a\":1}", SES_NUL, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{}");
+    assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
 }
 
@@ -109,10 +109,10 @@ static void test_tombstone_removes_and_the_last_of_a_key_counts(void **state)
                          "\"e\":\"\\u005f_ADK_SENTINEL_REMOVED__\",\"list\":[" REMOVED "],"
                          "\"like\":\"__ADK_SENTINEL_REMOVED__ \"}",
                          SES_NUL, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL),
+    assert_string_equal(support_state(session, NULL),
                         "{\"app:stays\":3,\"like\":\"__ADK_SENTINEL_REMOVED__ \",\"list\":[" REMOVED
                         "],\"y\":2,\"z\":2}");
-    check_state(fixture->store, &key, ses_state_json(session, NULL));
+    check_state(fixture->store, &key, support_state(session, NULL));
     check_state(fixture->store, &same_user, "{\"app:stays\":3}");
     ses_session_close(session);
 }
@@ -124,10 +124,10 @@ static void test_null_state_is_an_empty_one(void **state)
     ses_error error;
 
     assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{}");
+    assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
     assert_ok(ses_create(fixture->store, &same_user, NULL, 99, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{}");
+    assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
     assert_ok(ses_create(fixture->store, &same_app, NULL, SES_NUL, NULL, NULL));
 }
@@ -243,7 +243,7 @@ static void test_existing_session_is_exists_and_changes_nothing(void **state)
     assert_null(session);
     assert_message("app/user/session");
     assert_ok(ses_get(fixture->store, &key, NULL, &after, &error));
-    assert_string_equal(ses_state_json(after, NULL), "{\"app:a\":1,\"user:u\":2,\"own\":3}");
+    assert_string_equal(support_state(after, NULL), "{\"app:a\":1,\"user:u\":2,\"own\":3}");
     assert_int_equal(ses_session_stored(after), 1);
     assert_int_equal(ses_session_version(after), 1);
     assert_int_equal(ses_session_create_time(after), fixture->now - 1000000);
@@ -331,7 +331,7 @@ static void test_get_or_create_creates_once(void **state)
     ses_error error;
 
     assert_ok(ses_get_or_create(fixture->store, &key, "{\"app:a\":1,\"own\":2}", SES_NUL, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"app:a\":1,\"own\":2}");
+    assert_string_equal(support_state(session, NULL), "{\"app:a\":1,\"own\":2}");
     assert_ok(ses_append(session, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
     ses_session_close(session);
     session = NULL;
@@ -339,7 +339,7 @@ static void test_get_or_create_creates_once(void **state)
                                                 SES_NUL, &session, &error));
     assert_int_equal(error.code, SES_OK);
     assert_string_equal(error.message, "");
-    assert_string_equal(ses_state_json(session, NULL), "{\"app:a\":1,\"own\":2}");
+    assert_string_equal(support_state(session, NULL), "{\"app:a\":1,\"own\":2}");
     assert_int_equal(ses_session_event_count(session), 1);
     ses_session_close(session);
     check_state(fixture->store, &key, "{\"app:a\":1,\"own\":2}");
@@ -381,7 +381,7 @@ static void test_get_existing_reads_the_range(void **state)
     assert_code(SES_EXISTING, ses_create_with(fixture->store, &key, NULL, 0, &options, &session, &error));
     assert_int_equal(ses_session_event_count(session), 0);
     assert_int_equal(ses_session_stored(session), 3);
-    assert_string_equal(ses_state_json(session, NULL), "{\"a\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"a\":1}");
     ses_session_close(session);
 }
 

@@ -69,7 +69,7 @@ static void check_range(ses_store *store, const ses_range *range)
     assert_null(ses_session_event(session, count));
     assert_int_equal(ses_session_stored(session), EVENTS);
     assert_int_equal(ses_session_last_seq(session), EVENTS);
-    assert_string_equal(ses_state_json(session, NULL), "{\"k\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"k\":1}");
     ses_session_close(session);
 }
 

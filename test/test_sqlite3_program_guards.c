@@ -244,7 +244,7 @@ static void test_the_library_goes_on(void **state)
     assert_int_equal(status, 0);
     assert_ok(ses_open(folder->path, NULL, &store, &error));
     assert_ok(ses_get(store, &key, NULL, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL),
+    assert_string_equal(support_state(session, NULL),
                         "{\"app:a\":\"changed\",\"by hand\":{\"x\": 1.50},\"k\":3}");
     assert_ok(ses_append(session, "{\"id\":\"e3\"}", SES_NUL, NULL, NULL, &error));
     ses_session_close(session);

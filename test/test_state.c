@@ -295,7 +295,7 @@ static void test_state_walks_by_scope_and_key(void **state)
     ses_error error;
 
     append_delta(session, everything);
-    assert_string_equal(ses_state_json(session, &len), everything);
+    assert_string_equal(support_state(session, &len), everything);
     assert_int_equal(len, sizeof everything - 1);
     assert_int_equal(ses_state_count(session), NAMES);
     for (size_t i = 0; i < NAMES; i++) {
@@ -322,7 +322,7 @@ static void test_empty_state(void **state)
     size_t len = 99;
     ses_error error;
 
-    assert_string_equal(ses_state_json(session, &len), "{}");
+    assert_string_equal(support_state(session, &len), "{}");
     assert_int_equal(len, 2);
     assert_int_equal(ses_state_count(session), 0);
     assert_code(SES_NOTFOUND, ses_state_at(session, 0, NULL, NULL, NULL, &error));
@@ -341,7 +341,7 @@ static void test_values_stay_until_the_next_change(void **state)
     ses_error error;
 
     append_delta(session, everything);
-    const char *all = ses_state_json(session, NULL);
+    const char *all = support_state(session, NULL);
     assert_ok(ses_state_get(session, "user:xx", &json, NULL, &error));
     assert_ok(ses_state_string(session, "b", &text, NULL, &error));
     assert_ok(ses_state_at(session, 2, &name, NULL, NULL, &error));
@@ -353,7 +353,7 @@ static void test_values_stay_until_the_next_change(void **state)
     assert_code(SES_ABSENT, ses_state_get(session, "none", &other, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &key, "{\"actions\":{\"stateDelta\":{\"b\":1}}}", SES_NUL,
                                 NULL, NULL, &error)); /* by others */
-    assert_ptr_equal(ses_state_json(session, NULL), all);
+    assert_ptr_equal(support_state(session, NULL), all);
     assert_string_equal(all, everything);
     assert_string_equal(json, "{\"k\" : null}");
     assert_string_equal(text, "A");

@@ -11,7 +11,7 @@ static void test_reopened_store_has_everything(void **state)
     assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &error));
     fixture_reopen(fixture);
     assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"a\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"a\":1}");
     ses_session_close(session);
 }
 

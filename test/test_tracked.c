@@ -30,7 +30,7 @@ static void test_reads_see_own_writes_then_temp_then_the_session(void **state)
     agent_assert_value(tracked, "temp:t", "6");
     agent_assert_value(tracked, "user:d", NULL);
     assert_int_equal(ses_tracked_changed(tracked), 1);
-    assert_string_equal(ses_state_json(session, NULL),
+    assert_string_equal(support_state(session, NULL),
                         "{\"app:c\":3,\"user:d\":4,\"a\":1,\"b\":2,\"temp:t\":5}");
     agent_assert_shows(tracked, "{\"app:c\":3,\"a\":[1, 2],\"b\":2,\"temp:t\":6}");
     ses_tracked_close(tracked);
@@ -208,7 +208,7 @@ static void test_append_puts_the_delta_in_and_leaves_the_view_clean(void **state
                               "\"old\":\"__ADK_SENTINEL_REMOVED__\",\"z\":1}}"));
     assert_int_equal(ses_tracked_changed(tracked), 0);
     agent_assert_delta(tracked, "{}");
-    assert_string_equal(ses_state_json(session, NULL),
+    assert_string_equal(support_state(session, NULL),
                         "{\"app:a\":{\"k\": 1.10},\"user:u\":2,\"z\":1,\"temp:t\":3}");
     agent_assert_shows(tracked, "{\"app:a\":{\"k\": 1.10},\"user:u\":2,\"z\":1,\"temp:t\":3}");
     /* And again, with the same view. */
@@ -291,7 +291,7 @@ static void test_the_views_writes_win_over_the_events_own_delta(void **state)
         assert_ok(ses_tracked_set(tracked, "", "0", SES_NUL, &error));
         assert_ok(ses_tracked_append(tracked, cases[i].event, SES_NUL, NULL, NULL, &error));
         agent_assert_stored(session, cases[i].stored);
-        assert_string_equal(ses_state_json(session, NULL), cases[i].state);
+        assert_string_equal(support_state(session, NULL), cases[i].state);
         ses_tracked_close(tracked);
         ses_session_close(session);
         assert_ok(ses_delete_user(fixture->store, agent_key.app, agent_key.user, NULL, NULL, &error));
@@ -421,7 +421,7 @@ static void test_the_tombstone_as_a_value_removes(void **state)
     agent_assert_value(tracked, "b", NULL);
     agent_assert_shows(tracked, "{}");
     assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{}");
+    assert_string_equal(support_state(session, NULL), "{}");
     ses_tracked_close(tracked);
     ses_session_close(session);
 }
@@ -457,9 +457,9 @@ static void test_a_dropped_view_leaves_nothing(void **state)
     assert_ok(ses_tracked_set(tracked, "a", "2", SES_NUL, &error));
     assert_ok(ses_tracked_set(tracked, "temp:b", "2", SES_NUL, &error));
     ses_tracked_close(tracked);
-    assert_string_equal(ses_state_json(session, NULL), "{\"a\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"a\":1}");
     assert_ok(ses_refresh(session, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"a\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"a\":1}");
     assert_int_equal(ses_session_stored(session), 0);
     ses_session_close(session);
     ses_tracked_close(NULL);
@@ -611,7 +611,7 @@ static void test_each_visits_in_the_order_of_state_json(void **state)
     ses_tracked_close(tracked);
     /* Of the same keys, the handle alone and a view make the same text. */
     tracked = agent_view(session, 0);
-    agent_assert_shows(tracked, ses_state_json(session, NULL));
+    agent_assert_shows(tracked, support_state(session, NULL));
     ses_tracked_close(tracked);
     ses_session_close(session);
 }
@@ -655,7 +655,7 @@ static void test_a_stale_view_keeps_its_writes_for_another_try(void **state)
     agent_assert_shows(tracked, "{\"k\":1,\"n\":2}");
     assert_ok(ses_append_by_key(fixture->store, &agent_key, "{}", SES_NUL, NULL, NULL, &error));
     assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, &anyway, NULL, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"k\":1,\"n\":2}");
+    assert_string_equal(support_state(session, NULL), "{\"k\":1,\"n\":2}");
     ses_tracked_close(tracked);
     ses_session_close(session);
 }
@@ -686,7 +686,7 @@ static void test_after_stale_the_state_is_looked_at_again(void **state)
     } while (code == SES_STALE);
     assert_ok(code);
     assert_int_equal(tries, 2);
-    assert_string_equal(ses_state_json(session, NULL), "{\"n\":10}");
+    assert_string_equal(support_state(session, NULL), "{\"n\":10}");
     ses_tracked_discard(NULL);
     ses_tracked_close(tracked);
     ses_session_close(session);
@@ -703,7 +703,7 @@ static void test_of_two_views_the_one_appended_last_wins(void **state)
     assert_ok(ses_tracked_set(two, "n", "2", SES_NUL, &error));
     assert_ok(ses_tracked_append(two, "{}", SES_NUL, NULL, NULL, &error));
     assert_ok(ses_tracked_append(one, "{}", SES_NUL, NULL, NULL, &error));
-    assert_string_equal(ses_state_json(session, NULL), "{\"n\":1}");
+    assert_string_equal(support_state(session, NULL), "{\"n\":1}");
     assert_ptr_equal(ses_tracked_session(one), session);
     assert_null(ses_tracked_session(NULL));
     /* What a view wrote of temp: is its own, until it is appended or discarded. */

@@ -233,10 +233,10 @@ static void check_all(const struct world *world)
     for (int view = 0; view < VIEWS; view++)
         check_view(world, view);
     write_members(expected, model->handle, KEYS, false);
-    assert_string_equal(ses_state_json(world->session, NULL), expected);
+    assert_string_equal(support_state(world->session, NULL), expected);
     assert_ok(ses_get(world->store, &agent_key, &none, &fresh, &error));
     write_members(expected, model->stored, STORED, false);
-    assert_string_equal(ses_state_json(fresh, NULL), expected);
+    assert_string_equal(support_state(fresh, NULL), expected);
     ses_session_close(fresh);
     if (model->invocation <= 0)
         assert_null(id);

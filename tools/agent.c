@@ -125,6 +125,15 @@ static void append(ses_store *store, ses_session *session, ses_tracked *tracked,
     show_newest(store, session);
 }
 
+static void show_state(const char *when, const ses_session *session)
+{
+    const char *state = NULL;
+    ses_error error;
+
+    must(ses_state_json(session, &state, NULL, &error), &error);
+    printf("%s: %s\n", when, state);
+}
+
 /* In front of the agent's turn. What a callback writes goes through a view, and is stored with an event; if the
  * callback failed before that, closing the view would be all there is to undo. */
 static void before_agent(ses_store *store, ses_session *session)
@@ -231,7 +240,7 @@ static void run_turn(ses_store *store, ses_session *session, const char *message
     append(store, session, NULL, builder);
     before_agent(store, session);
     run_agent(store, session, &travel_agent);
-    printf("   in the invocation: %s\n", ses_state_json(session, NULL));
+    show_state("   in the invocation", session);
     must(ses_invocation_end(session, &error), &error); /* the temp: values go */
 }
 
@@ -251,7 +260,7 @@ int main(int argc, char **argv)
     run_turn(store, session, "Will I need a coat in Oslo tomorrow?");
     puts("");
     run_turn(store, session, "And the day after?");
-    printf("\nwhat stays: %s\n", ses_state_json(session, NULL));
+    show_state("\nwhat stays", session);
     ses_session_close(session);
     ses_close(store);
     return 0;

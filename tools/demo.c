@@ -62,9 +62,11 @@ static void write_conversation(ses_store *store)
     must(ses_create_with(store, &key, before, SES_NUL, &options, &session, &error), &error);
     for (size_t i = 0; i < sizeof conversation / sizeof conversation[0]; i++) {
         must(ses_append(session, conversation[i], SES_NUL, NULL, NULL, &error), &error);
-        if (i == 2)
-            printf("in the middle of the first turn, the handle also shows the temp: values:\n  %s\n",
-                   ses_state_json(session, NULL));
+        if (i == 2) {
+            const char *state = NULL;
+            must(ses_state_json(session, &state, NULL, &error), &error);
+            printf("in the middle of the first turn, the handle also shows the temp: values:\n  %s\n", state);
+        }
     }
     printf("%zu events stored; the temp: values went with their turn\n", ses_session_event_count(session));
     ses_session_close(session);
