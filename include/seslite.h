@@ -32,9 +32,9 @@
  *  - Times are microseconds since 1970-01-01 00:00:00 UTC, as int64_t. Sequence numbers begin at 1.
  *  - Options are structs whose first member, `size`, is sizeof of the struct. A member that is zero means
  *    its documented default, and NULL instead of options means all defaults. Later versions append members.
- *  - Threads: any thread may call anything on a ses_store at any time. Everything else that is opened
- *    belongs to one thread at a time, a ses_session together with the views on it (ses_tracked); different
- *    ones of the same store may be used in parallel. Agents in parallel threads need a handle each.
+ *  - Threads: any thread may call anything on a ses_store at any time until ses_close. Everything else that is
+ *    opened belongs to one thread at a time, a ses_session together with the views on it (ses_tracked);
+ *    different ones of the same store may be used in parallel. Agents in parallel threads need a handle each.
  *  - Processes: several may have the same file open. A store does not survive fork(): in the child every
  *    call that needs it is refused with MISUSE, and so is opening that file there, as SQLite's locks are not
  *    inherited but its records of them are. Fork before opening, or exec.
@@ -217,9 +217,12 @@ typedef struct ses_open_options {
 SES_API int ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error);
 
 /*
- * Closes the store; waits for calls of other threads that are under way. Handles made from it may be closed
- * later, and what they hold can still be looked at; calls on them that need the store are MISUSE from now on.
- * NULL is fine.
+ * Closes the store. From the moment this is called, no other call on that pointer may begin: its memory may be
+ * gone. Calls of other threads that are under way are waited for, except those that use the store only for its
+ * allocator: ses_text_make, ses_output_delta, and opening a builder or a content.
+ *
+ * Sessions, cursors, views and pages may outlive the store, and be closed later. What they hold can still be
+ * looked at; calls on them that need the store are MISUSE from now on. NULL is fine.
  */
 SES_API void ses_close(ses_store *store);
 

@@ -10,8 +10,13 @@ enum { MADE_PREFIX_LEN = sizeof MADE_PREFIX - 1 };
 
 static int make_id(ses_store *store, char *id, ses_error *error)
 {
-    memcpy(id, MADE_PREFIX, MADE_PREFIX_LEN);
-    int code = store_make_id(store, id + MADE_PREFIX_LEN, error);
+    int code = store_begin(store, error); /* closing waits for the callbacks that make the id */
+
+    if (code == SES_OK) {
+        memcpy(id, MADE_PREFIX, MADE_PREFIX_LEN);
+        code = store_make_id(store, id + MADE_PREFIX_LEN, error);
+        store_end(store);
+    }
     return code == SES_OK ? check_id(id, "made", error) : code;
 }
 

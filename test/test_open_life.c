@@ -12,6 +12,7 @@ struct made {
     ses_cursor *fresh_cursor; /* has read nothing */
     ses_cursor *used_cursor;  /* holds a page */
     ses_list_page *page;
+    ses_tracked *tracked;
     char *text;
 };
 
@@ -40,6 +41,8 @@ static void make_all(struct made *made, const char *path)
     assert_ok(ses_cursor_open(made->store, &key, NULL, &made->used_cursor, &error));
     assert_code(SES_ROW, ses_cursor_next(made->used_cursor, &event, &error));
     assert_ok(ses_list(made->store, "app", NULL, NULL, &made->page, &error));
+    assert_ok(ses_track(made->session, 0, &made->tracked, &error));
+    assert_ok(ses_tracked_set_int64(made->tracked, "own", 5, &error));
     assert_ok(ses_read_state(made->store, &key, &made->text, NULL, &error));
     assert_in_range(made->memory.live, 10, 10000);
 }
@@ -47,6 +50,7 @@ static void make_all(struct made *made, const char *path)
 static void free_all(struct made *made)
 {
     ses_free(made->text);
+    ses_tracked_close(made->tracked);
     ses_session_close(made->session);
     (void)ses_cursor_close(made->fresh_cursor, NULL);
     (void)ses_cursor_close(made->used_cursor, NULL);
@@ -198,6 +202,63 @@ static int call_invocation_end(struct made *made, ses_error *error)
     return ses_invocation_end(made->session, error);
 }
 
+static int call_invocation_begin(struct made *made, ses_error *error)
+{
+    return ses_invocation_begin(made->session, NULL, error);
+}
+
+static int call_tracked_append(struct made *made, ses_error *error)
+{
+    return ses_tracked_append(made->tracked, "{}", 2, NULL, NULL, error);
+}
+
+static int call_output_append(struct made *made, ses_error *error)
+{
+    return ses_output_append(made->tracked, "{}", 2, "agent", NULL, NULL, NULL, error);
+}
+
+static int call_tracked_get(struct made *made, ses_error *error)
+{
+    const char *json = NULL;
+    int code = ses_tracked_get(made->tracked, "own", &json, NULL, error);
+    return code == SES_OK ? ses_tracked_get(made->tracked, "n", &json, NULL, error) : code;
+}
+
+static int call_tracked_set(struct made *made, ses_error *error)
+{
+    return ses_tracked_set(made->tracked, "own", "6", SES_NUL, error);
+}
+
+static int call_tracked_json(struct made *made, ses_error *error)
+{
+    char *json = NULL;
+    int code = ses_tracked_json(made->tracked, &json, NULL, error);
+    ses_free(json);
+    return code;
+}
+
+static int call_tracked_render(struct made *made, ses_error *error)
+{
+    char *text = NULL;
+    int code = ses_tracked_render(made->tracked, "{own} {t}", SES_NUL, NULL, &text, NULL, error);
+    ses_free(text);
+    return code;
+}
+
+static int call_track(struct made *made, ses_error *error)
+{
+    ses_tracked *tracked = NULL;
+    int code = ses_track(made->session, 0, &tracked, error);
+    ses_tracked_close(tracked);
+    return code;
+}
+
+static int call_page_state(struct made *made, ses_error *error)
+{
+    const char *json = NULL;
+    return ses_state_json(ses_list_session(made->page, 0), &json, NULL, error);
+}
+
 static int call_state_get(struct made *made, ses_error *error)
 {
     const char *json = NULL;
@@ -249,21 +310,34 @@ struct call {
 #name, call_##name \
     }
 
-/* Those that go to the file. */
-static const struct call file_calls[] = {
-    CALL(info),         CALL(create),     CALL(create_with), CALL(get_or_create), CALL(get),
-    CALL(list),         CALL(delete),     CALL(delete_user), CALL(append_by_key), CALL(append_batch_by_key),
-    CALL(read_state),   CALL(read_value), CALL(cursor_open), CALL(refresh),       CALL(append),
-    CALL(append_batch), CALL(cursor_next)};
+/* Those on the store itself. */
+static const struct call store_calls[] = {CALL(info),
+                                          CALL(create),
+                                          CALL(create_with),
+                                          CALL(get_or_create),
+                                          CALL(get),
+                                          CALL(list),
+                                          CALL(delete),
+                                          CALL(delete_user),
+                                          CALL(read_state),
+                                          CALL(append_by_key),
+                                          CALL(read_value),
+                                          CALL(append_batch_by_key),
+                                          CALL(cursor_open),
+                                          CALL(append_partial_by_key),
+                                          CALL(empty_batch_by_key)};
 
-/* Those that need not go to the file to be answered. */
-static const struct call handle_calls[] = {CALL(append_partial_by_key), CALL(empty_batch_by_key),
-                                           CALL(append_partial),        CALL(empty_batch),
-                                           CALL(cursor_next_in_page),   CALL(invocation_end)};
+/* Those on handles, cursors and views that need the store, whether or not they go to the file. */
+static const struct call handle_calls[] = {
+    CALL(refresh),        CALL(append),           CALL(append_batch),        CALL(cursor_next),
+    CALL(append_partial), CALL(empty_batch),      CALL(cursor_next_in_page), CALL(tracked_append),
+    CALL(output_append),  CALL(invocation_begin), CALL(invocation_end)};
 
-static const struct call state_calls[] = {CALL(state_get),   CALL(state_json),   CALL(state_string),
-                                          CALL(state_int64), CALL(state_double), CALL(state_bool),
-                                          CALL(state_at)};
+/* Those that look at what is held. */
+static const struct call looking_calls[] = {
+    CALL(state_get),      CALL(state_json), CALL(state_string), CALL(state_int64), CALL(state_double),
+    CALL(state_bool),     CALL(state_at),   CALL(tracked_get),  CALL(tracked_set), CALL(tracked_json),
+    CALL(tracked_render), CALL(track),      CALL(page_state)};
 
 /* How many of the calls are not refused with MISUSE. */
 static int count_not_refused(struct made *made, const struct call *calls, size_t count)
@@ -312,11 +386,6 @@ static void refused_after_close(const struct folder *folder, const struct call *
     assert_sound(folder->path);
 }
 
-static void test_calls_after_close(void **state)
-{
-    refused_after_close(*state, file_calls, COUNT(file_calls));
-}
-
 static void test_calls_on_handles_after_close(void **state)
 {
     refused_after_close(*state, handle_calls, COUNT(handle_calls));
@@ -337,14 +406,14 @@ static int count_refused(struct made *made, const struct call *calls, size_t cou
     return wrong;
 }
 
-static void test_state_of_handles_after_close(void **state)
+static void test_looking_at_handles_after_close(void **state)
 {
     const struct folder *folder = *state;
     struct made made;
 
     make_all(&made, folder->path);
     ses_close(made.store);
-    assert_int_equal(count_refused(&made, state_calls, COUNT(state_calls)), 0);
+    assert_int_equal(count_refused(&made, looking_calls, COUNT(looking_calls)), 0);
     free_all(&made);
     assert_no_blocks(&made.memory);
 }
@@ -389,7 +458,7 @@ static void run_all_in_fork(const struct folder *folder, const struct call *call
 
 static void test_calls_in_a_forked_child(void **state)
 {
-    run_all_in_fork(*state, file_calls, COUNT(file_calls), count_not_refused);
+    run_all_in_fork(*state, store_calls, COUNT(store_calls), count_not_refused);
 }
 
 static void test_calls_on_handles_in_a_forked_child(void **state)
@@ -397,9 +466,9 @@ static void test_calls_on_handles_in_a_forked_child(void **state)
     run_all_in_fork(*state, handle_calls, COUNT(handle_calls), count_not_refused);
 }
 
-static void test_state_of_handles_in_a_forked_child(void **state)
+static void test_looking_at_handles_in_a_forked_child(void **state)
 {
-    run_all_in_fork(*state, state_calls, COUNT(state_calls), count_refused);
+    run_all_in_fork(*state, looking_calls, COUNT(looking_calls), count_refused);
 }
 
 /* -------------------------------------------------------------------------------------- allocator */
@@ -440,12 +509,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_calls_after_close),
         TEST(test_calls_on_handles_after_close),
-        TEST(test_state_of_handles_after_close),
+        TEST(test_looking_at_handles_after_close),
         TEST(test_calls_in_a_forked_child),
         TEST(test_calls_on_handles_in_a_forked_child),
-        TEST(test_state_of_handles_in_a_forked_child),
+        TEST(test_looking_at_handles_in_a_forked_child),
         TEST(test_everything_comes_from_the_allocator),
         TEST(test_text_outlives_the_store),
     };

@@ -278,6 +278,13 @@ static int halted_append(struct halt *halt, ses_error *error)
     return ses_append(halt->session, "{\"actions\":{\"stateDelta\":{\"k\":1}}}", SES_NUL, NULL, NULL, error);
 }
 
+/* Appends as well, so that its outcome can be seen in the file. */
+static int halted_invocation(struct halt *halt, ses_error *error)
+{
+    int code = ses_invocation_begin(halt->session, NULL, error);
+    return code == SES_OK ? halted_append(halt, error) : code;
+}
+
 /* Closing waits for a call that is under way, wherever in the library it is; the call ends as it would have. */
 static void close_during(const struct folder *folder, int (*call)(struct halt *, ses_error *), bool in_clock,
                          bool with_handle)
@@ -341,6 +348,11 @@ static void test_close_during_an_append_through_a_handle(void **state)
     close_during(*state, halted_append, true, true);
 }
 
+static void test_close_during_the_beginning_of_an_invocation(void **state)
+{
+    close_during(*state, halted_invocation, false, true);
+}
+
 /* Handles closed by threads at the same moment as their store: the last one frees it. */
 struct closer {
     atomic_int *waiting;
@@ -398,9 +410,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, folder_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_all_kinds_of_calls_at_once),       TEST(test_opening_one_file_at_once),
-        TEST(test_close_during_the_making_of_an_id), TEST(test_close_during_a_look_at_the_clock),
-        TEST(test_close_during_an_append_by_key),    TEST(test_close_during_an_append_through_a_handle),
+        TEST(test_all_kinds_of_calls_at_once),
+        TEST(test_opening_one_file_at_once),
+        TEST(test_close_during_the_making_of_an_id),
+        TEST(test_close_during_a_look_at_the_clock),
+        TEST(test_close_during_an_append_by_key),
+        TEST(test_close_during_an_append_through_a_handle),
+        TEST(test_close_during_the_beginning_of_an_invocation),
         TEST(test_handles_and_store_closed_at_once),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
