@@ -13,7 +13,8 @@
  *    it.
  *  - An invocation is one run of an agent, from a user's message to the final response. Its events share an
  *    invocation id.
- *  - The version of a session goes up by one with every stored event.
+ *  - The version of a session goes up by one with every stored event, and is always below 2^53. A session that
+ *    is created under the name of a deleted one begins above every version the old one had.
  *
  * The rules that hold for every call, so that each comment below says only what is particular:
  *
@@ -386,7 +387,7 @@ SES_API ses_store *ses_session_store(const ses_session *session);
 SES_API const char *ses_session_app(const ses_session *session);
 SES_API const char *ses_session_user(const ses_session *session);
 SES_API const char *ses_session_id(const ses_session *session);
-SES_API int64_t ses_session_version(const ses_session *session);     /* one more with every stored event */
+SES_API int64_t ses_session_version(const ses_session *session);     /* raised by every stored event */
 SES_API int64_t ses_session_last_seq(const ses_session *session);    /* 0 before the first event */
 SES_API int64_t ses_session_stored(const ses_session *session);      /* how many events are stored */
 SES_API int64_t ses_session_create_time(const ses_session *session); /* microseconds */
@@ -513,7 +514,8 @@ typedef struct ses_appended {
 SES_API int ses_append(ses_session *session, const char *event, size_t event_len,
                        const ses_append_options *options, ses_appended *appended, ses_error *error);
 
-/* The same without a handle: appends whatever the version, unless told with SES_APPEND_VERSION. */
+/* The same without a handle: appends whatever the version, unless told with SES_APPEND_VERSION. The version of a
+ * session that was deleted is STALE for the next one of its name. */
 SES_API int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
                               const ses_append_options *options, ses_appended *appended, ses_error *error);
 

@@ -116,6 +116,8 @@ static int store_event(struct append_job *job, struct db *db, struct event_draft
     draft->row.high_us = high;
     if (draft->row.seq > STORAGE_MAX_SEQ)
         code = error_set(error, SES_LIMIT, "the session has had 2^32 - 1 events; start another");
+    else if (row->version >= STORAGE_MAX_VERSION)
+        code = error_set(error, SES_LIMIT, "the session is at the last version below 2^53; start another");
     if (code == SES_OK)
         code = event_add(db, row->id, &draft->row, error);
     if (code == SES_EXISTS) {

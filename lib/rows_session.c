@@ -38,7 +38,7 @@ static int check_row(const struct session_row *row, const struct db *db, ses_err
 {
     const int64_t most = INT64_MAX / 2;
     bool sound = within(row->id, 1, STORAGE_MAX_SESSION_ID) && within(row->last_seq, 0, STORAGE_MAX_SEQ) &&
-                 within(row->version, 0, most) && within(row->event_count, 0, most);
+                 within(row->version, 0, STORAGE_MAX_VERSION) && within(row->event_count, 0, most);
     return sound
                ? SES_OK
                : error_set(error, SES_CORRUPT, "%s: the row of session number %lld holds impossible numbers",
@@ -129,6 +129,62 @@ static int user_ensure(struct db *db, const char *app, const char *user, struct 
     return code;
 }
 
+/* --------------------------------------------------------------------------------- where versions begin */
+
+static int read_floor(struct db *db, int64_t *floor, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, STATEMENT_VERSION_FLOOR, error);
+    bool sound = query_row(&query);
+    if (sound)
+        *floor = query_int(&query, 0);
+    sound = sound && within(*floor, 0, STORAGE_MAX_VERSION + 1) && !query_row(&query);
+    int code = query_end(&query);
+    if (code == SES_OK && !sound)
+        code = error_set(error, SES_CORRUPT,
+                         "%s: the table version_floor does not hold one row with a number from 0 to 2^53",
+                         db->config->path);
+    return code;
+}
+
+static int write_floor(struct db *db, int64_t floor, ses_error *error)
+{
+    struct query query;
+    query_start(&query, db, STATEMENT_VERSION_FLOOR_RAISE, error);
+    query_bind_int(&query, 1, floor);
+    (void)query_row(&query);
+    return query_end(&query);
+}
+
+/* The version of a new session. */
+static int first_version(struct db *db, int64_t *version, ses_error *error)
+{
+    int code = read_floor(db, version, error);
+    if (code == SES_OK && *version > STORAGE_MAX_VERSION)
+        code = error_set(error, SES_LIMIT, "%s: this file has used all versions below 2^53; start another",
+                         db->config->path);
+    return code;
+}
+
+/* A life ends: another session of that name begins above its versions. */
+static int raise_floor(struct db *db, int64_t session_id, ses_error *error)
+{
+    struct session_row row;
+    int64_t floor = 0;
+    int code = session_by_id(db, session_id, &row, error);
+
+    if (code == SES_NOTFOUND)
+        code = error_set(error, SES_CORRUPT, "%s: session number %lld is in an index but not in its table",
+                         db->config->path, (long long)session_id);
+    if (code == SES_OK)
+        code = read_floor(db, &floor, error);
+    if (code == SES_OK && row.version >= floor)
+        code = write_floor(db, row.version + 1, error);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------ adding, changing */
+
 static int add_details(struct db *db, int64_t id, struct span initial_state, ses_error *error)
 {
     struct query query;
@@ -144,8 +200,11 @@ int session_add(struct db *db, const ses_key *key, int64_t created_us, struct sp
 {
     struct query query;
     struct user_row user;
-    int code = user_ensure(db, key->app, key->user, &user, error);
+    int64_t version = 0;
+    int code = first_version(db, &version, error);
 
+    if (code == SES_OK)
+        code = user_ensure(db, key->app, key->user, &user, error);
     if (code == SES_OK) {
         query_start(&query, db, STATEMENT_SESSION_ADD, error);
         query_bind_int(&query, 1, user.app_id);
@@ -153,6 +212,7 @@ int session_add(struct db *db, const ses_key *key, int64_t created_us, struct sp
         query_bind_text(&query, 3, span_of(key->session));
         query_bind_int(&query, 4, created_us);
         query_bind_int(&query, 5, hour_of(created_us));
+        query_bind_int(&query, 6, version);
         (void)query_row(&query);
         code = query_end(&query);
     }
@@ -160,6 +220,7 @@ int session_add(struct db *db, const ses_key *key, int64_t created_us, struct sp
         *row = (struct session_row){.id = sqlite3_last_insert_rowid(db->handle),
                                     .app_id = user.app_id,
                                     .user_id = user.id,
+                                    .version = version,
                                     .created_us = created_us,
                                     .updated_us = created_us};
         if (row->id > STORAGE_MAX_SESSION_ID)
@@ -211,8 +272,9 @@ static int delete_events(struct db *db, int64_t session_id, ses_error *error)
 
 int session_remove(struct db *db, int64_t id, ses_error *error)
 {
-    /* The foreign keys would do it, but row by row through an index. */
-    int code = delete_events(db, id, error);
+    int code = raise_floor(db, id, error);
+    if (code == SES_OK) /* the foreign keys would do it, but row by row through an index */
+        code = delete_events(db, id, error);
     if (code == SES_OK)
         code = delete_by_id(db, STATEMENT_SESSION_STATE_DELETE, id, error);
     if (code == SES_OK)

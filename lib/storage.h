@@ -93,12 +93,15 @@ struct session_row {
 /* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
 #define STORAGE_MAX_SESSION_ID INT64_C(0x7FFFFFFF)
 #define STORAGE_MAX_SEQ INT64_C(0xFFFFFFFF)
+/* What a double holds exactly, as programs in other languages keep numbers. */
+#define STORAGE_MAX_VERSION ((INT64_C(1) << 53) - 1)
 
 /* SES_NOTFOUND (without a message) when there is none. */
 SESLITE_PRIVATE int session_find(struct db *db, const ses_key *key, struct session_row *row,
                                  ses_error *error);
 SESLITE_PRIVATE int session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error);
-/* Makes app and user where they are new. There must be no such session. `initial_state` without text: empty. */
+/* Makes app and user where they are new. There must be no such session; its version begins above those of all that
+ * were deleted. `initial_state` without text: empty. */
 SESLITE_PRIVATE int session_add(struct db *db, const ses_key *key, int64_t created_us,
                                 struct span initial_state, struct session_row *row, ses_error *error);
 /* Writes version, last_seq, event_count and updated_us; `before` is the row as it stands. */

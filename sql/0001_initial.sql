@@ -48,12 +48,20 @@ CREATE TABLE sessions (
     created_us  INTEGER NOT NULL,
     updated_us  INTEGER NOT NULL,        -- the latest event time so far
     active_hour INTEGER NOT NULL,        -- updated_us in hours: what the index below is made of
-    version     INTEGER NOT NULL,        -- one more with every change of the log
+    version     INTEGER NOT NULL,        -- one more with every change of the log; begins at version_floor
     last_seq    INTEGER NOT NULL,        -- the highest sequence number ever given
     event_count INTEGER NOT NULL,        -- events stored now
     expires_us  INTEGER,                 -- may be removed from then on; NULL: never
     UNIQUE (user_id, name)
 ) STRICT;
+
+-- One row. `floor` is above the last version of every session that was deleted. A new session begins there, so
+-- a version that somebody holds of a deleted session never fits the next one of its name.
+CREATE TABLE version_floor (
+    id    INTEGER PRIMARY KEY CHECK (id = 1),
+    floor INTEGER NOT NULL CHECK (floor BETWEEN 0 AND 9007199254740992) -- 2^53, at which no session can begin
+) STRICT;
+INSERT INTO version_floor VALUES (1, 0);
 
 -- Lists all sessions of an app, latest first, and creation order within an app. An index on updated_us itself
 -- would be written by every append (measured: a quarter more time for one); by the hour it is written once.
@@ -242,6 +250,8 @@ BEGIN
     DELETE FROM events WHERE session_id = OLD.id;
     DELETE FROM session_state WHERE session_id = OLD.id;
     DELETE FROM session_details WHERE session_id = OLD.id;
+    UPDATE version_floor SET floor = OLD.version + 1
+    WHERE floor <= OLD.version AND OLD.version < 9007199254740992;
 END;
 CREATE TRIGGER guard_users_delete BEFORE DELETE ON users
 BEGIN

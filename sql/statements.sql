@@ -30,7 +30,15 @@ DELETE FROM users WHERE id = ?1;
 
 -- name: session_add
 INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count)
-VALUES (?1, ?2, ?3, ?4, ?4, ?5, 0, 0, 0);
+VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, 0, 0);
+
+-- The row 1 is the only one; another that is seen beside it is damage.
+
+-- name: version_floor
+SELECT iif(id = 1 AND typeof(floor) = 'integer', floor, -1) FROM version_floor WHERE id >= 1;
+
+-- name: version_floor_raise
+UPDATE version_floor SET floor = ?1 WHERE id = 1;
 
 -- name: details_add
 INSERT INTO session_details (session_id, initial_state) VALUES (?1, ?2);

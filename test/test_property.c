@@ -10,9 +10,10 @@ enum { HANDLES = 8, STEPS = 15000, CHECK_ALL_EVERY = 150, REOPEN_EVERY = 700 };
 struct handle {
     ses_session *session; /* NULL: there is none */
     int slot;
-    int number; /* of the session it was made for */
-    int version;
-    int first; /* the first event it holds; none at all when it keeps none */
+    int number;    /* of the session it was made for */
+    int count;     /* of events when it was read */
+    int64_t begin; /* the version of the session when it was created */
+    int first;     /* the first event it holds; none at all when it keeps none */
     bool keeps_events;
     int invocation;
     scope_values view[SCOPES];
@@ -43,12 +44,12 @@ static void check_handle(struct handle *handle)
     char json[2000];
 
     assert_string_equal(support_state(handle->session, NULL), view_json(handle->view, json));
-    assert_int_equal(ses_session_version(handle->session), handle->version);
-    assert_int_equal(ses_session_last_seq(handle->session), handle->version);
-    assert_int_equal(ses_session_stored(handle->session), handle->version);
-    size_t count = handle->keeps_events ? (size_t)(handle->version - handle->first) : 0;
+    assert_int_equal(ses_session_version(handle->session), handle->begin + handle->count);
+    assert_int_equal(ses_session_last_seq(handle->session), handle->count);
+    assert_int_equal(ses_session_stored(handle->session), handle->count);
+    size_t count = handle->keeps_events ? (size_t)(handle->count - handle->first) : 0;
     assert_int_equal(ses_session_event_count(handle->session), count);
-    if (session && handle->version == session->count) {
+    if (session && handle->count == session->count) {
         assert_int_equal(ses_session_update_time(handle->session), session->updated_us);
         assert_int_equal(ses_session_create_time(handle->session), session->created_us);
     }
@@ -87,7 +88,8 @@ static void keep_handle(ses_session *session, int slot, bool keeps_events, int f
     *handle = (struct handle){.session = session,
                               .slot = slot,
                               .number = run.model.sessions[slot].number,
-                              .version = run.model.sessions[slot].count,
+                              .count = run.model.sessions[slot].count,
+                              .begin = run.model.sessions[slot].begin,
                               .first = first,
                               .keeps_events = keeps_events,
                               .invocation = NO_INVOCATION};
@@ -121,7 +123,7 @@ static void step_refresh(struct handle *handle)
 
     assert_code(session ? SES_OK : SES_NOTFOUND, ses_refresh(handle->session, &error));
     if (session) {
-        handle->version = session->count;
+        handle->count = session->count;
         model_view(&run.model, handle->slot, handle->view);
     }
     check_handle(handle);
@@ -159,6 +161,7 @@ static void step_create(int slot)
         session->number = ++run.model.created;
         session->created_us = session->updated_us = options.create_us ? given : run.fixture->now;
         session->count = 0;
+        session->begin = run.model.floor;
         clear_values(session->own);
         model_apply(&run.model, slot, changes, count);
     }
@@ -175,8 +178,7 @@ static void step_delete(int slot)
 
     assert_ok(ses_delete(run.fixture->store, &key, &deleted, &error));
     assert_int_equal(deleted, session->exists);
-    session->exists = false;
-    session->count = 0;
+    model_delete(&run.model, session);
 }
 
 static void step_delete_user(int slot)
@@ -194,8 +196,7 @@ static void step_delete_user(int slot)
     for (int i = 0; i < SLOTS; i++) {
         if (app_of(i) == app && user_of(i) == user) {
             sessions -= run.model.sessions[i].exists;
-            run.model.sessions[i].exists = false;
-            run.model.sessions[i].count = 0;
+            model_delete(&run.model, &run.model.sessions[i]);
         }
     }
     clear_values(run.model.user[app][user]);
@@ -207,7 +208,7 @@ static void step_delete_user(int slot)
 
 /* Calls one of the four that append; `anyway` is for handles, `version` (or -1) for keys. */
 static int call_append(struct handle *handle, int slot, const struct event *events, int count, bool is_batch,
-                       bool anyway, int version, ses_appended *appended, ses_error *error)
+                       bool anyway, int64_t version, ses_appended *appended, ses_error *error)
 {
     const ses_append_options options = {.size = sizeof options,
                                         .flags = (anyway ? SES_APPEND_ANYWAY : 0) |
@@ -240,7 +241,7 @@ static void check_appended(struct session *session, const struct event *sent, co
 
     assert_int_equal(appended->status, outcome->of[i].status);
     assert_int_equal(appended->seq, seq);
-    assert_int_equal(appended->version, seq > 0 ? session->count : 0);
+    assert_int_equal(appended->version, seq > 0 ? version_of(session) : 0);
     assert_int_equal(appended->made_id[0] != '\0', seq > 0 && !sent->brings_id);
     if (seq > 0 && !sent->brings_id)
         strcpy(session->events[seq - 1].id, appended->made_id);
@@ -252,13 +253,13 @@ static void take_in(struct handle *handle, int slot, const struct outcome *outco
                     int count, int before)
 {
     struct session *session = &run.model.sessions[slot];
-    bool behind = handle && handle->version != before;
+    bool behind = handle && handle->count != before;
 
     for (int i = 0; i < count; i++) {
         const struct event *event = &session->events[outcome->of[i].seq - 1];
         bool stored = outcome->of[i].status == SES_OK;
         bool is_news = outcome->of[i].status == SES_DUPLICATE && outcome->of[i].seq <= before && handle &&
-                       outcome->of[i].seq > handle->version;
+                       outcome->of[i].seq > handle->count;
         if (stored) {
             model_apply(&run.model, slot, event->changes, event->change_count);
             session->updated_us = event->time_us > session->updated_us ? event->time_us : session->updated_us;
@@ -273,7 +274,20 @@ static void take_in(struct handle *handle, int slot, const struct outcome *outco
     if (behind)
         model_view(&run.model, slot, handle->view);
     if (handle)
-        handle->version = session->count;
+        handle->count = session->count;
+}
+
+/* What a caller may believe a session to be at: its version, the one before, or any of this or an earlier life. -1:
+ * it does not ask. */
+static int64_t random_version(const struct session *session)
+{
+    int64_t version = -1;
+
+    if (once_in(&run.model, 6))
+        version = version_of(session) - once_in(&run.model, 3);
+    else if (once_in(&run.model, 5))
+        version = chance(&run.model, (int)version_of(session) + 1);
+    return version;
 }
 
 /* Through the handle, or without one (NULL) by key; one event or a batch. */
@@ -287,7 +301,7 @@ static void step_append(struct handle *handle, int slot)
     bool is_batch = count > 1 || once_in(&run.model, 4);
     bool anyway = handle && once_in(&run.model, 2);
     int before = session->count;
-    int version = !handle && once_in(&run.model, 3) ? before - once_in(&run.model, 3) : -1;
+    int64_t version = handle ? -1 : random_version(session);
     struct event events[MOST_BATCH];
     ses_appended appended[MOST_BATCH];
     struct outcome outcome = {.code = SES_NOTFOUND};
@@ -305,7 +319,7 @@ static void step_append(struct handle *handle, int slot)
         if (!there && events[i].partial) /* whether it is NOTFOUND or PARTIAL then is open */
             return;
     }
-    bool stale = handle ? handle->version != before && !anyway : version >= 0 && version != before;
+    bool stale = handle ? handle->count != before && !anyway : version >= 0 && version != version_of(session);
     if (there)
         outcome = model_append(session, events, count, stale, run.fixture->now);
     int code = call_append(handle, slot, events, count, is_batch, anyway, version, appended, &error);

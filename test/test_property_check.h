@@ -103,7 +103,7 @@ static void check_list(ses_store *store, const struct model *model, int app, int
             clear_values(view[TEMP]);
             model_view(model, slot, view);
             assert_string_equal(support_state(session, NULL), view_json(view, json));
-            assert_int_equal(ses_session_version(session), model->sessions[slot].count);
+            assert_int_equal(ses_session_version(session), version_of(&model->sessions[slot]));
             assert_int_equal(ses_session_update_time(session), model->sessions[slot].updated_us);
             if (before >= 0)
                 assert_true(compare_in_order(model, order, before, slot) <= 0);

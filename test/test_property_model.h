@@ -56,13 +56,15 @@ struct session {
     int64_t updated_us;
     scope_values own;
     struct event *events;
-    int count; /* also its version */
+    int count;
+    int64_t begin; /* its version when it was created: one more with each event */
 };
 
 struct model {
     uint64_t random;
-    int created; /* sessions so far */
-    int content; /* events so far */
+    int created;   /* sessions so far */
+    int content;   /* events so far */
+    int64_t floor; /* above the versions of all that were deleted */
     scope_values app[APPS];
     scope_values user[APPS][USERS];
     struct session sessions[SLOTS];
@@ -99,6 +101,19 @@ static int user_of(int slot)
 static ses_key key_of(int slot)
 {
     return (ses_key){app_ids[app_of(slot)], user_ids[user_of(slot)], session_ids[slot % NAMES]};
+}
+
+static int64_t version_of(const struct session *session)
+{
+    return session->begin + session->count;
+}
+
+static void model_delete(struct model *model, struct session *session)
+{
+    if (session->exists && version_of(session) >= model->floor)
+        model->floor = version_of(session) + 1;
+    session->exists = false;
+    session->count = 0;
 }
 
 static void clear_values(scope_values scope)

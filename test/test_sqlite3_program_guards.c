@@ -41,8 +41,9 @@ static char *run_program(const struct folder *folder, const char *sql, int *stat
 /* Every row of every table. */
 static char *dump(const char *path)
 {
-    static const char *const tables[] = {"apps",      "users",      "sessions",      "session_details",
-                                         "app_state", "user_state", "session_state", "events"};
+    static const char *const tables[] = {"apps",         "users",      "sessions",      "session_details",
+                                         "app_state",    "user_state", "session_state", "events",
+                                         "version_floor"};
     struct text out = {NULL, 0};
     sqlite3 *db = raw_open(path);
 
@@ -126,7 +127,7 @@ static void test_types_are_strict(void **state)
         folder->path,
         "SELECT count(*), sum(strict) FROM pragma_table_list WHERE type = 'table' AND schema = 'main'"
         " AND name NOT LIKE 'sqlite_%'",
-        "8|8\n");
+        "9|9\n");
 }
 
 static void test_no_row_without_its_owner(void **state)
@@ -226,6 +227,38 @@ static void test_deleting_takes_all_that_belongs(void **state)
     assert_sound(folder->path);
 }
 
+/* A version that was held of a session names nothing in the next one of that name. */
+static void test_deleting_ends_the_versions(void **state)
+{
+    const struct folder *folder = *state;
+    const ses_key key = {"app", "user", "one"};
+    int status = 0;
+    ses_store *store = NULL;
+    ses_error error;
+
+    free(run_program(folder, "DELETE FROM sessions WHERE name = 'two'; DELETE FROM sessions;", &status));
+    assert_int_equal(status, 0);
+    assert_query(folder->path, "SELECT * FROM version_floor", "1|3\n");
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    for (int64_t version = 0; version < 4; version++) {
+        const ses_append_options old = {.size = sizeof old, .flags = SES_APPEND_VERSION, .version = version};
+        assert_code(SES_STALE, ses_append_by_key(store, &key, "{}", SES_NUL, &old, NULL, &error));
+    }
+    ses_close(store);
+}
+
+static void test_versions_stay_within_bounds(void **state)
+{
+    const struct folder *folder = *state;
+
+    assert_refused("UPDATE version_floor SET floor = -1", "CHECK constraint failed");
+    assert_refused("UPDATE version_floor SET floor = 9007199254740993", "CHECK constraint failed");
+    assert_refused("UPDATE version_floor SET floor = 'x'", "cannot store TEXT");
+    assert_refused("INSERT INTO version_floor VALUES (2, 0)", "CHECK constraint failed");
+}
+
 /* What the program does rightly, the library goes on with. */
 static void test_the_library_goes_on(void **state)
 {
@@ -265,9 +298,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, folder_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_only_json_is_taken),       TEST(test_types_are_strict),
-        TEST(test_no_row_without_its_owner), TEST(test_replacing_leaves_nothing_behind),
-        TEST(test_users_do_not_move),        TEST(test_deleting_takes_all_that_belongs),
+        TEST(test_only_json_is_taken),         TEST(test_types_are_strict),
+        TEST(test_no_row_without_its_owner),   TEST(test_replacing_leaves_nothing_behind),
+        TEST(test_users_do_not_move),          TEST(test_deleting_takes_all_that_belongs),
+        TEST(test_deleting_ends_the_versions), TEST(test_versions_stay_within_bounds),
         TEST(test_the_library_goes_on),
     };
     return no_program() ? 0 : cmocka_run_group_tests_name("the sqlite3 program: guards", tests, NULL, NULL);

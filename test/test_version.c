@@ -1,0 +1,242 @@
+/* A version names one life of a session: what was held of one that was deleted is refused by the next of its name. */
+#include "open.h"
+
+#define MOST_VERSION "9007199254740991"
+#define BEYOND_VERSION "9007199254740992"
+
+static const ses_key key = {"app", "user", "session"};
+static const ses_key other = {"app", "user", "other"};
+
+static ses_session *create(struct fixture *fixture, const ses_key *of)
+{
+    ses_session *session = NULL;
+    ses_error error;
+    assert_ok(ses_create(fixture->store, of, NULL, 0, &session, &error));
+    return session;
+}
+
+static void append_events(struct fixture *fixture, const ses_key *to, int count)
+{
+    ses_error error;
+    for (int i = 0; i < count; i++)
+        assert_ok(ses_append_by_key(fixture->store, to, "{}", SES_NUL, NULL, NULL, &error));
+}
+
+static int append_at(struct fixture *fixture, int64_t version, ses_error *error)
+{
+    const ses_append_options options = {
+        .size = sizeof options, .flags = SES_APPEND_VERSION, .version = version};
+    return ses_append_by_key(fixture->store, &key, "{\"author\":\"late\"}", SES_NUL, &options, NULL, error);
+}
+
+/* With `events` in the new life, all that was held of versions up to `last` of the old one is refused. */
+static void assert_old_life_is_over(struct fixture *fixture, ses_session *old, int64_t last, int events)
+{
+    ses_session *session = NULL;
+    ses_error error;
+
+    append_events(fixture, &key, events);
+    for (int64_t version = 0; version <= last; version++)
+        assert_code(SES_STALE, append_at(fixture, version, &error));
+    if (old) {
+        assert_code(SES_NOTFOUND, ses_append(old, "{}", SES_NUL, NULL, NULL, &error));
+        assert_code(SES_NOTFOUND, ses_refresh(old, &error));
+    }
+    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    assert_int_equal(ses_session_event_count(session), events);
+    assert_int_equal(ses_session_last_seq(session), events);
+    assert_true(ses_session_version(session) > last);
+    assert_ok(append_at(fixture, ses_session_version(session), &error));
+    ses_session_close(session);
+}
+
+/* Many lives of one name, of different lengths. */
+static void live_and_die(struct fixture *fixture, int (*kill)(struct fixture *fixture))
+{
+    static const int lengths[] = {3, 0, 1, 5, 2};
+    int64_t last = -1;
+
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        ses_session *old = create(fixture, &key);
+        assert_int_equal(ses_session_version(old), last + 1);
+        append_events(fixture, &key, lengths[i]);
+        last += 1 + lengths[i];
+        assert_int_equal(kill(fixture), 0);
+        ses_session_close(create(fixture, &key));
+        assert_old_life_is_over(fixture, old, last, 7);
+        last += 1 + 8;
+        assert_int_equal(kill(fixture), 0);
+        ses_session_close(old);
+    }
+}
+
+static int by_delete(struct fixture *fixture)
+{
+    return ses_delete(fixture->store, &key, NULL, NULL);
+}
+
+static int by_delete_user(struct fixture *fixture)
+{
+    return ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL);
+}
+
+static int by_hand(struct fixture *fixture)
+{
+    raw_exec(fixture->path, "DELETE FROM sessions");
+    return 0;
+}
+
+static int by_delete_and_reopen(struct fixture *fixture)
+{
+    int code = ses_delete(fixture->store, &key, NULL, NULL);
+    fixture_reopen(fixture);
+    return code;
+}
+
+static void test_after_a_delete(void **state)
+{
+    live_and_die(*state, by_delete);
+}
+
+static void test_after_the_deletion_of_a_user(void **state)
+{
+    live_and_die(*state, by_delete_user);
+}
+
+static void test_after_a_delete_by_hand(void **state)
+{
+    live_and_die(*state, by_hand);
+}
+
+/* The old handle cannot be used on a store that is closed: its versions can. */
+static void test_after_opening_again(void **state)
+{
+    struct fixture *fixture = *state;
+
+    ses_session_close(create(fixture, &key));
+    append_events(fixture, &key, 4);
+    assert_int_equal(by_delete_and_reopen(fixture), 0);
+    ses_session_close(create(fixture, &key));
+    fixture_reopen(fixture);
+    assert_old_life_is_over(fixture, NULL, 4, 3);
+}
+
+static void test_the_longest_life_counts(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    ses_session_close(create(fixture, &key));
+    ses_session_close(create(fixture, &other));
+    append_events(fixture, &other, 9);
+    append_events(fixture, &key, 2);
+    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, &error));
+    ses_session *session = create(fixture, &key);
+    assert_int_equal(ses_session_version(session), 10);
+    ses_session_close(session);
+    /* A shorter one brings it down no more. */
+    session = create(fixture, &other);
+    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &other, NULL, &error));
+    ses_session_close(session);
+    session = create(fixture, &key);
+    assert_int_equal(ses_session_version(session), 11);
+    ses_session_close(session);
+}
+
+/* ------------------------------------------------------------------------------- what the file may say */
+
+/* As damage or another program would leave it, against the checks of the table. */
+static void change(struct fixture *fixture, const char *sql)
+{
+    struct text whole = {NULL, 0};
+    text_printf(&whole, "PRAGMA ignore_check_constraints = ON; %s", sql);
+    raw_exec(fixture->path, whole.data);
+    free(whole.data);
+}
+
+static void test_a_damaged_floor_is_not_used(void **state)
+{
+    static const char *const damages[] = {
+        "UPDATE version_floor SET floor = -1",
+        "UPDATE version_floor SET floor = 9007199254740993",
+        "UPDATE version_floor SET floor = 9223372036854775807",
+        "UPDATE version_floor SET floor = -9223372036854775807 - 1",
+        "DELETE FROM version_floor",
+        "INSERT INTO version_floor VALUES (2, 5)",
+        "UPDATE version_floor SET id = 2",
+    };
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    ses_session_close(create(fixture, &key));
+    append_events(fixture, &key, 2);
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        change(fixture, damages[i]);
+        assert_code(SES_CORRUPT, ses_create(fixture->store, &other, NULL, 0, NULL, &error));
+        assert_message("version_floor");
+        assert_code(SES_CORRUPT, ses_delete(fixture->store, &key, NULL, &error));
+        assert_code(SES_CORRUPT, ses_delete_user(fixture->store, "app", "user", NULL, NULL, &error));
+        assert_query(fixture->path, "SELECT count(*) FROM sessions", "1\n");
+        append_events(fixture, &key, 1);
+        change(fixture, "DELETE FROM version_floor; INSERT INTO version_floor VALUES (1, 0)");
+    }
+    assert_query(fixture->path, "SELECT count(*) FROM events", "9\n");
+    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+}
+
+static void test_a_version_ends_below_2_to_the_53(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture, &key);
+    ses_error error;
+
+    change(fixture, "UPDATE sessions SET version = " MOST_VERSION " - 1");
+    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    assert_true(ses_session_version(session) == INT64_C(9007199254740991));
+    assert_code(SES_LIMIT, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_LIMIT, ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_query(fixture->path, "SELECT count(*), (SELECT version FROM sessions) FROM events",
+                 "1|" MOST_VERSION "\n");
+    ses_session_close(session);
+    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    assert_query(fixture->path, "SELECT floor FROM version_floor", BEYOND_VERSION "\n");
+    assert_code(SES_LIMIT, ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_query(fixture->path, "SELECT count(*) FROM sessions", "0\n");
+}
+
+/* A version beyond the bounds was never anybody's: it is told, and does not use up the versions of the file. */
+static void test_an_impossible_version_does_not_raise_the_floor(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    ses_session_close(create(fixture, &key));
+    change(fixture, "UPDATE sessions SET version = " BEYOND_VERSION);
+    assert_code(SES_CORRUPT, ses_get(fixture->store, &key, NULL, &session, &error));
+    assert_code(SES_CORRUPT, ses_delete(fixture->store, &key, NULL, &error));
+    assert_code(SES_CORRUPT, ses_delete_user(fixture->store, "app", "user", NULL, NULL, &error));
+    assert_query(fixture->path, "SELECT count(*), (SELECT floor FROM version_floor) FROM sessions", "1|0\n");
+    raw_exec(fixture->path, "DELETE FROM sessions"); /* which a person may */
+    assert_query(fixture->path, "SELECT count(*), (SELECT floor FROM version_floor) FROM sessions", "0|0\n");
+    ses_session_close(create(fixture, &key));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+#define MEMORY_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        MEMORY_TEST(test_after_a_delete),
+        MEMORY_TEST(test_after_the_deletion_of_a_user),
+        TEST(test_after_a_delete_by_hand),
+        TEST(test_after_opening_again),
+        MEMORY_TEST(test_the_longest_life_counts),
+        TEST(test_a_damaged_floor_is_not_used),
+        TEST(test_a_version_ends_below_2_to_the_53),
+        TEST(test_an_impossible_version_does_not_raise_the_floor),
+    };
+    return cmocka_run_group_tests_name("versions", tests, NULL, NULL);
+}
