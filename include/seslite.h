@@ -474,6 +474,15 @@ typedef struct ses_append_options {
     size_t size;
     unsigned flags;  /* SES_APPEND_* */
     int64_t version; /* with SES_APPEND_VERSION */
+    /*
+     * What the caller has seen of shared keys, a JSON object: {"user:n":41}. The value is the stored bytes, as
+     * ses_read_value gives them; the tombstone stands for a key that is not there. STALE, naming the key, when
+     * something else is stored now. So a value that was computed from a shared key never replaces a newer one:
+     * read again, compute anew. Every member is checked, once, before the first event. INVALID: a key is neither
+     * app: nor user:. NULL: nothing is expected. With SES_APPEND_ANYWAY it is not looked at.
+     */
+    const char *expected;
+    size_t expected_len;
 } ses_append_options;
 
 /* What became of one event. This struct is an output and will not change. */
@@ -506,7 +515,8 @@ typedef struct ses_appended {
  *    safe), EXISTS when it differs. Both come before STALE; a handle that was behind is up to date after
  *    SES_DUPLICATE, and shows the `temp:` values of the event that was offered (a handle that had the event
  *    does not).
- *  - STALE: another writer has appended since the handle was read; nothing is written.
+ *  - STALE: another writer has appended since the handle was read, or a shared key is not as `expected`; nothing
+ *    is written.
  *  - NOTFOUND: the session was deleted.
  *
  * `appended` may be NULL. Also: JSON, INVALID, LIMIT, BUSY, READONLY, FULL, IO, CORRUPT, NOMEM.

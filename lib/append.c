@@ -3,6 +3,7 @@
 
 #include "error.h"
 #include "event.h"
+#include "expected.h"
 #include "session.h"
 
 /* One call. The drafts are read and sealed before the job; the job stores them. */
@@ -13,6 +14,8 @@ struct append_job {
     bool checks_version;
     bool anyway;
     int64_t version; /* that the caller believes the session to have */
+    bool expects;    /* shared keys to be as in `expected` */
+    struct expected expected;
     struct event_draft *drafts;
     ses_appended *results; /* one for each draft */
     size_t count;
@@ -70,8 +73,22 @@ static int find_stored(struct append_job *job, struct db *db, struct event_draft
     return code;
 }
 
-/* Another writer came between. A retry of what is stored already is fine; anything else is STALE. */
-static int check_stale(struct append_job *job, struct db *db, ses_error *error)
+static int say_stale(const struct append_job *job, const char *changed, ses_error *error)
+{
+    return changed
+               ? error_set(error, SES_STALE,
+                           "the shared key \"%.200s\" is no longer what the caller has seen: read it again "
+                           "and compute anew, or append with SES_APPEND_ANYWAY",
+                           changed)
+               : error_set(error, SES_STALE,
+                           "the session is at version %lld and the caller at %lld: refresh and look again, "
+                           "or append with SES_APPEND_ANYWAY",
+                           (long long)job->row.version, (long long)job->version);
+}
+
+/* Another writer has been here: `changed` names the shared key, NULL the session itself. A retry of what is stored
+ * already is fine; anything else is STALE. */
+static int check_stale(struct append_job *job, struct db *db, const char *changed, ses_error *error)
 {
     int code = SES_OK;
 
@@ -83,12 +100,22 @@ static int check_stale(struct append_job *job, struct db *db, ses_error *error)
         if (draft->has_id)
             code = find_stored(job, db, draft, &seq, error);
         if (code == SES_OK && seq == 0)
-            code =
-                error_set(error, SES_STALE,
-                          "the session is at version %lld and the caller at %lld: refresh and look again, or "
-                          "append with SES_APPEND_ANYWAY",
-                          (long long)job->row.version, (long long)job->version);
+            code = say_stale(job, changed, error);
     }
+    return code;
+}
+
+/* What the caller has seen must still be so: the version of the session, and the shared keys he expects. */
+static int check_seen(struct append_job *job, struct db *db, ses_error *error)
+{
+    bool behind = job->checks_version && job->row.version != job->version;
+    struct span changed = {NULL, 0};
+    int code = SES_OK;
+
+    if (job->expects && !behind)
+        code = expected_compare(&job->expected, db, &job->row, &changed, error);
+    if (code == SES_OK && (behind || changed.ptr))
+        code = check_stale(job, db, changed.ptr, error);
     return code;
 }
 
@@ -163,8 +190,8 @@ static int run_append(struct db *db, void *context, ses_error *error)
     bool behind = code == SES_OK && session && job->row.version != session->row.version;
 
     job->catches_up = behind;
-    if (code == SES_OK && job->checks_version && job->row.version != job->version && !job->anyway)
-        code = check_stale(job, db, error);
+    if (code == SES_OK && !job->anyway)
+        code = check_seen(job, db, error);
     if (code == SES_OK && session)
         code = update_init(&job->update, session, error);
     if (code == SES_OK && behind)
@@ -279,6 +306,19 @@ static int append_texts(struct append_job *job, const ses_text *events, bool is_
     return code;
 }
 
+static int take_expected(struct append_job *job, const ses_append_options *options, ses_error *error)
+{
+    struct span text;
+    int code =
+        check_text(job->store, options->expected, options->expected_len, "text of `expected`", &text, error);
+
+    if (code == SES_OK) {
+        job->expects = true;
+        code = expected_read(&job->expected, &job->store->allocator, text, error);
+    }
+    return code;
+}
+
 static int take_append_options(struct append_job *job, const ses_append_options *given, ses_error *error)
 {
     ses_append_options options;
@@ -296,8 +336,16 @@ static int take_append_options(struct append_job *job, const ses_append_options 
         job->anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
         job->checks_version = job->session || (options.flags & SES_APPEND_VERSION);
         job->version = job->session ? job->session->row.version : options.version;
+        if (options.expected && !job->anyway)
+            code = take_expected(job, &options, error);
     }
     return code;
+}
+
+static void release_options(struct append_job *job)
+{
+    if (job->expects)
+        expected_free(&job->expected);
 }
 
 static int append_one(struct append_job *job, const char *event, size_t event_len,
@@ -314,6 +362,7 @@ static int append_one(struct append_job *job, const char *event, size_t event_le
         job->count = 1;
         code = append_texts(job, &text, false, error);
     }
+    release_options(job);
     if (code == SES_OK) {
         if (appended)
             *appended = result;
@@ -344,6 +393,7 @@ static int append_many(struct append_job *job, const ses_text *events, size_t co
         memory_free(allocator, job->results);
         memory_free(allocator, job->drafts);
     }
+    release_options(job);
     return code;
 }
 

@@ -9,7 +9,7 @@ layer_of() {
     create | append | invocation | list | cursor | read | value | text) echo 1 ;;
     session | update | list_token) echo 2 ;;
     store | range) echo 3 ;;
-    state | event | delta) echo 4 ;;
+    state | event | delta | expected) echo 4 ;;
     storage.h) echo 5 ;;
     storage | storage_impl | transaction | writer | give_way | readers | checkpoint | registry | schema | schema_check | connection | rows_session | rows_state | rows_event | file | sql_text | statement_ids) echo 6 ;;
     json | json_write | utf8 | decimal | double | typed | scope | argument | timestamp | clock | memory | error | codes | version | common) echo 7 ;;

@@ -76,6 +76,9 @@ static void faults_dump(struct faults *faults, ses_store *store, const ses_key *
 static void faults_use_handle(struct faults *faults, ses_store *store, const ses_key *key)
 {
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options seen = {.size = sizeof seen,
+                                     .expected = "{\"user:u\":2,\"app:a\":\"__ADK_SENTINEL_REMOVED__\"}",
+                                     .expected_len = SES_NUL};
     const ses_text batch[] = {
         {"{\"author\":\"b1\",\"id\":\"b-1\"}", SES_NUL},
         {"{\"author\":\"b2\",\"partial\":true}", SES_NUL},
@@ -100,7 +103,7 @@ static void faults_use_handle(struct faults *faults, ses_store *store, const ses
     STEP(SES_OK, ses_state_int64(session, "temp:x", &number, &error));
     STEP(SES_OK, ses_state_double(session, "user:u", &real, &error));
     STEP(SES_OK, ses_append_batch(session, batch, 3, NULL, NULL, &error));
-    STEP(SES_OK, ses_append(session, retried, SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_append(session, retried, SES_NUL, &seen, NULL, &error));
     STEP(SES_DUPLICATE, ses_append(session, retried, SES_NUL, NULL, NULL, &error));
     STEP(SES_OK,
          ses_append_by_key(store, key, "{\"author\":\"other\",\"actions\":{\"stateDelta\":{\"o\":1}}}",

@@ -8,9 +8,9 @@ gen=$2
 mkdir -p "$out"
 
 headers="common error memory utf8 json_write json decimal double typed scope argument timestamp clock storage sql_text file connection storage_impl
-registry schema delta event state store range session list_token agent agent_object"
+registry schema delta expected event state store range session list_token agent agent_object"
 sources="version codes error memory utf8 json_write json decimal double typed scope argument timestamp clock sql_text connection file registry
-schema schema_check rows_session rows_state rows_event transaction give_way writer readers checkpoint storage delta event state store range session update
+schema schema_check rows_session rows_state rows_event transaction give_way writer readers checkpoint storage delta expected event state store range session update
 create append invocation list_token list cursor read value text agent_tracked agent_view agent_append agent_builder agent_parts
 agent_object agent_content agent_render agent_output"
 # And in seslite_cjson.c:
