@@ -721,9 +721,16 @@ SES_API int ses_content_is_final(const ses_content *content);
  * in the view as a delta, until they are appended with an event. A view that is closed before leaves
  * nothing behind.
  *
- * Several views on one handle each see their own writes only, until these are appended. Among them nothing is
- * STALE, as an append moves the handle: of two that wrote one key, the one appended last wins. A view's own
- * `temp:` writes stay in it when an invocation ends: close it, or discard them.
+ * A counter in a shared key (`app:` or `user:`) never loses a step. A view notes the shared keys that it reads
+ * with a getter or ses_tracked_has, and what the handle showed of each; the latest reading counts. When the view
+ * writes such a key as well, and something else is stored by the time it is appended, the append is STALE. Keys
+ * that are only read or only written are not checked. ses_tracked_each, ses_tracked_json and templates note
+ * nothing, and a change that only the event itself carries is no write of the view.
+ *
+ * Several views on one handle each see their own writes only, until these are appended. An append moves the
+ * handle, so one view does not make another STALE, but for shared keys as above: of two that wrote one key, the
+ * one appended last wins. A view's own `temp:` writes stay in it when an invocation ends: close it, or discard
+ * them.
  *
  * A view belongs to the handle's thread. After the handle was closed its calls are MISUSE.
  */
@@ -748,12 +755,12 @@ SES_API int ses_tracked_set_double(ses_tracked *tracked, const char *name, doubl
 SES_API int ses_tracked_set_bool(ses_tracked *tracked, const char *name, int value, ses_error *error);
 /* Takes the key away, by writing the tombstone; fine when there is none. */
 SES_API int ses_tracked_remove(ses_tracked *tracked, const char *name, ses_error *error);
-/* Drops the view's own writes: it shows what the handle shows. NULL is fine. */
+/* Drops the view's own writes, and its notes of what it has read: it shows what the handle shows. NULL is fine. */
 SES_API void ses_tracked_discard(ses_tracked *tracked);
 
-/* Reads, as ses_state_get and its kin: SES_ABSENT also for a key that the view removed. Texts are borrowed
- * until the view is written to or closed, or the handle appends, refreshes, begins or ends an invocation, or
- * is closed. */
+/* Reads, as ses_state_get and its kin: SES_ABSENT also for a key that the view removed. Also NOMEM: the reading
+ * could not be noted. Texts are borrowed until the view is written to or closed, or the handle appends,
+ * refreshes, begins or ends an invocation, or is closed. */
 SES_API int ses_tracked_get(const ses_tracked *tracked, const char *name, const char **json, size_t *len,
                             ses_error *error);
 SES_API int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const char **text,
@@ -784,8 +791,9 @@ SES_API int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *l
  * which stores nothing, it is as before. READONLY for a read-only view. Otherwise as ses_append.
  *
  * After STALE the view's writes are still there, and hide what others wrote meanwhile. What was computed
- * from the older state must be computed anew: ses_refresh, ses_tracked_discard, and write again.
- * (SES_APPEND_ANYWAY stores the view's values over the newer ones.)
+ * from the older state must be computed anew: ses_refresh, ses_tracked_discard, then read and write again.
+ * (SES_APPEND_ANYWAY stores the view's values over the newer ones.) `expected` of the options is checked
+ * beside what the view has noted. STALE also when memory was out for a note of ses_tracked_has.
  */
 SES_API int ses_tracked_append(ses_tracked *tracked, const char *event, size_t event_len,
                                const ses_append_options *options, ses_appended *appended, ses_error *error);

@@ -11,10 +11,10 @@
 
 /* --------------------------------------------------------------------------------------- tracked state */
 
-/* A key that the view wrote, and its value; both end in a NUL. */
-struct own_write {
+/* A key and its value: what the view wrote, or what it was shown. Both end in a NUL. */
+struct view_entry {
     enum scope scope;
-    bool removes;
+    bool removes; /* the value is the tombstone: the key is taken away, or was not there */
     size_t name_len;
     size_t value_len;
     char *text; /* the unescaped string, made when first asked for */
@@ -22,17 +22,30 @@ struct own_write {
     char bytes[]; /* name, NUL, value, NUL */
 };
 
-struct ses_tracked {
-    ses_session *session;
-    const ses_allocator *allocator;
-    bool read_only;
-    struct own_write **writes; /* in the order of ses_state_json */
+/* Entries in the order of ses_state_json, each name once. */
+struct view_list {
+    struct view_entry **items;
     size_t count;
     size_t capacity;
 };
 
-SESLITE_PRIVATE struct span own_write_name(const struct own_write *write);
-SESLITE_PRIVATE struct span own_write_value(const struct own_write *write);
+/* The shared keys that a view read, as the handle showed them. Those that it writes must still be so when it is
+ * appended. */
+struct view_reads {
+    struct view_list list;
+    bool lacks_one; /* memory was out when ses_tracked_has, which cannot say so, was to note one */
+};
+
+struct ses_tracked {
+    ses_session *session;
+    const ses_allocator *allocator;
+    bool read_only;
+    struct view_list writes;
+    struct view_reads *reads; /* apart, since reading adds to it */
+};
+
+SESLITE_PRIVATE struct span entry_name(const struct view_entry *entry);
+SESLITE_PRIVATE struct span entry_value(const struct view_entry *entry);
 /* Below 0, 0 or above 0: the order of ses_state_json. */
 SESLITE_PRIVATE int state_key_order(struct span left, struct span right);
 
@@ -43,7 +56,9 @@ SESLITE_PRIVATE int tracked_check(const ses_tracked *tracked, ses_error *error);
 /* The same for a call that writes: READONLY for a read-only view. */
 SESLITE_PRIVATE int tracked_check_write(const ses_tracked *tracked, ses_error *error);
 /* NULL when the view did not write that key. */
-SESLITE_PRIVATE struct own_write *tracked_own(const ses_tracked *tracked, struct span name);
+SESLITE_PRIVATE struct view_entry *tracked_own(const ses_tracked *tracked, struct span name);
+/* Notes what the handle showed of a shared key; `value` without text: no such key. False: out of memory. */
+SESLITE_PRIVATE bool tracked_note(const ses_tracked *tracked, struct span name, struct span value);
 /* The value that the view shows, or SES_ABSENT. */
 SESLITE_PRIVATE int tracked_value(const ses_tracked *tracked, const char *name, struct span *value,
                                   ses_error *error);

@@ -30,6 +30,11 @@ struct event_reader {
     bool overrides;     /* there are others */
 };
 
+static bool writes_key(const ses_tracked *tracked, const struct member *last, struct span name)
+{
+    return tracked_own(tracked, name) || (last && state_key_order(name, last->name) == 0);
+}
+
 /* --------------------------------------------------------------------------------- finding the place */
 
 static size_t splice_offset(const struct event_reader *reader, const char *at)
@@ -93,8 +98,7 @@ static int is_overridden(const struct event_reader *reader, struct json_string k
             decoded = json_unescape(key, plain, &name.len);
     }
     if (code == SES_OK && decoded)
-        *overridden = tracked_own(reader->tracked, name) ||
-                      (reader->last && state_key_order(name, reader->last->name) == 0);
+        *overridden = writes_key(reader->tracked, reader->last, name);
     memory_free(allocator, plain);
     return code;
 }
@@ -246,6 +250,79 @@ static int find_place(struct event_reader *reader, struct span event, ses_error 
     return code;
 }
 
+/* ------------------------------------------------------------------------- shared keys read and written */
+
+static bool writes_shared(const ses_tracked *tracked, const struct member *last)
+{
+    /* They come first. */
+    return (tracked->writes.count > 0 && scope_is_shared(tracked->writes.items[0]->scope)) ||
+           (last && scope_is_shared(scope_of(last->name, NULL)));
+}
+
+/* The members of the `expected` that the caller has given, perhaps none. False: it is no object. */
+static bool given_members(const ses_append_options *options, struct span *members)
+{
+    struct json_reader reader;
+    struct json_string key;
+    struct span object;
+    bool ok = true;
+
+    *members = (struct span){"", 0};
+    if (options->expected) {
+        size_t len = options->expected_len == SES_NUL ? strlen(options->expected) : options->expected_len;
+        json_start(&reader, options->expected, len);
+        ok = json_peek(&reader) == JSON_OBJECT && json_skip(&reader, &object) && json_finish(&reader);
+    }
+    if (ok && options->expected) {
+        json_start(&reader, object.ptr, object.len);
+        if (json_enter(&reader) && json_member(&reader, &key))
+            *members = (struct span){object.ptr + 1, object.len - 2};
+    }
+    return ok;
+}
+
+/* What the caller has given, and what the handle showed of each key that is written after it was read. */
+static void join_expected(const ses_tracked *tracked, const struct member *last, struct span given,
+                          struct buffer *expected)
+{
+    const struct view_list *reads = &tracked->reads->list;
+
+    buffer_add(expected, "{", 1);
+    size_t start = expected->len;
+    buffer_add(expected, given.ptr, given.len);
+    for (size_t i = 0; i < reads->count; i++) {
+        const struct member seen = {entry_name(reads->items[i]), entry_value(reads->items[i])};
+        if (writes_key(tracked, last, seen.name))
+            member_add(expected, start, seen);
+    }
+    buffer_add(expected, "}", 1);
+}
+
+/* Makes the options of the append: those of the caller, and that the shared keys are still as they were read. */
+static int ask_for_reads(const ses_tracked *tracked, const struct member *last,
+                         const ses_append_options *given, ses_append_options *options,
+                         struct buffer *expected, ses_error *error)
+{
+    struct span members;
+    int code = take_options(options, sizeof *options, given, "append options", error);
+
+    options->size = sizeof *options;
+    if (code != SES_OK || (options->flags & SES_APPEND_ANYWAY) || !writes_shared(tracked, last))
+        return code;
+    if (tracked->reads->lacks_one)
+        return error_set(error, SES_STALE,
+                         "memory was out when this view was to note what ses_tracked_has showed: discard its "
+                         "writes, look again and compute anew");
+    if (tracked->reads->list.count > 0 && given_members(options, &members)) { /* else appending refuses it */
+        join_expected(tracked, last, members, expected);
+        if (expected->failed)
+            return error_nomem(error);
+        options->expected = expected->data;
+        options->expected_len = expected->len;
+    }
+    return SES_OK;
+}
+
 /* ---------------------------------------------------------------------------------------- appending */
 
 static void splice_delta_into(struct buffer *whole, struct span event, const struct event_reader *reader)
@@ -281,12 +358,15 @@ int tracked_append(ses_tracked *tracked, struct span event, const struct member 
                    const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
     struct event_reader reader = {.tracked = tracked, .last = last};
+    ses_append_options asked;
     struct buffer whole;
+    struct buffer expected;
     int result = SES_OK;
 
     buffer_init(&whole, tracked->allocator);
+    buffer_init(&expected, tracked->allocator);
     buffer_init(&reader.kept, tracked->allocator);
-    if (tracked->count == 0 && !last) {
+    if (tracked->writes.count == 0 && !last) {
         result = ses_append(tracked->session, event.ptr, event.len, options, appended, error);
     } else {
         result = find_place(&reader, event, error);
@@ -295,13 +375,16 @@ int tracked_append(ses_tracked *tracked, struct span event, const struct member 
             if (whole.failed)
                 result = error_nomem(error);
         }
+        if (result == SES_OK)
+            result = ask_for_reads(tracked, last, options, &asked, &expected, error);
         if (result == SES_OK) {
-            result = ses_append(tracked->session, whole.data, whole.len, options, appended, error);
+            result = ses_append(tracked->session, whole.data, whole.len, &asked, appended, error);
             if (result < 0)
                 restore_offset(error, &reader.place, event.len, whole.len);
         }
     }
     buffer_free(&whole);
+    buffer_free(&expected);
     buffer_free(&reader.kept);
     if (result == SES_OK || result == SES_DUPLICATE)
         tracked_forget(tracked);

@@ -14,37 +14,39 @@
 /* How deep a value stands in its event: in the event, its actions and their stateDelta. */
 enum { VALUE_DEPTH = 3 };
 
-/* ----------------------------------------------------------------------------------------- own writes */
+static const struct span tombstone = {"\"" TOMBSTONE "\"", sizeof TOMBSTONE + 1};
 
-struct span own_write_name(const struct own_write *write)
+/* -------------------------------------------------------------------------------------------- entries */
+
+struct span entry_name(const struct view_entry *entry)
 {
-    return (struct span){write->bytes, write->name_len};
+    return (struct span){entry->bytes, entry->name_len};
 }
 
-struct span own_write_value(const struct own_write *write)
+struct span entry_value(const struct view_entry *entry)
 {
-    return (struct span){write->bytes + write->name_len + 1, write->value_len};
+    return (struct span){entry->bytes + entry->name_len + 1, entry->value_len};
 }
 
-static struct own_write *write_new(const ses_allocator *allocator, struct span name, struct span value)
+static struct view_entry *entry_new(const ses_allocator *allocator, struct span name, struct span value)
 {
-    struct own_write *write = memory_new(allocator, sizeof *write + name.len + value.len + 2);
-    if (write) {
-        *write = (struct own_write){.scope = scope_of(name, NULL),
-                                    .removes = scope_is_tombstone(value),
-                                    .name_len = name.len,
-                                    .value_len = value.len};
-        memcpy(write->bytes, name.ptr, name.len + 1);
-        memcpy(write->bytes + name.len + 1, value.ptr, value.len);
-        write->bytes[name.len + 1 + value.len] = '\0';
+    struct view_entry *entry = memory_new(allocator, sizeof *entry + name.len + value.len + 2);
+    if (entry) {
+        *entry = (struct view_entry){.scope = scope_of(name, NULL),
+                                     .removes = scope_is_tombstone(value),
+                                     .name_len = name.len,
+                                     .value_len = value.len};
+        memcpy(entry->bytes, name.ptr, name.len + 1);
+        memcpy(entry->bytes + name.len + 1, value.ptr, value.len);
+        entry->bytes[name.len + 1 + value.len] = '\0';
     }
-    return write;
+    return entry;
 }
 
-static void write_free(const ses_allocator *allocator, struct own_write *write)
+static void entry_free(const ses_allocator *allocator, struct view_entry *entry)
 {
-    memory_free(allocator, write->text);
-    memory_free(allocator, write);
+    memory_free(allocator, entry->text);
+    memory_free(allocator, entry);
 }
 
 int state_key_order(struct span left, struct span right)
@@ -57,16 +59,16 @@ int state_key_order(struct span left, struct span right)
     return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
 }
 
-/* Where the write of that name stands, or would. */
-static size_t place_of(const ses_tracked *tracked, struct span name, bool *found)
+/* Where the entry of that name stands, or would. */
+static size_t place_of(const struct view_list *list, struct span name, bool *found)
 {
     size_t low = 0;
-    size_t high = tracked->count;
+    size_t high = list->count;
 
     *found = false;
     while (low < high && !*found) {
         size_t middle = low + (high - low) / 2;
-        int order = state_key_order(own_write_name(tracked->writes[middle]), name);
+        int order = state_key_order(entry_name(list->items[middle]), name);
         if (order < 0)
             low = middle + 1;
         else
@@ -79,11 +81,61 @@ static size_t place_of(const ses_tracked *tracked, struct span name, bool *found
     return low;
 }
 
-struct own_write *tracked_own(const ses_tracked *tracked, struct span name)
+static struct view_entry *list_find(const struct view_list *list, struct span name)
 {
     bool found;
-    size_t place = place_of(tracked, name, &found);
-    return found ? tracked->writes[place] : NULL;
+    size_t place = place_of(list, name, &found);
+    return found ? list->items[place] : NULL;
+}
+
+/* Keeps the value under the name, in place of one that is there. False: out of memory, nothing has changed. */
+static bool list_put(struct view_list *list, const ses_allocator *allocator, struct span name,
+                     struct span value)
+{
+    struct view_entry *entry = entry_new(allocator, name, value);
+    void *items = list->items;
+    bool found = false;
+    size_t place = place_of(list, name, &found);
+    bool ok = entry != NULL;
+
+    if (ok && found) {
+        entry_free(allocator, list->items[place]);
+        list->items[place] = entry;
+    } else if (ok) {
+        ok = memory_grow(allocator, &items, &list->capacity, list->count + 1, sizeof entry);
+        list->items = items;
+        if (ok) {
+            memmove(list->items + place + 1, list->items + place, (list->count - place) * sizeof entry);
+            list->items[place] = entry;
+            list->count++;
+        } else {
+            entry_free(allocator, entry);
+        }
+    }
+    return ok;
+}
+
+static void list_clear(struct view_list *list, const ses_allocator *allocator)
+{
+    for (size_t i = 0; i < list->count; i++)
+        entry_free(allocator, list->items[i]);
+    list->count = 0;
+}
+
+struct view_entry *tracked_own(const ses_tracked *tracked, struct span name)
+{
+    return list_find(&tracked->writes, name);
+}
+
+bool tracked_note(const ses_tracked *tracked, struct span name, struct span value)
+{
+    struct view_list *reads = &tracked->reads->list;
+    const struct span shown = value.ptr ? value : tombstone;
+    const struct view_entry *noted = list_find(reads, name);
+    bool same =
+        noted && noted->value_len == shown.len && memcmp(entry_value(noted).ptr, shown.ptr, shown.len) == 0;
+
+    return same || list_put(reads, tracked->allocator, name, shown);
 }
 
 /* ------------------------------------------------------------------------------------- life of a view */
@@ -126,13 +178,14 @@ int ses_track(ses_session *session, unsigned flags, ses_tracked **tracked, ses_e
         code = check_flags(flags, SES_TRACK_READ_ONLY, "flags of ses_track", error);
     if (code == SES_OK) {
         const ses_allocator *allocator = ses_store_allocator(ses_session_store(session));
-        ses_tracked *fresh = memory_zeroed(allocator, sizeof *fresh);
+        ses_tracked *fresh = memory_zeroed(allocator, sizeof *fresh + sizeof *fresh->reads);
         if (fresh) {
             error_clear(error);
             ses_session_retain(session);
             fresh->session = session;
             fresh->allocator = allocator;
             fresh->read_only = (flags & SES_TRACK_READ_ONLY) != 0;
+            fresh->reads = (struct view_reads *)(fresh + 1);
             *tracked = fresh;
         } else {
             code = error_nomem(error);
@@ -143,9 +196,9 @@ int ses_track(ses_session *session, unsigned flags, ses_tracked **tracked, ses_e
 
 void tracked_forget(ses_tracked *tracked)
 {
-    for (size_t i = 0; i < tracked->count; i++)
-        write_free(tracked->allocator, tracked->writes[i]);
-    tracked->count = 0;
+    list_clear(&tracked->writes, tracked->allocator);
+    list_clear(&tracked->reads->list, tracked->allocator);
+    tracked->reads->lacks_one = false;
 }
 
 void ses_tracked_discard(ses_tracked *tracked)
@@ -164,7 +217,8 @@ void ses_tracked_close(ses_tracked *tracked)
     if (tracked) {
         ses_session *session = tracked->session;
         tracked_forget(tracked);
-        memory_free(tracked->allocator, tracked->writes);
+        memory_free(tracked->allocator, tracked->writes.items);
+        memory_free(tracked->allocator, tracked->reads->list.items);
         memory_free(tracked->allocator, tracked);
         ses_session_release(session);
     }
@@ -185,28 +239,7 @@ static int check_name(const ses_tracked *tracked, const char *name, struct span 
 /* Keeps the value, which is JSON, under the name. */
 static int put(ses_tracked *tracked, struct span name, struct span value, ses_error *error)
 {
-    struct own_write *write = write_new(tracked->allocator, name, value);
-    void *writes = tracked->writes;
-    bool found = false;
-    size_t place = place_of(tracked, name, &found);
-    bool ok = write != NULL;
-
-    if (ok && found) {
-        write_free(tracked->allocator, tracked->writes[place]);
-        tracked->writes[place] = write;
-    } else if (ok) {
-        ok = memory_grow(tracked->allocator, &writes, &tracked->capacity, tracked->count + 1, sizeof write);
-        tracked->writes = writes;
-        if (ok) {
-            memmove(tracked->writes + place + 1, tracked->writes + place,
-                    (tracked->count - place) * sizeof write);
-            tracked->writes[place] = write;
-            tracked->count++;
-        } else {
-            write_free(tracked->allocator, write);
-        }
-    }
-    return ok ? SES_OK : error_nomem(error);
+    return list_put(&tracked->writes, tracked->allocator, name, value) ? SES_OK : error_nomem(error);
 }
 
 int ses_tracked_set(ses_tracked *tracked, const char *name, const char *json, size_t len, ses_error *error)
@@ -283,7 +316,6 @@ int ses_tracked_set_bool(ses_tracked *tracked, const char *name, int value, ses_
 
 int ses_tracked_remove(ses_tracked *tracked, const char *name, ses_error *error)
 {
-    static const struct span tombstone = {"\"" TOMBSTONE "\"", sizeof TOMBSTONE + 1};
     struct span key;
     int code = check_name(tracked, name, &key, error);
     return code == SES_OK ? put(tracked, key, tombstone, error) : code;

@@ -12,7 +12,7 @@
 
 int tracked_value(const ses_tracked *tracked, const char *name, struct span *value, ses_error *error)
 {
-    const struct own_write *own = tracked_own(tracked, (struct span){name, strlen(name)});
+    const struct view_entry *own = tracked_own(tracked, (struct span){name, strlen(name)});
     int code = SES_OK;
 
     if (!own)
@@ -20,20 +20,42 @@ int tracked_value(const ses_tracked *tracked, const char *name, struct span *val
     else if (own->removes)
         code = SES_ABSENT;
     else
-        *value = own_write_value(own);
+        *value = entry_value(own);
     return code;
 }
 
-static int find_value(const ses_tracked *tracked, const char *name, const void *output, struct span *value,
-                      ses_error *error)
+static int look_up(const ses_tracked *tracked, const char *name, const void *output, struct span *value,
+                   ses_error *error)
 {
     int code = tracked_check(tracked, error);
 
+    *value = (struct span){NULL, 0};
     if (code == SES_OK)
         code = check_argument(name, "name", error);
     if (code == SES_OK)
         code = check_argument(output, "output", error);
     return code == SES_OK ? tracked_value(tracked, name, value, error) : code;
+}
+
+/* Notes what the look-up that returned `found` has shown of a shared key, unless the value is the view's own. False:
+ * out of memory. */
+static bool note(const ses_tracked *tracked, const char *name, int found, struct span value)
+{
+    bool ok = true;
+
+    if ((found == SES_OK || found == SES_ABSENT) && !tracked->read_only) {
+        const struct span key = {name, strlen(name)};
+        if (scope_is_shared(scope_of(key, NULL)) && !tracked_own(tracked, key))
+            ok = tracked_note(tracked, key, value);
+    }
+    return ok;
+}
+
+static int find_value(const ses_tracked *tracked, const char *name, const void *output, struct span *value,
+                      ses_error *error)
+{
+    int code = look_up(tracked, name, output, value, error);
+    return note(tracked, name, code, *value) ? code : error_nomem(error);
 }
 
 int ses_tracked_get(const ses_tracked *tracked, const char *name, const char **json, size_t *len,
@@ -60,7 +82,7 @@ int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const c
     if (text)
         *text = NULL;
     int code = find_value(tracked, name, text, &value, error);
-    struct own_write *own = code == SES_OK ? tracked_own(tracked, (struct span){name, strlen(name)}) : NULL;
+    struct view_entry *own = code == SES_OK ? tracked_own(tracked, (struct span){name, strlen(name)}) : NULL;
 
     if (code == SES_OK && !own) {
         code = ses_state_string(tracked->session, name, text, len, error);
@@ -102,13 +124,16 @@ int ses_tracked_get_bool(const ses_tracked *tracked, const char *name, int *valu
 int ses_tracked_has(const ses_tracked *tracked, const char *name)
 {
     struct span value;
-    int code = find_value(tracked, name, "", &value, NULL);
+    int code = look_up(tracked, name, "", &value, NULL);
+
+    if (!note(tracked, name, code, value))
+        tracked->reads->lacks_one = true;
     return code == SES_OK || code == SES_CORRUPT; /* a key with a damaged value is there */
 }
 
 int ses_tracked_changed(const ses_tracked *tracked)
 {
-    return tracked && tracked->count > 0;
+    return tracked && tracked->writes.count > 0;
 }
 
 /* --------------------------------------------------------------------------------- all that it shows */
@@ -143,16 +168,17 @@ static int walk_next(struct view_walk *walk, struct member *member, ses_error *e
     bool removed = true;
 
     while (result == SES_OK && removed) {
-        const struct own_write *own = walk->own < tracked->count ? tracked->writes[walk->own] : NULL;
+        const struct view_entry *own =
+            walk->own < tracked->writes.count ? tracked->writes.items[walk->own] : NULL;
         result = stored_member(walk, member, error);
         if (result != SES_OK || (!own && !member->name.ptr))
             break;
-        int order = !own ? 1 : !member->name.ptr ? -1 : state_key_order(own_write_name(own), member->name);
+        int order = !own ? 1 : !member->name.ptr ? -1 : state_key_order(entry_name(own), member->name);
         walk->own += order <= 0;
         walk->stored += order >= 0;
         removed = order <= 0 && own->removes;
         if (order <= 0)
-            *member = (struct member){own_write_name(own), own_write_value(own)};
+            *member = (struct member){entry_name(own), entry_value(own)};
         result = removed ? SES_OK : 1;
     }
     return result;
@@ -239,9 +265,9 @@ void tracked_add_delta(const ses_tracked *tracked, const struct member *last, st
 {
     size_t start = buffer->len;
 
-    for (size_t i = 0; i < tracked->count; i++) {
-        const struct member member = {own_write_name(tracked->writes[i]),
-                                      own_write_value(tracked->writes[i])};
+    for (size_t i = 0; i < tracked->writes.count; i++) {
+        const struct member member = {entry_name(tracked->writes.items[i]),
+                                      entry_value(tracked->writes.items[i])};
         if (!last || state_key_order(member.name, last->name) != 0)
             member_add(buffer, start, member);
     }

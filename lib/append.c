@@ -309,8 +309,7 @@ static int append_texts(struct append_job *job, const ses_text *events, bool is_
 static int take_expected(struct append_job *job, const ses_append_options *options, ses_error *error)
 {
     struct span text;
-    int code =
-        check_text(job->store, options->expected, options->expected_len, "text of `expected`", &text, error);
+    int code = check_span(options->expected, options->expected_len, "expected", &text, error);
 
     if (code == SES_OK) {
         job->expects = true;

@@ -5,17 +5,12 @@
 #include "error.h"
 #include "json.h"
 
-static bool is_shared(enum scope scope)
-{
-    return scope == SCOPE_APP || scope == SCOPE_USER;
-}
-
 static int check_scopes(const struct delta *seen, ses_error *error)
 {
     int code = SES_OK;
 
     for (size_t i = 0; i < seen->count && code == SES_OK; i++) {
-        if (!is_shared(seen->ops[i].scope))
+        if (!scope_is_shared(seen->ops[i].scope))
             code =
                 error_set(error, SES_INVALID,
                           "the state key \"%.200s\" is not shared: only app: and user: keys can be expected",

@@ -16,6 +16,11 @@ struct span scope_prefix(enum scope scope)
     return prefixes[scope];
 }
 
+bool scope_is_shared(enum scope scope)
+{
+    return scope == SCOPE_APP || scope == SCOPE_USER;
+}
+
 /* The only scope that a name with this first byte can have, but for the session's. */
 static enum scope scope_by_first(char first)
 {

@@ -8,6 +8,8 @@ enum scope { SCOPE_APP, SCOPE_USER, SCOPE_SESSION, SCOPE_TEMP, SCOPE_COUNT };
 
 /* The scope of a state key, by its prefix; `*key` (may be NULL) is what follows the prefix. */
 SESLITE_PRIVATE enum scope scope_of(struct span name, struct span *key);
+/* Does it belong to several sessions: app or user? */
+SESLITE_PRIVATE bool scope_is_shared(enum scope scope);
 /* "app:", "user:", "", "temp:". */
 SESLITE_PRIVATE struct span scope_prefix(enum scope scope);
 /* INVALID when the name breaks a rule: valid UTF-8, at most 512 bytes after its prefix, no NUL. */

@@ -71,11 +71,13 @@ static void scene_open(struct scene *scene)
     assert_ok(ses_create(scene->store, &agent_key, "{\"s\":\"x\\ny\",\"app:a\":{\"k\":1}}", SES_NUL,
                          &scene->session, &error));
     assert_ok(ses_track(scene->session, 0, &scene->tracked, &error));
-    for (int i = 0; i < 8; i++) { /* the next write makes the list grow */
+    for (int i = 0; i < 7; i++) { /* the next write makes the list grow */
         char name[8];
         snprintf(name, sizeof name, "k%d", i);
         assert_ok(ses_tracked_set_string(scene->tracked, name, "v\n", SES_NUL, &error));
     }
+    assert_int_equal(ses_tracked_has(scene->tracked, "user:read"), 0);
+    assert_ok(ses_tracked_set_bool(scene->tracked, "user:read", 1, &error));
     assert_ok(ses_builder_open(scene->store, "me", "e-1", &scene->builder, &error));
     assert_ok(ses_builder_text(scene->builder, "start", SES_NUL, &error));
 }
@@ -149,6 +151,23 @@ static int step_get_stored_string(struct scene *scene, ses_error *error)
     return ses_tracked_get_string(scene->tracked, "s", &text, NULL, error);
 }
 
+static int step_get_shared(struct scene *scene, ses_error *error)
+{
+    const char *json = NULL;
+    int code = ses_tracked_get(scene->tracked, "app:a", &json, NULL, error);
+    assert_true((json != NULL) == (code == SES_OK));
+    return code;
+}
+
+/* What is not there is noted as well. */
+static int step_get_shared_absent(struct scene *scene, ses_error *error)
+{
+    int64_t value = -7;
+    int code = ses_tracked_get_int64(scene->tracked, "user:none", &value, error);
+    assert_int_equal(value, -7);
+    return code == SES_NOTFOUND ? SES_OK : code;
+}
+
 static int ignore_key(void *context, const char *name, const char *json, size_t len)
 {
     (void)context;
@@ -196,6 +215,14 @@ static int step_delta(struct scene *scene, ses_error *error)
 static int step_append(struct scene *scene, ses_error *error)
 {
     return ses_tracked_append(scene->tracked, EVENT, SES_NUL, NULL, NULL, error);
+}
+
+/* What the caller expects is joined with what the view has read. */
+static int step_append_expecting(struct scene *scene, ses_error *error)
+{
+    const ses_append_options options = {
+        .size = sizeof options, .expected = "{\"app:a\":{\"k\":1}}", .expected_len = SES_NUL};
+    return ses_tracked_append(scene->tracked, EVENT, SES_NUL, &options, NULL, error);
 }
 
 static int step_output_append(struct scene *scene, ses_error *error)
@@ -388,7 +415,10 @@ static const struct named_step steps[] = {
     STEP(delta),
     STEP(get_own_string),
     STEP(get_stored_string),
+    STEP(get_shared),
+    STEP(get_shared_absent),
     STEP(append),
+    STEP(append_expecting),
     STEP(output_append),
     STEP(output_delta),
     STEP(content),
@@ -459,8 +489,42 @@ static void test_every_allocation_fails_in_turn(void **state)
     }
 }
 
+/* ses_tracked_has cannot say that memory was out: so what depends on the reading is refused, until it is read again. */
+static void test_a_reading_that_could_not_be_noted(void **state)
+{
+    struct scene scene;
+    ses_error error;
+
+    (void)state;
+    scene_open(&scene);
+    ses_tracked_discard(scene.tracked);
+    assert_ok(ses_tracked_set_int64(scene.tracked, "own", 1, &error));
+    scene.heap.until = 0;
+    scene.heap.for_good = true;
+    assert_int_equal(ses_tracked_has(scene.tracked, "app:a"), 1);
+    assert_int_equal(ses_tracked_has(scene.tracked, "user:none"), 0);
+    scene.heap.until = -1;
+    assert_ok(ses_tracked_append(scene.tracked, EVENT, SES_NUL, NULL, NULL, &error)); /* nothing shared */
+    for (int again = 0; again < 2; again++) {
+        scene.heap.until = again == 0 ? 0 : -1;
+        assert_int_equal(ses_tracked_has(scene.tracked, "app:a"), 1);
+        scene.heap.until = -1;
+        assert_ok(ses_tracked_set_int64(scene.tracked, "user:other", 1, &error));
+        int code = ses_tracked_append(scene.tracked, EVENT, SES_NUL, NULL, NULL, &error);
+        assert_code(again == 0 ? SES_STALE : SES_OK, code);
+        if (again == 0) {
+            assert_message("memory was out");
+            ses_tracked_discard(scene.tracked);
+        }
+    }
+    scene_close(&scene);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation_fails_in_turn)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_allocation_fails_in_turn),
+        cmocka_unit_test(test_a_reading_that_could_not_be_noted),
+    };
     return cmocka_run_group_tests_name("agent faults", tests, NULL, NULL);
 }

@@ -317,8 +317,6 @@ static void test_the_length_counts(void **state)
     assert_ok(by_key(fixture, NULL, "{}", &options, &error));
     options.expected_len = 0;
     assert_code(SES_JSON, by_key(fixture, NULL, "{}", &options, &error));
-    options.expected_len = 17 * 1024 * 1024;
-    assert_code(SES_LIMIT, by_key(fixture, NULL, "{}", &options, &error));
     /* A caller that was built before there was such a member. */
     options.expected_len = SES_NUL;
     options.size = offsetof(ses_append_options, expected);

@@ -6,8 +6,10 @@
 
 #include <stdbool.h>
 
-enum { KEYS = 10, STORED = 8, VIEWS = 2, STEPS = 20000 };
+enum { KEYS = 10, SHARED = 4, STORED = 8, VIEWS = 2, STEPS = 20000 };
 enum { NONE = -2, REMOVED = -1 }; /* else the value */
+
+static const ses_key other_key = {"app", "user", "other"};
 
 /* In the order of ses_state_json; the last two are of the invocation. */
 static const char *const names[KEYS] = {"app:a", "app:b", "user:a", "user:b", "",
@@ -18,8 +20,9 @@ struct model {
     int stored[STORED];
     int handle[KEYS];
     int own[VIEWS][KEYS];
-    int invocation; /* of `invocations`; NONE at first */
-    bool behind;    /* another writer has come between */
+    int read[VIEWS][SHARED]; /* what the handle showed; NONE: it was not asked */
+    int invocation;          /* of `invocations`; NONE at first */
+    bool behind;             /* another writer has come between */
 };
 
 struct world {
@@ -28,6 +31,7 @@ struct world {
     ses_tracked *views[VIEWS];
     struct model model;
     uint32_t random;
+    int refused; /* appends, for what a view had read */
 };
 
 static int pick(struct world *world, int below)
@@ -89,6 +93,27 @@ static void step_write(struct world *world)
     world->model.own[view][key] = value;
 }
 
+static void forget_view(struct model *model, int view)
+{
+    for (int i = 0; i < KEYS; i++)
+        model->own[view][i] = NONE;
+    for (int i = 0; i < SHARED; i++)
+        model->read[view][i] = NONE;
+}
+
+/* A shared key that the view read and writes, and that is another now. */
+static const char *outdated_read(const struct model *model, int view)
+{
+    const char *name = NULL;
+
+    for (int i = 0; i < SHARED && !name; i++) {
+        if (model->own[view][i] != NONE && model->read[view][i] != NONE &&
+            model->read[view][i] != model->stored[i])
+            name = names[i];
+    }
+    return name;
+}
+
 static void step_append(struct world *world)
 {
     struct model *model = &world->model;
@@ -105,21 +130,25 @@ static void step_append(struct world *world)
     write_members(members, delta, KEYS, true);
     snprintf(event, sizeof event, "{\"invocationId\":\"%s\",\"actions\":{\"stateDelta\":%s}}",
              invocations[invocation], members);
+    const char *outdated = outdated_read(model, view);
     int code = ses_tracked_append(world->views[view], event, SES_NUL, &options, NULL, &error);
-    if (model->behind && !anyway) {
+    if ((model->behind || outdated) && !anyway) {
         assert_code(SES_STALE, code);
+        assert_message(model->behind ? "version" : outdated);
+        world->refused += !model->behind;
     } else {
         assert_ok(code);
         apply(model->own[view], delta, 0, KEYS);
         apply(delta, model->stored, 0, STORED);
-        memcpy(model->handle, model->stored, sizeof model->stored);
+        apply(delta, model->handle, 0, STORED);
+        if (model->behind) /* else it keeps what it showed of the shared keys */
+            memcpy(model->handle, model->stored, sizeof model->stored);
         if (model->invocation != invocation)
             clear_temp(model);
         apply(delta, model->handle, STORED, KEYS);
         model->invocation = invocation;
         model->behind = false;
-        for (int i = 0; i < KEYS; i++)
-            model->own[view][i] = NONE;
+        forget_view(model, view);
     }
 }
 
@@ -136,6 +165,21 @@ static void step_other_writer(struct world *world)
     assert_ok(ses_append_by_key(world->store, &agent_key, event, SES_NUL, NULL, NULL, &error));
     apply(delta, world->model.stored, 0, STORED);
     world->model.behind = true;
+}
+
+/* Of another session, of the same user. */
+static void step_other_session(struct world *world)
+{
+    int delta[KEYS];
+    char members[1024];
+    char event[1200];
+    ses_error error;
+
+    random_delta(world, delta);
+    write_members(members, delta, SHARED, true);
+    snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":%s}}", members);
+    assert_ok(ses_append_by_key(world->store, &other_key, event, SES_NUL, NULL, NULL, &error));
+    apply(delta, world->model.stored, 0, SHARED);
 }
 
 static void step_refresh(struct world *world)
@@ -175,8 +219,7 @@ static void step_discard(struct world *world)
         ses_tracked_close(world->views[view]);
         world->views[view] = agent_view(world->session, 0);
     }
-    for (int i = 0; i < KEYS; i++)
-        world->model.own[view][i] = NONE;
+    forget_view(&world->model, view);
 }
 
 /* ------------------------------------------------------------------------------------------- the checks */
@@ -199,10 +242,11 @@ static void assert_renders(const ses_tracked *tracked, const int *shown)
     ses_free(rendered);
 }
 
-static void check_view(const struct world *world, int view)
+static void check_view(struct world *world, int view)
 {
     const ses_tracked *tracked = world->views[view];
     const int *own = world->model.own[view];
+    const bool reads = pick(world, 3) == 0;
     int shown[KEYS];
     char expected[1024];
 
@@ -216,12 +260,15 @@ static void check_view(const struct world *world, int view)
     for (int i = 0; i < KEYS; i++) {
         char value[16];
         snprintf(value, sizeof value, "%d", shown[i]);
-        agent_assert_value(tracked, names[i], shown[i] >= 0 ? value : NULL);
+        if (reads || i >= SHARED)
+            agent_assert_value(tracked, names[i], shown[i] >= 0 ? value : NULL);
+        if (reads && i < SHARED && own[i] == NONE)
+            world->model.read[view][i] = shown[i];
     }
     assert_renders(tracked, shown);
 }
 
-static void check_all(const struct world *world)
+static void check_all(struct world *world)
 {
     const struct model *model = &world->model;
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
@@ -246,15 +293,16 @@ static void check_all(const struct world *world)
 
 static void test_views_are_as_the_model(void **state)
 {
-    static void (*const steps[])(struct world *) = {step_write,   step_write,      step_write,
-                                                    step_append,  step_append,     step_other_writer,
-                                                    step_refresh, step_invocation, step_discard};
+    static void (*const steps[])(struct world *) = {
+        step_write,        step_write,         step_write,   step_append,     step_append,
+        step_other_writer, step_other_session, step_refresh, step_invocation, step_discard};
     struct fixture *fixture = *state;
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     struct world world = {.store = fixture->store, .random = 4711};
     ses_error error;
 
     ses_session_close(agent_session(fixture, NULL));
+    assert_ok(ses_create(fixture->store, &other_key, NULL, 0, NULL, &error));
     assert_ok(ses_get(fixture->store, &agent_key, &none, &world.session, &error));
     for (int i = 0; i < KEYS; i++)
         world.model.handle[i] = REMOVED;
@@ -262,13 +310,13 @@ static void test_views_are_as_the_model(void **state)
     world.model.invocation = NONE;
     for (int view = 0; view < VIEWS; view++) {
         world.views[view] = agent_view(world.session, 0);
-        for (int i = 0; i < KEYS; i++)
-            world.model.own[view][i] = NONE;
+        forget_view(&world.model, view);
     }
     for (int i = 0; i < STEPS; i++) {
         steps[pick(&world, sizeof steps / sizeof steps[0])](&world);
         check_all(&world);
     }
+    assert_true(world.refused > STEPS / 200);
     for (int view = 0; view < VIEWS; view++)
         ses_tracked_close(world.views[view]);
     ses_session_close(world.session);
