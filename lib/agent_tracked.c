@@ -28,7 +28,7 @@ struct span entry_value(const struct view_entry *entry)
     return (struct span){entry->bytes + entry->name_len + 1, entry->value_len};
 }
 
-static struct view_entry *entry_new(const ses_allocator *allocator, struct span name, struct span value)
+static struct view_entry *view_entry_new(const ses_allocator *allocator, struct span name, struct span value)
 {
     struct view_entry *entry = memory_new(allocator, sizeof *entry + name.len + value.len + 2);
     if (entry) {
@@ -43,7 +43,7 @@ static struct view_entry *entry_new(const ses_allocator *allocator, struct span 
     return entry;
 }
 
-static void entry_free(const ses_allocator *allocator, struct view_entry *entry)
+static void view_entry_free(const ses_allocator *allocator, struct view_entry *entry)
 {
     memory_free(allocator, entry->text);
     memory_free(allocator, entry);
@@ -92,14 +92,14 @@ static struct view_entry *list_find(const struct view_list *list, struct span na
 static bool list_put(struct view_list *list, const ses_allocator *allocator, struct span name,
                      struct span value)
 {
-    struct view_entry *entry = entry_new(allocator, name, value);
+    struct view_entry *entry = view_entry_new(allocator, name, value);
     void *items = list->items;
     bool found = false;
     size_t place = place_of(list, name, &found);
     bool ok = entry != NULL;
 
     if (ok && found) {
-        entry_free(allocator, list->items[place]);
+        view_entry_free(allocator, list->items[place]);
         list->items[place] = entry;
     } else if (ok) {
         ok = memory_grow(allocator, &items, &list->capacity, list->count + 1, sizeof entry);
@@ -109,7 +109,7 @@ static bool list_put(struct view_list *list, const ses_allocator *allocator, str
             list->items[place] = entry;
             list->count++;
         } else {
-            entry_free(allocator, entry);
+            view_entry_free(allocator, entry);
         }
     }
     return ok;
@@ -118,7 +118,7 @@ static bool list_put(struct view_list *list, const ses_allocator *allocator, str
 static void list_clear(struct view_list *list, const ses_allocator *allocator)
 {
     for (size_t i = 0; i < list->count; i++)
-        entry_free(allocator, list->items[i]);
+        view_entry_free(allocator, list->items[i]);
     list->count = 0;
 }
 

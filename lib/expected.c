@@ -19,7 +19,7 @@ static int check_scopes(const struct delta *seen, ses_error *error)
     return code;
 }
 
-static int read_object(struct expected *expected, struct span text, ses_error *error)
+static int read_expected(struct expected *expected, struct span text, ses_error *error)
 {
     struct json_reader reader;
     struct edits edits = {0}; /* for temp: keys, which are refused */
@@ -44,7 +44,7 @@ int expected_read(struct expected *expected, const ses_allocator *allocator, str
 {
     *expected = (struct expected){.seen = {NULL, 0, 0}};
     arena_init(&expected->arena, allocator);
-    int code = read_object(expected, text, error);
+    int code = read_expected(expected, text, error);
 
     if (code == SES_OK)
         code = check_scopes(&expected->seen, error);

@@ -165,7 +165,7 @@ static int step_get_shared_absent(struct scene *scene, ses_error *error)
     int64_t value = -7;
     int code = ses_tracked_get_int64(scene->tracked, "user:none", &value, error);
     assert_int_equal(value, -7);
-    return code == SES_NOTFOUND ? SES_OK : code;
+    return code == SES_ABSENT ? SES_OK : code;
 }
 
 static int ignore_key(void *context, const char *name, const char *json, size_t len)
