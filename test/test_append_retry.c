@@ -213,7 +213,7 @@ static void test_a_retry_of_what_the_handle_has_not_seen(void **state)
         assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, &first, &error));
         fixture->now += 1000;
         assert_code(SES_DUPLICATE, ses_append(session, event, SES_NUL, options, &again, &error));
-        assert_duplicate(&again, &first, 1);
+        assert_duplicate(&again, &first, first.version);
         assert_state(session, "{\"app:a\":1,\"a\":1,\"temp:t\":1}");
         assert_int_equal(ses_session_event_count(session), 1);
         assert_handle_is_current(fixture->store, session);

@@ -74,7 +74,7 @@ static void use_own_session(struct worker *worker, int round)
     int code = ses_create(worker->store, &key, "{\"user:x\":1,\"y\":[2]}", SES_NUL, &session, &error);
     if (is_fine(worker, "create", code == SES_OK, code, &error)) {
         code = ses_append_batch(session, events, 3, NULL, NULL, &error);
-        is_fine(worker, "batch", code == SES_OK && ses_session_version(session) == 3, code, &error);
+        is_fine(worker, "batch", code == SES_OK && ses_session_stored(session) == 3, code, &error);
         code = ses_cursor_open(worker->store, &key, NULL, &cursor, &error);
         is_fine(worker, "cursor", code == SES_OK, code, &error);
         while (ses_cursor_next(cursor, &event, &error) == SES_ROW)
