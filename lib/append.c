@@ -31,7 +31,7 @@ struct append_job {
 static int find_session(struct append_job *job, struct db *db, ses_error *error)
 {
     const ses_session *session = job->session;
-    int code = session ? session_by_id(db, session->row.id, &job->before, error)
+    int code = session ? session_reload(session, db, &job->before, error)
                        : session_find(db, job->key, &job->before, error);
 
     if (code == SES_NOTFOUND && session)
@@ -58,6 +58,10 @@ static int compare_stored(void *context, const struct event_row *stored, ses_err
             error, SES_EXISTS,
             "the session has another event with the id \"%.*s\", number %lld; an id names one event",
             (int)(stored->id.len < 100 ? stored->id.len : 100), stored->id.ptr, (long long)stored->seq);
+    else if (same > 0 && stored->seq > comparison->job->row.last_seq)
+        same = error_set(error, SES_CORRUPT, "event %lld of session number %lld lies behind its last, %lld",
+                         (long long)stored->seq, (long long)comparison->job->row.id,
+                         (long long)comparison->job->row.last_seq);
     else if (same > 0)
         comparison->seq = stored->seq;
     return same < 0 ? same : SES_OK;
@@ -150,6 +154,10 @@ static int store_event(struct append_job *job, struct db *db, struct event_draft
     if (code == SES_EXISTS) {
         int64_t seq = 0;
         code = find_stored(job, db, draft, &seq, error);
+        if (code == SES_OK && seq == 0) /* nothing is stored, and nothing was */
+            code = error_set(error, SES_CORRUPT,
+                             "the place of event %lld of session number %lld is taken by another event",
+                             (long long)draft->row.seq, (long long)row->id);
         if (code == SES_OK)
             code = note_duplicate(job, draft, result, seq, error);
     } else if (code == SES_OK) {

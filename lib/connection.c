@@ -177,10 +177,71 @@ static int on_busy(void *context, int tries)
     return connection_wait(context, tries) ? 1 : 0;
 }
 
+/* ---------------------------------------------------------------------------------------- endless work */
+
+enum { WORK_STEPS = 1000000 };
+
+/* Millions of steps that any statement may make, and bytes of the file for each further million: a row takes thirty
+ * bytes or more in the file, and a hundred steps or fewer of a statement. */
+static const int64_t WORK_FREE = 8;
+static const int64_t WORK_BYTES = 128 * 1024;
+
+static int64_t size_of(struct db *db, int which)
+{
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+    bool known = sqlite3_file_control(db->handle, "main", which, &file) == SQLITE_OK && file &&
+                 file->pMethods && file->pMethods->xFileSize(file, &size) == SQLITE_OK;
+    return known ? size : 0;
+}
+
+static int on_work(void *context)
+{
+    struct db *db = context;
+
+    db->work++;
+    if (db->work > WORK_FREE) {
+        int64_t bytes = size_of(db, SQLITE_FCNTL_FILE_POINTER) + size_of(db, SQLITE_FCNTL_JOURNAL_POINTER);
+        db->endless = db->work > WORK_FREE + bytes / WORK_BYTES;
+    }
+    return db->endless ? 1 : 0;
+}
+
+void connection_limit_work(struct db *db)
+{
+    if (!db->config->in_memory) /* that is never anyone else's */
+        sqlite3_progress_handler(db->handle, WORK_STEPS, on_work, db);
+}
+
+static void start_work(struct db *db, bool limited)
+{
+    db->work = limited ? 0 : INT64_MIN;
+    db->endless = false;
+}
+
+/* What SQLite could not do with a statement that is good: the file does not let it. */
+static int tell_failure(struct db *db, int rc, const char *doing, ses_error *error)
+{
+    int code;
+
+    if ((rc & 0xFF) == SQLITE_ERROR || (rc & 0xFF) == SQLITE_SCHEMA)
+        code = error_set(error, SES_CORRUPT, "%s: the schema is not what it should be: %s (%s)",
+                         db->config->path, sqlite3_errmsg(db->handle), doing);
+    else if ((rc & 0xFF) == SQLITE_INTERRUPT && db->endless)
+        code = error_set(error, SES_CORRUPT, "%s: %s met more rows than the file has room for",
+                         db->config->path, doing);
+    else
+        code = connection_error(db, rc, doing, error);
+    if (error && error->sqlite_code == 0)
+        error->sqlite_code = rc;
+    return code;
+}
+
 /* ------------------------------------------------------------------------------------------ execution */
 
 int connection_execute(struct db *db, const char *sql, const char *doing, ses_error *error)
 {
+    start_work(db, false);
     int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
     return rc == SQLITE_OK ? SES_OK : connection_error(db, rc, doing, error);
 }
@@ -189,9 +250,10 @@ int connection_read_int(struct db *db, const char *sql, int64_t *value, ses_erro
 {
     sqlite3_stmt *statement = NULL;
     int code = SES_OK;
-    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
 
+    start_work(db, true);
     *value = 0;
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
     if (rc == SQLITE_OK) {
         rc = sqlite3_step(statement);
         if (rc == SQLITE_ROW) {
@@ -200,31 +262,53 @@ int connection_read_int(struct db *db, const char *sql, int64_t *value, ses_erro
         }
     }
     if (rc != SQLITE_OK && rc != SQLITE_DONE)
-        code = connection_error(db, rc, sql, error);
+        code = tell_failure(db, rc, sql, error);
     (void)sqlite3_finalize(statement); /* repeats the failure of the step, which is told already */
     return code;
 }
 
 /* -------------------------------------------------------------------------------------------- queries */
 
+static bool is_of_transaction(enum statement_id id)
+{
+    return id == STATEMENT_BEGIN_WRITE || id == STATEMENT_BEGIN_READ || id == STATEMENT_COMMIT ||
+           id == STATEMENT_ROLLBACK;
+}
+
+/* A row as the library writes it is no longer than SQLite allows, unless its texts alone are. */
+static bool is_too_big_itself(const struct query *query)
+{
+    const size_t columns = 4096; /* more than enough for numbers and the row's head */
+    return query->bytes + columns > (size_t)sqlite3_limit(query->db->handle, SQLITE_LIMIT_LENGTH, -1);
+}
+
 static void query_fail(struct query *query, int rc)
 {
-    if (query->code == SES_OK)
-        query->code = connection_error(query->db, rc, statement_text(query->id)->name, query->error);
+    struct db *db = query->db;
+    const char *name = statement_text(query->id)->name;
+
+    if (query->code == SES_OK && is_of_transaction(query->id))
+        query->code = connection_error(db, rc, name, query->error);
+    else if (query->code == SES_OK)
+        query->code = tell_failure(db, rc, name, query->error);
+    /* The file was a store when it was opened, and a row of a store fits. */
+    if (query->code == SES_NOTASTORE || (query->code == SES_LIMIT && !is_too_big_itself(query))) {
+        query->code = SES_CORRUPT;
+        if (query->error)
+            query->error->code = SES_CORRUPT;
+    }
 }
 
 void query_start(struct query *query, struct db *db, enum statement_id id, ses_error *error)
 {
     *query =
         (struct query){.db = db, .statement = db->statements[id], .id = id, .code = SES_OK, .error = error};
+    start_work(db, true);
     if (UNLIKELY(!query->statement)) {
         int rc = sqlite3_prepare_v3(db->handle, statement_text(id)->sql, -1, SQLITE_PREPARE_PERSISTENT,
                                     &query->statement, NULL);
         if (rc == SQLITE_OK)
             db->statements[id] = query->statement;
-        else if ((rc & 0xFF) == SQLITE_ERROR) /* the statement is good */
-            query->code = error_set(error, SES_CORRUPT, "%s: the schema is not what it should be: %s",
-                                    db->config->path, sqlite3_errmsg(db->handle));
         else
             query_fail(query, rc);
     }
@@ -244,6 +328,7 @@ void query_bind_text(struct query *query, int parameter, struct span text)
     if (query->code == SES_OK) {
         int rc =
             sqlite3_bind_text64(query->statement, parameter, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+        query->bytes += text.len;
         if (UNLIKELY(rc != SQLITE_OK))
             query_fail(query, rc);
     }
@@ -421,6 +506,8 @@ int connection_open(const struct storage_config *config, enum connection_role ro
         code = check_opened_file(opened, error);
     if (code == SES_OK)
         code = configure(opened, role, error);
+    if (code == SES_OK)
+        connection_limit_work(opened);
     if (code == SES_OK)
         *db = opened;
     else

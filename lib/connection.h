@@ -23,6 +23,8 @@ struct db {
     int64_t busy_waits; /* not yet counted in the storage's */
     int64_t busy_us;
     int64_t events;
+    int64_t work;  /* of the statement under way, in millions of SQLite's steps */
+    bool endless;  /* it was ended because there was no end to it */
     sqlite3_stmt *statements[STATEMENT_COUNT];
 };
 
@@ -49,6 +51,12 @@ enum { CONNECTION_LONGEST_PAUSE_US = 1000 };
 /* Sleeps a little, and not longer than that, before another try; false when the time is over. `tries` counts from 0. */
 SESLITE_PRIVATE bool connection_wait(struct db *db, int tries);
 
+/*
+ * Ends statements that make more steps than the file has room for: what a damaged or hostile file keeps going in
+ * circles, inside one step, where no check of ours looks. What connection_execute runs may take as long as it needs.
+ */
+SESLITE_PRIVATE void connection_limit_work(struct db *db);
+
 /* What SQLite's result code means for a caller, told with what was being done. */
 SESLITE_PRIVATE int connection_error(struct db *db, int rc, const char *doing, ses_error *error);
 /* Runs SQL text that yields no rows we look at. */
@@ -69,6 +77,7 @@ struct query {
     struct db *db;
     sqlite3_stmt *statement;
     enum statement_id id;
+    size_t bytes; /* of the texts that were bound */
     int code;
     ses_error *error;
 };

@@ -251,7 +251,7 @@ static int run_refresh(struct db *db, void *context, ses_error *error)
     update_free(update); /* of an earlier run */
     int code = update_init(update, job->session, error);
     if (code == SES_OK)
-        code = session_by_id(db, session->row.id, &row, error);
+        code = session_reload(session, db, &row, error);
     if (code == SES_NOTFOUND)
         (void)no_such_session(session->app, session->user, session->id, error);
     if (code == SES_OK && row.version != session->row.version)
@@ -292,9 +292,12 @@ static int run_delete(struct db *db, void *context, ses_error *error)
 {
     struct delete_job *job = context;
     struct session_row row;
+    struct user_row user;
     int code = session_find(db, job->key, &row, error);
 
     job->deleted = code == SES_OK ? 1 : 0;
+    if (code == SES_OK) /* which looks at the rows of the user and the app too: nothing of another's is deleted */
+        code = user_find(db, job->key->app, job->key->user, &user, error);
     if (code == SES_OK)
         code = session_remove(db, row.id, error);
     else if (code == SES_NOTFOUND)
@@ -335,7 +338,7 @@ static int run_delete_user(struct db *db, void *context, ses_error *error)
     job->sessions = 0;
     job->state_keys = 0;
     if (code == SES_OK)
-        code = user_remove(db, user.id, &job->sessions, &job->state_keys, error);
+        code = user_remove(db, &user, &job->sessions, &job->state_keys, error);
     else if (code == SES_NOTFOUND)
         code = SES_OK;
     return code;

@@ -101,9 +101,10 @@ static int run_list(struct db *db, void *context, ses_error *error)
     job->db = db;
     if (identity->user) {
         code = user_find(db, identity->app, identity->user, &user, error);
-        job->query.owner = user.id;
+        job->query.user_id = user.id;
+        job->query.app_id = user.app_id;
     } else {
-        code = app_find(db, identity->app, &job->query.owner, error);
+        code = app_find(db, identity->app, &job->query.app_id, error);
     }
     if (code == SES_OK)
         code = sessions_list(db, &job->query, add_session, job, error);

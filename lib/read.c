@@ -29,7 +29,9 @@ static int keep_value(void *context, struct span key, struct span value, ses_err
     int code = state_check_value(job->name, value, error);
 
     (void)key;
-    return code == SES_OK ? keep_text(job, value, error) : code;
+    if (code == SES_OK)
+        code = keep_text(job, value, error);
+    return code == SES_OK ? 1 : code; /* there are no more */
 }
 
 static int read_one(struct read_job *job, struct db *db, const struct session_row *row, ses_error *error)

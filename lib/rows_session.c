@@ -4,6 +4,8 @@
 #include "connection.h"
 #include "error.h"
 #include "storage.h"
+#include "timestamp.h"
+#include "utf8.h"
 
 static struct span span_of(const char *text)
 {
@@ -36,24 +38,39 @@ static bool within(int64_t value, int64_t least, int64_t most)
 /* Another program, or a damaged page, can put any number into a row: what is counted on must be within bounds. */
 static int check_row(const struct session_row *row, const struct db *db, ses_error *error)
 {
-    const int64_t most = INT64_MAX / 2;
-    bool sound = within(row->id, 1, STORAGE_MAX_SESSION_ID) && within(row->last_seq, 0, STORAGE_MAX_SEQ) &&
-                 within(row->version, 0, STORAGE_MAX_VERSION) && within(row->event_count, 0, most);
+    bool sound = within(row->id, 1, STORAGE_MAX_SESSION_ID) && row->app_id > 0 && row->user_id > 0 &&
+                 within(row->version, 0, STORAGE_MAX_VERSION) && within(row->last_seq, 0, STORAGE_MAX_SEQ) &&
+                 within(row->event_count, 0, row->last_seq) &&
+                 within(row->created_us, TIMESTAMP_MIN, TIMESTAMP_MAX) &&
+                 within(row->updated_us, TIMESTAMP_MIN, TIMESTAMP_MAX);
     return sound
                ? SES_OK
                : error_set(error, SES_CORRUPT, "%s: the row of session number %lld holds impossible numbers",
                            db->config->path, (long long)row->id);
 }
 
-/* Ends a query that looks for one session. */
+static int refuse_stranger(const struct db *db, const char *what, ses_error *error)
+{
+    return error_set(error, SES_CORRUPT, "%s: an index leads to the row of another %s", db->config->path,
+                     what);
+}
+
+/* Ends a query that looks for one session, and says in its last column whether the row is the one. */
 static int end_with_row(struct query *query, struct session_row *row)
 {
+    bool is_it = false;
     bool found = query_row(query);
-    if (found)
+    if (found) {
         read_row(query, row);
+        is_it = query_int(query, 8) == 1;
+    }
     int code = query_end(query);
-    if (code == SES_OK)
-        code = found ? check_row(row, query->db, query->error) : SES_NOTFOUND;
+    if (code == SES_OK && !found)
+        code = SES_NOTFOUND;
+    else if (code == SES_OK && !is_it)
+        code = refuse_stranger(query->db, "session", query->error);
+    else if (code == SES_OK)
+        code = check_row(row, query->db, query->error);
     return code;
 }
 
@@ -80,11 +97,18 @@ int app_find(struct db *db, const char *app, int64_t *id, ses_error *error)
     struct query query;
     query_start(&query, db, STATEMENT_APP_FIND, error);
     query_bind_text(&query, 1, span_of(app));
+    bool is_it = false;
     bool found = query_row(&query);
-    if (found)
+    if (found) {
         *id = query_int(&query, 0);
+        is_it = *id > 0 && query_int(&query, 1) == 1;
+    }
     int code = query_end(&query);
-    return code == SES_OK && !found ? SES_NOTFOUND : code;
+    if (code == SES_OK && !found)
+        code = SES_NOTFOUND;
+    else if (code == SES_OK && !is_it)
+        code = refuse_stranger(db, "app", error);
+    return code;
 }
 
 int user_find(struct db *db, const char *app, const char *user, struct user_row *row, ses_error *error)
@@ -93,13 +117,19 @@ int user_find(struct db *db, const char *app, const char *user, struct user_row 
     query_start(&query, db, STATEMENT_USER_FIND, error);
     query_bind_text(&query, 1, span_of(app));
     query_bind_text(&query, 2, span_of(user));
+    bool is_it = false;
     bool found = query_row(&query);
     if (found) {
         row->id = query_int(&query, 0);
         row->app_id = query_int(&query, 1);
+        is_it = row->id > 0 && row->app_id > 0 && query_int(&query, 2) == 1;
     }
     int code = query_end(&query);
-    return code == SES_OK && !found ? SES_NOTFOUND : code;
+    if (code == SES_OK && !found)
+        code = SES_NOTFOUND;
+    else if (code == SES_OK && !is_it)
+        code = refuse_stranger(db, "user", error);
+    return code;
 }
 
 static int user_ensure(struct db *db, const char *app, const char *user, struct user_row *row,
@@ -125,6 +155,9 @@ static int user_ensure(struct db *db, const char *app, const char *user, struct 
         }
         if (code == SES_OK)
             code = user_find(db, app, user, row, error);
+        if (code == SES_NOTFOUND)
+            code = error_set(error, SES_CORRUPT, "%s: an app or user that is there cannot be found",
+                             db->config->path);
     }
     return code;
 }
@@ -223,13 +256,24 @@ int session_add(struct db *db, const ses_key *key, int64_t created_us, struct sp
                                     .version = version,
                                     .created_us = created_us,
                                     .updated_us = created_us};
-        if (row->id > STORAGE_MAX_SESSION_ID)
+        if (row->id < 1)
+            code = error_set(error, SES_CORRUPT, "%s: sessions are numbered from below 1", db->config->path);
+        else if (row->id > STORAGE_MAX_SESSION_ID)
             code = error_set(error, SES_LIMIT, "%s: this file has had 2^31 sessions; start another",
                              db->config->path);
     }
     if (code == SES_OK && initial_state.ptr)
         code = add_details(db, row->id, initial_state, error);
     return code;
+}
+
+/* After a statement that must have met its row: what meets none would do so for ever. */
+static int check_one_changed(const struct db *db, const char *table, ses_error *error)
+{
+    return sqlite3_changes(db->handle) == 1
+               ? SES_OK
+               : error_set(error, SES_CORRUPT, "%s: a row of %s is in an index and not in the table",
+                           db->config->path, table);
 }
 
 int session_touch(struct db *db, const struct session_row *before, const struct session_row *after,
@@ -248,38 +292,61 @@ int session_touch(struct db *db, const struct session_row *before, const struct 
     if (!same_hour)
         query_bind_int(&query, 6, hour);
     (void)query_row(&query);
-    return query_end(&query);
+    int code = query_end(&query);
+    return code == SES_OK ? check_one_changed(db, "sessions", error) : code;
 }
 
-static int delete_by_id(struct db *db, enum statement_id statement, int64_t id, ses_error *error)
+/* Deletes, or looks for, what belongs to a session or a user; `met` (may be NULL): a row came of it. */
+static int run_by_id(struct db *db, enum statement_id statement, int64_t id, bool *met, ses_error *error)
 {
     struct query query;
     query_start(&query, db, statement, error);
     query_bind_int(&query, 1, id);
-    (void)query_row(&query);
+    bool row = query_row(&query);
+    if (met)
+        *met = row;
     return query_end(&query);
 }
 
-static int delete_events(struct db *db, int64_t session_id, ses_error *error)
+/* The same by the positions that a session's events have. */
+static int run_by_positions(struct db *db, enum statement_id statement, int64_t session_id, bool *met,
+                            ses_error *error)
 {
     struct query query;
-    query_start(&query, db, STATEMENT_EVENTS_DELETE, error);
+    query_start(&query, db, statement, error);
     query_bind_int(&query, 1, session_id << 32);
     query_bind_int(&query, 2, session_id << 32 | STORAGE_MAX_SEQ);
-    (void)query_row(&query);
+    query_bind_int(&query, 3, session_id);
+    bool row = query_row(&query);
+    if (met)
+        *met = row;
     return query_end(&query);
+}
+
+static int refuse_leftover(const struct db *db, const char *what, int64_t id, ses_error *error)
+{
+    return error_set(error, SES_CORRUPT,
+                     "%s: rows of %s number %lld are out of their place, or in it are others",
+                     db->config->path, what, (long long)id);
 }
 
 int session_remove(struct db *db, int64_t id, ses_error *error)
 {
+    bool left = false;
     int code = raise_floor(db, id, error);
-    if (code == SES_OK) /* the foreign keys would do it, but row by row through an index */
-        code = delete_events(db, id, error);
+
+    if (code ==
+        SES_OK) /* the foreign keys would do it, but row by row through an index, wherever that leads */
+        code = run_by_positions(db, STATEMENT_EVENTS_DELETE, id, NULL, error);
     if (code == SES_OK)
-        code = delete_by_id(db, STATEMENT_SESSION_STATE_DELETE, id, error);
+        code = run_by_id(db, STATEMENT_SESSION_STATE_DELETE, id, NULL, error);
     if (code == SES_OK)
-        code = delete_by_id(db, STATEMENT_SESSION_DELETE, id, error);
-    return code;
+        code = run_by_positions(db, STATEMENT_SESSION_LEFT, id, &left, error);
+    if (code == SES_OK && left)
+        code = refuse_leftover(db, "session", id, error);
+    if (code == SES_OK)
+        code = run_by_id(db, STATEMENT_SESSION_DELETE, id, NULL, error);
+    return code == SES_OK ? check_one_changed(db, "sessions", error) : code;
 }
 
 /* One session of a user, or NOTFOUND when none is left. */
@@ -295,22 +362,47 @@ static int any_session(struct db *db, int64_t user_id, int64_t *id, ses_error *e
     return code == SES_OK && !found ? SES_NOTFOUND : code;
 }
 
-int user_remove(struct db *db, int64_t id, int64_t *sessions, int64_t *state_keys, ses_error *error)
+/* An index has named the session: what it leads to must be there, and be the user's. */
+static int remove_session_of(struct db *db, const struct user_row *user, int64_t id, ses_error *error)
+{
+    struct session_row row;
+    int code = session_by_id(db, id, &row, error);
+
+    if (code == SES_NOTFOUND)
+        code = error_set(error, SES_CORRUPT, "%s: session number %lld is in an index and not in the table",
+                         db->config->path, (long long)id);
+    else if (code == SES_OK && (row.user_id != user->id || row.app_id != user->app_id))
+        code = refuse_stranger(db, "user's session", error);
+    return code == SES_OK ? session_remove(db, row.id, error) : code;
+}
+
+/* The user's own rows, when no session is left. */
+static int remove_user_rows(struct db *db, int64_t id, int64_t *state_keys, ses_error *error)
+{
+    bool left = false;
+    int code = run_by_id(db, STATEMENT_USER_STATE_DELETE, id, NULL, error);
+
+    *state_keys = sqlite3_changes(db->handle);
+    if (code == SES_OK)
+        code = run_by_id(db, STATEMENT_USER_LEFT, id, &left, error);
+    if (code == SES_OK && left)
+        code = refuse_leftover(db, "user", id, error);
+    if (code == SES_OK)
+        code = run_by_id(db, STATEMENT_USER_DELETE, id, NULL, error);
+    return code == SES_OK ? check_one_changed(db, "users", error) : code;
+}
+
+int user_remove(struct db *db, const struct user_row *user, int64_t *sessions, int64_t *state_keys,
+                ses_error *error)
 {
     int64_t session_id = 0;
     int code;
 
     *sessions = 0;
-    while ((code = any_session(db, id, &session_id, error)) == SES_OK &&
-           (code = session_remove(db, session_id, error)) == SES_OK)
+    while ((code = any_session(db, user->id, &session_id, error)) == SES_OK &&
+           (code = remove_session_of(db, user, session_id, error)) == SES_OK)
         (*sessions)++;
-    if (code == SES_NOTFOUND)
-        code = delete_by_id(db, STATEMENT_USER_STATE_DELETE, id, error);
-    if (code == SES_OK) {
-        *state_keys = sqlite3_changes(db->handle);
-        code = delete_by_id(db, STATEMENT_USER_DELETE, id, error);
-    }
-    return code;
+    return code == SES_NOTFOUND ? remove_user_rows(db, user->id, state_keys, error) : code;
 }
 
 /* ---------------------------------------------------------------------------------------------- lists */
@@ -349,14 +441,86 @@ static void bind_place(struct query *query, const struct list_query *list)
     }
 }
 
+/* The place of the row before. Its name is a copy. */
+struct list_walk {
+    const struct list_query *list;
+    bool begun; /* there is one */
+    struct list_place last;
+    char name[SES_ID_MAX];
+};
+
+static int compare_numbers(int64_t left, int64_t right)
+{
+    return left < right ? -1 : left > right;
+}
+
+static int compare_texts(struct span left, struct span right)
+{
+    size_t shorter = left.len < right.len ? left.len : right.len;
+    int order = memcmp(left.ptr, right.ptr, shorter);
+    return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
+}
+
+static int compare_places(const struct list_query *list, const struct list_place *left,
+                          const struct list_place *right)
+{
+    int order = compare_numbers(left->updated_us, right->updated_us);
+
+    if (list->order == SES_ORDER_CREATED)
+        return compare_numbers(left->session_id, right->session_id);
+    if (order == 0)
+        order = compare_texts(left->name, right->name);
+    else if (list->order == SES_ORDER_NEWEST)
+        order = -order;
+    return order != 0 ? order : compare_numbers(left->user_id, right->user_id);
+}
+
+/* A list whose rows go back or stand still would have no end, and neither would its pages. */
+static bool list_moves_on(struct list_walk *walk, const struct session_row *row, struct span name)
+{
+    const struct list_place place = {row->updated_us, name, row->user_id, row->id};
+    bool moves = !walk->begun || compare_places(walk->list, &walk->last, &place) < 0;
+
+    memcpy(walk->name, name.ptr, name.len);
+    walk->last = place;
+    walk->last.name.ptr = walk->name;
+    walk->begun = true;
+    return moves;
+}
+
+static bool is_id(struct span text)
+{
+    return text.len > 0 && text.len <= SES_ID_MAX && !memchr(text.ptr, '\0', text.len) &&
+           utf8_valid(text.ptr, text.len);
+}
+
+/* The row and the names that came with it must be of the list that was asked for, and lie ahead in it. */
+static int check_listed(struct query *query, struct list_walk *walk, const struct session_row *row,
+                        struct span name, struct span user)
+{
+    const struct list_query *list = walk->list;
+    bool belongs = row->app_id == list->app_id && query_int(query, 10) == list->app_id &&
+                   (list->whole_app || row->user_id == list->user_id);
+    int code = check_row(row, query->db, query->error);
+
+    if (code == SES_OK && !belongs)
+        code = refuse_stranger(query->db, list->whole_app ? "app's session" : "user's session", query->error);
+    else if (code == SES_OK && (!is_id(name) || !is_id(user) || !list_moves_on(walk, row, name)))
+        code = error_set(query->error, SES_CORRUPT,
+                         "%s: session number %lld is out of its place in a list, or its name is no id",
+                         query->db->config->path, (long long)row->id);
+    return code;
+}
+
 int sessions_list(struct db *db, const struct list_query *list, session_visitor *visit, void *context,
                   ses_error *error)
 {
+    struct list_walk walk = {.list = list, .begun = !list->from_start, .last = list->after};
     struct query query;
     int result = SES_OK;
 
     query_start(&query, db, list_statement(list), error);
-    query_bind_int(&query, 1, list->owner);
+    query_bind_int(&query, 1, list->whole_app ? list->app_id : list->user_id);
     bind_place(&query, list);
     query_bind_int(&query, 5, list->limit);
     while (result == SES_OK && query_row(&query)) {
@@ -364,8 +528,9 @@ int sessions_list(struct db *db, const struct list_query *list, session_visitor 
         read_row(&query, &row);
         struct span name = query_text(&query, 8);
         struct span user = query_text(&query, 9);
-        result = check_row(&row, db, error);
-        if (result == SES_OK && name.ptr && user.ptr)
+        if (query.code == SES_OK)
+            result = check_listed(&query, &walk, &row, name, user);
+        if (query.code == SES_OK && result == SES_OK)
             result = visit(context, &row, name, user, error);
     }
     int code = query_end(&query);

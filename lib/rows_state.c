@@ -1,5 +1,6 @@
 /* The rows of the three state tables, which differ only in their owner. */
 #include "connection.h"
+#include "error.h"
 #include "storage.h"
 
 struct scope_statements {
@@ -20,15 +21,26 @@ static int64_t owner_of(enum scope scope, const struct session_row *session)
     return scope == SCOPE_APP ? session->app_id : scope == SCOPE_USER ? session->user_id : session->id;
 }
 
+/* A key or a value that is not there is a row that no library wrote. */
+static int visit_row(struct query *query, state_visitor *visit, void *context, ses_error *error)
+{
+    struct span key = query_text(query, 0);
+    struct span value = query_text(query, 1);
+    int result = SES_OK;
+
+    if (key.ptr && value.ptr && key.len <= SES_ID_MAX)
+        result = visit(context, key, value, error);
+    else if (query->code == SES_OK)
+        result = error_set(error, SES_CORRUPT, "%s: a state key has no value, or is longer than a key can be",
+                           query->db->config->path);
+    return result;
+}
+
 static int visit_state_rows(struct query *query, state_visitor *visit, void *context, ses_error *error)
 {
     int result = SES_OK;
-    while (result == SES_OK && query_row(query)) {
-        struct span key = query_text(query, 0);
-        struct span value = query_text(query, 1);
-        if (key.ptr && value.ptr)
-            result = visit(context, key, value, error);
-    }
+    while (result == SES_OK && query_row(query))
+        result = visit_row(query, visit, context, error);
     int code = query_end(query);
     return code != SES_OK ? code : result < 0 ? result : SES_OK;
 }

@@ -125,6 +125,9 @@ void ses_session_release(ses_session *session)
 static int load_event(void *context, const struct event_row *row, ses_error *error)
 {
     ses_session *session = context;
+    if (row->seq > session->row.last_seq)
+        return error_set(error, SES_CORRUPT, "event %lld of session %.100s lies behind its last, %lld",
+                         (long long)row->seq, session->id, (long long)session->row.last_seq);
     bool ok = event_list_add(&session->events, &session->store->allocator, event_copy(&session->arena, row));
     return ok ? SES_OK : error_nomem(error);
 }
@@ -149,6 +152,19 @@ int session_load(ses_session *session, struct db *db, const struct session_row *
         events->items[i] = events->items[--j];
         events->items[j] = event;
     }
+    return code;
+}
+
+int session_reload(const ses_session *session, struct db *db, struct session_row *row, ses_error *error)
+{
+    const struct session_row *own = &session->row;
+    int code = session_by_id(db, own->id, row, error);
+
+    /* A log that has become shorter, or is another user's, is not the one the handle was read from. */
+    if (code == SES_OK &&
+        (row->user_id != own->user_id || row->app_id != own->app_id || row->last_seq < own->last_seq))
+        code = error_set(error, SES_CORRUPT, "the row of session number %lld has become another's",
+                         (long long)own->id);
     return code;
 }
 

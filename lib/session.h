@@ -43,6 +43,10 @@ SESLITE_PRIVATE int session_new(ses_store *store, const ses_key *key, ses_sessio
 SESLITE_PRIVATE int session_load(ses_session *session, struct db *db, const struct session_row *row,
                                  const struct range *range, ses_error *error);
 
+/* The row of the handle's session as it stands now. NOTFOUND, without a message, when it was deleted. */
+SESLITE_PRIVATE int session_reload(const ses_session *session, struct db *db, struct session_row *row,
+                                   ses_error *error);
+
 /* An event's copy in the arena; NULL: out of memory. */
 SESLITE_PRIVATE ses_event *event_copy(struct arena *arena, const struct event_row *row);
 SESLITE_PRIVATE bool event_list_add(struct event_list *list, const ses_allocator *allocator,

@@ -414,12 +414,18 @@ static int load_row(void *context, struct span key, struct span value, ses_error
 {
     const struct loading *loading = context;
     const ses_allocator *allocator = loading->state->allocator;
-    struct state_entry *entry =
-        entry_new(loading->state, loading->scope, scope_prefix(loading->scope), key, value);
+    size_t before = loading->map->count;
     int code = SES_OK;
 
+    if (loading->scope == SCOPE_SESSION && scope_of(key, NULL) != SCOPE_SESSION)
+        return error_set(error, SES_CORRUPT, "the session state has a key of another scope: \"%.*s\"",
+                         (int)key.len, key.ptr);
+    struct state_entry *entry =
+        entry_new(loading->state, loading->scope, scope_prefix(loading->scope), key, value);
     if (entry && map_reserve(allocator, loading->map, 1)) {
         map_put(allocator, loading->map, entry);
+        if (loading->map->count == before) /* such rows may have no end */
+            code = error_set(error, SES_CORRUPT, "the state key \"%.*s\" appears twice", (int)key.len, key.ptr);
     } else {
         entry_free(allocator, entry);
         code = error_nomem(error);

@@ -118,8 +118,8 @@ SESLITE_PRIVATE int app_find(struct db *db, const char *app, int64_t *id, ses_er
 SESLITE_PRIVATE int user_find(struct db *db, const char *app, const char *user, struct user_row *row,
                               ses_error *error);
 /* With all sessions and the user state; counts them. */
-SESLITE_PRIVATE int user_remove(struct db *db, int64_t id, int64_t *sessions, int64_t *state_keys,
-                                ses_error *error);
+SESLITE_PRIVATE int user_remove(struct db *db, const struct user_row *user, int64_t *sessions,
+                                int64_t *state_keys, ses_error *error);
 
 /* A place in a list: behind the session it names. For creation order only `session_id` counts. */
 struct list_place {
@@ -130,14 +130,16 @@ struct list_place {
 };
 
 struct list_query {
-    bool whole_app; /* all users of the app `owner`, else the sessions of the user `owner` */
-    int64_t owner;  /* app or user id */
-    int order;      /* SES_ORDER_* */
+    bool whole_app; /* all users of the app, else one */
+    int64_t app_id;
+    int64_t user_id; /* of the one */
+    int order;       /* SES_ORDER_* */
     int64_t limit;
     bool from_start; /* else behind `after` */
     struct list_place after;
 };
 
+/* Each row is behind the one before, and the first behind `after`; else CORRUPT. */
 typedef int session_visitor(void *context, const struct session_row *row, struct span name, struct span user,
                             ses_error *error);
 SESLITE_PRIVATE int sessions_list(struct db *db, const struct list_query *query, session_visitor *visit,

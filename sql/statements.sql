@@ -16,14 +16,22 @@ ROLLBACK;
 -- name: app_add
 INSERT INTO apps (name) VALUES (?1) ON CONFLICT DO NOTHING;
 
+-- An index that a damaged page belongs to can lead to the row of another: so what is found by an index is looked
+-- at in the table too, and the last column says whether it is what was asked for.
+
 -- name: app_find
-SELECT id FROM apps WHERE name = ?1;
+SELECT a.id, b.name IS ?1 FROM apps AS a LEFT JOIN apps AS b ON b.id = a.id WHERE a.name = ?1;
 
 -- name: user_add
 INSERT INTO users (app_id, name) VALUES (?1, ?2) ON CONFLICT DO NOTHING;
 
 -- name: user_find
-SELECT u.id, u.app_id FROM apps AS a JOIN users AS u ON u.app_id = a.id AND u.name = ?2 WHERE a.name = ?1;
+SELECT u.id, u.app_id, b.name IS ?1 AND v.app_id IS a.id AND v.name IS ?2
+FROM apps AS a
+LEFT JOIN apps AS b ON b.id = a.id
+JOIN users AS u ON u.app_id = a.id AND u.name = ?2
+LEFT JOIN users AS v ON v.id = u.id
+WHERE a.name = ?1;
 
 -- name: user_delete
 DELETE FROM users WHERE id = ?1;
@@ -44,14 +52,17 @@ UPDATE version_floor SET floor = ?1 WHERE id = 1;
 INSERT INTO session_details (session_id, initial_state) VALUES (?1, ?2);
 
 -- name: session_find
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.app_id IS a.id AND s.user_id IS u.id AND s.name IS ?3
 FROM apps AS a
 JOIN users AS u ON u.app_id = a.id AND u.name = ?2
-JOIN sessions AS s ON s.user_id = u.id AND s.name = ?3
+JOIN sessions AS i ON i.user_id = u.id AND i.name = ?3
+LEFT JOIN sessions AS s ON s.id = i.id
 WHERE a.name = ?1;
 
 -- name: session_by_id
-SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us FROM sessions WHERE id = ?1;
+SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, id IS ?1
+FROM sessions WHERE id = ?1;
 
 -- name: session_touch
 UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5 WHERE id = ?1;
@@ -70,19 +81,22 @@ SELECT id FROM sessions WHERE user_id = ?1;
 -- for creation order the row id. The first page begins before everything.
 
 -- name: list_user_newest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name,
+       u.app_id
 FROM users AS u CROSS JOIN sessions AS s ON s.user_id = u.id
 WHERE u.id = ?1 AND (s.updated_us < ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
 ORDER BY s.updated_us DESC, s.name LIMIT ?5;
 
 -- name: list_user_oldest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name,
+       u.app_id
 FROM users AS u CROSS JOIN sessions AS s ON s.user_id = u.id
 WHERE u.id = ?1 AND (s.updated_us > ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
 ORDER BY s.updated_us, s.name LIMIT ?5;
 
 -- name: list_user_created
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name,
+       u.app_id
 FROM users AS u CROSS JOIN sessions AS s INDEXED BY sqlite_autoindex_sessions_1 ON s.user_id = u.id
 WHERE u.id = ?1 AND s.id > ?2
 ORDER BY s.id LIMIT ?5;
@@ -90,21 +104,24 @@ ORDER BY s.id LIMIT ?5;
 -- Within an hour the sessions are sorted; the hours come sorted from the index.
 
 -- name: list_app_newest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name,
+       u.app_id
 FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
 WHERE s.app_id = ?1 AND s.active_hour <= ?6
   AND (s.updated_us < ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
 ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT ?5;
 
 -- name: list_app_oldest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name,
+       u.app_id
 FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
 WHERE s.app_id = ?1 AND s.active_hour >= ?6
   AND (s.updated_us > ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
 ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT ?5;
 
 -- name: list_app_created
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name,
+       u.app_id
 FROM sessions AS s INDEXED BY sessions_by_app CROSS JOIN users AS u ON u.id = s.user_id
 WHERE s.app_id = ?1 AND s.id > ?2
 ORDER BY s.id LIMIT ?5;
@@ -148,11 +165,14 @@ SELECT key, value FROM user_state WHERE user_id = ?1 AND key = ?2;
 -- name: session_state_get
 SELECT key, value FROM session_state WHERE session_id = ?1 AND key = ?2;
 
+-- What is deleted by a range is looked at row by row (the plus keeps a condition out of the search): pages that are
+-- out of order can hold the rows of others.
+
 -- name: user_state_delete
-DELETE FROM user_state WHERE user_id = ?1;
+DELETE FROM user_state WHERE user_id = ?1 AND +user_id = ?1;
 
 -- name: session_state_delete
-DELETE FROM session_state WHERE session_id = ?1;
+DELETE FROM session_state WHERE session_id = ?1 AND +session_id = ?1;
 
 -- name: event_add
 INSERT INTO events (position, session_id, id, invocation_id, author, branch, time_us, high_us, body)
@@ -176,4 +196,17 @@ FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position DESC;
 SELECT position, time_us, high_us FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position DESC;
 
 -- name: events_delete
-DELETE FROM events WHERE position BETWEEN ?1 AND ?2;
+DELETE FROM events WHERE position BETWEEN ?1 AND ?2 AND session_id = ?3;
+
+-- What is left of a session or a user when its rows are deleted: nothing, or rows that are filed as another's, which
+-- the foreign keys would take along.
+
+-- name: session_left
+SELECT 1 FROM events WHERE position BETWEEN ?1 AND ?2
+UNION ALL
+SELECT 1 FROM events WHERE session_id = ?3
+UNION ALL
+SELECT 1 FROM session_state WHERE session_id = ?3;
+
+-- name: user_left
+SELECT 1 FROM user_state WHERE user_id = ?1;

@@ -108,6 +108,25 @@ static void test_what_is_fine(void **state)
     free(sound);
 }
 
+/* A view that takes the place of a table while the store is open is not run. */
+static void test_schema_changes_under_an_open_store(void **state)
+{
+    const struct folder *folder = *state;
+    ses_store *store = NULL;
+    ses_session *session = NULL;
+    ses_error error;
+
+    make_store(folder->path);
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    ses_session_close(session);
+    raw_exec(folder->path, refused[0].sql);
+    assert_code(SES_CORRUPT, ses_get(store, &key, NULL, &session, &error));
+    assert_code(SES_CORRUPT, ses_append_by_key(store, &key, "{\"actions\":{\"stateDelta\":{\"a\":1}}}",
+                                               SES_NUL, NULL, NULL, &error));
+    ses_close(store);
+}
+
 /* A .dump has no application_id and no user_version: the message says how to give them back. */
 static void test_store_from_a_dump(void **state)
 {
@@ -141,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_what_is_refused),
         TEST(test_what_is_fine),
+        TEST(test_schema_changes_under_an_open_store),
         TEST(test_store_from_a_dump),
     };
     return cmocka_run_group_tests_name("open: the schema", tests, NULL, NULL);
