@@ -1,16 +1,25 @@
 # seslite. `make help` lists what there is to make.
 #
-# Yours to set: CC, CFLAGS, LDFLAGS, PREFIX, DESTDIR, and for libraries in unusual places SQLITE_CFLAGS,
+# Yours to set: CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR, and for libraries in unusual places SQLITE_CFLAGS,
 # SQLITE_LIBS, CJSON_CFLAGS, CJSON_LIBS. Each set of flags has an object folder of its own below build/.
 
-CFLAGS ?= -O2 -g
-PREFIX ?= /usr/local
-AR     ?= ar
-AWK    ?= awk
-OBJCOPY ?= objcopy
+CFLAGS     ?= -O2 -g
+AWK        ?= awk
 PKG_CONFIG ?= pkg-config
+ifeq ($(origin AR),default)
+AR := $(shell $(CC) -print-prog-name=ar)
+endif
+
+PREFIX       ?= /usr/local
+LIBDIR       ?= $(PREFIX)/lib
+INCLUDEDIR   ?= $(PREFIX)/include
+DATADIR      ?= $(PREFIX)/share
+PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+CMAKEDIR     ?= $(LIBDIR)/cmake/seslite
 
 VERSION := $(shell $(AWK) '/define SES_VERSION_(MAJOR|MINOR|PATCH) /{v = v s $$3; s = "."} END {print v}' include/seslite.h)
+# The shared library's: raised when a program has to be compiled again. Before 1.0 that is every minor version.
+ABI     := $(shell echo $(VERSION) | $(AWK) -F. '{print $$1 == 0 ? $$1 "." $$2 : $$1}')
 
 # Looked up only when something is built, since `make deps` may just have installed them.
 SQLITE_CFLAGS = $(shell $(PKG_CONFIG) --cflags sqlite3 2>/dev/null)
@@ -20,8 +29,7 @@ CJSON_LIBS    = $(shell $(PKG_CONFIG) --libs libcjson 2>/dev/null || echo -lcjso
 CMOCKA_LIBS   = $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
-DEFINES  := -D_POSIX_C_SOURCE=200809L -D_DEFAULT_SOURCE -D_DARWIN_C_SOURCE
-BASE     := -std=c11 $(DEFINES) -fPIC -fvisibility=hidden -pthread $(WARNINGS)
+BASE     := -std=c11 -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -pthread $(WARNINGS)
 
 # FLAVOUR names a set of flags: release, asan, tsan, coverage.
 FLAVOUR ?= release
@@ -33,58 +41,57 @@ B := build$(if $(filter-out release,$(FLAVOUR)),/$(FLAVOUR))
 
 # ------------------------------------------------------------------------------------------- the library
 
-# The archive has four objects, so that a program links what it uses: the store; the agent layer, which is built on
-# the store's public calls; and each once more for callers who hold cJSON trees, so that nobody else needs cJSON.
-BOTTOM_SOURCES     := $(addprefix lib/,argument.c decimal.c double.c error.c json.c json_write.c memory.c scope.c typed.c utf8.c)
-AGENT_SOURCES      := $(filter-out lib/agent_cjson.c,$(sort $(wildcard lib/agent_*.c)))
-CJSON_SOURCES      := lib/cjson.c lib/cjson_text.c lib/agent_cjson.c
-CORE_SOURCES       := $(filter-out $(AGENT_SOURCES) $(CJSON_SOURCES) lib/double.c,$(sort $(wildcard lib/*.c)))
-objects_of          = $(patsubst lib/%.c,$(B)/lib/%.o,$(1))
-CORE_OBJECTS       := $(call objects_of,$(CORE_SOURCES)) $(B)/gen/sql_text.o
-AGENT_OBJECTS      := $(call objects_of,$(AGENT_SOURCES))
-CJSON_OBJECTS      := $(call objects_of,$(CJSON_SOURCES) lib/double.c)
-SCRIPTS       := $(sort $(wildcard sql/0*.sql))
-LIBRARY       := $(B)/libseslite.a
+# Every file below lib/ is part of it: a new one is named nowhere. An object is called after its room as well, since
+# rooms may have files of one name and an archive may not.
+SOURCES := $(sort $(wildcard lib/*/*.c lib/*/sqlite/*.c))
+HEADERS := $(sort $(wildcard include/*.h))
+STATEMENTS := sql/sqlite/statements.sql
+SCRIPTS    := $(sort $(wildcard sql/sqlite/0*.sql))
+object_of   = $(B)/lib/$(subst /,-,$(patsubst lib/%.c,%,$(1))).o
+SQL_OBJECT := $(B)/lib/storage-sqlite-sql_text.o
+OBJECTS    := $(foreach source,$(SOURCES),$(call object_of,$(source))) $(SQL_OBJECT)
+LIBRARY    := $(B)/libseslite.a
+SHARED     := $(B)/libseslite.so.$(VERSION)
 
-COMPILE = $(CC) $(BASE) $(FLAVOUR_FLAGS) -Iinclude -I$(B)/gen $(CPPFLAGS) $(CFLAGS) -MMD -MP
+COMPILE = $(CC) $(BASE) $(FLAVOUR_FLAGS) -Iinclude -Ilib -I$(B)/gen $(CPPFLAGS) $(CFLAGS) -MMD -MP
 
-.PHONY: all
+.PHONY: all shared
 ## all: the static library, build/libseslite.a
 all: $(LIBRARY)
 
-$(B)/gen/statement_ids.h: sql/statements.sql tools/embed.awk
+$(B)/gen/statement_ids.h: $(STATEMENTS) tools/embed.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed.awk -v mode=ids sql/statements.sql > $@.new && mv $@.new $@
+	$(AWK) -f tools/embed.awk -v mode=ids $(STATEMENTS) > $@.new && mv $@.new $@
 
-$(B)/gen/sql_text.c: sql/statements.sql $(SCRIPTS) tools/embed.awk
+$(B)/gen/sql_text.c: $(STATEMENTS) $(SCRIPTS) tools/embed.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed.awk -v mode=text sql/statements.sql $(SCRIPTS) > $@.new && mv $@.new $@
+	$(AWK) -f tools/embed.awk -v mode=text $(STATEMENTS) $(SCRIPTS) > $@.new && mv $@.new $@
 
-$(B)/gen/sql_text.o: $(B)/gen/sql_text.c $(B)/gen/statement_ids.h
-	$(COMPILE) -Ilib -c -o $@ $<
-
-$(B)/lib/%.o: lib/%.c $(B)/gen/statement_ids.h
+$(SQL_OBJECT): $(B)/gen/sql_text.c $(B)/gen/statement_ids.h
 	@mkdir -p $(@D)
-	$(COMPILE) $(SQLITE_CFLAGS) $(CJSON_CFLAGS) -c -o $@ $<
+	$(COMPILE) -c -o $@ $<
 
-# In each of them all but the public calls is local, so each has the bottom of the library for itself. (The
-# sanitizers and the coverage want the objects as they are.)
-ifeq ($(FLAVOUR),release)
-$(B)/seslite.o: $(CORE_OBJECTS)
-$(B)/seslite_agent.o: $(AGENT_OBJECTS) $(call objects_of,$(BOTTOM_SOURCES))
-$(B)/seslite_cjson.o: $(call objects_of,lib/cjson.c lib/cjson_text.c lib/double.c lib/json_write.c)
-$(B)/seslite_agent_cjson.o: $(call objects_of,lib/agent_cjson.c lib/cjson_text.c lib/double.c lib/json_write.c)
-PARTS := $(addprefix $(B)/,seslite.o seslite_agent.o seslite_cjson.o seslite_agent_cjson.o)
-$(PARTS):
-	$(CC) -r -nostdlib -o $@.all $^
-	$(OBJCOPY) --localize-hidden $@.all $@
-	@rm -f $@.all
-$(LIBRARY): $(PARTS)
-else
-$(LIBRARY): $(CORE_OBJECTS) $(AGENT_OBJECTS) $(CJSON_OBJECTS)
-endif
+# Only the room that knows a foreign library is given its headers.
+cflags_of = $(if $(filter lib/storage/sqlite/%,$(1)),$(SQLITE_CFLAGS)) $(if $(filter lib/cjson/%,$(1)),$(CJSON_CFLAGS))
+define compile_rule
+$(call object_of,$(1)): $(1) $(B)/gen/statement_ids.h
+	@mkdir -p $$(@D)
+	$$(COMPILE) $$(call cflags_of,$(1)) -c -o $$@ $$<
+endef
+$(foreach source,$(SOURCES),$(eval $(call compile_rule,$(source))))
+
+$(LIBRARY): $(OBJECTS)
 	@rm -f $@
 	$(AR) rcs $@ $^
+
+## shared: the shared library, build/libseslite.so
+shared: $(SHARED)
+
+$(SHARED): $(OBJECTS)
+	$(CC) -shared -Wl,-soname,libseslite.so.$(ABI) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $^ \
+	    $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS)
+	ln -sf $(@F) $(B)/libseslite.so.$(ABI)
+	ln -sf $(@F) $(B)/libseslite.so
 
 # ---------------------------------------------------------------------------------------------- the tools
 
@@ -118,11 +125,17 @@ bench: $(B)/tools/bench/bench
 
 # ---------------------------------------------------------------------------------------------- the tests
 
-# Each test/test_*.c is a program of its own, linked with the archive as a user's program would be. What one
+# Each C file in a room of test/ is a program of its own, linked with the archive as a user's program would be. What one
 # needs beyond that stands in test/flags.mk. The tests run from this folder.
-TEST_SOURCES  := $(sort $(wildcard test/test_*.c))
-TEST_PROGRAMS := $(TEST_SOURCES:test/%.c=$(B)/test/%)
-TEST_SUPPORT  := $(B)/test/support.o
+TEST_SOURCES := $(sort $(wildcard test/*/*.c))
+TEST_SOURCES := $(filter-out test/fuzz/%,$(TEST_SOURCES))
+TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
+TEST_SUPPORT := $(B)/test/support.o
+# TESTS=list,append: only these, by name; or whole rooms.
+comma := ,
+TESTS ?=
+wanted_tests = $(foreach test,$(TEST_ALL),$(if $(filter $(subst $(comma), ,$(TESTS)),$(test) $(notdir $(test)) $(patsubst %/,%,$(dir $(test)))),$(test)))
+TEST_NAMES  := $(if $(TESTS),$(wanted_tests),$(TEST_ALL))
 
 -include test/flags.mk
 
@@ -130,9 +143,9 @@ $(TEST_SUPPORT): test/support.c
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-$(B)/test/%.o: test/%.c
+$(B)/test/%.o: test/%.c $(B)/gen/statement_ids.h
 	@mkdir -p $(@D)
-	$(COMPILE) $(SQLITE_CFLAGS) $(CJSON_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
+	$(COMPILE) -Itest $(SQLITE_CFLAGS) $(CJSON_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
 
 $(B)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
 	$(CC) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
@@ -154,10 +167,19 @@ README_PROGRAMS := $(B)/test/readme $(B)/test/readme_program
 
 .SECONDARY:
 
-.PHONY: check test tree-check asan tsan coverage stress
-## check: build and run all tests (also: make test)
-check test: $(TEST_PROGRAMS) $(README_PROGRAMS) tree-check
-	@sh test/run.sh $(B) $(TEST_PROGRAMS)
+# A run of one test is a target, so that -j runs several at once.
+RUNS := $(TEST_NAMES:%=run-%)
+.PHONY: check test quick tree-check asan tsan coverage stress $(RUNS)
+$(RUNS): run-%: $(B)/test/%
+	@sh test/run.sh one $(B) $*
+
+## check: build and run all tests (also: make test); TESTS=list runs one, TESTS=agent a room of them
+check test: $(RUNS) $(if $(TESTS),,tree-check)
+	@sh test/run.sh sum $(B) $(TEST_NAMES)
+
+## quick: the tests but for those that take long
+quick:
+	@$(MAKE) --no-print-directory test TESTS=$(subst $() ,$(comma),$(filter-out $(LONG_TESTS),$(TEST_ALL)))
 
 tree-check: $(LIBRARY) $(README_PROGRAMS)
 	@sh test/layers.sh
@@ -179,12 +201,12 @@ tsan:
 	@$(MAKE) --no-print-directory check FLAVOUR=tsan
 
 ## stress: many threads, and many processes of which one is killed, for a minute each
-stress: $(B)/test/test_stress
-	SESLITE_STRESS_SECONDS=60 $(B)/test/test_stress
+stress: $(B)/test/storage/stress
+	SESLITE_STRESS_SECONDS=60 $(B)/test/storage/stress
 
 ## coverage: the tests with coverage of lib/, which must reach 95% of lines
 coverage:
-	@rm -f build/coverage/*/*.gcda
+	@find build/coverage -name '*.gcda' -exec rm -f {} + 2>/dev/null || true
 	@$(MAKE) --no-print-directory check FLAVOUR=coverage
 	gcovr --root . --filter 'lib/' --object-directory build/coverage --exclude-unreachable-branches \
 	    --print-summary --fail-under-line 95 --txt build/coverage/coverage.txt
@@ -198,20 +220,16 @@ FUZZ_CC   ?= clang
 FUZZ_RUNS ?= 1000000
 FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_TARGETS := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
-FUZZ_OBJECTS := $(patsubst lib/%.c,$(B)/fuzz/lib/%.o,$(filter-out lib/%cjson.c lib/cjson_text.c,$(wildcard lib/*.c)))
-FUZZ_OBJECTS += $(B)/fuzz/sql_text.o
+FUZZ_LIBRARY := build/fuzz/libseslite.a
 FUZZ_COMPILE  = $(FUZZ_CC) $(BASE) $(FUZZ_FLAGS) -Iinclude -Ilib -I$(B)/gen $(SQLITE_CFLAGS) $(CPPFLAGS) -MMD -MP
+FLAVOUR_FLAGS_fuzz := $(FUZZ_FLAGS)
 
-$(B)/fuzz/lib/%.o: lib/%.c $(B)/gen/statement_ids.h
-	@mkdir -p $(@D)
-	$(FUZZ_COMPILE) -c -o $@ $<
+.PHONY: $(FUZZ_LIBRARY)
+$(FUZZ_LIBRARY):
+	@$(MAKE) --no-print-directory FLAVOUR=fuzz CC=$(FUZZ_CC) CFLAGS= all
 
-$(B)/fuzz/sql_text.o: $(B)/gen/sql_text.c $(B)/gen/statement_ids.h
-	@mkdir -p $(@D)
-	$(FUZZ_COMPILE) -c -o $@ $<
-
-$(B)/fuzz/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(FUZZ_OBJECTS)
-	$(FUZZ_COMPILE) -fsanitize=fuzzer -o $@ $< $(FUZZ_OBJECTS) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS)
+$(B)/fuzz/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(FUZZ_LIBRARY)
+	$(FUZZ_COMPILE) -fsanitize=fuzzer -o $@ $< $(FUZZ_LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS)
 
 .PHONY: fuzz
 ## fuzz: feed each fuzz target a million inputs, with the sanitizers on (FUZZ_RUNS=..., FUZZ_TARGETS=...)
@@ -233,32 +251,32 @@ fuzz:
 
 # -------------------------------------------------------------------------------------------- for packages
 
-$(B)/seslite.pc: include/seslite.h Makefile
+.PHONY: install uninstall amalgamation format clean help FORCE
+# tools/packaging/*.in, with what is known only when installing.
+$(B)/packaging/%: tools/packaging/%.in FORCE
 	@mkdir -p $(@D)
-	@{ echo 'Name: seslite'; \
-	  echo 'Description: Sessions of AI agents in an SQLite file'; \
-	  echo 'Version: $(VERSION)'; \
-	  echo 'Requires.private: sqlite3'; \
-	  echo 'Cflags: -I$(PREFIX)/include'; \
-	  echo 'Libs: -L$(PREFIX)/lib -lseslite'; \
-	  echo 'Libs.private: -lsqlite3 -pthread'; } > $@
+	@sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g' $< > $@
 
-.PHONY: install uninstall amalgamation format clean help
-## install: into DESTDIR and PREFIX (/usr/local): the library, headers, pkg-config file, schema scripts
-install: $(LIBRARY)
-	@rm -f $(B)/seslite.pc
-	@$(MAKE) --no-print-directory $(B)/seslite.pc
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/seslite/sql
-	install -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/
-	install -m 644 include/seslite.h include/seslite_cjson.h $(DESTDIR)$(PREFIX)/include/
-	install -m 644 $(B)/seslite.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/
-	install -m 644 $(SCRIPTS) $(DESTDIR)$(PREFIX)/share/seslite/sql/
+PACKAGING := seslite.pc seslite-cjson.pc seslite-config.cmake seslite-config-version.cmake
+
+## install: into DESTDIR and PREFIX (/usr/local), LIBDIR ...: both libraries, headers, pkg-config and CMake files, scripts
+install: $(LIBRARY) $(SHARED) $(PACKAGING:%=$(B)/packaging/%)
+	install -d $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(CMAKEDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(DATADIR)/seslite/sql
+	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)/
+	install -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)/
+	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libseslite.so.$(ABI)
+	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libseslite.so
+	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)/
+	install -m 644 $(B)/packaging/seslite.pc $(B)/packaging/seslite-cjson.pc $(DESTDIR)$(PKGCONFIGDIR)/
+	install -m 644 $(B)/packaging/seslite-config.cmake $(B)/packaging/seslite-config-version.cmake $(DESTDIR)$(CMAKEDIR)/
+	install -m 644 $(SCRIPTS) $(DESTDIR)$(DATADIR)/seslite/sql/
 
 ## uninstall: takes away what install put there
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/lib/libseslite.a $(DESTDIR)$(PREFIX)/lib/pkgconfig/seslite.pc
-	rm -f $(DESTDIR)$(PREFIX)/include/seslite.h $(DESTDIR)$(PREFIX)/include/seslite_cjson.h
-	rm -rf $(DESTDIR)$(PREFIX)/share/seslite
+	rm -f $(DESTDIR)$(LIBDIR)/libseslite.a $(DESTDIR)$(LIBDIR)/libseslite.so*
+	rm -f $(DESTDIR)$(PKGCONFIGDIR)/seslite.pc $(DESTDIR)$(PKGCONFIGDIR)/seslite-cjson.pc
+	rm -f $(HEADERS:include/%=$(DESTDIR)$(INCLUDEDIR)/%)
+	rm -rf $(DESTDIR)$(CMAKEDIR) $(DESTDIR)$(DATADIR)/seslite
 
 ## amalgamation: build/amalgamation/seslite.c and seslite.h, to compile with your own program
 amalgamation: $(B)/gen/statement_ids.h $(B)/gen/sql_text.c
@@ -270,7 +288,7 @@ amalgamation: $(B)/gen/statement_ids.h $(B)/gen/sql_text.c
 
 ## format: the C files in the style of .clang-format
 format:
-	clang-format -i include/*.h lib/*.[ch] test/*.[ch] tools/*.c tools/bench/*.[ch]
+	clang-format -i $$(git ls-files '*.c' '*.h')
 
 ## clean: removes build/
 clean:
@@ -280,4 +298,4 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
--include $(wildcard $(B)/fuzz/*.d $(B)/fuzz/lib/*.d $(B)/lib/*.d $(B)/gen/*.d $(B)/test/*.d $(B)/tools/*.d $(B)/tools/bench/*.d)
+-include $(wildcard $(B)/lib/*.d $(B)/test/*.d $(B)/test/*/*.d $(B)/tools/*.d $(B)/tools/bench/*.d)

@@ -1,39 +1,42 @@
 # What single tests are built with beyond the rest: TEST_CFLAGS_<name>, TEST_OBJECTS_<name>, TEST_LIBS_<name>,
-# where <name> is test_<something>.
+# where <name> is its path below test/, without the .c.
 
 # Calls of SQLite that the test puts its own functions in place of.
 WRAPPED := step bind_int64 bind_text64 prepare_v2 prepare_v3 exec open_v2 busy_handler extended_result_codes
-TEST_LIBS_test_faults_sqlite := $(WRAPPED:%=-Wl,--wrap=sqlite3_%)
+TEST_LIBS_storage/faults_sqlite := $(WRAPPED:%=-Wl,--wrap=sqlite3_%)
 
 # The library with a second schema script, in place of the archive.
-$(B)/test/migrate/sql_text.c: sql/statements.sql $(SCRIPTS) test/sql/0002_test.sql tools/embed.awk
+$(B)/test/gen/sql_text.c: $(STATEMENTS) $(SCRIPTS) test/sql/0002_test.sql tools/embed.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed.awk -v mode=text sql/statements.sql $(SCRIPTS) test/sql/0002_test.sql > $@.new && mv $@.new $@
+	$(AWK) -f tools/embed.awk -v mode=text $(STATEMENTS) $(SCRIPTS) test/sql/0002_test.sql > $@.new && mv $@.new $@
 
-$(B)/test/migrate/sql_text.o: $(B)/test/migrate/sql_text.c $(B)/gen/statement_ids.h
+$(B)/test/gen/sql_text.o: $(B)/test/gen/sql_text.c $(B)/gen/statement_ids.h
 	$(COMPILE) -Ilib -c -o $@ $<
 
-TEST_OBJECTS_test_migrate := $(filter-out $(B)/gen/sql_text.o,$(CORE_OBJECTS)) $(B)/test/migrate/sql_text.o
-$(B)/test/test_migrate: $(TEST_OBJECTS_test_migrate)
-TEST_LIBS_test_codes := -Wl,--wrap=sqlite3_step
+TEST_OBJECTS_storage/migrate := $(filter-out $(SQL_OBJECT),$(OBJECTS)) $(B)/test/gen/sql_text.o
+$(B)/test/storage/migrate: $(TEST_OBJECTS_storage/migrate)
+TEST_LIBS_session/codes := -Wl,--wrap=sqlite3_step
 
-TEST_OBJECTS_test_group_commit := $(B)/tools/bench/slow_vfs.o
-TEST_LIBS_test_group_commit := -Wl,--wrap=sqlite3_step
-$(B)/test/test_group_commit: $(TEST_OBJECTS_test_group_commit)
+TEST_OBJECTS_storage/group_commit := $(B)/tools/bench/slow_vfs.o
+TEST_LIBS_storage/group_commit := -Wl,--wrap=sqlite3_step
+$(B)/test/storage/group_commit: $(TEST_OBJECTS_storage/group_commit)
 
 WRAPPED_TEXTS := column_text db_config wal_checkpoint_v2
-TEST_LIBS_test_faults_sqlite_text := $(WRAPPED_TEXTS:%=-Wl,--wrap=sqlite3_%)
+TEST_LIBS_storage/faults_sqlite_text := $(WRAPPED_TEXTS:%=-Wl,--wrap=sqlite3_%)
 
 # Groups of calls that are made to share a commit: see group.h.
-GROUP_TESTS := test_group_commit_outcome test_group_commit_waiting
+GROUP_TESTS := storage/group_commit_outcome storage/group_commit_waiting
 $(foreach name,$(GROUP_TESTS),$(eval TEST_LIBS_$(name) := -Wl,--wrap=sqlite3_step))
 
 # A disk whose flush takes long.
-SLOW_TESTS := $(GROUP_TESTS) test_processes_fair
+SLOW_TESTS := $(GROUP_TESTS) storage/processes_fair
 $(foreach name,$(SLOW_TESTS),$(eval TEST_OBJECTS_$(name) := $(B)/tools/bench/slow_vfs.o))
 $(SLOW_TESTS:%=$(B)/test/%): $(B)/tools/bench/slow_vfs.o
 
-TEST_LIBS_test_readers_waiting := -Wl,--wrap=sqlite3_step
-TEST_LIBS_test_interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interrupt
+TEST_LIBS_storage/readers_waiting := -Wl,--wrap=sqlite3_step
+TEST_LIBS_storage/interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interrupt
 
-TEST_LIBS_test_open_media := -Wl,--wrap=sqlite3_initialize
+TEST_LIBS_storage/open_media := -Wl,--wrap=sqlite3_initialize
+
+# What `make quick` leaves out.
+LONG_TESTS :=

@@ -22,7 +22,7 @@ for header in seslite seslite_cjson; do
     fi
 done
 version=$(sed -n 's/^#define SES_SCHEMA_VERSION //p' include/seslite.h)
-scripts=$(ls sql/0*.sql | wc -l)
+scripts=$(ls sql/sqlite/0*.sql | wc -l)
 if [ "$version" -ne "$scripts" ]; then
     echo "headers: SES_SCHEMA_VERSION is $version, and sql/ has $scripts scripts" >&2
     exit 1

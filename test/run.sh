@@ -1,20 +1,28 @@
 #!/bin/sh
-# Runs the test programs one after the other and sums up: sh test/run.sh BUILD PROGRAM...
-build=$1
-shift
-failed=0
-for program in "$@"; do
-    log=$build/test/$(basename "$program").log
-    if "$program" >"$log" 2>&1; then
+# Runs one test program:  sh test/run.sh one BUILD NAME
+# Sums up what ran:       sh test/run.sh sum BUILD NAME...
+mode=$1
+build=$2
+shift 2
+log_of() { echo "$build/test/$1.log"; }
+
+if [ "$mode" = one ]; then
+    log=$(log_of "$1")
+    if "$build/test/$1" >"$log" 2>&1; then
         skipped=$(grep -c '^skipped: ' "$log")
-        echo "ok      $(basename "$program")$([ "$skipped" -gt 0 ] && echo " ($skipped skipped)")"
+        echo "ok      $1$([ "$skipped" -gt 0 ] && echo " ($skipped skipped)")"
         grep '^skipped: ' "$log" | sort -u
     else
-        failed=$((failed + 1))
-        echo "FAILED  $(basename "$program"); it said:"
+        echo "FAILED  $1; it said:"
         cat "$log"
+        echo "run.sh: failed" >>"$log"
     fi
-done
-count() { cat "$build"/test/*.log | sed -n "s/.*\[  $1  \] \([0-9][0-9]*\) test.*/\1/p" | awk '{n += $1} END {print n + 0}'; }
+    exit 0
+fi
+
+count() { for name in $names; do cat "$(log_of "$name")"; done | sed -n "s/.*\[  $1  \] \([0-9][0-9]*\) test.*/\1/p" | awk '{n += $1} END {print n + 0}'; }
+names=$*
+failed=$(for name in $names; do grep -l '^run.sh: failed' "$(log_of "$name")"; done | wc -l)
+[ "$failed" -eq 0 ] || echo "programs that failed: $failed"
 echo "$(count PASSED) passed, $(count FAILED) failed"
 [ "$failed" -eq 0 ]

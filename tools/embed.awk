@@ -41,7 +41,7 @@ FNR == 1 && NR == 1 {
     if (mode == "ids") {
         print "#ifndef SESLITE_STATEMENT_IDS_H\n#define SESLITE_STATEMENT_IDS_H\n\nenum statement_id {"
     } else {
-        print "#include \"sql_text.h\"\n"
+        print "#include \"storage/sqlite/sql_text.h\"\n"
         print "/* Longer than the 4095 characters that every C compiler must take; all we know of take more. */"
         print "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n"
         print "static const struct statement_text statement_texts[] = {"
@@ -70,11 +70,11 @@ END {
     } else {
         close_text()
         print "};\n"
-        print "const struct statement_text *statement_text(enum statement_id id)\n{"
+        print "const struct statement_text *ses__statement_text(enum statement_id id)\n{"
         print "    return &statement_texts[id];\n}\n"
-        print "size_t schema_script_count(void)\n{"
+        print "size_t ses__schema_script_count(void)\n{"
         print "    return sizeof schema_scripts / sizeof schema_scripts[0];\n}\n"
-        print "const struct schema_script *schema_script(size_t index)\n{"
+        print "const struct schema_script *ses__schema_script(size_t index)\n{"
         print "    return &schema_scripts[index];\n}"
     }
 }

@@ -50,7 +50,7 @@ struct bare {
 
 static void bare_prepare(struct bare *bare)
 {
-    char *text = read_file("sql/statements.sql");
+    char *text = read_file("sql/sqlite/statements.sql");
     for (int i = 0; i < BARE_COUNT; i++) {
         char heading[64];
         snprintf(heading, sizeof heading, "-- name: %s\n", bare_names[i]);

@@ -1,0 +1,377 @@
+/* Building the JSON of an event, as the ADK writes it. */
+#include "agent/agent.h"
+
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/error.h"
+#include "json/reader.h"
+#include "base/utf8.h"
+
+/* How deep values stand in an event. */
+enum { FIELD_DEPTH = 1, ACTION_DEPTH = 2 };
+
+/* ------------------------------------------------------------------------------------- life of a builder */
+
+static char *copy_text(const ses_allocator *allocator, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = ses__memory_new(allocator, bytes);
+    if (copy)
+        memcpy(copy, text, bytes);
+    return copy;
+}
+
+static int check_author(const char *author, const char *invocation_id, ses_error *error)
+{
+    int code = ses__check_id(author, "author", error);
+    if (code == SES_OK && invocation_id)
+        code = ses__check_id(invocation_id, "invocation", error);
+    return code;
+}
+
+int ses_builder_open(ses_store *store, const char *author, const char *invocation_id, ses_builder **builder,
+                     ses_error *error)
+{
+    ses_builder *fresh = NULL;
+    int code = ses__check_argument(builder, "builder", error);
+
+    if (code == SES_OK) {
+        *builder = NULL;
+        code = ses__check_argument(store, "store", error);
+    }
+    if (code == SES_OK)
+        code = check_author(author, invocation_id, error);
+    if (code == SES_OK) {
+        ses__error_clear(error);
+        fresh = ses__memory_zeroed(ses_store_allocator(store), sizeof *fresh);
+        code = fresh ? SES_OK : ses__error_nomem(error);
+    }
+    if (code == SES_OK) {
+        fresh->allocator = *ses_store_allocator(store);
+        fresh->only_responses = true;
+        ses__buffer_init(&fresh->parts, &fresh->allocator);
+        ses__buffer_init(&fresh->json, &fresh->allocator);
+        fresh->author = copy_text(&fresh->allocator, author);
+        fresh->invocation = invocation_id ? copy_text(&fresh->allocator, invocation_id) : NULL;
+        if (!fresh->author || (invocation_id && !fresh->invocation))
+            code = ses__error_nomem(error);
+    }
+    if (code == SES_OK)
+        *builder = fresh;
+    else
+        ses_builder_close(fresh);
+    return code;
+}
+
+static void fields_free(const ses_allocator *allocator, struct built_field *field)
+{
+    while (field) {
+        struct built_field *next = field->next;
+        ses__memory_free(allocator, field);
+        field = next;
+    }
+}
+
+void ses_builder_close(ses_builder *builder)
+{
+    if (builder) {
+        ses_allocator allocator = builder->allocator;
+        fields_free(&allocator, builder->content);
+        fields_free(&allocator, builder->actions);
+        fields_free(&allocator, builder->fields);
+        ses__buffer_free(&builder->parts);
+        ses__buffer_free(&builder->json);
+        ses__memory_free(&allocator, builder->author);
+        ses__memory_free(&allocator, builder->invocation);
+        ses__memory_free(&allocator, builder);
+    }
+}
+
+int ses__check_builder(const ses_builder *builder, ses_error *error)
+{
+    int code = ses__check_argument(builder, "builder", error);
+    if (code == SES_OK)
+        ses__error_clear(error);
+    return code;
+}
+
+/* A JSON text that will stand `depth` levels deep in the event. */
+static int check_json(const char *json, size_t len, const char *what, unsigned depth, struct span *value,
+                      ses_error *error)
+{
+    struct span text;
+    int code = ses__check_span(json, len, what, &text, error);
+
+    if (code == SES_OK) {
+        code = ses__json_check_within(text.ptr, text.len, depth, value, error);
+        if (code != SES_OK)
+            ses__error_prefix(error, "%.100s: ", what);
+    }
+    return code;
+}
+
+int ses__check_object(const char *json, size_t len, const char *what, unsigned depth, struct span *value,
+                      ses_error *error)
+{
+    int code = check_json(json, len, what, depth, value, error);
+    if (code == SES_OK && ses__json_type_of(*value) != JSON_OBJECT)
+        code = ses__error_set(error, SES_INVALID, "%s must be a JSON object", what);
+    return code;
+}
+
+int ses__check_utf8(const char *text, size_t len, const char *what, struct span *span, ses_error *error)
+{
+    int code = ses__check_span(text, len, what, span, error);
+    if (code == SES_OK && !ses__utf8_valid(span->ptr, span->len))
+        code = ses__error_set(error, SES_INVALID, "%s is not valid UTF-8", what);
+    return code;
+}
+
+void ses__buffer_word(struct buffer *buffer, const char *word)
+{
+    ses__buffer_add(buffer, word, strlen(word));
+}
+
+void ses__buffer_named(struct buffer *buffer, const char *lead, struct span text)
+{
+    ses__buffer_word(buffer, lead);
+    ses__json_add_string(buffer, text.ptr, text.len);
+}
+
+/* -------------------------------------------------------------------------------------------- fields */
+
+/* The order of the ADK's Event; fields it does not name stand between customMetadata and invocationId. */
+static const char *const field_order[] = {"modelVersion",
+                                          "content",
+                                          "groundingMetadata",
+                                          "partial",
+                                          "turnComplete",
+                                          "finishReason",
+                                          "errorCode",
+                                          "errorMessage",
+                                          "interrupted",
+                                          "customMetadata",
+                                          "",
+                                          "invocationId",
+                                          "author",
+                                          "actions",
+                                          "longRunningToolIds",
+                                          "branch",
+                                          "id",
+                                          "timestamp"};
+enum {
+    RANK_CONTENT = 1,
+    RANK_UNNAMED = 10,
+    RANK_ACTIONS = 13,
+    RANK_COUNT = sizeof field_order / sizeof field_order[0]
+};
+
+/* The order of the ADK's EventActions; those it does not name stand behind. */
+static const char *const action_order[] = {"skipSummarization",         "stateDelta", "artifactDelta",
+                                           "transferToAgent",           "escalate",   "requestedAuthConfigs",
+                                           "requestedToolConfirmations"};
+enum { RANK_ACTION_COUNT = sizeof action_order / sizeof action_order[0] };
+
+static unsigned rank_of(struct span name, const char *const *order, unsigned count, unsigned unnamed)
+{
+    unsigned rank = unnamed;
+    for (unsigned i = 0; i < count; i++) {
+        if (strlen(order[i]) == name.len && memcmp(order[i], name.ptr, name.len) == 0)
+            rank = i;
+    }
+    return rank;
+}
+
+static unsigned action_rank(struct span name)
+{
+    return rank_of(name, action_order, RANK_ACTION_COUNT, RANK_ACTION_COUNT);
+}
+
+/* Puts the field in its place; one of that name goes. On failure the list is as before. */
+static int put_field(const ses_allocator *allocator, struct built_field **list, unsigned rank,
+                     struct span name, struct span value, ses_error *error)
+{
+    struct built_field *field = ses__memory_new(allocator, sizeof *field + name.len + value.len);
+    struct built_field **at = list;
+
+    if (field) {
+        *field = (struct built_field){NULL, rank, name.len, value.len};
+        memcpy(field->bytes, name.ptr, name.len);
+        memcpy(field->bytes + name.len, value.ptr, value.len);
+        while (*at && !((*at)->name_len == name.len && memcmp((*at)->bytes, name.ptr, name.len) == 0))
+            at = &(*at)->next;
+        if (*at) {
+            struct built_field *old = *at;
+            *at = old->next;
+            ses__memory_free(allocator, old);
+        }
+        at = list;
+        while (*at && (*at)->rank <= rank)
+            at = &(*at)->next;
+        field->next = *at;
+        *at = field;
+    }
+    return field ? SES_OK : ses__error_nomem(error);
+}
+
+static void add_fields(struct buffer *buffer, const struct built_field *field, unsigned from, unsigned to,
+                       size_t start)
+{
+    for (; field; field = field->next) {
+        if (field->rank >= from && field->rank < to)
+            ses__member_add(buffer, start,
+                            (struct member){{field->bytes, field->name_len},
+                                            {field->bytes + field->name_len, field->value_len}});
+    }
+}
+
+int ses_builder_content(ses_builder *builder, const char *json, size_t len, ses_error *error)
+{
+    static const struct span name = {"content", 7};
+    struct span value;
+    int code = ses__check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = ses__check_object(json, len, "content", FIELD_DEPTH, &value, error);
+    if (code == SES_OK)
+        code = put_field(&builder->allocator, &builder->content, RANK_CONTENT, name, value, error);
+    return code;
+}
+
+static int check_field_name(const char *field, const char *const *own, const char *call, struct span *name,
+                            ses_error *error)
+{
+    int code = ses__check_utf8(field, SES_NUL, "field", name, error);
+
+    if (code == SES_OK && name->len == 0)
+        code = ses__error_set(error, SES_INVALID, "the name of a field is empty");
+    for (size_t i = 0; code == SES_OK && own[i]; i++) {
+        if (strcmp(field, own[i]) == 0)
+            code = ses__error_set(error, SES_INVALID, "the field %s has a call of its own: %s", field, call);
+    }
+    return code;
+}
+
+int ses_builder_delta(ses_builder *builder, const char *json, size_t len, ses_error *error)
+{
+    static const struct span name = {"stateDelta", 10};
+    struct span value;
+    int code = ses__check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = ses__check_object(json, len, "delta", ACTION_DEPTH, &value, error);
+    if (code == SES_OK)
+        code = put_field(&builder->allocator, &builder->actions, action_rank(name), name, value, error);
+    return code;
+}
+
+int ses_builder_action(ses_builder *builder, const char *field, const char *json, size_t len,
+                       ses_error *error)
+{
+    static const char *const own[] = {"stateDelta", "state_delta", NULL};
+    struct span name;
+    struct span value;
+    int code = ses__check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = check_field_name(field, own, "ses_builder_delta", &name, error);
+    if (code == SES_OK)
+        code = check_json(json, len, field, ACTION_DEPTH, &value, error);
+    if (code == SES_OK)
+        code = put_field(&builder->allocator, &builder->actions, action_rank(name), name, value, error);
+    return code;
+}
+
+int ses_builder_field(ses_builder *builder, const char *field, const char *json, size_t len, ses_error *error)
+{
+    static const char *const own[] = {"content", "author", "invocationId", "invocation_id", "actions", NULL};
+    struct span name;
+    struct span value;
+    int code = ses__check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = check_field_name(field, own, "ses_builder_open, _content, _action or _delta", &name, error);
+    if (code == SES_OK)
+        code = check_json(json, len, field, FIELD_DEPTH, &value, error);
+    if (code == SES_OK)
+        code = put_field(&builder->allocator, &builder->fields,
+                         rank_of(name, field_order, RANK_COUNT, RANK_UNNAMED), name, value, error);
+    return code;
+}
+
+/* Sets the field to the text. */
+static int put_text_field(ses_builder *builder, const char *field, const char *text, size_t len,
+                          int (*set)(ses_builder *, const char *, const char *, size_t, ses_error *),
+                          ses_error *error)
+{
+    struct span plain;
+    int code = ses__check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = ses__check_utf8(text, len, "text", &plain, error);
+    if (code == SES_OK) {
+        struct buffer json;
+        ses__buffer_init(&json, &builder->allocator);
+        ses__json_add_string(&json, plain.ptr, plain.len);
+        code = json.failed ? ses__error_nomem(error) : set(builder, field, json.data, json.len, error);
+        ses__buffer_free(&json);
+    }
+    return code;
+}
+
+int ses_builder_action_string(ses_builder *builder, const char *field, const char *text, size_t len,
+                              ses_error *error)
+{
+    return put_text_field(builder, field, text, len, ses_builder_action, error);
+}
+
+int ses_builder_field_string(ses_builder *builder, const char *field, const char *text, size_t len,
+                             ses_error *error)
+{
+    return put_text_field(builder, field, text, len, ses_builder_field, error);
+}
+
+/* ---------------------------------------------------------------------------------------- the event */
+
+static void add_content(const ses_builder *builder, struct buffer *json, size_t start)
+{
+    bool from_user = builder->only_responses || strcmp(builder->author, "user") == 0;
+
+    if (builder->content) {
+        add_fields(json, builder->content, RANK_CONTENT, RANK_COUNT, start);
+    } else if (builder->parts.len > 0) {
+        ses__buffer_word(json, json->len > start ? "," : "");
+        ses__buffer_word(json, "\"content\":{\"parts\":[");
+        ses__buffer_add(json, builder->parts.data, builder->parts.len);
+        ses__buffer_word(json, from_user ? "],\"role\":\"user\"}" : "],\"role\":\"model\"}");
+    }
+}
+
+const char *ses_builder_json(ses_builder *builder, size_t *len)
+{
+    struct buffer *json = &builder->json;
+
+    ses__buffer_cut(json, 0);
+    ses__buffer_word(json, "{");
+    add_fields(json, builder->fields, 0, RANK_CONTENT, 1);
+    add_content(builder, json, 1);
+    add_fields(json, builder->fields, RANK_CONTENT, RANK_ACTIONS, 1);
+    ses__buffer_word(json, json->len > 1 ? "," : "");
+    if (builder->invocation) {
+        ses__buffer_named(
+            json, "\"invocationId\":", (struct span){builder->invocation, strlen(builder->invocation)});
+        ses__buffer_word(json, ",");
+    }
+    ses__buffer_named(json, "\"author\":", (struct span){builder->author, strlen(builder->author)});
+    if (builder->actions) {
+        ses__buffer_word(json, ",\"actions\":{");
+        add_fields(json, builder->actions, 0, RANK_COUNT, json->len);
+        ses__buffer_word(json, "}");
+    }
+    add_fields(json, builder->fields, RANK_ACTIONS, RANK_COUNT, 1);
+    ses__buffer_word(json, "}");
+    if (len)
+        *len = json->failed ? 0 : json->len;
+    return json->failed ? NULL : json->data;
+}

@@ -1,0 +1,115 @@
+/* The output key: an agent's final text, kept in the state. */
+#include "agent/agent.h"
+
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/error.h"
+#include "json/reader.h"
+
+/* What is to be saved: the key, and the text as a JSON string; empty when there is nothing. */
+struct output {
+    struct span key;
+    struct buffer text;
+    bool saves;
+};
+
+static int check_output_key(const char *agent, const char *key, struct output *output, ses_error *error)
+{
+    int code = ses__check_argument(agent, "agent", error);
+
+    if (code == SES_OK)
+        code = ses__check_span(key, SES_NUL, "key", &output->key, error);
+    if (code == SES_OK)
+        code = ses__scope_check_name(output->key, error);
+    return code;
+}
+
+static bool is_by(const ses_content *content, const char *agent)
+{
+    return content->author.len == strlen(agent) &&
+           (content->author.len == 0 || memcmp(content->author.ptr, agent, content->author.len) == 0);
+}
+
+static int read_output(ses_store *store, struct span event, const char *agent, struct output *output,
+                       ses_error *error)
+{
+    ses_content *content = NULL;
+    int code = ses_content_open(store, event.ptr, event.len, &content, error);
+
+    ses__buffer_init(&output->text, ses_store_allocator(store));
+    if (code == SES_OK) {
+        size_t len = 0;
+        const char *text = ses_content_text(content, &len);
+        output->saves = text && ses_content_is_final(content) && is_by(content, agent);
+        if (output->saves)
+            ses__json_add_string(&output->text, text, len);
+        if (output->text.failed)
+            code = ses__error_nomem(error);
+    }
+    ses_content_close(content);
+    return code;
+}
+
+static struct member output_member(const struct output *output)
+{
+    return (struct member){output->key, {output->text.data, output->text.len}};
+}
+
+int ses_output_delta(ses_store *store, const char *event, size_t event_len, const char *agent,
+                     const char *key, char **delta, size_t *len, ses_error *error)
+{
+    struct output output = {.saves = false};
+    struct span text;
+    int code = ses__check_argument(delta, "delta", error);
+
+    if (code == SES_OK) {
+        *delta = NULL;
+        code = ses__check_argument(store, "store", error);
+    }
+    if (code == SES_OK)
+        code = ses__check_span(event, event_len, "event", &text, error);
+    if (code == SES_OK)
+        code = check_output_key(agent, key, &output, error);
+    if (code == SES_OK) {
+        code = read_output(store, text, agent, &output, error);
+        if (code == SES_OK && output.saves) {
+            struct buffer object;
+            ses__buffer_init_text(&object, ses_store_allocator(store));
+            ses__buffer_add(&object, "{", 1);
+            ses__member_add(&object, object.len, output_member(&output));
+            ses__buffer_add(&object, "}", 1);
+            *delta = ses__buffer_take(&object, len);
+            ses__buffer_free(&object);
+            code = *delta ? SES_OK : ses__error_nomem(error);
+        }
+        ses__buffer_free(&output.text);
+    }
+    return code;
+}
+
+int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len, const char *agent,
+                      const char *key, const ses_append_options *options, ses_appended *appended,
+                      ses_error *error)
+{
+    struct output output = {.saves = false};
+    struct span text;
+    int result = ses__tracked_check_write(tracked, error);
+
+    if (result == SES_OK)
+        result = ses__check_span(event, event_len, "event", &text, error);
+    if (result == SES_OK && key)
+        result = check_output_key(agent, key, &output, error);
+    if (result == SES_OK && !key) {
+        result = ses__tracked_append(tracked, text, NULL, options, appended, error);
+    } else if (result == SES_OK) {
+        result = read_output(ses_session_store(tracked->session), text, agent, &output, error);
+        if (result == SES_OK) {
+            const struct member last = output_member(&output);
+            result =
+                ses__tracked_append(tracked, text, output.saves ? &last : NULL, options, appended, error);
+        }
+        ses__buffer_free(&output.text);
+    }
+    return result;
+}

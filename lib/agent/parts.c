@@ -1,0 +1,174 @@
+/* The parts of an event's content, as they are added to a builder. */
+#include "agent/agent.h"
+
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/error.h"
+#include "json/reader.h"
+
+/* How deep they stand in an event, and how deep the JSON of a function. */
+enum { PART_DEPTH = 3, FUNCTION_JSON_DEPTH = 5 };
+
+static int start_part(ses_builder *builder, size_t *before, ses_error *error)
+{
+    int code = SES_OK;
+
+    *before = builder->parts.len;
+    if (builder->content)
+        code = ses__error_set(error, SES_MISUSE, "the builder was given a whole content; it takes no parts");
+    else
+        ses__buffer_word(&builder->parts, *before > 0 ? "," : "");
+    return code;
+}
+
+/* Keeps the part whose bytes were added, or none of it. */
+static int end_part(ses_builder *builder, size_t before, bool is_response, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (builder->parts.failed) {
+        ses__buffer_cut(&builder->parts, before);
+        code = ses__error_nomem(error);
+    } else {
+        builder->only_responses = builder->only_responses && is_response;
+    }
+    return code;
+}
+
+static int builder_add_text(ses_builder *builder, const char *text, size_t len, bool thought,
+                            ses_error *error)
+{
+    struct span plain;
+    size_t before;
+    int code = ses__check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = ses__check_utf8(text, len, "text", &plain, error);
+    if (code == SES_OK)
+        code = start_part(builder, &before, error);
+    if (code == SES_OK) {
+        ses__buffer_word(&builder->parts, "{\"text\":");
+        ses__json_add_string(&builder->parts, plain.ptr, plain.len);
+        ses__buffer_word(&builder->parts, thought ? ",\"thought\":true}" : "}");
+        code = end_part(builder, before, false, error);
+    }
+    return code;
+}
+
+int ses_builder_text(ses_builder *builder, const char *text, size_t len, ses_error *error)
+{
+    return builder_add_text(builder, text, len, false, error);
+}
+
+int ses_builder_thought(ses_builder *builder, const char *text, size_t len, ses_error *error)
+{
+    return builder_add_text(builder, text, len, true, error);
+}
+
+struct function_part {
+    struct span id; /* without text: none */
+    struct span name;
+    struct span json;
+};
+
+static int check_function(ses_text id, ses_text name, const char *json, size_t len, const char *what,
+                          struct function_part *function, ses_error *error)
+{
+    int code = ses__check_utf8(name.text, name.len, "name", &function->name, error);
+
+    function->id = (struct span){NULL, 0};
+    function->json = (struct span){"{}", 2};
+    if (code == SES_OK && id.text)
+        code = ses__check_utf8(id.text, id.len, "id", &function->id, error);
+    if (code == SES_OK && json)
+        code = ses__check_object(json, len, what, FUNCTION_JSON_DEPTH, &function->json, error);
+    return code;
+}
+
+/* The ADK writes a call's arguments in front of its name, and a response behind. */
+static void add_function(struct buffer *parts, const struct function_part *function, bool is_response)
+{
+    ses__buffer_word(parts, is_response ? "{\"functionResponse\":{" : "{\"functionCall\":{");
+    if (function->id.ptr) {
+        ses__buffer_named(parts, "\"id\":", function->id);
+        ses__buffer_word(parts, ",");
+    }
+    if (is_response) {
+        ses__buffer_named(parts, "\"name\":", function->name);
+        ses__buffer_word(parts, ",\"response\":");
+        ses__buffer_add(parts, function->json.ptr, function->json.len);
+    } else {
+        ses__buffer_word(parts, "\"args\":");
+        ses__buffer_add(parts, function->json.ptr, function->json.len);
+        ses__buffer_named(parts, ",\"name\":", function->name);
+    }
+    ses__buffer_word(parts, "}}");
+}
+
+static int put_function(ses_builder *builder, const struct function_part *function, bool is_response,
+                        ses_error *error)
+{
+    size_t before;
+    int code = start_part(builder, &before, error);
+
+    if (code == SES_OK) {
+        add_function(&builder->parts, function, is_response);
+        code = end_part(builder, before, is_response, error);
+    }
+    return code;
+}
+
+int ses_builder_function_call(ses_builder *builder, const char *id, const char *name, const char *args,
+                              size_t args_len, ses_error *error)
+{
+    struct function_part function;
+    int code = ses__check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = check_function((ses_text){id, SES_NUL}, (ses_text){name, SES_NUL}, args, args_len, "args",
+                              &function, error);
+    return code == SES_OK ? put_function(builder, &function, false, error) : code;
+}
+
+int ses_builder_function_response(ses_builder *builder, const char *id, const char *name,
+                                  const char *response, size_t response_len, ses_error *error)
+{
+    struct function_part function;
+    int code = ses__check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = check_function((ses_text){id, SES_NUL}, (ses_text){name, SES_NUL}, response, response_len,
+                              "response", &function, error);
+    return code == SES_OK ? put_function(builder, &function, true, error) : code;
+}
+
+int ses_builder_response_to(ses_builder *builder, const ses_function *call, const char *response,
+                            size_t response_len, ses_error *error)
+{
+    struct function_part function;
+    int code = ses__check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = ses__check_argument(call, "call", error);
+    if (code == SES_OK)
+        code = check_function(call->id, call->name, response, response_len, "response", &function, error);
+    return code == SES_OK ? put_function(builder, &function, true, error) : code;
+}
+
+int ses_builder_part(ses_builder *builder, const char *json, size_t len, ses_error *error)
+{
+    struct span part;
+    size_t before;
+    int code = ses__check_builder(builder, error);
+
+    if (code == SES_OK)
+        code = ses__check_object(json, len, "part", PART_DEPTH, &part, error);
+    if (code == SES_OK)
+        code = start_part(builder, &before, error);
+    if (code == SES_OK) {
+        ses__buffer_add(&builder->parts, part.ptr, part.len);
+        code = end_part(builder, before, false, error);
+    }
+    return code;
+}

@@ -1,0 +1,367 @@
+/* Instruction templates: text in which {name} stands for a value of the state. */
+#include "agent/agent.h"
+
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/error.h"
+#include "json/reader.h"
+#include "base/utf8.h"
+
+/* The value of a key, or SES_ABSENT. */
+typedef int value_source(const void *state, const char *name, struct span *value, ses_error *error);
+
+struct renderer {
+    const ses_allocator *allocator;
+    value_source *source;
+    const void *state; /* the session or the view */
+    ses_render_options options;
+    struct buffer out;
+    const char *text;
+    const char *end;
+    const char *copied; /* what stands in front of it is in `out` */
+};
+
+/* ------------------------------------------------------------------------------------------- names */
+
+static bool is_space(char byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
+static bool starts_identifier(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' || (byte & 0x80);
+}
+
+static bool continues_identifier(char byte)
+{
+    return starts_identifier(byte) || (byte >= '0' && byte <= '9');
+}
+
+enum name_kind { NAME_NONE, NAME_KEY, NAME_DOTTED, NAME_ARTIFACT };
+
+struct placeholder {
+    enum name_kind kind;
+    bool optional;
+    struct span name; /* of a key with its prefix, of an artifact without */
+};
+
+static const struct span artifact_prefix = {"artifact.", 9};
+
+static bool begins_with(struct span text, struct span prefix)
+{
+    return text.len >= prefix.len && text.ptr[0] == prefix.ptr[0] &&
+           memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
+}
+
+static enum name_kind kind_of(struct span name)
+{
+    struct span key;
+    enum name_kind kind = NAME_KEY;
+
+    (void)ses__scope_of(name, &key);
+    if (key.len == 0 || !starts_identifier(key.ptr[0]))
+        kind = NAME_NONE;
+    for (size_t i = 1; i < key.len && kind != NAME_NONE; i++) {
+        if (key.ptr[i] == '.')
+            kind = NAME_DOTTED;
+        else if (!continues_identifier(key.ptr[i]))
+            kind = NAME_NONE;
+    }
+    return kind;
+}
+
+/* What stands between the braces. */
+static struct placeholder read_placeholder(struct span inside)
+{
+    struct placeholder placeholder = {NAME_NONE, false, inside};
+    struct span *name = &placeholder.name;
+
+    while (name->len > 0 && is_space(name->ptr[0])) {
+        name->ptr++;
+        name->len--;
+    }
+    while (name->len > 0 && is_space(name->ptr[name->len - 1]))
+        name->len--;
+    if (name->len > 0 && name->ptr[name->len - 1] == '?') {
+        placeholder.optional = true;
+        name->len--;
+    }
+    if (begins_with(*name, artifact_prefix) && !memchr(name->ptr, '\0', name->len)) {
+        placeholder.kind = NAME_ARTIFACT;
+        *name = (struct span){name->ptr + artifact_prefix.len, name->len - artifact_prefix.len};
+    } else {
+        placeholder.kind = kind_of(*name);
+    }
+    return placeholder;
+}
+
+/* ------------------------------------------------------------------------------------------- values */
+
+/* The text of a JSON string, unescaped straight into the output. */
+static int add_string(struct renderer *renderer, const char *name, struct span value, ses_error *error)
+{
+    const struct json_string string = {{value.ptr + 1, value.len - 2},
+                                       memchr(value.ptr, '\\', value.len) != NULL};
+    struct buffer *out = &renderer->out;
+    int code = SES_OK;
+
+    if (!string.escaped) {
+        ses__buffer_add(out, string.raw.ptr, string.raw.len);
+    } else if (ses__buffer_reserve(out, string.raw.len)) {
+        size_t len = 0;
+        if (ses__json_unescape(string, out->data + out->len, &len))
+            out->len += len;
+        else
+            code = ses__error_set(
+                error, SES_RANGE,
+                "the value of \"%.200s\" holds a lone surrogate, which UTF-8 cannot express", name);
+    }
+    return code;
+}
+
+static int add_value(struct renderer *renderer, const char *name, struct span value, ses_error *error)
+{
+    struct span trimmed =
+        ses__json_trim(value); /* one that was written by hand can have white space around it */
+    enum json_type type = ses__json_type_of(trimmed);
+    int code = SES_OK;
+
+    if (type == JSON_STRING)
+        code = add_string(renderer, name, trimmed, error);
+    else if (type != JSON_NULL)
+        ses__buffer_add(&renderer->out, trimmed.ptr, trimmed.len);
+    return code;
+}
+
+/* Copies what stands in front of `from`, and goes on at `to`: something else is put in between. */
+static void replace(struct renderer *renderer, const char *from, const char *to)
+{
+    ses__buffer_add(&renderer->out, renderer->copied, (size_t)(from - renderer->copied));
+    renderer->copied = to;
+}
+
+/* `from` and `to` are the placeholder's, braces included. */
+static int put_key(struct renderer *renderer, const struct placeholder *placeholder, const char *from,
+                   const char *to, ses_error *error)
+{
+    char name[sizeof "user:" + SES_ID_MAX];
+    struct span value = {NULL, 0};
+    bool fits = placeholder->name.len < sizeof name; /* a longer one is no key */
+    size_t len = fits ? placeholder->name.len : sizeof name - 1;
+    int code;
+
+    memcpy(name, placeholder->name.ptr, len);
+    name[len] = '\0';
+    code = fits ? renderer->source(renderer->state, name, &value, error) : SES_ABSENT;
+    if (code == SES_OK) {
+        replace(renderer, from, to);
+        code = add_value(renderer, name, value, error);
+    } else if (code != SES_ABSENT) {
+        ses__error_prefix(error, "the state key \"%.200s\" of the template: ", name);
+    } else if (placeholder->kind == NAME_DOTTED) {
+        code = SES_OK; /* it stays as it is */
+    } else if (placeholder->optional) {
+        replace(renderer, from, to);
+        code = SES_OK;
+    } else {
+        code = ses__error_set(error, SES_NOTFOUND,
+                              "the template names the state key \"%.200s\", which there is not; {%.200s?} "
+                              "would make it optional",
+                              name, name);
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------- artifacts */
+
+/* Holds the callback to its contract. */
+static int ask_for_artifact(struct renderer *renderer, const char *name, char **text, size_t *len,
+                            ses_error *error)
+{
+    ses_error told;
+    int code;
+
+    ses__error_clear(&told);
+    code = renderer->options.artifacts(renderer->options.artifacts_context, name, text, len, &told);
+    if (code == SES_OK && !*text)
+        code =
+            ses__error_set(error, SES_MISUSE, "the callback gave no text for the artifact \"%.200s\"", name);
+    else if (code == SES_OK && !ses__utf8_valid(*text, *len))
+        code = ses__error_set(error, SES_INVALID, "the artifact \"%.200s\" is not valid UTF-8", name);
+    else if (code > 0)
+        code = ses__error_set(error, SES_MISUSE, "the callback for artifacts returned %d for \"%.200s\"",
+                              code, name);
+    else if (code < 0)
+        code = ses__error_set(error, code, "the artifact \"%.200s\": %s", name,
+                              told.message[0] ? told.message : ses_code_text(code));
+    return code;
+}
+
+static int put_artifact(struct renderer *renderer, const struct placeholder *placeholder, const char *from,
+                        const char *to, ses_error *error)
+{
+    char *text = NULL;
+    size_t len = 0;
+    char *name = ses__memory_new(renderer->allocator, placeholder->name.len + 1);
+    int code = name ? SES_OK : ses__error_nomem(error);
+
+    if (code == SES_OK) {
+        memcpy(name, placeholder->name.ptr, placeholder->name.len);
+        name[placeholder->name.len] = '\0';
+        if (placeholder->name.len == 0)
+            code = ses__error_set(error, SES_INVALID, "the template asks for an artifact without a name");
+        else if (renderer->options.artifacts)
+            code = ask_for_artifact(renderer, name, &text, &len, error);
+        else
+            code = ses__error_set(
+                error, SES_NOTFOUND,
+                "the template names the artifact \"%.200s\", and no callback for artifacts was given", name);
+    }
+    if (code == SES_OK || (code == SES_NOTFOUND && placeholder->optional)) {
+        replace(renderer, from, to);
+        ses__buffer_add(&renderer->out, text, code == SES_OK ? len : 0);
+        code = SES_OK;
+    }
+    ses_free(text);
+    ses__memory_free(renderer->allocator, name);
+    return code;
+}
+
+/* ----------------------------------------------------------------------------------------- the pass */
+
+static const char *behind_run(const char *p, const char *end, char byte)
+{
+    while (p < end && *p == byte)
+        p++;
+    return p;
+}
+
+static const char *next_brace(const char *p, const char *end)
+{
+    while (p < end && *p != '{' && *p != '}')
+        p++;
+    return p;
+}
+
+/* At an opening brace: what is there, and where to go on. */
+static int render_braces(struct renderer *renderer, const char **at, ses_error *error)
+{
+    bool runs = (renderer->options.flags & SES_RENDER_ADK_BRACES) != 0;
+    const char *from = *at;
+    const char *inside = behind_run(from, renderer->end, '{');
+    bool starts = runs || inside - from == 1; /* beside another brace it starts nothing */
+    const char *closing = starts ? next_brace(inside, renderer->end) : inside;
+    int code = SES_OK;
+
+    *at = closing;
+    if (starts && closing < renderer->end && *closing == '}') {
+        struct placeholder placeholder = read_placeholder((struct span){inside, (size_t)(closing - inside)});
+        *at = runs ? behind_run(closing, renderer->end, '}') : closing + 1;
+        if (placeholder.kind == NAME_ARTIFACT)
+            code = put_artifact(renderer, &placeholder, from, *at, error);
+        else if (placeholder.kind != NAME_NONE)
+            code = put_key(renderer, &placeholder, from, *at, error);
+    }
+    return code;
+}
+
+static int run(struct renderer *renderer, ses_error *error)
+{
+    const char *at = renderer->text;
+    int code = SES_OK;
+
+    ses__buffer_reserve(&renderer->out, (size_t)(renderer->end - renderer->text));
+    while (code == SES_OK && at) {
+        at = at < renderer->end ? memchr(at, '{', (size_t)(renderer->end - at)) : NULL;
+        if (at)
+            code = render_braces(renderer, &at, error);
+    }
+    if (code == SES_OK) {
+        replace(renderer, renderer->end, renderer->end);
+        if (renderer->out.failed)
+            code = ses__error_nomem(error);
+    }
+    return code;
+}
+
+static int render(struct renderer *renderer, struct span text, const ses_render_options *options,
+                  char **rendered, size_t *rendered_len, ses_error *error)
+{
+    int code =
+        ses__take_options(&renderer->options, sizeof renderer->options, options, "render options", error);
+
+    if (code == SES_OK)
+        code = ses__check_flags(renderer->options.flags, SES_RENDER_ADK_BRACES, "render options", error);
+    if (code == SES_OK) {
+        size_t valid = ses__utf8_valid_part(text.ptr, text.len);
+        if (valid < text.len)
+            code = ses__error_at(error, SES_INVALID, valid, "at byte %zu: the template is not valid UTF-8",
+                                 valid);
+    }
+    if (code == SES_OK) {
+        renderer->text = renderer->copied = text.ptr;
+        renderer->end = text.ptr + text.len;
+        ses__buffer_init_text(&renderer->out, renderer->allocator);
+        code = run(renderer, error);
+        if (code == SES_OK)
+            *rendered = ses__buffer_take(&renderer->out, rendered_len);
+        ses__buffer_free(&renderer->out);
+    }
+    return code;
+}
+
+/* ----------------------------------------------------------------------------------------- the calls */
+
+static int session_source(const void *state, const char *name, struct span *value, ses_error *error)
+{
+    return ses_state_get(state, name, &value->ptr, &value->len, error);
+}
+
+static int tracked_source(const void *state, const char *name, struct span *value, ses_error *error)
+{
+    return ses__tracked_value(state, name, value, error);
+}
+
+int ses_render(const ses_session *session, const char *text, size_t len, const ses_render_options *options,
+               char **rendered, size_t *rendered_len, ses_error *error)
+{
+    struct renderer renderer = {.source = session_source, .state = session};
+    struct span span;
+    int code = ses__check_argument(rendered, "rendered", error);
+
+    if (code == SES_OK) {
+        *rendered = NULL;
+        code = ses__check_open(session, error);
+    }
+    if (code == SES_OK)
+        code = ses__check_span(text, len, "text", &span, error);
+    if (code == SES_OK) {
+        ses__error_clear(error);
+        renderer.allocator = ses_store_allocator(ses_session_store(session));
+        code = render(&renderer, span, options, rendered, rendered_len, error);
+    }
+    return code;
+}
+
+int ses_tracked_render(const ses_tracked *tracked, const char *text, size_t len,
+                       const ses_render_options *options, char **rendered, size_t *rendered_len,
+                       ses_error *error)
+{
+    struct renderer renderer = {.source = tracked_source, .state = tracked};
+    struct span span;
+    int code = ses__check_argument(rendered, "rendered", error);
+
+    if (code == SES_OK) {
+        *rendered = NULL;
+        code = ses__tracked_check(tracked, error);
+    }
+    if (code == SES_OK)
+        code = ses__check_span(text, len, "text", &span, error);
+    if (code == SES_OK) {
+        renderer.allocator = tracked->allocator;
+        code = render(&renderer, span, options, rendered, rendered_len, error);
+    }
+    return code;
+}

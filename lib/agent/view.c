@@ -1,0 +1,291 @@
+/* A view of the state with writes of its own: reading. */
+#include "agent/agent.h"
+
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/error.h"
+#include "json/reader.h"
+#include "model/typed.h"
+
+/* ------------------------------------------------------------------------------------------ one value */
+
+int ses__tracked_value(const ses_tracked *tracked, const char *name, struct span *value, ses_error *error)
+{
+    const struct view_entry *own = ses__tracked_own(tracked, (struct span){name, strlen(name)});
+    int code = SES_OK;
+
+    if (!own)
+        code = ses_state_get(tracked->session, name, &value->ptr, &value->len, error);
+    else if (own->removes)
+        code = SES_ABSENT;
+    else
+        *value = ses__entry_value(own);
+    return code;
+}
+
+static int look_up(const ses_tracked *tracked, const char *name, const void *output, struct span *value,
+                   ses_error *error)
+{
+    int code = ses__tracked_check(tracked, error);
+
+    *value = (struct span){NULL, 0};
+    if (code == SES_OK)
+        code = ses__check_argument(name, "name", error);
+    if (code == SES_OK)
+        code = ses__check_argument(output, "output", error);
+    return code == SES_OK ? ses__tracked_value(tracked, name, value, error) : code;
+}
+
+/* Notes what the look-up that returned `found` has shown of a shared key, unless the value is the view's own. False:
+ * out of memory. */
+static bool note(const ses_tracked *tracked, const char *name, int found, struct span value)
+{
+    bool ok = true;
+
+    if ((found == SES_OK || found == SES_ABSENT) && !tracked->read_only) {
+        const struct span key = {name, strlen(name)};
+        if (ses__scope_is_shared(ses__scope_of(key, NULL)) && !ses__tracked_own(tracked, key))
+            ok = ses__tracked_note(tracked, key, value);
+    }
+    return ok;
+}
+
+static int find_value(const ses_tracked *tracked, const char *name, const void *output, struct span *value,
+                      ses_error *error)
+{
+    int code = look_up(tracked, name, output, value, error);
+    return note(tracked, name, code, *value) ? code : ses__error_nomem(error);
+}
+
+int ses_tracked_get(const ses_tracked *tracked, const char *name, const char **json, size_t *len,
+                    ses_error *error)
+{
+    struct span value = {NULL, 0};
+
+    if (json)
+        *json = NULL;
+    int code = find_value(tracked, name, json, &value, error);
+    if (code >= 0) {
+        *json = value.ptr;
+        if (len)
+            *len = value.len;
+    }
+    return code;
+}
+
+int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const char **text, size_t *len,
+                           ses_error *error)
+{
+    struct span value;
+
+    if (text)
+        *text = NULL;
+    int code = find_value(tracked, name, text, &value, error);
+    struct view_entry *own =
+        code == SES_OK ? ses__tracked_own(tracked, (struct span){name, strlen(name)}) : NULL;
+
+    if (code == SES_OK && !own) {
+        code = ses_state_string(tracked->session, name, text, len, error);
+    } else if (code == SES_ABSENT && len) {
+        *len = 0;
+    } else if (code == SES_OK) {
+        if (!own->text)
+            code = ses__typed_text(value, name, tracked->allocator, &own->text, &own->text_len, error);
+        if (code == SES_OK) {
+            *text = own->text;
+            if (len)
+                *len = own->text_len;
+        }
+    }
+    return code;
+}
+
+int ses_tracked_get_int64(const ses_tracked *tracked, const char *name, int64_t *value, ses_error *error)
+{
+    struct span json;
+    int code = find_value(tracked, name, value, &json, error);
+    return code == SES_OK ? ses__typed_int64(json, name, value, error) : code;
+}
+
+int ses_tracked_get_double(const ses_tracked *tracked, const char *name, double *value, ses_error *error)
+{
+    struct span json;
+    int code = find_value(tracked, name, value, &json, error);
+    return code == SES_OK ? ses__typed_double(json, name, value, error) : code;
+}
+
+int ses_tracked_get_bool(const ses_tracked *tracked, const char *name, int *value, ses_error *error)
+{
+    struct span json;
+    int code = find_value(tracked, name, value, &json, error);
+    return code == SES_OK ? ses__typed_bool(json, name, value, error) : code;
+}
+
+int ses_tracked_has(const ses_tracked *tracked, const char *name)
+{
+    struct span value;
+    int code = look_up(tracked, name, "", &value, NULL);
+
+    if (!note(tracked, name, code, value))
+        tracked->reads->lacks_one = true;
+    return code == SES_OK || code == SES_CORRUPT; /* a key with a damaged value is there */
+}
+
+int ses_tracked_changed(const ses_tracked *tracked)
+{
+    return tracked && tracked->writes.count > 0;
+}
+
+/* --------------------------------------------------------------------------------- all that it shows */
+
+/* Two sorted lists, walked as one: the keys of the handle and the view's own writes, which come before them.
+ */
+struct view_walk {
+    const ses_tracked *tracked;
+    size_t stored;
+    size_t own;
+};
+
+/* The handle's key at the walk's place; without text when there are no more. */
+static int stored_member(const struct view_walk *walk, struct member *member, ses_error *error)
+{
+    int code = SES_OK;
+
+    *member = (struct member){{NULL, 0}, {NULL, 0}};
+    if (walk->stored < ses_state_count(walk->tracked->session))
+        code = ses_state_at(walk->tracked->session, walk->stored, &member->name.ptr, &member->value.ptr,
+                            &member->value.len, error);
+    if (code == SES_OK && member->name.ptr)
+        member->name.len = strlen(member->name.ptr);
+    return code;
+}
+
+/* 1 with the next key that is shown, 0 at the end, or a code. */
+static int walk_next(struct view_walk *walk, struct member *member, ses_error *error)
+{
+    const ses_tracked *tracked = walk->tracked;
+    int result = SES_OK;
+    bool removed = true;
+
+    while (result == SES_OK && removed) {
+        const struct view_entry *own =
+            walk->own < tracked->writes.count ? tracked->writes.items[walk->own] : NULL;
+        result = stored_member(walk, member, error);
+        if (result != SES_OK || (!own && !member->name.ptr))
+            break;
+        int order = !own                ? 1
+                    : !member->name.ptr ? -1
+                                        : ses__state_key_order(ses__entry_name(own), member->name);
+        walk->own += order <= 0;
+        walk->stored += order >= 0;
+        removed = order <= 0 && own->removes;
+        if (order <= 0)
+            *member = (struct member){ses__entry_name(own), ses__entry_value(own)};
+        result = removed ? SES_OK : 1;
+    }
+    return result;
+}
+
+int ses_tracked_each(const ses_tracked *tracked, ses_state_visitor *visit, void *context, ses_error *error)
+{
+    struct view_walk walk = {tracked, 0, 0};
+    struct member member;
+    int result = ses__tracked_check(tracked, error);
+    int more = 1;
+
+    if (result == SES_OK)
+        result = visit ? SES_OK : ses__check_argument(NULL, "visit", error);
+    while (result == SES_OK && more > 0) {
+        more = walk_next(&walk, &member, error);
+        if (more > 0) {
+            result = visit(context, member.name.ptr, member.value.ptr, member.value.len);
+            if (result < 0)
+                (void)ses__error_set(error, result, "the visitor ended the walk at \"%.200s\" with %d",
+                                     member.name.ptr, result);
+        } else {
+            result = more;
+        }
+    }
+    return result;
+}
+
+void ses__member_add(struct buffer *buffer, size_t start, struct member member)
+{
+    ses__buffer_add(buffer, ",", buffer->len > start ? 1 : 0);
+    ses__json_add_string(buffer, member.name.ptr, member.name.len);
+    ses__buffer_add(buffer, ":", 1);
+    ses__buffer_add(buffer, member.value.ptr, member.value.len);
+}
+
+/* Hands over the object whose members were added. */
+static int take_object(struct buffer *object, char **json, size_t *len, ses_error *error)
+{
+    ses__buffer_add(object, "}", 1);
+    *json = ses__buffer_take(object, len);
+    ses__buffer_free(object);
+    return *json ? SES_OK : ses__error_nomem(error);
+}
+
+/* Begins a call that makes a text of the view. */
+static int start_object(const ses_tracked *tracked, char **json, struct buffer *object, ses_error *error)
+{
+    int code = ses__check_argument(json, "json", error);
+
+    if (code == SES_OK) {
+        *json = NULL;
+        code = ses__tracked_check(tracked, error);
+    }
+    if (code == SES_OK) {
+        ses__buffer_init_text(object, tracked->allocator);
+        ses__buffer_add(object, "{", 1);
+    }
+    return code;
+}
+
+int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_error *error)
+{
+    struct view_walk walk = {tracked, 0, 0};
+    struct member member;
+    struct buffer object;
+    int code = start_object(tracked, json, &object, error);
+
+    if (code == SES_OK) {
+        size_t start = object.len;
+        int more;
+        while ((more = walk_next(&walk, &member, error)) > 0)
+            ses__member_add(&object, start, member);
+        if (more == SES_OK)
+            code = take_object(&object, json, len, error);
+        else
+            code = more;
+        ses__buffer_free(&object);
+    }
+    return code;
+}
+
+void ses__tracked_add_delta(const ses_tracked *tracked, const struct member *last, struct buffer *buffer)
+{
+    size_t start = buffer->len;
+
+    for (size_t i = 0; i < tracked->writes.count; i++) {
+        const struct member member = {ses__entry_name(tracked->writes.items[i]),
+                                      ses__entry_value(tracked->writes.items[i])};
+        if (!last || ses__state_key_order(member.name, last->name) != 0)
+            ses__member_add(buffer, start, member);
+    }
+    if (last)
+        ses__member_add(buffer, start, *last);
+}
+
+int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *len, ses_error *error)
+{
+    struct buffer object;
+    int code = start_object(tracked, json, &object, error);
+
+    if (code == SES_OK) {
+        ses__tracked_add_delta(tracked, NULL, &object);
+        code = take_object(&object, json, len, error);
+    }
+    return code;
+}

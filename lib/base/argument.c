@@ -1,0 +1,63 @@
+#include "base/argument.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+int ses__check_argument(const void *argument, const char *what, ses_error *error)
+{
+    return argument ? SES_OK : ses__error_set(error, SES_MISUSE, "the argument `%s` is NULL", what);
+}
+
+int ses__check_span(const char *text, size_t len, const char *what, struct span *span, ses_error *error)
+{
+    int code = ses__check_argument(text, what, error);
+    if (code == SES_OK)
+        *span = (struct span){text, len == SES_NUL ? strlen(text) : len};
+    return code;
+}
+
+int ses__check_flags(unsigned flags, unsigned known, const char *what, ses_error *error)
+{
+    return (flags & ~known) == 0 ? SES_OK
+                                 : ses__error_set(error, SES_MISUSE, "%s: 0x%x is not a flag of this version",
+                                                  what, flags & ~known);
+}
+
+int ses__take_options(void *own, size_t own_size, const void *given, const char *what, ses_error *error)
+{
+    int code = SES_OK;
+
+    memset(own, 0, own_size);
+    if (given) {
+        size_t size;
+        memcpy(&size, given, sizeof size);
+        if (size <= sizeof size) {
+            code = ses__error_set(error, SES_MISUSE,
+                                  "%s: the member `size` is not set to sizeof of the struct", what);
+        } else {
+            const char *bytes = given;
+            for (size_t i = own_size; i < size && code == SES_OK; i++) {
+                if (bytes[i] != 0)
+                    code = ses__error_set(error, SES_MISUSE,
+                                          "%s: set members that this version does not have", what);
+            }
+            memcpy(own, given, size < own_size ? size : own_size);
+        }
+    }
+    return code;
+}
+
+int ses__check_id(const char *id, const char *what, ses_error *error)
+{
+    size_t len = id ? strnlen(id, SES_ID_MAX + 1) : 0;
+    int code = ses__check_argument(id, what, error);
+
+    if (code == SES_OK && (len == 0 || len > SES_ID_MAX))
+        code = ses__error_set(error, SES_INVALID, "the %s id is %s; it must have 1 to %d bytes", what,
+                              len == 0 ? "empty" : "too long", SES_ID_MAX);
+    else if (code == SES_OK && !ses__utf8_valid(id, len))
+        code = ses__error_set(error, SES_INVALID, "the %s id is not valid UTF-8", what);
+    return code;
+}

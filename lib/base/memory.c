@@ -1,0 +1,259 @@
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *default_allocate(void *context, size_t bytes)
+{
+    (void)context;
+    return malloc(bytes);
+}
+
+static void *default_resize(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    return realloc(memory, bytes);
+}
+
+static void default_release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+void ses__memory_default(ses_allocator *allocator)
+{
+    *allocator = (ses_allocator){sizeof *allocator, NULL, default_allocate, default_resize, default_release};
+}
+
+void *ses__memory_new(const ses_allocator *allocator, size_t bytes)
+{
+    return allocator->allocate(allocator->context, bytes ? bytes : 1);
+}
+
+void *ses__memory_zeroed(const ses_allocator *allocator, size_t bytes)
+{
+    void *memory = ses__memory_new(allocator, bytes);
+    if (memory)
+        memset(memory, 0, bytes);
+    return memory;
+}
+
+void *ses__memory_resize(const ses_allocator *allocator, void *memory, size_t bytes)
+{
+    return memory ? allocator->resize(allocator->context, memory, bytes) : ses__memory_new(allocator, bytes);
+}
+
+void ses__memory_free(const ses_allocator *allocator, void *memory)
+{
+    if (memory)
+        allocator->release(allocator->context, memory);
+}
+
+bool ses__memory_grow(const ses_allocator *allocator, void **items, size_t *capacity, size_t needed,
+                      size_t item_bytes)
+{
+    bool ok = needed <= *capacity;
+    if (!ok) {
+        size_t larger = *capacity ? *capacity * 2 : 8;
+        if (larger < needed)
+            larger = needed;
+        void *grown = larger <= SIZE_MAX / item_bytes
+                          ? ses__memory_resize(allocator, *items, larger * item_bytes)
+                          : NULL;
+        if (grown) {
+            *items = grown;
+            *capacity = larger;
+            ok = true;
+        }
+    }
+    return ok;
+}
+
+char *ses__memory_text(const ses_allocator *allocator, size_t len)
+{
+    struct text_header *header = NULL;
+    char *text = NULL;
+
+    if (len < SIZE_MAX - sizeof *header)
+        header = ses__memory_new(allocator, sizeof *header + len + 1);
+    if (header) {
+        header->release = allocator->release;
+        header->context = allocator->context;
+        text = (char *)(header + 1);
+        text[len] = '\0';
+    }
+    return text;
+}
+
+/* ---------------------------------------------------------------------------------------------- arena */
+
+struct arena_chunk {
+    _Alignas(max_align_t) struct arena_chunk *older;
+    size_t bytes; /* of room, behind this header */
+};
+
+enum { ARENA_ALIGNMENT = _Alignof(max_align_t), ARENA_FIRST_CHUNK = 1024, ARENA_LARGEST_CHUNK = 64 * 1024 };
+
+void ses__arena_init(struct arena *arena, const ses_allocator *allocator)
+{
+    *arena = (struct arena){.allocator = allocator};
+}
+
+static bool arena_grow(struct arena *arena, size_t bytes)
+{
+    size_t room = arena->chunks ? arena->chunks->bytes * 2 : ARENA_FIRST_CHUNK;
+    if (room > ARENA_LARGEST_CHUNK)
+        room = ARENA_LARGEST_CHUNK;
+    if (room < bytes)
+        room = bytes;
+
+    struct arena_chunk *chunk = ses__memory_new(arena->allocator, sizeof *chunk + room);
+    if (chunk) {
+        chunk->older = arena->chunks;
+        chunk->bytes = room;
+        arena->chunks = chunk;
+        arena->next = (char *)(chunk + 1);
+        arena->left = room;
+    }
+    return chunk != NULL;
+}
+
+void *ses__arena_new(struct arena *arena, size_t bytes)
+{
+    void *memory = NULL;
+    if (bytes <= SIZE_MAX / 2) {
+        size_t rounded = (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+        if (rounded <= arena->left || arena_grow(arena, rounded)) {
+            memory = arena->next;
+            arena->next += rounded;
+            arena->left -= rounded;
+        }
+    }
+    return memory;
+}
+
+char *ses__arena_text(struct arena *arena, const char *text, size_t len)
+{
+    char *copy = ses__arena_new(arena, len + 1);
+    if (copy) {
+        if (len)
+            memcpy(copy, text, len);
+        copy[len] = '\0';
+    }
+    return copy;
+}
+
+void ses__arena_reset(struct arena *arena)
+{
+    struct arena_chunk *kept = arena->chunks;
+    if (kept) {
+        struct arena_chunk *chunk = kept->older;
+        while (chunk) {
+            struct arena_chunk *older = chunk->older;
+            ses__memory_free(arena->allocator, chunk);
+            chunk = older;
+        }
+        kept->older = NULL;
+        arena->next = (char *)(kept + 1);
+        arena->left = kept->bytes;
+    }
+}
+
+void ses__arena_join(struct arena *into, struct arena *from)
+{
+    struct arena_chunk *oldest = from->chunks;
+    if (oldest) {
+        while (oldest->older)
+            oldest = oldest->older;
+        if (into->chunks) {
+            /* Behind the newest chunk, whose free room stays in use. */
+            oldest->older = into->chunks->older;
+            into->chunks->older = from->chunks;
+        } else {
+            into->chunks = from->chunks;
+            into->next = from->next;
+            into->left = from->left;
+        }
+        ses__arena_init(from, from->allocator);
+    }
+}
+
+void ses__arena_free(struct arena *arena)
+{
+    struct arena_chunk *chunk = arena->chunks;
+    while (chunk) {
+        struct arena_chunk *older = chunk->older;
+        ses__memory_free(arena->allocator, chunk);
+        chunk = older;
+    }
+    ses__arena_init(arena, arena->allocator);
+}
+
+/* --------------------------------------------------------------------------------------------- buffer */
+
+void ses__buffer_init(struct buffer *buffer, const ses_allocator *allocator)
+{
+    *buffer = (struct buffer){.allocator = allocator};
+}
+
+bool ses__buffer_reserve(struct buffer *buffer, size_t more)
+{
+    bool ok = !buffer->failed && more < SIZE_MAX / 4 - buffer->len;
+    if (ok && buffer->len + more + 1 > buffer->capacity) {
+        size_t capacity = buffer->capacity ? buffer->capacity * 2 : 256;
+        if (capacity < buffer->len + more + 1)
+            capacity = buffer->len + more + 1;
+        char *data = ses__memory_resize(buffer->allocator, buffer->data, capacity);
+        ok = data != NULL;
+        if (ok) {
+            buffer->data = data;
+            buffer->capacity = capacity;
+        }
+    }
+    buffer->failed = !ok;
+    return ok;
+}
+
+void ses__buffer_add(struct buffer *buffer, const char *text, size_t len)
+{
+    if (ses__buffer_reserve(buffer, len)) {
+        if (len)
+            memcpy(buffer->data + buffer->len, text, len);
+        buffer->len += len;
+        buffer->data[buffer->len] = '\0';
+    }
+}
+
+void ses__buffer_cut(struct buffer *buffer, size_t len)
+{
+    buffer->len = len;
+    buffer->failed = false;
+    if (buffer->data)
+        buffer->data[len] = '\0';
+}
+
+void ses__buffer_free(struct buffer *buffer)
+{
+    ses__memory_free(buffer->allocator, buffer->data);
+    ses__buffer_init(buffer, buffer->allocator);
+}
+
+void ses__buffer_init_text(struct buffer *buffer, const ses_allocator *allocator)
+{
+    const struct text_header header = {allocator->release, allocator->context};
+    ses__buffer_init(buffer, allocator);
+    ses__buffer_add(buffer, (const char *)&header, sizeof header);
+}
+
+char *ses__buffer_take(struct buffer *buffer, size_t *len)
+{
+    char *text = NULL;
+    if (!buffer->failed) {
+        text = buffer->data + sizeof(struct text_header);
+        if (len)
+            *len = buffer->len - sizeof(struct text_header);
+        ses__buffer_init(buffer, buffer->allocator);
+    }
+    return text;
+}

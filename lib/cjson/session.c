@@ -1,0 +1,90 @@
+/* seslite_cjson.h for sessions and events, by the public calls alone. */
+#include "cjson/text.h"
+
+int ses_create_cjson(ses_store *store, const ses_key *key, const cJSON *state, ses_session **session,
+                     ses_error *error)
+{
+    char *text = NULL;
+    size_t len = 0;
+    int code = state ? ses__cjson_write(state, &text, &len, error) : SES_OK;
+
+    if (code == SES_OK)
+        code = ses_create(store, key, text, len, session, error);
+    else if (session)
+        *session = NULL;
+    cJSON_free(text);
+    return code;
+}
+
+int ses_append_cjson(ses_session *session, const cJSON *event, const ses_append_options *options,
+                     ses_appended *appended, ses_error *error)
+{
+    char *text = NULL;
+    size_t len = 0;
+    int code = ses__cjson_need(event, "event", error);
+
+    if (code == SES_OK)
+        code = ses__cjson_write(event, &text, &len, error);
+    if (code == SES_OK)
+        code = ses_append(session, text, len, options, appended, error);
+    cJSON_free(text);
+    return code;
+}
+
+int ses_append_by_key_cjson(ses_store *store, const ses_key *key, const cJSON *event,
+                            const ses_append_options *options, ses_appended *appended, ses_error *error)
+{
+    char *text = NULL;
+    size_t len = 0;
+    int code = ses__cjson_need(event, "event", error);
+
+    if (code == SES_OK)
+        code = ses__cjson_write(event, &text, &len, error);
+    if (code == SES_OK)
+        code = ses_append_by_key(store, key, text, len, options, appended, error);
+    cJSON_free(text);
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------------- reading */
+
+int ses_value_cjson(const ses_session *session, const char *name, cJSON **value, ses_error *error)
+{
+    const char *json = NULL;
+    size_t len = 0;
+    int code = ses__cjson_need(value, "value", error);
+
+    if (code == SES_OK) {
+        *value = NULL;
+        code = ses_state_get(session, name, &json, &len, error);
+    }
+    return code == SES_OK ? ses__cjson_parse(json, len, value, error) : code;
+}
+
+int ses_state_cjson(const ses_session *session, cJSON **state, ses_error *error)
+{
+    const char *json = NULL;
+    size_t len = 0;
+    int code = ses__cjson_need(state, "state", error);
+
+    if (code == SES_OK) {
+        *state = NULL;
+        code = ses_state_json(session, &json, &len, error);
+    }
+    return code == SES_OK ? ses__cjson_parse(json, len, state, error) : code;
+}
+
+int ses_event_cjson(const ses_event *event, cJSON **tree, ses_error *error)
+{
+    int code = ses__cjson_need(tree, "tree", error);
+
+    if (code == SES_OK) {
+        *tree = NULL;
+        code = ses__cjson_need(event, "event", error);
+    }
+    if (code == SES_OK)
+        code = ses__cjson_parse(event->json, event->json_len, tree, error);
+    if (code == SES_OK)
+        ses__cjson_tell(error, SES_OK, "%s", "");
+    return code;
+}

@@ -1,0 +1,144 @@
+#include "cjson/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json/double.h"
+#include "json/writer.h"
+
+int ses__cjson_tell(ses_error *error, int code, const char *format, ...)
+{
+    if (error) {
+        va_list arguments;
+        *error = (ses_error){.code = code, .offset = -1, .index = -1};
+        va_start(arguments, format);
+        (void)vsnprintf(error->message, sizeof error->message, format, arguments);
+        va_end(arguments);
+    }
+    return code;
+}
+
+int ses__cjson_need(const void *tree, const char *what, ses_error *error)
+{
+    return tree ? SES_OK : ses__cjson_tell(error, SES_MISUSE, "the argument `%s` is NULL", what);
+}
+
+/* -------------------------------------------------------------------------------------------- writing */
+
+enum { MAX_DEPTH = 1000 };
+
+/* Writes a tree twice: first to measure it (`out` NULL), then into the memory. */
+struct tree_writer {
+    char *out;
+    size_t len;
+    int code;
+    const char *wrong;
+};
+
+static void put(struct tree_writer *writer, const char *text, size_t len)
+{
+    if (writer->out)
+        memcpy(writer->out + writer->len, text, len);
+    writer->len += len;
+}
+
+static void refuse(struct tree_writer *writer, int code, const char *wrong)
+{
+    if (writer->code == SES_OK) {
+        writer->code = code;
+        writer->wrong = wrong;
+    }
+}
+
+static void put_string(struct tree_writer *writer, const char *text)
+{
+    writer->len += ses__json_write_string(writer->out ? writer->out + writer->len : NULL, text, strlen(text));
+}
+
+static void put_number(struct tree_writer *writer, double number)
+{
+    char text[DOUBLE_ROOM];
+
+    if (isfinite(number))
+        put(writer, text, ses__double_write(number, text));
+    else
+        refuse(writer, SES_INVALID, "the tree holds a number that is infinite or NaN");
+}
+
+static void put_tree(struct tree_writer *writer, const cJSON *item, int depth);
+
+static void put_children(struct tree_writer *writer, const cJSON *item, bool object, int depth)
+{
+    put(writer, object ? "{" : "[", 1);
+    for (const cJSON *child = item->child; child; child = child->next) {
+        if (child != item->child)
+            put(writer, ",", 1);
+        if (object && !child->string) {
+            refuse(writer, SES_INVALID, "the tree holds an object member without a name");
+        } else if (object) {
+            put_string(writer, child->string);
+            put(writer, ":", 1);
+        }
+        put_tree(writer, child, depth + 1);
+    }
+    put(writer, object ? "}" : "]", 1);
+}
+
+static void put_tree(struct tree_writer *writer, const cJSON *item, int depth)
+{
+    bool container = cJSON_IsObject(item) || cJSON_IsArray(item);
+
+    if (container && depth > MAX_DEPTH) {
+        refuse(writer, SES_LIMIT, "the tree is nested more than 1000 levels deep");
+    } else if (container) {
+        put_children(writer, item, cJSON_IsObject(item), depth);
+    } else if (cJSON_IsNull(item)) {
+        put(writer, "null", 4);
+    } else if (cJSON_IsTrue(item)) {
+        put(writer, "true", 4);
+    } else if (cJSON_IsFalse(item)) {
+        put(writer, "false", 5);
+    } else if (cJSON_IsNumber(item)) {
+        put_number(writer, item->valuedouble);
+    } else if (cJSON_IsString(item) && item->valuestring) {
+        put_string(writer, item->valuestring);
+    } else if (cJSON_IsRaw(item) && item->valuestring) {
+        put(writer, item->valuestring, strlen(item->valuestring));
+    } else {
+        refuse(writer, SES_INVALID, "the tree holds an item that is no JSON value");
+    }
+}
+
+int ses__cjson_write(const cJSON *tree, char **text, size_t *len, ses_error *error)
+{
+    struct tree_writer writer = {NULL, 0, SES_OK, NULL};
+    int code = SES_OK;
+
+    *text = NULL;
+    put_tree(&writer, tree, 1);
+    if (writer.code == SES_OK) {
+        *len = writer.len;
+        writer.out = *text = cJSON_malloc(writer.len + 1);
+        writer.len = 0;
+        if (*text)
+            put_tree(&writer, tree, 1);
+        else
+            code = ses__cjson_tell(error, SES_NOMEM, "out of memory");
+    } else {
+        code = ses__cjson_tell(error, writer.code, "%s", writer.wrong);
+    }
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------------- reading */
+
+int ses__cjson_parse(const char *text, size_t len, cJSON **tree, ses_error *error)
+{
+    *tree = cJSON_ParseWithLength(text, len);
+    return *tree ? SES_OK
+                 : ses__cjson_tell(
+                       error, SES_LIMIT,
+                       "cJSON does not take the text (a number too long, nested too deep), or memory is out");
+}

@@ -1,0 +1,154 @@
+#include "json/decimal.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__APPLE__)
+#include <xlocale.h>
+#endif
+
+#include "json/reader.h"
+
+/* A JSON number taken apart: its digits stand in `whole` and behind it in `fraction`. */
+struct number_parts {
+    bool negative;
+    struct span whole;
+    struct span fraction;
+    int64_t exponent; /* held within +-EXPONENT_BOUND, which is far past any digit that could matter */
+};
+
+static const int64_t EXPONENT_BOUND = INT64_C(1) << 40;
+
+static struct span take_digits(const char **p, const char *end)
+{
+    const char *start = *p;
+    while (*p < end && **p >= '0' && **p <= '9')
+        (*p)++;
+    return (struct span){start, (size_t)(*p - start)};
+}
+
+static int64_t take_exponent(const char *p, const char *end)
+{
+    int64_t exponent = 0;
+    bool negative = p < end && *p == '-';
+
+    if (p < end && (*p == '-' || *p == '+'))
+        p++;
+    for (; p < end && exponent < EXPONENT_BOUND; p++)
+        exponent = exponent * 10 + (*p - '0');
+    if (exponent > EXPONENT_BOUND)
+        exponent = EXPONENT_BOUND;
+    return negative ? -exponent : exponent;
+}
+
+static struct number_parts take_apart(struct span number)
+{
+    struct number_parts parts = {0};
+    const char *p = number.ptr;
+    const char *end = p + number.len;
+
+    if (p < end && *p == '-') {
+        parts.negative = true;
+        p++;
+    }
+    parts.whole = take_digits(&p, end);
+    parts.fraction = (struct span){p, 0};
+    if (p < end && *p == '.') {
+        p++;
+        parts.fraction = take_digits(&p, end);
+    }
+    if (p < end)
+        parts.exponent = take_exponent(p + 1, end);
+    return parts;
+}
+
+/* The digit with the weight 10^(point - 1 - index), zeros going on for ever behind the last. */
+static int digit_at(const struct number_parts *parts, int64_t index)
+{
+    int digit = 0;
+    size_t i = (size_t)index;
+    if (i < parts->whole.len)
+        digit = parts->whole.ptr[i] - '0';
+    else if (i - parts->whole.len < parts->fraction.len)
+        digit = parts->fraction.ptr[i - parts->whole.len] - '0';
+    return digit;
+}
+
+static bool nonzero_from(const struct number_parts *parts, int64_t index)
+{
+    int64_t count = (int64_t)(parts->whole.len + parts->fraction.len);
+    bool nonzero = false;
+    for (int64_t i = index; i < count && !nonzero; i++)
+        nonzero = digit_at(parts, i) != 0;
+    return nonzero;
+}
+
+enum decimal_result ses__decimal_truncate(struct span number, int shift, int64_t *value, bool *half)
+{
+    struct number_parts parts = take_apart(number);
+    int64_t count = (int64_t)(parts.whole.len + parts.fraction.len);
+    int64_t integer_digits = (int64_t)parts.whole.len + parts.exponent + shift;
+    uint64_t limit = parts.negative ? (uint64_t)INT64_MAX + 1 : (uint64_t)INT64_MAX;
+    uint64_t magnitude = 0;
+    int64_t first = 0;
+    enum decimal_result result = DECIMAL_EXACT;
+
+    while (first < count && digit_at(&parts, first) == 0)
+        first++;
+    if (first == count)
+        integer_digits = first; /* zero, however large its exponent */
+    for (int64_t i = first; i < integer_digits && result == DECIMAL_EXACT; i++) {
+        uint64_t digit = (uint64_t)digit_at(&parts, i);
+        if (magnitude > (limit - digit) / 10)
+            result = DECIMAL_TOO_LARGE;
+        else
+            magnitude = magnitude * 10 + digit;
+    }
+    *half = integer_digits >= 0 && digit_at(&parts, integer_digits) >= 5;
+    if (result == DECIMAL_EXACT && nonzero_from(&parts, integer_digits > 0 ? integer_digits : 0))
+        result = DECIMAL_INEXACT;
+    if (result != DECIMAL_TOO_LARGE)
+        *value = parts.negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
+    return result;
+}
+
+enum decimal_result ses__decimal_round(struct span number, int shift, int64_t *value)
+{
+    bool half = false;
+    int64_t truncated = 0;
+    enum decimal_result result = ses__decimal_truncate(number, shift, &truncated, &half);
+
+    if (result == DECIMAL_INEXACT && half) {
+        bool negative = number.ptr[0] == '-';
+        if (truncated == (negative ? INT64_MIN : INT64_MAX))
+            result = DECIMAL_TOO_LARGE;
+        else
+            truncated += negative ? -1 : 1;
+    }
+    if (result != DECIMAL_TOO_LARGE)
+        *value = truncated;
+    return result;
+}
+
+bool ses__decimal_to_double(struct span number, double *value, bool *nomem)
+{
+    /* strtod reads the decimal point of the thread's locale, so that is set to "C" around it (POSIX 2008,
+     * uselocale). cJSON's own parser refuses numbers of more than 63 characters in some versions. */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    bool finite = false;
+
+    *nomem = plain == (locale_t)0;
+    if (!*nomem) {
+        locale_t before = uselocale(plain);
+        double parsed = strtod(number.ptr, NULL);
+        uselocale(before);
+        freelocale(plain);
+        finite = isfinite(parsed);
+        if (finite)
+            *value = parsed;
+    }
+    return finite;
+}

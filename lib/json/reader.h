@@ -1,0 +1,68 @@
+/*
+ * A strict reader of JSON text (RFC 8259) that builds nothing: it walks over the text once and tells where
+ * the pieces stand, so that they can be stored with the bytes that came in.
+ */
+#ifndef SESLITE_JSON_READER_H
+#define SESLITE_JSON_READER_H
+
+#include "base/common.h"
+#include "base/memory.h"
+
+enum { JSON_MAX_DEPTH = 1000 };
+
+struct json_reader {
+    const char *text;
+    const char *at; /* the next byte to read */
+    const char *end;
+    unsigned depth;    /* of the objects and arrays entered */
+    bool fresh;        /* one was just entered: no comma is due */
+    const char *wrong; /* what was refused: static text; NULL: nothing so far */
+    const char *wrong_at;
+};
+
+/* A string as it stands in the text, without its quotes. */
+struct json_string {
+    struct span raw;
+    bool escaped; /* holds at least one backslash */
+};
+
+enum json_type { JSON_NONE, JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+
+SESLITE_PRIVATE void ses__json_start(struct json_reader *reader, const char *text, size_t len);
+/* The type of the value that comes next, as its first byte tells; JSON_NONE when none can begin so. */
+SESLITE_PRIVATE enum json_type ses__json_peek(struct json_reader *reader);
+/* A value that was accepted before, without the white space around it; and its type. */
+SESLITE_PRIVATE struct span ses__json_trim(struct span value);
+SESLITE_PRIVATE enum json_type ses__json_type_of(struct span value);
+
+/* Each of these moves on and returns true, or returns false with `wrong` set. */
+SESLITE_PRIVATE bool ses__json_skip(struct json_reader *reader,
+                                    struct span *value); /* any value; `value` may be NULL */
+SESLITE_PRIVATE bool ses__json_read_string(struct json_reader *reader, struct json_string *string);
+SESLITE_PRIVATE bool ses__json_enter(
+    struct json_reader *reader); /* into the object or array that comes next */
+/* The next member of an object, up to its value: true with its key; false at the end or with `wrong` set. */
+SESLITE_PRIVATE bool ses__json_member(struct json_reader *reader, struct json_string *key);
+/* The same for the next element of an array. */
+SESLITE_PRIVATE bool ses__json_element(struct json_reader *reader);
+/* Nothing may follow but white space. */
+SESLITE_PRIVATE bool ses__json_finish(struct json_reader *reader);
+
+/* One whole value, strictly: fills `error` with JSON (or LIMIT for the depth) and the offset. */
+SESLITE_PRIVATE int ses__json_check(const char *text, size_t len, ses_error *error);
+/* The same for a value that will stand `depth` levels deep in another; `value` is it without the space around. */
+SESLITE_PRIVATE int ses__json_check_within(const char *text, size_t len, unsigned depth, struct span *value,
+                                           ses_error *error);
+/* Turns `wrong` into an error. */
+SESLITE_PRIVATE int ses__json_error(const struct json_reader *reader, ses_error *error);
+
+/*
+ * Unescapes into `out`, which has room for raw.len bytes. Returns false when the string holds a lone
+ * surrogate, which UTF-8 cannot express.
+ */
+SESLITE_PRIVATE bool ses__json_unescape(struct json_string string, char *out, size_t *len);
+SESLITE_PRIVATE bool ses__json_string_is(struct json_string string, const char *text);
+/* Adds the text as a JSON string, in quotes. The text must be valid UTF-8. */
+SESLITE_PRIVATE void ses__json_add_string(struct buffer *buffer, const char *text, size_t len);
+
+#endif

@@ -1,0 +1,68 @@
+#include "model/scope.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "json/reader.h"
+#include "base/utf8.h"
+
+static const struct span prefixes[SCOPE_COUNT] = {[SCOPE_APP] = {"app:", 4},
+                                                  [SCOPE_USER] = {"user:", 5},
+                                                  [SCOPE_SESSION] = {"", 0},
+                                                  [SCOPE_TEMP] = {"temp:", 5}};
+
+struct span ses__scope_prefix(enum scope scope)
+{
+    return prefixes[scope];
+}
+
+bool ses__scope_is_shared(enum scope scope)
+{
+    return scope == SCOPE_APP || scope == SCOPE_USER;
+}
+
+/* The only scope that a name with this first byte can have, but for the session's. */
+static enum scope scope_by_first(char first)
+{
+    return first == 'a' ? SCOPE_APP : first == 'u' ? SCOPE_USER : first == 't' ? SCOPE_TEMP : SCOPE_SESSION;
+}
+
+enum scope ses__scope_of(struct span name, struct span *key)
+{
+    enum scope scope = scope_by_first(name.len > 0 ? name.ptr[0] : '\0');
+
+    if (name.len < prefixes[scope].len || memcmp(name.ptr, prefixes[scope].ptr, prefixes[scope].len) != 0)
+        scope = SCOPE_SESSION;
+    if (key)
+        *key = (struct span){name.ptr + prefixes[scope].len, name.len - prefixes[scope].len};
+    return scope;
+}
+
+int ses__scope_check_name(struct span name, ses_error *error)
+{
+    struct span key;
+    int code = SES_OK;
+
+    (void)ses__scope_of(name, &key);
+    if (key.len > SES_ID_MAX)
+        code = ses__error_set(error, SES_INVALID,
+                              "the state key \"%.40s...\" has %zu bytes after its prefix; %d are allowed",
+                              name.ptr, key.len, SES_ID_MAX);
+    else if (key.len && memchr(key.ptr, '\0', key.len))
+        code = ses__error_set(error, SES_INVALID, "the state key \"%s\" goes on behind a NUL character",
+                              name.ptr);
+    else if (!ses__utf8_valid(name.ptr, name.len))
+        code = ses__error_set(error, SES_INVALID, "a state key is not valid UTF-8");
+    return code;
+}
+
+bool ses__scope_is_tombstone(struct span value)
+{
+    bool is = false;
+    if (value.len >= 2 && value.ptr[0] == '"') {
+        const struct json_string string = {{value.ptr + 1, value.len - 2},
+                                           memchr(value.ptr, '\\', value.len) != NULL};
+        is = ses__json_string_is(string, TOMBSTONE);
+    }
+    return is;
+}

@@ -1,0 +1,528 @@
+#include "model/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "model/typed.h"
+
+/* What ses__state_sorted and ses__state_to_json have made; thrown away at every change. */
+struct state_view {
+    struct state_entry **sorted;
+    char *json;
+    size_t json_len;
+};
+
+/* Open addressing with linear probing; never more than half full. */
+struct state_map {
+    unsigned references;
+    size_t count;
+    size_t capacity; /* a power of two, or 0 */
+    struct state_entry **slots;
+};
+
+const char *ses__state_entry_name(const struct state_entry *entry)
+{
+    return entry->bytes;
+}
+
+struct span ses__state_entry_value(const struct state_entry *entry)
+{
+    return (struct span){entry->bytes + entry->name_len + 1, entry->value_len};
+}
+
+/* ---------------------------------------------------------------------------------------------- hash */
+
+static ALWAYS_INLINE uint64_t rotate(uint64_t word, int bits)
+{
+    return word << bits | word >> (64 - bits);
+}
+
+static ALWAYS_INLINE void sip_round(uint64_t v[4])
+{
+    v[0] += v[1];
+    v[1] = rotate(v[1], 13) ^ v[0];
+    v[0] = rotate(v[0], 32);
+    v[2] += v[3];
+    v[3] = rotate(v[3], 16) ^ v[2];
+    v[0] += v[3];
+    v[3] = rotate(v[3], 21) ^ v[0];
+    v[2] += v[1];
+    v[1] = rotate(v[1], 17) ^ v[2];
+    v[2] = rotate(v[2], 32);
+}
+
+/* SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). */
+static uint64_t hash_name(const struct state_seed *seed, struct span name)
+{
+    uint64_t v[4] = {
+        seed->words[0] ^ UINT64_C(0x736f6d6570736575), seed->words[1] ^ UINT64_C(0x646f72616e646f6d),
+        seed->words[0] ^ UINT64_C(0x6c7967656e657261), seed->words[1] ^ UINT64_C(0x7465646279746573)};
+    size_t left = name.len;
+    const char *p = name.ptr;
+    uint64_t word;
+
+    for (; left >= 8; left -= 8, p += 8) {
+        memcpy(&word, p, 8);
+        v[3] ^= word;
+        sip_round(v);
+        v[0] ^= word;
+    }
+    word = (uint64_t)name.len << 56;
+    for (size_t i = 0; i < left; i++)
+        word |= (uint64_t)(unsigned char)p[i] << (8 * i);
+    v[3] ^= word;
+    sip_round(v);
+    v[0] ^= word;
+    v[2] ^= 0xFF;
+    sip_round(v);
+    sip_round(v);
+    sip_round(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+/* ---------------------------------------------------------------------------------------------- maps */
+
+static void entry_free(const ses_allocator *allocator, struct state_entry *entry)
+{
+    if (entry) {
+        ses__memory_free(allocator, entry->text);
+        ses__memory_free(allocator, entry);
+    }
+}
+
+static struct state_map *map_new(const ses_allocator *allocator)
+{
+    struct state_map *map = ses__memory_zeroed(allocator, sizeof *map);
+    if (map)
+        map->references = 1;
+    return map;
+}
+
+static void map_clear(const ses_allocator *allocator, struct state_map *map)
+{
+    for (size_t i = 0; i < map->capacity && map->count > 0; i++) {
+        if (map->slots[i]) {
+            entry_free(allocator, map->slots[i]);
+            map->slots[i] = NULL;
+            map->count--;
+        }
+    }
+}
+
+static void map_release(const ses_allocator *allocator, struct state_map *map)
+{
+    if (map && --map->references == 0) {
+        map_clear(allocator, map);
+        ses__memory_free(allocator, map->slots);
+        ses__memory_free(allocator, map);
+    }
+}
+
+/* The slot that holds the name, or the empty one where it would go. The map must have slots. */
+static size_t map_slot(const struct state_map *map, uint64_t hash, struct span name)
+{
+    size_t mask = map->capacity - 1;
+    size_t slot = (size_t)hash & mask;
+    const struct state_entry *entry;
+
+    while ((entry = map->slots[slot]) != NULL && !(entry->hash == hash && entry->name_len == name.len &&
+                                                   memcmp(entry->bytes, name.ptr, name.len) == 0))
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+static struct span entry_name_span(const struct state_entry *entry)
+{
+    return (struct span){entry->bytes, entry->name_len};
+}
+
+/* Room for `more` further entries. */
+static bool map_reserve(const ses_allocator *allocator, struct state_map *map, size_t more)
+{
+    size_t needed = (map->count + more) * 2;
+    bool ok = true;
+
+    if (needed > map->capacity) {
+        size_t capacity = map->capacity ? map->capacity : 8;
+        while (capacity < needed)
+            capacity *= 2;
+        struct state_map grown = {.capacity = capacity};
+        grown.slots = ses__memory_zeroed(allocator, capacity * sizeof(struct state_entry *));
+        ok = grown.slots != NULL;
+        if (ok) {
+            for (size_t i = 0; i < map->capacity; i++) {
+                struct state_entry *entry = map->slots[i];
+                if (entry)
+                    grown.slots[map_slot(&grown, entry->hash, entry_name_span(entry))] = entry;
+            }
+            ses__memory_free(allocator, map->slots);
+            map->slots = grown.slots;
+            map->capacity = capacity;
+        }
+    }
+    return ok;
+}
+
+/* Takes the entry; one of the same name goes. There must be room. */
+static void map_put(const ses_allocator *allocator, struct state_map *map, struct state_entry *entry)
+{
+    size_t slot = map_slot(map, entry->hash, entry_name_span(entry));
+    if (map->slots[slot])
+        entry_free(allocator, map->slots[slot]);
+    else
+        map->count++;
+    map->slots[slot] = entry;
+}
+
+static void map_remove(const ses_allocator *allocator, struct state_map *map, uint64_t hash, struct span name)
+{
+    if (map->capacity > 0) {
+        size_t mask = map->capacity - 1;
+        size_t hole = map_slot(map, hash, name);
+        if (map->slots[hole]) {
+            entry_free(allocator, map->slots[hole]);
+            map->count--;
+            /* Entries behind the hole that probing would no longer reach move into it. */
+            for (size_t i = (hole + 1) & mask; map->slots[i]; i = (i + 1) & mask) {
+                size_t home = (size_t)map->slots[i]->hash & mask;
+                if (((i - home) & mask) >= ((i - hole) & mask)) {
+                    map->slots[hole] = map->slots[i];
+                    hole = i;
+                }
+            }
+            map->slots[hole] = NULL;
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------------------- state */
+
+int ses__state_init(struct state *state, const ses_allocator *allocator, struct state_seed seed,
+                    ses_error *error)
+{
+    bool ok;
+
+    *state = (struct state){.allocator = allocator, .seed = seed};
+    state->view = ses__memory_zeroed(allocator, sizeof *state->view);
+    ok = state->view != NULL;
+    for (int scope = 0; scope < SCOPE_COUNT && ok; scope++) {
+        state->scopes[scope] = map_new(allocator);
+        ok = state->scopes[scope] != NULL;
+    }
+    return ok ? SES_OK : ses__error_nomem(error);
+}
+
+static void view_forget(struct state *state)
+{
+    ses__memory_free(state->allocator, state->view->sorted);
+    ses__memory_free(state->allocator, state->view->json);
+    *state->view = (struct state_view){0};
+}
+
+void ses__state_free(struct state *state)
+{
+    for (int scope = 0; scope < SCOPE_COUNT; scope++)
+        map_release(state->allocator, state->scopes[scope]);
+    if (state->view)
+        view_forget(state);
+    ses__memory_free(state->allocator, state->view);
+}
+
+size_t ses__state_count(const struct state *state)
+{
+    size_t count = 0;
+    for (int scope = 0; scope < SCOPE_COUNT; scope++)
+        count += state->scopes[scope]->count;
+    return count;
+}
+
+struct state_entry *ses__state_find(const struct state *state, struct span name)
+{
+    const struct state_map *map = state->scopes[ses__scope_of(name, NULL)];
+    struct state_entry *entry = NULL;
+    if (map->count > 0)
+        entry = map->slots[map_slot(map, hash_name(&state->seed, name), name)];
+    return entry;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct state_entry *a = *(struct state_entry *const *)left;
+    const struct state_entry *b = *(struct state_entry *const *)right;
+    size_t shorter = a->name_len < b->name_len ? a->name_len : b->name_len;
+    int order = a->scope != b->scope ? (a->scope < b->scope ? -1 : 1) : memcmp(a->bytes, b->bytes, shorter);
+    return order != 0 ? order : a->name_len < b->name_len ? -1 : a->name_len > b->name_len;
+}
+
+struct state_entry *const *ses__state_sorted(const struct state *state)
+{
+    struct state_view *view = state->view;
+    size_t total = ses__state_count(state);
+
+    if (!view->sorted) {
+        view->sorted = ses__memory_new(state->allocator, total * sizeof(struct state_entry *));
+        if (view->sorted) {
+            size_t count = 0;
+            for (int scope = 0; scope < SCOPE_COUNT; scope++) {
+                const struct state_map *map = state->scopes[scope];
+                for (size_t i = 0; i < map->capacity; i++) {
+                    if (map->slots[i])
+                        view->sorted[count++] = map->slots[i];
+                }
+            }
+            qsort(view->sorted, count, sizeof(struct state_entry *), compare_names);
+        }
+    }
+    return view->sorted;
+}
+
+/* -------------------------------------------------------------------------------------------- checking */
+
+static int check_stored_name(const struct state_entry *entry, ses_error *error)
+{
+    static const char advice[] = "; another program wrote it: rename or delete it with the sqlite3 program";
+    struct span name = entry_name_span(entry);
+    int code = SES_OK;
+
+    if (ses__scope_of(name, NULL) != entry->scope)
+        code = ses__error_set(
+            error, SES_CORRUPT,
+            "the state of the session has a key \"%.200s\", whose prefix is that of another scope%s",
+            entry->bytes, advice);
+    else if (ses__scope_check_name(name, NULL) != SES_OK)
+        code = ses__error_set(
+            error, SES_CORRUPT,
+            "the stored state key \"%.200s\" is not UTF-8 without a NUL, of at most %d bytes after its "
+            "prefix%s",
+            entry->bytes, SES_ID_MAX, advice);
+    return code;
+}
+
+int ses__state_check_value(const char *name, struct span value, ses_error *error)
+{
+    struct json_reader reader;
+    int code = SES_OK;
+
+    ses__json_start(&reader, value.ptr, value.len);
+    reader.depth = 1; /* so deep it stands in the merged state */
+    if (!ses__json_skip(&reader, NULL) || !ses__json_finish(&reader))
+        code = ses__error_set(
+            error, SES_CORRUPT,
+            "the stored value of \"%.200s\" is not JSON (at byte %zu: %s); another program wrote it: "
+            "correct or delete it with the sqlite3 program",
+            name, (size_t)(reader.wrong_at - reader.text), reader.wrong);
+    return code;
+}
+
+int ses__state_entry_check(struct state_entry *entry, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (!entry->checked) {
+        code = check_stored_name(entry, error);
+        if (code == SES_OK)
+            code = ses__state_check_value(entry->bytes, ses__state_entry_value(entry), error);
+        entry->checked = code == SES_OK;
+    }
+    return code;
+}
+
+/* --------------------------------------------------------------------------------------------- showing */
+
+static int add_members(const struct state *state, struct state_entry *const *sorted, struct buffer *json,
+                       ses_error *error)
+{
+    size_t total = ses__state_count(state);
+    int code = SES_OK;
+
+    for (size_t i = 0; i < total && code == SES_OK; i++) {
+        struct span value = ses__state_entry_value(sorted[i]);
+        code = ses__state_entry_check(sorted[i], error);
+        if (code == SES_OK) {
+            ses__buffer_add(json, ",", i > 0 ? 1 : 0);
+            ses__json_add_string(json, sorted[i]->bytes, sorted[i]->name_len);
+            ses__buffer_add(json, ":", 1);
+            ses__buffer_add(json, value.ptr, value.len);
+        }
+    }
+    return code;
+}
+
+static int view_make_json(const struct state *state, ses_error *error)
+{
+    struct state_entry *const *sorted = ses__state_sorted(state);
+    struct buffer json;
+    int code = sorted ? SES_OK : ses__error_nomem(error);
+
+    if (code == SES_OK) {
+        ses__buffer_init(&json, state->allocator);
+        ses__buffer_add(&json, "{", 1);
+        code = add_members(state, sorted, &json, error);
+        ses__buffer_add(&json, "}", 1);
+        if (code == SES_OK && json.failed)
+            code = ses__error_nomem(error);
+        if (code != SES_OK)
+            ses__buffer_free(&json);
+        state->view->json = json.data;
+        state->view->json_len = json.len;
+    }
+    return code;
+}
+
+int ses__state_to_json(const struct state *state, struct span *json, ses_error *error)
+{
+    int code = state->view->json ? SES_OK : view_make_json(state, error);
+    *json = (struct span){state->view->json, state->view->json_len};
+    return code;
+}
+
+int ses__state_entry_text(const struct state *state, struct state_entry *entry, ses_error *error)
+{
+    return entry->text ? SES_OK
+                       : ses__typed_text(ses__state_entry_value(entry), entry->bytes, state->allocator,
+                                         &entry->text, &entry->text_len, error);
+}
+
+/* ------------------------------------------------------------------------------------------- changing */
+
+static struct state_entry *entry_new(const struct state *state, enum scope scope, struct span prefix,
+                                     struct span key, struct span value)
+{
+    size_t name_len = prefix.len + key.len;
+    struct state_entry *entry = ses__memory_new(state->allocator, sizeof *entry + name_len + value.len + 2);
+    if (entry) {
+        char *bytes = entry->bytes;
+        *entry = (struct state_entry){.scope = scope, .name_len = name_len, .value_len = value.len};
+        memcpy(bytes, prefix.ptr, prefix.len);
+        memcpy(bytes + prefix.len, key.ptr, key.len);
+        bytes[name_len] = '\0';
+        if (value.len)
+            memcpy(bytes + name_len + 1, value.ptr, value.len);
+        bytes[name_len + 1 + value.len] = '\0';
+        entry->hash = hash_name(&state->seed, (struct span){bytes, name_len});
+    }
+    return entry;
+}
+
+struct loading {
+    const struct state *state;
+    struct state_map *map;
+    enum scope scope;
+};
+
+static int load_row(void *context, struct span key, struct span value, ses_error *error)
+{
+    const struct loading *loading = context;
+    const ses_allocator *allocator = loading->state->allocator;
+    size_t before = loading->map->count;
+    int code = SES_OK;
+
+    struct state_entry *entry =
+        entry_new(loading->state, loading->scope, ses__scope_prefix(loading->scope), key, value);
+    if (entry && map_reserve(allocator, loading->map, 1)) {
+        map_put(allocator, loading->map, entry);
+        if (loading->map->count == before) /* such rows may have no end */
+            code = ses__error_set(error, SES_CORRUPT, "the state key \"%.*s\" appears twice", (int)key.len,
+                                  key.ptr);
+    } else {
+        entry_free(allocator, entry);
+        code = ses__error_nomem(error);
+    }
+    return code;
+}
+
+int ses__state_load(struct state *state, struct db *db, enum scope scope, int64_t owner, ses_error *error)
+{
+    struct loading loading = {state, map_new(state->allocator), scope};
+    int code = loading.map ? SES_OK : ses__error_nomem(error);
+
+    if (code == SES_OK)
+        code = ses__state_each(db, scope, owner, load_row, &loading, error);
+    if (code == SES_OK) {
+        map_release(state->allocator, state->scopes[scope]);
+        state->scopes[scope] = loading.map;
+        view_forget(state);
+    } else {
+        map_release(state->allocator, loading.map);
+    }
+    return code;
+}
+
+void ses__state_share(struct state *state, const struct state *other, enum scope scope)
+{
+    other->scopes[scope]->references++;
+    map_release(state->allocator, state->scopes[scope]);
+    state->scopes[scope] = other->scopes[scope];
+    view_forget(state);
+}
+
+void ses__state_clear(struct state *state, enum scope scope)
+{
+    map_clear(state->allocator, state->scopes[scope]);
+    view_forget(state);
+}
+
+int ses__state_stage(struct state *state, const struct delta *delta, enum scope from, enum scope to,
+                     struct state_changes *changes, ses_error *error)
+{
+    static const struct span none = {"", 0};
+    int code = SES_OK;
+
+    for (size_t i = 0; i < delta->count && code == SES_OK; i++) {
+        const struct delta_op *op = &delta->ops[i];
+        if (op->scope >= from && op->scope <= to) {
+            void *entries = changes->entries;
+            struct state_entry *entry =
+                entry_new(state, op->scope, none, op->name, op->removes ? none : op->value);
+            if (entry && ses__memory_grow(state->allocator, &entries, &changes->capacity, changes->count + 1,
+                                          sizeof(struct state_entry *))) {
+                entry->removes = op->removes;
+                entry->checked = true;
+                changes->entries = entries;
+                changes->entries[changes->count++] = entry;
+            } else {
+                entry_free(state->allocator, entry);
+                code = ses__error_nomem(error);
+            }
+        }
+    }
+    return code;
+}
+
+int ses__state_reserve(struct state *state, const struct state_changes *changes, ses_error *error)
+{
+    size_t more[SCOPE_COUNT] = {0};
+    bool ok = true;
+
+    for (size_t i = 0; i < changes->count; i++)
+        more[changes->entries[i]->scope]++;
+    for (int scope = 0; scope < SCOPE_COUNT && ok; scope++)
+        ok = more[scope] == 0 || map_reserve(state->allocator, state->scopes[scope], more[scope]);
+    return ok ? SES_OK : ses__error_nomem(error);
+}
+
+void ses__state_apply(struct state *state, struct state_changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++) {
+        struct state_entry *entry = changes->entries[i];
+        struct state_map *map = state->scopes[entry->scope];
+        changes->entries[i] = NULL;
+        if (entry->removes) {
+            map_remove(state->allocator, map, entry->hash, entry_name_span(entry));
+            entry_free(state->allocator, entry);
+        } else {
+            map_put(state->allocator, map, entry);
+        }
+    }
+    view_forget(state);
+    ses__state_changes_free(state, changes);
+}
+
+void ses__state_changes_free(struct state *state, struct state_changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        entry_free(state->allocator, changes->entries[i]);
+    ses__memory_free(state->allocator, changes->entries);
+    *changes = (struct state_changes){0};
+}

@@ -1,0 +1,83 @@
+/* The merged state a handle shows: a hash table for each scope, keyed by the whole name. */
+#ifndef SESLITE_MODEL_STATE_H
+#define SESLITE_MODEL_STATE_H
+
+#include "base/common.h"
+#include "model/delta.h"
+#include "base/memory.h"
+#include "storage/door.h"
+
+/* A key and its value; both end in a NUL. */
+struct state_entry {
+    uint64_t hash;
+    enum scope scope;
+    bool removes; /* in staged changes: takes the key away */
+    bool
+        checked; /* the key and the value obey the rules: an event brought them, or ses__state_entry_check saw them */
+    size_t name_len;
+    size_t value_len;
+    char *text; /* the unescaped string, made when first asked for */
+    size_t text_len;
+    char bytes[]; /* name, NUL, value, NUL */
+};
+
+SESLITE_PRIVATE const char *ses__state_entry_name(const struct state_entry *entry);
+SESLITE_PRIVATE struct span ses__state_entry_value(const struct state_entry *entry);
+
+struct state_map;
+
+/* Keys the hash, so that nobody can choose names that collide. */
+struct state_seed {
+    uint64_t words[2];
+};
+
+struct state {
+    const ses_allocator *allocator;
+    struct state_seed seed;
+    struct state_map *scopes[SCOPE_COUNT]; /* app and user maps can be shared by the sessions of a list */
+    struct state_view *view;               /* what is made of them on request */
+};
+
+SESLITE_PRIVATE int ses__state_init(struct state *state, const ses_allocator *allocator,
+                                    struct state_seed seed, ses_error *error);
+SESLITE_PRIVATE void ses__state_free(struct state *state);
+SESLITE_PRIVATE size_t ses__state_count(const struct state *state);
+SESLITE_PRIVATE struct state_entry *ses__state_find(const struct state *state, struct span name);
+/* NULL: out of memory. Borrowed until the state changes. */
+SESLITE_PRIVATE struct state_entry *const *ses__state_sorted(const struct state *state);
+/* Borrowed until the state changes. CORRUPT, NOMEM. */
+SESLITE_PRIVATE int ses__state_to_json(const struct state *state, struct span *json, ses_error *error);
+/*
+ * To be called before the key or the value of an entry is shown, as another program may have written the row:
+ * CORRUPT when the key breaks the rules of its scope, or the value is not JSON. ses__state_check_value is the half of
+ * it for a value that is no entry.
+ */
+SESLITE_PRIVATE int ses__state_entry_check(struct state_entry *entry, ses_error *error);
+SESLITE_PRIVATE int ses__state_check_value(const char *name, struct span value, ses_error *error);
+/* The entry's value, which is checked, as unescaped text, made once. TYPE, RANGE, NOMEM. */
+SESLITE_PRIVATE int ses__state_entry_text(const struct state *state, struct state_entry *entry,
+                                          ses_error *error);
+
+/* Reads one scope from the store, in place of what was there. On failure the state is as before. */
+SESLITE_PRIVATE int ses__state_load(struct state *state, struct db *db, enum scope scope, int64_t owner,
+                                    ses_error *error);
+/* Shows the same entries of this scope as `other`, which must not change any more. */
+SESLITE_PRIVATE void ses__state_share(struct state *state, const struct state *other, enum scope scope);
+SESLITE_PRIVATE void ses__state_clear(struct state *state, enum scope scope);
+
+/* Changes that are made ready first, where memory can run out, and applied later, where nothing can fail. */
+struct state_changes {
+    struct state_entry **entries;
+    size_t count;
+    size_t capacity;
+};
+
+SESLITE_PRIVATE int ses__state_stage(struct state *state, const struct delta *delta, enum scope from,
+                                     enum scope to, struct state_changes *changes, ses_error *error);
+/* To be called once behind all ses__state_stage, before ses__state_apply. */
+SESLITE_PRIVATE int ses__state_reserve(struct state *state, const struct state_changes *changes,
+                                       ses_error *error);
+SESLITE_PRIVATE void ses__state_apply(struct state *state, struct state_changes *changes);
+SESLITE_PRIVATE void ses__state_changes_free(struct state *state, struct state_changes *changes);
+
+#endif

@@ -1,0 +1,22 @@
+/* Times of events: what the ADKs write, to and from microseconds since 1970 UTC. */
+#ifndef SESLITE_MODEL_TIMESTAMP_H
+#define SESLITE_MODEL_TIMESTAMP_H
+
+#include "base/common.h"
+#include "json/reader.h"
+
+/* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z: the years that RFC 3339 can write. */
+#define TIMESTAMP_MIN INT64_C(-62167219200000000)
+#define TIMESTAMP_MAX INT64_C(253402300799999999)
+
+/* A number of seconds, or from 1e11 on of milliseconds. NULL when it is good, else what is wrong with it. */
+SESLITE_PRIVATE const char *ses__timestamp_from_number(struct span number, int64_t *time_us);
+/* RFC 3339, as in 2024-01-15T10:20:30.123456+02:00. NULL when it is good, else what is wrong with it. */
+SESLITE_PRIVATE const char *ses__timestamp_from_text(const char *text, size_t len, int64_t *time_us);
+
+enum { TIMESTAMP_ROOM = 32 };
+/* As JSON that ses__timestamp_from_number reads as the same time: seconds with six places, "1741218414.968405", or from
+ * the year 5138 on milliseconds with three. Returns the length. */
+SESLITE_PRIVATE size_t ses__timestamp_to_number(int64_t time_us, char out[TIMESTAMP_ROOM]);
+
+#endif

@@ -1,0 +1,68 @@
+/* The invocation a handle is in: whose `temp:` values it shows. */
+#include <string.h>
+
+#include "base/error.h"
+#include "session/session.h"
+
+/* The ids of the ADK: "e-" and a UUID. */
+#define MADE_PREFIX "e-"
+enum { MADE_PREFIX_LEN = sizeof MADE_PREFIX - 1 };
+
+static int make_id(ses_store *store, char *id, ses_error *error)
+{
+    int code = ses__store_begin(store, error); /* closing waits for the callbacks that make the id */
+
+    if (code == SES_OK) {
+        memcpy(id, MADE_PREFIX, MADE_PREFIX_LEN);
+        code = ses__store_make_id(store, id + MADE_PREFIX_LEN, error);
+        ses__store_end(store);
+    }
+    return code == SES_OK ? ses__check_id(id, "made", error) : code;
+}
+
+static int begin(ses_session *session, const char *id, ses_error *error)
+{
+    const ses_allocator *allocator = &session->store->allocator;
+    size_t bytes = strlen(id) + 1;
+    char *copy = ses__memory_new(allocator, bytes);
+
+    if (copy) {
+        memcpy(copy, id, bytes);
+        ses__memory_free(allocator, session->invocation);
+        session->invocation = copy;
+        ses__state_clear(&session->state, SCOPE_TEMP);
+    }
+    return copy ? SES_OK : ses__error_nomem(error);
+}
+
+int ses_invocation_begin(ses_session *session, const char *id, ses_error *error)
+{
+    char made[MADE_PREFIX_LEN + SES_ID_MAX + 1];
+    int code = ses__session_enter(session, error);
+
+    if (code == SES_OK && id)
+        code = ses__check_id(id, "invocation", error);
+    else if (code == SES_OK)
+        code = make_id(session->store, made, error);
+    if (code == SES_OK && !(id && session->invocation && strcmp(session->invocation, id) == 0))
+        code = begin(session, id ? id : made, error);
+    return code;
+}
+
+const char *ses_invocation_id(const ses_session *session)
+{
+    const char *id = session->invocation;
+    return id && id[0] ? id : NULL; /* the events without an id share the empty one */
+}
+
+int ses_invocation_end(ses_session *session, ses_error *error)
+{
+    int code = ses__session_enter(session, error);
+
+    if (code == SES_OK) {
+        ses__state_clear(&session->state, SCOPE_TEMP);
+        ses__memory_free(&session->store->allocator, session->invocation);
+        session->invocation = NULL;
+    }
+    return code;
+}

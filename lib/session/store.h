@@ -1,0 +1,57 @@
+/* The store as the public calls see it: what it was given, and the checks that every call begins with. */
+#ifndef SESLITE_SESSION_STORE_H
+#define SESLITE_SESSION_STORE_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "base/argument.h"
+#include "base/clock.h"
+#include "base/common.h"
+#include "model/state.h"
+#include "storage/door.h"
+
+struct ses_store {
+    ses_allocator allocator;
+    atomic_uint references; /* the opener, and every handle made from it */
+    pid_t process;          /* that opened it */
+    atomic_bool closed;
+    pthread_mutex_t lock; /* guards `calls` */
+    pthread_cond_t ended; /* the last of them, after ses_close */
+    unsigned calls;       /* between ses__store_begin and ses__store_end */
+    char *path;
+    struct storage *storage;
+    size_t max_event_bytes;
+    int64_t (*clock)(void *context);
+    void *clock_context;
+    int (*make_id)(void *context, char *id, size_t capacity);
+    void *id_context;
+    struct uuid_source uuids;
+    struct state_seed seed;
+};
+
+/*
+ * Begins a public call: clears the error; MISUSE for NULL, after ses_close, and in a forked child. ses__store_enter is for
+ * calls on handles that only look at their own memory; what reaches the store itself or its storage lies between
+ * ses__store_begin and (only when that succeeded) ses__store_end, and ses_close waits for it.
+ */
+SESLITE_PRIVATE int ses__store_begin(ses_store *store, ses_error *error);
+SESLITE_PRIVATE void ses__store_end(ses_store *store);
+SESLITE_PRIVATE int ses__store_enter(const ses_store *store, ses_error *error);
+SESLITE_PRIVATE void ses__store_retain(ses_store *store);
+SESLITE_PRIVATE void ses__store_release(ses_store *store);
+
+/* By the store's clock, held within the years 0 to 9999. */
+SESLITE_PRIVATE int64_t ses__store_now(const ses_store *store);
+/* An id of the store's making: `id` has room for SES_ID_MAX + 1 bytes. */
+SESLITE_PRIVATE int ses__store_make_id(ses_store *store, char *id, ses_error *error);
+
+SESLITE_PRIVATE int ses__check_key(const ses_key *key, ses_error *error);
+/* A JSON argument, within the store's limit. */
+SESLITE_PRIVATE int ses__check_text(const ses_store *store, const char *text, size_t len, const char *what,
+                                    struct span *span, ses_error *error);
+
+/* For messages: "session app/user/id does not exist". */
+SESLITE_PRIVATE int ses__no_such_session(const char *app, const char *user, const char *id, ses_error *error);
+
+#endif

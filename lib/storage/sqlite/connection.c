@@ -1,0 +1,528 @@
+#include "storage/sqlite/connection.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "storage/sqlite/file.h"
+#include "base/memory.h"
+
+/* --------------------------------------------------------------------------------------------- errors */
+
+static int code_of(int rc)
+{
+    int code;
+    switch (rc & 0xFF) {
+    case SQLITE_NOMEM:
+        code = SES_NOMEM;
+        break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+        code = SES_BUSY;
+        break;
+    case SQLITE_READONLY:
+        code = SES_READONLY;
+        break;
+    case SQLITE_FULL:
+        code = SES_FULL;
+        break;
+    case SQLITE_IOERR:
+    case SQLITE_NOLFS:
+        code = SES_IO;
+        break;
+    case SQLITE_CORRUPT:
+    case SQLITE_CONSTRAINT: /* the library keeps every constraint, so the rows that are there must not */
+        code = SES_CORRUPT;
+        break;
+    case SQLITE_NOTADB:
+        code = SES_NOTASTORE;
+        break;
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+        code = SES_CANTOPEN;
+        break;
+    case SQLITE_TOOBIG:
+        code = SES_LIMIT;
+        break;
+    case SQLITE_INTERRUPT:
+        code = SES_INTERRUPTED;
+        break;
+    default:
+        code = SES_INTERNAL;
+        break;
+    }
+    return code;
+}
+
+/*
+ * A write that failed for want of room, which SQLite does not call FULL: past a limit of the process (RLIMIT_FSIZE) or a
+ * quota. SQLite notes the system's number only for some calls; for a commit it stands in errno alone.
+ */
+static bool has_no_room(int extended)
+{
+    return (extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE) &&
+           (errno == EFBIG || errno == EDQUOT);
+}
+
+int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *error)
+{
+    int code = code_of(rc);
+    int extended = db->handle ? sqlite3_extended_errcode(db->handle) : rc;
+    /* The connection's message is of its latest call; it tells more than the code only if it is of ours. */
+    const char *text = (extended & 0xFF) == (rc & 0xFF) ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc);
+
+    if ((extended & 0xFF) != (rc & 0xFF))
+        extended = rc;
+    if (has_no_room(extended))
+        code = SES_FULL;
+    else if (extended == SQLITE_READONLY_DBMOVED)
+        code = SES_IO;
+    if (code == SES_NOMEM)
+        ses__error_nomem(error);
+    else if (code == SES_BUSY)
+        ses__error_set(error, code, "%s: still locked by another connection after %lld ms (%s: %s)",
+                       db->config->path, (long long)(db->config->busy_timeout_us / 1000), doing, text);
+    else
+        ses__error_set(error, code, "%s: %s failed: %s (SQLite code %d)", db->config->path, doing, text,
+                       extended);
+    if (error)
+        error->sqlite_code = extended;
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------------- waiting */
+
+static void set_interruptible(struct db *db, bool interruptible)
+{
+    (void)pthread_mutex_lock(&db->interrupting);
+    db->interruptible = interruptible;
+    atomic_store(&db->interrupted, false);
+    (void)pthread_mutex_unlock(&db->interrupting);
+}
+
+void ses__connection_start_call(struct db *db, int64_t deadline_us, bool interruptible)
+{
+    db->busy_deadline = deadline_us;
+    set_interruptible(db, interruptible);
+}
+
+void ses__connection_end_call(struct db *db)
+{
+    set_interruptible(db, false);
+}
+
+void ses__connection_interrupt(struct db *db)
+{
+    /* SQLite knows of an interrupt only while a statement runs; the flag covers the time between. Under the lock, so
+     * that both are over when the call is: SQLite's could meet the statement that ends the transaction, or the next
+     * call. */
+    (void)pthread_mutex_lock(&db->interrupting);
+    if (db->interruptible) {
+        atomic_store(&db->interrupted, true);
+        sqlite3_interrupt(db->handle);
+    }
+    (void)pthread_mutex_unlock(&db->interrupting);
+}
+
+void ses__connection_uninterrupt(struct db *db)
+{
+    ses__connection_end_call(db);
+}
+
+static int64_t take_status(struct db *db, int which)
+{
+    int current = 0;
+    int highest = 0;
+    /* Fails only for a number that SQLite does not know: then it counts nothing. */
+    (void)sqlite3_db_status(db->handle, which, &current, &highest, 1);
+    return current;
+}
+
+void ses__connection_count(struct db *db, struct storage_counts *counts)
+{
+    counts->cache_hits += take_status(db, SQLITE_DBSTATUS_CACHE_HIT);
+    counts->cache_misses += take_status(db, SQLITE_DBSTATUS_CACHE_MISS);
+    counts->busy_waits += db->busy_waits;
+    counts->busy_us += db->busy_us;
+    counts->events += db->events;
+    db->busy_waits = 0;
+    db->busy_us = 0;
+    db->events = 0;
+}
+
+bool ses__connection_wait(struct db *db, int tries)
+{
+    /* Short at first, as most waits are for one commit; then so long that waiting costs little, but not so long that
+     * a lock which is left free is missed. */
+    static const int64_t pauses_us[] = {50, 100, 200, 500, CONNECTION_LONGEST_PAUSE_US};
+    const int last = (int)(sizeof pauses_us / sizeof pauses_us[0]) - 1;
+    int64_t left = db->busy_deadline - ses__clock_steady_us();
+    int64_t pause = pauses_us[tries < last ? tries : last];
+
+    if (left > 0) {
+        if (pause > left)
+            pause = left;
+        const struct timespec time = {0, (long)(pause * 1000)};
+        (void)nanosleep(&time, NULL); /* a signal may cut it short: then the next try comes sooner */
+        db->busy_waits++;
+        db->busy_us += pause;
+    }
+    return left > 0;
+}
+
+static int on_busy(void *context, int tries)
+{
+    return ses__connection_wait(context, tries) ? 1 : 0;
+}
+
+/* ---------------------------------------------------------------------------------------- endless work */
+
+enum { WORK_STEPS = 1000000 };
+
+/* Millions of steps that any statement may make, and bytes of the file for each further million: a row takes thirty
+ * bytes or more in the file, and a hundred steps or fewer of a statement. */
+static const int64_t WORK_FREE = 8;
+static const int64_t WORK_BYTES = 128 * 1024;
+
+static int64_t size_of(struct db *db, int which)
+{
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+    bool known = sqlite3_file_control(db->handle, "main", which, &file) == SQLITE_OK && file &&
+                 file->pMethods && file->pMethods->xFileSize(file, &size) == SQLITE_OK;
+    return known ? size : 0;
+}
+
+static int on_work(void *context)
+{
+    struct db *db = context;
+
+    db->work++;
+    if (db->work > WORK_FREE) {
+        int64_t bytes = size_of(db, SQLITE_FCNTL_FILE_POINTER) + size_of(db, SQLITE_FCNTL_JOURNAL_POINTER);
+        db->endless = db->work > WORK_FREE + bytes / WORK_BYTES;
+    }
+    return db->endless ? 1 : 0;
+}
+
+void ses__connection_limit_work(struct db *db)
+{
+    if (!db->config->in_memory) /* that is never anyone else's */
+        sqlite3_progress_handler(db->handle, WORK_STEPS, on_work, db);
+}
+
+static void start_work(struct db *db, bool limited)
+{
+    db->work = limited ? 0 : INT64_MIN;
+    db->endless = false;
+}
+
+/* What SQLite could not do with a statement that is good: the file does not let it. */
+static int tell_failure(struct db *db, int rc, const char *doing, ses_error *error)
+{
+    int code;
+
+    if ((rc & 0xFF) == SQLITE_ERROR || (rc & 0xFF) == SQLITE_SCHEMA)
+        code = ses__error_set(error, SES_CORRUPT, "%s: the schema is not what it should be: %s (%s)",
+                              db->config->path, sqlite3_errmsg(db->handle), doing);
+    else if ((rc & 0xFF) == SQLITE_INTERRUPT && db->endless)
+        code = ses__error_set(error, SES_CORRUPT, "%s: %s met more rows than the file has room for",
+                              db->config->path, doing);
+    else
+        code = ses__connection_error(db, rc, doing, error);
+    if (error && error->sqlite_code == 0)
+        error->sqlite_code = rc;
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------ execution */
+
+int ses__connection_execute(struct db *db, const char *sql, const char *doing, ses_error *error)
+{
+    start_work(db, false);
+    int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, doing, error);
+}
+
+int ses__connection_read_int(struct db *db, const char *sql, int64_t *value, ses_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = SES_OK;
+
+    start_work(db, true);
+    *value = 0;
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_step(statement);
+        if (rc == SQLITE_ROW) {
+            *value = sqlite3_column_int64(statement, 0);
+            rc = SQLITE_DONE;
+        }
+    }
+    if (rc != SQLITE_OK && rc != SQLITE_DONE)
+        code = tell_failure(db, rc, sql, error);
+    (void)sqlite3_finalize(statement); /* repeats the failure of the step, which is told already */
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------------- queries */
+
+static bool is_of_transaction(enum statement_id id)
+{
+    return id == STATEMENT_BEGIN_WRITE || id == STATEMENT_BEGIN_READ || id == STATEMENT_COMMIT ||
+           id == STATEMENT_ROLLBACK;
+}
+
+/* A row as the library writes it is no longer than SQLite allows, unless its texts alone are. */
+static bool is_too_big_itself(const struct query *query)
+{
+    const size_t columns = 4096; /* more than enough for numbers and the row's head */
+    return query->bytes + columns > (size_t)sqlite3_limit(query->db->handle, SQLITE_LIMIT_LENGTH, -1);
+}
+
+static void query_fail(struct query *query, int rc)
+{
+    struct db *db = query->db;
+    const char *name = ses__statement_text(query->id)->name;
+
+    if (query->code == SES_OK && is_of_transaction(query->id))
+        query->code = ses__connection_error(db, rc, name, query->error);
+    else if (query->code == SES_OK)
+        query->code = tell_failure(db, rc, name, query->error);
+    /* The file was a store when it was opened, and a row of a store fits. */
+    if (query->code == SES_NOTASTORE || (query->code == SES_LIMIT && !is_too_big_itself(query))) {
+        query->code = SES_CORRUPT;
+        if (query->error)
+            query->error->code = SES_CORRUPT;
+    }
+}
+
+void ses__query_start(struct query *query, struct db *db, enum statement_id id, ses_error *error)
+{
+    *query =
+        (struct query){.db = db, .statement = db->statements[id], .id = id, .code = SES_OK, .error = error};
+    start_work(db, true);
+    if (UNLIKELY(!query->statement)) {
+        int rc = sqlite3_prepare_v3(db->handle, ses__statement_text(id)->sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                    &query->statement, NULL);
+        if (rc == SQLITE_OK)
+            db->statements[id] = query->statement;
+        else
+            query_fail(query, rc);
+    }
+}
+
+void ses__query_bind_int(struct query *query, int parameter, int64_t value)
+{
+    if (query->code == SES_OK) {
+        int rc = sqlite3_bind_int64(query->statement, parameter, value);
+        if (UNLIKELY(rc != SQLITE_OK))
+            query_fail(query, rc);
+    }
+}
+
+void ses__query_bind_text(struct query *query, int parameter, struct span text)
+{
+    if (query->code == SES_OK) {
+        int rc =
+            sqlite3_bind_text64(query->statement, parameter, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+        query->bytes += text.len;
+        if (UNLIKELY(rc != SQLITE_OK))
+            query_fail(query, rc);
+    }
+}
+
+bool ses__query_row(struct query *query)
+{
+    bool row = false;
+    if (UNLIKELY(atomic_load_explicit(&query->db->interrupted, memory_order_relaxed)))
+        query_fail(query, SQLITE_INTERRUPT);
+    if (query->code == SES_OK) {
+        int rc = sqlite3_step(query->statement);
+        row = rc == SQLITE_ROW;
+        if (UNLIKELY(!row && rc != SQLITE_DONE))
+            query_fail(query, rc);
+    }
+    return row;
+}
+
+int64_t ses__query_int(struct query *query, int column)
+{
+    return sqlite3_column_int64(query->statement, column);
+}
+
+struct span ses__query_text(struct query *query, int column)
+{
+    struct span text = {NULL, 0};
+    text.ptr = (const char *)sqlite3_column_text(query->statement, column);
+    if (text.ptr)
+        text.len = (size_t)sqlite3_column_bytes(query->statement, column);
+    else if (sqlite3_column_type(query->statement, column) != SQLITE_NULL)
+        query_fail(query, SQLITE_NOMEM);
+    return text;
+}
+
+int ses__query_end(struct query *query)
+{
+    if (query->statement) {
+        /* Reset repeats what the step returned, which is told already; bindings borrow the caller's texts. */
+        (void)sqlite3_reset(query->statement);
+        (void)sqlite3_clear_bindings(query->statement);
+    }
+    return query->code;
+}
+
+int ses__query_run(struct db *db, enum statement_id id, ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, id, error);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
+/* ----------------------------------------------------------------------------------- opening, closing */
+
+/* What every connection is told. Settings that belong to the file are the schema's and the writer's. */
+static const char *const SETTINGS = "PRAGMA foreign_keys = ON;"
+                                    "PRAGMA trusted_schema = OFF;"
+                                    "PRAGMA cell_size_check = ON;"
+                                    "PRAGMA fullfsync = ON;"
+                                    "PRAGMA checkpoint_fullfsync = ON;"
+                                    "PRAGMA temp_store = MEMORY;";
+
+static int configure(struct db *db, enum connection_role role, ses_error *error)
+{
+    int rc = sqlite3_extended_result_codes(db->handle, 1);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_busy_handler(db->handle, on_busy, db);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    if (rc == SQLITE_OK) /* the triggers are for other programs; see the schema */
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    if (rc == SQLITE_OK) /* and so are the views: one in place of a table must not be run */
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+
+    int code = rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, "configuring the connection", error);
+    if (code == SES_OK)
+        code = ses__connection_execute(db, SETTINGS, "configuring the connection", error);
+    if (code == SES_OK && role == CONNECTION_READER)
+        code = ses__connection_execute(db, "PRAGMA query_only = ON;", "configuring the connection", error);
+    return code;
+}
+
+/* "file:", the path with every byte escaped that means something in a URI, and "?immutable=1". An absolute path
+ * follows an empty authority, since it may itself begin with two slashes. */
+char *ses__connection_immutable_uri(const ses_allocator *allocator, const char *path)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    struct buffer uri;
+
+    ses__buffer_init(&uri, allocator);
+    ses__buffer_add(&uri, "file://", path[0] == '/' ? 7 : 5);
+    for (const char *p = path; *p; p++) {
+        if (strchr("?#%", *p) || (unsigned char)*p <= 0x20) {
+            const char escape[3] = {'%', hex[(unsigned char)*p >> 4], hex[*p & 15]};
+            ses__buffer_add(&uri, escape, 3);
+        } else {
+            ses__buffer_add(&uri, p, 1);
+        }
+    }
+    ses__buffer_add(&uri, "?immutable=1", 12);
+    if (uri.failed)
+        ses__buffer_free(&uri);
+    return uri.data;
+}
+
+int ses__connection_check_file(const struct db *db, ses_error *error)
+{
+    const struct storage_config *config = db->config;
+    struct file_identity now;
+    int code = SES_OK;
+
+    if (config->identity && !ses__file_identify(config->path, &now))
+        code = ses__error_set(error, SES_IO, "%s: the file was deleted or moved while the store was open",
+                              config->path);
+    else if (config->identity && !ses__file_is_same(now, *config->identity))
+        code = ses__error_set(error, SES_IO, "%s: another file was put in its place while the store was open",
+                              config->path);
+    return code;
+}
+
+/* The path still names the store's file, and the connection is on it. (A file system that cannot tell is taken at its
+ * path's word.) */
+static int check_opened_file(struct db *db, ses_error *error)
+{
+    int moved = 0;
+    int code = ses__connection_check_file(db, error);
+
+    if (code == SES_OK &&
+        sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+        code = ses__error_set(error, SES_IO, "%s: the file was replaced while it was being opened",
+                              db->config->path);
+    return code;
+}
+
+static int open_handle(struct db *db, ses_error *error)
+{
+    const struct storage_config *config = db->config;
+    /* A reader opens for writing too: in WAL mode readers take part in recovery. query_only guards it. */
+    int flags = SQLITE_OPEN_NOMUTEX | (config->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
+    char *uri = NULL;
+
+    if (config->in_memory)
+        flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
+    if (config->immutable) {
+        flags |= SQLITE_OPEN_URI;
+        uri = ses__connection_immutable_uri(config->allocator, config->path);
+        if (!uri)
+            return ses__error_nomem(error);
+    }
+    int rc = sqlite3_open_v2(uri ? uri : config->path, &db->handle, flags, NULL);
+    ses__memory_free(config->allocator, uri);
+    return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, "opening the file", error);
+}
+
+int ses__connection_open(const struct storage_config *config, enum connection_role role, struct db **db,
+                         ses_error *error)
+{
+    struct db *opened = ses__memory_zeroed(config->allocator, sizeof *opened);
+    int code = SES_OK;
+
+    if (!opened || pthread_mutex_init(&opened->interrupting, NULL) != 0) {
+        ses__memory_free(config->allocator, opened);
+        opened = NULL;
+        code = ses__error_nomem(error);
+    }
+    if (code == SES_OK) {
+        opened->config = config;
+        ses__connection_start_call(opened, ses__clock_steady_us() + config->busy_timeout_us, false);
+        code = ses__connection_check_file(opened, error);
+    }
+    if (code == SES_OK)
+        code = open_handle(opened, error);
+    if (code == SES_OK)
+        code = check_opened_file(opened, error);
+    if (code == SES_OK)
+        code = configure(opened, role, error);
+    if (code == SES_OK)
+        ses__connection_limit_work(opened);
+    if (code == SES_OK)
+        *db = opened;
+    else
+        ses__connection_close(opened);
+    return code;
+}
+
+void ses__connection_close(struct db *db)
+{
+    if (db) {
+        for (size_t i = 0; i < STATEMENT_COUNT; i++)
+            (void)sqlite3_finalize(db->statements[i]); /* a failure was told when the statement ran */
+        (void)sqlite3_close_v2(db->handle);            /* cannot fail: no statement is left */
+        (void)pthread_mutex_destroy(&db->interrupting);
+        ses__memory_free(db->config->allocator, db);
+    }
+}

@@ -1,0 +1,100 @@
+/* One SQLite connection: how it is opened, how its statements run, how its failures are told. */
+#ifndef SESLITE_STORAGE_SQLITE_CONNECTION_H
+#define SESLITE_STORAGE_SQLITE_CONNECTION_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#include "base/common.h"
+#include "storage/sqlite/sql_text.h"
+#include "storage/door.h"
+
+struct db {
+    sqlite3 *handle;
+    const struct storage_config *config;
+    int64_t busy_deadline;        /* of the call under way, by the steady clock */
+    pthread_mutex_t interrupting; /* held by who interrupts; guards the next two */
+    bool interruptible;           /* by another thread */
+    atomic_bool interrupted;      /* read without the lock */
+    struct db *next_idle;         /* in the pool of readers */
+    struct db *next_open;
+    int64_t wal_pages;  /* in the write-ahead file, after the last commit of this connection */
+    int64_t busy_waits; /* not yet counted in the storage's */
+    int64_t busy_us;
+    int64_t events;
+    int64_t work; /* of the statement under way, in millions of SQLite's steps */
+    bool endless; /* it was ended because there was no end to it */
+    sqlite3_stmt *statements[STATEMENT_COUNT];
+};
+
+enum connection_role { CONNECTION_WRITER, CONNECTION_READER };
+
+/* A URI by which SQLite takes the file as one that nobody changes: no locks, no log. To be freed with the allocator;
+ * NULL: out of memory. */
+SESLITE_PRIVATE char *ses__connection_immutable_uri(const ses_allocator *allocator, const char *path);
+SESLITE_PRIVATE int ses__connection_open(const struct storage_config *config, enum connection_role role,
+                                         struct db **db, ses_error *error);
+SESLITE_PRIVATE void ses__connection_close(struct db *db);
+/* Is the file still where it was? IO when it was deleted, moved or replaced. */
+SESLITE_PRIVATE int ses__connection_check_file(const struct db *db, ses_error *error);
+/* Around a call that uses the connection: how long it waits for locks, and whether it may be interrupted. */
+SESLITE_PRIVATE void ses__connection_start_call(struct db *db, int64_t deadline_us, bool interruptible);
+SESLITE_PRIVATE void ses__connection_end_call(struct db *db);
+/* From any thread: the call under way fails with INTERRUPTED, if it may be interrupted. */
+SESLITE_PRIVATE void ses__connection_interrupt(struct db *db);
+/* What ends the transaction of an interrupted call must run. Waits for an interrupt that is on its way. */
+SESLITE_PRIVATE void ses__connection_uninterrupt(struct db *db);
+/* Moves what the connection has counted since the last time into the storage's counts. */
+SESLITE_PRIVATE void ses__connection_count(struct db *db, struct storage_counts *counts);
+enum { CONNECTION_LONGEST_PAUSE_US = 1000 };
+/* Sleeps a little, and not longer than that, before another try; false when the time is over. `tries` counts from 0. */
+SESLITE_PRIVATE bool ses__connection_wait(struct db *db, int tries);
+
+/*
+ * Ends statements that make more steps than the file has room for: what a damaged or hostile file keeps going in
+ * circles, inside one step, where no check of ours looks. What ses__connection_execute runs may take as long as it needs.
+ */
+SESLITE_PRIVATE void ses__connection_limit_work(struct db *db);
+
+/* What SQLite's result code means for a caller, told with what was being done. */
+SESLITE_PRIVATE int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *error);
+/* Runs SQL text that yields no rows we look at. */
+SESLITE_PRIVATE int ses__connection_execute(struct db *db, const char *sql, const char *doing,
+                                            ses_error *error);
+/* The first column of the first row; SQL that yields none gives 0. */
+SESLITE_PRIVATE int ses__connection_read_int(struct db *db, const char *sql, int64_t *value,
+                                             ses_error *error);
+
+/*
+ * One run of a prepared statement. The first failure is kept in `code` and makes the rest do nothing, so only
+ * ses__query_end needs looking at. Bound texts must live until then.
+ *
+ *     ses__query_start(&query, db, STATEMENT_X, error);
+ *     ses__query_bind_int(&query, 1, id);
+ *     while (ses__query_row(&query)) ...
+ *     code = ses__query_end(&query);
+ */
+struct query {
+    struct db *db;
+    sqlite3_stmt *statement;
+    enum statement_id id;
+    size_t bytes; /* of the texts that were bound */
+    int code;
+    ses_error *error;
+};
+
+SESLITE_PRIVATE void ses__query_start(struct query *query, struct db *db, enum statement_id id,
+                                      ses_error *error);
+SESLITE_PRIVATE void ses__query_bind_int(struct query *query, int parameter, int64_t value);
+SESLITE_PRIVATE void ses__query_bind_text(struct query *query, int parameter,
+                                          struct span text); /* no text: NULL */
+SESLITE_PRIVATE bool ses__query_row(struct query *query);
+SESLITE_PRIVATE int64_t ses__query_int(struct query *query, int column);
+/* Borrowed until the next row; memory out is kept like any failure. */
+SESLITE_PRIVATE struct span ses__query_text(struct query *query, int column);
+SESLITE_PRIVATE int ses__query_end(struct query *query);
+/* Start, one step, end: for a statement without parameters and rows. */
+SESLITE_PRIVATE int ses__query_run(struct db *db, enum statement_id id, ses_error *error);
+
+#endif

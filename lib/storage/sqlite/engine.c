@@ -1,0 +1,402 @@
+/* Opening, closing and describing; reading and writing are in readers.c and writer.c. */
+#include "storage/door.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "storage/sqlite/file.h"
+#include "base/memory.h"
+#include "storage/sqlite/registry.h"
+#include "storage/sqlite/schema.h"
+#include "storage/sqlite/engine.h"
+
+/* ------------------------------------------------------------------------------------------- opening */
+
+/* Bugs of SQLite that can damage a store. (3.52.0, which has the fix too, was withdrawn.) */
+static const char *known_bugs(int version)
+{
+    bool fixed = version >= 3051003 || (version >= 3050007 && version < 3051000) ||
+                 (version >= 3044006 && version < 3045000);
+    return fixed ? ""
+                 : "WAL-reset (https://www.sqlite.org/wal.html#walresetbug): when two connections checkpoint "
+                   "or "
+                   "write at the very same moment the file can, very rarely, be damaged. Fixed in SQLite "
+                   "3.51.3, 3.50.7 and 3.44.6. In one process a store checkpoints with one connection only";
+}
+
+static int check_sqlite(ses_error *error)
+{
+    int code = SES_OK;
+    /* SQLite does it by itself, unless it was built with SQLITE_OMIT_AUTOINIT. */
+    if (sqlite3_initialize() != SQLITE_OK)
+        code = ses__error_nomem(error);
+    else if (sqlite3_libversion_number() < 3037000)
+        code = ses__error_set(error, SES_MISUSE, "SQLite %s is linked; seslite needs 3.37.0 or newer",
+                              sqlite3_libversion());
+    else if (sqlite3_threadsafe() == 0)
+        code = ses__error_set(error, SES_MISUSE, "the SQLite that is linked was built without thread safety");
+    return code;
+}
+
+/* Looks at the file at `config->path`, which is no link, and makes it where it may. */
+static int check_target(const struct storage_config *config, ses_error *error)
+{
+    enum file_kind kind = FILE_ABSENT;
+    int code = ses__file_look(config->path, &kind, error);
+
+    if (code == SES_OK && ses__registry_is_inherited(config->path))
+        code = ses__error_set(
+            error, SES_MISUSE,
+            "%s: this process was forked while the file was open, and SQLite's locks do not survive that; "
+            "fork before opening, or exec",
+            config->path);
+    if (code == SES_OK)
+        code = ses__file_check_companions(config->allocator, config->path, error);
+    if (code == SES_OK && kind == FILE_ABSENT) {
+        if (config->read_only || config->must_exist)
+            code = ses__error_set(error, SES_NOTFOUND, "%s: there is no such file", config->path);
+        else
+            code = ses__file_create_private(config->allocator, config->path, error);
+    } else if (code == SES_OK && kind == FILE_STUB) {
+        code = ses__error_set(error, SES_NOTASTORE, "%s: this is not an SQLite database", config->path);
+    } else if (code == SES_OK && kind == FILE_FILLED) {
+        code = ses__schema_peek(config, error);
+    }
+    return code;
+}
+
+/* Without a log and a journal, a file that nobody can write is whole, and SQLite needs to make no files beside it. */
+static int check_immutable(struct storage_config *config, ses_error *error)
+{
+    bool log = false;
+    bool journal = false;
+    int code = SES_OK;
+
+    if (!config->read_only || !ses__file_system_is_read_only(config->path))
+        return SES_OK;
+    code = ses__file_has_companion(config->allocator, config->path, "-wal", &log, error);
+    if (code == SES_OK)
+        code = ses__file_has_companion(config->allocator, config->path, "-journal", &journal, error);
+    config->immutable = code == SES_OK && !log && !journal;
+    return code;
+}
+
+/* Makes sure of the file, and of every later connection being on this very one. */
+static int settle_file(struct storage *storage, ses_error *error)
+{
+    struct storage_config *config = &storage->config;
+    char *target = NULL;
+    int code = ses__file_follow_links(config->allocator, storage->given_path, &target, error);
+
+    config->path = target;
+    if (code == SES_OK)
+        code = check_target(config, error);
+    if (code == SES_OK)
+        code = ses__file_resolve(config->allocator, target, &storage->path, error);
+    ses__memory_free(config->allocator, target);
+    config->path = storage->path;
+    if (code == SES_OK && !ses__file_identify(config->path, &storage->identity))
+        code =
+            ses__error_set(error, SES_IO, "%s: the file was deleted while it was being opened", config->path);
+    config->identity = &storage->identity;
+    return code == SES_OK ? check_immutable(config, error) : code;
+}
+
+/* Asks for a journal mode until it is granted, the time is over, or SQLite keeps another: that is told. */
+static int ask_journal_mode(struct db *db, const char *sql, char mode[16], ses_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc;
+    int tries = 0;
+
+    mode[0] = '\0';
+    do {
+        rc = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+        if (rc == SQLITE_OK) {
+            rc = sqlite3_step(statement);
+            const unsigned char *text = rc == SQLITE_ROW ? sqlite3_column_text(statement, 0) : NULL;
+            if (text)
+                (void)strncpy(mode, (const char *)text, 15);
+            mode[15] = '\0';
+            if (rc == SQLITE_ROW)
+                rc = text ? SQLITE_OK : SQLITE_NOMEM;
+            else if (rc == SQLITE_DONE)
+                rc = SQLITE_OK;
+        }
+        (void)sqlite3_finalize(statement); /* repeats the failure of the step */
+        statement = NULL;
+    } while ((rc & 0xFF) == SQLITE_BUSY && ses__connection_wait(db, tries++));
+    return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, "setting the journal mode", error);
+}
+
+static int set_journal(struct storage *storage, ses_error *error)
+{
+    const struct storage_config *config = &storage->config;
+    bool remote =
+        config->journal == SES_JOURNAL_AUTO && !config->in_memory && ses__file_is_remote(config->path);
+    bool want_wal = config->journal != SES_JOURNAL_ROLLBACK && !remote;
+    const char *sql = config->read_only || config->in_memory ? "PRAGMA journal_mode"
+                      : want_wal                             ? "PRAGMA journal_mode = WAL"
+                                                             : "PRAGMA journal_mode = DELETE";
+    int code = ask_journal_mode(storage->writer.db, sql, storage->journal_mode, error);
+
+    storage->journal_reason = "";
+    if (strcmp(storage->journal_mode, "wal") != 0) {
+        if (config->in_memory)
+            storage->journal_reason = "the store is in memory";
+        else if (remote)
+            storage->journal_reason =
+                "the file is on a network or virtual file system, where WAL is not safe";
+        else if (!want_wal)
+            storage->journal_reason = "a rollback journal was asked for";
+        else
+            storage->journal_reason = "SQLite does not use WAL here";
+    }
+    return code;
+}
+
+static int set_durability(struct storage *storage, ses_error *error)
+{
+    /* With a rollback journal FULL can still lose the last commit with the power, and NORMAL the whole file: EXTRA
+     * can neither (https://www.sqlite.org/pragma.html#pragma_synchronous). */
+    bool wal = strcmp(storage->journal_mode, "wal") == 0;
+    bool normal = storage->config.synchronous == SES_SYNC_NORMAL;
+    const char *sql = !wal     ? "PRAGMA synchronous = EXTRA"
+                      : normal ? "PRAGMA synchronous = NORMAL"
+                               : "PRAGMA synchronous = FULL";
+    int code = ses__connection_execute(storage->writer.db, sql, "setting the durability", error);
+
+    if (code == SES_OK) /* the write-ahead file gives back what a rare large transaction made of it */
+        code = ses__connection_execute(storage->writer.db, "PRAGMA journal_size_limit = 16777216",
+                                       "setting up the writer", error);
+    return code;
+}
+
+/* A store that only may be read: is it one that this library can read as it is? */
+static int check_read_only(struct storage *storage, ses_error *error)
+{
+    const char *path = storage->config.path;
+    int version = 0;
+    int code = ses__schema_version(storage->writer.db, &version, error);
+
+    if (code == SES_CANTOPEN || code == SES_READONLY)
+        code = ses__error_set(
+            error, SES_CANTOPEN,
+            "%s: SQLite needs to make files beside a store with a write-ahead log, even to read it: "
+            "make the folder writable, or copy the file (and its -wal file) to one that is",
+            path);
+    else if (code == SES_OK && version < ses__schema_latest())
+        code = ses__error_set(
+            error, SES_READONLY,
+            "%s: the store has schema version %d and must be brought to %d first: open it once for "
+            "writing",
+            path, version, ses__schema_latest());
+    return code;
+}
+
+static int open_writer(struct storage *storage, ses_error *error)
+{
+    bool read_only = storage->config.read_only;
+    int code = ses__connection_open(&storage->config, CONNECTION_WRITER, &storage->writer.db, error);
+
+    if (code == SES_OK)
+        code = read_only ? check_read_only(storage, error) : ses__schema_migrate(storage->writer.db, error);
+    if (code == SES_OK)
+        code = ses__schema_check(storage->writer.db, error);
+    if (code == SES_OK)
+        code = set_journal(storage, error);
+    if (code == SES_OK && !read_only)
+        code = set_durability(storage, error);
+    if (code == SES_OK)
+        code = ses__checkpoint_setup(storage, error);
+    return code;
+}
+
+bool ses__condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    bool ok = pthread_condattr_init(&attributes) == 0;
+    if (ok) {
+#if !defined(__APPLE__) /* which has no such clock for conditions: waits follow the wall clock there */
+        ok = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0;
+#endif
+        ok = ok && pthread_cond_init(condition, &attributes) == 0;
+        (void)pthread_condattr_destroy(&attributes);
+    }
+    return ok;
+}
+
+bool ses__condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_us)
+{
+    bool in_time = true;
+
+    if (deadline_us == INT64_MAX) {
+        (void)pthread_cond_wait(condition, lock);
+    } else {
+        struct timespec deadline;
+        int64_t at = deadline_us;
+#if defined(__APPLE__)
+        at += ses__clock_wall_us(NULL) - ses__clock_steady_us();
+#endif
+        deadline.tv_sec = (time_t)(at / 1000000);
+        deadline.tv_nsec = (long)(at % 1000000 * 1000);
+        in_time =
+            pthread_cond_timedwait(condition, lock, &deadline) == 0 || ses__clock_steady_us() < deadline_us;
+    }
+    return in_time;
+}
+
+static bool init_locks(struct storage *storage)
+{
+    bool lock = pthread_mutex_init(&storage->lock, NULL) == 0;
+    bool given_back = lock && ses__condition_init(&storage->readers.given_back);
+    bool company = given_back && ses__condition_init(&storage->writer.company);
+    bool wake = company && ses__condition_init(&storage->checkpointer.wake);
+
+    if (!wake && company)
+        (void)pthread_cond_destroy(&storage->writer.company);
+    if (!wake && given_back)
+        (void)pthread_cond_destroy(&storage->readers.given_back);
+    if (!wake && lock)
+        (void)pthread_mutex_destroy(&storage->lock);
+    return wake;
+}
+
+static int storage_new(const struct storage_config *config, struct storage **storage, ses_error *error)
+{
+    struct storage *fresh = ses__memory_zeroed(config->allocator, sizeof *fresh);
+
+    if (!fresh || !init_locks(fresh)) {
+        ses__memory_free(config->allocator, fresh);
+        return ses__error_nomem(error);
+    }
+    fresh->config = *config;
+    fresh->given_path = config->path;
+    fresh->registry_entry = REGISTRY_NO_ENTRY;
+    *storage = fresh;
+    return SES_OK;
+}
+
+int ses__storage_open(const struct storage_config *config, struct storage **storage, ses_error *error)
+{
+    struct storage *opened = NULL;
+    int code = check_sqlite(error);
+
+    *storage = NULL;
+    if (code == SES_OK)
+        code = storage_new(config, &opened, error);
+    if (code == SES_OK && !config->in_memory) {
+        code = settle_file(opened, error);
+        if (code == SES_OK)
+            opened->registry_entry = ses__registry_add(opened->config.path);
+    }
+    if (code == SES_OK)
+        code = open_writer(opened, error);
+    if (code == SES_OK)
+        *storage = opened;
+    else
+        ses__storage_free(opened);
+    return code;
+}
+
+/* --------------------------------------------------------------------------------------------- calls */
+
+int ses__refuse_busy(const struct storage *storage, const char *what, ses_error *error)
+{
+    return ses__error_set(error, SES_BUSY, "%s: waited %lld ms for %s in use by other threads",
+                          storage->config.path, (long long)(storage->config.busy_timeout_us / 1000), what);
+}
+
+int ses__storage_write(struct storage *storage, storage_job *job, void *context, size_t bytes,
+                       ses_error *error)
+{
+    int result;
+
+    if (storage->config.read_only)
+        result =
+            ses__error_set(error, SES_READONLY, "%s: the store was opened read-only", storage->config.path);
+    else
+        result = ses__writer_run(storage, job, context, bytes, false, error);
+    return result;
+}
+
+int ses__storage_read(struct storage *storage, storage_job *job, void *context, ses_error *error)
+{
+    int result;
+
+    /* A store in memory is seen by one connection only. */
+    if (storage->config.in_memory)
+        result = ses__writer_run(storage, job, context, 0, true, error);
+    else
+        result = ses__readers_run(storage, job, context, error);
+    return result;
+}
+
+void ses__storage_interrupt(struct storage *storage)
+{
+    (void)pthread_mutex_lock(&storage->lock);
+    for (struct db *reader = storage->readers.all; reader; reader = reader->next_open)
+        ses__connection_interrupt(reader);
+    ses__connection_interrupt(storage->writer.db);
+    (void)pthread_mutex_unlock(&storage->lock);
+}
+
+/* ------------------------------------------------------------------------------------ ending, telling */
+
+void ses__storage_close(struct storage *storage)
+{
+    ses__checkpoint_stop(storage);
+    ses__readers_close(storage);
+    ses__connection_close(storage->writer.db); /* the last: it is the one that checkpoints */
+    storage->writer.db = NULL;
+    ses__registry_remove(storage->registry_entry);
+    storage->registry_entry = REGISTRY_NO_ENTRY;
+}
+
+void ses__storage_free(struct storage *storage)
+{
+    if (storage) {
+        ses__storage_close(storage);
+        (void)pthread_cond_destroy(&storage->checkpointer.wake);
+        (void)pthread_cond_destroy(&storage->writer.company);
+        (void)pthread_cond_destroy(&storage->readers.given_back);
+        (void)pthread_mutex_destroy(&storage->lock);
+        ses__memory_free(storage->config.allocator, storage->path);
+        ses__memory_free(storage->config.allocator, storage);
+    }
+}
+
+void ses__storage_describe(const struct storage *storage, ses_info *info)
+{
+    info->path = storage->given_path;
+    info->journal_mode = storage->journal_mode;
+    info->journal_reason = storage->journal_reason;
+    info->schema_version = ses__schema_latest();
+    info->read_only = storage->config.read_only;
+    info->sqlite_version = sqlite3_libversion();
+    info->sqlite_bugs = known_bugs(sqlite3_libversion_number());
+}
+
+static int64_t file_size(const struct storage *storage, const char *suffix)
+{
+    char path[4096];
+    struct stat status;
+    int len = snprintf(path, sizeof path, "%s%s", storage->config.path, suffix);
+    bool there =
+        !storage->config.in_memory && len > 0 && (size_t)len < sizeof path && stat(path, &status) == 0;
+    return there ? (int64_t)status.st_size : 0;
+}
+
+void ses__storage_statistics(struct storage *storage, struct storage_counts *counts)
+{
+    (void)pthread_mutex_lock(&storage->lock);
+    *counts = storage->counts;
+    counts->readers_open = storage->readers.open;
+    counts->readers_in_use = storage->readers.in_use;
+    (void)pthread_mutex_unlock(&storage->lock);
+    counts->file_bytes = file_size(storage, "");
+    counts->wal_bytes = file_size(storage, "-wal");
+}

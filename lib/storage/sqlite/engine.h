@@ -1,0 +1,113 @@
+/* The storage layer's own view of itself: one connection that writes, a pool of connections that read. */
+#ifndef SESLITE_STORAGE_SQLITE_ENGINE_H
+#define SESLITE_STORAGE_SQLITE_ENGINE_H
+
+#include <pthread.h>
+
+#include "storage/sqlite/connection.h"
+#include "storage/sqlite/file.h"
+#include "storage/door.h"
+
+struct pending; /* a job that waits for the writer; see writer.c */
+
+/* Guarded by the storage's lock, but for `db`, which is used by whoever holds the turn. */
+struct writer {
+    struct db *db;
+    bool taken;            /* somebody has the turn, or it was handed to somebody who has not woken yet */
+    struct pending *first; /* who waits, in the order they came */
+    struct pending *last;
+    size_t queued;
+    size_t awaited;               /* the leader waits for so many in the queue; 0: for none */
+    pthread_cond_t company;       /* so many have come */
+    size_t last_group;            /* jobs in the last commit */
+    int64_t commit_us;            /* how long it had the lock, its jobs included */
+    int64_t last_commit_us;       /* when it ended, by the steady clock */
+    int64_t kept_since_us;        /* other processes have had no chance to take the lock since then */
+    int64_t give_way_interval_us; /* and after so long they are given one */
+};
+
+struct readers {
+    pthread_cond_t given_back;
+    struct db *idle;
+    struct db *all;
+    unsigned open;
+    unsigned in_use;
+    int64_t looked_us; /* when the file was last looked at for a read, by the steady clock */
+};
+
+/* Copies pages from the write-ahead file into the database; see checkpoint.c. */
+struct checkpointer {
+    pthread_t thread;
+    pthread_cond_t wake;
+    bool started;  /* the thread runs */
+    bool has_turn; /* the writer was handed to it */
+    bool due;
+    bool stops;
+    int64_t due_pages; /* the length of the write-ahead file from which a checkpoint is due */
+};
+
+struct storage {
+    struct storage_config config;
+    const char *given_path; /* the caller's */
+    char *path;             /* the config's */
+    struct file_identity identity;
+    char journal_mode[16];
+    const char *journal_reason;
+    int registry_entry;   /* of the file */
+    pthread_mutex_t lock; /* guards everything below it */
+    struct writer writer;
+    struct readers readers;
+    struct checkpointer checkpointer;
+    struct storage_counts counts;
+};
+
+/* ---- storage.c */
+
+/* A condition whose waits follow the steady clock. */
+SESLITE_PRIVATE bool ses__condition_init(pthread_cond_t *condition);
+/* With the lock held: waits for the condition; false when the deadline (steady clock) has passed. */
+SESLITE_PRIVATE bool ses__condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                                         int64_t deadline_us);
+SESLITE_PRIVATE int ses__refuse_busy(const struct storage *storage, const char *what, ses_error *error);
+
+/* ---- transaction.c */
+
+SESLITE_PRIVATE int ses__transaction_begin(struct db *db, enum statement_id how, ses_error *error);
+SESLITE_PRIVATE int ses__transaction_commit(struct db *db, ses_error *error);
+SESLITE_PRIVATE void ses__transaction_roll_back(struct db *db);
+/* Begins, runs the job, and commits or rolls back. */
+SESLITE_PRIVATE int ses__transaction_run(struct db *db, enum statement_id how, storage_job *job,
+                                         void *context, ses_error *error);
+
+/* ---- writer.c */
+
+/* Queues the job, and returns when it was committed, alone or with others, or has failed. */
+SESLITE_PRIVATE int ses__writer_run(struct storage *storage, storage_job *job, void *context, size_t bytes,
+                                    bool interruptible, ses_error *error);
+/* With the lock held, by whoever has the turn: hands it on. */
+SESLITE_PRIVATE void ses__writer_hand_on(struct storage *storage);
+
+/* ---- ses__give_way.c: by whoever has the turn */
+
+/* Before a transaction: leaves the lock free for a moment, when it is time to. */
+SESLITE_PRIVATE void ses__give_way(struct writer *writer);
+/* After one had to wait: other processes write to the file, too. */
+SESLITE_PRIVATE void ses__give_way_others_seen(struct writer *writer);
+
+/* ---- readers.c */
+
+SESLITE_PRIVATE int ses__readers_run(struct storage *storage, storage_job *job, void *context,
+                                     ses_error *error);
+SESLITE_PRIVATE void ses__readers_close(struct storage *storage);
+
+/* ---- checkpoint.c */
+
+SESLITE_PRIVATE int ses__checkpoint_setup(struct storage *storage, ses_error *error);
+/* With the lock held, after a commit: is one due? */
+SESLITE_PRIVATE void ses__checkpoint_note(struct storage *storage);
+/* With the lock held: the turn goes to the checkpointer if it is waiting for it. */
+SESLITE_PRIVATE bool ses__checkpoint_take_turn(struct storage *storage);
+/* Ends the thread. Without the lock. */
+SESLITE_PRIVATE void ses__checkpoint_stop(struct storage *storage);
+
+#endif

@@ -1,0 +1,46 @@
+/* The file system around a store: is the file there, may WAL be used on it, making it private. */
+#ifndef SESLITE_STORAGE_SQLITE_FILE_H
+#define SESLITE_STORAGE_SQLITE_FILE_H
+
+#include <sys/types.h>
+
+#include "base/common.h"
+
+enum file_kind { FILE_ABSENT, FILE_EMPTY, FILE_STUB /* too short for SQLite */, FILE_FILLED };
+
+/* CANTOPEN for a directory, a device, or a path that cannot be looked up. */
+SESLITE_PRIVATE int ses__file_look(const char *path, enum file_kind *kind, ses_error *error);
+/* Is there a file with something in it beside it, whose name goes on with `suffix`? NOMEM. */
+SESLITE_PRIVATE int ses__file_has_companion(const ses_allocator *allocator, const char *path,
+                                            const char *suffix, bool *has, ses_error *error);
+/* The path of what symbolic links at `path` lead to in the end, there or not: SQLite puts its journals beside that,
+ * and makes that. To be freed with the allocator. NOMEM. */
+SESLITE_PRIVATE int ses__file_follow_links(const ses_allocator *allocator, const char *path, char **followed,
+                                           ses_error *error);
+/* Makes an empty file that only its owner may read and write; fine when somebody else just made one. */
+SESLITE_PRIVATE int ses__file_create_private(const ses_allocator *allocator, const char *path,
+                                             ses_error *error);
+/* The absolute path of a file that exists, without links: the same file whatever becomes of the working directory and
+ * of links later. To be freed with the allocator. CANTOPEN, NOMEM. */
+SESLITE_PRIVATE int ses__file_resolve(const ses_allocator *allocator, const char *path, char **resolved,
+                                      ses_error *error);
+/* SQLite opens its journals and waits: for ever, if one is a pipe without a writer. CANTOPEN names it. */
+SESLITE_PRIVATE int ses__file_check_companions(const ses_allocator *allocator, const char *path,
+                                               ses_error *error);
+
+/* Which file it is, whatever its path. */
+struct file_identity {
+    dev_t device;
+    ino_t inode;
+};
+/* False when there is no such file. */
+SESLITE_PRIVATE bool ses__file_identify(const char *path, struct file_identity *identity);
+SESLITE_PRIVATE bool ses__file_is_same(struct file_identity left, struct file_identity right);
+
+/* True when nothing can be written there, by anyone. */
+SESLITE_PRIVATE bool ses__file_system_is_read_only(const char *path);
+/* True when the file lies on a network or virtual file system, where WAL's shared memory does not work
+ * (https://www.sqlite.org/wal.html, "Disadvantages"). */
+SESLITE_PRIVATE bool ses__file_is_remote(const char *path);
+
+#endif

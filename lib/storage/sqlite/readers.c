@@ -1,0 +1,117 @@
+/* The pool of reading connections: opened when first needed, up to a limit, and kept. */
+#include "base/clock.h"
+#include "base/error.h"
+#include "storage/sqlite/engine.h"
+
+static const int64_t LOOK_INTERVAL_US = 1000000;
+
+/* With the lock held. An idle one, or (then *db is NULL) the right to open one. */
+static int reserve(struct storage *storage, struct db **db, int64_t deadline, ses_error *error)
+{
+    struct readers *readers = &storage->readers;
+    unsigned most = storage->config.max_readers;
+    bool in_time = true;
+    int code = SES_OK;
+
+    while (!readers->idle && readers->open >= most && in_time) {
+        storage->counts.reader_waits++;
+        in_time = ses__condition_wait(&readers->given_back, &storage->lock, deadline);
+    }
+    *db = readers->idle;
+    if (*db) {
+        readers->idle = (*db)->next_idle;
+        readers->in_use++;
+    } else if (readers->open < most) {
+        readers->open++;
+        readers->in_use++;
+    } else {
+        code = ses__refuse_busy(storage, "a reading connection, all", error);
+    }
+    return code;
+}
+
+/* With the lock held. `db` NULL: the one that was reserved could not be opened. */
+static void give_back(struct storage *storage, struct db *db)
+{
+    struct readers *readers = &storage->readers;
+
+    readers->in_use--;
+    if (db) {
+        db->next_idle = readers->idle;
+        readers->idle = db;
+        ses__connection_count(db, &storage->counts);
+    } else {
+        readers->open--;
+    }
+    (void)pthread_cond_signal(&readers->given_back);
+}
+
+static int open_reserved(struct storage *storage, struct db **db, ses_error *error)
+{
+    int code = ses__connection_open(&storage->config, CONNECTION_READER, db, error);
+
+    (void)pthread_mutex_lock(&storage->lock);
+    if (code == SES_OK) {
+        (*db)->next_open = storage->readers.all;
+        storage->readers.all = *db;
+    } else {
+        give_back(storage, NULL);
+    }
+    (void)pthread_mutex_unlock(&storage->lock);
+    return code;
+}
+
+/* With the lock held: is it time to look whether the file is still in its place? */
+static bool must_look(struct readers *readers)
+{
+    int64_t now = ses__clock_steady_us();
+    bool due = now - readers->looked_us >= LOOK_INTERVAL_US;
+
+    if (due)
+        readers->looked_us = now;
+    return due;
+}
+
+int ses__readers_run(struct storage *storage, storage_job *job, void *context, ses_error *error)
+{
+    int64_t deadline = ses__clock_steady_us() + storage->config.busy_timeout_us;
+    struct db *db = NULL;
+
+    (void)pthread_mutex_lock(&storage->lock);
+    storage->counts.reads++;
+    int result = reserve(storage, &db, deadline, error);
+    bool looks = must_look(&storage->readers);
+    if (db)
+        ses__connection_start_call(db, deadline, true);
+    (void)pthread_mutex_unlock(&storage->lock);
+
+    if (result == SES_OK && !db) {
+        result = open_reserved(storage, &db, error);
+        if (result == SES_OK)
+            ses__connection_start_call(db, deadline, true);
+    }
+    if (result == SES_OK) {
+        if (looks)
+            result = ses__connection_check_file(db, error);
+        if (result == SES_OK)
+            result = ses__transaction_run(db, STATEMENT_BEGIN_READ, job, context, error);
+        (void)pthread_mutex_lock(&storage->lock);
+        ses__connection_end_call(db);
+        give_back(storage, db);
+        (void)pthread_mutex_unlock(&storage->lock);
+    }
+    return result;
+}
+
+void ses__readers_close(struct storage *storage)
+{
+    struct db *reader = storage->readers.all;
+    while (reader) {
+        struct db *next = reader->next_open;
+        ses__connection_close(reader);
+        reader = next;
+    }
+    storage->readers.all = NULL;
+    storage->readers.idle = NULL;
+    storage->readers.open = 0;
+}

@@ -1,0 +1,18 @@
+/* The schema of a file: what it is, and bringing it up to date with the scripts of sql/. */
+#ifndef SESLITE_STORAGE_SQLITE_SCHEMA_H
+#define SESLITE_STORAGE_SQLITE_SCHEMA_H
+
+#include "storage/sqlite/connection.h"
+
+/* The version this library works with: that of its last script. */
+SESLITE_PRIVATE int ses__schema_latest(void);
+/* Looks at a file that is not empty without leaving a trace: NOTASTORE, TOONEW, or 0 when it may be opened. */
+SESLITE_PRIVATE int ses__schema_peek(const struct storage_config *config, ses_error *error);
+/* Through an open connection: the version, 0 for an empty file. NOTASTORE, TOONEW. */
+SESLITE_PRIVATE int ses__schema_version(struct db *db, int *version, ses_error *error);
+/* Runs the scripts that are missing, each in one transaction. Others may be doing the same. */
+SESLITE_PRIVATE int ses__schema_migrate(struct db *db, ses_error *error);
+/* At the latest version: is the schema what the scripts made? CORRUPT names what is missing or was changed. */
+SESLITE_PRIVATE int ses__schema_check(struct db *db, ses_error *error);
+
+#endif

@@ -1,0 +1,24 @@
+/* The texts of sql/, as tools/embed.awk puts them into the library. */
+#ifndef SESLITE_STORAGE_SQLITE_SQL_TEXT_H
+#define SESLITE_STORAGE_SQLITE_SQL_TEXT_H
+
+#include "base/common.h"
+#include "statement_ids.h"
+
+struct statement_text {
+    const char *name;
+    const char *sql;
+};
+
+/* Brings a file from version `version - 1` to `version`. */
+struct schema_script {
+    int version;
+    const char *name; /* of the file in sql/ */
+    const char *sql;
+};
+
+SESLITE_PRIVATE const struct statement_text *ses__statement_text(enum statement_id id);
+SESLITE_PRIVATE size_t ses__schema_script_count(void);
+SESLITE_PRIVATE const struct schema_script *ses__schema_script(size_t index); /* in ascending order */
+
+#endif

@@ -1,0 +1,424 @@
+/*
+ * Group commit. Whoever comes to an idle writer leads: begins a transaction, runs its own job, then the jobs
+ * of all who wait, and commits once for all of them. Then the turn goes to the first who came meanwhile.
+ */
+#include "base/clock.h"
+#include "base/error.h"
+#include "storage/sqlite/engine.h"
+
+/* A commit takes no more jobs, and no more bytes, so that nobody waits for an endless one. */
+enum { GROUP_JOBS = 64 };
+static const size_t GROUP_BYTES = (size_t)4 << 20;
+
+/* A leader whose own job is done may lead on for so long, if that is enough for another commit: where commits are
+ * fast, waking another thread to lead would take longer than the commit. */
+static const int64_t LEAD_ON_US = 300;
+
+/*
+ * The threads of a shared commit come back with their next job moments after it. Where commits are slow, the
+ * next leader gives them a tenth of a commit's time to join, up to so long; after a commit that was not shared,
+ * or where the wait would be shorter than waking up takes, it waits for nobody.
+ */
+static const int64_t COMPANY_LEAST_US = 50;
+static const int64_t COMPANY_MOST_US = 500;
+
+enum signal { SIGNAL_NONE, SIGNAL_LEAD, SIGNAL_DONE };
+
+struct pending {
+    storage_job *job;
+    void *context;
+    size_t bytes;
+    bool interruptible;
+    int64_t deadline; /* of waiting, by the steady clock */
+    ses_error *error;
+    int result;
+    bool settled;         /* it has failed, whatever becomes of the others in the group */
+    bool queued;          /* guarded by the storage's lock, as is `next` */
+    struct pending *next; /* in the queue, then in the group */
+    pthread_mutex_t
+        lock; /* guards what follows: a thread that is woken need not wait for the storage's lock */
+    pthread_cond_t wake;
+    enum signal signal;
+};
+
+/* -------------------------------------------------------------------------------------------- signals */
+
+static void notify(struct pending *pending, enum signal signal)
+{
+    (void)pthread_mutex_lock(&pending->lock);
+    pending->signal = signal;
+    (void)pthread_cond_signal(&pending->wake);
+    (void)pthread_mutex_unlock(&pending->lock);
+}
+
+/* SIGNAL_NONE when the deadline has passed. */
+static enum signal await(struct pending *pending, int64_t deadline)
+{
+    bool in_time = true;
+
+    (void)pthread_mutex_lock(&pending->lock);
+    while (pending->signal == SIGNAL_NONE && in_time)
+        in_time = ses__condition_wait(&pending->wake, &pending->lock, deadline);
+    enum signal signal = pending->signal;
+    (void)pthread_mutex_unlock(&pending->lock);
+    return signal;
+}
+
+static bool pending_init(struct pending *pending)
+{
+    bool ok = pthread_mutex_init(&pending->lock, NULL) == 0;
+    if (ok && !ses__condition_init(&pending->wake)) {
+        (void)pthread_mutex_destroy(&pending->lock);
+        ok = false;
+    }
+    return ok;
+}
+
+static void pending_free(struct pending *pending)
+{
+    (void)pthread_cond_destroy(&pending->wake);
+    (void)pthread_mutex_destroy(&pending->lock);
+}
+
+/* ---------------------------------------------------------------------------------------------- queue */
+
+static void queue_add(struct writer *writer, struct pending *pending)
+{
+    if (writer->last)
+        writer->last->next = pending;
+    else
+        writer->first = pending;
+    writer->last = pending;
+    pending->queued = true;
+    writer->queued++;
+    if (writer->queued == writer->awaited)
+        (void)pthread_cond_signal(&writer->company);
+}
+
+static void queue_remove(struct writer *writer, struct pending *pending)
+{
+    struct pending *before = NULL;
+    for (struct pending *at = writer->first; at != pending; at = at->next)
+        before = at;
+    if (before)
+        before->next = pending->next;
+    else
+        writer->first = pending->next;
+    if (writer->last == pending)
+        writer->last = before;
+    pending->next = NULL;
+    pending->queued = false;
+    writer->queued--;
+}
+
+static struct pending *queue_take_first(struct writer *writer)
+{
+    struct pending *first = writer->first;
+    if (first)
+        queue_remove(writer, first);
+    return first;
+}
+
+void ses__writer_hand_on(struct storage *storage)
+{
+    struct writer *writer = &storage->writer;
+
+    writer->taken = ses__checkpoint_take_turn(storage);
+    if (!writer->taken && writer->first) {
+        writer->taken = true;
+        notify(queue_take_first(writer), SIGNAL_LEAD);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- group */
+
+/* The jobs of one transaction, in the order they ran. */
+struct group {
+    struct pending *first;
+    struct pending *last;
+    size_t count;
+    size_t bytes;
+    int64_t begun_us; /* when its transaction had the lock, by the steady clock */
+    size_t tentative; /* jobs that have succeeded, should the commit do so */
+    size_t reads;     /* jobs that only read: those of a store in memory */
+};
+
+static void group_add(struct group *group, struct pending *pending)
+{
+    if (group->last)
+        group->last->next = pending;
+    else
+        group->first = pending;
+    group->last = pending;
+    group->count++;
+    group->reads += pending->interruptible ? 1 : 0;
+    group->bytes += pending->bytes;
+}
+
+/*
+ * False when the job has failed and left something to undo: most fail before they write. What failed after others
+ * had written may have failed because of that (EXISTS, STALE): it is settled only when theirs is.
+ */
+static bool run_pending(struct db *db, struct group *group, struct pending *pending)
+{
+    int changes = sqlite3_total_changes(db->handle);
+    int64_t events = db->events;
+    bool good = true;
+
+    ses__connection_start_call(db, pending->deadline, pending->interruptible);
+    pending->result = pending->job(db, pending->context, pending->error);
+    ses__connection_end_call(db);
+    if (pending->result >= 0) {
+        group->tentative++;
+    } else {
+        db->events = events;
+        good = sqlite3_total_changes(db->handle) == changes && !sqlite3_get_autocommit(db->handle);
+        pending->settled = !good || group->tentative == 0;
+    }
+    return good;
+}
+
+/* The transaction cannot go on, or did not commit: nothing of the group is stored. */
+static void fail_all(struct group *group, int code, const ses_error *failure)
+{
+    for (struct pending *pending = group->first; pending; pending = pending->next) {
+        if (!pending->settled) {
+            pending->result = code;
+            if (pending->error)
+                *pending->error = *failure;
+        }
+    }
+    group->tentative = 0;
+}
+
+/*
+ * One member has failed and left something to undo. Everything is rolled back, and who is not settled runs again,
+ * in a transaction without it; which comes to an end, as each time there are fewer. False when that transaction could
+ * not be begun: then all have failed, and there is none.
+ */
+static bool run_again(struct db *db, struct group *group)
+{
+    bool good = false;
+    bool begun = false;
+
+    while (!good) {
+        ses_error failure;
+        ses__transaction_roll_back(db);
+        db->events = 0;
+        group->tentative = 0;
+        int code = ses__transaction_begin(db, STATEMENT_BEGIN_WRITE, &failure);
+        begun = code == SES_OK;
+        good = true;
+        if (!begun)
+            fail_all(group, code, &failure);
+        for (struct pending *pending = group->first; pending && good && begun; pending = pending->next) {
+            if (!pending->settled) {
+                ses__error_clear(pending->error); /* of an earlier run */
+                good = run_pending(db, group, pending);
+            }
+        }
+    }
+    return begun;
+}
+
+/* With the lock held: lets those who shared the last commit come back, where that is worth it. */
+static void await_company(struct storage *storage, const struct group *group)
+{
+    struct writer *writer = &storage->writer;
+    int64_t patience = writer->commit_us / 10;
+
+    if (patience > COMPANY_MOST_US)
+        patience = COMPANY_MOST_US;
+    if (patience >= COMPANY_LEAST_US && group->count + writer->queued < writer->last_group) {
+        int64_t deadline = writer->last_commit_us + patience;
+        writer->awaited = writer->last_group - group->count;
+        while (writer->queued < writer->awaited && ses__clock_steady_us() < deadline)
+            (void)ses__condition_wait(&writer->company, &storage->lock, deadline);
+        writer->awaited = 0;
+    }
+}
+
+/* The next who waits, while the group has room. */
+static struct pending *take_next(struct storage *storage, const struct group *group)
+{
+    struct pending *next = NULL;
+
+    if (group->count < GROUP_JOBS && group->bytes < GROUP_BYTES) {
+        (void)pthread_mutex_lock(&storage->lock);
+        if (!storage->writer.first)
+            await_company(storage, group);
+        next = queue_take_first(&storage->writer);
+        (void)pthread_mutex_unlock(&storage->lock);
+    }
+    return next;
+}
+
+static void commit_group(struct db *db, struct group *group)
+{
+    ses_error failure;
+    /* What is in a file that was deleted or replaced is not stored, and its log may lie beside another file by now. */
+    int code = ses__connection_check_file(db, &failure);
+
+    if (code == SES_OK)
+        code = ses__transaction_commit(db, &failure);
+    if (code != SES_OK) {
+        ses__transaction_roll_back(db);
+        fail_all(group, code, &failure);
+        db->events = 0;
+    }
+}
+
+/* Begins the transaction. `waits`: for other processes, until the deadline of the first. */
+static void begin_group(struct writer *writer, struct group *group, struct pending *first, bool waits)
+{
+    struct db *db = writer->db;
+    int64_t waits_before = db->busy_waits;
+
+    if (!db->config->in_memory)
+        ses__give_way(writer);
+    ses__connection_start_call(db, waits ? first->deadline : 0, false);
+    first->result = ses__transaction_begin(db, STATEMENT_BEGIN_WRITE, first->error);
+    if (first->result == SES_BUSY || db->busy_waits > waits_before)
+        ses__give_way_others_seen(writer);
+    group->begun_us = ses__clock_steady_us();
+}
+
+/* Runs the first job, if there is a transaction, and those of all who wait, and commits. True when there was a
+ * commit. */
+static bool run_group(struct storage *storage, struct group *group, struct pending *first)
+{
+    struct db *db = storage->writer.db;
+    bool begun = first->result == SES_OK;
+    bool commits = false;
+
+    for (struct pending *pending = first; pending; pending = begun ? take_next(storage, group) : NULL) {
+        group_add(group, pending);
+        if (begun && !run_pending(db, group, pending))
+            begun = run_again(db, group);
+    }
+    if (begun) {
+        commits = group->tentative > 0;
+        if (commits)
+            commit_group(db, group);
+        else
+            ses__transaction_roll_back(db);
+    }
+    return commits;
+}
+
+/* With the lock held. `reads` are among the `calls`. */
+static void count_calls(struct storage *storage, size_t calls, size_t reads)
+{
+    storage->counts.write_calls += (int64_t)(calls - reads);
+    storage->counts.reads += (int64_t)reads;
+}
+
+/* With the lock held: keeps the accounts of a group that is done. */
+static void account(struct storage *storage, const struct group *group, bool commits)
+{
+    struct writer *writer = &storage->writer;
+
+    writer->last_commit_us = ses__clock_steady_us();
+    writer->commit_us = writer->last_commit_us - group->begun_us;
+    writer->last_group = group->count;
+    storage->counts.commits += commits && group->reads < group->count ? 1 : 0;
+    count_calls(storage, group->count, group->reads);
+    storage->counts.wal_pages = writer->db->wal_pages;
+    ses__connection_count(writer->db, &storage->counts);
+    ses__checkpoint_note(storage);
+}
+
+/* The group's threads wake one another, each the next: so the leader can go on after waking one. */
+static void wake_next(struct pending *next)
+{
+    if (next)
+        notify(next, SIGNAL_DONE);
+}
+
+/* With the lock held, after a group: the first of another that will be done in time, or NULL. */
+static struct pending *lead_on(struct storage *storage, int64_t own_done)
+{
+    const struct writer *writer = &storage->writer;
+    bool in_time = writer->last_commit_us + writer->commit_us <= own_done + LEAD_ON_US;
+
+    return in_time && !storage->checkpointer.due ? queue_take_first(&storage->writer) : NULL;
+}
+
+/* With the turn: runs a group that begins with the own job, and perhaps more groups, and hands the turn on. */
+static void lead(struct storage *storage, struct pending *own)
+{
+    struct pending *first = own;
+    int64_t own_done = 0;
+
+    while (first) {
+        struct group group = {0};
+        bool is_own = first == own;
+
+        begin_group(&storage->writer, &group, first, is_own);
+        if (first->result == SES_BUSY && !is_own) {
+            /* To wait for other processes is left to who has a job that needs it. */
+            ses__error_clear(first->error);
+            notify(first, SIGNAL_LEAD);
+            first = NULL;
+        } else {
+            bool commits = run_group(storage, &group, first);
+
+            (void)pthread_mutex_lock(&storage->lock);
+            account(storage, &group, commits);
+            if (is_own)
+                own_done = storage->writer.last_commit_us;
+            first = lead_on(storage, own_done);
+            if (!first)
+                ses__writer_hand_on(storage);
+            (void)pthread_mutex_unlock(&storage->lock);
+            wake_next(is_own ? own->next : group.first);
+        }
+    }
+}
+
+int ses__writer_run(struct storage *storage, storage_job *job, void *context, size_t bytes,
+                    bool interruptible, ses_error *error)
+{
+    struct writer *writer = &storage->writer;
+    struct pending own = {.job = job,
+                          .context = context,
+                          .bytes = bytes,
+                          .interruptible = interruptible,
+                          .deadline = ses__clock_steady_us() + storage->config.busy_timeout_us,
+                          .error = error};
+    enum signal signal = SIGNAL_NONE;
+
+    if (!pending_init(&own))
+        return ses__error_nomem(error);
+    (void)pthread_mutex_lock(&storage->lock);
+    if (!writer->taken) {
+        writer->taken = true;
+        signal = SIGNAL_LEAD;
+    } else {
+        queue_add(writer, &own);
+        storage->counts.write_waits++;
+    }
+    (void)pthread_mutex_unlock(&storage->lock);
+
+    if (signal == SIGNAL_NONE)
+        signal = await(&own, own.deadline);
+    if (signal == SIGNAL_NONE) {
+        (void)pthread_mutex_lock(&storage->lock);
+        bool still_queued = own.queued;
+        if (still_queued) {
+            queue_remove(writer, &own);
+            count_calls(storage, 1, interruptible ? 1 : 0);
+        }
+        (void)pthread_mutex_unlock(&storage->lock);
+        if (still_queued)
+            own.result = ses__refuse_busy(storage, "the writing connection,", error);
+        else /* a leader is at it: its outcome is being decided */
+            signal = await(&own, INT64_MAX);
+    }
+    if (signal == SIGNAL_LEAD)
+        lead(storage, &own);
+    else if (signal == SIGNAL_DONE)
+        wake_next(own.next);
+    pending_free(&own);
+    return own.result;
+}

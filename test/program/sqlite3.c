@@ -1,0 +1,291 @@
+/* The sqlite3 program: runs the schema script, reads what the library wrote, and cannot break it. */
+#include "support.h"
+
+struct program_test {
+    char *folder;
+    char *path;
+};
+
+static int setup(void **state)
+{
+    struct program_test *test = calloc(1, sizeof *test);
+    assert_non_null(test);
+    test->folder = support_folder_make();
+    test->path = support_path(test->folder, "store.db");
+    *state = test;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct program_test *test = *state;
+    free(test->path);
+    support_folder_remove(test->folder);
+    free(test);
+    return 0;
+}
+
+/* What `sqlite3 store.db SQL` prints. */
+static char *query(const struct program_test *test, const char *sql, int *status)
+{
+    char command[4096];
+    snprintf(command, sizeof command, "sqlite3 '%s' \"%s\"", test->path, sql);
+    return support_run(command, status);
+}
+
+static void assert_prints(const struct program_test *test, const char *sql, const char *expected)
+{
+    int status = 0;
+    char *text = query(test, sql, &status);
+    assert_string_equal(text, expected);
+    assert_int_equal(status, 0);
+    free(text);
+}
+
+static void assert_refused(const struct program_test *test, const char *sql, const char *words)
+{
+    int status = 0;
+    char *before = query(test, ".dump", &status);
+    char *text = query(test, sql, &status);
+    char *after = query(test, ".dump", &status);
+    if (!strstr(text, words)) {
+        print_error("%s\nsaid \"%s\", not \"%s\"\n", sql, text, words);
+        fail();
+    }
+    assert_string_equal(before, after);
+    free(after);
+    free(text);
+    free(before);
+}
+
+static int run_script(const struct program_test *test, char **text)
+{
+    char command[1024];
+    int status = 0;
+    snprintf(command, sizeof command, "sqlite3 '%s' < sql/sqlite/0001_initial.sql", test->path);
+    *text = support_run(command, &status);
+    return status;
+}
+
+static void fill(const struct program_test *test)
+{
+    const int64_t created = INT64_C(1700000000000000);
+    const ses_create_options options = {.size = sizeof options, .create_us = &created};
+    const ses_key key = {"app", "user", "one"};
+    ses_store *store = NULL;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(test->path, NULL, &store, &error));
+    assert_ok(ses_create_with(store, &key, "{\"app:a\":1,\"user:u\":\"x\",\"k\":[1.10]}", SES_NUL, &options,
+                              &session, &error));
+    assert_ok(ses_append(
+        session,
+        "{\"id\":\"e1\",\"author\":\"user\",\"timestamp\":1700000000.000042,\"content\":{\"parts\":["
+        "{\"text\":\"Hello \"},{\"text\":\"there\"}]}}",
+        SES_NUL, NULL, NULL, &error));
+    assert_ok(
+        ses_append(session,
+                   "{\"id\":\"e2\",\"author\":\"agent\",\"timestamp\":1700000001,\"content\":{\"parts\":["
+                   "{\"functionCall\":{\"name\":\"f\",\"args\":{\"x\":1.50}}},"
+                   "{\"function_call\":{\"name\":\"g\",\"args\":{}}}]}}",
+                   SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append(session,
+                         "{\"id\":\"e3\",\"author\":\"agent\",\"timestamp\":-0.5,\"content\":{\"parts\":["
+                         "{\"functionResponse\":{\"name\":\"f\",\"response\":{\"y\":2}}},"
+                         "{\"function_response\":{\"name\":\"g\",\"response\":{\"z\":3}}}]}}",
+                         SES_NUL, NULL, NULL, &error));
+    ses_session_close(session);
+    ses_close(store);
+}
+
+static void test_script_makes_a_store(void **state)
+{
+    const struct program_test *test = *state;
+    char *text = NULL;
+
+    assert_int_equal(run_script(test, &text), 0);
+    assert_string_equal(text, "");
+    free(text);
+    assert_prints(test, "PRAGMA user_version; PRAGMA auto_vacuum; PRAGMA application_id;",
+                  "1\n2\n1397052236\n");
+    fill(test);
+    assert_prints(test, "SELECT count(*) FROM events; PRAGMA integrity_check; PRAGMA foreign_key_check;",
+                  "3\nok\n");
+}
+
+static void assert_script_changes_nothing(const struct program_test *test)
+{
+    size_t before_len = 0;
+    size_t after_len = 0;
+    char *text = NULL;
+    char *before = support_read_file(test->path, &before_len);
+    assert_int_not_equal(run_script(test, &text), 0);
+    assert_non_null(strstr(text, "the file is not empty; nothing was changed"));
+    char *after = support_read_file(test->path, &after_len);
+    assert_int_equal(before_len, after_len);
+    assert_memory_equal(before, after, before_len);
+    free(after);
+    free(before);
+    free(text);
+}
+
+static void test_script_changes_no_other_file(void **state)
+{
+    const struct program_test *test = *state;
+    char *text = NULL;
+
+    assert_int_equal(run_script(test, &text), 0);
+    free(text);
+    assert_script_changes_nothing(test);
+    remove(test->path);
+    assert_prints(test, "PRAGMA auto_vacuum = FULL; CREATE TABLE mine (x);", "");
+    assert_script_changes_nothing(test);
+    remove(test->path);
+    assert_prints(test, "PRAGMA user_version = 3;", "");
+    assert_script_changes_nothing(test);
+}
+
+static void test_views(void **state)
+{
+    const struct program_test *test = *state;
+
+    fill(test);
+    assert_prints(test, "SELECT app, user, session, key, value FROM merged_state",
+                  "app|user|one|app:a|1\napp|user|one|user:u|\"x\"\napp|user|one|k|[1.10]\n");
+}
+
+static void test_transcript(void **state)
+{
+    const struct program_test *test = *state;
+
+    fill(test);
+    assert_prints(test, "SELECT seq, time, author, text FROM transcript WHERE text IS NOT NULL",
+                  "1|2023-11-14T22:13:20.000042Z|user|Hello there\n");
+    assert_prints(test, "SELECT seq, time, calls FROM transcript WHERE calls IS NOT NULL",
+                  "2|2023-11-14T22:13:21.000000Z|f({\"x\":1.50}); g({})\n");
+    assert_prints(test, "SELECT time, responses FROM transcript WHERE responses IS NOT NULL",
+                  "1969-12-31T23:59:59.500000Z|f: {\"y\":2}; g: {\"z\":3}\n");
+    assert_prints(test,
+                  "SELECT session, created, updated, version, events, session_keys, user_keys, app_keys "
+                  "FROM session_overview",
+                  "one|2023-11-14T22:13:20Z|2023-11-14T22:13:21Z|3|3|1|1|1\n");
+}
+
+static void test_changes_of_state_in_the_transcript(void **state)
+{
+    static const char *const events[] = {
+        "{\"actions\":{\"stateDelta\":{\"k\": 1.10,\"user:big\":9007199254740993,\"temp:t\":0}}}",
+        "{\"actions\":{\"state_delta\":{\"k\":null}}}",
+        "{\"actions\":{\"stateDelta\":{\"temp:t\":1}}}",
+        "{\"actions\":{}}",
+    };
+    const struct program_test *test = *state;
+    const ses_key key = {"app", "user", "one"};
+    ses_store *store = NULL;
+    ses_error error;
+
+    fill(test);
+    assert_ok(ses_open(test->path, NULL, &store, &error));
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        assert_ok(ses_append_by_key(store, &key, events[i], SES_NUL, NULL, NULL, &error));
+    ses_close(store);
+    assert_prints(test, "SELECT seq, changes FROM transcript WHERE seq > 2",
+                  "3|\n4|{\"k\":1.10,\"user:big\":9007199254740993}\n5|{\"k\":null}\n6|\n7|\n");
+}
+
+static void test_invalid_json_is_refused(void **state)
+{
+    const struct program_test *test = *state;
+
+    fill(test);
+    assert_refused(test, "INSERT INTO session_state VALUES (1, 'x', '{bad', 1)",
+                   "session_state.value: this is not JSON");
+    assert_refused(test, "UPDATE session_state SET value = '{bad'", "session_state.value: this is not JSON");
+    assert_refused(test, "INSERT INTO user_state VALUES (1, 'x', 'nope', 1, 1)",
+                   "user_state.value: this is not JSON");
+    assert_refused(test, "UPDATE user_state SET value = ''", "user_state.value: this is not JSON");
+    assert_refused(test, "INSERT INTO app_state VALUES (1, 'x', '1 2', 1, 1)",
+                   "app_state.value: this is not JSON");
+    assert_refused(test, "UPDATE app_state SET value = '['", "app_state.value: this is not JSON");
+    assert_refused(test, "UPDATE events SET body = '{' WHERE seq = 1", "events.body: this is not JSON");
+    assert_refused(test, "UPDATE session_details SET labels = 'x'",
+                   "session_details.labels: this is not JSON");
+    assert_refused(test, "UPDATE app_state SET value = x'31'", "cannot store BLOB value");
+}
+
+static void test_references_hold(void **state)
+{
+    const struct program_test *test = *state;
+
+    fill(test);
+    assert_prints(test, "PRAGMA foreign_keys", "0\n"); /* so it is the guards that hold */
+    assert_refused(test, "INSERT INTO session_state VALUES (9, 'x', '1', 1)", "there is no such session");
+    assert_refused(test, "INSERT INTO user_state VALUES (9, 'x', '1', 1, 1)", "there is no such user");
+    assert_refused(test, "INSERT INTO app_state VALUES (9, 'x', '1', 1, 1)", "there is no such app");
+    assert_refused(test, "INSERT INTO users VALUES (9, 9, 'x')", "there is no such app");
+    assert_refused(test, "UPDATE users SET app_id = 9", "the app must not change");
+    assert_refused(test, "UPDATE sessions SET user_id = 9", "there is no such user in that app");
+    assert_refused(test, "UPDATE sessions SET id = 9", "the id must not change");
+    assert_refused(test, "UPDATE events SET session_id = 9, position = 9 << 32 | seq",
+                   "there is no such session");
+    assert_refused(test, "UPDATE events SET position = position + 4294967296", "CHECK constraint failed");
+    assert_refused(test, "DELETE FROM users", "it has sessions");
+    assert_refused(test, "DELETE FROM apps", "it has users");
+}
+
+static void test_deleting_takes_what_belongs_to_it(void **state)
+{
+    const struct program_test *test = *state;
+
+    fill(test);
+    assert_prints(test,
+                  "DELETE FROM sessions; SELECT count(*) FROM events; SELECT count(*) FROM session_state; "
+                  "SELECT count(*) FROM session_details; SELECT count(*) FROM user_state;",
+                  "0\n0\n0\n1\n");
+    assert_prints(test, "DELETE FROM users; SELECT count(*) FROM user_state; SELECT count(*) FROM app_state;",
+                  "0\n1\n");
+    assert_prints(test, "DELETE FROM apps; SELECT count(*) FROM app_state; PRAGMA foreign_key_check;", "0\n");
+}
+
+static void test_reads_while_the_library_has_it_open(void **state)
+{
+    const struct program_test *test = *state;
+    const ses_key key = {"app", "user", "one"};
+    ses_store *store = NULL;
+    ses_error error;
+
+    fill(test);
+    assert_ok(ses_open(test->path, NULL, &store, &error));
+    assert_ok(ses_append_by_key(store, &key, "{\"author\":\"last\"}", SES_NUL, NULL, NULL, &error));
+    assert_prints(test, "SELECT author FROM events ORDER BY seq DESC LIMIT 1", "last\n");
+    assert_ok(ses_append_by_key(store, &key, "{\"author\":\"after\"}", SES_NUL, NULL, NULL, &error));
+    ses_close(store);
+}
+
+static int no_program(void)
+{
+    int status = 0;
+    free(support_run("command -v sqlite3", &status));
+    if (status != 0)
+        print_message("skipped: there is no sqlite3 program\n");
+    return status;
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_script_makes_a_store),
+        TEST(test_script_changes_no_other_file),
+        TEST(test_views),
+        TEST(test_transcript),
+        TEST(test_changes_of_state_in_the_transcript),
+        TEST(test_invalid_json_is_refused),
+        TEST(test_references_hold),
+        TEST(test_deleting_takes_what_belongs_to_it),
+        TEST(test_reads_while_the_library_has_it_open),
+    };
+    return no_program() ? 0 : cmocka_run_group_tests_name("the sqlite3 program", tests, NULL, NULL);
+}

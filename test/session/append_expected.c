@@ -1,0 +1,337 @@
+/* Appends that say what shared keys they were computed from: `expected`. */
+#include "session/append.h"
+
+static const ses_key other = {"app", "user", "other"};
+
+/* Ways to append one event: each must look at `expected` alike. */
+struct way {
+    const char *name;
+    int (*append)(struct fixture *fixture, ses_session *session, const char *event,
+                  const ses_append_options *options, ses_error *error);
+};
+
+static int by_key(struct fixture *fixture, ses_session *session, const char *event,
+                  const ses_append_options *options, ses_error *error)
+{
+    (void)session;
+    return ses_append_by_key(fixture->store, &key, event, SES_NUL, options, NULL, error);
+}
+
+static int by_handle(struct fixture *fixture, ses_session *session, const char *event,
+                     const ses_append_options *options, ses_error *error)
+{
+    (void)fixture;
+    return ses_append(session, event, SES_NUL, options, NULL, error);
+}
+
+static int by_batch(struct fixture *fixture, ses_session *session, const char *event,
+                    const ses_append_options *options, ses_error *error)
+{
+    const ses_text events[] = {{"{\"id\":\"first\"}", SES_NUL}, {event, SES_NUL}};
+    (void)session;
+    return ses_append_batch_by_key(fixture->store, &key, events, 2, options, NULL, error);
+}
+
+static int by_handle_batch(struct fixture *fixture, ses_session *session, const char *event,
+                           const ses_append_options *options, ses_error *error)
+{
+    const ses_text events[] = {{event, SES_NUL}, {"{\"id\":\"last\"}", SES_NUL}};
+    (void)fixture;
+    return ses_append_batch(session, events, 2, options, NULL, error);
+}
+
+static const struct way ways[] = {
+    {"by key", by_key}, {"by handle", by_handle}, {"batch", by_batch}, {"batch by handle", by_handle_batch}};
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+static ses_append_options expecting(const char *expected)
+{
+    return (ses_append_options){
+        .size = sizeof(ses_append_options), .expected = expected, .expected_len = SES_NUL};
+}
+
+static ses_session *create(struct fixture *fixture)
+{
+    ses_session *session = NULL;
+    ses_error error;
+    assert_ok(ses_create(fixture->store, &other, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key,
+                         "{\"user:n\":1,\"user:null\":null,\"app:o\":{\"a\": [1.0]},\"user:\":\"\"}", SES_NUL,
+                         &session, &error));
+    return session;
+}
+
+/* Another session of the user: no handle on the first one is behind for that. */
+static void write_elsewhere(struct fixture *fixture, const char *delta)
+{
+    char event[300];
+    ses_error error;
+    snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":%s}}", delta);
+    assert_ok(ses_append_by_key(fixture->store, &other, event, SES_NUL, NULL, NULL, &error));
+}
+
+/* ------------------------------------------------------------------------------------- what is compared */
+
+struct expectation {
+    const char *expected;
+    const char *changed; /* the key that is named; NULL: all is as expected */
+};
+
+static void test_the_stored_bytes_are_compared(void **state)
+{
+    static const struct expectation cases[] = {
+        {"{}", NULL},
+        {" { \"user:n\" : 1 } ", NULL},
+        {"{\"user:n\":1,\"user:null\":null,\"app:o\":{\"a\": [1.0]},\"user:\":\"\"}", NULL},
+        {"{\"us\\u0065r:n\":1}", NULL},
+        {"{\"user:none\":" REMOVED ",\"app:n\":" REMOVED ",\"app:\":" REMOVED "}", NULL},
+        {"{\"user:n\":1,\"user:n\":1}", NULL},
+        {"{\"user:n\":2}", "user:n"},
+        {"{\"user:n\":1.0}", "user:n"},
+        {"{\"user:n\":\"1\"}", "user:n"},
+        {"{\"user:n\":null}", "user:n"},
+        {"{\"user:n\":" REMOVED "}", "user:n"},
+        {"{\"user:null\":" REMOVED "}", "user:null"},
+        {"{\"user:none\":null}", "user:none"},
+        {"{\"user:none\":\"\"}", "user:none"},
+        {"{\"app:n\":1}", "app:n"},
+        {"{\"app:o\":{\"a\":[1.0]}}", "app:o"},
+        {"{\"user:\":1}", "user:"},
+        {"{\"user:n\":1,\"app:o\":0,\"user:null\":null}", "app:o"},
+        /* Each member counts: both cannot be so. */
+        {"{\"user:n\":0,\"user:n\":1}", "user:n"},
+        {"{\"user:n\":1,\"user:n\":0}", "user:n"},
+    };
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture);
+    char event[100];
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (size_t way = 0; way < WAYS; way++) {
+            const ses_append_options options = expecting(cases[i].expected);
+            assert_ok(ses_refresh(session, &error));
+            char *before = describe_stored(fixture->store, &key);
+            char *handle = describe(session, 1);
+            snprintf(event, sizeof event, "{\"id\":\"e%zu-%zu\"}", i, way);
+            int code = ways[way].append(fixture, session, event, &options, &error);
+            if (code != (cases[i].changed ? SES_STALE : SES_OK))
+                print_error("%s, %s\n", cases[i].expected, ways[way].name);
+            assert_code(cases[i].changed ? SES_STALE : SES_OK, code);
+            if (cases[i].changed) {
+                char named[100];
+                char *after = describe_stored(fixture->store, &key);
+                char *handle_after = describe(session, 1);
+                snprintf(named, sizeof named, "\"%s\"", cases[i].changed);
+                assert_message(named);
+                assert_string_equal(after, before);
+                assert_string_equal(handle_after, handle);
+                free(handle_after);
+                free(after);
+            }
+            free(handle);
+            free(before);
+        }
+    }
+    ses_session_close(session);
+}
+
+/* A handle may be current and yet have seen what is no longer so. */
+static void test_a_refresh_shows_what_is_to_be_expected(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture);
+    ses_append_options options = expecting("{\"user:n\":1}");
+    ses_error error;
+
+    write_elsewhere(fixture, "{\"user:n\":7}");
+    assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &options, NULL, &error));
+    assert_message("user:n");
+    assert_ok(ses_refresh(session, &error));
+    const char *json = NULL;
+    assert_ok(ses_state_get(session, "user:n", &json, NULL, &error));
+    assert_string_equal(json, "7");
+    assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &options, NULL, &error));
+    options = expecting("{\"user:n\":7}");
+    assert_ok(ses_append(session, "{\"actions\":{\"stateDelta\":{\"user:n\":8}}}", SES_NUL, &options, NULL,
+                         &error));
+    assert_handle_is_current(fixture->store, session);
+    /* What was appended here has changed it as well. */
+    assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &options, NULL, &error));
+    ses_session_close(session);
+}
+
+/* In a batch the first event may change what is expected: that was looked at before it. */
+static void test_a_batch_is_checked_once(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture);
+    const ses_append_options options = expecting("{\"user:n\":1}");
+    const ses_text events[] = {{"{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"user:n\":2}}}", SES_NUL},
+                               {"{\"id\":\"b\",\"actions\":{\"stateDelta\":{\"user:n\":3}}}", SES_NUL},
+                               {"{\"id\":\"c\"}", SES_NUL}};
+    ses_appended appended[3];
+    ses_error error;
+
+    assert_ok(ses_append_batch(session, events, 2, &options, appended, &error));
+    /* All of them again is a retry; with one more, that one is refused. */
+    assert_ok(ses_append_batch(session, events, 2, &options, appended, &error));
+    assert_int_equal(appended[1].status, SES_DUPLICATE);
+    assert_code(SES_STALE, ses_append_batch(session, events, 3, &options, appended, &error));
+    assert_int_equal(error.index, 2);
+    assert_message("event 2 of 3");
+    assert_handle_is_current(fixture->store, session);
+    ses_session_close(session);
+}
+
+static void test_a_retry_is_a_duplicate(void **state)
+{
+    static const char event[] = "{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"user:n\":2}}}";
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture);
+    const ses_append_options options = expecting("{\"user:n\":1}");
+    ses_error error;
+
+    assert_ok(by_key(fixture, NULL, event, &options, &error));
+    assert_code(SES_DUPLICATE, by_key(fixture, NULL, event, &options, &error));
+    assert_code(SES_DUPLICATE, by_handle(fixture, session, event, &options, &error));
+    assert_code(SES_EXISTS, by_key(fixture, NULL, "{\"id\":\"a\"}", &options, &error));
+    assert_code(SES_STALE, by_key(fixture, NULL, "{\"id\":\"b\"}", &options, &error));
+    assert_handle_is_current(fixture->store, session);
+    ses_session_close(session);
+}
+
+/* --------------------------------------------------------------------------------- beside other options */
+
+static void test_anyway_does_not_look(void **state)
+{
+    static const char *const texts[] = {"{\"user:n\":77}", "{\"own\":1}", "{", ""};
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture);
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        ses_append_options options = expecting(texts[i]);
+        options.flags = SES_APPEND_ANYWAY;
+        assert_ok(by_key(fixture, NULL, "{}", &options, &error));
+        assert_ok(by_handle(fixture, session, "{}", &options, &error));
+    }
+    ses_session_close(session);
+}
+
+static void test_version_and_expected_are_both_asked(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_append_options options = expecting("{\"user:n\":1}");
+    ses_error error;
+
+    ses_session_close(create(fixture));
+    options.flags = SES_APPEND_VERSION;
+    assert_ok(by_key(fixture, NULL, "{}", &options, &error));
+    assert_code(SES_STALE, by_key(fixture, NULL, "{}", &options, &error));
+    assert_message("at version 1");
+    options.version = 1;
+    write_elsewhere(fixture, "{\"user:n\":2}");
+    assert_code(SES_STALE, by_key(fixture, NULL, "{}", &options, &error));
+    assert_message("user:n");
+    write_elsewhere(fixture, "{\"user:n\":1}");
+    assert_ok(by_key(fixture, NULL, "{}", &options, &error));
+}
+
+static void test_a_partial_event_asks_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_append_options options = expecting("{\"user:n\":2}");
+    ses_error error;
+
+    ses_session_close(create(fixture));
+    assert_code(SES_PARTIAL, by_key(fixture, NULL, "{\"partial\":true}", &options, &error));
+    options = expecting("{\"n\":2}");
+    assert_code(SES_INVALID, by_key(fixture, NULL, "{\"partial\":true}", &options, &error));
+}
+
+static void test_a_session_that_is_gone(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_append_options options = expecting("{\"user:n\":1}");
+    ses_session *session = create(fixture);
+    ses_error error;
+
+    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    for (size_t way = 0; way < WAYS; way++)
+        assert_code(SES_NOTFOUND, ways[way].append(fixture, session, "{}", &options, &error));
+    ses_session_close(session);
+}
+
+/* ------------------------------------------------------------------------------------------ what is refused */
+
+static void test_what_cannot_be_expected(void **state)
+{
+    static const struct {
+        const char *text;
+        int code;
+        const char *message;
+    } cases[] = {
+        {"", SES_JSON, "expected"},
+        {"{\"user:n\":1", SES_JSON, "byte 11"},
+        {"{\"user:n\":1}x", SES_JSON, "byte 12"},
+        {"[]", SES_INVALID, "must be a JSON object"},
+        {"null", SES_INVALID, "must be a JSON object"},
+        {"{\"n\":1}", SES_INVALID, "\"n\" is not shared"},
+        {"{\"user:n\":1,\"temp:n\":1}", SES_INVALID, "\"temp:n\" is not shared"},
+        {"{\"User:n\":1}", SES_INVALID, "\"User:n\" is not shared"},
+        {"{\"user:a\\u0000b\":1}", SES_INVALID, "NUL"},
+        {"{\"user:\\ud800\":1}", SES_INVALID, "surrogate"},
+    };
+    struct fixture *fixture = *state;
+    ses_session *session = create(fixture);
+    char *before = describe_stored(fixture->store, &key);
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (size_t way = 0; way < WAYS; way++) {
+            const ses_append_options options = expecting(cases[i].text);
+            assert_code(cases[i].code, ways[way].append(fixture, session, "{}", &options, &error));
+            assert_message(cases[i].message);
+            assert_message("`expected`");
+            /* Which would be taken for a place in the event, and for an event of the batch. */
+            assert_int_equal(error.offset, -1);
+            assert_int_equal(error.index, -1);
+        }
+    }
+    char *after = describe_stored(fixture->store, &key);
+    assert_string_equal(after, before);
+    free(after);
+    free(before);
+    ses_session_close(session);
+}
+
+static void test_the_length_counts(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_append_options options = expecting("{\"user:n\":1}}}");
+    ses_error error;
+
+    ses_session_close(create(fixture));
+    options.expected_len = 12;
+    assert_ok(by_key(fixture, NULL, "{}", &options, &error));
+    options.expected_len = 0;
+    assert_code(SES_JSON, by_key(fixture, NULL, "{}", &options, &error));
+    /* A caller that was built before there was such a member. */
+    options.expected_len = SES_NUL;
+    options.size = offsetof(ses_append_options, expected);
+    assert_ok(by_key(fixture, NULL, "{}", &options, &error));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_stored_bytes_are_compared), TEST(test_a_refresh_shows_what_is_to_be_expected),
+        TEST(test_a_batch_is_checked_once),       TEST(test_a_retry_is_a_duplicate),
+        TEST(test_anyway_does_not_look),          TEST(test_version_and_expected_are_both_asked),
+        TEST(test_a_partial_event_asks_nothing),  TEST(test_a_session_that_is_gone),
+        TEST(test_what_cannot_be_expected),       TEST(test_the_length_counts),
+    };
+    return cmocka_run_group_tests_name("append: expected", tests, NULL, NULL);
+}

@@ -1,0 +1,324 @@
+/* The same event again: a retry is safe, and another event of the same id is refused. */
+#include "session/append.h"
+
+static const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+
+/* Events that are stored first, and retried later. */
+static const char *const events[] = {
+    "{\"id\":\"whole\",\"timestamp\":17e8,\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
+    "{\"id\":\"timeless\",\"actions\":{\"stateDelta\":{\"b\":1,\"app:b\":1}}}",
+    "{\"author\":\"x\",\"timestamp\":null,\"id\":\"null time\",\"actions\":{\"stateDelta\":{\"user:c\":1}}}",
+    "{ \"id\" : \"temp\" , \"actions\":{ \"state_delta\":{ \"temp:d\":1 , \"d\" : 1.10 }}}\n",
+    "{\"id\":\"only temp\",\"actions\":{\"stateDelta\":{\"temp:e\":1}}}",
+    "{\"id\":\"removes\",\"timestamp\":1,\"actions\":{\"stateDelta\":{\"a\":" REMOVED "}}}",
+    "{\"id\":\"\\u0065scaped\",\"content\":{\"parts\":[]}}",
+};
+
+enum { COUNT = sizeof events / sizeof events[0] };
+
+static void store_events(struct fixture *fixture, ses_session **session, ses_appended first[COUNT])
+{
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, session, &error));
+    for (size_t i = 0; i < COUNT; i++) {
+        fixture->now += 1000001;
+        assert_ok(ses_append(*session, events[i], SES_NUL, NULL, &first[i], &error));
+    }
+}
+
+static void assert_duplicate(const ses_appended *again, const ses_appended *first, int64_t version)
+{
+    assert_int_equal(again->status, SES_DUPLICATE);
+    assert_int_equal(again->seq, first->seq);
+    assert_int_equal(again->time_us, first->time_us);
+    assert_int_equal(again->version, version);
+    assert_string_equal(again->made_id, "");
+}
+
+/* Later events changed what these had set: a retry must not bring it back. */
+static void overwrite(ses_session *session)
+{
+    ses_error error;
+    assert_ok(
+        ses_append(session,
+                   "{\"invocationId\":\"later\",\"actions\":{\"stateDelta\":{\"a\":9,\"b\":9,\"app:b\":9,"
+                   "\"user:c\":" REMOVED ",\"d\":9,\"temp:z\":9}}}",
+                   SES_NUL, NULL, NULL, &error));
+}
+
+static void test_a_retry_through_the_handle_changes_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_appended first[COUNT];
+    ses_appended again;
+    ses_error error;
+
+    store_events(fixture, &session, first);
+    overwrite(session);
+    fixture->now += 5000000;
+    char *before = describe(session, 1);
+    for (size_t i = 0; i < COUNT; i++) {
+        error.code = SES_IO;
+        assert_code(SES_DUPLICATE, ses_append(session, events[i], SES_NUL, NULL, &again, &error));
+        assert_int_equal(error.code, SES_OK);
+        assert_string_equal(error.message, "");
+        assert_duplicate(&again, &first[i], COUNT + 1);
+        char *after = describe(session, 1);
+        assert_string_equal(after, before);
+        free(after);
+        assert_handle_is_current(fixture->store, session);
+    }
+    free(before);
+    ses_session_close(session);
+}
+
+static void test_a_retry_by_key_changes_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_appended first[COUNT];
+    ses_appended again;
+    ses_error error;
+
+    store_events(fixture, &session, first);
+    overwrite(session);
+    ses_session_close(session);
+    for (int reopened = 0; reopened < 2; reopened++) {
+        char *before = describe_stored(fixture->store, &key);
+        for (size_t i = 0; i < COUNT; i++) {
+            fixture->now += 77;
+            assert_code(SES_DUPLICATE,
+                        ses_append_by_key(fixture->store, &key, events[i], SES_NUL, NULL, &again, &error));
+            assert_duplicate(&again, &first[i], COUNT + 1);
+        }
+        char *after = describe_stored(fixture->store, &key);
+        assert_string_equal(after, before);
+        free(after);
+        free(before);
+        fixture_reopen(fixture);
+    }
+}
+
+/* What was read from one session can be given back to it: the bytes are those that are stored. */
+static void test_the_stored_bytes_are_a_retry(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_session *stored = NULL;
+    ses_appended first[COUNT];
+    ses_appended again;
+    ses_error error;
+
+    store_events(fixture, &session, first);
+    assert_ok(ses_append(session, "{\"author\":\"made\"}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_get(fixture->store, &key, NULL, &stored, &error));
+    for (size_t i = 0; i < COUNT + 1; i++) {
+        const ses_event *event = ses_session_event(stored, i);
+        assert_code(SES_DUPLICATE, ses_append(session, event->json, event->json_len, NULL, &again, &error));
+        assert_int_equal(again.seq, event->seq);
+        assert_int_equal(again.time_us, event->time_us);
+    }
+    assert_int_equal(ses_session_version(session), COUNT + 1);
+    ses_session_close(session);
+    ses_session_close(stored);
+}
+
+static void test_another_event_with_the_id_exists(void **state)
+{
+    static const char stored[] =
+        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1,\"temp:t\":1}}}";
+    static const char with_other_temp[] =
+        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1,\"temp:t\":2}}}";
+    static const char *const others[] = {
+        "{\"id\":\"e\"}",
+        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\"}",
+        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"b\",\"actions\":{\"stateDelta\":{\"a\":1,\"temp:t\":1}}}",
+        "{\"id\":\"e\",\"timestamp\":6,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
+        "{\"id\":\"e\",\"timestamp\":5.0,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
+        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1.0}}}",
+        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1,\"b\":1}}}",
+        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"temp:a\":1}}}",
+        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}} ",
+        "{\"id\":\"e\", \"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
+        "{\"timestamp\":5,\"id\":\"e\",\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
+        "{\"id\":\"\\u0065\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
+        "{\"id\":\"e\",\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
+    };
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_append(session, stored, SES_NUL, NULL, NULL, &error));
+    char *before = describe(session, 1);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        assert_code(SES_EXISTS, ses_append(session, others[i], SES_NUL, NULL, NULL, &error));
+        assert_message("\"e\"");
+        assert_code(SES_EXISTS, ses_append(session, others[i], SES_NUL, &anyway, NULL, &error));
+        assert_code(SES_EXISTS,
+                    ses_append_by_key(fixture->store, &key, others[i], SES_NUL, NULL, NULL, &error));
+    }
+    char *after = describe(session, 1);
+    assert_string_equal(after, before);
+    assert_handle_is_current(fixture->store, session);
+    /* Its temp: values are no part of the stored event: they make no difference. */
+    assert_code(SES_DUPLICATE, ses_append(session, with_other_temp, SES_NUL, NULL, NULL, &error));
+    assert_state(session, "{\"a\":1,\"temp:t\":1}");
+    free(before);
+    free(after);
+    ses_session_close(session);
+}
+
+static void test_ids_belong_to_one_session(void **state)
+{
+    const ses_key another = {"app", "user", "another"};
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &another, NULL, 0, NULL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &another, "{\"id\":\"e\",\"author\":\"a\"}", SES_NUL, NULL,
+                                NULL, &error));
+    /* Ids are compared byte by byte. */
+    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"E\"}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e \"}", SES_NUL, NULL, NULL, &error));
+    /* A session that was made anew has none of the old ones. */
+    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    assert_code(SES_NOTFOUND,
+                ses_append_by_key(fixture->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"author\":\"b\"}", SES_NUL, NULL, NULL,
+                                &error));
+}
+
+/* ------------------------------------------------------------------------------------- stale handles */
+
+/* The answer to the first try was lost: the event is stored, and the handle does not know of it. */
+static void test_a_retry_of_what_the_handle_has_not_seen(void **state)
+{
+    static const char event[] = "{\"id\":\"e\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{"
+                                "\"a\":1,\"app:a\":1,\"temp:t\":1}}}";
+    struct fixture *fixture = *state;
+
+    for (int flags = 0; flags < 2; flags++) {
+        const ses_append_options *options = flags ? &anyway : NULL;
+        ses_session *session = NULL;
+        ses_appended first;
+        ses_appended again;
+        ses_error error;
+        assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+        assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, &first, &error));
+        fixture->now += 1000;
+        assert_code(SES_DUPLICATE, ses_append(session, event, SES_NUL, options, &again, &error));
+        assert_duplicate(&again, &first, first.version);
+        assert_state(session, "{\"app:a\":1,\"a\":1,\"temp:t\":1}");
+        assert_int_equal(ses_session_event_count(session), 1);
+        assert_handle_is_current(fixture->store, session);
+        assert_ok(ses_append(session, "{\"invocationId\":\"i\"}", SES_NUL, NULL, NULL, &error));
+        assert_handle_is_current(fixture->store, session);
+        ses_session_close(session);
+        assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    }
+}
+
+static void test_a_retry_on_a_stale_handle(void **state)
+{
+    struct fixture *fixture = *state;
+
+    for (int flags = 0; flags < 2; flags++) {
+        const ses_append_options *options = flags ? &anyway : NULL;
+        ses_session *session = NULL;
+        ses_appended first[COUNT];
+        ses_appended again;
+        ses_error error;
+        store_events(fixture, &session, first);
+        for (size_t i = 0; i < COUNT; i++) {
+            int64_t version = ses_session_version(session) + 1;
+            assert_ok(ses_append_by_key(
+                fixture->store, &key,
+                "{\"invocationId\":\"else\",\"actions\":{\"stateDelta\":{\"a\":7,\"app:b\":7}}}", SES_NUL,
+                NULL, NULL, &error));
+            fixture->now += 1000;
+            assert_code(SES_DUPLICATE, ses_append(session, events[i], SES_NUL, options, &again, &error));
+            assert_duplicate(&again, &first[i], version);
+            /* Whether it caught up or not: nothing is there twice, and nothing is lost. */
+            assert_ok(ses_refresh(session, &error));
+            assert_handle_is_current(fixture->store, session);
+        }
+        ses_session_close(session);
+        assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    }
+}
+
+static void test_a_retry_at_an_older_version(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_appended first[COUNT];
+    ses_appended again;
+    ses_error error;
+
+    store_events(fixture, &session, first);
+    for (size_t i = 0; i < COUNT; i++) {
+        const ses_append_options expected = {
+            .size = sizeof expected, .flags = SES_APPEND_VERSION, .version = (int64_t)i};
+        fixture->now += 1000;
+        assert_code(SES_DUPLICATE,
+                    ses_append_by_key(fixture->store, &key, events[i], SES_NUL, &expected, &again, &error));
+        assert_duplicate(&again, &first[i], COUNT);
+    }
+    assert_handle_is_current(fixture->store, session);
+    ses_session_close(session);
+}
+
+static void test_a_retry_with_a_handle_that_keeps_no_events(void **state)
+{
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_session *lean = NULL;
+    ses_appended first[COUNT];
+    ses_appended again;
+    ses_error error;
+
+    store_events(fixture, &session, first);
+    assert_ok(ses_get(fixture->store, &key, &none, &lean, &error));
+    overwrite(session);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_code(SES_DUPLICATE, ses_append(lean, events[i], SES_NUL, NULL, &again, &error));
+        assert_duplicate(&again, &first[i], COUNT + 1);
+        assert_int_equal(ses_session_event_count(lean), 0);
+    }
+    assert_ok(ses_refresh(lean, &error));
+    assert_int_equal(ses_session_version(lean), COUNT + 1);
+    assert_state(lean, "{\"app:b\":9,\"a\":9,\"b\":9,\"d\":9}");
+    ses_session_close(session);
+    ses_session_close(lean);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_retry_through_the_handle_changes_nothing, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_retry_by_key_changes_nothing, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_the_stored_bytes_are_a_retry, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_another_event_with_the_id_exists, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_ids_belong_to_one_session, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_retry_of_what_the_handle_has_not_seen, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_retry_on_a_stale_handle, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_retry_at_an_older_version, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_retry_with_a_handle_that_keeps_no_events, fixture_setup_memory,
+                                        fixture_teardown),
+    };
+    return cmocka_run_group_tests_name("append, a retry", tests, NULL, NULL);
+}

@@ -1,0 +1,271 @@
+/* `temp:` values: on the handle that appended them, while their invocation lasts, and nowhere else. */
+#include "session/append.h"
+
+static const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+
+/* An event of the invocation with the delta, in one of the two spellings by turns. */
+static void append(ses_session *session, const char *invocation, const char *delta)
+{
+    static int snake;
+    char event[512];
+    ses_error error;
+
+    snake = !snake;
+    snprintf(event, sizeof event, "{\"%s\":%s,\"actions\":{\"%s\":%s}}",
+             snake ? "invocation_id" : "invocationId", invocation, snake ? "state_delta" : "stateDelta",
+             delta);
+    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+}
+
+static void test_temp_values_are_visible_on_their_handle_only(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_session *other = NULL;
+    const char *json = NULL;
+    char *value = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"s\":0}", SES_NUL, &session, &error));
+    assert_ok(ses_get(fixture->store, &key, NULL, &other, &error));
+    append(session, "\"i\"", "{\"temp:a\":1.10,\"temp:\":null,\"s\":1}");
+    assert_state(session, "{\"s\":1,\"temp:\":null,\"temp:a\":1.10}");
+    assert_ok(ses_state_get(session, "temp:a", &json, NULL, &error));
+    assert_string_equal(json, "1.10");
+
+    assert_ok(ses_refresh(other, &error));
+    assert_state(other, "{\"s\":1}");
+    assert_code(SES_ABSENT, ses_state_get(other, "temp:a", &json, NULL, &error));
+    assert_code(SES_ABSENT, ses_read_value(fixture->store, &key, "temp:a", &value, NULL, &error));
+    assert_stored_state(fixture->store, &key, "{\"s\":1}");
+    assert_null(strstr(ses_session_event(session, 0)->json, "temp:"));
+    ses_session_close(session);
+    ses_session_close(other);
+    fixture_reopen(fixture);
+    assert_stored_state(fixture->store, &key, "{\"s\":1}");
+}
+
+/* What each event leaves visible: the steps follow each other on one handle. */
+static void test_temp_values_last_as_long_as_their_invocation(void **state)
+{
+    static const struct {
+        const char *invocation;
+        const char *delta;
+        const char *state;
+    } steps[] = {
+        {"\"1\"", "{\"temp:a\":1,\"temp:b\":1}", "{\"temp:a\":1,\"temp:b\":1}"},
+        {"\"1\"", "{\"s\":1}", "{\"s\":1,\"temp:a\":1,\"temp:b\":1}"},
+        {"\"1\"", "{\"temp:a\":{\"x\":1}}", "{\"s\":1,\"temp:a\":{\"x\":1},\"temp:b\":1}"},
+        {"\"1\"", "{\"temp:a\":{\"y\":2},\"temp:c\":3}",
+         "{\"s\":1,\"temp:a\":{\"y\":2},\"temp:b\":1,\"temp:c\":3}"},
+        {"\"1\"", "{\"temp:b\":" REMOVED ",\"temp:none\":" REMOVED "}",
+         "{\"s\":1,\"temp:a\":{\"y\":2},\"temp:c\":3}"},
+        {"\"1\"", "{\"temp:c\":4,\"temp:c\":5,\"temp:a\":1,\"temp:a\":" REMOVED "}",
+         "{\"s\":1,\"temp:c\":5}"},
+        {"\"\\u0031\"", "{\"temp:d\":1}",
+         "{\"s\":1,\"temp:c\":5,\"temp:d\":1}"}, /* the same in another spelling */
+        {"\"2\"", "{}", "{\"s\":1}"},
+        {"\"2\"", "{\"temp:a\":1}", "{\"s\":1,\"temp:a\":1}"},
+        {"\"1\"", "{\"temp:b\":1}", "{\"s\":1,\"temp:b\":1}"}, /* what is over does not come back */
+        {"\"1 \"", "{\"temp:c\":1}", "{\"s\":1,\"temp:c\":1}"},
+        {"\"\"", "{\"temp:d\":1}", "{\"s\":1,\"temp:d\":1}"},
+        {"null", "{\"temp:e\":1}", "{\"s\":1,\"temp:d\":1,\"temp:e\":1}"}, /* no invocation is "" */
+        {"\"3\"", "{\"s\":" REMOVED "}", "{}"},
+    };
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        append(session, steps[i].invocation, steps[i].delta);
+        assert_state(session, steps[i].state);
+        assert_handle_is_current(fixture->store, session);
+    }
+    ses_session_close(session);
+}
+
+static void test_an_event_without_invocation_ends_the_one_before(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    append(session, "\"i\"", "{\"temp:a\":1}");
+    assert_ok(
+        ses_append(session, "{\"actions\":{\"stateDelta\":{\"temp:b\":1}}}", SES_NUL, NULL, NULL, &error));
+    assert_state(session, "{\"temp:b\":1}");
+    assert_ok(ses_append(session, "{\"author\":\"x\"}", SES_NUL, NULL, NULL, &error));
+    assert_state(session, "{\"temp:b\":1}");
+    append(session, "\"i\"", "{}");
+    assert_state(session, "{}");
+    ses_session_close(session);
+}
+
+static void test_an_invocation_can_be_ended(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, "{\"s\":1}", SES_NUL, &session, &error));
+    assert_ok(ses_invocation_end(session, &error)); /* none has begun */
+    append(session, "\"i\"", "{\"temp:a\":1}");
+    assert_ok(ses_invocation_end(session, &error));
+    assert_state(session, "{\"s\":1}");
+    assert_int_equal(ses_session_version(session), 1);
+    assert_handle_is_current(fixture->store, session);
+    assert_ok(ses_invocation_end(session, &error));
+    append(session, "\"i\"", "{\"temp:b\":1}"); /* it may go on all the same */
+    assert_state(session, "{\"s\":1,\"temp:b\":1}");
+    append(session, "\"i\"", "{\"temp:c\":1}");
+    assert_state(session, "{\"s\":1,\"temp:b\":1,\"temp:c\":1}");
+    assert_code(SES_MISUSE, ses_invocation_end(NULL, &error));
+    ses_session_close(session);
+}
+
+/* Neither what others append nor what is not stored ends an invocation. */
+static void test_only_what_is_stored_through_the_handle_ends_an_invocation(void **state)
+{
+    static const char other[] =
+        "{\"invocationId\":\"other\",\"actions\":{\"stateDelta\":{\"s\":1,\"temp:b\":1}}}";
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_append(
+        session, "{\"id\":\"old\",\"invocationId\":\"old\",\"actions\":{\"stateDelta\":{\"temp:o\":1}}}",
+        SES_NUL, NULL, NULL, &error));
+    append(session, "\"i\"", "{\"temp:a\":1}");
+    assert_code(SES_PARTIAL, ses_append(session, "{\"invocationId\":\"p\",\"partial\":true}", SES_NUL, NULL,
+                                        NULL, &error));
+    assert_code(SES_INVALID,
+                ses_append(session, "{\"invocationId\":\"x\",\"author\":1}", SES_NUL, NULL, NULL, &error));
+    assert_code(
+        SES_DUPLICATE,
+        ses_append(session,
+                   "{\"id\":\"old\",\"invocationId\":\"old\",\"actions\":{\"stateDelta\":{\"temp:o\":1}}}",
+                   SES_NUL, NULL, NULL, &error));
+    assert_state(session, "{\"temp:a\":1}");
+
+    assert_ok(ses_append_by_key(fixture->store, &key, other, SES_NUL, NULL, NULL, &error));
+    assert_code(SES_STALE, ses_append(session, other, SES_NUL, NULL, NULL, &error));
+    assert_state(session, "{\"temp:a\":1}");
+    assert_ok(ses_refresh(session, &error));
+    assert_state(session, "{\"s\":1,\"temp:a\":1}");
+
+    assert_ok(ses_append_by_key(fixture->store, &key, other, SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append(session,
+                         "{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"s\":2,\"temp:c\":1}}}",
+                         SES_NUL, &anyway, NULL, &error));
+    assert_state(session, "{\"s\":2,\"temp:a\":1,\"temp:c\":1}");
+
+    assert_ok(
+        ses_append_by_key(fixture->store, &key, "{\"invocationId\":\"i\"}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append(session, "{\"invocationId\":\"j\",\"actions\":{\"stateDelta\":{\"temp:d\":1}}}",
+                         SES_NUL, &anyway, NULL, &error));
+    assert_state(session, "{\"s\":2,\"temp:d\":1}");
+    assert_handle_is_current(fixture->store, session);
+    ses_session_close(session);
+}
+
+static void test_invocations_within_a_batch(void **state)
+{
+    static const ses_text events[] = {
+        {"{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:b\":1}}}", SES_NUL},
+        {"{\"invocationId\":\"j\",\"actions\":{\"stateDelta\":{\"temp:c\":1,\"temp:d\":1}}}", SES_NUL},
+        {"{\"invocationId\":\"k\",\"partial\":true,\"actions\":{\"stateDelta\":{\"temp:e\":1}}}", SES_NUL},
+        {"{\"invocationId\":\"j\",\"actions\":{\"stateDelta\":{\"temp:c\":2,\"temp:d\":" REMOVED "}}}",
+         SES_NUL},
+    };
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    append(session, "\"i\"", "{\"temp:a\":1}");
+    assert_ok(ses_append_batch(session, events, 1, NULL, NULL, &error));
+    assert_state(session, "{\"temp:a\":1,\"temp:b\":1}");
+    assert_ok(ses_append_batch(session, events, 4, NULL, NULL, &error));
+    assert_state(session, "{\"temp:c\":2}");
+    append(session, "\"j\"", "{\"temp:f\":1}"); /* the batch left off in j */
+    assert_state(session, "{\"temp:c\":2,\"temp:f\":1}");
+    /* There and back within one batch: what was of i is over. */
+    append(session, "\"i\"", "{\"temp:a\":1}");
+    assert_ok(ses_append_batch(session, (const ses_text[]){events[1], events[0]}, 2, NULL, NULL, &error));
+    assert_state(session, "{\"temp:b\":1}");
+    ses_session_close(session);
+}
+
+/* Each handle has an invocation of its own, on the same session too. */
+static void test_handles_have_their_own_invocations(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *one = NULL;
+    ses_session *two = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &one, &error));
+    assert_ok(ses_get(fixture->store, &key, NULL, &two, &error));
+    append(one, "\"i\"", "{\"temp:a\":1}");
+    assert_ok(ses_refresh(two, &error));
+    append(two, "\"i\"", "{\"temp:b\":2}");
+    assert_ok(ses_refresh(one, &error));
+    assert_state(one, "{\"temp:a\":1}");
+    assert_state(two, "{\"temp:b\":2}");
+    append(one, "\"j\"", "{}");
+    assert_state(one, "{}");
+    assert_ok(ses_refresh(two, &error));
+    assert_state(two, "{\"temp:b\":2}");
+    assert_ok(ses_invocation_end(one, &error));
+    assert_state(two, "{\"temp:b\":2}");
+    ses_session_close(one);
+    ses_session_close(two);
+}
+
+static void test_temp_values_of_every_type_can_be_read(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    const char *text = NULL;
+    size_t len = 0;
+    int64_t integer = 0;
+    int yes = 0;
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    append(session, "\"i\"", "{\"temp:s\":\"a\\u0000b\",\"temp:i\":9007199254740993,\"temp:b\":true}");
+    assert_ok(ses_state_string(session, "temp:s", &text, &len, &error));
+    assert_int_equal(len, 3);
+    assert_memory_equal(text, "a\0b", 4);
+    assert_ok(ses_state_int64(session, "temp:i", &integer, &error));
+    assert_int_equal(integer, INT64_C(9007199254740993));
+    assert_ok(ses_state_bool(session, "temp:b", &yes, &error));
+    assert_int_equal(yes, 1);
+    ses_session_close(session);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_temp_values_are_visible_on_their_handle_only, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_temp_values_last_as_long_as_their_invocation,
+                                        fixture_setup_memory, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_an_event_without_invocation_ends_the_one_before,
+                                        fixture_setup_memory, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_an_invocation_can_be_ended, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_only_what_is_stored_through_the_handle_ends_an_invocation,
+                                        fixture_setup_memory, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_invocations_within_a_batch, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_handles_have_their_own_invocations, fixture_setup_memory,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_temp_values_of_every_type_can_be_read, fixture_setup_memory,
+                                        fixture_teardown),
+    };
+    return cmocka_run_group_tests_name("append, temp: values", tests, NULL, NULL);
+}

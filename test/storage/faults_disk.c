@@ -1,0 +1,179 @@
+/*
+ * The disk fails: each read, write, sync and truncation in turn, once or for good, and a disk that is full. After
+ * each failure the file is opened without faults, and must hold what was acknowledged, whole.
+ */
+#include "scenario.h"
+
+#include "../../tools/bench/over_vfs.h"
+
+enum operation { OPERATION_READ, OPERATION_WRITE, OPERATION_SYNC, OPERATION_TRUNCATE, OPERATION_COUNT };
+
+static struct {
+    long calls[OPERATION_COUNT];
+    enum operation operation;
+    long fail_at; /* 0: never */
+    bool sticks;
+    int rc;
+} disk;
+
+static bool fails_now(enum operation operation)
+{
+    long n = ++disk.calls[operation];
+    return disk.fail_at > 0 && operation == disk.operation &&
+           (disk.sticks ? n >= disk.fail_at : n == disk.fail_at);
+}
+
+static int disk_read(sqlite3_file *file, void *data, int bytes, sqlite3_int64 offset)
+{
+    return fails_now(OPERATION_READ) ? disk.rc : over_file_of(file)->real->xRead(file, data, bytes, offset);
+}
+
+/* A failing write leaves the first half of what it was to write, as a disk may. */
+static int disk_write(sqlite3_file *file, const void *data, int bytes, sqlite3_int64 offset)
+{
+    bool fails = fails_now(OPERATION_WRITE);
+    int rc = over_file_of(file)->real->xWrite(file, data, fails ? bytes / 2 : bytes, offset);
+    return fails ? disk.rc : rc;
+}
+
+static int disk_sync(sqlite3_file *file, int flags)
+{
+    return fails_now(OPERATION_SYNC) ? disk.rc : over_file_of(file)->real->xSync(file, flags);
+}
+
+static int disk_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+    return fails_now(OPERATION_TRUNCATE) ? disk.rc : over_file_of(file)->real->xTruncate(file, size);
+}
+
+static void install(void)
+{
+    over_init("failing",
+              (sqlite3_io_methods){
+                  .xRead = disk_read, .xWrite = disk_write, .xTruncate = disk_truncate, .xSync = disk_sync});
+    assert_int_equal(sqlite3_vfs_register(&over_vfs, 1), SQLITE_OK);
+}
+
+static void lift(void)
+{
+    disk.fail_at = 0;
+}
+
+static bool is_expected(int code)
+{
+    /* A file whose first page cannot be read may look like no database. */
+    return disk.rc == SQLITE_FULL ? code == SES_FULL
+                                  : code == SES_IO || code == SES_CANTOPEN ||
+                                        (disk.operation == OPERATION_READ && code == SES_NOTASTORE);
+}
+
+static void assert_sound(const char *path)
+{
+    sqlite3 *handle = NULL;
+    sqlite3_stmt *statement = NULL;
+
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(handle, "PRAGMA integrity_check", -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    assert_string_equal((const char *)sqlite3_column_text(statement, 0), "ok");
+    sqlite3_finalize(statement);
+    sqlite3_close(handle);
+}
+
+static void reopen_and_dump(struct faults *faults)
+{
+    const ses_open_options options = {.size = sizeof options, .clock = faults_clock};
+    const ses_key key = {"app", "user", "one"};
+    ses_store *store = NULL;
+    ses_error error;
+
+    faults->dump[0] = '\0';
+    STEP(SES_OK, ses_open(faults->path, &options, &store, &error));
+    if (store)
+        faults_dump(faults, store, &key);
+    ses_close(store);
+}
+
+static void fail_each(enum operation operation, int rc, bool sticks)
+{
+    char *folder = support_folder_make();
+    char *path = support_path(folder, "store.db");
+    struct faults faults = {.lift = lift, .expected = is_expected, .path = path};
+    char undisturbed[sizeof faults.dump];
+    int failures = 0;
+
+    memset(&disk, 0, sizeof disk);
+    faults_run(&faults);
+    assert_string_equal(faults.wrong, "");
+    strcpy(undisturbed, faults.dump);
+    long calls = disk.calls[operation];
+    assert_true(calls > 5);
+    for (long n = 1; n <= calls; n++) {
+        faults_remove_files(path);
+        memset(&disk, 0, sizeof disk);
+        disk.operation = operation;
+        disk.rc = rc;
+        disk.sticks = sticks;
+        disk.fail_at = n;
+        faults_run(&faults);
+        failures += faults.failures;
+        lift();
+        if (!faults.wrong[0])
+            reopen_and_dump(&faults);
+        if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0) {
+            print_error("operation %ld of %ld: %s\nthe store held\n%s", n, calls, faults.wrong, faults.dump);
+            fail();
+        }
+        assert_sound(path);
+    }
+    assert_true(failures > 0);
+    free(path);
+    support_folder_remove(folder);
+}
+
+static void test_each_write_fails_once(void **state)
+{
+    (void)state;
+    fail_each(OPERATION_WRITE, SQLITE_IOERR_WRITE, false);
+}
+
+static void test_each_write_fails_for_good(void **state)
+{
+    (void)state;
+    fail_each(OPERATION_WRITE, SQLITE_IOERR_WRITE, true);
+}
+
+static void test_the_disk_is_full(void **state)
+{
+    (void)state;
+    fail_each(OPERATION_WRITE, SQLITE_FULL, true);
+}
+
+static void test_each_sync_fails_once(void **state)
+{
+    (void)state;
+    fail_each(OPERATION_SYNC, SQLITE_IOERR_FSYNC, false);
+}
+
+static void test_each_sync_fails_for_good(void **state)
+{
+    (void)state;
+    fail_each(OPERATION_SYNC, SQLITE_IOERR_FSYNC, true);
+}
+
+static void test_each_read_fails_once(void **state)
+{
+    (void)state;
+    fail_each(OPERATION_READ, SQLITE_IOERR_READ, false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_write_fails_once),    cmocka_unit_test(test_each_write_fails_for_good),
+        cmocka_unit_test(test_the_disk_is_full),         cmocka_unit_test(test_each_sync_fails_once),
+        cmocka_unit_test(test_each_sync_fails_for_good), cmocka_unit_test(test_each_read_fails_once),
+    };
+    install();
+    return cmocka_run_group_tests_name("faults: disk", tests, NULL, NULL);
+}

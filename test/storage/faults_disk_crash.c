@@ -1,0 +1,261 @@
+/*
+ * The program stops at a disk operation: from the Nth write, sync, truncation or removal on, none succeeds any more,
+ * until the file is opened again by an ordinary program. Then it must hold exactly what was acknowledged; the one
+ * call that was under way may be there when it was the sync of its commit that failed. N goes over every operation,
+ * so also over those of making the schema and of the checkpoints.
+ */
+#include "open.h"
+
+#include "../../tools/bench/over_vfs.h"
+
+enum { EVENTS = 10 };
+
+/* ------------------------------------------------------------------------------------------ the disk */
+
+static struct {
+    long operations; /* that change something */
+    long stop_at;    /* from this one on nothing is changed; 0: never */
+    bool at_sync;    /* it was a sync, or a removal, that was the first to fail */
+    bool stopped;
+} disk;
+
+/* True when the operation is not done. `*is_first`: it is the one at which everything stops. */
+static bool stops(bool is_sync, bool *is_first)
+{
+    *is_first = false;
+    if (!disk.stopped && ++disk.operations == disk.stop_at) {
+        disk.stopped = true;
+        disk.at_sync = is_sync;
+        *is_first = true;
+    }
+    return disk.stopped;
+}
+
+static int disk_write(sqlite3_file *file, const void *data, int bytes, sqlite3_int64 offset)
+{
+    bool is_first;
+    bool stopped = stops(false, &is_first);
+    int rc = SQLITE_OK;
+
+    /* The write at which it stops is torn: half of it is done. */
+    if (!stopped || is_first)
+        rc = over_file_of(file)->real->xWrite(file, data, is_first ? bytes / 2 : bytes, offset);
+    return stopped ? SQLITE_IOERR_WRITE : rc;
+}
+
+static int disk_sync(sqlite3_file *file, int flags)
+{
+    bool is_first;
+    return stops(true, &is_first) ? SQLITE_IOERR_FSYNC : over_file_of(file)->real->xSync(file, flags);
+}
+
+static int disk_truncate(sqlite3_file *file, sqlite3_int64 size)
+{
+    bool is_first;
+    return stops(true, &is_first) ? SQLITE_IOERR_TRUNCATE : over_file_of(file)->real->xTruncate(file, size);
+}
+
+static int disk_delete(sqlite3_vfs *vfs, const char *name, int sync)
+{
+    bool is_first;
+    (void)vfs;
+    return stops(true, &is_first) ? SQLITE_IOERR_DELETE : over_below->xDelete(over_below, name, sync);
+}
+
+static int disk_shm_unmap(sqlite3_file *file, int remove_it)
+{
+    return over_file_of(file)->real->xShmUnmap(file, remove_it && !disk.stopped);
+}
+
+static void make_disk(void)
+{
+    over_init("stopping", (sqlite3_io_methods){.xWrite = disk_write,
+                                               .xTruncate = disk_truncate,
+                                               .xSync = disk_sync,
+                                               .xShmUnmap = disk_shm_unmap});
+    over_vfs.xDelete = disk_delete;
+}
+
+/* --------------------------------------------------------------------------------------- the program */
+
+static const ses_key key = {"app", "user", "session"};
+
+/* What the program knows when it stops. */
+struct progress {
+    int acknowledged; /* events */
+    bool in_doubt;    /* one more was under way */
+    int code;         /* of the call that failed; 0: none did */
+    ses_error error;
+};
+
+static int append_event(ses_store *store, int number, ses_error *error)
+{
+    char event[6200];
+    /* Large and small by turns: some spill over several pages, so that the file grows at nearly every commit. */
+    snprintf(
+        event, sizeof event,
+        "{\"id\":\"e%d\",\"timestamp\":%d,\"actions\":{\"stateDelta\":{\"n\":%d,\"app:n\":%d,\"user:n\":%d}},"
+        "\"x\":\"%0*d\"}",
+        number, number, number, number, number, number % 3 == 0 ? 6000 : 40, 0);
+    return ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, error);
+}
+
+/* Opens, appends until half or all are there, closes. */
+static void run_part(const char *path, int journal, int until, struct progress *progress)
+{
+    const ses_open_options options = {.size = sizeof options, .journal = journal, .busy_timeout_ms = -1};
+    ses_store *store = NULL;
+
+    progress->code = ses_open(path, &options, &store, &progress->error);
+    if (progress->code == SES_OK)
+        progress->code = ses_get_or_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &progress->error);
+    while (progress->code >= 0 && progress->acknowledged < until) {
+        progress->code = append_event(store, progress->acknowledged + 1, &progress->error);
+        if (progress->code == SES_OK)
+            progress->acknowledged++;
+        else
+            progress->in_doubt = true;
+    }
+    ses_close(store);
+}
+
+static void run_program(const char *path, int journal, struct progress *progress)
+{
+    *progress = (struct progress){.acknowledged = 0};
+    assert_int_equal(sqlite3_vfs_register(&over_vfs, 1), SQLITE_OK);
+    run_part(path, journal, EVENTS / 2, progress);
+    if (progress->code >= 0 && !disk.stopped)
+        run_part(path, journal, EVENTS, progress);
+    assert_int_equal(sqlite3_vfs_unregister(&over_vfs), SQLITE_OK);
+    if (progress->code < 0 && progress->code != SES_IO && progress->code != SES_CANTOPEN) {
+        print_error("%s: %s\n", ses_code_name(progress->code), progress->error.message);
+        fail();
+    }
+}
+
+/* -------------------------------------------------------------------------------------- what is left */
+
+/* State and log tell the same: the keys hold what the last event wrote. */
+static void assert_whole(ses_session *session, int count)
+{
+    static const char *const names[] = {"n", "app:n", "user:n"};
+    ses_error error;
+
+    assert_int_equal(ses_session_event_count(session), count);
+    assert_int_equal(ses_session_version(session), count);
+    for (int i = 0; i < count; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "e%d", i + 1);
+        assert_string_equal(ses_session_event(session, (size_t)i)->id, id);
+        assert_int_equal(ses_session_event(session, (size_t)i)->seq, i + 1);
+    }
+    for (int i = 0; i < 3 && count > 0; i++) {
+        int64_t value = 0;
+        assert_ok(ses_state_int64(session, names[i], &value, &error));
+        assert_int_equal(value, count);
+    }
+}
+
+static void look_again(const char *path, int journal, const struct progress *progress)
+{
+    const ses_open_options options = {.size = sizeof options, .journal = journal};
+    ses_store *store = NULL;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(path, &options, &store, &error));
+    int code = ses_get(store, &key, NULL, &session, &error);
+    if (code == SES_NOTFOUND) {
+        assert_int_equal(progress->acknowledged, 0);
+        assert_true(progress->code < 0 && !progress->in_doubt);
+        assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, &session, &error));
+    }
+    int count = (int)ses_session_event_count(session);
+    if (progress->in_doubt && disk.at_sync)
+        assert_in_range(count, progress->acknowledged, progress->acknowledged + 1);
+    else
+        assert_int_equal(count, progress->acknowledged);
+    assert_whole(session, count);
+    assert_ok(append_event(store, count + 1, &error));
+    assert_ok(ses_refresh(session, &error));
+    assert_whole(session, count + 1);
+    ses_session_close(session);
+    ses_close(store);
+    assert_sound(path);
+}
+
+static void remove_files(const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        struct text name = {NULL, 0};
+        text_printf(&name, "%s%s", path, suffixes[i]);
+        (void)unlink(name.data);
+        free(name.data);
+    }
+}
+
+/* What was going on; a test that fails leaves it for the teardown to tell. */
+static char where[128];
+
+static int tell_where(void **state)
+{
+    if (where[0])
+        print_error("%s\n", where);
+    where[0] = '\0';
+    return folder_teardown(state);
+}
+
+static void stop_everywhere(const struct folder *folder, int journal)
+{
+    struct progress progress;
+    int refused = 0;
+    int silent = 0;
+
+    memset(&disk, 0, sizeof disk);
+    run_program(folder->path, journal, &progress);
+    assert_int_equal(progress.code, SES_OK);
+    assert_int_equal(progress.acknowledged, EVENTS);
+    long operations = disk.operations;
+    assert_in_range(operations, 100, 5000);
+    for (long n = 1; n <= operations; n++) {
+        remove_files(folder->path);
+        memset(&disk, 0, sizeof disk);
+        disk.stop_at = n;
+        run_program(folder->path, journal, &progress);
+        assert_true(disk.stopped);
+        refused += progress.code < 0;
+        silent += progress.code >= 0;
+        snprintf(where, sizeof where, "stopped at %ld of %ld: %d events, %s", n, operations,
+                 progress.acknowledged, ses_code_name(progress.code));
+        look_again(folder->path, journal, &progress);
+    }
+    where[0] = '\0';
+    /* Most stop a call; with a write-ahead file some stop a checkpoint, of which no call is told. */
+    assert_in_range(refused, 50, operations);
+    assert_int_equal(silent > 2, journal == SES_JOURNAL_WAL);
+}
+
+static void test_stop_with_a_write_ahead_file(void **state)
+{
+    stop_everywhere(*state, SES_JOURNAL_WAL);
+}
+
+static void test_stop_with_a_rollback_journal(void **state)
+{
+    stop_everywhere(*state, SES_JOURNAL_ROLLBACK);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, folder_setup, tell_where)
+    const struct CMUnitTest tests[] = {
+        TEST(test_stop_with_a_write_ahead_file),
+        TEST(test_stop_with_a_rollback_journal),
+    };
+    make_disk();
+    /* Where syncing costs nothing, if there is such a place. */
+    if (access("/dev/shm", W_OK) == 0)
+        (void)setenv("TMPDIR", "/dev/shm", 0);
+    return cmocka_run_group_tests_name("faults: crash", tests, NULL, NULL);
+}

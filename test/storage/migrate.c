@@ -1,0 +1,230 @@
+/* Migration in place: with a library that has a second schema script (test/sql/sqlite/0002_test.sql; see flags.mk). */
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support.h"
+
+static const ses_key key = {"app", "user", "one"};
+
+struct migrate_test {
+    char *folder;
+    char *path;
+};
+
+static int setup(void **state)
+{
+    struct migrate_test *test = calloc(1, sizeof *test);
+    assert_non_null(test);
+    test->folder = support_folder_make();
+    test->path = support_path(test->folder, "store.db");
+    *state = test;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct migrate_test *test = *state;
+    free(test->path);
+    support_folder_remove(test->folder);
+    free(test);
+    return 0;
+}
+
+static void exec(const char *path, const char *sql)
+{
+    sqlite3 *handle = NULL;
+    char *message = NULL;
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    if (sqlite3_exec(handle, sql, NULL, NULL, &message) != SQLITE_OK) {
+        print_error("%s\n", message);
+        fail();
+    }
+    sqlite3_close(handle);
+}
+
+static int64_t read_number(const char *path, const char *sql)
+{
+    sqlite3 *handle = NULL;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_open(path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(handle, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(handle);
+    return number;
+}
+
+/* A file as the first version of the library leaves it. */
+static void make_version_1(const char *path)
+{
+    char *script = support_read_file("sql/sqlite/0001_initial.sql", NULL);
+    assert_non_null(script);
+    exec(path, strchr(script, '\n'));
+    free(script);
+    exec(
+        path,
+        "INSERT INTO apps VALUES (1, 'app'); INSERT INTO users VALUES (1, 1, 'user');"
+        "INSERT INTO sessions VALUES (1, 1, 1, 'one', 5, 7, 0, 1, 1, 1, NULL);"
+        "INSERT INTO session_state VALUES (1, 'k', '1.10', 1);"
+        "INSERT INTO events (position, session_id, id, invocation_id, author, branch, time_us, high_us, body)"
+        " VALUES (4294967297, 1, 'e1', '', 'a', NULL, 7, NULL, '{\"id\":\"e1\",\"timestamp\":0.000007}');"
+        "PRAGMA journal_mode = WAL;");
+    assert_int_equal(read_number(path, "PRAGMA user_version"), 1);
+}
+
+static void test_older_store_is_brought_up_to_date(void **state)
+{
+    const struct migrate_test *test = *state;
+    ses_store *store = NULL;
+    ses_session *session = NULL;
+    ses_info info = {.size = sizeof info};
+    ses_error error;
+
+    make_version_1(test->path);
+    assert_ok(ses_open(test->path, NULL, &store, &error));
+    assert_ok(ses_store_info(store, &info, &error));
+    assert_int_equal(info.schema_version, 2);
+    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    assert_string_equal(support_state(session, NULL), "{\"k\":1.10}");
+    assert_string_equal(ses_session_event(session, 0)->json, "{\"id\":\"e1\",\"timestamp\":0.000007}");
+    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    ses_session_close(session);
+    ses_close(store);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+    assert_int_equal(read_number(test->path, "SELECT x FROM later"), 1); /* the event there was at the time */
+}
+
+static void test_new_store_goes_through_all_scripts(void **state)
+{
+    const struct migrate_test *test = *state;
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(test->path, NULL, &store, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    ses_close(store);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+    assert_int_equal(read_number(test->path, "SELECT count(*) FROM later"), 1);
+    assert_ok(ses_open(":memory:", NULL, &store, &error));
+    ses_close(store);
+}
+
+static void test_script_that_fails_in_its_middle_changes_nothing(void **state)
+{
+    const struct migrate_test *test = *state;
+    ses_store *store = NULL;
+    ses_error error;
+
+    make_version_1(test->path);
+    exec(test->path, "CREATE TABLE later (mine)");
+    assert_code(SES_INTERNAL, ses_open(test->path, NULL, &store, &error));
+    assert_null(store);
+    assert_message("0002_test.sql");
+    assert_message("table later already exists");
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 1);
+    assert_int_equal(
+        read_number(test->path, "SELECT count(*) FROM sqlite_schema WHERE name = 'before_later'"), 0);
+    exec(test->path, "DROP TABLE later");
+    assert_ok(ses_open(test->path, NULL, &store, &error));
+    ses_close(store);
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+}
+
+static void test_older_store_is_not_read_only(void **state)
+{
+    const struct migrate_test *test = *state;
+    const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_READ_ONLY};
+    ses_store *store = NULL;
+    ses_error error;
+
+    make_version_1(test->path);
+    assert_code(SES_READONLY, ses_open(test->path, &options, &store, &error));
+    assert_message("version 1 and must be brought to 2");
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 1);
+}
+
+static void test_newer_store_is_refused(void **state)
+{
+    const struct migrate_test *test = *state;
+    ses_store *store = NULL;
+    ses_error error;
+
+    make_version_1(test->path);
+    exec(test->path, "PRAGMA user_version = 3");
+    assert_code(SES_TOONEW, ses_open(test->path, NULL, &store, &error));
+    assert_message("schema version 3 and this library knows up to 2");
+    assert_int_equal(read_number(test->path, "PRAGMA user_version"), 3);
+}
+
+/* Children that open the file at the same moment; the number of those that could not. */
+static int open_together(const char *path)
+{
+    enum { CHILDREN = 8 };
+    int failed = 0;
+    int gate[2];
+    char byte = 0;
+
+    assert_int_equal(pipe(gate), 0);
+    for (int i = 0; i < CHILDREN; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            ses_store *store = NULL;
+            ses_error error;
+            close(gate[1]);
+            (void)read(gate[0], &byte, 1); /* returns when the parent closes its end */
+            int code = ses_open(path, NULL, &store, &error);
+            if (code == SES_OK)
+                code = ses_get_or_create(store, &key, NULL, 0, NULL, &error);
+            if (code < 0)
+                fprintf(stderr, "%s: %s\n", ses_code_name(code), error.message);
+            ses_close(store);
+            _exit(code < 0);
+        }
+    }
+    close(gate[0]);
+    close(gate[1]);
+    for (int i = 0; i < CHILDREN; i++) {
+        int status = 0;
+        assert_true(wait(&status) > 0);
+        failed += !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    return failed;
+}
+
+static void test_processes_that_open_at_once(void **state)
+{
+    const struct migrate_test *test = *state;
+
+    for (int round = 0; round < 10; round++) {
+        static const char *const suffixes[] = {"", "-wal", "-shm"};
+        for (size_t i = 0; i < 3; i++) {
+            char name[1024];
+            snprintf(name, sizeof name, "%s%s", test->path, suffixes[i]);
+            (void)remove(name);
+        }
+        if (round % 2 == 0)
+            make_version_1(test->path);
+        assert_int_equal(open_together(test->path), 0);
+        assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
+        assert_int_equal(read_number(test->path, "SELECT count(*) FROM later"), 1);
+        assert_int_equal(read_number(test->path, "SELECT count(*) FROM sessions"), 1);
+    }
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_older_store_is_brought_up_to_date),
+        TEST(test_new_store_goes_through_all_scripts),
+        TEST(test_script_that_fails_in_its_middle_changes_nothing),
+        TEST(test_older_store_is_not_read_only),
+        TEST(test_newer_store_is_refused),
+        TEST(test_processes_that_open_at_once),
+    };
+    return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* How SQLite runs every statement of sql/sqlite/statements.sql: by searching, never by scanning. */
+#include <sqlite3.h>
+
+#include "support.h"
+
+struct plan_test {
+    sqlite3 *handle;
+    char *statements; /* the text of sql/sqlite/statements.sql */
+    bool uses[64];    /* which of `indexes` some plan has used */
+    char indexes[64][64];
+    size_t index_count;
+};
+
+static int setup(void **state)
+{
+    struct plan_test *test = calloc(1, sizeof *test);
+    char *schema = support_read_file("sql/sqlite/0001_initial.sql", NULL);
+
+    assert_non_null(test);
+    assert_non_null(schema);
+    test->statements = support_read_file("sql/sqlite/statements.sql", NULL);
+    assert_non_null(test->statements);
+    assert_int_equal(sqlite3_open(":memory:", &test->handle), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(test->handle, strchr(schema, '\n'), NULL, NULL, NULL), SQLITE_OK);
+    free(schema);
+    *state = test;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct plan_test *test = *state;
+    assert_int_equal(sqlite3_close(test->handle), SQLITE_OK);
+    free(test->statements);
+    free(test);
+    return 0;
+}
+
+static sqlite3_stmt *prepare(struct plan_test *test, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(test->handle, sql, -1, &statement, NULL) != SQLITE_OK) {
+        print_error("%s\n%s\n", sqlite3_errmsg(test->handle), sql);
+        fail();
+    }
+    return statement;
+}
+
+static void list_indexes(struct plan_test *test)
+{
+    sqlite3_stmt *statement =
+        prepare(test, "SELECT i.name FROM sqlite_schema AS t, pragma_index_list(t.name) AS i "
+                      "WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%'");
+    while (sqlite3_step(statement) == SQLITE_ROW)
+        snprintf(test->indexes[test->index_count++], sizeof test->indexes[0], "%s",
+                 (const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    assert_true(test->index_count > 5);
+}
+
+static void note_indexes(struct plan_test *test, const char *detail)
+{
+    for (size_t i = 0; i < test->index_count; i++) {
+        if (strstr(detail, test->indexes[i]))
+            test->uses[i] = true;
+    }
+}
+
+/* A table without a row id is its own index, which the plan calls by its primary key. */
+static void note_primary_key(struct plan_test *test, const char *detail)
+{
+    static const char *const tables[] = {"app_state", "user_state", "session_state"};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        char use[96];
+        char name[96];
+        snprintf(use, sizeof use, "SEARCH %s USING PRIMARY KEY", tables[i]);
+        snprintf(name, sizeof name, "sqlite_autoindex_%s_1", tables[i]);
+        if (strstr(detail, use))
+            note_indexes(test, name);
+    }
+}
+
+static void assert_plan_line(const char *name, const char *detail)
+{
+    /* A sort is bounded: by one user's sessions, or by those an app had in one hour. */
+    bool sorts = strstr(detail, "TEMP B-TREE") != NULL;
+    bool of_user = strncmp(name, "list_user_", 10) == 0;
+    bool in_hour = strncmp(name, "list_app_", 9) == 0 && strstr(detail, "RIGHT PART OF ORDER BY");
+
+    if (strncmp(detail, "SCAN", 4) == 0 || (sorts && !of_user && !in_hour)) {
+        print_error("%s: %s\n", name, detail);
+        fail();
+    }
+}
+
+static void look_at(struct plan_test *test, const char *name, const char *sql)
+{
+    char explain[4096];
+    snprintf(explain, sizeof explain, "EXPLAIN QUERY PLAN %s", sql);
+    sqlite3_stmt *statement = prepare(test, explain);
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        const char *detail = (const char *)sqlite3_column_text(statement, 3);
+        assert_plan_line(name, detail);
+        note_indexes(test, detail);
+        note_primary_key(test, detail);
+    }
+    sqlite3_finalize(statement);
+}
+
+static void test_statements_search(void **state)
+{
+    struct plan_test *test = *state;
+    size_t count = 0;
+
+    list_indexes(test);
+    char *at = strstr(test->statements, "\n-- name: ");
+    while (at) {
+        char name[64];
+        char *next = strstr(at + 1, "\n-- name: ");
+        assert_int_equal(sscanf(at, "\n-- name: %63s", name), 1);
+        char *sql = strchr(at + 1, '\n') + 1;
+        if (next)
+            *next = '\0';
+        look_at(test, name, sql);
+        count++;
+        if (next)
+            *next = '\n';
+        at = next;
+    }
+    assert_true(count > 30);
+
+    /* What an insert or a foreign key looks up is in no plan: the events' index finds a retried event, too. */
+    for (size_t i = 0; i < test->index_count; i++) {
+        if (!test->uses[i]) {
+            print_error("no statement uses the index %s\n", test->indexes[i]);
+            fail();
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_statements_search, setup, teardown),
+    };
+    return cmocka_run_group_tests_name("plans", tests, NULL, NULL);
+}
