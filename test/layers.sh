@@ -6,8 +6,8 @@ set -eu
 rooms='
 base            base
 json            json base
-model           model json base storage
-storage         model json base
+model           model json base
+storage         storage model json base
 storage/sqlite  storage/sqlite storage model json base
 session         session storage model json base
 agent           agent model json base

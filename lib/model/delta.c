@@ -163,18 +163,3 @@ int ses__delta_read(struct json_reader *reader, struct arena *arena, struct delt
         code = ses__error_nomem(error);
     return code;
 }
-
-int ses__delta_store(const struct delta *delta, struct db *db, const struct session_row *session, int64_t seq,
-                     ses_error *error)
-{
-    int code = SES_OK;
-
-    for (size_t i = 0; i < delta->count && code == SES_OK; i++) {
-        const struct delta_op *op = &delta->ops[i];
-        if (op->scope != SCOPE_TEMP && op->removes)
-            code = ses__state_remove(db, op->scope, session, op->key, error);
-        else if (op->scope != SCOPE_TEMP)
-            code = ses__state_set(db, op->scope, session, seq, op->key, op->value, error);
-    }
-    return code;
-}

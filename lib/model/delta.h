@@ -6,7 +6,6 @@
 #include "json/reader.h"
 #include "base/memory.h"
 #include "model/scope.h"
-#include "storage/door.h"
 
 struct delta_op {
     enum scope scope;
@@ -49,8 +48,5 @@ SESLITE_PRIVATE char *ses__edits_apply(const struct edits *edits, struct arena *
  */
 SESLITE_PRIVATE int ses__delta_read(struct json_reader *reader, struct arena *arena, struct delta *delta,
                                     struct edits *edits, ses_error *error);
-/* Writes the changes of the stored scopes to their tables, as made by event `seq` of the session. */
-SESLITE_PRIVATE int ses__delta_store(const struct delta *delta, struct db *db,
-                                     const struct session_row *session, int64_t seq, ses_error *error);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/common.h"
 #include "model/delta.h"
 #include "base/memory.h"
-#include "storage/door.h"
+#include "model/rows.h"
 
 struct event_draft {
     struct arena arena;

@@ -60,35 +60,3 @@ void ses__expected_free(struct expected *expected)
     ses__delta_free(&expected->seen, expected->arena.allocator);
     ses__arena_free(&expected->arena);
 }
-
-struct comparison_with {
-    struct span value;
-    bool same;
-};
-
-static int compare_value(void *context, struct span key, struct span value, ses_error *error)
-{
-    struct comparison_with *with = context;
-
-    (void)key;
-    (void)error;
-    with->same = value.len == with->value.len && memcmp(value.ptr, with->value.ptr, value.len) == 0;
-    return SES_OK;
-}
-
-int ses__expected_compare(const struct expected *expected, struct db *db, const struct session_row *row,
-                          struct span *changed, ses_error *error)
-{
-    int code = SES_OK;
-
-    *changed = (struct span){NULL, 0};
-    for (size_t i = 0; i < expected->seen.count && code == SES_OK && !changed->ptr; i++) {
-        const struct delta_op *op = &expected->seen.ops[i];
-        int64_t owner = op->scope == SCOPE_APP ? row->app_id : row->user_id;
-        struct comparison_with with = {op->value, op->removes}; /* as it stays when there is no such key */
-        code = ses__state_one(db, op->scope, owner, op->key, compare_value, &with, error);
-        if (code == SES_OK && !with.same)
-            *changed = op->name;
-    }
-    return code;
-}

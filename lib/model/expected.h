@@ -5,7 +5,6 @@
 #include "base/common.h"
 #include "model/delta.h"
 #include "base/memory.h"
-#include "storage/door.h"
 
 struct expected {
     struct arena arena;
@@ -16,9 +15,5 @@ struct expected {
 SESLITE_PRIVATE int ses__expected_read(struct expected *expected, const ses_allocator *allocator,
                                        struct span text, ses_error *error);
 SESLITE_PRIVATE void ses__expected_free(struct expected *expected);
-/* The first key of which something else is stored; `*changed` without text: all is as expected. */
-SESLITE_PRIVATE int ses__expected_compare(const struct expected *expected, struct db *db,
-                                          const struct session_row *row, struct span *changed,
-                                          ses_error *error);
 
 #endif

@@ -405,48 +405,42 @@ static struct state_entry *entry_new(const struct state *state, enum scope scope
     return entry;
 }
 
-struct loading {
-    const struct state *state;
-    struct state_map *map;
-    enum scope scope;
-};
-
-static int load_row(void *context, struct span key, struct span value, ses_error *error)
+int ses__state_load_begin(struct state_loading *loading, struct state *state, enum scope scope,
+                          ses_error *error)
 {
-    const struct loading *loading = context;
-    const ses_allocator *allocator = loading->state->allocator;
-    size_t before = loading->map->count;
-    int code = SES_OK;
-
-    struct state_entry *entry =
-        entry_new(loading->state, loading->scope, ses__scope_prefix(loading->scope), key, value);
-    if (entry && map_reserve(allocator, loading->map, 1)) {
-        map_put(allocator, loading->map, entry);
-        if (loading->map->count == before) /* such rows may have no end */
-            code = ses__error_set(error, SES_CORRUPT, "the state key \"%.*s\" appears twice", (int)key.len,
-                                  key.ptr);
-    } else {
-        entry_free(allocator, entry);
-        code = ses__error_nomem(error);
-    }
-    return code;
+    *loading = (struct state_loading){state, scope, map_new(state->allocator)};
+    return loading->map ? SES_OK : ses__error_nomem(error);
 }
 
-int ses__state_load(struct state *state, struct db *db, enum scope scope, int64_t owner, ses_error *error)
+int ses__state_load_put(struct state_loading *loading, struct span key, struct span value, ses_error *error)
 {
-    struct loading loading = {state, map_new(state->allocator), scope};
-    int code = loading.map ? SES_OK : ses__error_nomem(error);
+    const struct state *state = loading->state;
+    const size_t before = loading->map->count;
+    struct state_entry *entry =
+        entry_new(state, loading->scope, ses__scope_prefix(loading->scope), key, value);
 
-    if (code == SES_OK)
-        code = ses__state_each(db, scope, owner, load_row, &loading, error);
-    if (code == SES_OK) {
-        map_release(state->allocator, state->scopes[scope]);
-        state->scopes[scope] = loading.map;
-        view_forget(state);
-    } else {
-        map_release(state->allocator, loading.map);
+    if (!entry || !map_reserve(state->allocator, loading->map, 1)) {
+        entry_free(state->allocator, entry);
+        return ses__error_nomem(error);
     }
-    return code;
+    map_put(state->allocator, loading->map, entry);
+    if (loading->map->count == before) /* such rows may have no end */
+        return ses__error_set(error, SES_CORRUPT, "the state key \"%.*s\" appears twice", (int)key.len,
+                              key.ptr);
+    return SES_OK;
+}
+
+void ses__state_load_end(struct state_loading *loading, bool whole)
+{
+    struct state *state = loading->state;
+    struct state_map *dropped = loading->map;
+
+    if (whole) {
+        dropped = state->scopes[loading->scope];
+        state->scopes[loading->scope] = loading->map;
+        view_forget(state);
+    }
+    map_release(state->allocator, dropped);
 }
 
 void ses__state_share(struct state *state, const struct state *other, enum scope scope)
@@ -502,9 +496,9 @@ int ses__state_reserve(struct state *state, const struct state_changes *changes,
     return ok ? SES_OK : ses__error_nomem(error);
 }
 
-void ses__state_apply(struct state *state, struct state_changes *changes)
+void ses__state_apply_some(struct state *state, struct state_changes *changes, size_t first, size_t end)
 {
-    for (size_t i = 0; i < changes->count; i++) {
+    for (size_t i = first; i < end; i++) {
         struct state_entry *entry = changes->entries[i];
         struct state_map *map = state->scopes[entry->scope];
         changes->entries[i] = NULL;
@@ -516,6 +510,11 @@ void ses__state_apply(struct state *state, struct state_changes *changes)
         }
     }
     view_forget(state);
+}
+
+void ses__state_apply(struct state *state, struct state_changes *changes)
+{
+    ses__state_apply_some(state, changes, 0, changes->count);
     ses__state_changes_free(state, changes);
 }
 

@@ -5,7 +5,6 @@
 #include "base/common.h"
 #include "model/delta.h"
 #include "base/memory.h"
-#include "storage/door.h"
 
 /* A key and its value; both end in a NUL. */
 struct state_entry {
@@ -58,9 +57,21 @@ SESLITE_PRIVATE int ses__state_check_value(const char *name, struct span value, 
 SESLITE_PRIVATE int ses__state_entry_text(const struct state *state, struct state_entry *entry,
                                           ses_error *error);
 
-/* Reads one scope from the store, in place of what was there. On failure the state is as before. */
-SESLITE_PRIVATE int ses__state_load(struct state *state, struct db *db, enum scope scope, int64_t owner,
-                                    ses_error *error);
+/*
+ * Loads one scope, row by row, in place of what it held: begin, put each key (without its prefix), and end. `whole`
+ * false drops what was put, and the state is as before. A begin that fails needs no end. NOMEM; CORRUPT: a key came twice.
+ */
+struct state_loading {
+    struct state *state;
+    enum scope scope;
+    struct state_map *map;
+};
+SESLITE_PRIVATE int ses__state_load_begin(struct state_loading *loading, struct state *state,
+                                          enum scope scope, ses_error *error);
+SESLITE_PRIVATE int ses__state_load_put(struct state_loading *loading, struct span key, struct span value,
+                                        ses_error *error);
+SESLITE_PRIVATE void ses__state_load_end(struct state_loading *loading, bool whole);
+
 /* Shows the same entries of this scope as `other`, which must not change any more. */
 SESLITE_PRIVATE void ses__state_share(struct state *state, const struct state *other, enum scope scope);
 SESLITE_PRIVATE void ses__state_clear(struct state *state, enum scope scope);
@@ -78,6 +89,9 @@ SESLITE_PRIVATE int ses__state_stage(struct state *state, const struct delta *de
 SESLITE_PRIVATE int ses__state_reserve(struct state *state, const struct state_changes *changes,
                                        ses_error *error);
 SESLITE_PRIVATE void ses__state_apply(struct state *state, struct state_changes *changes);
+/* Those from `first` to before `end` only; the rest is freed with the changes. */
+SESLITE_PRIVATE void ses__state_apply_some(struct state *state, struct state_changes *changes, size_t first,
+                                           size_t end);
 SESLITE_PRIVATE void ses__state_changes_free(struct state *state, struct state_changes *changes);
 
 #endif

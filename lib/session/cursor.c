@@ -9,174 +9,104 @@ enum { PAGE_EVENTS = 64, PAGE_BYTES = 256 * 1024 };
 
 struct ses_cursor {
     ses_store *store;
-    int64_t session_id;
-    bool backward;
-    struct range range; /* what is left of it: the walk shrinks it */
+    struct arena names; /* of the key */
+    ses_key key;
+    struct session_row row; /* as of the last page: the life that is walked */
+    struct page_op op;
     struct arena arena; /* the page */
-    ses_event *page[PAGE_EVENTS];
-    size_t count;
+    struct event_list page;
     size_t next;
-    size_t bytes;
-    bool full;
     int code; /* the first failure */
     ses_error failure;
 };
 
-/* ------------------------------------------------------------------------------------------ opening */
+/* ------------------------------------------------------------------------------------------ a page */
 
-struct open_job {
-    const ses_key *key;
-    ses_cursor *cursor;
-    struct range wanted;
-    int64_t first; /* the oldest event of the range */
-};
-
-static int note_first(void *context, const struct event_row *row, ses_error *error)
+static int read_page(ses_cursor *cursor, ses_error *error)
 {
-    struct open_job *job = context;
-    (void)error;
-    job->first = row->seq;
-    return SES_OK;
-}
+    struct storage *storage = cursor->store->storage;
+    struct page_op *op = &cursor->op;
 
-/* Ends the range at the events that are there now; walking forward, it also begins at the first that counts. */
-static int run_open(struct db *db, void *context, ses_error *error)
-{
-    struct open_job *job = context;
-    struct range *range = &job->cursor->range;
-    struct session_row row;
-    int code = ses__session_find(db, job->key, &row, error);
-
-    if (code == SES_NOTFOUND)
-        (void)ses__no_such_session(job->key->app, job->key->user, job->key->session, error);
+    cursor->next = 0;
+    int code = storage->engine->page(storage, op, error);
+    if (code == SES_NOTFOUND && !op->first)
+        (void)ses__error_set(error, code, "the session was deleted while a cursor walked its events");
     if (code == SES_OK) {
-        bool seeks =
-            !job->cursor->backward && (job->wanted.newest != INT64_MAX || job->wanted.since_us != INT64_MIN);
-        job->cursor->session_id = row.id;
-        *range = job->wanted;
-        if (range->last_seq > row.last_seq)
-            range->last_seq = row.last_seq;
-        if (seeks) {
-            job->first = INT64_MAX;
-            code = ses__range_walk(db, row.id, range, WALK_BACKWARD_TIMES, note_first, job, error);
-            range->first_seq = job->first;
-            range->newest = INT64_MAX;
-        }
+        cursor->row = op->row;
+        op->session.known = &cursor->row;
+        op->first = false;
+    } else {
+        cursor->page.count = 0;
     }
     return code;
 }
 
-int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_options *given,
-                    ses_cursor **cursor, ses_error *error)
+/* ------------------------------------------------------------------------------------------ opening */
+
+static int cursor_new(ses_store *store, const ses_key *key, bool backward, ses_cursor **cursor,
+                      ses_error *error)
+{
+    ses_cursor *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
+
+    if (!fresh)
+        return ses__error_nomem(error);
+    fresh->store = store;
+    ses__store_retain(store);
+    ses__arena_init(&fresh->arena, &store->allocator);
+    ses__arena_init(&fresh->names, &store->allocator);
+    fresh->key = (ses_key){ses__arena_text(&fresh->names, key->app, strlen(key->app)),
+                           ses__arena_text(&fresh->names, key->user, strlen(key->user)),
+                           ses__arena_text(&fresh->names, key->session, strlen(key->session))};
+    fresh->op = (struct page_op){.session = {&fresh->key, NULL},
+                                 .first = true,
+                                 .backward = backward,
+                                 .most_events = PAGE_EVENTS,
+                                 .most_bytes = PAGE_BYTES,
+                                 .allocator = &store->allocator,
+                                 .arena = &fresh->arena,
+                                 .events = &fresh->page};
+    *cursor = fresh;
+    return fresh->key.app && fresh->key.user && fresh->key.session ? SES_OK : ses__error_nomem(error);
+}
+
+static int open_cursor(ses_store *store, const ses_key *key, const ses_cursor_options *given,
+                       ses_cursor **cursor, ses_error *error)
 {
     ses_cursor_options options;
-    struct open_job job = {.key = key};
-    int code = ses__store_begin(store, error);
-    const bool begun = code == SES_OK;
+    ses_cursor *fresh = NULL;
+    int code = ses__check_argument(cursor, "cursor", error);
 
-    if (cursor)
-        *cursor = NULL;
-    if (code == SES_OK)
-        code = ses__check_argument(cursor, "cursor", error);
     if (code == SES_OK)
         code = ses__check_key(key, error);
     if (code == SES_OK)
         code = ses__take_options(&options, sizeof options, given, "cursor options", error);
-    if (code == SES_OK) {
-        job.cursor = ses__memory_zeroed(&store->allocator, sizeof *job.cursor);
-        code = job.cursor ? SES_OK : ses__error_nomem(error);
-    }
-    if (code == SES_OK) {
-        job.cursor->store = store;
-        ses__store_retain(store);
-        ses__arena_init(&job.cursor->arena, &store->allocator);
-        job.cursor->backward = options.backward != 0;
-        code = ses__range_take(options.range, &job.wanted, error);
-    }
     if (code == SES_OK)
-        code = ses__storage_read(store->storage, run_open, &job, error);
+        code = cursor_new(store, key, options.backward != 0, &fresh, error);
     if (code == SES_OK)
-        *cursor = job.cursor;
+        code = ses__range_take(options.range, &fresh->op.range, error);
+    if (code == SES_OK)
+        code = read_page(fresh, error);
+    if (code == SES_OK)
+        *cursor = fresh;
     else
-        (void)ses_cursor_close(job.cursor, NULL); /* it has met no failure of its own */
-    if (begun)
-        ses__store_end(store);
+        (void)ses_cursor_close(fresh, NULL); /* it has met no failure of its own */
+    return code;
+}
+
+int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_options *options,
+                    ses_cursor **cursor, ses_error *error)
+{
+    if (cursor)
+        *cursor = NULL;
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = open_cursor(store, key, options, cursor, error);
+    ses__store_end(store);
     return code;
 }
 
 /* ------------------------------------------------------------------------------------------- walking */
-
-static int add_to_page(void *context, const struct event_row *row, ses_error *error)
-{
-    ses_cursor *cursor = context;
-    ses_event *event = ses__event_copy(&cursor->arena, row);
-    int result = SES_OK;
-
-    if (!event) {
-        result = ses__error_nomem(error);
-    } else {
-        cursor->page[cursor->count++] = event;
-        cursor->bytes += row->body.len;
-        cursor->full = cursor->count == PAGE_EVENTS || cursor->bytes >= PAGE_BYTES;
-        result = cursor->full ? 1 : SES_OK;
-    }
-    return result;
-}
-
-static int add_if_in_range(void *context, const struct event_row *row, ses_error *error)
-{
-    const ses_cursor *cursor = context;
-    return row->time_us >= cursor->range.since_us ? add_to_page(context, row, error) : SES_OK;
-}
-
-static int run_page(struct db *db, void *context, ses_error *error)
-{
-    ses_cursor *cursor = context;
-    const struct range *range = &cursor->range;
-    struct session_row row;
-
-    ses__arena_reset(&cursor->arena);
-    cursor->count = 0;
-    cursor->bytes = 0;
-    cursor->full = false;
-    int code = ses__session_by_id(db, cursor->session_id, &row, error);
-
-    if (code == SES_NOTFOUND)
-        (void)ses__error_set(error, code, "the session was deleted while a cursor walked its events");
-    else if (code == SES_OK && cursor->backward)
-        code = ses__range_walk(db, cursor->session_id, range, WALK_BACKWARD, add_to_page, cursor, error);
-    else if (code == SES_OK && !range->none)
-        code = ses__events_walk(db, cursor->session_id, range->first_seq, range->last_seq, WALK_FORWARD,
-                                add_if_in_range, cursor, error);
-    return code;
-}
-
-/* Takes what the page holds out of the range. */
-static void shrink_range(ses_cursor *cursor)
-{
-    struct range *range = &cursor->range;
-
-    if (!cursor->full) {
-        range->none = true;
-    } else if (cursor->backward) {
-        range->last_seq = cursor->page[cursor->count - 1]->seq - 1;
-        if (range->newest != INT64_MAX)
-            range->newest -= (int64_t)cursor->count;
-    } else {
-        range->first_seq = cursor->page[cursor->count - 1]->seq + 1;
-    }
-}
-
-static int read_page(ses_cursor *cursor, ses_error *error)
-{
-    cursor->next = 0;
-    int code = ses__storage_read(cursor->store->storage, run_page, cursor, error);
-    if (code == SES_OK)
-        shrink_range(cursor);
-    else
-        cursor->count = 0;
-    return code;
-}
 
 /* The next event, reading a page when one is due. What fails is kept, to be told again and by the close. */
 static int next_event(ses_cursor *cursor, const ses_event **event)
@@ -186,13 +116,13 @@ static int next_event(ses_cursor *cursor, const ses_event **event)
     if (result == SES_OK)
         result = ses__store_begin(cursor->store, &cursor->failure);
     const bool begun = result == SES_OK;
-    if (result == SES_OK && cursor->next == cursor->count && !cursor->range.none)
+    if (result == SES_OK && cursor->next == cursor->page.count && !cursor->op.range.none)
         result = read_page(cursor, &cursor->failure);
     if (begun)
         ses__store_end(cursor->store);
     cursor->code = result;
-    if (result == SES_OK && cursor->next < cursor->count) {
-        *event = cursor->page[cursor->next++];
+    if (result == SES_OK && cursor->next < cursor->page.count) {
+        *event = cursor->page.items[cursor->next++];
         result = SES_ROW;
     }
     return result;
@@ -226,6 +156,8 @@ int ses_cursor_close(ses_cursor *cursor, ses_error *error)
         if (code != SES_OK && error)
             *error = cursor->failure;
         ses__arena_free(&cursor->arena);
+        ses__arena_free(&cursor->names);
+        ses__memory_free(&store->allocator, cursor->page.items);
         ses__memory_free(&store->allocator, cursor);
         ses__store_release(store);
     }

@@ -30,7 +30,7 @@ static int begin(ses_session *session, const char *id, ses_error *error)
         memcpy(copy, id, bytes);
         ses__memory_free(allocator, session->invocation);
         session->invocation = copy;
-        ses__state_clear(&session->state, SCOPE_TEMP);
+        ses__state_clear(&session->snapshot.state, SCOPE_TEMP);
     }
     return copy ? SES_OK : ses__error_nomem(error);
 }
@@ -60,7 +60,7 @@ int ses_invocation_end(ses_session *session, ses_error *error)
     int code = ses__session_enter(session, error);
 
     if (code == SES_OK) {
-        ses__state_clear(&session->state, SCOPE_TEMP);
+        ses__state_clear(&session->snapshot.state, SCOPE_TEMP);
         ses__memory_free(&session->store->allocator, session->invocation);
         session->invocation = NULL;
     }

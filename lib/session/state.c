@@ -15,7 +15,7 @@ int ses_state_json(const ses_session *session, const char **json, size_t *len, s
     if (code == SES_OK)
         code = ses__check_argument(json, "json", error);
     if (code == SES_OK)
-        code = ses__state_to_json(&session->state, &all, error);
+        code = ses__state_to_json(&session->snapshot.state, &all, error);
     if (code == SES_OK) {
         *json = all.ptr;
         if (len)
@@ -26,7 +26,7 @@ int ses_state_json(const ses_session *session, const char **json, size_t *len, s
 
 size_t ses_state_count(const ses_session *session)
 {
-    return ses__state_count(&session->state);
+    return ses__state_count(&session->snapshot.state);
 }
 
 /* The entry of that name, or SES_ABSENT. */
@@ -40,7 +40,7 @@ static int find_entry(const ses_session *session, const char *name, const void *
     if (code == SES_OK)
         code = ses__check_argument(output, "output", error);
     if (code == SES_OK) {
-        *entry = ses__state_find(&session->state, (struct span){name, strlen(name)});
+        *entry = ses__state_find(&session->snapshot.state, (struct span){name, strlen(name)});
         code = *entry ? ses__state_entry_check(*entry, error) : SES_ABSENT;
     }
     return code;
@@ -74,7 +74,7 @@ int ses_state_string(const ses_session *session, const char *name, const char **
     int code = find_entry(session, name, text, &entry, error);
 
     if (code == SES_OK)
-        code = ses__state_entry_text(&session->state, entry, error);
+        code = ses__state_entry_text(&session->snapshot.state, entry, error);
     if (code >= 0) {
         *text = entry ? entry->text : NULL;
         if (len)
@@ -113,11 +113,11 @@ int ses_state_at(const ses_session *session, size_t index, const char **name, co
         *name = NULL;
     if (json)
         *json = NULL;
-    if (code == SES_OK && index >= ses__state_count(&session->state)) {
-        code =
-            ses__error_set(error, SES_NOTFOUND, "the state has %zu keys", ses__state_count(&session->state));
+    if (code == SES_OK && index >= ses__state_count(&session->snapshot.state)) {
+        code = ses__error_set(error, SES_NOTFOUND, "the state has %zu keys",
+                              ses__state_count(&session->snapshot.state));
     } else if (code == SES_OK) {
-        struct state_entry *const *sorted = ses__state_sorted(&session->state);
+        struct state_entry *const *sorted = ses__state_sorted(&session->snapshot.state);
         code = sorted ? ses__state_entry_check(sorted[index], error) : ses__error_nomem(error);
         if (code == SES_OK) {
             struct span value = ses__state_entry_value(sorted[index]);

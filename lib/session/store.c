@@ -43,12 +43,6 @@ int ses__check_text(const ses_store *store, const char *text, size_t len, const 
     return code;
 }
 
-int ses__no_such_session(const char *app, const char *user, const char *id, ses_error *error)
-{
-    return ses__error_set(error, SES_NOTFOUND, "there is no session %.100s/%.100s/%.100s (app/user/session)",
-                          app, user, id);
-}
-
 /* --------------------------------------------------------------------------------------- life of a store */
 
 static int refuse_closed_store(const ses_store *store, ses_error *error)
@@ -102,7 +96,8 @@ void ses__store_release(ses_store *store)
     /* In a forked child the connections are the parent's: closing them there could damage the file. */
     if (atomic_fetch_sub(&store->references, 1) == 1 && store->process == getpid()) {
         ses_allocator allocator = store->allocator;
-        ses__storage_free(store->storage);
+        if (store->storage)
+            store->storage->engine->release(store->storage);
         ses__uuid_source_free(&store->uuids);
         (void)pthread_cond_destroy(&store->ended);
         (void)pthread_mutex_destroy(&store->lock);
@@ -200,7 +195,7 @@ static int open_storage(ses_store *store, const ses_open_options *options, ses_e
 {
     const int64_t longest_ms = INT64_MAX / 4000;
     int64_t busy_ms = options->busy_timeout_ms == 0 ? DEFAULT_BUSY_MS : options->busy_timeout_ms;
-    const struct storage_config config = {
+    const struct sqlite_config config = {
         .path = store->path,
         .in_memory = strcmp(store->path, ":memory:") == 0,
         .read_only = (options->flags & SES_OPEN_READ_ONLY) != 0,
@@ -220,7 +215,7 @@ static int open_storage(ses_store *store, const ses_open_options *options, ses_e
     if (config.in_memory && (config.read_only || config.must_exist))
         code = ses__error_set(error, SES_MISUSE, "a store in memory is always new and can be written");
     if (code == SES_OK)
-        code = ses__storage_open(&config, &store->storage, error);
+        code = ses__sqlite_open(&config, &store->storage, error);
     return code;
 }
 
@@ -311,7 +306,7 @@ void ses_close(ses_store *store)
         while (store->calls > 0)
             (void)pthread_cond_wait(&store->ended, &store->lock);
         (void)pthread_mutex_unlock(&store->lock);
-        ses__storage_close(store->storage);
+        store->storage->engine->close(store->storage);
         ses__store_release(store);
     }
 }
@@ -354,7 +349,7 @@ int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
     if (code == SES_OK)
         code = check_output(info, "info", error);
     if (code == SES_OK) {
-        ses__storage_describe(store->storage, &filled);
+        store->storage->engine->describe(store->storage, &filled);
         give_output(info, &filled, sizeof filled);
     }
     if (begun)
@@ -364,37 +359,16 @@ int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
 
 int ses_statistics(ses_store *store, ses_stats *stats, ses_error *error)
 {
-    struct storage_counts counts;
+    ses_stats filled = {0};
     int code = ses__store_begin(store, error);
-    const bool begun = code == SES_OK;
-
-    if (code == SES_OK)
-        code = check_output(stats, "stats", error);
+    if (code != SES_OK)
+        return code;
+    code = check_output(stats, "stats", error);
     if (code == SES_OK) {
-        ses__storage_statistics(store->storage, &counts);
-        const ses_stats filled = {
-            .events = counts.events,
-            .commits = counts.commits,
-            .write_calls = counts.write_calls,
-            .write_waits = counts.write_waits,
-            .read_calls = counts.reads,
-            .reader_waits = counts.reader_waits,
-            .busy_waits = counts.busy_waits,
-            .busy_us = counts.busy_us,
-            .checkpoints = counts.checkpoints,
-            .checkpoint_us = counts.checkpoint_us,
-            .cache_hits = counts.cache_hits,
-            .cache_misses = counts.cache_misses,
-            .wal_pages = counts.wal_pages,
-            .readers_open = counts.readers_open,
-            .readers_in_use = counts.readers_in_use,
-            .file_bytes = counts.file_bytes,
-            .wal_bytes = counts.wal_bytes,
-        };
+        store->storage->engine->count(store->storage, &filled);
         give_output(stats, &filled, sizeof filled);
     }
-    if (begun)
-        ses__store_end(store);
+    ses__store_end(store);
     return code;
 }
 
@@ -402,7 +376,7 @@ int ses_interrupt(ses_store *store, ses_error *error)
 {
     int code = ses__store_begin(store, error);
     if (code == SES_OK) {
-        ses__storage_interrupt(store->storage);
+        store->storage->engine->interrupt(store->storage);
         ses__store_end(store);
     }
     return code;

@@ -51,7 +51,4 @@ SESLITE_PRIVATE int ses__check_key(const ses_key *key, ses_error *error);
 SESLITE_PRIVATE int ses__check_text(const ses_store *store, const char *text, size_t len, const char *what,
                                     struct span *span, ses_error *error);
 
-/* For messages: "session app/user/id does not exist". */
-SESLITE_PRIVATE int ses__no_such_session(const char *app, const char *user, const char *id, ses_error *error);
-
 #endif

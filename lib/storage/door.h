@@ -1,129 +1,103 @@
 /*
- * What is stored, seen from above: the only header through which the rest of the library reaches the file.
- * Nothing above knows SQLite.
+ * The door to what is stored: the only header through which the rest of the library reaches it.
  *
- * Everything happens in jobs. A job runs inside one transaction, on a connection that is its own for that
- * time, and touches nothing but the connection and its own context: so jobs of several threads can be
- * queued, and committed together.
+ * Storage is a table of whole operations. Each is one transaction, sees one moment, and for an engine that is far away
+ * one round trip. An operation is a struct: its first members are what is asked, those after "out" are the answer. An
+ * engine may begin one again from the start (a lock, a lost connection), so it sets all of the answer itself; after a
+ * negative code the answer means nothing, and what has to be freed is freed as after success.
+ *
+ * A missing session is NOTFOUND with a message that names it.
  */
 #ifndef SESLITE_STORAGE_DOOR_H
 #define SESLITE_STORAGE_DOOR_H
 
-#include "base/common.h"
-#include "model/scope.h"
+#include "model/expected.h"
+#include "model/range.h"
+#include "model/snapshot.h"
 
-struct storage;
-struct db; /* a connection, inside a transaction */
+/* ---------------------------------------------------------------------------------------- operations */
 
-struct storage_config {
-    const char *path; /* as it was given; in an open storage, absolute and without links */
-    const struct file_identity
-        *identity; /* of the file that is open, set by ses__storage_open; NULL: in memory */
-    bool in_memory;
-    bool read_only;
-    bool immutable; /* set by storage_open: nobody can write the file, and there is no log */
-    bool must_exist;
-    int synchronous;         /* SES_SYNC_* */
-    int journal;             /* SES_JOURNAL_* */
-    int checkpoint;          /* SES_CHECKPOINT_* */
-    int64_t busy_timeout_us; /* 0: do not wait */
-    unsigned max_readers;
-    const ses_allocator *allocator;
+/* A session by its name; or, with `known` (a row that was read before), that very life of it. */
+struct session_ref {
+    const ses_key *key;
+    const struct session_row *known; /* NULL: whichever has the name now */
 };
 
-/* `config` is copied; its path and allocator must live as long as the storage. */
-SESLITE_PRIVATE int ses__storage_open(const struct storage_config *config, struct storage **storage,
-                                      ses_error *error);
-/* Closes the connections. No other call may be under way, and none but ses__storage_free may follow. */
-SESLITE_PRIVATE void ses__storage_close(struct storage *storage);
-SESLITE_PRIVATE void ses__storage_free(struct storage *storage);
-/* Fills what it knows of `info`. */
-SESLITE_PRIVATE void ses__storage_describe(const struct storage *storage, ses_info *info);
+struct create_op {
+    const ses_key *key;
+    int64_t created_us;
+    struct span initial; /* state as it is kept, without temp: keys; without text: none */
+    const struct delta *delta;
+    bool get_existing; /* read the session when there is one (SES_EXISTING), with `range`; else EXISTS */
+    struct range range;
+    struct snapshot *snapshot; /* to be filled, freshly made; NULL: nobody wants it */
+};
+
+struct get_op {
+    const ses_key *key;
+    struct range range;
+    struct snapshot *snapshot; /* to be filled, freshly made */
+};
+
+/* What a snapshot lacks. */
+struct refresh_op {
+    struct session_ref session;
+    struct snapshot *snapshot;
+    /* out: to be freed in any case, and applied after success. */
+    struct advance advance;
+};
+
+/* One value of stored state. */
+struct value_op {
+    const ses_key *key;
+    const char *name;
+    enum scope scope;
+    struct span state_key;
+    const ses_allocator *allocator;
+    /* out */
+    char *json; /* a text for the caller (ses_free); NULL: there is no such key */
+    size_t len;
+};
 
 /*
- * Returns 0 or a positive value to commit, a negative code to roll back. It may run on another thread, while its
- * own waits; and it may be run again from the start, when the work of others that shared its transaction failed.
+ * Appends the drafts in order. STALE when the version is not the one that was checked for, or an expected key has changed,
+ * unless all events are stored already; `anyway` asks for neither.
  */
-typedef int storage_job(struct db *db, void *context, ses_error *error);
-/* Runs the job in a write transaction, which it may share with others: what it returns, or why the transaction
- * failed. `bytes` is about how much it writes. */
-SESLITE_PRIVATE int ses__storage_write(struct storage *storage, storage_job *job, void *context, size_t bytes,
-                                       ses_error *error);
-/* Runs the job in a read transaction: it sees one moment of the file. */
-SESLITE_PRIVATE int ses__storage_read(struct storage *storage, storage_job *job, void *context,
-                                      ses_error *error);
-/* Makes the read jobs that are under way fail with INTERRUPTED. */
-SESLITE_PRIVATE void ses__storage_interrupt(struct storage *storage);
-
-/* Since opening. */
-struct storage_counts {
-    int64_t events;
-    int64_t commits;
-    int64_t write_calls;
-    int64_t write_waits;
-    int64_t reads;
-    int64_t reader_waits;
-    int64_t busy_waits;
-    int64_t busy_us;
-    int64_t checkpoints;
-    int64_t checkpoint_us;
-    int64_t cache_hits;
-    int64_t cache_misses;
-    /* As it is now. */
-    int64_t wal_pages;
-    int64_t readers_open;
-    int64_t readers_in_use;
-    int64_t file_bytes;
-    int64_t wal_bytes;
-};
-SESLITE_PRIVATE void ses__storage_statistics(struct storage *storage, struct storage_counts *counts);
-
-/* ---- inside jobs. Spans that come out live until the visitor returns. Visitors return 0 to go on, a positive
- * value to stop, a negative code to fail; the walk returns 0 or the negative code. */
-
-struct session_row {
-    int64_t id;
-    int64_t app_id;
-    int64_t user_id;
+struct append_op {
+    struct session_ref session;
+    bool checks_version;
     int64_t version;
-    int64_t last_seq;
-    int64_t event_count;
-    int64_t created_us;
-    int64_t updated_us;
+    bool anyway;
+    const struct expected *expected; /* NULL: nothing is expected */
+    struct event_draft *drafts;      /* sealed; their numbers are filled in */
+    size_t count;
+    size_t bytes;              /* about how much is written */
+    struct snapshot *snapshot; /* the handle's; NULL: by key */
+    /* out */
+    ses_appended *results; /* `count`, the caller's: status, seq and time of all but partial events */
+    size_t at;             /* the draft at work, for messages */
+    struct session_row before;
+    struct session_row row;
+    struct advance advance; /* of the snapshot, as in refresh_op */
 };
 
-/* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
-#define STORAGE_MAX_SESSION_ID INT64_C(0x7FFFFFFF)
-#define STORAGE_MAX_SEQ INT64_C(0xFFFFFFFF)
-/* What a double holds exactly, as programs in other languages keep numbers. */
-#define STORAGE_MAX_VERSION ((INT64_C(1) << 53) - 1)
-
-/* SES_NOTFOUND (without a message) when there is none. */
-SESLITE_PRIVATE int ses__session_find(struct db *db, const ses_key *key, struct session_row *row,
-                                      ses_error *error);
-SESLITE_PRIVATE int ses__session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error);
-/* Makes app and user where they are new. There must be no such session; its version begins above those of all that
- * were deleted. `initial_state` without text: empty. */
-SESLITE_PRIVATE int ses__session_add(struct db *db, const ses_key *key, int64_t created_us,
-                                     struct span initial_state, struct session_row *row, ses_error *error);
-/* Writes version, last_seq, event_count and updated_us; `before` is the row as it stands. */
-SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *before,
-                                       const struct session_row *after, ses_error *error);
-/* With its events and its session state. */
-SESLITE_PRIVATE int ses__session_remove(struct db *db, int64_t id, ses_error *error);
-
-struct user_row {
-    int64_t id;
-    int64_t app_id;
+/* A page of a session's events. The first page of a walk ends its range at the events that are there then. */
+struct page_op {
+    struct session_ref session;
+    bool first;
+    bool backward;
+    size_t most_events;
+    size_t most_bytes; /* the page is full with the event that reaches it */
+    const ses_allocator *allocator;
+    /* in and out: what is left of the walk */
+    struct range range;
+    /* out */
+    struct session_row row;
+    struct arena *arena;       /* of the events; begun anew */
+    struct event_list *events; /* the list's memory is kept */
 };
-SESLITE_PRIVATE int ses__app_find(struct db *db, const char *app, int64_t *id, ses_error *error);
-SESLITE_PRIVATE int ses__user_find(struct db *db, const char *app, const char *user, struct user_row *row,
-                                   ses_error *error);
-/* With all sessions and the user state; counts them. */
-SESLITE_PRIVATE int ses__user_remove(struct db *db, const struct user_row *user, int64_t *sessions,
-                                     int64_t *state_keys, ses_error *error);
 
-/* A place in a list: behind the session it names. For creation order only `session_id` counts. */
+/* A place in a list: after the session it names. For creation order only `session_id` counts. */
 struct list_place {
     int64_t updated_us;
     struct span name;
@@ -131,59 +105,91 @@ struct list_place {
     int64_t session_id;
 };
 
-struct list_query {
-    bool whole_app; /* all users of the app, else one */
-    int64_t app_id;
-    int64_t user_id; /* of the one */
-    int order;       /* SES_ORDER_* */
-    int64_t limit;
-    bool from_start; /* else behind `after` */
+struct listed {
+    struct snapshot snapshot; /* without events; whoever takes it over sets its allocator to NULL */
+    const char *user;
+    const char *name;
+};
+
+struct list_op {
+    const char *app;
+    const char *user; /* NULL: all */
+    int order;        /* SES_ORDER_* */
+    size_t limit;
+    bool from_start; /* else after `after` */
     struct list_place after;
+    struct state_seed seed;
+    struct arena *arena; /* for texts */
+    /* out: freed with ses__list_op_free in any case */
+    struct listed *items;
+    size_t count;
+    size_t capacity;
+    bool more; /* there are sessions after the last */
 };
 
-/* Each row is behind the one before, and the first behind `after`; else CORRUPT. */
-typedef int session_visitor(void *context, const struct session_row *row, struct span name, struct span user,
-                            ses_error *error);
-SESLITE_PRIVATE int ses__sessions_list(struct db *db, const struct list_query *query, session_visitor *visit,
-                                       void *context, ses_error *error);
-
-enum { STORED_SCOPES = SCOPE_TEMP };
-
-/* Keys are without their prefix; values are JSON text. The owner is an app, user or session id. */
-typedef int state_visitor(void *context, struct span key, struct span value, ses_error *error);
-SESLITE_PRIVATE int ses__state_each(struct db *db, enum scope scope, int64_t owner, state_visitor *visit,
-                                    void *context, ses_error *error);
-/* Visits nothing when there is no such key. */
-SESLITE_PRIVATE int ses__state_one(struct db *db, enum scope scope, int64_t owner, struct span key,
-                                   state_visitor *visit, void *context, ses_error *error);
-/* `seq` is the event of session `session` that sets it; 0: the session's creation. */
-SESLITE_PRIVATE int ses__state_set(struct db *db, enum scope scope, const struct session_row *session,
-                                   int64_t seq, struct span key, struct span value, ses_error *error);
-SESLITE_PRIVATE int ses__state_remove(struct db *db, enum scope scope, const struct session_row *session,
-                                      struct span key, ses_error *error);
-
-struct event_row {
-    int64_t seq;
-    int64_t time_us;
-    int64_t high_us; /* the latest time_us up to and including this event */
-    struct span id;
-    struct span invocation_id;
-    struct span author;
-    struct span branch; /* without text: none */
-    struct span body;
+struct delete_op {
+    const ses_key *key;
+    /* out */
+    int64_t deleted; /* 0 or 1 */
 };
 
-typedef int event_visitor(void *context, const struct event_row *row, ses_error *error);
-/* SES_EXISTS (without a message) when the session has an event of that id. */
-SESLITE_PRIVATE int ses__event_add(struct db *db, int64_t session_id, const struct event_row *row,
-                                   ses_error *error);
-/* Visits nothing when there is no such event. */
-SESLITE_PRIVATE int ses__event_by_id(struct db *db, int64_t session_id, struct span id, event_visitor *visit,
-                                     void *context, ses_error *error);
+struct delete_user_op {
+    const char *app;
+    const char *user;
+    /* out */
+    int64_t sessions;
+    int64_t state_keys;
+};
 
-enum walk { WALK_FORWARD, WALK_BACKWARD, WALK_BACKWARD_TIMES /* only seq, time_us and high_us */ };
-/* Sequence numbers from `first` to `last`, both included. */
-SESLITE_PRIVATE int ses__events_walk(struct db *db, int64_t session_id, int64_t first, int64_t last,
-                                     enum walk walk, event_visitor *visit, void *context, ses_error *error);
+/* ------------------------------------------------------------------------------------------- engines */
+
+/* An engine's own struct begins with this one. */
+struct storage {
+    const struct engine *engine;
+};
+
+struct engine {
+    int (*create)(struct storage *storage, struct create_op *op, ses_error *error); /* 0 or SES_EXISTING */
+    int (*get)(struct storage *storage, struct get_op *op, ses_error *error);
+    int (*refresh)(struct storage *storage, struct refresh_op *op, ses_error *error);
+    int (*value)(struct storage *storage, struct value_op *op, ses_error *error);
+    int (*append)(struct storage *storage, struct append_op *op, ses_error *error);
+    int (*page)(struct storage *storage, struct page_op *op, ses_error *error);
+    int (*list)(struct storage *storage, struct list_op *op, ses_error *error);
+    int (*delete_session)(struct storage *storage, struct delete_op *op, ses_error *error);
+    int (*delete_user)(struct storage *storage, struct delete_user_op *op, ses_error *error);
+
+    /* Makes the reads that are under way fail with INTERRUPTED. */
+    void (*interrupt)(struct storage *storage);
+    /* Fill what the engine knows. */
+    void (*describe)(const struct storage *storage, ses_info *info);
+    void (*count)(struct storage *storage, ses_stats *stats);
+    /* No other call may be under way, and none but `release` may follow. */
+    void (*close)(struct storage *storage);
+    void (*release)(struct storage *storage);
+};
+
+SESLITE_PRIVATE void ses__list_op_free(struct list_op *op, const ses_allocator *allocator);
+/* NOTFOUND, with the message that names the session. */
+SESLITE_PRIVATE int ses__no_such_session(const ses_key *key, ses_error *error);
+
+/* How each engine is opened. The config's path and allocator must live as long as the storage. */
+
+struct sqlite_file;
+struct sqlite_config {
+    const char *path;
+    bool in_memory;
+    bool read_only;
+    bool must_exist;
+    int synchronous;         /* SES_SYNC_* */
+    int journal;             /* SES_JOURNAL_* */
+    int checkpoint;          /* SES_CHECKPOINT_* */
+    int64_t busy_timeout_us; /* 0: do not wait */
+    unsigned max_readers;
+    const ses_allocator *allocator;
+    const struct sqlite_file *file; /* the engine's own */
+};
+SESLITE_PRIVATE int ses__sqlite_open(const struct sqlite_config *config, struct storage **storage,
+                                     ses_error *error);
 
 #endif

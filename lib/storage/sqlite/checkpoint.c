@@ -25,7 +25,7 @@ static int note_pages(void *context, sqlite3 *handle, const char *name, int page
     return SQLITE_OK;
 }
 
-int ses__checkpoint_setup(struct storage *storage, ses_error *error)
+int ses__checkpoint_setup(struct sqlite *storage, ses_error *error)
 {
     struct db *db = storage->writer.db;
     int code = SES_OK;
@@ -42,7 +42,7 @@ int ses__checkpoint_setup(struct storage *storage, ses_error *error)
 }
 
 /* By whoever has the turn, without the lock. */
-static void run_checkpoint(struct storage *storage)
+static void run_checkpoint(struct sqlite *storage)
 {
     struct db *db = storage->writer.db;
     bool pressing = db->wal_pages >= PRESSING_PAGES;
@@ -71,7 +71,7 @@ static void run_checkpoint(struct storage *storage)
 
 static void *checkpoint_loop(void *context)
 {
-    struct storage *storage = context;
+    struct sqlite *storage = context;
     struct checkpointer *own = &storage->checkpointer;
 
     (void)pthread_mutex_lock(&storage->lock);
@@ -91,7 +91,7 @@ static void *checkpoint_loop(void *context)
 }
 
 /* With the lock held. A small stack, and no signals: those are the application's. */
-static bool start_thread(struct storage *storage)
+static bool start_thread(struct sqlite *storage)
 {
     const size_t stack_bytes = 256 * 1024;
     pthread_attr_t attributes;
@@ -113,14 +113,14 @@ static bool start_thread(struct storage *storage)
     return ok;
 }
 
-void ses__checkpoint_note(struct storage *storage)
+void ses__checkpoint_note(struct sqlite *storage)
 {
     struct checkpointer *own = &storage->checkpointer;
     own->due =
         storage->config.checkpoint == SES_CHECKPOINT_AUTO && storage->writer.db->wal_pages >= own->due_pages;
 }
 
-bool ses__checkpoint_take_turn(struct storage *storage)
+bool ses__checkpoint_take_turn(struct sqlite *storage)
 {
     struct checkpointer *own = &storage->checkpointer;
     bool takes = own->due && !own->stops;
@@ -140,7 +140,7 @@ bool ses__checkpoint_take_turn(struct storage *storage)
     return takes;
 }
 
-void ses__checkpoint_stop(struct storage *storage)
+void ses__checkpoint_stop(struct sqlite *storage)
 {
     struct checkpointer *own = &storage->checkpointer;
 

@@ -93,6 +93,12 @@ int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *e
     return code;
 }
 
+int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_error *error)
+{
+    return ses__error_set(error, SES_BUSY, "%s: waited %lld ms for %s in use by other threads", config->path,
+                          (long long)(config->busy_timeout_us / 1000), what);
+}
+
 /* -------------------------------------------------------------------------------------------- waiting */
 
 static void set_interruptible(struct db *db, bool interruptible)
@@ -141,7 +147,7 @@ static int64_t take_status(struct db *db, int which)
     return current;
 }
 
-void ses__connection_count(struct db *db, struct storage_counts *counts)
+void ses__connection_count(struct db *db, ses_stats *counts)
 {
     counts->cache_hits += take_status(db, SQLITE_DBSTATUS_CACHE_HIT);
     counts->cache_misses += take_status(db, SQLITE_DBSTATUS_CACHE_MISS);
@@ -438,14 +444,14 @@ char *ses__connection_immutable_uri(const ses_allocator *allocator, const char *
 
 int ses__connection_check_file(const struct db *db, ses_error *error)
 {
-    const struct storage_config *config = db->config;
+    const struct sqlite_config *config = db->config;
     struct file_identity now;
     int code = SES_OK;
 
-    if (config->identity && !ses__file_identify(config->path, &now))
+    if (config->file->known && !ses__file_identify(config->path, &now))
         code = ses__error_set(error, SES_IO, "%s: the file was deleted or moved while the store was open",
                               config->path);
-    else if (config->identity && !ses__file_is_same(now, *config->identity))
+    else if (config->file->known && !ses__file_is_same(now, config->file->identity))
         code = ses__error_set(error, SES_IO, "%s: another file was put in its place while the store was open",
                               config->path);
     return code;
@@ -467,14 +473,14 @@ static int check_opened_file(struct db *db, ses_error *error)
 
 static int open_handle(struct db *db, ses_error *error)
 {
-    const struct storage_config *config = db->config;
+    const struct sqlite_config *config = db->config;
     /* A reader opens for writing too: in WAL mode readers take part in recovery. query_only guards it. */
     int flags = SQLITE_OPEN_NOMUTEX | (config->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
     char *uri = NULL;
 
     if (config->in_memory)
         flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
-    if (config->immutable) {
+    if (config->file->immutable) {
         flags |= SQLITE_OPEN_URI;
         uri = ses__connection_immutable_uri(config->allocator, config->path);
         if (!uri)
@@ -485,7 +491,7 @@ static int open_handle(struct db *db, ses_error *error)
     return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, "opening the file", error);
 }
 
-int ses__connection_open(const struct storage_config *config, enum connection_role role, struct db **db,
+int ses__connection_open(const struct sqlite_config *config, enum connection_role role, struct db **db,
                          ses_error *error)
 {
     struct db *opened = ses__memory_zeroed(config->allocator, sizeof *opened);

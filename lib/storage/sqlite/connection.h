@@ -9,10 +9,18 @@
 #include "base/common.h"
 #include "storage/sqlite/sql_text.h"
 #include "storage/door.h"
+#include "storage/sqlite/file.h"
+
+/* The file that every connection of a store is on. */
+struct sqlite_file {
+    struct file_identity identity;
+    bool known;     /* false: in memory */
+    bool immutable; /* nobody can write it, and there is no log */
+};
 
 struct db {
     sqlite3 *handle;
-    const struct storage_config *config;
+    const struct sqlite_config *config;
     int64_t busy_deadline;        /* of the call under way, by the steady clock */
     pthread_mutex_t interrupting; /* held by who interrupts; guards the next two */
     bool interruptible;           /* by another thread */
@@ -33,7 +41,7 @@ enum connection_role { CONNECTION_WRITER, CONNECTION_READER };
 /* A URI by which SQLite takes the file as one that nobody changes: no locks, no log. To be freed with the allocator;
  * NULL: out of memory. */
 SESLITE_PRIVATE char *ses__connection_immutable_uri(const ses_allocator *allocator, const char *path);
-SESLITE_PRIVATE int ses__connection_open(const struct storage_config *config, enum connection_role role,
+SESLITE_PRIVATE int ses__connection_open(const struct sqlite_config *config, enum connection_role role,
                                          struct db **db, ses_error *error);
 SESLITE_PRIVATE void ses__connection_close(struct db *db);
 /* Is the file still where it was? IO when it was deleted, moved or replaced. */
@@ -46,7 +54,7 @@ SESLITE_PRIVATE void ses__connection_interrupt(struct db *db);
 /* What ends the transaction of an interrupted call must run. Waits for an interrupt that is on its way. */
 SESLITE_PRIVATE void ses__connection_uninterrupt(struct db *db);
 /* Moves what the connection has counted since the last time into the storage's counts. */
-SESLITE_PRIVATE void ses__connection_count(struct db *db, struct storage_counts *counts);
+SESLITE_PRIVATE void ses__connection_count(struct db *db, ses_stats *counts);
 enum { CONNECTION_LONGEST_PAUSE_US = 1000 };
 /* Sleeps a little, and not longer than that, before another try; false when the time is over. `tries` counts from 0. */
 SESLITE_PRIVATE bool ses__connection_wait(struct db *db, int tries);
@@ -59,6 +67,8 @@ SESLITE_PRIVATE void ses__connection_limit_work(struct db *db);
 
 /* What SQLite's result code means for a caller, told with what was being done. */
 SESLITE_PRIVATE int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *error);
+/* BUSY: the whole timeout was waited for what other threads of this process have. */
+SESLITE_PRIVATE int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_error *error);
 /* Runs SQL text that yields no rows we look at. */
 SESLITE_PRIVATE int ses__connection_execute(struct db *db, const char *sql, const char *doing,
                                             ses_error *error);

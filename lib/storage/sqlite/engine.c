@@ -12,6 +12,7 @@
 #include "storage/sqlite/registry.h"
 #include "storage/sqlite/schema.h"
 #include "storage/sqlite/engine.h"
+#include "storage/sqlite/operations.h"
 
 /* ------------------------------------------------------------------------------------------- opening */
 
@@ -42,7 +43,7 @@ static int check_sqlite(ses_error *error)
 }
 
 /* Looks at the file at `config->path`, which is no link, and makes it where it may. */
-static int check_target(const struct storage_config *config, ses_error *error)
+static int check_target(const struct sqlite_config *config, ses_error *error)
 {
     enum file_kind kind = FILE_ABSENT;
     int code = ses__file_look(config->path, &kind, error);
@@ -69,8 +70,9 @@ static int check_target(const struct storage_config *config, ses_error *error)
 }
 
 /* Without a log and a journal, a file that nobody can write is whole, and SQLite needs to make no files beside it. */
-static int check_immutable(struct storage_config *config, ses_error *error)
+static int check_immutable(struct sqlite *storage, ses_error *error)
 {
+    const struct sqlite_config *config = &storage->config;
     bool log = false;
     bool journal = false;
     int code = SES_OK;
@@ -80,14 +82,14 @@ static int check_immutable(struct storage_config *config, ses_error *error)
     code = ses__file_has_companion(config->allocator, config->path, "-wal", &log, error);
     if (code == SES_OK)
         code = ses__file_has_companion(config->allocator, config->path, "-journal", &journal, error);
-    config->immutable = code == SES_OK && !log && !journal;
+    storage->file.immutable = code == SES_OK && !log && !journal;
     return code;
 }
 
 /* Makes sure of the file, and of every later connection being on this very one. */
-static int settle_file(struct storage *storage, ses_error *error)
+static int settle_file(struct sqlite *storage, ses_error *error)
 {
-    struct storage_config *config = &storage->config;
+    struct sqlite_config *config = &storage->config;
     char *target = NULL;
     int code = ses__file_follow_links(config->allocator, storage->given_path, &target, error);
 
@@ -98,11 +100,13 @@ static int settle_file(struct storage *storage, ses_error *error)
         code = ses__file_resolve(config->allocator, target, &storage->path, error);
     ses__memory_free(config->allocator, target);
     config->path = storage->path;
-    if (code == SES_OK && !ses__file_identify(config->path, &storage->identity))
-        code =
-            ses__error_set(error, SES_IO, "%s: the file was deleted while it was being opened", config->path);
-    config->identity = &storage->identity;
-    return code == SES_OK ? check_immutable(config, error) : code;
+    if (code != SES_OK)
+        return code;
+    storage->file.known = ses__file_identify(config->path, &storage->file.identity);
+    return storage->file.known
+               ? check_immutable(storage, error)
+               : ses__error_set(error, SES_IO, "%s: the file was deleted while it was being opened",
+                                config->path);
 }
 
 /* Asks for a journal mode until it is granted, the time is over, or SQLite keeps another: that is told. */
@@ -132,9 +136,9 @@ static int ask_journal_mode(struct db *db, const char *sql, char mode[16], ses_e
     return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, "setting the journal mode", error);
 }
 
-static int set_journal(struct storage *storage, ses_error *error)
+static int set_journal(struct sqlite *storage, ses_error *error)
 {
-    const struct storage_config *config = &storage->config;
+    const struct sqlite_config *config = &storage->config;
     bool remote =
         config->journal == SES_JOURNAL_AUTO && !config->in_memory && ses__file_is_remote(config->path);
     bool want_wal = config->journal != SES_JOURNAL_ROLLBACK && !remote;
@@ -158,7 +162,7 @@ static int set_journal(struct storage *storage, ses_error *error)
     return code;
 }
 
-static int set_durability(struct storage *storage, ses_error *error)
+static int set_durability(struct sqlite *storage, ses_error *error)
 {
     /* With a rollback journal FULL can still lose the last commit with the power, and NORMAL the whole file: EXTRA
      * can neither (https://www.sqlite.org/pragma.html#pragma_synchronous). */
@@ -176,7 +180,7 @@ static int set_durability(struct storage *storage, ses_error *error)
 }
 
 /* A store that only may be read: is it one that this library can read as it is? */
-static int check_read_only(struct storage *storage, ses_error *error)
+static int check_read_only(struct sqlite *storage, ses_error *error)
 {
     const char *path = storage->config.path;
     int version = 0;
@@ -197,7 +201,7 @@ static int check_read_only(struct storage *storage, ses_error *error)
     return code;
 }
 
-static int open_writer(struct storage *storage, ses_error *error)
+static int open_writer(struct sqlite *storage, ses_error *error)
 {
     bool read_only = storage->config.read_only;
     int code = ses__connection_open(&storage->config, CONNECTION_WRITER, &storage->writer.db, error);
@@ -215,41 +219,7 @@ static int open_writer(struct storage *storage, ses_error *error)
     return code;
 }
 
-bool ses__condition_init(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-    bool ok = pthread_condattr_init(&attributes) == 0;
-    if (ok) {
-#if !defined(__APPLE__) /* which has no such clock for conditions: waits follow the wall clock there */
-        ok = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0;
-#endif
-        ok = ok && pthread_cond_init(condition, &attributes) == 0;
-        (void)pthread_condattr_destroy(&attributes);
-    }
-    return ok;
-}
-
-bool ses__condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int64_t deadline_us)
-{
-    bool in_time = true;
-
-    if (deadline_us == INT64_MAX) {
-        (void)pthread_cond_wait(condition, lock);
-    } else {
-        struct timespec deadline;
-        int64_t at = deadline_us;
-#if defined(__APPLE__)
-        at += ses__clock_wall_us(NULL) - ses__clock_steady_us();
-#endif
-        deadline.tv_sec = (time_t)(at / 1000000);
-        deadline.tv_nsec = (long)(at % 1000000 * 1000);
-        in_time =
-            pthread_cond_timedwait(condition, lock, &deadline) == 0 || ses__clock_steady_us() < deadline_us;
-    }
-    return in_time;
-}
-
-static bool init_locks(struct storage *storage)
+static bool init_locks(struct sqlite *storage)
 {
     bool lock = pthread_mutex_init(&storage->lock, NULL) == 0;
     bool given_back = lock && ses__condition_init(&storage->readers.given_back);
@@ -265,24 +235,121 @@ static bool init_locks(struct storage *storage)
     return wake;
 }
 
-static int storage_new(const struct storage_config *config, struct storage **storage, ses_error *error)
+static void sqlite_interrupt(struct storage *base)
 {
-    struct storage *fresh = ses__memory_zeroed(config->allocator, sizeof *fresh);
+    struct sqlite *storage = (struct sqlite *)base;
+
+    (void)pthread_mutex_lock(&storage->lock);
+    for (struct db *reader = storage->readers.all; reader; reader = reader->next_open)
+        ses__connection_interrupt(reader);
+    ses__connection_interrupt(storage->writer.db);
+    (void)pthread_mutex_unlock(&storage->lock);
+}
+
+/* ------------------------------------------------------------------------------------ ending, telling */
+
+static void sqlite_close_all(struct storage *base)
+{
+    struct sqlite *storage = (struct sqlite *)base;
+
+    ses__checkpoint_stop(storage);
+    ses__readers_close(storage);
+    ses__connection_close(storage->writer.db); /* the last: it is the one that checkpoints */
+    storage->writer.db = NULL;
+    ses__registry_remove(storage->registry_entry);
+    storage->registry_entry = REGISTRY_NO_ENTRY;
+}
+
+static void sqlite_release(struct storage *base)
+{
+    struct sqlite *storage = (struct sqlite *)base;
+
+    sqlite_close_all(base);
+    (void)pthread_cond_destroy(&storage->checkpointer.wake);
+    (void)pthread_cond_destroy(&storage->writer.company);
+    (void)pthread_cond_destroy(&storage->readers.given_back);
+    (void)pthread_mutex_destroy(&storage->lock);
+    ses__memory_free(storage->config.allocator, storage->path);
+    ses__memory_free(storage->config.allocator, storage);
+}
+
+static void sqlite_describe(const struct storage *base, ses_info *info)
+{
+    const struct sqlite *storage = (const struct sqlite *)base;
+
+    info->path = storage->given_path;
+    info->journal_mode = storage->journal_mode;
+    info->journal_reason = storage->journal_reason;
+    info->schema_version = ses__schema_latest();
+    info->read_only = storage->config.read_only;
+    info->sqlite_version = sqlite3_libversion();
+    info->sqlite_bugs = known_bugs(sqlite3_libversion_number());
+}
+
+static int64_t file_size(const struct sqlite *storage, const char *suffix)
+{
+    char path[4096];
+    struct stat status;
+    int len = snprintf(path, sizeof path, "%s%s", storage->config.path, suffix);
+    bool there =
+        !storage->config.in_memory && len > 0 && (size_t)len < sizeof path && stat(path, &status) == 0;
+    return there ? (int64_t)status.st_size : 0;
+}
+
+static void sqlite_count(struct storage *base, ses_stats *counts)
+{
+    struct sqlite *storage = (struct sqlite *)base;
+
+    (void)pthread_mutex_lock(&storage->lock);
+    *counts = storage->counts;
+    counts->readers_open = storage->readers.open;
+    counts->readers_in_use = storage->readers.in_use;
+    (void)pthread_mutex_unlock(&storage->lock);
+    counts->file_bytes = file_size(storage, "");
+    counts->wal_bytes = file_size(storage, "-wal");
+}
+
+/* -------------------------------------------------------------------------------------------- the table */
+
+static const struct engine sqlite_engine = {
+    .create = ses__sqlite_create,
+    .get = ses__sqlite_get,
+    .refresh = ses__sqlite_refresh,
+    .value = ses__sqlite_value,
+    .append = ses__sqlite_append,
+    .page = ses__sqlite_page,
+    .list = ses__sqlite_list,
+    .delete_session = ses__sqlite_delete,
+    .delete_user = ses__sqlite_delete_user,
+    .interrupt = sqlite_interrupt,
+    .describe = sqlite_describe,
+    .count = sqlite_count,
+    .close = sqlite_close_all,
+    .release = sqlite_release,
+};
+
+/* ------------------------------------------------------------------------------------------- opening */
+
+static int storage_new(const struct sqlite_config *config, struct sqlite **storage, ses_error *error)
+{
+    struct sqlite *fresh = ses__memory_zeroed(config->allocator, sizeof *fresh);
 
     if (!fresh || !init_locks(fresh)) {
         ses__memory_free(config->allocator, fresh);
         return ses__error_nomem(error);
     }
+    fresh->base.engine = &sqlite_engine;
     fresh->config = *config;
+    fresh->config.file = &fresh->file;
     fresh->given_path = config->path;
     fresh->registry_entry = REGISTRY_NO_ENTRY;
     *storage = fresh;
     return SES_OK;
 }
 
-int ses__storage_open(const struct storage_config *config, struct storage **storage, ses_error *error)
+int ses__sqlite_open(const struct sqlite_config *config, struct storage **storage, ses_error *error)
 {
-    struct storage *opened = NULL;
+    struct sqlite *opened = NULL;
     int code = check_sqlite(error);
 
     *storage = NULL;
@@ -296,107 +363,8 @@ int ses__storage_open(const struct storage_config *config, struct storage **stor
     if (code == SES_OK)
         code = open_writer(opened, error);
     if (code == SES_OK)
-        *storage = opened;
-    else
-        ses__storage_free(opened);
+        *storage = &opened->base;
+    else if (opened)
+        sqlite_release(&opened->base);
     return code;
-}
-
-/* --------------------------------------------------------------------------------------------- calls */
-
-int ses__refuse_busy(const struct storage *storage, const char *what, ses_error *error)
-{
-    return ses__error_set(error, SES_BUSY, "%s: waited %lld ms for %s in use by other threads",
-                          storage->config.path, (long long)(storage->config.busy_timeout_us / 1000), what);
-}
-
-int ses__storage_write(struct storage *storage, storage_job *job, void *context, size_t bytes,
-                       ses_error *error)
-{
-    int result;
-
-    if (storage->config.read_only)
-        result =
-            ses__error_set(error, SES_READONLY, "%s: the store was opened read-only", storage->config.path);
-    else
-        result = ses__writer_run(storage, job, context, bytes, false, error);
-    return result;
-}
-
-int ses__storage_read(struct storage *storage, storage_job *job, void *context, ses_error *error)
-{
-    int result;
-
-    /* A store in memory is seen by one connection only. */
-    if (storage->config.in_memory)
-        result = ses__writer_run(storage, job, context, 0, true, error);
-    else
-        result = ses__readers_run(storage, job, context, error);
-    return result;
-}
-
-void ses__storage_interrupt(struct storage *storage)
-{
-    (void)pthread_mutex_lock(&storage->lock);
-    for (struct db *reader = storage->readers.all; reader; reader = reader->next_open)
-        ses__connection_interrupt(reader);
-    ses__connection_interrupt(storage->writer.db);
-    (void)pthread_mutex_unlock(&storage->lock);
-}
-
-/* ------------------------------------------------------------------------------------ ending, telling */
-
-void ses__storage_close(struct storage *storage)
-{
-    ses__checkpoint_stop(storage);
-    ses__readers_close(storage);
-    ses__connection_close(storage->writer.db); /* the last: it is the one that checkpoints */
-    storage->writer.db = NULL;
-    ses__registry_remove(storage->registry_entry);
-    storage->registry_entry = REGISTRY_NO_ENTRY;
-}
-
-void ses__storage_free(struct storage *storage)
-{
-    if (storage) {
-        ses__storage_close(storage);
-        (void)pthread_cond_destroy(&storage->checkpointer.wake);
-        (void)pthread_cond_destroy(&storage->writer.company);
-        (void)pthread_cond_destroy(&storage->readers.given_back);
-        (void)pthread_mutex_destroy(&storage->lock);
-        ses__memory_free(storage->config.allocator, storage->path);
-        ses__memory_free(storage->config.allocator, storage);
-    }
-}
-
-void ses__storage_describe(const struct storage *storage, ses_info *info)
-{
-    info->path = storage->given_path;
-    info->journal_mode = storage->journal_mode;
-    info->journal_reason = storage->journal_reason;
-    info->schema_version = ses__schema_latest();
-    info->read_only = storage->config.read_only;
-    info->sqlite_version = sqlite3_libversion();
-    info->sqlite_bugs = known_bugs(sqlite3_libversion_number());
-}
-
-static int64_t file_size(const struct storage *storage, const char *suffix)
-{
-    char path[4096];
-    struct stat status;
-    int len = snprintf(path, sizeof path, "%s%s", storage->config.path, suffix);
-    bool there =
-        !storage->config.in_memory && len > 0 && (size_t)len < sizeof path && stat(path, &status) == 0;
-    return there ? (int64_t)status.st_size : 0;
-}
-
-void ses__storage_statistics(struct storage *storage, struct storage_counts *counts)
-{
-    (void)pthread_mutex_lock(&storage->lock);
-    *counts = storage->counts;
-    counts->readers_open = storage->readers.open;
-    counts->readers_in_use = storage->readers.in_use;
-    (void)pthread_mutex_unlock(&storage->lock);
-    counts->file_bytes = file_size(storage, "");
-    counts->wal_bytes = file_size(storage, "-wal");
 }

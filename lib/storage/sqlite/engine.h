@@ -4,9 +4,16 @@
 
 #include <pthread.h>
 
+#include "base/condition.h"
 #include "storage/sqlite/connection.h"
-#include "storage/sqlite/file.h"
 #include "storage/door.h"
+#include "storage/sqlite/run.h"
+
+enum job_kind {
+    JOB_WRITES,
+    JOB_READS,          /* the only ones that an interrupt ends */
+    JOB_READS_TO_WRITE, /* the first step of a call that may write */
+};
 
 struct pending; /* a job that waits for the writer; see writer.c */
 
@@ -46,11 +53,12 @@ struct checkpointer {
     int64_t due_pages; /* the length of the write-ahead file from which a checkpoint is due */
 };
 
-struct storage {
-    struct storage_config config;
+struct sqlite {
+    struct storage base;
+    struct sqlite_config config; /* its path is absolute and without links */
+    struct sqlite_file file;
     const char *given_path; /* the caller's */
     char *path;             /* the config's */
-    struct file_identity identity;
     char journal_mode[16];
     const char *journal_reason;
     int registry_entry;   /* of the file */
@@ -58,17 +66,8 @@ struct storage {
     struct writer writer;
     struct readers readers;
     struct checkpointer checkpointer;
-    struct storage_counts counts;
+    ses_stats counts;
 };
-
-/* ---- storage.c */
-
-/* A condition whose waits follow the steady clock. */
-SESLITE_PRIVATE bool ses__condition_init(pthread_cond_t *condition);
-/* With the lock held: waits for the condition; false when the deadline (steady clock) has passed. */
-SESLITE_PRIVATE bool ses__condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                                         int64_t deadline_us);
-SESLITE_PRIVATE int ses__refuse_busy(const struct storage *storage, const char *what, ses_error *error);
 
 /* ---- transaction.c */
 
@@ -82,12 +81,12 @@ SESLITE_PRIVATE int ses__transaction_run(struct db *db, enum statement_id how, s
 /* ---- writer.c */
 
 /* Queues the job, and returns when it was committed, alone or with others, or has failed. */
-SESLITE_PRIVATE int ses__writer_run(struct storage *storage, storage_job *job, void *context, size_t bytes,
-                                    bool interruptible, ses_error *error);
+SESLITE_PRIVATE int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, size_t bytes,
+                                    enum job_kind kind, ses_error *error);
 /* With the lock held, by whoever has the turn: hands it on. */
-SESLITE_PRIVATE void ses__writer_hand_on(struct storage *storage);
+SESLITE_PRIVATE void ses__writer_hand_on(struct sqlite *storage);
 
-/* ---- ses__give_way.c: by whoever has the turn */
+/* ---- give_way.c: by whoever has the turn */
 
 /* Before a transaction: leaves the lock free for a moment, when it is time to. */
 SESLITE_PRIVATE void ses__give_way(struct writer *writer);
@@ -96,18 +95,18 @@ SESLITE_PRIVATE void ses__give_way_others_seen(struct writer *writer);
 
 /* ---- readers.c */
 
-SESLITE_PRIVATE int ses__readers_run(struct storage *storage, storage_job *job, void *context,
-                                     ses_error *error);
-SESLITE_PRIVATE void ses__readers_close(struct storage *storage);
+SESLITE_PRIVATE int ses__readers_run(struct sqlite *storage, storage_job *job, void *context,
+                                     enum job_kind kind, ses_error *error);
+SESLITE_PRIVATE void ses__readers_close(struct sqlite *storage);
 
 /* ---- checkpoint.c */
 
-SESLITE_PRIVATE int ses__checkpoint_setup(struct storage *storage, ses_error *error);
+SESLITE_PRIVATE int ses__checkpoint_setup(struct sqlite *storage, ses_error *error);
 /* With the lock held, after a commit: is one due? */
-SESLITE_PRIVATE void ses__checkpoint_note(struct storage *storage);
+SESLITE_PRIVATE void ses__checkpoint_note(struct sqlite *storage);
 /* With the lock held: the turn goes to the checkpointer if it is waiting for it. */
-SESLITE_PRIVATE bool ses__checkpoint_take_turn(struct storage *storage);
+SESLITE_PRIVATE bool ses__checkpoint_take_turn(struct sqlite *storage);
 /* Ends the thread. Without the lock. */
-SESLITE_PRIVATE void ses__checkpoint_stop(struct storage *storage);
+SESLITE_PRIVATE void ses__checkpoint_stop(struct sqlite *storage);
 
 #endif

@@ -6,7 +6,7 @@
 static const int64_t LOOK_INTERVAL_US = 1000000;
 
 /* With the lock held. An idle one, or (then *db is NULL) the right to open one. */
-static int reserve(struct storage *storage, struct db **db, int64_t deadline, ses_error *error)
+static int reserve(struct sqlite *storage, struct db **db, int64_t deadline, ses_error *error)
 {
     struct readers *readers = &storage->readers;
     unsigned most = storage->config.max_readers;
@@ -25,13 +25,13 @@ static int reserve(struct storage *storage, struct db **db, int64_t deadline, se
         readers->open++;
         readers->in_use++;
     } else {
-        code = ses__refuse_busy(storage, "a reading connection, all", error);
+        code = ses__refuse_busy(&storage->config, "a reading connection, all", error);
     }
     return code;
 }
 
 /* With the lock held. `db` NULL: the one that was reserved could not be opened. */
-static void give_back(struct storage *storage, struct db *db)
+static void give_back(struct sqlite *storage, struct db *db)
 {
     struct readers *readers = &storage->readers;
 
@@ -46,7 +46,7 @@ static void give_back(struct storage *storage, struct db *db)
     (void)pthread_cond_signal(&readers->given_back);
 }
 
-static int open_reserved(struct storage *storage, struct db **db, ses_error *error)
+static int open_reserved(struct sqlite *storage, struct db **db, ses_error *error)
 {
     int code = ses__connection_open(&storage->config, CONNECTION_READER, db, error);
 
@@ -72,23 +72,25 @@ static bool must_look(struct readers *readers)
     return due;
 }
 
-int ses__readers_run(struct storage *storage, storage_job *job, void *context, ses_error *error)
+int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, enum job_kind kind,
+                     ses_error *error)
 {
+    const bool interruptible = kind == JOB_READS;
     int64_t deadline = ses__clock_steady_us() + storage->config.busy_timeout_us;
     struct db *db = NULL;
 
     (void)pthread_mutex_lock(&storage->lock);
-    storage->counts.reads++;
+    storage->counts.read_calls++;
     int result = reserve(storage, &db, deadline, error);
     bool looks = must_look(&storage->readers);
     if (db)
-        ses__connection_start_call(db, deadline, true);
+        ses__connection_start_call(db, deadline, interruptible);
     (void)pthread_mutex_unlock(&storage->lock);
 
     if (result == SES_OK && !db) {
         result = open_reserved(storage, &db, error);
         if (result == SES_OK)
-            ses__connection_start_call(db, deadline, true);
+            ses__connection_start_call(db, deadline, interruptible);
     }
     if (result == SES_OK) {
         if (looks)
@@ -103,7 +105,7 @@ int ses__readers_run(struct storage *storage, storage_job *job, void *context, s
     return result;
 }
 
-void ses__readers_close(struct storage *storage)
+void ses__readers_close(struct sqlite *storage)
 {
     struct db *reader = storage->readers.all;
     while (reader) {

@@ -1,8 +1,7 @@
 /* The rows of the events table. A session's events stand side by side under one integer key. */
-#include "storage/sqlite/connection.h"
 #include "base/error.h"
-#include "storage/door.h"
 #include "model/timestamp.h"
+#include "storage/sqlite/rows.h"
 
 static int64_t position_of(int64_t session_id, int64_t seq)
 {
@@ -43,24 +42,16 @@ static void read_texts(struct query *query, struct event_row *row)
     row->body = ses__query_text(query, 7);
 }
 
-/* What a walk may still meet: the numbers between `first` and `last`, which draw together with each row. */
-struct events_left {
-    int64_t session_id;
-    int64_t first;
-    int64_t last;
-    enum walk walk;
-};
-
 /* The row must be the session's and lie ahead: pages that are damaged can lead anywhere, and back again. */
-static bool move_on(struct events_left *left, int64_t position)
+static bool move_on(struct event_rows *rows, int64_t position)
 {
-    int64_t seq = position & STORAGE_MAX_SEQ;
-    bool ahead = position >> 32 == left->session_id && seq >= left->first && seq <= left->last;
+    int64_t seq = position & MAX_SEQ;
+    bool ahead = position >> 32 == rows->session_id && seq >= rows->first && seq <= rows->last;
 
-    if (left->walk == WALK_FORWARD)
-        left->first = seq + 1;
+    if (rows->walk == WALK_FORWARD)
+        rows->first = seq + 1;
     else
-        left->last = seq - 1;
+        rows->last = seq - 1;
     return ahead;
 }
 
@@ -82,65 +73,61 @@ static int refuse_event(const struct query *query, int64_t position, ses_error *
                           query->db->config->path, (long long)position);
 }
 
-static int visit_event_rows(struct query *query, struct events_left left, event_visitor *visit, void *context,
-                            ses_error *error)
-{
-    const bool times_only = left.walk == WALK_BACKWARD_TIMES;
-    const int high_column = times_only ? 2 : 6;
-    int result = SES_OK;
-
-    while (result == SES_OK && ses__query_row(query)) {
-        int64_t position = ses__query_int(query, 0);
-        struct event_row row = {.seq = position & STORAGE_MAX_SEQ,
-                                .time_us = ses__query_int(query, high_column - 1),
-                                .high_us = ses__query_int(query, high_column)};
-        if (sqlite3_column_type(query->statement, high_column) == SQLITE_NULL)
-            row.high_us = row.time_us;
-        if (!times_only)
-            read_texts(query, &row);
-        bool sound =
-            move_on(&left, position) && times_are_sound(&row) && (times_only || texts_are_sound(&row));
-        if (LIKELY(query->code == SES_OK && sound))
-            result = visit(context, &row, error);
-        else if (query->code == SES_OK)
-            result = refuse_event(query, position, error);
-    }
-    int code = ses__query_end(query);
-    return code != SES_OK ? code : result < 0 ? result : SES_OK;
-}
-
-int ses__event_by_id(struct db *db, int64_t session_id, struct span id, event_visitor *visit, void *context,
-                     ses_error *error)
-{
-    const struct events_left left = {session_id, 1, STORAGE_MAX_SEQ, WALK_FORWARD};
-    struct query query;
-    ses__query_start(&query, db, STATEMENT_EVENT_BY_ID, error);
-    ses__query_bind_int(&query, 1, session_id);
-    ses__query_bind_text(&query, 2, id);
-    return visit_event_rows(&query, left, visit, context, error);
-}
-
-int ses__events_walk(struct db *db, int64_t session_id, int64_t first, int64_t last, enum walk walk,
-                     event_visitor *visit, void *context, ses_error *error)
+void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
+                          int64_t last, enum walk walk, ses_error *error)
 {
     static const enum statement_id statements[] = {
         [WALK_FORWARD] = STATEMENT_EVENTS_FORWARD,
         [WALK_BACKWARD] = STATEMENT_EVENTS_BACKWARD,
         [WALK_BACKWARD_TIMES] = STATEMENT_EVENT_TIMES_BACKWARD,
     };
-    int code = SES_OK;
 
     if (first < 1)
         first = 1;
-    if (last > STORAGE_MAX_SEQ)
-        last = STORAGE_MAX_SEQ;
-    if (first <= last) {
-        const struct events_left left = {session_id, first, last, walk};
-        struct query query;
-        ses__query_start(&query, db, statements[walk], error);
-        ses__query_bind_int(&query, 1, position_of(session_id, first));
-        ses__query_bind_int(&query, 2, position_of(session_id, last));
-        code = visit_event_rows(&query, left, visit, context, error);
+    if (last > MAX_SEQ)
+        last = MAX_SEQ;
+    *rows = (struct event_rows){
+        .empty = first > last, .session_id = session_id, .first = first, .last = last, .walk = walk};
+    if (!rows->empty) {
+        ses__query_start(&rows->query, db, statements[walk], error);
+        ses__query_bind_int(&rows->query, 1, position_of(session_id, first));
+        ses__query_bind_int(&rows->query, 2, position_of(session_id, last));
     }
-    return code;
+}
+
+void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session_id, struct span id,
+                         ses_error *error)
+{
+    *rows = (struct event_rows){.session_id = session_id, .first = 1, .last = MAX_SEQ, .walk = WALK_FORWARD};
+    ses__query_start(&rows->query, db, STATEMENT_EVENT_BY_ID, error);
+    ses__query_bind_int(&rows->query, 1, session_id);
+    ses__query_bind_text(&rows->query, 2, id);
+}
+
+bool ses__event_rows_next(struct event_rows *rows, struct event_row *row)
+{
+    const bool times_only = rows->walk == WALK_BACKWARD_TIMES;
+    const int high_column = times_only ? 2 : 6;
+    struct query *query = &rows->query;
+
+    if (rows->empty || rows->code != SES_OK || !ses__query_row(query))
+        return false;
+    int64_t position = ses__query_int(query, 0);
+    *row = (struct event_row){.seq = position & MAX_SEQ,
+                              .time_us = ses__query_int(query, high_column - 1),
+                              .high_us = ses__query_int(query, high_column)};
+    if (sqlite3_column_type(query->statement, high_column) == SQLITE_NULL)
+        row->high_us = row->time_us;
+    if (!times_only)
+        read_texts(query, row);
+    bool sound = move_on(rows, position) && times_are_sound(row) && (times_only || texts_are_sound(row));
+    if (UNLIKELY(query->code == SES_OK && !sound))
+        rows->code = refuse_event(query, position, query->error);
+    return query->code == SES_OK && sound;
+}
+
+int ses__event_rows_close(struct event_rows *rows)
+{
+    int code = rows->empty ? SES_OK : ses__query_end(&rows->query);
+    return code != SES_OK ? code : rows->code;
 }

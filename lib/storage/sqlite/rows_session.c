@@ -1,10 +1,9 @@
 /* Apps, users and sessions: their rows. */
 #include <string.h>
 
-#include "storage/sqlite/connection.h"
 #include "base/error.h"
-#include "storage/door.h"
 #include "model/timestamp.h"
+#include "storage/sqlite/rows.h"
 #include "base/utf8.h"
 
 static struct span span_of(const char *text)
@@ -38,8 +37,8 @@ static bool within(int64_t value, int64_t least, int64_t most)
 /* Another program, or a damaged page, can put any number into a row: what is counted on must be within bounds. */
 static int check_row(const struct session_row *row, const struct db *db, ses_error *error)
 {
-    bool sound = within(row->id, 1, STORAGE_MAX_SESSION_ID) && row->app_id > 0 && row->user_id > 0 &&
-                 within(row->version, 0, STORAGE_MAX_VERSION) && within(row->last_seq, 0, STORAGE_MAX_SEQ) &&
+    bool sound = within(row->id, 1, MAX_SESSION_ID) && row->app_id > 0 && row->user_id > 0 &&
+                 within(row->version, 0, MAX_VERSION) && within(row->last_seq, 0, MAX_SEQ) &&
                  within(row->event_count, 0, row->last_seq) &&
                  within(row->created_us, TIMESTAMP_MIN, TIMESTAMP_MAX) &&
                  within(row->updated_us, TIMESTAMP_MIN, TIMESTAMP_MAX);
@@ -90,6 +89,28 @@ int ses__session_by_id(struct db *db, int64_t id, struct session_row *row, ses_e
     ses__query_start(&query, db, STATEMENT_SESSION_BY_ID, error);
     ses__query_bind_int(&query, 1, id);
     return end_with_row(&query, row);
+}
+
+/* A log that has become shorter, or is another user's, is not the one that was read. */
+static int check_same_life(const struct db *db, const struct session_row *known,
+                           const struct session_row *row, ses_error *error)
+{
+    return row->user_id == known->user_id && row->app_id == known->app_id && row->last_seq >= known->last_seq
+               ? SES_OK
+               : ses__error_set(error, SES_CORRUPT, "%s: the row of session number %lld has become another's",
+                                db->config->path, (long long)known->id);
+}
+
+int ses__session_of(struct db *db, const struct session_ref *ref, struct session_row *row, ses_error *error)
+{
+    int code = ref->known ? ses__session_by_id(db, ref->known->id, row, error)
+                          : ses__session_find(db, ref->key, row, error);
+
+    if (code == SES_NOTFOUND)
+        code = ses__no_such_session(ref->key, error);
+    else if (code == SES_OK && ref->known)
+        code = check_same_life(db, ref->known, row, error);
+    return code;
 }
 
 int ses__app_find(struct db *db, const char *app, int64_t *id, ses_error *error)
@@ -171,7 +192,7 @@ static int read_floor(struct db *db, int64_t *floor, ses_error *error)
     bool sound = ses__query_row(&query);
     if (sound)
         *floor = ses__query_int(&query, 0);
-    sound = sound && within(*floor, 0, STORAGE_MAX_VERSION + 1) && !ses__query_row(&query);
+    sound = sound && within(*floor, 0, MAX_VERSION + 1) && !ses__query_row(&query);
     int code = ses__query_end(&query);
     if (code == SES_OK && !sound)
         code =
@@ -194,7 +215,7 @@ static int write_floor(struct db *db, int64_t floor, ses_error *error)
 static int first_version(struct db *db, int64_t *version, ses_error *error)
 {
     int code = read_floor(db, version, error);
-    if (code == SES_OK && *version > STORAGE_MAX_VERSION)
+    if (code == SES_OK && *version > MAX_VERSION)
         code =
             ses__error_set(error, SES_LIMIT, "%s: this file has used all versions below 2^53; start another",
                            db->config->path);
@@ -262,7 +283,7 @@ int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, stru
         if (row->id < 1)
             code = ses__error_set(error, SES_CORRUPT, "%s: sessions are numbered from below 1",
                                   db->config->path);
-        else if (row->id > STORAGE_MAX_SESSION_ID)
+        else if (row->id > MAX_SESSION_ID)
             code = ses__error_set(error, SES_LIMIT, "%s: this file has had 2^31 sessions; start another",
                                   db->config->path);
     }
@@ -319,7 +340,7 @@ static int run_by_positions(struct db *db, enum statement_id statement, int64_t 
     struct query query;
     ses__query_start(&query, db, statement, error);
     ses__query_bind_int(&query, 1, session_id << 32);
-    ses__query_bind_int(&query, 2, session_id << 32 | STORAGE_MAX_SEQ);
+    ses__query_bind_int(&query, 2, session_id << 32 | MAX_SEQ);
     ses__query_bind_int(&query, 3, session_id);
     bool row = ses__query_row(&query);
     if (met)
@@ -446,14 +467,6 @@ static void bind_place(struct query *query, const struct list_query *list)
     }
 }
 
-/* The place of the row before. Its name is a copy. */
-struct list_walk {
-    const struct list_query *list;
-    bool begun; /* there is one */
-    struct list_place last;
-    char name[SES_ID_MAX];
-};
-
 static int compare_numbers(int64_t left, int64_t right)
 {
     return left < right ? -1 : left > right;
@@ -481,14 +494,14 @@ static int compare_places(const struct list_query *list, const struct list_place
 }
 
 /* A list whose rows go back or stand still would have no end, and neither would its pages. */
-static bool list_moves_on(struct list_walk *walk, const struct session_row *row, struct span name)
+static bool list_moves_on(struct list_rows *walk, const struct session_row *row, struct span name)
 {
     const struct list_place place = {row->updated_us, name, row->user_id, row->id};
     bool moves = !walk->begun || compare_places(walk->list, &walk->last, &place) < 0;
 
-    memcpy(walk->name, name.ptr, name.len);
+    memcpy(walk->last_name, name.ptr, name.len);
     walk->last = place;
-    walk->last.name.ptr = walk->name;
+    walk->last.name.ptr = walk->last_name;
     walk->begun = true;
     return moves;
 }
@@ -500,9 +513,10 @@ static bool is_id(struct span text)
 }
 
 /* The row and the names that came with it must be of the list that was asked for, and lie ahead in it. */
-static int check_listed(struct query *query, struct list_walk *walk, const struct session_row *row,
-                        struct span name, struct span user)
+static int check_listed(struct list_rows *walk, const struct session_row *row, struct span name,
+                        struct span user)
 {
+    struct query *query = &walk->query;
     const struct list_query *list = walk->list;
     bool belongs = row->app_id == list->app_id && ses__query_int(query, 10) == list->app_id &&
                    (list->whole_app || row->user_id == list->user_id);
@@ -517,27 +531,38 @@ static int check_listed(struct query *query, struct list_walk *walk, const struc
     return code;
 }
 
-int ses__sessions_list(struct db *db, const struct list_query *list, session_visitor *visit, void *context,
-                       ses_error *error)
+void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct list_query *list,
+                         ses_error *error)
 {
-    struct list_walk walk = {.list = list, .begun = !list->from_start, .last = list->after};
-    struct query query;
-    int result = SES_OK;
+    struct query *query = &rows->query;
 
-    ses__query_start(&query, db, list_statement(list), error);
-    ses__query_bind_int(&query, 1, list->whole_app ? list->app_id : list->user_id);
-    bind_place(&query, list);
-    ses__query_bind_int(&query, 5, list->limit);
-    while (result == SES_OK && ses__query_row(&query)) {
-        struct session_row row;
-        read_row(&query, &row);
-        struct span name = ses__query_text(&query, 8);
-        struct span user = ses__query_text(&query, 9);
-        if (query.code == SES_OK)
-            result = check_listed(&query, &walk, &row, name, user);
-        if (query.code == SES_OK && result == SES_OK)
-            result = visit(context, &row, name, user, error);
-    }
-    int code = ses__query_end(&query);
-    return code != SES_OK ? code : result < 0 ? result : SES_OK;
+    rows->list = list;
+    rows->begun = !list->from_start;
+    rows->last = list->after;
+    rows->code = SES_OK;
+    ses__query_start(query, db, list_statement(list), error);
+    ses__query_bind_int(query, 1, list->whole_app ? list->app_id : list->user_id);
+    bind_place(query, list);
+    ses__query_bind_int(query, 5, list->limit);
+}
+
+bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct span *name,
+                         struct span *user)
+{
+    struct query *query = &rows->query;
+
+    if (rows->code != SES_OK || !ses__query_row(query))
+        return false;
+    read_row(query, row);
+    *name = ses__query_text(query, 8);
+    *user = ses__query_text(query, 9);
+    if (query->code == SES_OK)
+        rows->code = check_listed(rows, row, *name, *user);
+    return query->code == SES_OK && rows->code == SES_OK;
+}
+
+int ses__list_rows_close(struct list_rows *rows)
+{
+    int code = ses__query_end(&rows->query);
+    return code != SES_OK ? code : rows->code;
 }

@@ -1,7 +1,6 @@
 /* The rows of the three state tables, which differ only in their owner. */
-#include "storage/sqlite/connection.h"
 #include "base/error.h"
-#include "storage/door.h"
+#include "storage/sqlite/rows.h"
 
 struct scope_statements {
     enum statement_id all, one, set, remove;
@@ -16,60 +15,87 @@ static const struct scope_statements scope_statements[STORED_SCOPES] = {
                        STATEMENT_SESSION_STATE_REMOVE},
 };
 
-static int64_t owner_of(enum scope scope, const struct session_row *session)
+int64_t ses__scope_owner(enum scope scope, const struct session_row *session)
 {
     return scope == SCOPE_APP ? session->app_id : scope == SCOPE_USER ? session->user_id : session->id;
 }
 
-/* A key or a value that is not there is a row that no library wrote. */
-static int visit_row(struct query *query, state_visitor *visit, void *context, ses_error *error)
-{
-    struct span key = ses__query_text(query, 0);
-    struct span value = ses__query_text(query, 1);
-    int result = SES_OK;
+/* ---------------------------------------------------------------------------------------------- reading */
 
-    if (key.ptr && value.ptr)
-        result = visit(context, key, value, error);
-    else if (query->code == SES_OK)
-        result = ses__error_set(error, SES_CORRUPT, "%s: a state key has no name or no value",
-                                query->db->config->path);
-    return result;
+void ses__state_rows_open(struct state_rows *rows, struct db *db, enum scope scope, int64_t owner,
+                          ses_error *error)
+{
+    rows->code = SES_OK;
+    ses__query_start(&rows->query, db, scope_statements[scope].all, error);
+    ses__query_bind_int(&rows->query, 1, owner);
 }
 
-static int visit_state_rows(struct query *query, state_visitor *visit, void *context, ses_error *error)
+void ses__state_row_open(struct state_rows *rows, struct db *db, enum scope scope, int64_t owner,
+                         struct span key, ses_error *error)
 {
-    int result = SES_OK;
-    while (result == SES_OK && ses__query_row(query))
-        result = visit_row(query, visit, context, error);
-    int code = ses__query_end(query);
-    return code != SES_OK ? code : result < 0 ? result : SES_OK;
+    rows->code = SES_OK;
+    ses__query_start(&rows->query, db, scope_statements[scope].one, error);
+    ses__query_bind_int(&rows->query, 1, owner);
+    ses__query_bind_text(&rows->query, 2, key);
 }
 
-int ses__state_each(struct db *db, enum scope scope, int64_t owner, state_visitor *visit, void *context,
+bool ses__state_rows_next(struct state_rows *rows, struct span *key, struct span *value)
+{
+    struct query *query = &rows->query;
+
+    if (rows->code != SES_OK || !ses__query_row(query))
+        return false;
+    *key = ses__query_text(query, 0);
+    *value = ses__query_text(query, 1);
+    if (query->code == SES_OK && (!key->ptr || !value->ptr)) /* a row that no library wrote */
+        rows->code = ses__error_set(query->error, SES_CORRUPT, "%s: a state key has no name or no value",
+                                    query->db->config->path);
+    return query->code == SES_OK && rows->code == SES_OK;
+}
+
+int ses__state_rows_close(struct state_rows *rows)
+{
+    int code = ses__query_end(&rows->query);
+    return code != SES_OK ? code : rows->code;
+}
+
+int ses__load_scope(struct db *db, struct state *state, enum scope scope, const struct session_row *session,
                     ses_error *error)
 {
-    struct query query;
-    ses__query_start(&query, db, scope_statements[scope].all, error);
-    ses__query_bind_int(&query, 1, owner);
-    return visit_state_rows(&query, visit, context, error);
+    struct state_loading loading;
+    struct state_rows rows;
+    struct span key;
+    struct span value;
+    int code = ses__state_load_begin(&loading, state, scope, error);
+
+    if (code != SES_OK)
+        return code;
+    ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, session), error);
+    while (code == SES_OK && ses__state_rows_next(&rows, &key, &value))
+        code = ses__state_load_put(&loading, key, value, error);
+    int closed = ses__state_rows_close(&rows);
+    if (code == SES_OK)
+        code = closed;
+    ses__state_load_end(&loading, code == SES_OK);
+    return code;
 }
 
-int ses__state_one(struct db *db, enum scope scope, int64_t owner, struct span key, state_visitor *visit,
-                   void *context, ses_error *error)
+int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session, ses_error *error)
 {
-    struct query query;
-    ses__query_start(&query, db, scope_statements[scope].one, error);
-    ses__query_bind_int(&query, 1, owner);
-    ses__query_bind_text(&query, 2, key);
-    return visit_state_rows(&query, visit, context, error);
+    int code = SES_OK;
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP && code == SES_OK; scope++)
+        code = ses__load_scope(db, state, scope, session, error);
+    return code;
 }
 
-int ses__state_set(struct db *db, enum scope scope, const struct session_row *session, int64_t seq,
+/* ---------------------------------------------------------------------------------------------- writing */
+
+static int set_key(struct db *db, enum scope scope, const struct session_row *session, int64_t seq,
                    struct span key, struct span value, ses_error *error)
 {
     struct query query;
     ses__query_start(&query, db, scope_statements[scope].set, error);
-    ses__query_bind_int(&query, 1, owner_of(scope, session));
+    ses__query_bind_int(&query, 1, ses__scope_owner(scope, session));
     ses__query_bind_text(&query, 2, key);
     ses__query_bind_text(&query, 3, value);
     if (scope != SCOPE_SESSION)
@@ -79,13 +105,28 @@ int ses__state_set(struct db *db, enum scope scope, const struct session_row *se
     return ses__query_end(&query);
 }
 
-int ses__state_remove(struct db *db, enum scope scope, const struct session_row *session, struct span key,
+static int remove_key(struct db *db, enum scope scope, const struct session_row *session, struct span key,
                       ses_error *error)
 {
     struct query query;
     ses__query_start(&query, db, scope_statements[scope].remove, error);
-    ses__query_bind_int(&query, 1, owner_of(scope, session));
+    ses__query_bind_int(&query, 1, ses__scope_owner(scope, session));
     ses__query_bind_text(&query, 2, key);
     (void)ses__query_row(&query);
     return ses__query_end(&query);
+}
+
+int ses__delta_store(struct db *db, const struct delta *delta, const struct session_row *session, int64_t seq,
+                     ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < delta->count && code == SES_OK; i++) {
+        const struct delta_op *op = &delta->ops[i];
+        if (op->scope != SCOPE_TEMP && op->removes)
+            code = remove_key(db, op->scope, session, op->key, error);
+        else if (op->scope != SCOPE_TEMP)
+            code = set_key(db, op->scope, session, seq, op->key, op->value, error);
+    }
+    return code;
 }

@@ -85,7 +85,7 @@ int ses__schema_version(struct db *db, int *version, ses_error *error)
     return read_marks(db, version, error);
 }
 
-static int peek(const struct storage_config *config, const char *path, int flags, const char *pragma,
+static int peek(const struct sqlite_config *config, const char *path, int flags, const char *pragma,
                 ses_error *error)
 {
     int version;
@@ -117,7 +117,7 @@ static bool is_verdict(int code)
  * another process is making this moment, with a journal beside it or just gone: so it is looked at again. While
  * there is a journal, only a connection that takes locks can tell.
  */
-static int peek_at_file(const struct storage_config *config, ses_error *error)
+static int peek_at_file(const struct sqlite_config *config, ses_error *error)
 {
     enum { LOOKS = 4 };
     const struct timespec pause = {0, 20 * 1000 * 1000};
@@ -141,7 +141,7 @@ static int peek_at_file(const struct storage_config *config, ses_error *error)
  * a checkpoint leaves it so. Exclusive locking lets SQLite read both without making its shared-memory file; when
  * somebody has the database open, that file is there already.
  */
-static int peek_at_log(const struct storage_config *config, ses_error *error)
+static int peek_at_log(const struct sqlite_config *config, ses_error *error)
 {
     int code = peek(config, config->path, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE", error);
 
@@ -150,7 +150,7 @@ static int peek_at_log(const struct storage_config *config, ses_error *error)
     return code;
 }
 
-int ses__schema_peek(const struct storage_config *config, ses_error *error)
+int ses__schema_peek(const struct sqlite_config *config, ses_error *error)
 {
     bool log = false;
     int code = ses__file_has_companion(config->allocator, config->path, "-wal", &log, error);

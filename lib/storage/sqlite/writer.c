@@ -28,7 +28,7 @@ struct pending {
     storage_job *job;
     void *context;
     size_t bytes;
-    bool interruptible;
+    enum job_kind kind;
     int64_t deadline; /* of waiting, by the steady clock */
     ses_error *error;
     int result;
@@ -119,7 +119,7 @@ static struct pending *queue_take_first(struct writer *writer)
     return first;
 }
 
-void ses__writer_hand_on(struct storage *storage)
+void ses__writer_hand_on(struct sqlite *storage)
 {
     struct writer *writer = &storage->writer;
 
@@ -151,7 +151,7 @@ static void group_add(struct group *group, struct pending *pending)
         group->first = pending;
     group->last = pending;
     group->count++;
-    group->reads += pending->interruptible ? 1 : 0;
+    group->reads += pending->kind == JOB_WRITES ? 0 : 1;
     group->bytes += pending->bytes;
 }
 
@@ -165,7 +165,7 @@ static bool run_pending(struct db *db, struct group *group, struct pending *pend
     int64_t events = db->events;
     bool good = true;
 
-    ses__connection_start_call(db, pending->deadline, pending->interruptible);
+    ses__connection_start_call(db, pending->deadline, pending->kind == JOB_READS);
     pending->result = pending->job(db, pending->context, pending->error);
     ses__connection_end_call(db);
     if (pending->result >= 0) {
@@ -222,7 +222,7 @@ static bool run_again(struct db *db, struct group *group)
 }
 
 /* With the lock held: lets those who shared the last commit come back, where that is worth it. */
-static void await_company(struct storage *storage, const struct group *group)
+static void await_company(struct sqlite *storage, const struct group *group)
 {
     struct writer *writer = &storage->writer;
     int64_t patience = writer->commit_us / 10;
@@ -239,7 +239,7 @@ static void await_company(struct storage *storage, const struct group *group)
 }
 
 /* The next who waits, while the group has room. */
-static struct pending *take_next(struct storage *storage, const struct group *group)
+static struct pending *take_next(struct sqlite *storage, const struct group *group)
 {
     struct pending *next = NULL;
 
@@ -285,7 +285,7 @@ static void begin_group(struct writer *writer, struct group *group, struct pendi
 
 /* Runs the first job, if there is a transaction, and those of all who wait, and commits. True when there was a
  * commit. */
-static bool run_group(struct storage *storage, struct group *group, struct pending *first)
+static bool run_group(struct sqlite *storage, struct group *group, struct pending *first)
 {
     struct db *db = storage->writer.db;
     bool begun = first->result == SES_OK;
@@ -307,14 +307,14 @@ static bool run_group(struct storage *storage, struct group *group, struct pendi
 }
 
 /* With the lock held. `reads` are among the `calls`. */
-static void count_calls(struct storage *storage, size_t calls, size_t reads)
+static void count_calls(struct sqlite *storage, size_t calls, size_t reads)
 {
     storage->counts.write_calls += (int64_t)(calls - reads);
-    storage->counts.reads += (int64_t)reads;
+    storage->counts.read_calls += (int64_t)reads;
 }
 
 /* With the lock held: keeps the accounts of a group that is done. */
-static void account(struct storage *storage, const struct group *group, bool commits)
+static void account(struct sqlite *storage, const struct group *group, bool commits)
 {
     struct writer *writer = &storage->writer;
 
@@ -336,7 +336,7 @@ static void wake_next(struct pending *next)
 }
 
 /* With the lock held, after a group: the first of another that will be done in time, or NULL. */
-static struct pending *lead_on(struct storage *storage, int64_t own_done)
+static struct pending *lead_on(struct sqlite *storage, int64_t own_done)
 {
     const struct writer *writer = &storage->writer;
     bool in_time = writer->last_commit_us + writer->commit_us <= own_done + LEAD_ON_US;
@@ -345,7 +345,7 @@ static struct pending *lead_on(struct storage *storage, int64_t own_done)
 }
 
 /* With the turn: runs a group that begins with the own job, and perhaps more groups, and hands the turn on. */
-static void lead(struct storage *storage, struct pending *own)
+static void lead(struct sqlite *storage, struct pending *own)
 {
     struct pending *first = own;
     int64_t own_done = 0;
@@ -376,14 +376,14 @@ static void lead(struct storage *storage, struct pending *own)
     }
 }
 
-int ses__writer_run(struct storage *storage, storage_job *job, void *context, size_t bytes,
-                    bool interruptible, ses_error *error)
+int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, size_t bytes, enum job_kind kind,
+                    ses_error *error)
 {
     struct writer *writer = &storage->writer;
     struct pending own = {.job = job,
                           .context = context,
                           .bytes = bytes,
-                          .interruptible = interruptible,
+                          .kind = kind,
                           .deadline = ses__clock_steady_us() + storage->config.busy_timeout_us,
                           .error = error};
     enum signal signal = SIGNAL_NONE;
@@ -407,11 +407,11 @@ int ses__writer_run(struct storage *storage, storage_job *job, void *context, si
         bool still_queued = own.queued;
         if (still_queued) {
             queue_remove(writer, &own);
-            count_calls(storage, 1, interruptible ? 1 : 0);
+            count_calls(storage, 1, kind == JOB_WRITES ? 0 : 1);
         }
         (void)pthread_mutex_unlock(&storage->lock);
         if (still_queued)
-            own.result = ses__refuse_busy(storage, "the writing connection,", error);
+            own.result = ses__refuse_busy(&storage->config, "the writing connection,", error);
         else /* a leader is at it: its outcome is being decided */
             signal = await(&own, INT64_MAX);
     }

@@ -1,7 +1,7 @@
-#include "session/range.h"
+#include "model/range.h"
 
+#include "base/argument.h"
 #include "base/error.h"
-#include "session/store.h"
 
 int ses__range_take(const ses_range *given, struct range *range, ses_error *error)
 {
@@ -28,39 +28,5 @@ int ses__range_take(const ses_range *given, struct range *range, ses_error *erro
             code = ses__error_set(error, SES_INVALID,
                                   "range: first_seq must be 1 or more, and last_seq not less");
     }
-    return code;
-}
-
-struct range_walking {
-    const struct range *range;
-    int64_t visited;
-    event_visitor *visit;
-    void *context;
-};
-
-static int walk_row(void *context, const struct event_row *row, ses_error *error)
-{
-    struct range_walking *walking = context;
-    int result = SES_OK;
-
-    if (row->high_us < walking->range->since_us) {
-        result = 1; /* no event before this one is later */
-    } else if (row->time_us >= walking->range->since_us) {
-        result = walking->visit(walking->context, row, error);
-        if (result == SES_OK && ++walking->visited >= walking->range->newest)
-            result = 1;
-    }
-    return result;
-}
-
-int ses__range_walk(struct db *db, int64_t session_id, const struct range *range, enum walk walk,
-                    event_visitor *visit, void *context, ses_error *error)
-{
-    struct range_walking walking = {range, 0, visit, context};
-    int code = SES_OK;
-
-    if (!range->none && range->newest > 0)
-        code = ses__events_walk(db, session_id, range->first_seq, range->last_seq, walk, walk_row, &walking,
-                                error);
     return code;
 }

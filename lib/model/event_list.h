@@ -1,0 +1,21 @@
+/* Events as callers see them, kept in an arena. */
+#ifndef SESLITE_MODEL_EVENT_LIST_H
+#define SESLITE_MODEL_EVENT_LIST_H
+
+#include "base/memory.h"
+#include "model/rows.h"
+
+struct event_list {
+    ses_event **items;
+    size_t count;
+    size_t capacity;
+};
+
+/* An event's copy in the arena; NULL: out of memory. */
+SESLITE_PRIVATE ses_event *ses__event_copy(struct arena *arena, const struct event_row *row);
+/* `event` may be NULL, a copy that failed. False: out of memory. */
+SESLITE_PRIVATE bool ses__event_list_add(struct event_list *list, const ses_allocator *allocator,
+                                         ses_event *event);
+SESLITE_PRIVATE void ses__event_list_reverse(struct event_list *list);
+
+#endif

@@ -1,0 +1,33 @@
+/* What is stored of a session and of an event, as everything above the door sees it. */
+#ifndef SESLITE_MODEL_ROWS_H
+#define SESLITE_MODEL_ROWS_H
+
+#include "base/common.h"
+
+/* The ids are the engine's own. `id` names one life of a session: never that of another, even under the same name. */
+struct session_row {
+    int64_t id;
+    int64_t app_id;
+    int64_t user_id;
+    int64_t version;
+    int64_t last_seq;
+    int64_t event_count;
+    int64_t created_us;
+    int64_t updated_us;
+};
+
+/* What a double holds exactly, as programs in other languages keep numbers. */
+#define MAX_VERSION ((INT64_C(1) << 53) - 1)
+
+struct event_row {
+    int64_t seq;
+    int64_t time_us;
+    int64_t high_us; /* the latest time_us up to and including this event */
+    struct span id;
+    struct span invocation_id;
+    struct span author;
+    struct span branch; /* without text: none */
+    struct span body;
+};
+
+#endif

@@ -1,0 +1,118 @@
+#include "model/snapshot.h"
+
+#include "base/error.h"
+
+int ses__snapshot_init(struct snapshot *snapshot, const ses_allocator *allocator, struct state_seed seed,
+                       ses_error *error)
+{
+    *snapshot = (struct snapshot){.allocator = allocator};
+    ses__arena_init(&snapshot->arena, allocator);
+    return ses__state_init(&snapshot->state, allocator, seed, error);
+}
+
+void ses__snapshot_free(struct snapshot *snapshot)
+{
+    ses__state_free(&snapshot->state);
+    ses__memory_free(snapshot->allocator, snapshot->events.items);
+    ses__arena_free(&snapshot->arena);
+}
+
+int ses__snapshot_add_event(struct snapshot *snapshot, const struct event_row *row, ses_error *error)
+{
+    if (row->seq > snapshot->row.last_seq)
+        return ses__error_set(
+            error, SES_CORRUPT, "event %lld of session number %lld comes after its last, %lld",
+            (long long)row->seq, (long long)snapshot->row.id, (long long)snapshot->row.last_seq);
+    bool ok =
+        ses__event_list_add(&snapshot->events, snapshot->allocator, ses__event_copy(&snapshot->arena, row));
+    return ok ? SES_OK : ses__error_nomem(error);
+}
+
+/* ------------------------------------------------------------------------------------------ advances */
+
+int ses__advance_init(struct advance *advance, struct snapshot *snapshot, ses_error *error)
+{
+    *advance = (struct advance){.snapshot = snapshot, .row = snapshot->row};
+    ses__arena_init(&advance->arena, snapshot->allocator);
+    return ses__state_init(&advance->shared, snapshot->allocator, snapshot->state.seed, error);
+}
+
+void ses__advance_free(struct advance *advance)
+{
+    struct snapshot *snapshot = advance->snapshot;
+
+    if (snapshot) {
+        ses__state_changes_free(&snapshot->state, &advance->changes);
+        ses__state_free(&advance->shared);
+        ses__memory_free(snapshot->allocator, advance->events.items);
+        ses__arena_free(&advance->arena);
+        advance->snapshot = NULL;
+    }
+}
+
+static int add_event(struct advance *advance, const struct event_row *row, ses_error *error)
+{
+    const struct snapshot *snapshot = advance->snapshot;
+    bool ok = !snapshot->keeps_events || ses__event_list_add(&advance->events, snapshot->allocator,
+                                                             ses__event_copy(&advance->arena, row));
+    return ok ? SES_OK : ses__error_nomem(error);
+}
+
+/* Its app and user changes may have been overwritten since: those scopes are read anew. */
+int ses__advance_read_event(struct advance *advance, const struct event_row *row, ses_error *error)
+{
+    struct snapshot *snapshot = advance->snapshot;
+    struct event_draft draft;
+    int code = add_event(advance, row, error);
+
+    if (code != SES_OK)
+        return code;
+    ses__event_draft_init(&draft, snapshot->allocator);
+    code = ses__event_read(&draft, row->body, error);
+    if (code != SES_OK && code != SES_NOMEM)
+        code =
+            ses__error_set(error, SES_CORRUPT, "the stored event %lld of session number %lld cannot be read",
+                           (long long)row->seq, (long long)snapshot->row.id);
+    if (code == SES_OK)
+        code = ses__state_stage(&snapshot->state, &draft.delta, SCOPE_SESSION, SCOPE_SESSION,
+                                &advance->changes, error);
+    ses__event_draft_free(&draft);
+    return code;
+}
+
+int ses__advance_add_draft(struct advance *advance, const struct event_draft *draft, enum scope from,
+                           ses_error *error)
+{
+    int code = add_event(advance, &draft->row, error);
+    if (code != SES_OK)
+        return code;
+    return ses__state_stage(&advance->snapshot->state, &draft->delta, from, SCOPE_SESSION, &advance->changes,
+                            error);
+}
+
+int ses__advance_prepare(struct advance *advance, const struct session_row *row, ses_error *error)
+{
+    struct snapshot *snapshot = advance->snapshot;
+    void *items = snapshot->events.items;
+    bool ok = ses__memory_grow(snapshot->allocator, &items, &snapshot->events.capacity,
+                               snapshot->events.count + advance->events.count, sizeof(ses_event *));
+
+    snapshot->events.items = items;
+    advance->row = *row;
+    return ok ? ses__state_reserve(&snapshot->state, &advance->changes, error) : ses__error_nomem(error);
+}
+
+void ses__advance_apply(struct advance *advance)
+{
+    struct snapshot *snapshot = advance->snapshot;
+
+    snapshot->row = advance->row;
+    for (size_t i = 0; i < advance->events.count; i++)
+        snapshot->events.items[snapshot->events.count++] = advance->events.items[i];
+    ses__arena_join(&snapshot->arena, &advance->arena);
+    if (advance->reloads_shared) {
+        ses__state_share(&snapshot->state, &advance->shared, SCOPE_APP);
+        ses__state_share(&snapshot->state, &advance->shared, SCOPE_USER);
+    }
+    ses__state_apply(&snapshot->state, &advance->changes);
+}

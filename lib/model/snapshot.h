@@ -1,0 +1,55 @@
+/* One session as it was at one moment, which is what a handle shows; and what moves it forward. */
+#ifndef SESLITE_MODEL_SNAPSHOT_H
+#define SESLITE_MODEL_SNAPSHOT_H
+
+#include "model/event.h"
+#include "model/event_list.h"
+#include "model/rows.h"
+#include "model/state.h"
+
+struct snapshot {
+    const ses_allocator *allocator;
+    struct arena arena; /* the events, and what its owner puts there */
+    struct session_row row;
+    bool keeps_events; /* false: read with SES_RANGE_NONE */
+    struct event_list events;
+    struct state state;
+};
+
+/* To be freed in any case. It may be moved to another place in memory. */
+SESLITE_PRIVATE int ses__snapshot_init(struct snapshot *snapshot, const ses_allocator *allocator,
+                                       struct state_seed seed, ses_error *error);
+SESLITE_PRIVATE void ses__snapshot_free(struct snapshot *snapshot);
+/* NOMEM; CORRUPT: the event has a number after the session's last. */
+SESLITE_PRIVATE int ses__snapshot_add_event(struct snapshot *snapshot, const struct event_row *row,
+                                            ses_error *error);
+
+/*
+ * An advance is made ready where things can fail, without touching the snapshot; and applied when what it shows has been
+ * committed, where nothing can.
+ */
+struct advance {
+    struct snapshot *snapshot; /* NULL: there is none, or it was freed */
+    struct session_row row;
+    struct arena arena;
+    struct event_list events;
+    bool reloads_shared; /* app and user state were read anew, into `shared` */
+    struct state shared;
+    struct state_changes changes; /* of stored state */
+};
+
+SESLITE_PRIVATE int ses__advance_init(struct advance *advance, struct snapshot *snapshot, ses_error *error);
+/* A zeroed one is fine. */
+SESLITE_PRIVATE void ses__advance_free(struct advance *advance);
+/* An event that another writer stored, and what it did to session state. CORRUPT: it cannot be read. */
+SESLITE_PRIVATE int ses__advance_read_event(struct advance *advance, const struct event_row *row,
+                                            ses_error *error);
+/* An event of one's own; `from` is the first scope whose changes it brings along. */
+SESLITE_PRIVATE int ses__advance_add_draft(struct advance *advance, const struct event_draft *draft,
+                                           enum scope from, ses_error *error);
+/* The last step that can fail. */
+SESLITE_PRIVATE int ses__advance_prepare(struct advance *advance, const struct session_row *row,
+                                         ses_error *error);
+SESLITE_PRIVATE void ses__advance_apply(struct advance *advance);
+
+#endif

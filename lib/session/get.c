@@ -1,0 +1,65 @@
+/* Reading a session, and catching up. */
+#include "base/error.h"
+#include "session/session.h"
+
+static int get_session(ses_store *store, const ses_key *key, const ses_range *range, ses_session **session,
+                       ses_error *error)
+{
+    struct get_op op = {.key = key};
+    ses_session *fresh = NULL;
+    int code = ses__check_argument(session, "session", error);
+
+    if (code == SES_OK)
+        code = ses__check_key(key, error);
+    if (code == SES_OK)
+        code = ses__range_take(range, &op.range, error);
+    if (code == SES_OK)
+        code = ses__session_new(store, key, &fresh, error);
+    if (code != SES_OK)
+        return code;
+    op.snapshot = &fresh->snapshot;
+    code = store->storage->engine->get(store->storage, &op, error);
+    if (code == SES_OK)
+        *session = fresh;
+    else
+        ses_session_close(fresh);
+    return code;
+}
+
+int ses_get(ses_store *store, const ses_key *key, const ses_range *range, ses_session **session,
+            ses_error *error)
+{
+    if (session)
+        *session = NULL;
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = get_session(store, key, range, session, error);
+    ses__store_end(store);
+    return code;
+}
+
+static int refresh_session(ses_session *session, ses_error *error)
+{
+    struct storage *storage = session->store->storage;
+    const ses_key key = ses__session_key(session);
+    struct refresh_op op = {.session = {&key, &session->snapshot.row}, .snapshot = &session->snapshot};
+    int code = storage->engine->refresh(storage, &op, error);
+
+    if (code == SES_OK)
+        ses__advance_apply(&op.advance);
+    ses__advance_free(&op.advance);
+    return code;
+}
+
+int ses_refresh(ses_session *session, ses_error *error)
+{
+    int code = ses__session_check(session, error);
+    if (code == SES_OK)
+        code = ses__store_begin(session->store, error);
+    if (code != SES_OK)
+        return code;
+    code = refresh_session(session, error);
+    ses__store_end(session->store);
+    return code;
+}

@@ -1,0 +1,237 @@
+/* Appending: everything that one append checks, stores and brings a handle up to date with, in one transaction. */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sqlite/operations.h"
+#include "storage/sqlite/rows.h"
+#include "storage/sqlite/run.h"
+
+/* ---------------------------------------------------------------------------------- what is stored already */
+
+static int refuse_other_event(const struct event_row *stored, ses_error *error)
+{
+    return ses__error_set(
+        error, SES_EXISTS,
+        "the session has another event with the id \"%.*s\", number %lld; an id names one event",
+        (int)(stored->id.len < 100 ? stored->id.len : 100), stored->id.ptr, (long long)stored->seq);
+}
+
+static int check_stored(const struct append_op *op, struct event_draft *draft, const struct event_row *stored,
+                        ses_error *error)
+{
+    int same = ses__event_is(draft, stored, error);
+
+    if (same < 0)
+        return same;
+    if (same == 0)
+        return refuse_other_event(stored, error);
+    if (stored->seq > op->row.last_seq)
+        return ses__error_set(error, SES_CORRUPT,
+                              "event %lld of session number %lld comes after its last, %lld",
+                              (long long)stored->seq, (long long)op->row.id, (long long)op->row.last_seq);
+    return SES_OK;
+}
+
+/* Is this very event there already? `*seq` is its number, or 0. EXISTS: another one has its id. */
+static int find_stored(const struct append_op *op, struct db *db, struct event_draft *draft, int64_t *seq,
+                       ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row stored;
+    int code = SES_OK;
+
+    *seq = 0;
+    ses__event_row_open(&rows, db, op->row.id, draft->row.id, error);
+    if (ses__event_rows_next(&rows, &stored)) {
+        code = check_stored(op, draft, &stored, error);
+        *seq = stored.seq;
+    }
+    int closed = ses__event_rows_close(&rows);
+    return code != SES_OK ? code : closed;
+}
+
+/* --------------------------------------------------------------------------------------------- staleness */
+
+static int say_stale(const struct append_op *op, const char *changed, ses_error *error)
+{
+    return changed ? ses__error_set(
+                         error, SES_STALE,
+                         "the shared key \"%.200s\" is no longer what the caller has seen: read it again "
+                         "and compute anew, or append with SES_APPEND_ANYWAY",
+                         changed)
+                   : ses__error_set(
+                         error, SES_STALE,
+                         "the session is at version %lld and the caller at %lld: refresh and look again, "
+                         "or append with SES_APPEND_ANYWAY",
+                         (long long)op->row.version, (long long)op->version);
+}
+
+/* Another writer has been here: `changed` names the shared key, NULL the session itself. A retry of what is stored
+ * already is fine; anything else is STALE. */
+static int check_stale(struct append_op *op, struct db *db, const char *changed, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (op->at = 0; op->at < op->count && code == SES_OK; op->at++) {
+        struct event_draft *draft = &op->drafts[op->at];
+        int64_t seq = 0;
+        if (draft->partial)
+            continue;
+        if (draft->has_id)
+            code = find_stored(op, db, draft, &seq, error);
+        if (code == SES_OK && seq == 0)
+            code = say_stale(op, changed, error);
+    }
+    return code;
+}
+
+/* `*same`: the stored bytes are those that are expected; an operation that removes stands for "there is none". */
+static int compare_expected(const struct append_op *op, struct db *db, const struct delta_op *seen,
+                            bool *same, ses_error *error)
+{
+    struct state_rows rows;
+    struct span key;
+    struct span value;
+
+    *same = seen->removes;
+    ses__state_row_open(&rows, db, seen->scope, ses__scope_owner(seen->scope, &op->row), seen->key, error);
+    if (ses__state_rows_next(&rows, &key, &value))
+        *same = !seen->removes && value.len == seen->value.len &&
+                memcmp(value.ptr, seen->value.ptr, value.len) == 0;
+    return ses__state_rows_close(&rows);
+}
+
+/* The first key of which something else is stored; NULL: all is as expected. */
+static int find_changed(const struct append_op *op, struct db *db, const char **changed, ses_error *error)
+{
+    const struct delta *seen = &op->expected->seen;
+    int code = SES_OK;
+
+    for (size_t i = 0; i < seen->count && code == SES_OK && !*changed; i++) {
+        bool same = false;
+        code = compare_expected(op, db, &seen->ops[i], &same, error);
+        if (code == SES_OK && !same)
+            *changed = seen->ops[i].name.ptr;
+    }
+    return code;
+}
+
+/* What the caller has seen must still be so: the version of the session, and the shared keys that are expected. */
+static int check_seen(struct append_op *op, struct db *db, ses_error *error)
+{
+    bool behind = op->checks_version && op->row.version != op->version;
+    const char *changed = NULL;
+    int code = SES_OK;
+
+    if (op->expected && !behind)
+        code = find_changed(op, db, &changed, error);
+    return code == SES_OK && (behind || changed) ? check_stale(op, db, changed, error) : code;
+}
+
+/* ----------------------------------------------------------------------------------------------- storing */
+
+static int check_room(const struct session_row *row, ses_error *error)
+{
+    if (row->last_seq >= MAX_SEQ)
+        return ses__error_set(error, SES_LIMIT, "the session has had 2^32 - 1 events; start another");
+    if (row->version >= MAX_VERSION)
+        return ses__error_set(error, SES_LIMIT,
+                              "the session is at the last version below 2^53; start another");
+    return SES_OK;
+}
+
+static int note_duplicate(struct append_op *op, struct db *db, struct event_draft *draft,
+                          ses_appended *result, ses_error *error)
+{
+    int code = find_stored(op, db, draft, &result->seq, error);
+
+    result->status = SES_DUPLICATE;
+    if (code == SES_OK && result->seq == 0) /* nothing is stored, and nothing was */
+        code = ses__error_set(error, SES_CORRUPT,
+                              "the place of event %lld of session number %lld is taken by another",
+                              (long long)draft->row.seq, (long long)op->row.id);
+    return code;
+}
+
+static int store_new_event(struct append_op *op, struct db *db, struct event_draft *draft,
+                           ses_appended *result, bool catches_up, ses_error *error)
+{
+    struct session_row *row = &op->row;
+    int code = ses__delta_store(db, &draft->delta, row, draft->row.seq, error);
+
+    row->last_seq++;
+    row->version++;
+    row->event_count++;
+    row->updated_us = draft->row.high_us;
+    result->status = SES_OK;
+    result->seq = draft->row.seq;
+    if (code == SES_OK && op->snapshot) /* one that catches up reads the shared scopes anew */
+        code = ses__advance_add_draft(&op->advance, draft, catches_up ? SCOPE_SESSION : SCOPE_APP, error);
+    return code;
+}
+
+static int store_event(struct append_op *op, struct db *db, struct event_draft *draft, ses_appended *result,
+                       bool catches_up, ses_error *error)
+{
+    const struct session_row *row = &op->row;
+    int code = check_room(row, error);
+
+    draft->row.seq = row->last_seq + 1;
+    draft->row.high_us = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
+    if (code == SES_OK)
+        code = ses__event_add(db, row->id, &draft->row, error);
+    if (code == SES_EXISTS)
+        code = note_duplicate(op, db, draft, result, error);
+    else if (code == SES_OK)
+        code = store_new_event(op, db, draft, result, catches_up, error);
+    result->time_us = draft->row.time_us;
+    return code;
+}
+
+static int store_events(struct append_op *op, struct db *db, bool catches_up, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (op->at = 0; op->at < op->count && code == SES_OK; op->at++) {
+        if (!op->drafts[op->at].partial)
+            code = store_event(op, db, &op->drafts[op->at], &op->results[op->at], catches_up, error);
+    }
+    if (code == SES_OK && op->row.version != op->before.version)
+        code = ses__session_touch(db, &op->before, &op->row, error);
+    return code;
+}
+
+/* What a handle that is behind shows afterwards is of one moment, too. */
+static int store_and_advance(struct append_op *op, struct db *db, ses_error *error)
+{
+    bool behind = op->row.version != op->snapshot->row.version;
+    int code = ses__advance_init(&op->advance, op->snapshot, error);
+
+    if (code == SES_OK && behind)
+        code = ses__read_missed(db, &op->advance, op->row.last_seq, error);
+    if (code == SES_OK)
+        code = store_events(op, db, behind, error);
+    if (code == SES_OK && behind)
+        code = ses__read_shared(db, &op->advance, error);
+    return code == SES_OK ? ses__advance_prepare(&op->advance, &op->row, error) : code;
+}
+
+static int run_append(struct db *db, void *context, ses_error *error)
+{
+    struct append_op *op = context;
+
+    ses__advance_free(&op->advance); /* of an earlier run */
+    int code = ses__session_of(db, &op->session, &op->before, error);
+    op->row = op->before;
+    if (code == SES_OK && !op->anyway)
+        code = check_seen(op, db, error);
+    if (code != SES_OK)
+        return code;
+    return op->snapshot ? store_and_advance(op, db, error) : store_events(op, db, false, error);
+}
+
+int ses__sqlite_append(struct storage *storage, struct append_op *op, ses_error *error)
+{
+    op->advance.snapshot = NULL;
+    return ses__run_write(storage, run_append, op, op->bytes, error);
+}

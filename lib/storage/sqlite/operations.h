@@ -1,0 +1,35 @@
+/* The operations of the door, on SQLite. */
+#ifndef SESLITE_STORAGE_SQLITE_OPERATIONS_H
+#define SESLITE_STORAGE_SQLITE_OPERATIONS_H
+
+#include "storage/door.h"
+
+struct db;
+
+/* ---- read.c */
+SESLITE_PRIVATE int ses__sqlite_get(struct storage *storage, struct get_op *op, ses_error *error);
+SESLITE_PRIVATE int ses__sqlite_refresh(struct storage *storage, struct refresh_op *op, ses_error *error);
+SESLITE_PRIVATE int ses__sqlite_value(struct storage *storage, struct value_op *op, ses_error *error);
+SESLITE_PRIVATE int ses__sqlite_page(struct storage *storage, struct page_op *op, ses_error *error);
+/* Inside a transaction: fills a snapshot of the session, whose row is known. */
+SESLITE_PRIVATE int ses__load_snapshot(struct db *db, struct snapshot *snapshot,
+                                       const struct session_row *row, const struct range *range,
+                                       ses_error *error);
+/* Inside a transaction: the events that the advance's snapshot lacks, up to `last_seq`; and the shared scopes. */
+SESLITE_PRIVATE int ses__read_missed(struct db *db, struct advance *advance, int64_t last_seq,
+                                     ses_error *error);
+SESLITE_PRIVATE int ses__read_shared(struct db *db, struct advance *advance, ses_error *error);
+
+/* ---- create_delete.c */
+SESLITE_PRIVATE int ses__sqlite_create(struct storage *storage, struct create_op *op, ses_error *error);
+SESLITE_PRIVATE int ses__sqlite_delete(struct storage *storage, struct delete_op *op, ses_error *error);
+SESLITE_PRIVATE int ses__sqlite_delete_user(struct storage *storage, struct delete_user_op *op,
+                                            ses_error *error);
+
+/* ---- append.c */
+SESLITE_PRIVATE int ses__sqlite_append(struct storage *storage, struct append_op *op, ses_error *error);
+
+/* ---- list.c */
+SESLITE_PRIVATE int ses__sqlite_list(struct storage *storage, struct list_op *op, ses_error *error);
+
+#endif

@@ -1,0 +1,126 @@
+/* The tables, row by row, inside a transaction. What comes out was held against its bounds and its owner: CORRUPT. */
+#ifndef SESLITE_STORAGE_SQLITE_ROWS_H
+#define SESLITE_STORAGE_SQLITE_ROWS_H
+
+#include "storage/door.h"
+#include "storage/sqlite/connection.h"
+
+/* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
+#define MAX_SESSION_ID INT64_C(0x7FFFFFFF)
+#define MAX_SEQ INT64_C(0xFFFFFFFF)
+
+/* ------------------------------------------------------------------------------ apps, users, sessions */
+
+/* SES_NOTFOUND (without a message) when there is none. */
+SESLITE_PRIVATE int ses__session_find(struct db *db, const ses_key *key, struct session_row *row,
+                                      ses_error *error);
+SESLITE_PRIVATE int ses__session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error);
+/* The session of the ref; NOTFOUND with a message. */
+SESLITE_PRIVATE int ses__session_of(struct db *db, const struct session_ref *ref, struct session_row *row,
+                                    ses_error *error);
+/* Makes app and user where they are new. There must be no such session; its version begins above those of all that
+ * were deleted. `initial_state` without text: empty. */
+SESLITE_PRIVATE int ses__session_add(struct db *db, const ses_key *key, int64_t created_us,
+                                     struct span initial_state, struct session_row *row, ses_error *error);
+/* Writes version, last_seq, event_count and updated_us; `before` is the row as it stands. */
+SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *before,
+                                       const struct session_row *after, ses_error *error);
+/* With its events and its session state. */
+SESLITE_PRIVATE int ses__session_remove(struct db *db, int64_t id, ses_error *error);
+
+struct user_row {
+    int64_t id;
+    int64_t app_id;
+};
+SESLITE_PRIVATE int ses__app_find(struct db *db, const char *app, int64_t *id, ses_error *error);
+SESLITE_PRIVATE int ses__user_find(struct db *db, const char *app, const char *user, struct user_row *row,
+                                   ses_error *error);
+/* With all sessions and the user state; counts them. */
+SESLITE_PRIVATE int ses__user_remove(struct db *db, const struct user_row *user, int64_t *sessions,
+                                     int64_t *state_keys, ses_error *error);
+
+/* ------------------------------------------------------------------------------------------- lists */
+
+struct list_query {
+    bool whole_app; /* all users of the app, else one */
+    int64_t app_id;
+    int64_t user_id; /* of the one */
+    int order;       /* SES_ORDER_* */
+    int64_t limit;
+    bool from_start; /* else after `after` */
+    struct list_place after;
+};
+
+/* A walk over a list. Each row comes after the one before, and the first after `after`. */
+struct list_rows {
+    struct query query;
+    const struct list_query *list;
+    bool begun; /* `last` is the place of a row */
+    struct list_place last;
+    char last_name[SES_ID_MAX];
+    int code;
+};
+SESLITE_PRIVATE void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct list_query *list,
+                                         ses_error *error);
+/* The names live until the next row. */
+SESLITE_PRIVATE bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct span *name,
+                                         struct span *user);
+SESLITE_PRIVATE int ses__list_rows_close(struct list_rows *rows);
+
+/* -------------------------------------------------------------------------------------------- state */
+
+enum { STORED_SCOPES = SCOPE_TEMP };
+
+/* A walk over one scope of an app, a user or a session; keys without their prefix, values as JSON text. */
+struct state_rows {
+    struct query query;
+    int code;
+};
+SESLITE_PRIVATE void ses__state_rows_open(struct state_rows *rows, struct db *db, enum scope scope,
+                                          int64_t owner, ses_error *error);
+/* One key: one row, or none. `key` lives until the close. */
+SESLITE_PRIVATE void ses__state_row_open(struct state_rows *rows, struct db *db, enum scope scope,
+                                         int64_t owner, struct span key, ses_error *error);
+/* Texts live until the next row. */
+SESLITE_PRIVATE bool ses__state_rows_next(struct state_rows *rows, struct span *key, struct span *value);
+SESLITE_PRIVATE int ses__state_rows_close(struct state_rows *rows);
+
+/* Loads a scope of the session's into the state; or all that are stored. */
+SESLITE_PRIVATE int ses__load_scope(struct db *db, struct state *state, enum scope scope,
+                                    const struct session_row *session, ses_error *error);
+SESLITE_PRIVATE int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session,
+                                     ses_error *error);
+SESLITE_PRIVATE int64_t ses__scope_owner(enum scope scope, const struct session_row *session);
+/* Writes the changes of the stored scopes, as made by event `seq` of the session; 0: its creation. */
+SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
+                                     const struct session_row *session, int64_t seq, ses_error *error);
+
+/* -------------------------------------------------------------------------------------------- events */
+
+/* SES_EXISTS (without a message) when the session has an event of that id. */
+SESLITE_PRIVATE int ses__event_add(struct db *db, int64_t session_id, const struct event_row *row,
+                                   ses_error *error);
+
+enum walk { WALK_FORWARD, WALK_BACKWARD, WALK_BACKWARD_TIMES /* only seq, time_us and high_us */ };
+
+/* A walk over a session's events, in order; rows must lie between `first` and `last`, which draw together. */
+struct event_rows {
+    struct query query;
+    bool empty;
+    int64_t session_id;
+    int64_t first;
+    int64_t last;
+    enum walk walk;
+    int code;
+};
+/* Sequence numbers from `first` to `last`, both included. */
+SESLITE_PRIVATE void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id,
+                                          int64_t first, int64_t last, enum walk walk, ses_error *error);
+/* The event of that id, or none. */
+SESLITE_PRIVATE void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session_id,
+                                         struct span id, ses_error *error);
+/* Texts live until the next row. */
+SESLITE_PRIVATE bool ses__event_rows_next(struct event_rows *rows, struct event_row *row);
+SESLITE_PRIVATE int ses__event_rows_close(struct event_rows *rows);
+
+#endif

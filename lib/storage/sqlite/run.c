@@ -1,0 +1,33 @@
+#include "storage/sqlite/run.h"
+
+#include "base/error.h"
+#include "storage/sqlite/engine.h"
+
+int ses__run_write(struct storage *storage, storage_job *job, void *context, size_t bytes, ses_error *error)
+{
+    struct sqlite *own = (struct sqlite *)storage;
+
+    if (own->config.read_only)
+        return ses__error_set(error, SES_READONLY, "%s: the store was opened read-only", own->config.path);
+    return ses__writer_run(own, job, context, bytes, JOB_WRITES, error);
+}
+
+static int read_as(struct storage *storage, storage_job *job, void *context, enum job_kind kind,
+                   ses_error *error)
+{
+    struct sqlite *own = (struct sqlite *)storage;
+
+    /* A store in memory is seen by one connection only. */
+    return own->config.in_memory ? ses__writer_run(own, job, context, 0, kind, error)
+                                 : ses__readers_run(own, job, context, kind, error);
+}
+
+int ses__run_read(struct storage *storage, storage_job *job, void *context, ses_error *error)
+{
+    return read_as(storage, job, context, JOB_READS, error);
+}
+
+int ses__run_read_to_write(struct storage *storage, storage_job *job, void *context, ses_error *error)
+{
+    return read_as(storage, job, context, JOB_READS_TO_WRITE, error);
+}
