@@ -169,7 +169,7 @@ README_PROGRAMS := $(B)/test/readme $(B)/test/readme_program
 
 # A run of one test is a target, so that -j runs several at once.
 RUNS := $(TEST_NAMES:%=run-%)
-.PHONY: check test quick tree-check asan tsan coverage stress $(RUNS)
+.PHONY: check test quick tree-check asan tsan coverage stress damage $(RUNS)
 $(RUNS): run-%: $(B)/test/%
 	@sh test/run.sh one $(B) $*
 
@@ -203,6 +203,13 @@ tsan:
 ## stress: many threads, and many processes of which one is killed, for a minute each
 stress: $(B)/test/storage/stress
 	SESLITE_STRESS_SECONDS=60 $(B)/test/storage/stress
+
+## damage: drive 20,000 damaged files through every call, with the sanitizers on (DAMAGE_FILES=..., DAMAGE_JOBS=...)
+DAMAGE_FILES ?= 20000
+DAMAGE_JOBS  ?= $(shell getconf _NPROCESSORS_ONLN)
+damage:
+	@$(MAKE) --no-print-directory build/asan/test/storage/damage FLAVOUR=asan
+	SESLITE_DAMAGE_FILES=$(DAMAGE_FILES) SESLITE_DAMAGE_JOBS=$(DAMAGE_JOBS) build/asan/test/storage/damage
 
 ## coverage: the tests with coverage of lib/, which must reach 95% of lines
 coverage:

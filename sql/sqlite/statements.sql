@@ -16,8 +16,9 @@ ROLLBACK;
 -- name: app_add
 INSERT INTO apps (name) VALUES (?1) ON CONFLICT DO NOTHING;
 
--- An index that a damaged page belongs to can lead to the row of another: so what is found by an index is looked
--- at in the table too, and the last column says whether it is what was asked for.
+-- A damaged index can lead to the row of another. So what an index has found is looked at in the table too: a last
+-- column says whether it is what was asked for, or there is a row of NULLs when it is not. (The plus keeps a
+-- condition out of the search.)
 
 -- name: app_find
 SELECT a.id, b.name IS ?1 FROM apps AS a LEFT JOIN apps AS b ON b.id = a.id WHERE a.name = ?1;
@@ -52,17 +53,22 @@ UPDATE version_floor SET floor = ?1 WHERE id = 1;
 INSERT INTO session_details (session_id, initial_state) VALUES (?1, ?2);
 
 -- name: session_find
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.app_id IS a.id AND s.user_id IS u.id AND s.name IS ?3
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us
 FROM apps AS a
 JOIN users AS u ON u.app_id = a.id AND u.name = ?2
 JOIN sessions AS i ON i.user_id = u.id AND i.name = ?3
-LEFT JOIN sessions AS s ON s.id = i.id
+LEFT JOIN sessions AS s ON s.id = i.id AND +s.user_id = u.id AND +s.app_id = a.id
 WHERE a.name = ?1;
 
+-- The names too, before a session is deleted: they would cost a get 3%.
+
+-- name: session_is
+SELECT s.name IS ?4 AND u.name IS ?3 AND u.app_id IS s.app_id AND a.name IS ?2
+FROM sessions AS s LEFT JOIN users AS u ON u.id = s.user_id LEFT JOIN apps AS a ON a.id = s.app_id
+WHERE s.id = ?1;
+
 -- name: session_by_id
-SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, id IS ?1
-FROM sessions WHERE id = ?1;
+SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us FROM sessions WHERE id = ?1;
 
 -- name: session_touch
 UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5 WHERE id = ?1;
@@ -165,8 +171,7 @@ SELECT key, value FROM user_state WHERE user_id = ?1 AND key = ?2;
 -- name: session_state_get
 SELECT key, value FROM session_state WHERE session_id = ?1 AND key = ?2;
 
--- What is deleted by a range is looked at row by row (the plus keeps a condition out of the search): pages that are
--- out of order can hold the rows of others.
+-- What is deleted by a range is looked at row by row: pages that are out of order can hold the rows of others.
 
 -- name: user_state_delete
 DELETE FROM user_state WHERE user_id = ?1 AND +user_id = ?1;
@@ -198,8 +203,8 @@ SELECT position, time_us, high_us FROM events WHERE position BETWEEN ?1 AND ?2 O
 -- name: events_delete
 DELETE FROM events WHERE position BETWEEN ?1 AND ?2 AND session_id = ?3;
 
--- What is left of a session or a user when its rows are deleted: nothing, or rows that are filed as another's, which
--- the foreign keys would take along.
+-- What is left of a session or a user after its rows were deleted: nothing in a sound file. Else rows that are filed
+-- as another's, which the foreign keys would delete too.
 
 -- name: session_left
 SELECT 1 FROM events WHERE position BETWEEN ?1 AND ?2

@@ -188,8 +188,8 @@ static int on_busy(void *context, int tries)
 
 enum { WORK_STEPS = 1000000 };
 
-/* Millions of steps that any statement may make, and bytes of the file for each further million: a row takes thirty
- * bytes or more in the file, and a hundred steps or fewer of a statement. */
+/* How many millions of steps any statement may make, and how many bytes of the file allow a further million. A row
+ * takes thirty bytes or more, and a statement makes a hundred steps or fewer for it. */
 static const int64_t WORK_FREE = 8;
 static const int64_t WORK_BYTES = 128 * 1024;
 
@@ -216,7 +216,7 @@ static int on_work(void *context)
 
 void ses__connection_limit_work(struct db *db)
 {
-    if (!db->config->in_memory) /* that is never anyone else's */
+    if (!db->config->in_memory) /* nobody else writes there */
         sqlite3_progress_handler(db->handle, WORK_STEPS, on_work, db);
 }
 
@@ -226,7 +226,12 @@ static void start_work(struct db *db, bool limited)
     db->endless = false;
 }
 
-/* What SQLite could not do with a statement that is good: the file does not let it. */
+void ses__connection_start_work(struct db *db)
+{
+    start_work(db, true);
+}
+
+/* Our statements are good: what SQLite finds wrong with one is wrong in the file. */
 static int tell_failure(struct db *db, int rc, const char *doing, ses_error *error)
 {
     int code;
@@ -282,11 +287,11 @@ static bool is_of_transaction(enum statement_id id)
            id == STATEMENT_ROLLBACK;
 }
 
-/* A row as the library writes it is no longer than SQLite allows, unless its texts alone are. */
+/* Is it the caller's texts that SQLite finds too long, and not a row of the file? */
 static bool is_too_big_itself(const struct query *query)
 {
-    const size_t columns = 4096; /* more than enough for numbers and the row's head */
-    return query->bytes + columns > (size_t)sqlite3_limit(query->db->handle, SQLITE_LIMIT_LENGTH, -1);
+    const size_t rest = 4096; /* more than enough for the numbers and the head of a row */
+    return query->bytes + rest > (size_t)sqlite3_limit(query->db->handle, SQLITE_LIMIT_LENGTH, -1);
 }
 
 static void query_fail(struct query *query, int rc)
@@ -298,7 +303,7 @@ static void query_fail(struct query *query, int rc)
         query->code = ses__connection_error(db, rc, name, query->error);
     else if (query->code == SES_OK)
         query->code = tell_failure(db, rc, name, query->error);
-    /* The file was a store when it was opened, and a row of a store fits. */
+    /* The file was a store when it was opened, and the rows of a store fit. */
     if (query->code == SES_NOTASTORE || (query->code == SES_LIMIT && !is_too_big_itself(query))) {
         query->code = SES_CORRUPT;
         if (query->error)

@@ -32,7 +32,7 @@ struct db {
     int64_t busy_us;
     int64_t events;
     int64_t work; /* of the statement under way, in millions of SQLite's steps */
-    bool endless; /* it was ended because there was no end to it */
+    bool endless; /* it made too many */
     sqlite3_stmt *statements[STATEMENT_COUNT];
 };
 
@@ -60,10 +60,12 @@ enum { CONNECTION_LONGEST_PAUSE_US = 1000 };
 SESLITE_PRIVATE bool ses__connection_wait(struct db *db, int tries);
 
 /*
- * Ends statements that make more steps than the file has room for: what a damaged or hostile file keeps going in
- * circles, inside one step, where no check of ours looks. What ses__connection_execute runs may take as long as it needs.
+ * From now on a statement that meets more rows than the file has room for ends with CORRUPT: in a damaged or hostile
+ * file one step can go in circles, where no check of ours looks. ses__connection_execute is not limited.
  */
 SESLITE_PRIVATE void ses__connection_limit_work(struct db *db);
+/* Before a statement that is no query: the limit counts from here. */
+SESLITE_PRIVATE void ses__connection_start_work(struct db *db);
 
 /* What SQLite's result code means for a caller, told with what was being done. */
 SESLITE_PRIVATE int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *error);

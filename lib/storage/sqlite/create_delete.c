@@ -61,15 +61,13 @@ static int run_delete(struct db *db, void *context, ses_error *error)
 {
     struct delete_op *op = context;
     struct session_row row;
-    struct user_row user;
 
     op->deleted = 0;
     int code = ses__session_find(db, op->key, &row, error);
     if (code == SES_NOTFOUND)
         return SES_OK;
-    if (code ==
-        SES_OK) /* which looks at the rows of the user and the app too: nothing of another's is deleted */
-        code = ses__user_find(db, op->key->app, op->key->user, &user, error);
+    if (code == SES_OK)
+        code = ses__session_check_key(db, row.id, op->key, error);
     if (code == SES_OK)
         code = ses__session_remove(db, row.id, error);
     op->deleted = 1;

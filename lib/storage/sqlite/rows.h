@@ -18,6 +18,9 @@ SESLITE_PRIVATE int ses__session_by_id(struct db *db, int64_t id, struct session
 /* The session of the ref; NOTFOUND with a message. */
 SESLITE_PRIVATE int ses__session_of(struct db *db, const struct session_ref *ref, struct session_row *row,
                                     ses_error *error);
+/* CORRUPT when the session, its user or its app has another name in its row than in the index that led to it. To be
+ * called before a session is deleted. */
+SESLITE_PRIVATE int ses__session_check_key(struct db *db, int64_t id, const ses_key *key, ses_error *error);
 /* Makes app and user where they are new. There must be no such session; its version begins above those of all that
  * were deleted. `initial_state` without text: empty. */
 SESLITE_PRIVATE int ses__session_add(struct db *db, const ses_key *key, int64_t created_us,
@@ -108,8 +111,8 @@ struct event_rows {
     struct query query;
     bool empty;
     int64_t session_id;
-    int64_t first;
-    int64_t last;
+    uint64_t first;
+    uint64_t last;
     enum walk walk;
     int code;
 };

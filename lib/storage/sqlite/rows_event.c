@@ -45,8 +45,8 @@ static void read_texts(struct query *query, struct event_row *row)
 /* The row must be the session's and lie ahead: pages that are damaged can lead anywhere, and back again. */
 static bool move_on(struct event_rows *rows, int64_t position)
 {
-    int64_t seq = position & MAX_SEQ;
-    bool ahead = position >> 32 == rows->session_id && seq >= rows->first && seq <= rows->last;
+    uint64_t seq = (uint64_t)position - (uint64_t)rows->session_id * (MAX_SEQ + 1);
+    bool ahead = seq >= rows->first && seq <= rows->last;
 
     if (rows->walk == WALK_FORWARD)
         rows->first = seq + 1;
@@ -62,8 +62,7 @@ static bool times_are_sound(const struct event_row *row)
 
 static bool texts_are_sound(const struct event_row *row)
 {
-    return row->id.len > 0 && row->id.len <= SES_ID_MAX && row->invocation_id.ptr && row->author.ptr &&
-           row->body.len > 0;
+    return row->id.len - 1 < SES_ID_MAX && row->invocation_id.ptr && row->author.ptr && row->body.len > 0;
 }
 
 static int refuse_event(const struct query *query, int64_t position, ses_error *error)
@@ -86,8 +85,11 @@ void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t sessio
         first = 1;
     if (last > MAX_SEQ)
         last = MAX_SEQ;
-    *rows = (struct event_rows){
-        .empty = first > last, .session_id = session_id, .first = first, .last = last, .walk = walk};
+    *rows = (struct event_rows){.empty = first > last,
+                                .session_id = session_id,
+                                .first = (uint64_t)first,
+                                .last = (uint64_t)last,
+                                .walk = walk};
     if (!rows->empty) {
         ses__query_start(&rows->query, db, statements[walk], error);
         ses__query_bind_int(&rows->query, 1, position_of(session_id, first));
@@ -113,11 +115,10 @@ bool ses__event_rows_next(struct event_rows *rows, struct event_row *row)
     if (rows->empty || rows->code != SES_OK || !ses__query_row(query))
         return false;
     int64_t position = ses__query_int(query, 0);
-    *row = (struct event_row){.seq = position & MAX_SEQ,
-                              .time_us = ses__query_int(query, high_column - 1),
-                              .high_us = ses__query_int(query, high_column)};
-    if (sqlite3_column_type(query->statement, high_column) == SQLITE_NULL)
-        row->high_us = row->time_us;
+    *row = (struct event_row){.seq = position & MAX_SEQ, .time_us = ses__query_int(query, high_column - 1)};
+    row->high_us = sqlite3_column_type(query->statement, high_column) == SQLITE_NULL
+                       ? row->time_us
+                       : ses__query_int(query, high_column);
     if (!times_only)
         read_texts(query, row);
     bool sound = move_on(rows, position) && times_are_sound(row) && (times_only || texts_are_sound(row));

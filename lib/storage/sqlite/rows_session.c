@@ -54,14 +54,14 @@ static int refuse_stranger(const struct db *db, const char *what, ses_error *err
                           what);
 }
 
-/* Ends a query that looks for one session, and says in its last column whether the row is the one. */
+/* Ends a query that looks for one session. */
 static int end_with_row(struct query *query, struct session_row *row)
 {
     bool is_it = false;
     bool found = ses__query_row(query);
     if (found) {
         read_row(query, row);
-        is_it = ses__query_int(query, 8) == 1;
+        is_it = sqlite3_column_type(query->statement, 0) != SQLITE_NULL;
     }
     int code = ses__query_end(query);
     if (code == SES_OK && !found)
@@ -81,6 +81,19 @@ int ses__session_find(struct db *db, const ses_key *key, struct session_row *row
     ses__query_bind_text(&query, 2, span_of(key->user));
     ses__query_bind_text(&query, 3, span_of(key->session));
     return end_with_row(&query, row);
+}
+
+int ses__session_check_key(struct db *db, int64_t id, const ses_key *key, ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, STATEMENT_SESSION_IS, error);
+    ses__query_bind_int(&query, 1, id);
+    ses__query_bind_text(&query, 2, span_of(key->app));
+    ses__query_bind_text(&query, 3, span_of(key->user));
+    ses__query_bind_text(&query, 4, span_of(key->session));
+    bool is_it = ses__query_row(&query) && ses__query_int(&query, 0) == 1;
+    int code = ses__query_end(&query);
+    return code == SES_OK && !is_it ? refuse_stranger(db, "session", error) : code;
 }
 
 int ses__session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error)
@@ -281,7 +294,7 @@ int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, stru
                                     .created_us = created_us,
                                     .updated_us = created_us};
         if (row->id < 1)
-            code = ses__error_set(error, SES_CORRUPT, "%s: sessions are numbered from below 1",
+            code = ses__error_set(error, SES_CORRUPT, "%s: the next session would have a number below 1",
                                   db->config->path);
         else if (row->id > MAX_SESSION_ID)
             code = ses__error_set(error, SES_LIMIT, "%s: this file has had 2^31 sessions; start another",
@@ -292,12 +305,12 @@ int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, stru
     return code;
 }
 
-/* After a statement that must have met its row: what meets none would do so for ever. */
+/* After a statement that must have met its row: a loop that goes on without would never end. */
 static int check_one_changed(const struct db *db, const char *table, ses_error *error)
 {
     return sqlite3_changes(db->handle) == 1
                ? SES_OK
-               : ses__error_set(error, SES_CORRUPT, "%s: a row of %s is in an index and not in the table",
+               : ses__error_set(error, SES_CORRUPT, "%s: a row of %s is in an index but not in the table",
                                 db->config->path, table);
 }
 
@@ -351,7 +364,7 @@ static int run_by_positions(struct db *db, enum statement_id statement, int64_t 
 static int refuse_leftover(const struct db *db, const char *what, int64_t id, ses_error *error)
 {
     return ses__error_set(error, SES_CORRUPT,
-                          "%s: rows of %s number %lld are out of their place, or in it are others",
+                          "%s: rows of %s number %lld are filed as another's, or the other way round",
                           db->config->path, what, (long long)id);
 }
 
@@ -387,7 +400,7 @@ static int any_session(struct db *db, int64_t user_id, int64_t *id, ses_error *e
     return code == SES_OK && !found ? SES_NOTFOUND : code;
 }
 
-/* An index has named the session: what it leads to must be there, and be the user's. */
+/* An index names the session. Its row must be there, and be the user's. */
 static int remove_session_of(struct db *db, const struct user_row *user, int64_t id, ses_error *error)
 {
     struct session_row row;
@@ -395,7 +408,7 @@ static int remove_session_of(struct db *db, const struct user_row *user, int64_t
 
     if (code == SES_NOTFOUND)
         code =
-            ses__error_set(error, SES_CORRUPT, "%s: session number %lld is in an index and not in the table",
+            ses__error_set(error, SES_CORRUPT, "%s: session number %lld is in an index but not in the table",
                            db->config->path, (long long)id);
     else if (code == SES_OK && (row.user_id != user->id || row.app_id != user->app_id))
         code = refuse_stranger(db, "user's session", error);
@@ -512,7 +525,7 @@ static bool is_id(struct span text)
            ses__utf8_valid(text.ptr, text.len);
 }
 
-/* The row and the names that came with it must be of the list that was asked for, and lie ahead in it. */
+/* The row and the names beside it must belong to the list, and come after the row before. */
 static int check_listed(struct list_rows *walk, const struct session_row *row, struct span name,
                         struct span user)
 {

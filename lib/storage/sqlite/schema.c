@@ -99,8 +99,10 @@ static int peek(const struct sqlite_config *config, const char *path, int flags,
         rc = sqlite3_db_config(db.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     if (rc != SQLITE_OK)
         code = ses__connection_error(&db, rc, "looking at the file", error);
-    if (code == SES_OK)
+    if (code == SES_OK) {
+        ses__connection_limit_work(&db);
         code = ses__connection_execute(&db, pragma, "looking at the file", error);
+    }
     if (code == SES_OK)
         code = read_marks(&db, &version, error);
     (void)sqlite3_close_v2(db.handle); /* cannot fail: no statement is left */

@@ -122,6 +122,8 @@ static int prepare_about(struct db *db, const char *format, const char *name, sq
                          ses_error *error)
 {
     char *sql = sqlite3_mprintf(format, name);
+
+    ses__connection_start_work(db);
     int rc = sql ? sqlite3_prepare_v2(db->handle, sql, -1, statement, NULL) : SQLITE_NOMEM;
 
     sqlite3_free(sql);

@@ -1,0 +1,771 @@
+/*
+ * Damaged and hostile files by the thousand: whatever a file holds, every call ends soon, with a code that its
+ * comment names, and a write to one session leaves the rows of the others alone.
+ *
+ * Each file has a number, which alone decides how it is made. From the environment:
+ *     SESLITE_DAMAGE_FILES   how many (400)
+ *     SESLITE_DAMAGE_FIRST   the number of the first (0)
+ *     SESLITE_DAMAGE_JOBS    processes at work (1)
+ * Files are driven in child processes, so that a crash or a call without an end can be told with its number.
+ */
+#include "storage/damage.h"
+#include "storage/damage_bytes.h"
+#include "storage/damage_rows.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+
+enum { MOST_CALL_US = 10 * 1000 * 1000, BATCH = 200, MOST_JOBS = 64, BUSY_MS = 2000 };
+
+/* What a child is at, for its parent to see. */
+struct progress {
+    volatile long number;
+    const char *volatile way;
+    const char *volatile store;
+    const char *volatile call; /* NULL: none is under way; all texts are static */
+    volatile int64_t call_began_us;
+    volatile int64_t longest_us;
+    const char *volatile longest_call;
+    volatile long longest_number;
+    volatile long findings;
+    volatile long ok;
+    volatile long corrupt;
+    volatile long others;
+};
+
+/* ------------------------------------------------------------------------------------ the sound stores */
+
+enum { STORES = 7 };
+
+struct damage_test {
+    char *folder;
+    struct store_files stores[STORES];
+    char *sound_paths[STORES]; /* those without a log or journal, else NULL */
+};
+
+static const ses_key victim = {"app", "u0", "s0"};
+
+static void add_events(ses_store *store, const ses_key *key, int first, int last)
+{
+    char event[8192];
+    ses_error error;
+
+    for (int i = first; i <= last; i++) {
+        int len = i % 40 == 7 ? 6000 : 60 + i % 7 * 20;
+        snprintf(event, sizeof event,
+                 "{\"id\":\"e%d\",\"invocationId\":\"i%d\",\"author\":\"%s\",\"timestamp\":%d,\"content\":{"
+                 "\"parts\":"
+                 "[{\"text\":\"%0*d\"}]},\"actions\":{\"stateDelta\":{\"k%d\":%d,\"user:k%d\":\"v\",\"app:"
+                 "k\":[%d],"
+                 "\"temp:t\":1}}}",
+                 i, i / 4, i % 2 ? "agent" : "user", 1700000000 + i * 60 - i % 5 * 400, len, i, i % 9, i,
+                 i % 5, i);
+        assert_ok(ses_append_by_key(store, key, event, SES_NUL, NULL, NULL, &error));
+    }
+}
+
+static void add_sessions(ses_store *store, const char *app, int users, int sessions, int events)
+{
+    char state[1024];
+    char user[16];
+    char name[16];
+    ses_error error;
+
+    for (int i = 0; i < users * sessions; i++) {
+        const ses_key key = {app, user, name};
+        snprintf(user, sizeof user, "u%d", i / sessions);
+        snprintf(name, sizeof name, "s%d", i);
+        snprintf(state, sizeof state,
+                 "{\"app:a%d\":{\"b\":[1,2,\"c\"]},\"user:u%d\":\"two\",\"own\":%d,\"text\":\"some \\u00e9 "
+                 "text\"}",
+                 i, i, i);
+        assert_ok(ses_create(store, &key, state, SES_NUL, NULL, &error));
+        add_events(store, &key, 1, events);
+    }
+}
+
+static int64_t steady_clock_of_the_stores(void *context)
+{
+    (void)context;
+    return INT64_C(1700000000000000);
+}
+
+static ses_store *make_store(const char *path, bool is_large, int journal)
+{
+    const ses_open_options options = {.size = sizeof options,
+                                      .synchronous = SES_SYNC_NORMAL,
+                                      .journal = journal,
+                                      .clock = steady_clock_of_the_stores,
+                                      .checkpoint = SES_CHECKPOINT_EXTERNAL};
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(path, &options, &store, &error));
+    add_sessions(store, "app", is_large ? 8 : 2, is_large ? 10 : 2, is_large ? 2 : 3);
+    add_sessions(store, "other", 1, 1, 2);
+    add_events(store, &victim, 4, is_large ? 120 : 12);
+    return store;
+}
+
+/* Some of what the log holds is in the file, some is newer there, some is not there at all. */
+static void leave_log(struct damage_test *test, const char *path, int which)
+{
+    sqlite3 *db;
+    ses_store *store = make_store(path, test->stores[which].is_large, SES_JOURNAL_WAL);
+
+    db = raw_open(path);
+    assert_int_equal(sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    add_sessions(store, "later", 2, 2, 2);
+    add_events(store, &victim, 300, 320);
+    store_files_read(&test->stores[which], path);
+    ses_close(store);
+}
+
+/* As a crash in the middle of a transaction leaves it. */
+static void leave_journal(struct damage_test *test, const char *path, int which)
+{
+    ses_close(make_store(path, test->stores[which].is_large, SES_JOURNAL_ROLLBACK));
+    sqlite3 *db = raw_open(path);
+    raw_run(
+        db,
+        "PRAGMA cache_size = 2; BEGIN; UPDATE apps SET name = name || 'x'; UPDATE events SET author = 'x';"
+        "INSERT INTO apps (name) VALUES ('more')");
+    store_files_read(&test->stores[which], path);
+    raw_run(db, "ROLLBACK");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+enum { LEAVE_NOTHING, LEAVE_LOG, LEAVE_JOURNAL };
+
+static const struct {
+    const char *name;
+    bool is_large;
+    int journal;
+    int leave;
+} kinds_of_stores[STORES] = {
+    {"small, WAL", false, SES_JOURNAL_WAL, LEAVE_NOTHING},
+    {"small, rollback journal", false, SES_JOURNAL_ROLLBACK, LEAVE_NOTHING},
+    {"large, WAL", true, SES_JOURNAL_WAL, LEAVE_NOTHING},
+    {"large, rollback journal", true, SES_JOURNAL_ROLLBACK, LEAVE_NOTHING},
+    {"small, with its log", false, SES_JOURNAL_WAL, LEAVE_LOG},
+    {"large, with its log", true, SES_JOURNAL_WAL, LEAVE_LOG},
+    {"large, with a hot journal", true, SES_JOURNAL_ROLLBACK, LEAVE_JOURNAL},
+};
+
+static void make_stores(struct damage_test *test)
+{
+    for (int i = 0; i < STORES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "sound-%d.db", i);
+        char *path = support_path(test->folder, name);
+        test->stores[i].name = kinds_of_stores[i].name;
+        test->stores[i].is_large = kinds_of_stores[i].is_large;
+        if (kinds_of_stores[i].leave == LEAVE_LOG) {
+            leave_log(test, path, i);
+        } else if (kinds_of_stores[i].leave == LEAVE_JOURNAL) {
+            leave_journal(test, path, i);
+        } else {
+            ses_close(make_store(path, kinds_of_stores[i].is_large, kinds_of_stores[i].journal));
+            store_files_read(&test->stores[i], path);
+            test->sound_paths[i] = path;
+        }
+        if (!test->sound_paths[i])
+            free(path);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------ the damage */
+
+/* Which file of the store is damaged by bytes; NULL functions are those that work on rows. */
+struct way {
+    const char *name;
+    int part;
+    void (*bytes)(struct bytes *bytes, struct chance *chance);
+    void (*rows)(const char *path, struct chance *chance);
+};
+
+static const struct way ways[] = {
+    {"bytes", STORE_FILE, damage_some_bytes, NULL},
+    {"pages", STORE_FILE, damage_pages, NULL},
+    {"pages", STORE_FILE, damage_pages, NULL},
+    {"length", STORE_FILE, damage_length, NULL},
+    {"header", STORE_FILE, damage_header, NULL},
+    {"tree", STORE_FILE, damage_tree, NULL},
+    {"tree", STORE_FILE, damage_tree, NULL},
+    {"tree", STORE_FILE, damage_tree, NULL},
+    {"log", STORE_LOG, damage_log, NULL},
+    {"log", STORE_LOG, damage_log, NULL},
+    {"journal", STORE_JOURNAL, damage_journal, NULL},
+    {"rows", STORE_FILE, NULL, damage_rows},
+    {"rows", STORE_FILE, NULL, damage_rows},
+    {"rows", STORE_FILE, NULL, damage_rows},
+    {"schema", STORE_FILE, NULL, damage_schema},
+};
+
+/* Every so many files, as the calls that meet it work for a while before they give up. */
+enum { FLOORS_EVERY = 400 };
+static const struct way floors = {"floors", STORE_FILE, damage_by_floors, NULL};
+
+static const struct way *choose_way(long number)
+{
+    return number % FLOORS_EVERY == FLOORS_EVERY - 1 ? &floors
+                                                     : &ways[(size_t)number % (sizeof ways / sizeof ways[0])];
+}
+
+/* A store that has what the way damages. What works on rows wants a store that is nothing but its file. */
+static int choose_store(const struct way *way, struct chance *chance)
+{
+    static const int with_log[] = {4, 5};
+    int store = (int)chance_below(chance, STORES);
+
+    if (way->part == STORE_LOG)
+        store = with_log[chance_below(chance, 2)];
+    else if (way->part == STORE_JOURNAL)
+        store = 6;
+    else if (way->rows)
+        store = (int)chance_below(chance, 4);
+    return store;
+}
+
+/* --------------------------------------------------------------------------------------------- calls */
+
+struct drive {
+    struct progress *progress;
+    const char *path;
+    ses_store *store;
+};
+
+static void find_fault(struct progress *progress, const char *call, const char *what, const char *message)
+{
+    progress->findings++;
+    print_error("file %ld (%s; %s): %s: %s%s%s\n", progress->number, progress->store, progress->way, call,
+                what, message[0] ? ": " : "", message);
+}
+
+static void begin_call(struct progress *progress, const char *call)
+{
+    progress->call_began_us = support_steady_us();
+    progress->call = call;
+}
+
+/* Zero ends the list of codes. */
+static int end_call(struct progress *progress, int code, const ses_error *error, const int *allowed)
+{
+    const char *call = progress->call;
+    int64_t us = support_steady_us() - progress->call_began_us;
+    bool good = code >= 0 || code == SES_CORRUPT;
+
+    progress->call = NULL;
+    if (us > progress->longest_us) {
+        progress->longest_us = us;
+        progress->longest_call = call;
+        progress->longest_number = progress->number;
+    }
+    for (; *allowed != 0; allowed++)
+        good = good || code == *allowed;
+    if (!good)
+        find_fault(progress, call, ses_code_name(code), error->message);
+    if (code < 0 && (error->code != code || error->message[0] == '\0'))
+        find_fault(progress, call, ses_code_name(code), "without a message, or with another code in it");
+    progress->ok += code >= 0;
+    progress->corrupt += code == SES_CORRUPT;
+    progress->others += code < 0 && code != SES_CORRUPT;
+    return code;
+}
+
+/* Makes the call; beside CORRUPT it may return the codes in brackets. */
+#define CODES(...) ((const int[]){__VA_ARGS__})
+#define CALL(drive, name, allowed, call) \
+    (begin_call((drive)->progress, name), end_call((drive)->progress, (call), &error, allowed))
+
+/* The header of a file can say that it must not be written, or that it is as large as a file can be; the header of a
+ * log that it is of another version. */
+#define OPEN_CODES CODES(SES_NOTASTORE, SES_TOONEW, SES_READONLY, SES_CANTOPEN, 0)
+#define READ_CODES CODES(SES_NOTFOUND, 0)
+#define LIST_CODES CODES(0)
+#define VALUE_CODES CODES(SES_NOTFOUND, SES_TYPE, SES_RANGE, 0)
+#define RENDER_CODES CODES(SES_NOTFOUND, SES_RANGE, 0)
+#define CONTENT_CODES CODES(SES_JSON, SES_INVALID, SES_RANGE, SES_LIMIT, 0)
+#define APPEND_CODES CODES(SES_NOTFOUND, SES_EXISTS, SES_STALE, SES_LIMIT, SES_READONLY, SES_FULL, 0)
+#define CREATE_CODES CODES(SES_EXISTS, SES_LIMIT, SES_READONLY, SES_FULL, 0)
+#define DELETE_CODES CODES(SES_READONLY, SES_FULL, 0)
+
+/* ------------------------------------------------------------------------------------------- driving */
+
+static void look_at_json(struct drive *drive, const ses_session *session)
+{
+    const char *json = NULL;
+    ses_error error;
+    begin_call(drive->progress, "ses_state_json");
+    int code = ses_state_json(session, &json, NULL, &error);
+    if (code == SES_OK && !json)
+        find_fault(drive->progress, "ses_state_json", "no text", "");
+    (void)end_call(drive->progress, code, &error, CODES(0));
+}
+
+static void look_at_state(struct drive *drive, ses_session *session)
+{
+    static const char *const names[] = {"k1",      "own",   "text",   "user:u0",
+                                        "user:k1", "app:k", "app:a0", "app:forged"};
+    const char *text = NULL;
+    const char *json = NULL;
+    size_t len = 0;
+    int64_t number = 0;
+    ses_error error;
+
+    look_at_json(drive, session);
+    for (size_t i = 0; i < ses_state_count(session); i++)
+        (void)CALL(drive, "ses_state_at", VALUE_CODES, ses_state_at(session, i, &text, &json, &len, &error));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        (void)CALL(drive, "ses_state_get", VALUE_CODES,
+                   ses_state_get(session, names[i], &json, &len, &error));
+        (void)CALL(drive, "ses_state_string", VALUE_CODES,
+                   ses_state_string(session, names[i], &text, &len, &error));
+        (void)CALL(drive, "ses_state_int64", VALUE_CODES,
+                   ses_state_int64(session, names[i], &number, &error));
+    }
+}
+
+static void render(struct drive *drive, ses_session *session)
+{
+    static const char *const templates[] = {"{k1?} {user:u0?} {app:k?} {app:a0?} {text?}", "{own} {user:k1}"};
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof templates / sizeof templates[0]; i++) {
+        char *text = NULL;
+        (void)CALL(drive, "ses_render", RENDER_CODES,
+                   ses_render(session, templates[i], SES_NUL, NULL, &text, NULL, &error));
+        ses_free(text);
+    }
+}
+
+static void look_at_events(struct drive *drive, ses_session *session)
+{
+    int64_t before = 0;
+    ses_error error;
+
+    for (size_t i = 0; i < ses_session_event_count(session); i++) {
+        const ses_event *event = ses_session_event(session, i);
+        ses_content *content = NULL;
+        if (event->seq <= before || event->seq > ses_session_last_seq(session) || event->json_len == 0)
+            find_fault(drive->progress, "ses_get", "an event out of order, or empty", event->id);
+        before = event->seq;
+        if (i % 16 == 0)
+            (void)CALL(drive, "ses_content_open", CONTENT_CODES,
+                       ses_content_open(drive->store, event->json, event->json_len, &content, &error));
+        ses_content_close(content);
+    }
+}
+
+static void get_some(struct drive *drive)
+{
+    static const ses_range ranges[] = {
+        {.size = sizeof(ses_range), .which = SES_RANGE_NEWEST, .newest = 3},
+        {.size = sizeof(ses_range), .which = SES_RANGE_SINCE, .since_us = INT64_C(1700003600000000)},
+        {.size = sizeof(ses_range), .which = SES_RANGE_SEQ, .first_seq = 2, .last_seq = 5},
+    };
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        ses_session *session = NULL;
+        (void)CALL(drive, "ses_get", READ_CODES,
+                   ses_get(drive->store, &victim, &ranges[i], &session, &error));
+        if (session)
+            look_at_events(drive, session);
+        ses_session_close(session);
+    }
+}
+
+static void list_all(struct drive *drive, const char *user, int order)
+{
+    char token[2 * SES_ID_MAX + 200] = "";
+    bool more = true;
+    ses_error error;
+
+    for (int pages = 0; more; pages++) {
+        const ses_list_options options = {
+            .size = sizeof options, .order = order, .limit = 30, .token = token[0] ? token : NULL};
+        ses_list_page *page = NULL;
+        (void)CALL(drive, "ses_list", LIST_CODES,
+                   ses_list(drive->store, "app", user, &options, &page, &error));
+        more = page && ses_list_token(page);
+        if (more)
+            snprintf(token, sizeof token, "%s", ses_list_token(page));
+        for (size_t i = 0; page && i < ses_list_count(page); i++)
+            look_at_json(drive, ses_list_session(page, i));
+        ses_list_close(page);
+        if (pages > 100) {
+            find_fault(drive->progress, "ses_list", "there is no last page", "");
+            more = false;
+        }
+    }
+}
+
+static void walk(struct drive *drive, int backward, const ses_range *range)
+{
+    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = range};
+    ses_cursor *cursor = NULL;
+    const ses_event *event = NULL;
+    int64_t before = backward ? INT64_MAX : 0;
+    ses_error error;
+    int code = CALL(drive, "ses_cursor_open", READ_CODES,
+                    ses_cursor_open(drive->store, &victim, &options, &cursor, &error));
+
+    while (code >= 0 && (code = CALL(drive, "ses_cursor_next", READ_CODES,
+                                     ses_cursor_next(cursor, &event, &error))) == SES_ROW) {
+        if (backward ? event->seq >= before : event->seq <= before)
+            find_fault(drive->progress, "ses_cursor_next", "an event out of order", event->id);
+        before = event->seq;
+    }
+    if (cursor)
+        (void)CALL(drive, "ses_cursor_close", READ_CODES, ses_cursor_close(cursor, &error));
+}
+
+static void walk_all(struct drive *drive)
+{
+    const ses_range since = {
+        .size = sizeof since, .which = SES_RANGE_SINCE, .since_us = INT64_C(1700003600000000)};
+
+    for (int backward = 0; backward < 2; backward++) {
+        walk(drive, backward, NULL);
+        walk(drive, backward, &since);
+    }
+}
+
+static void read_values(struct drive *drive)
+{
+    static const char *const names[] = {"k1", "user:k1", "app:k", "app:forged"};
+    char *json = NULL;
+    ses_error error;
+
+    (void)CALL(drive, "ses_read_state", READ_CODES,
+               ses_read_state(drive->store, &victim, &json, NULL, &error));
+    ses_free(json);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        json = NULL;
+        (void)CALL(drive, "ses_read_value", READ_CODES,
+                   ses_read_value(drive->store, &victim, names[i], &json, NULL, &error));
+        ses_free(json);
+    }
+}
+
+static void append_some(struct drive *drive, ses_session *session)
+{
+    static const char event[] =
+        "{\"actions\":{\"stateDelta\":{\"k1\":-1,\"new\":2,\"user:k1\":3,\"app:k\":4,\"k2\":"
+        "\"__ADK_SENTINEL_REMOVED__\"}},\"timestamp\":1800000000}";
+    static const char repeated[] = "{\"id\":\"e3\",\"author\":\"agent\"}";
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    ses_error error;
+
+    (void)CALL(drive, "ses_append_by_key", APPEND_CODES,
+               ses_append_by_key(drive->store, &victim, event, SES_NUL, NULL, NULL, &error));
+    (void)CALL(drive, "ses_append_by_key", APPEND_CODES,
+               ses_append_by_key(drive->store, &victim, repeated, SES_NUL, NULL, NULL, &error));
+    if (session) {
+        (void)CALL(drive, "ses_append", APPEND_CODES,
+                   ses_append(session, event, SES_NUL, NULL, NULL, &error));
+        (void)CALL(drive, "ses_append", APPEND_CODES,
+                   ses_append(session, event, SES_NUL, &anyway, NULL, &error));
+        (void)CALL(drive, "ses_append", APPEND_CODES,
+                   ses_append_by_key(drive->store, &victim, event, SES_NUL, NULL, NULL, &error));
+        (void)CALL(drive, "ses_refresh", READ_CODES, ses_refresh(session, &error));
+        look_at_state(drive, session);
+    }
+}
+
+static void use_session(struct drive *drive)
+{
+    ses_session *session = NULL;
+    ses_error error;
+
+    (void)CALL(drive, "ses_get", READ_CODES, ses_get(drive->store, &victim, NULL, &session, &error));
+    if (session) {
+        look_at_state(drive, session);
+        render(drive, session);
+        look_at_events(drive, session);
+    }
+    get_some(drive);
+    read_values(drive);
+    walk_all(drive);
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+        list_all(drive, NULL, order);
+        list_all(drive, victim.user, order);
+    }
+    append_some(drive, session);
+    ses_session_close(session);
+}
+
+static void create_and_delete(struct drive *drive)
+{
+    const ses_key fresh = {victim.app, victim.user, "fresh"};
+    ses_session *session = NULL;
+    ses_error error;
+
+    (void)CALL(drive, "ses_create", CREATE_CODES,
+               ses_create(drive->store, &fresh, "{\"user:k1\":5,\"own\":6}", SES_NUL, &session, &error));
+    ses_session_close(session);
+    session = NULL;
+    (void)CALL(drive, "ses_get_or_create", CREATE_CODES,
+               ses_get_or_create(drive->store, &victim, "{\"own\":7}", SES_NUL, &session, &error));
+    ses_session_close(session);
+    (void)CALL(drive, "ses_delete", DELETE_CODES, ses_delete(drive->store, &victim, NULL, &error));
+}
+
+/* ------------------------------------------------------------------------------------------- judging */
+
+/* Rows of others that were in the sound file and are not in this one any more as they were. */
+static void judge_others(struct drive *drive, const char *sound, const char *whose, const char *after)
+{
+    static const char *const tables[][2] = {{"sessions", "id"},
+                                            {"session_details", "session_id"},
+                                            {"session_state", "session_id"},
+                                            {"events", "session_id"}};
+    sqlite3 *db = raw_open(drive->path);
+    char sql[1024];
+
+    snprintf(sql, sizeof sql, "ATTACH '%s' AS sound", sound);
+    raw_run(db, sql);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        struct text count = {NULL, 0};
+        snprintf(
+            sql, sizeof sql,
+            "SELECT count(*) FROM (SELECT * FROM sound.%s WHERE %s NOT IN (%s) EXCEPT SELECT * FROM main.%s)",
+            tables[i][0], tables[i][1], whose, tables[i][0]);
+        raw_query(db, sql, &count);
+        if (strcmp(count.data, "0\n") != 0)
+            find_fault(drive->progress, after, "has changed rows of other sessions in", tables[i][0]);
+        free(count.data);
+    }
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* `sound`: the file as it was before, when only rows of one session were damaged. */
+static void drive_file(struct drive *drive, const char *sound)
+{
+    const ses_open_options options = {
+        .size = sizeof options, .synchronous = SES_SYNC_NORMAL, .busy_timeout_ms = BUSY_MS};
+    ses_error error;
+
+    (void)CALL(drive, "ses_open", OPEN_CODES, ses_open(drive->path, &options, &drive->store, &error));
+    if (drive->store) {
+        use_session(drive);
+        create_and_delete(drive);
+        if (sound)
+            judge_others(drive, sound, "SELECT 1", "ses_delete, or an append,");
+        (void)CALL(drive, "ses_delete_user", DELETE_CODES,
+                   ses_delete_user(drive->store, victim.app, victim.user, NULL, NULL, &error));
+        if (sound)
+            judge_others(drive, sound, "SELECT id FROM sound.sessions WHERE user_id = 1", "ses_delete_user");
+        begin_call(drive->progress, "ses_close");
+        ses_close(drive->store);
+        (void)end_call(drive->progress, SES_OK, &error, CODES(0));
+        drive->store = NULL;
+    }
+}
+
+static void make_and_drive(struct damage_test *test, struct progress *progress, long number, const char *path)
+{
+    struct chance chance = {UINT64_C(0x5e551173) * (uint64_t)(number + 1)};
+    const struct way *way = choose_way(number);
+    int which = choose_store(way, &chance);
+    struct store_files files = {.name = NULL};
+    struct drive drive = {.progress = progress, .path = path};
+
+    progress->number = number;
+    progress->way = way->name;
+    progress->store = test->stores[which].name;
+    store_files_copy(&files, &test->stores[which]);
+    for (size_t i = 1 + chance_below(&chance, 3); i > 0 && way->bytes && files.parts[way->part].len >= PAGE;
+         i--)
+        way->bytes(&files.parts[way->part], &chance);
+    store_files_write(&files, path);
+    if (way->rows)
+        way->rows(path, &chance);
+    drive_file(&drive, way->rows == damage_rows ? test->sound_paths[which] : NULL);
+    store_files_remove(path);
+    store_files_free(&files);
+}
+
+/* ------------------------------------------------------------------------------------------ children */
+
+struct worker {
+    struct damage_test *test;
+    struct progress *progress; /* shared with its child */
+    pid_t child;               /* 0: none */
+    bool ended;                /* by the watchdog */
+    long next;
+    long stride;
+    char *path;
+};
+
+static long setting(const char *name, long value)
+{
+    const char *text = getenv(name);
+    return text && text[0] ? strtol(text, NULL, 10) : value;
+}
+
+/* In the child. It ends by exit, for the leaks to be looked for. */
+static void run_batch(struct worker *worker, long end)
+{
+    long findings = worker->progress->findings;
+    for (int i = 0; i < BATCH && worker->next < end; i++, worker->next += worker->stride)
+        make_and_drive(worker->test, worker->progress, worker->next, worker->path);
+    for (int i = 0; i < STORES; i++) {
+        store_files_free(&worker->test->stores[i]);
+        free(worker->test->sound_paths[i]);
+    }
+    exit(worker->progress->findings > findings ? 1 : 0);
+}
+
+static void start_batch(struct worker *worker, long end)
+{
+    fflush(NULL);
+    worker->progress->number = worker->next;
+    worker->progress->call = NULL;
+    worker->child = fork();
+    assert_int_not_equal(worker->child, -1);
+    if (worker->child == 0)
+        run_batch(worker, end);
+}
+
+/* The watchdog: a call that takes too long ends the child. */
+static void watch(struct worker *worker)
+{
+    struct progress *progress = worker->progress;
+    const char *call = progress->call;
+
+    if (call && !worker->ended && support_steady_us() - progress->call_began_us > MOST_CALL_US) {
+        find_fault(progress, call, "still not over after 10 s", "");
+        (void)kill(worker->child, SIGKILL);
+        worker->ended = true;
+    }
+}
+
+static void end_batch(struct worker *worker, int status)
+{
+    struct progress *progress = worker->progress;
+    const char *call = progress->call;
+
+    worker->child = 0;
+    if ((WIFSIGNALED(status) && !worker->ended) || (WIFEXITED(status) && WEXITSTATUS(status) > 1)) {
+        char what[64];
+        snprintf(what, sizeof what, "the process ended with %s %d", WIFSIGNALED(status) ? "signal" : "code",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        find_fault(progress, call ? call : "(between calls, or leaks of the batch)", what, "");
+    }
+    worker->ended = false;
+    worker->next = progress->number + worker->stride; /* after a crash it goes on with the next file */
+}
+
+static void run_workers(struct worker *workers, size_t count, long end)
+{
+    size_t running;
+
+    do {
+        running = 0;
+        for (size_t i = 0; i < count; i++) {
+            struct worker *worker = &workers[i];
+            int status = 0;
+            if (worker->child == 0 && worker->next < end)
+                start_batch(worker, end);
+            else if (worker->child != 0 && waitpid(worker->child, &status, WNOHANG) == worker->child)
+                end_batch(worker, status);
+            else if (worker->child != 0)
+                watch(worker);
+            running += worker->child != 0 || worker->next < end;
+        }
+        support_pause_us(5000);
+    } while (running > 0);
+}
+
+/* ---------------------------------------------------------------------------------------------- test */
+
+static int damage_setup(void **state)
+{
+    struct damage_test *test = calloc(1, sizeof *test);
+
+    assert_non_null(test);
+    if (!getenv("TMPDIR") && access("/dev/shm", W_OK) == 0)
+        assert_int_equal(setenv("TMPDIR", "/dev/shm", 1), 0); /* thousands of files are written there */
+    test->folder = support_folder_make();
+    /* The numbers that SQLite puts into logs and journals by chance are to be the same each time. */
+    (void)sqlite3_test_control(SQLITE_TESTCTRL_PRNG_SEED, 1, NULL);
+    make_stores(test);
+    *state = test;
+    return 0;
+}
+
+static int damage_teardown(void **state)
+{
+    struct damage_test *test = *state;
+    for (int i = 0; i < STORES; i++) {
+        store_files_free(&test->stores[i]);
+        free(test->sound_paths[i]);
+    }
+    support_folder_remove(test->folder);
+    free(test);
+    return 0;
+}
+
+static long sum_up(const struct progress *progress, size_t count, long files)
+{
+    struct progress sum = {.findings = 0, .longest_call = "none"};
+
+    for (size_t i = 0; i < count; i++) {
+        sum.findings += progress[i].findings;
+        sum.ok += progress[i].ok;
+        sum.corrupt += progress[i].corrupt;
+        sum.others += progress[i].others;
+        if (progress[i].longest_us > sum.longest_us) {
+            sum.longest_us = progress[i].longest_us;
+            sum.longest_call = progress[i].longest_call;
+            sum.longest_number = progress[i].longest_number;
+        }
+    }
+    print_message(
+        "%ld files: %ld calls went well, %ld said CORRUPT, %ld something else; the longest took %ld ms "
+        "(%s, file %ld); %ld findings\n",
+        files, sum.ok, sum.corrupt, sum.others, (long)(sum.longest_us / 1000), sum.longest_call,
+        sum.longest_number, sum.findings);
+    return sum.findings;
+}
+
+static void test_damaged_files(void **state)
+{
+    struct damage_test *test = *state;
+    long files = setting("SESLITE_DAMAGE_FILES", 400);
+    long first = setting("SESLITE_DAMAGE_FIRST", 0);
+    long jobs = setting("SESLITE_DAMAGE_JOBS", 1);
+    struct worker workers[MOST_JOBS] = {{.next = 0}};
+    size_t count = (size_t)(jobs < 1 ? 1 : jobs > MOST_JOBS ? MOST_JOBS : jobs);
+    struct progress *progress =
+        mmap(NULL, sizeof *progress * count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    assert_true(progress != MAP_FAILED);
+    for (size_t i = 0; i < count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "damaged-%zu.db", i);
+        workers[i] = (struct worker){.test = test,
+                                     .progress = &progress[i],
+                                     .next = first + (long)i,
+                                     .stride = (long)count,
+                                     .path = support_path(test->folder, name)};
+    }
+    run_workers(workers, count, first + files);
+    long findings = sum_up(progress, count, files);
+    assert_true(progress[0].ok > 0);
+    assert_int_equal(munmap(progress, sizeof *progress * count), 0);
+    for (size_t i = 0; i < count; i++)
+        free(workers[i].path);
+    assert_int_equal(findings, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_damaged_files, damage_setup, damage_teardown),
+    };
+    return cmocka_run_group_tests_name("damage", tests, NULL, NULL);
+}

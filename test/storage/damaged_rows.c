@@ -1,0 +1,608 @@
+/* Rows that lead in circles, out of bounds, or to others: told as CORRUPT, before anything is deleted or shifted. */
+#include "storage/damage.h"
+#include "storage/damage_bytes.h"
+#include "storage/damage_rows.h"
+
+static const ses_key alice = {"app", "alice", "a"};
+static const ses_key bob = {"app", "bob", "b"};
+
+struct rows_test {
+    struct folder *folder;
+    const char *path;
+    ses_store *store;
+};
+
+static void open_store(struct rows_test *test)
+{
+    const ses_open_options options = {.size = sizeof options, .journal = SES_JOURNAL_ROLLBACK};
+    ses_error error;
+    assert_ok(ses_open(test->path, &options, &test->store, &error));
+}
+
+static void close_store(struct rows_test *test)
+{
+    ses_close(test->store);
+    test->store = NULL;
+}
+
+static void append_events(ses_store *store, const ses_key *key, int count)
+{
+    char event[400];
+    ses_error error;
+
+    for (int i = 1; i <= count; i++) {
+        snprintf(
+            event, sizeof event,
+            "{\"id\":\"e%d\",\"timestamp\":%d,\"actions\":{\"stateDelta\":{\"k%d\":%d}},\"text\":\"%0200d\"}",
+            i, 1700000000 + i, i % 7, i, i);
+        assert_ok(ses_append_by_key(store, key, event, SES_NUL, NULL, NULL, &error));
+    }
+}
+
+/* Alice's session is number 1, Bob's number 2, each with three events. The store is closed. */
+static int setup(void **state)
+{
+    struct rows_test *test = calloc(1, sizeof *test);
+    ses_error error;
+
+    assert_non_null(test);
+    assert_int_equal(folder_setup((void **)&test->folder), 0);
+    test->path = test->folder->path;
+    open_store(test);
+    assert_ok(ses_create(test->store, &alice, "{\"k\":1,\"user:u\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(test->store, &bob, "{\"k\":2,\"user:u\":2}", SES_NUL, NULL, &error));
+    append_events(test->store, &alice, 3);
+    append_events(test->store, &bob, 3);
+    close_store(test);
+    *state = test;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct rows_test *test = *state;
+    close_store(test);
+    (void)folder_teardown((void **)&test->folder);
+    free(test);
+    return 0;
+}
+
+/* Past all guards; `aside` is what of the schema is put aside meanwhile, or NULL. */
+static void change_rows(const struct rows_test *test, const char *aside, const char *sql)
+{
+    sqlite3 *db = open_unguarded(test->path);
+    if (aside)
+        put_schema_aside(db, aside);
+    raw_run(db, sql);
+    if (aside)
+        put_schema_back(db);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* Without the library: alice's rows may be gone or not, bob's are all there. */
+static void assert_bob_is_whole(const struct rows_test *test)
+{
+    assert_query(test->path,
+                 "SELECT (SELECT count(*) FROM events WHERE position >> 32 = 2), "
+                 "(SELECT count(*) FROM session_state WHERE session_id = 2), "
+                 "(SELECT count(*) FROM user_state WHERE user_id = 2)",
+                 "3|4|1\n");
+}
+
+static void assert_deletes_refuse(struct rows_test *test)
+{
+    int64_t count = -1;
+    ses_error error;
+
+    open_store(test);
+    assert_code(SES_CORRUPT, ses_delete_user(test->store, "app", "alice", &count, NULL, &error));
+    assert_int_equal(count, -1);
+    assert_code(SES_CORRUPT, ses_delete(test->store, &alice, &count, &error));
+    assert_int_equal(count, -1);
+    close_store(test);
+    assert_bob_is_whole(test);
+}
+
+/* The page of a tree's root, counted from 0. */
+static size_t root_of(const struct rows_test *test, const char *name)
+{
+    struct text text = {NULL, 0};
+    char sql[200];
+    sqlite3 *db = raw_open(test->path);
+
+    snprintf(sql, sizeof sql, "SELECT rootpage - 1 FROM sqlite_schema WHERE name = '%s'", name);
+    raw_query(db, sql, &text);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    size_t root = (size_t)strtol(text.data, NULL, 10);
+    free(text.data);
+    return root;
+}
+
+/* -------------------------------------------------------------------------------------------- deleting */
+
+static void test_a_session_in_an_index_only(void **state)
+{
+    struct rows_test *test = *state;
+    struct store_files files = {.name = NULL};
+    size_t root = root_of(test, "sessions");
+    ses_error error;
+
+    store_files_read(&files, test->path);
+    bytes_put(page_at(&files.parts[STORE_FILE], root) + 3, 2, 0); /* no cells */
+    store_files_write(&files, test->path);
+    store_files_free(&files);
+    assert_deletes_refuse(test);
+    open_store(test);
+    ses_session *session = NULL;
+    assert_code(SES_CORRUPT, ses_get(test->store, &alice, NULL, &session, &error));
+}
+
+static void test_session_numbers_out_of_bounds(void **state)
+{
+    static const char *const numbers[] = {"4294967298", "2147483648",          "-1",
+                                          "0",          "9223372036854775807", "-9223372036854775807 - 1"};
+    struct rows_test *test = *state;
+
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        char sql[200];
+        snprintf(sql, sizeof sql, "UPDATE sessions SET id = %s WHERE name = 'a'", numbers[i]);
+        change_rows(test, NULL, sql);
+        assert_deletes_refuse(test);
+    }
+}
+
+static void test_users_and_apps_out_of_bounds(void **state)
+{
+    static const char *const changes[] = {
+        "UPDATE users SET id = -1 WHERE id = 1; UPDATE sessions SET user_id = -1 "
+        "WHERE id = 1",
+        "UPDATE users SET app_id = 0 WHERE id = -1; UPDATE sessions SET app_id = 0 "
+        "WHERE id = 1; UPDATE apps SET id = 0"};
+    struct rows_test *test = *state;
+
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        change_rows(test, NULL, changes[i]);
+        assert_deletes_refuse(test);
+    }
+}
+
+/* The rows have changed, and the indexes still say what they said. */
+static void test_indexes_that_lead_to_others(void **state)
+{
+    static const char *const changes[] = {
+        /* names that have changed places: of users, of sessions, of apps */
+        "UPDATE users SET name = iif(name = 'alice', 'bob', 'alice')",
+        "UPDATE sessions SET name = iif(name = 'a', 'b', 'a')",
+        "UPDATE apps SET name = 'other'",
+        "UPDATE sessions SET user_id = 3 - user_id",
+        "UPDATE sessions SET app_id = 7",
+        "UPDATE users SET app_id = 7",
+        /* rows that have changed places */
+        "UPDATE sessions SET id = id + 2; UPDATE sessions SET id = 5 - id",
+    };
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+
+    store_files_read(&sound, test->path);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        store_files_write(&sound, test->path);
+        change_rows(test, without_indexes, changes[i]);
+        assert_deletes_refuse(test);
+    }
+    store_files_free(&sound);
+}
+
+static void test_events_filed_under_another_session(void **state)
+{
+    static const char *const changes[] = {
+        "UPDATE events SET session_id = 2 WHERE position = (1 << 32) + 2",
+        "UPDATE events SET position = (2 << 32) + 9 WHERE session_id = 1 AND seq = 3",
+        "UPDATE events SET position = -position WHERE session_id = 1 AND seq = 3",
+    };
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+
+    store_files_read(&sound, test->path);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        int64_t count = -1;
+        ses_error error;
+        store_files_write(&sound, test->path);
+        change_rows(test, without_indexes, "UPDATE events SET id = id || 'x' WHERE session_id = 1");
+        change_rows(test, NULL, "REINDEX");
+        change_rows(test, NULL, changes[i]);
+        open_store(test);
+        assert_code(SES_CORRUPT, ses_delete(test->store, &alice, &count, &error));
+        assert_code(SES_CORRUPT, ses_delete_user(test->store, "app", "alice", &count, NULL, &error));
+        close_store(test);
+        assert_query(test->path, "SELECT count(*) FROM events WHERE position >> 32 = 2 AND session_id = 2",
+                     "3\n");
+        assert_query(test->path, "SELECT count(*) FROM events", "6\n");
+    }
+    store_files_free(&sound);
+}
+
+/* ------------------------------------------------------------------------------------------- reading */
+
+static void assert_get_refuses(struct rows_test *test, const char *sql, const char *words)
+{
+    ses_session *session = NULL;
+    struct store_files sound = {.name = NULL};
+    ses_error error;
+
+    store_files_read(&sound, test->path);
+    change_rows(test, without_types, sql);
+    open_store(test);
+    int code = ses_get(test->store, &alice, NULL, &session, &error);
+    if (code != SES_CORRUPT)
+        print_error("after %s\n", sql);
+    assert_code(SES_CORRUPT, code);
+    assert_message(words);
+    close_store(test);
+    store_files_write(&sound, test->path);
+    store_files_free(&sound);
+}
+
+static void test_numbers_and_texts_out_of_bounds(void **state)
+{
+    static const char *const of_sessions[] = {
+        "version = -1",
+        "version = 1 << 53",
+        "last_seq = -1",
+        "last_seq = 1 << 32",
+        "event_count = 4",
+        "event_count = -1",
+        "app_id = 0",
+        "created_us = 253402300800000000",
+        "updated_us = -62167219200000001",
+        "updated_us = 9223372036854775807",
+    };
+    static const char *const of_events[] = {
+        "time_us = 253402300800000000",
+        "time_us = -62167219200000001",
+        "high_us = time_us - 1",
+        "high_us = 9223372036854775807",
+        "id = NULL",
+        "id = ''",
+        "id = printf('%.*c', 513, 'x')",
+        "invocation_id = NULL",
+        "author = NULL",
+        "body = NULL",
+        "body = ''",
+    };
+    static const char *const of_state[] = {"value = NULL"}; /* keys are checked when they are shown */
+    struct rows_test *test = *state;
+    char sql[200];
+
+    for (size_t i = 0; i < sizeof of_sessions / sizeof of_sessions[0]; i++) {
+        snprintf(sql, sizeof sql, "UPDATE sessions SET %s WHERE id = 1", of_sessions[i]);
+        assert_get_refuses(test, sql, "session");
+    }
+    for (size_t i = 0; i < sizeof of_events / sizeof of_events[0]; i++) {
+        snprintf(sql, sizeof sql, "UPDATE events SET %s WHERE session_id = 1 AND id = 'e2'", of_events[i]);
+        assert_get_refuses(test, sql, "events");
+    }
+    for (size_t i = 0; i < sizeof of_state / sizeof of_state[0]; i++) {
+        snprintf(sql, sizeof sql, "UPDATE session_state SET %s WHERE session_id = 1 AND key = 'k'",
+                 of_state[i]);
+        assert_get_refuses(test, sql, "state");
+    }
+    assert_get_refuses(test, "UPDATE sessions SET last_seq = 2, event_count = 2 WHERE id = 1", "event 3");
+}
+
+/* Many sessions and events, so that the trees have leaves to change places. The store is closed. */
+static void grow(struct rows_test *test)
+{
+    change_rows(
+        test, NULL,
+        "INSERT INTO users (app_id, name) VALUES (1, 'carol'), (1, 'dave');"
+        "WITH RECURSIVE r(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM r WHERE n < 1499) "
+        "INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_hour, version, "
+        "last_seq, "
+        "event_count) SELECT 1, 3 + n % 2, 's' || n, 1600000000000000 + n * 60000000, 1600000000000000 + n * "
+        "60000000, (1600000000 + n * 60) / 3600, 0, 0, 0 FROM r;"
+        "WITH RECURSIVE r(n) AS (SELECT 4 UNION ALL SELECT n + 1 FROM r WHERE n < 200) "
+        "INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body) "
+        "SELECT (1 << 32) + n, 1, 'e' || n, '', '', 1700000000000000, printf('{\"text\":\"%0200d\"}', n) "
+        "FROM r;"
+        "UPDATE sessions SET last_seq = 200, event_count = 200, version = 200 WHERE id = 1");
+}
+
+/* The first two leaves of a tree change places. */
+static void swap_leaves(const struct rows_test *test, const char *tree)
+{
+    struct store_files files = {.name = NULL};
+    struct bytes *file = &files.parts[STORE_FILE];
+    unsigned char kept[PAGE];
+
+    size_t root = root_of(test, tree);
+    store_files_read(&files, test->path);
+    struct tree_page at = tree_page_at(file, root);
+    assert_true(at.is_inner && at.cells >= 2);
+    unsigned char *one = page_at(file, bytes_get(at.page + bytes_get(at.pointers, 2), 4) - 1);
+    unsigned char *other = page_at(file, bytes_get(at.page + bytes_get(at.pointers + 2, 2), 4) - 1);
+    memcpy(kept, one, PAGE);
+    memcpy(one, other, PAGE);
+    memcpy(other, kept, PAGE);
+    store_files_write(&files, test->path);
+    store_files_free(&files);
+}
+
+/* Pages to the end, or to the first that cannot be read. */
+static int list_to_end(struct rows_test *test, const char *user, int order, size_t limit, ses_error *error)
+{
+    char token[2 * SES_ID_MAX + 200] = "";
+    int code = SES_OK;
+    int pages = 0;
+
+    do {
+        const ses_list_options options = {
+            .size = sizeof options, .order = order, .limit = limit, .token = token[0] ? token : NULL};
+        ses_list_page *page = NULL;
+        code = ses_list(test->store, "app", user, &options, &page, error);
+        const char *next = page ? ses_list_token(page) : NULL;
+        snprintf(token, sizeof token, "%s", next ? next : "");
+        ses_list_close(page);
+        assert_in_range(++pages, 1, 1000);
+    } while (code == SES_OK && token[0]);
+    return code;
+}
+
+static void test_lists_that_go_back(void **state)
+{
+    struct rows_test *test = *state;
+    ses_error error;
+
+    grow(test);
+    swap_leaves(test, "sessions_by_app");
+    open_store(test);
+    assert_code(SES_CORRUPT, list_to_end(test, NULL, SES_ORDER_CREATED, 10000, &error));
+    assert_message("out of its place");
+    for (size_t limit = 2; limit < 1000; limit *= 3) { /* a page may begin where what is wrong is not met */
+        int code = list_to_end(test, NULL, SES_ORDER_CREATED, limit, &error);
+        assert_true(code == SES_OK || code == SES_CORRUPT);
+    }
+}
+
+static void test_lists_out_of_order(void **state)
+{
+    struct rows_test *test = *state;
+    ses_error error;
+
+    /* The hour is what the index is made of: it and the time do not agree. */
+    grow(test);
+    change_rows(test, NULL,
+                "UPDATE sessions SET updated_us = updated_us - 3600000000 * 24 WHERE name = 's500'");
+    open_store(test);
+    assert_code(SES_CORRUPT, list_to_end(test, NULL, SES_ORDER_NEWEST, 10000, &error));
+    assert_code(SES_CORRUPT, list_to_end(test, NULL, SES_ORDER_OLDEST, 10000, &error));
+    assert_message("out of its place");
+    assert_ok(list_to_end(test, "carol", SES_ORDER_NEWEST, 10, &error)); /* sorted by the time itself */
+}
+
+static void test_lists_with_names_that_are_none(void **state)
+{
+    static const char *const names[] = {"''", "printf('%.*c', 513, 'x')", "'a' || char(0)",
+                                        "CAST(x'FF' AS TEXT)"};
+    struct rows_test *test = *state;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char sql[200];
+        ses_error error;
+        snprintf(sql, sizeof sql, "UPDATE sessions SET name = %s WHERE id = 1", names[i]);
+        change_rows(test, NULL, sql);
+        open_store(test);
+        for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+            assert_code(SES_CORRUPT, list_to_end(test, NULL, order, 1, &error));
+            assert_code(SES_CORRUPT, list_to_end(test, "alice", order, 1, &error));
+            assert_ok(list_to_end(test, "bob", order, 1, &error));
+        }
+        close_store(test);
+    }
+}
+
+static void test_events_that_go_back(void **state)
+{
+    struct rows_test *test = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    grow(test);
+    swap_leaves(test, "events");
+    open_store(test);
+    assert_code(SES_CORRUPT, ses_get(test->store, &alice, NULL, &session, &error));
+    for (int backward = 0; backward < 2; backward++) {
+        const ses_cursor_options options = {.size = sizeof options, .backward = backward};
+        ses_cursor *cursor = NULL;
+        const ses_event *event = NULL;
+        int steps = 0;
+        int code = ses_cursor_open(test->store, &alice, &options, &cursor, &error);
+        while (code >= 0 && (code = ses_cursor_next(cursor, &event, &error)) == SES_ROW)
+            assert_in_range(++steps, 1, 300);
+        assert_code(SES_CORRUPT, code);
+        (void)ses_cursor_close(cursor, NULL);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------- appending */
+
+static void test_a_place_that_is_taken(void **state)
+{
+    struct rows_test *test = *state;
+    ses_appended appended;
+    ses_error error;
+
+    change_rows(test, NULL, "UPDATE sessions SET last_seq = 1, event_count = 1 WHERE id = 1");
+    open_store(test);
+    assert_code(SES_CORRUPT,
+                ses_append_by_key(test->store, &alice, "{\"id\":\"new\"}", SES_NUL, NULL, &appended, &error));
+    assert_message("event 2");
+    assert_query(test->path, "SELECT count(*) FROM events", "6\n");
+    /* This very event is stored, and lies behind the last. */
+    change_rows(test, NULL,
+                "UPDATE events SET body = '{\"id\":\"e3\",\"timestamp\":1700000003.000000}' "
+                "WHERE session_id = 1 AND id = 'e3'");
+    assert_code(SES_CORRUPT,
+                ses_append_by_key(test->store, &alice, "{\"id\":\"e3\",\"timestamp\":1700000003.000000}",
+                                  SES_NUL, NULL, &appended, &error));
+}
+
+static void test_a_handle_whose_row_became_anothers(void **state)
+{
+    static const char *const changes[] = {"user_id = 2", "app_id = 2", "last_seq = 2, event_count = 2"};
+    struct rows_test *test = *state;
+
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        struct store_files sound = {.name = NULL};
+        ses_session *session = NULL;
+        char sql[200];
+        ses_error error;
+        store_files_read(&sound, test->path);
+        open_store(test);
+        assert_ok(ses_get(test->store, &alice, NULL, &session, &error));
+        snprintf(sql, sizeof sql, "UPDATE sessions SET %s WHERE id = 1", changes[i]);
+        change_rows(test, NULL, sql);
+        assert_code(SES_CORRUPT, ses_append(session, "{\"actions\":{\"stateDelta\":{\"user:u\":7}}}", SES_NUL,
+                                            NULL, NULL, &error));
+        assert_code(SES_CORRUPT, ses_refresh(session, &error));
+        ses_session_close(session);
+        close_store(test);
+        assert_query(test->path, "SELECT group_concat(value) FROM user_state", "1,2\n");
+        store_files_write(&sound, test->path);
+        store_files_free(&sound);
+    }
+}
+
+static void test_sessions_numbered_from_below_one(void **state)
+{
+    const ses_key fresh = {"app", "bob", "fresh"};
+    struct rows_test *test = *state;
+    ses_error error;
+
+    change_rows(test, NULL, "UPDATE sessions SET id = id - 10; UPDATE sqlite_sequence SET seq = -9");
+    open_store(test);
+    assert_code(SES_CORRUPT, ses_create(test->store, &fresh, NULL, 0, NULL, &error));
+    assert_query(test->path, "SELECT count(*) FROM sessions", "2\n");
+}
+
+/* -------------------------------------------------------------------------------------------- circles */
+
+/* Did a statement give up? Whatever is told of such a tree is CORRUPT. */
+static int is_endless(int code, const ses_error *failure)
+{
+    const ses_error error = *failure;
+    if (code != SES_OK)
+        assert_code(SES_CORRUPT, code);
+    return code != SES_OK && strstr(error.message, "more rows than the file has room for") != NULL;
+}
+
+/* A tree whose every path leads to the same leaf, and which has more paths than can be walked. */
+static void test_trees_without_end(void **state)
+{
+    static const char *const trees[] = {
+        "sessions", "sessions_by_app", "sessions_by_activity", "sqlite_autoindex_sessions_1",
+        "events",   "events_by_id",    "session_state",        "user_state",
+        "app_state"};
+    struct rows_test *test = *state;
+    int endless = 0;
+
+    for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++) {
+        struct store_files sound = {.name = NULL};
+        struct store_files files = {.name = NULL};
+        int64_t begin = support_steady_us();
+        ses_session *session = NULL;
+        ses_error error;
+        size_t root = root_of(test, trees[i]);
+
+        store_files_read(&sound, test->path);
+        store_files_copy(&files, &sound);
+        put_floors(&files.parts[STORE_FILE], root);
+        store_files_write(&files, test->path);
+        open_store(test);
+        endless += is_endless(ses_get(test->store, &bob, NULL, &session, &error), &error);
+        ses_session_close(session);
+        for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+            endless += is_endless(list_to_end(test, NULL, order, 100, &error), &error);
+            endless += is_endless(list_to_end(test, "bob", order, 100, &error), &error);
+        }
+        endless += is_endless(ses_delete(test->store, &bob, NULL, &error), &error);
+        endless += is_endless(ses_delete_user(test->store, "app", "bob", NULL, NULL, &error), &error);
+        close_store(test);
+        assert_in_range(support_steady_us() - begin, 0, 60 * 1000 * 1000);
+        store_files_write(&sound, test->path);
+        store_files_free(&sound);
+        store_files_free(&files);
+    }
+    assert_in_range(endless, 2, 100);
+}
+
+/* --------------------------------------------------------------------------------------------- schema */
+
+/* Somebody is at the schema while the store is open: whatever the next call meets is not the library's fault. */
+static void test_schema_changed_under_an_open_store(void **state)
+{
+    static const char *const changes[] = {
+        "ALTER TABLE events RENAME COLUMN body TO content",
+        "ALTER TABLE session_state RENAME TO theirs",
+        "DROP INDEX sessions_by_app",
+        "DROP TABLE session_details",
+        "DROP VIEW merged_state; DROP VIEW session_overview; ALTER TABLE app_state RENAME TO theirs; CREATE "
+        "VIEW "
+        "app_state AS SELECT * FROM theirs",
+    };
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+
+    store_files_read(&sound, test->path);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        const ses_key fresh = {"app", "alice", "fresh"};
+        ses_session *session = NULL;
+        int corrupt = 0;
+        ses_error error;
+        open_store(test);
+        assert_ok(ses_get(test->store, &alice, NULL, &session, &error));
+        assert_ok(ses_append(session, "{\"actions\":{\"stateDelta\":{\"app:x\":1,\"k\":2}}}", SES_NUL, NULL,
+                             NULL, &error));
+        assert_ok(list_to_end(test, NULL, SES_ORDER_CREATED, 10, &error));
+        change_rows(test, NULL, changes[i]);
+        const int codes[] = {
+            ses_append(session, "{\"actions\":{\"stateDelta\":{\"app:x\":1,\"k\":2}}}", SES_NUL, NULL, NULL,
+                       &error),
+            ses_refresh(session, &error),
+            ses_create(test->store, &fresh, "{\"k\":1}", SES_NUL, NULL, &error),
+            list_to_end(test, NULL, SES_ORDER_CREATED, 10, &error),
+            ses_delete(test->store, &alice, NULL, &error),
+        };
+        for (size_t j = 0; j < sizeof codes / sizeof codes[0]; j++) {
+            assert_true(codes[j] == SES_OK || codes[j] == SES_CORRUPT);
+            corrupt += codes[j] == SES_CORRUPT;
+        }
+        assert_in_range(corrupt, 1, 5);
+        ses_session_close(session);
+        close_store(test);
+        store_files_write(&sound, test->path);
+    }
+    store_files_free(&sound);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_session_in_an_index_only),
+        TEST(test_session_numbers_out_of_bounds),
+        TEST(test_users_and_apps_out_of_bounds),
+        TEST(test_indexes_that_lead_to_others),
+        TEST(test_events_filed_under_another_session),
+        TEST(test_numbers_and_texts_out_of_bounds),
+        TEST(test_lists_that_go_back),
+        TEST(test_lists_out_of_order),
+        TEST(test_lists_with_names_that_are_none),
+        TEST(test_events_that_go_back),
+        TEST(test_a_place_that_is_taken),
+        TEST(test_a_handle_whose_row_became_anothers),
+        TEST(test_sessions_numbered_from_below_one),
+        TEST(test_trees_without_end),
+        TEST(test_schema_changed_under_an_open_store),
+    };
+    return cmocka_run_group_tests_name("damaged rows", tests, NULL, NULL);
+}
