@@ -24,6 +24,9 @@
  *  - A call returns 0, or a negative code, or a positive value whose meaning it states. The comments leave
  *    out the SES_ of codes: NOTFOUND is SES_NOTFOUND. After a negative code nothing has changed: neither
  *    the file, nor the handle, nor the outputs, except that an output handle or text is set to NULL.
+ *  - Beside the codes that its comment names, a call that reads the file can return BUSY, IO, CORRUPT,
+ *    INTERRUPTED and NOMEM; one that writes BUSY, READONLY, FULL, IO, CORRUPT and NOMEM. Rows that the library
+ *    cannot have written are CORRUPT, whoever wrote them: they never keep a call going without end.
  *  - Text is UTF-8. JSON text comes as a pointer and a length in bytes; SES_NUL as the length means "up to
  *    the NUL". Ids and names of state keys cannot hold a NUL and are C strings. Inputs are copied: they need
  *    to live only as long as the call.
@@ -220,7 +223,9 @@ SES_API int ses_open(const char *path, const ses_open_options *options, ses_stor
 /*
  * Closes the store. From the moment this is called, no other call on that pointer may begin: its memory may be
  * gone. Calls of other threads that are under way are waited for, except those that use the store only for its
- * allocator: ses_text_make, ses_output_delta, and opening a builder or a content.
+ * allocator: ses_text_make, ses_output_delta, and opening a builder or a content. The last connection to close
+ * a file copies what its write-ahead file still holds, however long that takes: after another program's long
+ * read transaction it can be gigabytes (see wal_bytes).
  *
  * Sessions, cursors, views and pages may outlive the store, and be closed later. What they hold can still be
  * looked at; calls on them that need the store are MISUSE from now on. NULL is fine.
@@ -262,14 +267,15 @@ typedef struct ses_stats {
     int64_t busy_waits;    /* pauses for locks that other processes held */
     int64_t busy_us;       /* their time */
     int64_t checkpoints;   /* runs */
-    int64_t checkpoint_us; /* their time */
+    int64_t checkpoint_us; /* their time; see checkpoint_turn_us */
     int64_t cache_hits;    /* pages found in SQLite's page caches */
     int64_t cache_misses;  /* pages read from the file */
     int64_t wal_pages;     /* in use in the write-ahead file, as of this store's last commit */
     int64_t readers_open;  /* reading connections */
     int64_t readers_in_use;
     int64_t file_bytes; /* of the database file; 0 in memory */
-    int64_t wal_bytes;  /* of the write-ahead file */
+    int64_t wal_bytes;  /* of the write-ahead file; above 24 MB a reader keeps it from being copied, or did */
+    int64_t checkpoint_turn_us; /* of checkpoint_us: on the writing connection, so that writers waited */
 } ses_stats;
 
 /* Cheap: a few counters, and the sizes of two files. */
@@ -277,7 +283,8 @@ SES_API int ses_statistics(ses_store *store, ses_stats *stats, ses_error *error)
 
 /*
  * Cancels the calls of other threads that are reading from this store at this moment: they return
- * INTERRUPTED, and nothing has changed. Calls that write are not touched, nor are calls that come later.
+ * INTERRUPTED, and nothing has changed. Calls that write are not touched, nor those that may write
+ * (ses_get_or_create), nor calls that come later.
  */
 SES_API int ses_interrupt(ses_store *store, ses_error *error);
 
@@ -686,7 +693,7 @@ SES_API const char *ses_builder_json(ses_builder *builder, size_t *len);
 typedef struct ses_content ses_content;
 
 /* `event` is the JSON of an event, as in ses_event.json. JSON, INVALID (a field of a wrong type, named),
- * RANGE (a text holds a lone surrogate escape, which UTF-8 cannot express), NOMEM. */
+ * RANGE (a text holds a lone surrogate escape, which UTF-8 cannot express), LIMIT (more than 1000 levels), NOMEM. */
 SES_API int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_content **content,
                              ses_error *error);
 SES_API void ses_content_close(ses_content *content); /* NULL is fine */

@@ -1,4 +1,4 @@
-/* Interrupts: they meet the reads under way, and nothing that comes behind. */
+/* Interrupts: they meet the reads under way, not calls that may write, and nothing that comes after. */
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -80,6 +80,31 @@ static void *run_once(void *reader)
     return NULL;
 }
 
+static void *get_or_create_once(void *context)
+{
+    struct reader *reader = context;
+    ses_session *session = NULL;
+    int code = ses_get_or_create(reader->store, &key, NULL, 0, &session, NULL);
+
+    reader->failed += code != SES_EXISTING || ses_session_event_count(session) != EVENTS;
+    ses_session_close(session);
+    return NULL;
+}
+
+static void *create_until_stopped(void *context)
+{
+    struct reader *reader = context;
+    char id[32];
+    const ses_key own = {"app", "user", id};
+
+    while (!atomic_load(&reader->stop)) {
+        snprintf(id, sizeof id, "made-%d", reader->gets++);
+        reader->failed += ses_get_or_create(reader->store, &own, NULL, 0, NULL, NULL) != SES_OK;
+        reader->failed += ses_get_or_create(reader->store, &own, NULL, 0, NULL, NULL) != SES_EXISTING;
+    }
+    return NULL;
+}
+
 static void *run_until_stopped(void *context)
 {
     struct reader *reader = context;
@@ -138,6 +163,45 @@ static void test_an_interrupt_ends_before_what_it_meets(void **state)
     assert_nothing_lingers(fixture);
 }
 
+/* It has not written yet when it is interrupted, but it might have had to. */
+static void test_an_interrupt_leaves_a_get_or_create(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reader reader = {.store = fixture->store};
+    const int64_t until = support_steady_us() + 20000000;
+    ses_error error;
+
+    fill(fixture->store);
+    atomic_store(&held, false);
+    atomic_store(&let_go, false);
+    atomic_store(&rows_to_hold, EVENTS / 2);
+    assert_int_equal(pthread_create(&reader.thread, NULL, get_or_create_once, &reader), 0);
+    while (!atomic_load(&held) && support_steady_us() < until)
+        support_pause_us(200);
+    assert_true(atomic_load(&held));
+    assert_ok(ses_interrupt(fixture->store, &error));
+    atomic_store(&let_go, true);
+    assert_int_equal(pthread_join(reader.thread, NULL), 0);
+    assert_int_equal(reader.failed, 0);
+}
+
+static void test_interrupts_leave_creations(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reader reader = {.store = fixture->store};
+    const int64_t until = support_steady_us() + 300000;
+    ses_error error;
+
+    atomic_init(&reader.stop, false);
+    assert_int_equal(pthread_create(&reader.thread, NULL, create_until_stopped, &reader), 0);
+    while (support_steady_us() < until)
+        assert_ok(ses_interrupt(fixture->store, &error));
+    atomic_store(&reader.stop, true);
+    assert_int_equal(pthread_join(reader.thread, NULL), 0);
+    assert_true(reader.gets > 0);
+    assert_int_equal(reader.failed, 0);
+}
+
 static void test_interrupts_at_any_moment(void **state)
 {
     struct fixture *fixture = *state;
@@ -165,12 +229,17 @@ static int teardown(void **state)
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, teardown)
+#define TEST_IN_MEMORY(function) cmocka_unit_test_setup_teardown(function, fixture_setup_memory, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_an_interrupt_ends_before_what_it_meets),
         TEST(test_interrupts_at_any_moment),
+        TEST(test_an_interrupt_leaves_a_get_or_create),
+        TEST_IN_MEMORY(test_an_interrupt_leaves_a_get_or_create),
+        TEST(test_interrupts_leave_creations),
+        TEST_IN_MEMORY(test_interrupts_leave_creations),
     };
     return cmocka_run_group_tests_name("interrupt", tests, NULL, NULL);
 }

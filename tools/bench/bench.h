@@ -109,5 +109,6 @@ void bench_basics(void);  /* appends and gets beside the bare program; large ses
 void bench_threads(void); /* group commit, batches, readers beside a writer */
 void bench_scale(void);   /* long logs, large files, memory */
 void bench_agent(void);   /* templates */
+void bench_foreign(void); /* another program that reads */
 
 #endif

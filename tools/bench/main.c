@@ -1,5 +1,5 @@
 /*
- *     bench [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent]
+ *     bench [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent] [foreign]
  *
  * Run from the top of the repository. Without names, everything. Exits with 2 when a claim is not reached.
  */
@@ -139,6 +139,8 @@ int main(int argc, char **argv)
         bench_scale();
     if (wanted(argc, argv, "agent"))
         bench_agent();
+    if (wanted(argc, argv, "foreign"))
+        bench_foreign();
     if (json)
         fclose(json);
     return all_reached ? 0 : 2;

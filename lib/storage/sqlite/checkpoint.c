@@ -1,7 +1,11 @@
 /*
- * Checkpoints: copying what the write-ahead file holds into the database, so that the file can begin anew.
- * Only the writing connection does it, in its turn like any job, from a thread that is started when the
- * first is due: no caller waits for its own commit and a checkpoint.
+ * Checkpoints: copying what the write-ahead file, the log, holds into the database, so that the log can begin anew.
+ * A thread does it, which is started when the first is due: no caller waits for its own commit and a checkpoint. What
+ * takes little time it does on the writing connection, in the writer's turn, like any job; a log that has grown long is
+ * copied beside the writers first (see checkpoint_beside.c).
+ *
+ * What keeps the log from being copied, and from beginning anew, are readers, in this process or another; only their
+ * end helps. What was done in vain because of them is done ever less often.
  */
 #include <limits.h>
 #include <signal.h>
@@ -10,11 +14,22 @@
 #include "base/error.h"
 #include "storage/sqlite/engine.h"
 
-/* Pages in the write-ahead file (of 4 KiB) from which a checkpoint is due; and from which it also waits a
- * little for readers, so that the file begins anew even when there always are some. */
+/* Pages in the log (of 4 KiB) not copied yet, from which a checkpoint is due; and pages in all, from which one also
+ * waits a little for readers, so that the log begins anew even when there always are some. */
 static const int64_t DUE_PAGES = 1000;
 static const int64_t PRESSING_PAGES = 4000;
-static const int64_t PRESSING_WAIT_US = 200000;
+
+/* What a checkpoint in the writer's turn may take, as far as can be foreseen: a writer waits for it. */
+static const int64_t COPYING_US = 80000;
+static const int64_t WAITING_US = 100000;
+
+/* Fewer pages than these tell little about how long one takes. */
+static const int64_t PAGES_TO_MEASURE = 250;
+
+/* After an attempt in vain there is a pause, twice as long each time; and after some in a row it is so many times as
+ * long as the attempt: in the long run three percent of the time are spent in vain. */
+static const int64_t FIRST_PAUSE_US = 10000;
+enum { MOST_DOUBLINGS = 7, QUICK_ATTEMPTS = 2, PAUSE_TIMES = 32 };
 
 static int note_pages(void *context, sqlite3 *handle, const char *name, int pages)
 {
@@ -32,41 +47,125 @@ int ses__checkpoint_setup(struct sqlite *storage, ses_error *error)
 
     /* The hook takes the place of SQLite's own checkpoints at every thousandth page. */
     (void)sqlite3_wal_hook(db->handle, note_pages, db);
-    storage->checkpointer.due_pages = DUE_PAGES;
+    atomic_init(&storage->checkpointer.slowed, 0);
+    storage->log_file.limit = LOG_FILE_AS_IT_IS;
     if (storage->config.checkpoint == SES_CHECKPOINT_EXTERNAL) {
         int rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
         if (rc != SQLITE_OK)
             code = ses__connection_error(db, rc, "leaving checkpoints to others", error);
+        ses__log_file_bound(storage);
     }
     return code;
 }
 
+/* ------------------------------------------------------------------------------------------- accounts */
+
+/* An attempt that took so long was in vain, or not. */
+static void account_attempt(struct checkpoint_attempts *attempts, bool in_vain, int64_t us)
+{
+    if (in_vain) {
+        int64_t pause = FIRST_PAUSE_US << attempts->in_vain;
+        if (attempts->in_vain >= QUICK_ATTEMPTS && pause < us * PAUSE_TIMES)
+            pause = us * PAUSE_TIMES;
+        if (attempts->in_vain < MOST_DOUBLINGS)
+            attempts->in_vain++;
+        attempts->not_before_us = ses__clock_steady_us() + pause;
+    } else {
+        *attempts = (struct checkpoint_attempts){0};
+    }
+}
+
+bool ses__checkpoint_account(struct sqlite *storage, const struct checkpoint_run *run)
+{
+    struct checkpointer *own = &storage->checkpointer;
+    bool known = run->frames >= 0; /* else another process was copying, or something failed */
+    bool anew = known && run->frames < own->copied_pages;
+    int64_t news = known ? run->copied - (anew ? 0 : own->copied_pages) : 0;
+
+    storage->counts.checkpoints++;
+    storage->counts.checkpoint_us += run->us;
+    if (known) {
+        own->copied_pages = run->copied;
+        if (anew || own->log_pages < run->frames)
+            own->log_pages = run->frames;
+    }
+    if (news >= PAGES_TO_MEASURE)
+        own->page_ns = (run->us - run->waited_us) * 1000 / news;
+    account_attempt(&own->copying, !known || (news <= 0 && run->copied < run->frames),
+                    run->us - run->waited_us);
+    if (run->waits)
+        account_attempt(&own->waiting, run->rc != SQLITE_OK, run->waited_us);
+    return news > 0;
+}
+
+bool ses__checkpoint_fits_turn(const struct checkpointer *own)
+{
+    int64_t left = own->log_pages - own->copied_pages;
+
+    return left <= CHECKPOINT_MOST_IN_TURN && left * own->page_ns / 1000 <= COPYING_US;
+}
+
+/* ------------------------------------------------------------------------------------------ the thread */
+
 /* By whoever has the turn, without the lock. */
-static void run_checkpoint(struct sqlite *storage)
+static void run_in_turn(struct sqlite *storage)
 {
     struct db *db = storage->writer.db;
-    bool pressing = db->wal_pages >= PRESSING_PAGES;
+    struct checkpoint_run run = {.frames = -1, .copied = -1};
     int64_t start = ses__clock_steady_us();
-    int frames = 0;
-    int copied = 0;
-
-    ses__connection_start_call(db, pressing ? start + PRESSING_WAIT_US : start, false);
-    /* When readers or another process are in the way, what could not be done is done next time. */
-    int rc = sqlite3_wal_checkpoint_v2(db->handle, "main",
-                                       pressing ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE,
-                                       &frames, &copied);
-    ses__connection_end_call(db);
+    int64_t waited_before = db->busy_us;
 
     (void)pthread_mutex_lock(&storage->lock);
-    storage->counts.checkpoints++;
-    storage->counts.checkpoint_us += ses__clock_steady_us() - start;
-    /* All copied: the next commit begins the file anew, so its pages count from zero again. */
-    storage->checkpointer.due_pages =
-        rc == SQLITE_OK && frames == copied ? DUE_PAGES : db->wal_pages + DUE_PAGES;
-    if (storage->checkpointer.due_pages == DUE_PAGES)
-        db->wal_pages = 0;
-    storage->counts.wal_pages = db->wal_pages;
+    run.waits = db->wal_pages >= PRESSING_PAGES && start >= storage->checkpointer.waiting.not_before_us;
     (void)pthread_mutex_unlock(&storage->lock);
+    ses__log_file_cut(storage);
+    ses__connection_start_call(db, run.waits ? start + WAITING_US : start, false);
+    /* When readers or another process are in the way, what could not be done is done another time. */
+    run.rc = sqlite3_wal_checkpoint_v2(db->handle, "main",
+                                       run.waits ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE,
+                                       &run.frames, &run.copied);
+    ses__connection_end_call(db);
+    run.us = ses__clock_steady_us() - start;
+    run.waited_us = db->busy_us - waited_before;
+
+    (void)pthread_mutex_lock(&storage->lock);
+    storage->counts.checkpoint_turn_us += run.us;
+    (void)ses__checkpoint_account(storage, &run);
+    storage->checkpointer.finishes = false;
+    (void)pthread_mutex_unlock(&storage->lock);
+}
+
+/* With the lock held, having the turn, which it hands on. */
+static void work_in_turn(struct sqlite *storage)
+{
+    (void)pthread_mutex_unlock(&storage->lock);
+    run_in_turn(storage);
+    (void)pthread_mutex_lock(&storage->lock);
+    storage->checkpointer.work = CHECKPOINT_NONE;
+    ses__writer_hand_on(storage);
+}
+
+/* The same. What is left after it is done in the writer's turn. */
+static void work_beside(struct sqlite *storage)
+{
+    struct checkpointer *own = &storage->checkpointer;
+
+    (void)pthread_mutex_unlock(&storage->lock);
+    ses__log_file_keep(storage); /* any commit may be the one that begins the log anew */
+    (void)pthread_mutex_lock(&storage->lock);
+    ses__writer_hand_on(storage);
+    (void)pthread_mutex_unlock(&storage->lock);
+    ses__checkpoint_beside(storage);
+    (void)pthread_mutex_lock(&storage->lock);
+    own->work = CHECKPOINT_NONE;
+    if (own->finishes && !own->stops) {
+        if (storage->writer.taken) {
+            own->due = true;
+        } else {
+            storage->writer.taken = true;
+            own->work = CHECKPOINT_IN_TURN;
+        }
+    }
 }
 
 static void *checkpoint_loop(void *context)
@@ -75,16 +174,13 @@ static void *checkpoint_loop(void *context)
     struct checkpointer *own = &storage->checkpointer;
 
     (void)pthread_mutex_lock(&storage->lock);
-    while (!own->stops || own->has_turn) {
-        if (own->has_turn) {
-            (void)pthread_mutex_unlock(&storage->lock);
-            run_checkpoint(storage);
-            (void)pthread_mutex_lock(&storage->lock);
-            own->has_turn = false;
-            ses__writer_hand_on(storage);
-        } else {
+    while (!own->stops || own->work != CHECKPOINT_NONE) {
+        if (own->work == CHECKPOINT_IN_TURN)
+            work_in_turn(storage);
+        else if (own->work == CHECKPOINT_BESIDE)
+            work_beside(storage);
+        else
             (void)ses__condition_wait(&own->wake, &storage->lock, INT64_MAX);
-        }
     }
     (void)pthread_mutex_unlock(&storage->lock);
     return NULL;
@@ -113,11 +209,24 @@ static bool start_thread(struct sqlite *storage)
     return ok;
 }
 
+void ses__checkpoint_before_commit(struct sqlite *storage)
+{
+    if (storage->config.checkpoint == SES_CHECKPOINT_AUTO)
+        ses__log_file_extend(storage, PRESSING_PAGES);
+}
+
 void ses__checkpoint_note(struct sqlite *storage)
 {
     struct checkpointer *own = &storage->checkpointer;
-    own->due =
-        storage->config.checkpoint == SES_CHECKPOINT_AUTO && storage->writer.db->wal_pages >= own->due_pages;
+    int64_t pages = storage->writer.db->wal_pages;
+
+    if (pages < own->log_pages)
+        own->copied_pages = 0; /* the log has begun anew */
+    own->log_pages = pages;
+    if (storage->config.checkpoint == SES_CHECKPOINT_AUTO && own->work == CHECKPOINT_NONE &&
+        pages - own->copied_pages >= DUE_PAGES &&
+        storage->writer.last_commit_us >= own->copying.not_before_us)
+        own->due = true;
 }
 
 bool ses__checkpoint_take_turn(struct sqlite *storage)
@@ -129,12 +238,12 @@ bool ses__checkpoint_take_turn(struct sqlite *storage)
     if (takes && !own->started && !start_thread(storage)) {
         /* No thread to be had: whoever has the turn does it. */
         (void)pthread_mutex_unlock(&storage->lock);
-        run_checkpoint(storage);
+        run_in_turn(storage);
         (void)pthread_mutex_lock(&storage->lock);
         takes = false;
     }
     if (takes) {
-        own->has_turn = true;
+        own->work = own->finishes || ses__checkpoint_fits_turn(own) ? CHECKPOINT_IN_TURN : CHECKPOINT_BESIDE;
         (void)pthread_cond_signal(&own->wake);
     }
     return takes;
@@ -146,6 +255,8 @@ void ses__checkpoint_stop(struct sqlite *storage)
 
     (void)pthread_mutex_lock(&storage->lock);
     own->stops = true;
+    if (own->copier)
+        ses__connection_interrupt(own->copier);
     (void)pthread_cond_signal(&own->wake);
     (void)pthread_mutex_unlock(&storage->lock);
     if (own->started)

@@ -25,7 +25,11 @@ static const char *known_bugs(int version)
                  : "WAL-reset (https://www.sqlite.org/wal.html#walresetbug): when two connections checkpoint "
                    "or "
                    "write at the very same moment the file can, very rarely, be damaged. Fixed in SQLite "
-                   "3.51.3, 3.50.7 and 3.44.6. In one process a store checkpoints with one connection only";
+                   "3.51.3, 3.50.7 and 3.44.6. Within one process a store keeps clear of it: its writing "
+                   "connection "
+                   "checkpoints in its turn, and what is copied beside it is copied while a read transaction "
+                   "keeps "
+                   "the log from being reset";
 }
 
 static int check_sqlite(ses_error *error)
@@ -171,12 +175,7 @@ static int set_durability(struct sqlite *storage, ses_error *error)
     const char *sql = !wal     ? "PRAGMA synchronous = EXTRA"
                       : normal ? "PRAGMA synchronous = NORMAL"
                                : "PRAGMA synchronous = FULL";
-    int code = ses__connection_execute(storage->writer.db, sql, "setting the durability", error);
-
-    if (code == SES_OK) /* the write-ahead file gives back what a rare large transaction made of it */
-        code = ses__connection_execute(storage->writer.db, "PRAGMA journal_size_limit = 16777216",
-                                       "setting up the writer", error);
-    return code;
+    return ses__connection_execute(storage->writer.db, sql, "setting the durability", error);
 }
 
 /* A store that only may be read: is it one that this library can read as it is? */

@@ -9,13 +9,13 @@
 #include "storage/door.h"
 #include "storage/sqlite/run.h"
 
+struct pending; /* a job that waits for the writer; see writer.c */
+
 enum job_kind {
     JOB_WRITES,
     JOB_READS,          /* the only ones that an interrupt ends */
     JOB_READS_TO_WRITE, /* the first step of a call that may write */
 };
-
-struct pending; /* a job that waits for the writer; see writer.c */
 
 /* Guarded by the storage's lock, but for `db`, which is used by whoever holds the turn. */
 struct writer {
@@ -42,15 +42,40 @@ struct readers {
     int64_t looked_us; /* when the file was last looked at for a read, by the steady clock */
 };
 
-/* Copies pages from the write-ahead file into the database; see checkpoint.c. */
+enum checkpoint_work {
+    CHECKPOINT_NONE,
+    CHECKPOINT_IN_TURN,
+    CHECKPOINT_BESIDE /* beside the writers, after a moment in the turn */
+};
+
+struct checkpoint_attempts {
+    int in_vain; /* the last ones, in a row */
+    int64_t not_before_us;
+};
+
+/* Copies pages from the write-ahead file, the log, into the database; see checkpoint.c. */
 struct checkpointer {
     pthread_t thread;
     pthread_cond_t wake;
-    bool started;  /* the thread runs */
-    bool has_turn; /* the writer was handed to it */
-    bool due;
+    bool started; /* the thread runs */
     bool stops;
-    int64_t due_pages; /* the length of the write-ahead file from which a checkpoint is due */
+    bool due;
+    bool finishes;             /* what copying beside the writers has left is due */
+    enum checkpoint_work work; /* it has come with the turn */
+    struct db *copier;         /* a connection that copies beside the writers */
+    int64_t log_pages;         /* as of the last commit */
+    int64_t copied_pages;      /* of these, as of the last checkpoint */
+    int64_t page_ns;           /* to copy one, by the last checkpoint that copied many */
+    struct checkpoint_attempts copying;
+    struct checkpoint_attempts waiting; /* for readers, to begin the log anew */
+    int slowed_last;
+    atomic_int slowed; /* writers pause for so many times what a commit takes; without the lock */
+};
+
+/* The write-ahead file's length; see log_file.c. By whoever has the turn, without the lock. */
+struct log_file {
+    int64_t limit; /* SQLite's journal_size_limit */
+    int64_t bytes; /* its length when last looked at, or 0; others may have changed it since */
 };
 
 struct sqlite {
@@ -66,6 +91,7 @@ struct sqlite {
     struct writer writer;
     struct readers readers;
     struct checkpointer checkpointer;
+    struct log_file log_file;
     ses_stats counts;
 };
 
@@ -99,14 +125,49 @@ SESLITE_PRIVATE int ses__readers_run(struct sqlite *storage, storage_job *job, v
                                      enum job_kind kind, ses_error *error);
 SESLITE_PRIVATE void ses__readers_close(struct sqlite *storage);
 
-/* ---- checkpoint.c */
+/* ---- checkpoint.c, checkpoint_beside.c */
 
+/* What sqlite3_wal_checkpoint_v2 has come to. */
+struct checkpoint_run {
+    int rc;
+    int frames; /* in the log; -1: not known, nothing was done */
+    int copied;
+    bool waits; /* for readers */
+    int64_t us;
+    int64_t waited_us; /* of these */
+};
+
+/* Pages not copied, beyond which it is no work for the writer's turn, however fast the disk. */
+enum { CHECKPOINT_MOST_IN_TURN = 4000 };
+
+/* With the lock held: keeps account of a run. True when it has copied something. */
+SESLITE_PRIVATE bool ses__checkpoint_account(struct sqlite *storage, const struct checkpoint_run *run);
+/* With the lock held: is what is left to be copied little enough for the writer's turn? */
+SESLITE_PRIVATE bool ses__checkpoint_fits_turn(const struct checkpointer *own);
+/* By the checkpointer's thread, without the lock and without the turn. */
+SESLITE_PRIVATE void ses__checkpoint_beside(struct sqlite *storage);
 SESLITE_PRIVATE int ses__checkpoint_setup(struct sqlite *storage, ses_error *error);
 /* With the lock held, after a commit: is one due? */
 SESLITE_PRIVATE void ses__checkpoint_note(struct sqlite *storage);
 /* With the lock held: the turn goes to the checkpointer if it is waiting for it. */
 SESLITE_PRIVATE bool ses__checkpoint_take_turn(struct sqlite *storage);
+/* Before a transaction, by whoever has the turn: a pause when writers are faster than the copying. */
+SESLITE_PRIVATE void ses__checkpoint_slow_down(struct sqlite *storage);
+/* The same, at the end of one. */
+SESLITE_PRIVATE void ses__checkpoint_before_commit(struct sqlite *storage);
 /* Ends the thread. Without the lock. */
 SESLITE_PRIVATE void ses__checkpoint_stop(struct sqlite *storage);
+
+/* ---- log_file.c: by whoever has the turn, without the lock */
+
+enum { LOG_FILE_AS_IT_IS = -1 };
+/* When the log begins anew a file that is too long becomes shorter, however long that takes. */
+SESLITE_PRIVATE void ses__log_file_bound(struct sqlite *storage);
+/* When the log begins anew the file stays as long as it is. */
+SESLITE_PRIVATE void ses__log_file_keep(struct sqlite *storage);
+/* When the log begins anew a file that is too long becomes somewhat shorter. */
+SESLITE_PRIVATE void ses__log_file_cut(struct sqlite *storage);
+/* Inside a write transaction, if the log has so many pages: makes the file longer before that is needed. */
+SESLITE_PRIVATE void ses__log_file_extend(struct sqlite *storage, int64_t from_pages);
 
 #endif

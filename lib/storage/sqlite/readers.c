@@ -75,8 +75,8 @@ static bool must_look(struct readers *readers)
 int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, enum job_kind kind,
                      ses_error *error)
 {
+    const int64_t deadline = ses__clock_steady_us() + storage->config.busy_timeout_us;
     const bool interruptible = kind == JOB_READS;
-    int64_t deadline = ses__clock_steady_us() + storage->config.busy_timeout_us;
     struct db *db = NULL;
 
     (void)pthread_mutex_lock(&storage->lock);

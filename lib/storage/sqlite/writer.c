@@ -253,14 +253,17 @@ static struct pending *take_next(struct sqlite *storage, const struct group *gro
     return next;
 }
 
-static void commit_group(struct db *db, struct group *group)
+static void commit_group(struct sqlite *storage, struct group *group)
 {
+    struct db *db = storage->writer.db;
     ses_error failure;
     /* What is in a file that was deleted or replaced is not stored, and its log may lie beside another file by now. */
     int code = ses__connection_check_file(db, &failure);
 
-    if (code == SES_OK)
+    if (code == SES_OK) {
+        ses__checkpoint_before_commit(storage);
         code = ses__transaction_commit(db, &failure);
+    }
     if (code != SES_OK) {
         ses__transaction_roll_back(db);
         fail_all(group, code, &failure);
@@ -299,7 +302,7 @@ static bool run_group(struct sqlite *storage, struct group *group, struct pendin
     if (begun) {
         commits = group->tentative > 0;
         if (commits)
-            commit_group(db, group);
+            commit_group(storage, group);
         else
             ses__transaction_roll_back(db);
     }
@@ -354,6 +357,7 @@ static void lead(struct sqlite *storage, struct pending *own)
         struct group group = {0};
         bool is_own = first == own;
 
+        ses__checkpoint_slow_down(storage);
         begin_group(&storage->writer, &group, first, is_own);
         if (first->result == SES_BUSY && !is_own) {
             /* To wait for other processes is left to who has a job that needs it. */

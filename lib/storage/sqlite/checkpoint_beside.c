@@ -1,0 +1,172 @@
+/*
+ * Copying beside the writers: what a log has become too long for, after a reader kept it from being copied.
+ *
+ * A passive checkpoint takes no lock that a writer needs, so it runs on a connection of its own while the writing
+ * connection goes on. It copies what the log holds when it begins; meanwhile the log grows, so another follows, over
+ * less, until the rest is small enough for the writing connection to copy in its turn.
+ *
+ * In SQLite before 3.51.3 a file can be damaged when a commit resets the log after a checkpoint of another connection
+ * has read the log's header ("WAL-reset"). Here a second connection holds a read transaction all the while. If it reads
+ * from the log, it has a shared lock on one of the read marks 1 to 4, and whoever resets the log (a commit, in
+ * walRestartLog(), or a RESTART or TRUNCATE checkpoint) needs an exclusive lock on all of them: nobody does, in this
+ * process or another. If all was copied when it began, it reads from the database file only and has a shared lock on
+ * read mark 0 instead, which walCheckpoint() needs exclusively before it copies or counts anything: it does nothing.
+ */
+#include <time.h>
+
+#include "base/clock.h"
+#include "storage/sqlite/engine.h"
+
+/* A step that leaves more than this of what the one before has left: the writers are about as fast. Then they are slowed
+ * down, so that less than half as much is to come while as much is copied: before each commit they pause for so many
+ * times what the last one took. */
+static const int64_t SHRINKS_TO_PERCENT = 75;
+enum { SLOWEST = 64, TRIES_AT_SLOWEST = 3 };
+static const int64_t LONGEST_PAUSE_US = 20000;
+
+struct beside {
+    struct sqlite *storage;
+    struct db *marker; /* keeps the log from being reset */
+    struct db *copier;
+    int64_t copied;
+    int64_t left; /* to be copied, after the last step */
+    int tries_at_slowest;
+};
+
+static int open_and_read(struct sqlite *storage, struct db **db)
+{
+    int64_t version;
+    int code = ses__connection_open(&storage->config, CONNECTION_READER, db, NULL);
+
+    if (code == SES_OK) /* without having read once it does not know of the log */
+        code = ses__connection_read_int(*db, "PRAGMA user_version", &version, NULL);
+    return code;
+}
+
+/* True when all is ready, and the store does not close. */
+static bool beside_begin(struct beside *beside)
+{
+    struct checkpointer *own = &beside->storage->checkpointer;
+    bool ready = open_and_read(beside->storage, &beside->marker) == SES_OK &&
+                 open_and_read(beside->storage, &beside->copier) == SES_OK;
+
+    if (ready) {
+        ses__connection_start_call(beside->marker, 0, false);
+        ses__connection_start_call(beside->copier, 0, true);
+        (void)pthread_mutex_lock(&beside->storage->lock);
+        own->copier = beside->copier;
+        atomic_store(&own->slowed, own->slowed_last / 2); /* if it was needed, it is likely to be again */
+        beside->copied = own->copied_pages;
+        beside->left = own->log_pages - own->copied_pages;
+        ready = !own->stops;
+        (void)pthread_mutex_unlock(&beside->storage->lock);
+    }
+    return ready;
+}
+
+static void beside_end(struct beside *beside)
+{
+    struct checkpointer *own = &beside->storage->checkpointer;
+
+    (void)pthread_mutex_lock(&beside->storage->lock);
+    own->slowed_last = atomic_exchange(&own->slowed, 0);
+    own->copier = NULL;
+    (void)pthread_mutex_unlock(&beside->storage->lock);
+    ses__connection_close(beside->copier);
+    ses__connection_close(beside->marker);
+}
+
+static bool hold_log(struct db *marker)
+{
+    int64_t version;
+
+    return ses__transaction_begin(marker, STATEMENT_BEGIN_READ, NULL) == SES_OK &&
+           ses__connection_read_int(marker, "PRAGMA user_version", &version, NULL) == SES_OK;
+}
+
+/*
+ * SQLite flushes the database file when a checkpoint has copied the whole log. That will be the last step, which writers
+ * wait for: what the steps before have written is flushed here, so that it has little to do. If this fails, the last
+ * step's own flush is told as well, as its file was open at the time.
+ */
+static void flush_database(struct db *db)
+{
+    sqlite3_file *file = NULL;
+
+    if (sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK && file &&
+        file->pMethods)
+        (void)file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+}
+
+static void copy_step(struct beside *beside, struct checkpoint_run *run)
+{
+    int64_t start = ses__clock_steady_us();
+
+    *run = (struct checkpoint_run){.frames = -1, .copied = -1};
+    if (hold_log(beside->marker))
+        run->rc = sqlite3_wal_checkpoint_v2(beside->copier->handle, "main", SQLITE_CHECKPOINT_PASSIVE,
+                                            &run->frames, &run->copied);
+    ses__transaction_roll_back(beside->marker);
+    if (run->frames >= 0 && run->copied != beside->copied)
+        flush_database(beside->copier);
+    beside->copied = run->copied;
+    run->us = ses__clock_steady_us() - start;
+}
+
+/* With the lock held. False when slowing the writers down has not helped. */
+static bool slow_writers(struct beside *beside, int64_t left_before)
+{
+    struct checkpointer *own = &beside->storage->checkpointer;
+    int64_t slowed = atomic_load(&own->slowed);
+    int64_t wanted = (slowed + 1) * beside->left * 2 / (left_before > 0 ? left_before : 1);
+
+    if (slowed == SLOWEST)
+        beside->tries_at_slowest++;
+    atomic_store(&own->slowed, (int)(wanted < SLOWEST ? wanted : SLOWEST));
+    return beside->tries_at_slowest < TRIES_AT_SLOWEST;
+}
+
+/* With the lock held, after a step that has copied something. If not, the rest is for the writer's turn, or, where other
+ * processes have made it too much, for another time. */
+static bool step_follows(struct beside *beside)
+{
+    struct checkpointer *own = &beside->storage->checkpointer;
+    int64_t before = beside->left;
+    bool follows = false;
+
+    beside->left = own->log_pages - own->copied_pages;
+    if (!ses__checkpoint_fits_turn(own))
+        follows = beside->left <= before * SHRINKS_TO_PERCENT / 100 || slow_writers(beside, before);
+    own->finishes = !follows && beside->left <= CHECKPOINT_MOST_IN_TURN;
+    return follows && !own->stops;
+}
+
+void ses__checkpoint_beside(struct sqlite *storage)
+{
+    struct beside beside = {.storage = storage};
+    struct checkpoint_run run = {.frames = -1, .copied = -1};
+    bool ready = beside_begin(&beside);
+    bool on = true;
+
+    while (on) {
+        if (ready)
+            copy_step(&beside, &run);
+        (void)pthread_mutex_lock(&storage->lock);
+        on = ses__checkpoint_account(storage, &run) && step_follows(&beside);
+        (void)pthread_mutex_unlock(&storage->lock);
+    }
+    beside_end(&beside);
+}
+
+void ses__checkpoint_slow_down(struct sqlite *storage)
+{
+    int64_t times = atomic_load_explicit(&storage->checkpointer.slowed, memory_order_relaxed);
+
+    if (UNLIKELY(times > 0)) {
+        int64_t pause = storage->writer.commit_us * times;
+        if (pause > LONGEST_PAUSE_US)
+            pause = LONGEST_PAUSE_US;
+        const struct timespec time = {0, (long)(pause * 1000)};
+        (void)nanosleep(&time, NULL); /* a signal may cut it short: it is only one of many */
+    }
+}

@@ -1,0 +1,91 @@
+/*
+ * The length of the write-ahead file, the log. As a rule it stays what it has become, for to write over what is there
+ * is cheaper than to make the file longer. All of this is done by whoever has the turn, without the lock.
+ */
+#include <stdio.h>
+
+#include "storage/sqlite/engine.h"
+
+/* What is above this is given back when the log begins anew, so much at a time: that takes time in proportion. */
+static const int64_t KEPT_BYTES = INT64_C(16) << 20;
+static const int64_t CUT_BYTES = INT64_C(64) << 20;
+
+/* A log that readers keep from beginning anew gets longer by so many pieces at a time, before it is needed. */
+enum { PIECE_BYTES = 16 * 1024, PIECES = 16, RESERVE_BYTES = 64 * 1024 };
+static const int64_t FRAME_BYTES = 4096 + 24;
+
+static sqlite3_file *log_file(struct db *db)
+{
+    sqlite3_file *file = NULL;
+    int rc = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+
+    return rc == SQLITE_OK && file && file->pMethods ? file : NULL;
+}
+
+static int64_t file_bytes(sqlite3_file *file)
+{
+    sqlite3_int64 bytes = 0;
+    return file && file->pMethods->xFileSize(file, &bytes) == SQLITE_OK ? bytes : 0;
+}
+
+/* `bytes`: of the file after the commit that begins the log anew; LOG_FILE_AS_IT_IS. */
+static void set_limit(struct sqlite *storage, int64_t bytes)
+{
+    char sql[64];
+
+    if (storage->log_file.limit != bytes) {
+        (void)snprintf(sql, sizeof sql, "PRAGMA journal_size_limit = %lld", (long long)bytes);
+        if (ses__connection_execute(storage->writer.db, sql, "bounding the log", NULL) == SES_OK)
+            storage->log_file.limit = bytes; /* else it is tried again with the next checkpoint */
+    }
+}
+
+void ses__log_file_bound(struct sqlite *storage)
+{
+    set_limit(storage, KEPT_BYTES);
+}
+
+void ses__log_file_keep(struct sqlite *storage)
+{
+    set_limit(storage, LOG_FILE_AS_IT_IS);
+}
+
+void ses__log_file_cut(struct sqlite *storage)
+{
+    int64_t bytes = file_bytes(log_file(storage->writer.db));
+    int64_t limit = LOG_FILE_AS_IT_IS;
+
+    if (bytes > KEPT_BYTES)
+        limit = bytes - CUT_BYTES > KEPT_BYTES ? bytes - CUT_BYTES : KEPT_BYTES;
+    set_limit(storage, limit);
+    storage->log_file.bytes = 0;
+}
+
+/* Inside a write transaction nobody else, of whatever process, writes to the log or cuts it off; and what is beyond the
+ * last commit is nothing to SQLite. */
+static void extend(struct log_file *own, sqlite3_file *file)
+{
+    static const char zeros[PIECE_BYTES];
+    int rc = SQLITE_OK;
+
+    for (int i = 0; i < PIECES && rc == SQLITE_OK; i++) {
+        rc = file->pMethods->xWrite(file, zeros, PIECE_BYTES, own->bytes);
+        if (rc == SQLITE_OK) /* else the commit will tell what is wrong */
+            own->bytes += PIECE_BYTES;
+    }
+}
+
+void ses__log_file_extend(struct sqlite *storage, int64_t from_pages)
+{
+    struct log_file *own = &storage->log_file;
+    int64_t pages = storage->writer.db->wal_pages;
+    int64_t needed = pages * FRAME_BYTES + RESERVE_BYTES;
+
+    /* To flush a file that has become longer takes the file system a commit of its own, so that is done seldom. */
+    if (storage->config.synchronous == SES_SYNC_FULL && pages >= from_pages && needed > own->bytes) {
+        sqlite3_file *file = log_file(storage->writer.db);
+        own->bytes = file_bytes(file);
+        if (own->bytes > 0 && needed > own->bytes)
+            extend(own, file);
+    }
+}
