@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #if defined(__APPLE__)
-#include <sys/random.h>
+#include <sys/random.h> /* getentropy, which others have in unistd.h */
 #endif
 
 static int64_t read_clock(clockid_t id)
@@ -38,11 +38,16 @@ void ses__uuid_source_free(struct uuid_source *source)
     (void)pthread_mutex_destroy(&source->lock);
 }
 
+bool ses__random_bytes(void *out, size_t count)
+{
+    return getentropy(out, count) == 0;
+}
+
 static bool take_random(struct uuid_source *source, unsigned char *out, size_t count)
 {
     bool ok = true;
     if (source->random_left < count) {
-        ok = getentropy(source->random, sizeof source->random) == 0;
+        ok = ses__random_bytes(source->random, sizeof source->random);
         source->random_left = ok ? sizeof source->random : 0;
     }
     if (ok) {

@@ -1,4 +1,4 @@
-/* The time, and ids made of it. */
+/* The time, random bytes, and ids made of both. */
 #ifndef SESLITE_BASE_CLOCK_H
 #define SESLITE_BASE_CLOCK_H
 
@@ -10,6 +10,9 @@
 SESLITE_PRIVATE int64_t ses__clock_wall_us(void *context);
 /* Microseconds of a clock that nobody sets, for measuring time spent. */
 SESLITE_PRIVATE int64_t ses__clock_steady_us(void);
+
+/* At most 256 bytes that nobody can guess. False: the system gives none. */
+SESLITE_PRIVATE bool ses__random_bytes(void *out, size_t count);
 
 /*
  * Makes UUIDs of version 7 (RFC 9562, section 6.2, method 1): milliseconds, a counter of 12 bits that makes

@@ -263,7 +263,7 @@ static int store_new(const char *path, const ses_open_options *options, const se
         atomic_init(&fresh->closed, false);
         set_callbacks(fresh, options);
         *store = fresh;
-        if (getentropy(&fresh->seed, sizeof fresh->seed) != 0)
+        if (!ses__random_bytes(&fresh->seed, sizeof fresh->seed))
             code = ses__error_set(error, SES_IO, "the system gives no random bytes");
     }
     return code;

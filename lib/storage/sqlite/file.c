@@ -21,17 +21,29 @@
 #include "base/memory.h"
 
 /* The system's words for an errno, without the static buffer of strerror. */
+static void describe(int number, char *text, size_t size)
+{
+    (void)strncpy(text, "the system refused", size - 1);
+#if defined(__APPLE__)
+    (void)strerror_r(number, text, size); /* there is no strerror_l */
+#else
+    /* In English, whatever language the program has set. */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain) {
+        (void)strncpy(text, strerror_l(number, plain), size - 1);
+        freelocale(plain);
+    }
+#endif
+}
+
 static int cannot_open(const char *path, const char *doing, int number, ses_error *error)
 {
     char text[128] = "";
     int code = number == ENOSPC || number == EDQUOT ? SES_FULL
                : number == EROFS                    ? SES_READONLY
                                                     : SES_CANTOPEN;
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 
-    (void)strncpy(text, plain ? strerror_l(number, plain) : "the system refused", sizeof text - 1);
-    if (plain)
-        freelocale(plain);
+    describe(number, text, sizeof text);
     return ses__error_set(error, code, "%s: %s: %s", path, doing, text);
 }
 

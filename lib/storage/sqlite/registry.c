@@ -1,33 +1,32 @@
 #include "storage/sqlite/registry.h"
 
 #include <stdatomic.h>
-#include <sys/stat.h>
-#include <sys/types.h>
 #include <unistd.h>
+
+#include "storage/sqlite/file.h"
 
 /* Without a lock, which a fork could carry over locked: an entry is free, or being written, or of a process. */
 enum { ENTRIES = 256, OWNER_FREE = 0, OWNER_WRITING = -1 };
 
+/* Only the owner is atomic, since 64 bits are not everywhere: an entry of another process, the only one that is looked
+ * into, was copied by the fork and changes no more. */
 struct registry_entry {
-    atomic_llong owner; /* a process id */
-    atomic_ullong device;
-    atomic_ullong inode;
+    atomic_long owner; /* a process id */
+    struct file_identity file;
 };
 
 static struct registry_entry registry[ENTRIES];
 
 bool ses__registry_is_inherited(const char *path)
 {
-    const long long self = getpid();
-    struct stat status;
+    const long self = getpid();
+    struct file_identity file;
     bool inherited = false;
 
-    if (stat(path, &status) == 0) {
+    if (ses__file_identify(path, &file)) {
         for (size_t i = 0; i < ENTRIES && !inherited; i++) {
-            long long owner = atomic_load(&registry[i].owner);
-            inherited = owner > 0 && owner != self &&
-                        atomic_load(&registry[i].device) == (unsigned long long)status.st_dev &&
-                        atomic_load(&registry[i].inode) == (unsigned long long)status.st_ino;
+            long owner = atomic_load(&registry[i].owner);
+            inherited = owner > 0 && owner != self && ses__file_is_same(registry[i].file, file);
         }
     }
     return inherited;
@@ -35,16 +34,15 @@ bool ses__registry_is_inherited(const char *path)
 
 int ses__registry_add(const char *path)
 {
-    struct stat status;
+    struct file_identity file;
     int added = REGISTRY_NO_ENTRY;
 
-    if (stat(path, &status) == 0) {
+    if (ses__file_identify(path, &file)) {
         for (int i = 0; i < ENTRIES && added == REGISTRY_NO_ENTRY; i++) {
-            long long expected = OWNER_FREE;
+            long expected = OWNER_FREE;
             if (atomic_compare_exchange_strong(&registry[i].owner, &expected, OWNER_WRITING)) {
-                atomic_store(&registry[i].device, (unsigned long long)status.st_dev);
-                atomic_store(&registry[i].inode, (unsigned long long)status.st_ino);
-                atomic_store(&registry[i].owner, (long long)getpid());
+                registry[i].file = file;
+                atomic_store(&registry[i].owner, (long)getpid());
                 added = i;
             }
         }
