@@ -490,6 +490,15 @@ typedef struct ses_append_options {
      */
     const char *expected;
     size_t expected_len;
+    /*
+     * Changes of state beside the event, a JSON object: {"user:n":42}. They are put into its `actions.stateDelta`, which
+     * is made where there is none, and win: a key that both write stands in the stored event once, with the value given
+     * here. Values keep their bytes, keys are spelled as the library spells strings; all other bytes of the event stay.
+     * Of a key that appears twice the last value counts. A retry with the same event and the same changes is
+     * SES_DUPLICATE. NULL: none. MISUSE for a batch, whose events carry their own.
+     */
+    const char *delta;
+    size_t delta_len;
 } ses_append_options;
 
 /* What became of one event. This struct is an output and will not change. */
@@ -792,15 +801,15 @@ SES_API int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *le
 SES_API int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *len, ses_error *error);
 
 /*
- * Appends an event with the view's delta put in as its `actions.stateDelta`, or joined with the one it
- * carries: a key that both write stands there once, with the view's value. Every other member of that
- * delta, and all bytes outside of it, stay. Then the view is clean; after a failure, and after SES_PARTIAL,
- * which stores nothing, it is as before. READONLY for a read-only view. Otherwise as ses_append.
+ * Appends an event with the view's writes beside it, as `delta` of the options: they are put into its
+ * `actions.stateDelta`, and win over what it carries; `delta` of the options wins over both. Then the view is clean;
+ * after a failure, and after SES_PARTIAL, which stores nothing, it is as before. READONLY for a read-only view.
+ * Otherwise as ses_append.
  *
  * After STALE the view's writes are still there, and hide what others wrote meanwhile. What was computed
  * from the older state must be computed anew: ses_refresh, ses_tracked_discard, then read and write again.
  * (SES_APPEND_ANYWAY stores the view's values over the newer ones.) `expected` of the options is checked
- * beside what the view has noted. STALE also when memory was out for a note of ses_tracked_has.
+ * beside what the view has noted. STALE also when there was no memory for a note of ses_tracked_has.
  */
 SES_API int ses_tracked_append(ses_tracked *tracked, const char *event, size_t event_len,
                                const ses_append_options *options, ses_appended *appended, ses_error *error);

@@ -2,7 +2,7 @@
 # Rooms are floors: a folder of lib/ includes only what stands below it. Run from the top of the repository.
 set -eu
 
-# Each room, and what its files may include.
+# Each room, and what its files may include: rooms, and single headers of a room.
 rooms='
 base            base
 json            json base
@@ -10,7 +10,7 @@ model           model json base
 storage         storage model json base
 storage/sqlite  storage/sqlite storage model json base
 session         session storage model json base
-agent           agent model json base
+agent           agent session/append_beside.h model json base
 cjson           cjson json base
 '
 failed=0
@@ -25,7 +25,7 @@ for file in $(find lib -name '*.[ch]'); do
     [ -n "$allowed" ] || complain "$file stands in no room"
     for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$file"); do
         case " $allowed seslite.h seslite_cjson.h statement_ids.h " in
-        *" ${header%/*} "*) ;;
+        *" ${header%/*} "* | *" $header "*) ;;
         *) complain "$file includes $header" ;;
         esac
     done

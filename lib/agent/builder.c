@@ -1,11 +1,12 @@
 /* Building the JSON of an event, as the ADK writes it. */
-#include "agent/agent.h"
+#include "agent/builder.h"
 
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/error.h"
 #include "json/reader.h"
+#include "json/writer.h"
 #include "base/utf8.h"
 
 /* How deep values stand in an event. */
@@ -128,17 +129,6 @@ int ses__check_utf8(const char *text, size_t len, const char *what, struct span 
     return code;
 }
 
-void ses__buffer_word(struct buffer *buffer, const char *word)
-{
-    ses__buffer_add(buffer, word, strlen(word));
-}
-
-void ses__buffer_named(struct buffer *buffer, const char *lead, struct span text)
-{
-    ses__buffer_word(buffer, lead);
-    ses__json_add_string(buffer, text.ptr, text.len);
-}
-
 /* -------------------------------------------------------------------------------------------- fields */
 
 /* The order of the ADK's Event; fields it does not name stand between customMetadata and invocationId. */
@@ -220,9 +210,8 @@ static void add_fields(struct buffer *buffer, const struct built_field *field, u
 {
     for (; field; field = field->next) {
         if (field->rank >= from && field->rank < to)
-            ses__member_add(buffer, start,
-                            (struct member){{field->bytes, field->name_len},
-                                            {field->bytes + field->name_len, field->value_len}});
+            ses__json_add_member(buffer, start, (struct span){field->bytes, field->name_len},
+                                 (struct span){field->bytes + field->name_len, field->value_len});
     }
 }
 
@@ -341,10 +330,10 @@ static void add_content(const ses_builder *builder, struct buffer *json, size_t 
     if (builder->content) {
         add_fields(json, builder->content, RANK_CONTENT, RANK_COUNT, start);
     } else if (builder->parts.len > 0) {
-        ses__buffer_word(json, json->len > start ? "," : "");
-        ses__buffer_word(json, "\"content\":{\"parts\":[");
+        ses__buffer_add_word(json, json->len > start ? "," : "");
+        ses__buffer_add_word(json, "\"content\":{\"parts\":[");
         ses__buffer_add(json, builder->parts.data, builder->parts.len);
-        ses__buffer_word(json, from_user ? "],\"role\":\"user\"}" : "],\"role\":\"model\"}");
+        ses__buffer_add_word(json, from_user ? "],\"role\":\"user\"}" : "],\"role\":\"model\"}");
     }
 }
 
@@ -353,24 +342,24 @@ const char *ses_builder_json(ses_builder *builder, size_t *len)
     struct buffer *json = &builder->json;
 
     ses__buffer_cut(json, 0);
-    ses__buffer_word(json, "{");
+    ses__buffer_add_word(json, "{");
     add_fields(json, builder->fields, 0, RANK_CONTENT, 1);
     add_content(builder, json, 1);
     add_fields(json, builder->fields, RANK_CONTENT, RANK_ACTIONS, 1);
-    ses__buffer_word(json, json->len > 1 ? "," : "");
+    ses__buffer_add_word(json, json->len > 1 ? "," : "");
     if (builder->invocation) {
-        ses__buffer_named(
+        ses__json_add_named(
             json, "\"invocationId\":", (struct span){builder->invocation, strlen(builder->invocation)});
-        ses__buffer_word(json, ",");
+        ses__buffer_add_word(json, ",");
     }
-    ses__buffer_named(json, "\"author\":", (struct span){builder->author, strlen(builder->author)});
+    ses__json_add_named(json, "\"author\":", (struct span){builder->author, strlen(builder->author)});
     if (builder->actions) {
-        ses__buffer_word(json, ",\"actions\":{");
+        ses__buffer_add_word(json, ",\"actions\":{");
         add_fields(json, builder->actions, 0, RANK_COUNT, json->len);
-        ses__buffer_word(json, "}");
+        ses__buffer_add_word(json, "}");
     }
     add_fields(json, builder->fields, RANK_ACTIONS, RANK_COUNT, 1);
-    ses__buffer_word(json, "}");
+    ses__buffer_add_word(json, "}");
     if (len)
         *len = json->failed ? 0 : json->len;
     return json->failed ? NULL : json->data;

@@ -1,173 +1,147 @@
 /* What an event says: read in one pass, borrowed from its text where that can be. */
-#include "agent/object.h"
+#include "agent/content.h"
 
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/error.h"
+#include "json/object.h"
 
-/* ------------------------------------------------------------------------------------- values of fields */
+/* What is being read. */
+struct part {
+    struct json_string text;
+    bool has_text;
+    bool thought;
+    bool has_result; /* of code that was executed */
+};
 
-static int read_flag(struct content_reader *reader, bool *flag, ses_error *error)
-{
-    struct span value;
-    int code = SES_OK;
+struct content_reader {
+    ses_content *content;
+    struct part part;
+    ses_function function;
+};
 
-    if (ses__json_skip(&reader->json, &value))
-        *flag = value.ptr[0] == 't';
-    else
-        code = ses__json_error(&reader->json, error);
-    return code;
-}
-
-static int lone_surrogate(const struct content_reader *reader, struct json_string string, ses_error *error)
-{
-    size_t offset = ses__content_offset(reader, string.raw.ptr - 1);
-    return ses__error_at(error, SES_RANGE, offset,
-                         "at byte %zu: a text holds a lone surrogate, which UTF-8 cannot express", offset);
-}
-
-/* A string: as it stands when it holds no escapes, else decoded into the arena. */
-static int content_read_text(struct content_reader *reader, struct span *text, ses_error *error)
-{
-    struct json_string string;
-    int code = SES_OK;
-
-    if (!ses__json_read_string(&reader->json, &string)) {
-        code = ses__json_error(&reader->json, error);
-    } else if (!string.escaped) {
-        *text = string.raw;
-    } else {
-        char *plain = ses__arena_new(&reader->content->arena, string.raw.len);
-        if (!plain)
-            code = ses__error_nomem(error);
-        else if (!ses__json_unescape(string, plain, &text->len))
-            code = lone_surrogate(reader, string, error);
-        text->ptr = plain;
-    }
-    return code;
-}
-
-static int read_ses_text(struct content_reader *reader, ses_text *text, ses_error *error)
+static int read_ses_text(struct content_reader *reader, const struct json_found *found, ses_text *text,
+                         ses_error *error)
 {
     struct span span = {NULL, 0};
-    int code = content_read_text(reader, &span, error);
+    int code = ses__json_take_text(found, &reader->content->arena, &span, error);
     *text = (ses_text){span.ptr, span.len};
     return code;
 }
 
 /* ---------------------------------------------------------------------------------------- functions */
 
-static int read_function_id(struct content_reader *reader, ses_error *error)
+static int read_function_id(void *context, const struct json_found *found, ses_error *error)
 {
-    return read_ses_text(reader, &reader->function.id, error);
+    struct content_reader *reader = context;
+    return read_ses_text(reader, found, &reader->function.id, error);
 }
 
-static int read_function_name(struct content_reader *reader, ses_error *error)
+static int read_function_name(void *context, const struct json_found *found, ses_error *error)
 {
-    return read_ses_text(reader, &reader->function.name, error);
+    struct content_reader *reader = context;
+    return read_ses_text(reader, found, &reader->function.name, error);
 }
 
-static int read_function_json(struct content_reader *reader, ses_error *error)
+static int read_function_json(void *context, const struct json_found *found, ses_error *error)
 {
-    struct span value;
-    int code = SES_OK;
+    struct content_reader *reader = context;
+    struct span value = {NULL, 0};
+    int code = ses__json_take_value(found, &value, error);
 
-    if (ses__json_skip(&reader->json, &value))
-        reader->function.json = (ses_text){value.ptr, value.len};
-    else
-        code = ses__json_error(&reader->json, error);
+    reader->function.json = (ses_text){value.ptr, value.len};
     return code;
 }
 
-static int read_function(struct content_reader *reader, const struct known_object *object,
-                         struct function_list *list, ses_error *error)
+static int read_function(struct content_reader *reader, const struct json_found *found,
+                         const struct json_object *object, struct function_list *list, ses_error *error)
 {
     void *items = list->items;
-    int code;
 
     reader->function = (ses_function){{NULL, 0}, {NULL, 0}, {NULL, 0}};
-    code = ses__content_read_object(reader, object, error);
-    if (code == SES_OK && !ses__memory_grow(&reader->content->allocator, &items, &list->capacity,
-                                            list->count + 1, sizeof *list->items))
-        code = ses__error_nomem(error);
+    int code = ses__json_read_object(found->reader, object, reader, error);
+    if (code != SES_OK)
+        return code;
+    bool ok = ses__memory_grow(&reader->content->allocator, &items, &list->capacity, list->count + 1,
+                               sizeof *list->items);
     list->items = items;
-    if (code == SES_OK)
-        list->items[list->count++] = reader->function;
-    return code;
+    if (!ok)
+        return ses__error_nomem(error);
+    list->items[list->count++] = reader->function;
+    return SES_OK;
 }
 
-static const struct known_object call_object = {
+static const struct json_object call_fields = {
+    "the event",
     "functionCall.",
-    {{"id", NULL, JSON_STRING, read_function_id},
-     {"name", NULL, JSON_STRING, read_function_name},
-     {"args", NULL, JSON_OBJECT, read_function_json}},
+    {{"id", NULL, JSON_MAY_BE(JSON_STRING), read_function_id, NULL},
+     {"name", NULL, JSON_MAY_BE(JSON_STRING), read_function_name, NULL},
+     {"args", NULL, JSON_MAY_BE(JSON_OBJECT), read_function_json, NULL}},
 };
 
-static const struct known_object response_object = {
+static const struct json_object response_fields = {
+    "the event",
     "functionResponse.",
-    {{"id", NULL, JSON_STRING, read_function_id},
-     {"name", NULL, JSON_STRING, read_function_name},
-     {"response", NULL, JSON_OBJECT, read_function_json}},
+    {{"id", NULL, JSON_MAY_BE(JSON_STRING), read_function_id, NULL},
+     {"name", NULL, JSON_MAY_BE(JSON_STRING), read_function_name, NULL},
+     {"response", NULL, JSON_MAY_BE(JSON_OBJECT), read_function_json, NULL}},
 };
 
 /* -------------------------------------------------------------------------------------------- parts */
 
-static int read_part_text(struct content_reader *reader, ses_error *error)
+static int read_part_text(void *context, const struct json_found *found, ses_error *error)
 {
+    struct content_reader *reader = context;
+
     reader->part.has_text = true;
-    return ses__json_read_string(&reader->json, &reader->part.text) ? SES_OK
-                                                                    : ses__json_error(&reader->json, error);
+    return ses__json_read_string(found->reader, &reader->part.text) ? SES_OK
+                                                                    : ses__json_error(found->reader, error);
 }
 
-static int read_part_thought(struct content_reader *reader, ses_error *error)
+static int read_part_thought(void *context, const struct json_found *found, ses_error *error)
 {
-    return read_flag(reader, &reader->part.thought, error);
+    struct content_reader *reader = context;
+    return ses__json_take_bool(found, &reader->part.thought, error);
 }
 
-static int read_part_call(struct content_reader *reader, ses_error *error)
+static int read_part_call(void *context, const struct json_found *found, ses_error *error)
 {
-    return read_function(reader, &call_object, &reader->content->calls, error);
+    struct content_reader *reader = context;
+    return read_function(reader, found, &call_fields, &reader->content->calls, error);
 }
 
-static int read_part_response(struct content_reader *reader, ses_error *error)
+static int read_part_response(void *context, const struct json_found *found, ses_error *error)
 {
-    return read_function(reader, &response_object, &reader->content->responses, error);
+    struct content_reader *reader = context;
+    return read_function(reader, found, &response_fields, &reader->content->responses, error);
 }
 
-static int read_part_result(struct content_reader *reader, ses_error *error)
+static int read_part_result(void *context, const struct json_found *found, ses_error *error)
 {
+    struct content_reader *reader = context;
+    struct span value;
+
     reader->part.has_result = true;
-    return ses__content_skip(reader, error);
+    return ses__json_take_value(found, &value, error);
 }
 
-static const struct known_object part_object = {
+static const struct json_object part_fields = {
+    "the event",
     "content.parts[].",
-    {{"text", NULL, JSON_STRING, read_part_text},
-     {"thought", NULL, JSON_BOOL, read_part_thought},
-     {"functionCall", "function_call", JSON_OBJECT, read_part_call},
-     {"functionResponse", "function_response", JSON_OBJECT, read_part_response},
-     {"codeExecutionResult", "code_execution_result", JSON_OBJECT, read_part_result}},
+    {{"text", NULL, JSON_MAY_BE(JSON_STRING), read_part_text, NULL},
+     {"thought", NULL, JSON_MAY_BE(JSON_BOOL), read_part_thought, NULL},
+     {"functionCall", "function_call", JSON_MAY_BE(JSON_OBJECT), read_part_call, NULL},
+     {"functionResponse", "function_response", JSON_MAY_BE(JSON_OBJECT), read_part_response, NULL},
+     {"codeExecutionResult", "code_execution_result", JSON_MAY_BE(JSON_OBJECT), read_part_result, NULL}},
 };
 
-static int content_add_text(struct content_reader *reader, struct json_string text, ses_error *error)
+static int content_add_text(ses_content *content, const struct json_reader *json, struct json_string text,
+                            ses_error *error)
 {
-    struct buffer *all = &reader->content->text;
-    int code = SES_OK;
-
-    if (!ses__buffer_reserve(all, text.raw.len)) {
-        code = ses__error_nomem(error);
-    } else if (!text.escaped) {
-        ses__buffer_add(all, text.raw.ptr, text.raw.len);
-    } else {
-        size_t len = 0;
-        if (ses__json_unescape(text, all->data + all->len, &len))
-            all->len += len;
-        else
-            code = lone_surrogate(reader, text, error);
-        all->data[all->len] = '\0';
-    }
-    return code;
+    if (!ses__json_add_text(&content->text, text))
+        return ses__json_lone_surrogate(json, text, error);
+    return content->text.failed ? ses__error_nomem(error) : SES_OK;
 }
 
 static int content_add_part(ses_content *content, ses_text part, ses_error *error)
@@ -183,115 +157,107 @@ static int content_add_part(ses_content *content, ses_text part, ses_error *erro
     return ok ? SES_OK : ses__error_nomem(error);
 }
 
-static int read_part(struct content_reader *reader, ses_error *error)
+/* The element that comes next, an object. */
+static int read_part(struct content_reader *reader, struct json_reader *json, ses_error *error)
 {
     ses_content *content = reader->content;
-    enum json_type type = ses__json_peek(&reader->json);
-    const char *from = reader->json.at;
-    int code;
+    const struct json_found element = {json,        ses__json_peek(json), (size_t)(json->at - json->text),
+                                       "the event", "content.",           "parts[]"};
+    const char *from = json->at;
+    int code = SES_OK;
 
     reader->part = (struct part){.has_text = false};
-    if (type == JSON_OBJECT)
-        code = ses__content_read_object(reader, &part_object, error);
-    else if (type == JSON_NONE)
-        code = ses__content_skip(reader, error);
+    if (element.type == JSON_NONE)
+        (void)ses__json_skip(json, NULL); /* tells what is wrong */
+    else if (element.type != JSON_OBJECT)
+        return ses__json_must_be(&element, ses__json_type_name(JSON_OBJECT), error);
     else
-        code = ses__content_wrong_type(reader, "content.", "parts[]", JSON_OBJECT, error);
-    if (code == SES_OK)
-        code = content_add_part(content, (ses_text){from, (size_t)(reader->json.at - from)}, error);
+        code = ses__json_read_object(json, &part_fields, reader, error);
+    if (json->wrong || code != SES_OK)
+        return json->wrong ? ses__json_error(json, error) : code;
+    code = content_add_part(content, (ses_text){from, (size_t)(json->at - from)}, error);
     if (code == SES_OK && reader->part.has_text && !reader->part.thought) {
         content->has_text = true;
-        code = content_add_text(reader, reader->part.text, error);
+        code = content_add_text(content, json, reader->part.text, error);
     }
     content->ends_with_result = reader->part.has_result;
     return code;
 }
 
-static int read_parts(struct content_reader *reader, ses_error *error)
+static int read_parts(void *context, const struct json_found *found, ses_error *error)
 {
-    int code = ses__json_enter(&reader->json) ? SES_OK : ses__json_error(&reader->json, error);
+    struct json_reader *json = found->reader;
+    int code = ses__json_enter(json) ? SES_OK : ses__json_error(json, error);
 
-    while (code == SES_OK && ses__json_element(&reader->json))
-        code = read_part(reader, error);
-    if (code == SES_OK && reader->json.wrong)
-        code = ses__json_error(&reader->json, error);
-    return code;
+    while (code == SES_OK && ses__json_element(json))
+        code = read_part(context, json, error);
+    return code == SES_OK && json->wrong ? ses__json_error(json, error) : code;
 }
 
 /* -------------------------------------------------------------------------------------------- events */
 
-static const struct known_object content_object = {"content.", {{"parts", NULL, JSON_ARRAY, read_parts}}};
+static const struct json_object content_fields = {
+    "the event", "content.", {{"parts", NULL, JSON_MAY_BE(JSON_ARRAY), read_parts, NULL}}};
 
-static int read_content(struct content_reader *reader, ses_error *error)
+static int read_content(void *context, const struct json_found *found, ses_error *error)
 {
-    const char *from = reader->json.at;
-    int code = ses__content_read_object(reader, &content_object, error);
-    reader->content->json = (ses_text){from, (size_t)(reader->json.at - from)};
+    struct content_reader *reader = context;
+    const char *from = found->reader->at;
+    int code = ses__json_read_object(found->reader, &content_fields, reader, error);
+
+    reader->content->json = (ses_text){from, (size_t)(found->reader->at - from)};
     return code;
 }
 
-static int read_skips_summarization(struct content_reader *reader, ses_error *error)
+static int read_skips_summarization(void *context, const struct json_found *found, ses_error *error)
 {
-    return read_flag(reader, &reader->content->skips_summarization, error);
+    struct content_reader *reader = context;
+    return ses__json_take_bool(found, &reader->content->skips_summarization, error);
 }
 
-static const struct known_object actions_object = {
-    "actions.", {{"skipSummarization", "skip_summarization", JSON_BOOL, read_skips_summarization}}};
+static const struct json_object content_actions_fields = {
+    "the event",
+    "actions.",
+    {{"skipSummarization", "skip_summarization", JSON_MAY_BE(JSON_BOOL), read_skips_summarization, NULL}}};
 
-static int content_read_actions(struct content_reader *reader, ses_error *error)
+static int content_read_actions(void *context, const struct json_found *found, ses_error *error)
 {
-    return ses__content_read_object(reader, &actions_object, error);
+    return ses__json_read_object(found->reader, &content_actions_fields, context, error);
 }
 
-static int read_author(struct content_reader *reader, ses_error *error)
+static int content_read_author(void *context, const struct json_found *found, ses_error *error)
 {
-    return content_read_text(reader, &reader->content->author, error);
+    struct content_reader *reader = context;
+    return ses__json_take_text(found, &reader->content->arena, &reader->content->author, error);
 }
 
-static int content_read_partial(struct content_reader *reader, ses_error *error)
+static int content_read_partial(void *context, const struct json_found *found, ses_error *error)
 {
-    return read_flag(reader, &reader->content->partial, error);
+    struct content_reader *reader = context;
+    return ses__json_take_bool(found, &reader->content->partial, error);
 }
 
-static int read_long_running(struct content_reader *reader, ses_error *error)
+static int read_long_running(void *context, const struct json_found *found, ses_error *error)
 {
-    int code = ses__json_enter(&reader->json) ? SES_OK : ses__json_error(&reader->json, error);
+    struct content_reader *reader = context;
+    struct json_reader *json = found->reader;
 
-    while (code == SES_OK && ses__json_element(&reader->json)) {
+    if (!ses__json_enter(json))
+        return ses__json_error(json, error);
+    while (ses__json_element(json) && ses__json_skip(json, NULL))
         reader->content->runs_long = true;
-        code = ses__content_skip(reader, error);
-    }
-    if (code == SES_OK && reader->json.wrong)
-        code = ses__json_error(&reader->json, error);
-    return code;
+    return json->wrong ? ses__json_error(json, error) : SES_OK;
 }
 
-static const struct known_object event_object = {
+static const struct json_object content_event_fields = {
+    "the event",
     "",
-    {{"content", NULL, JSON_OBJECT, read_content},
-     {"author", NULL, JSON_STRING, read_author},
-     {"partial", NULL, JSON_BOOL, content_read_partial},
-     {"actions", NULL, JSON_OBJECT, content_read_actions},
-     {"longRunningToolIds", "long_running_tool_ids", JSON_ARRAY, read_long_running}},
+    {{"content", NULL, JSON_MAY_BE(JSON_OBJECT), read_content, NULL},
+     {"author", NULL, JSON_MAY_BE(JSON_STRING), content_read_author, NULL},
+     {"partial", NULL, JSON_MAY_BE(JSON_BOOL), content_read_partial, NULL},
+     {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), content_read_actions, NULL},
+     {"longRunningToolIds", "long_running_tool_ids", JSON_MAY_BE(JSON_ARRAY), read_long_running, NULL}},
 };
-
-static int content_read_event(ses_content *content, struct span event, ses_error *error)
-{
-    struct content_reader reader = {.content = content};
-    int code;
-
-    ses__json_start(&reader.json, event.ptr, event.len);
-    if (ses__json_peek(&reader.json) == JSON_OBJECT) {
-        code = ses__content_read_object(&reader, &event_object, error);
-        if (code == SES_OK && !ses__json_finish(&reader.json))
-            code = ses__json_error(&reader.json, error);
-    } else {
-        code = ses__json_check(event.ptr, event.len, error);
-        if (code == SES_OK)
-            code = ses__error_at(error, SES_INVALID, 0, "an event must be a JSON object");
-    }
-    return code;
-}
 
 /* ----------------------------------------------------------------------------------------- the calls */
 
@@ -317,7 +283,8 @@ int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_
         fresh->allocator = *ses_store_allocator(store); /* a content may outlive its store */
         ses__arena_init(&fresh->arena, &fresh->allocator);
         ses__buffer_init(&fresh->text, &fresh->allocator);
-        code = content_read_event(fresh, text, error);
+        struct content_reader reader = {.content = fresh};
+        code = ses__json_read_whole(text, &content_event_fields, &reader, error);
     }
     if (code == SES_OK)
         *content = fresh;

@@ -1,11 +1,12 @@
 /* The output key: an agent's final text, kept in the state. */
-#include "agent/agent.h"
+#include "agent/content.h"
+#include "agent/tracked.h"
 
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/error.h"
-#include "json/reader.h"
+#include "json/writer.h"
 
 /* What is to be saved: the key, and the text as a JSON string; empty when there is nothing. */
 struct output {
@@ -77,7 +78,8 @@ int ses_output_delta(ses_store *store, const char *event, size_t event_len, cons
             struct buffer object;
             ses__buffer_init_text(&object, ses_store_allocator(store));
             ses__buffer_add(&object, "{", 1);
-            ses__member_add(&object, object.len, output_member(&output));
+            ses__json_add_member(&object, object.len, output.key,
+                                 (struct span){output.text.data, output.text.len});
             ses__buffer_add(&object, "}", 1);
             *delta = ses__buffer_take(&object, len);
             ses__buffer_free(&object);
@@ -101,13 +103,13 @@ int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len,
     if (result == SES_OK && key)
         result = check_output_key(agent, key, &output, error);
     if (result == SES_OK && !key) {
-        result = ses__tracked_append(tracked, text, NULL, options, appended, error);
+        result = ses__tracked_append(tracked, text.ptr, text.len, NULL, options, appended, error);
     } else if (result == SES_OK) {
         result = read_output(ses_session_store(tracked->session), text, agent, &output, error);
         if (result == SES_OK) {
             const struct member last = output_member(&output);
-            result =
-                ses__tracked_append(tracked, text, output.saves ? &last : NULL, options, appended, error);
+            result = ses__tracked_append(tracked, text.ptr, text.len, output.saves ? &last : NULL, options,
+                                         appended, error);
         }
         ses__buffer_free(&output.text);
     }

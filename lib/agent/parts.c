@@ -1,11 +1,12 @@
 /* The parts of an event's content, as they are added to a builder. */
-#include "agent/agent.h"
+#include "agent/builder.h"
 
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/error.h"
 #include "json/reader.h"
+#include "json/writer.h"
 
 /* How deep they stand in an event, and how deep the JSON of a function. */
 enum { PART_DEPTH = 3, FUNCTION_JSON_DEPTH = 5 };
@@ -18,7 +19,7 @@ static int start_part(ses_builder *builder, size_t *before, ses_error *error)
     if (builder->content)
         code = ses__error_set(error, SES_MISUSE, "the builder was given a whole content; it takes no parts");
     else
-        ses__buffer_word(&builder->parts, *before > 0 ? "," : "");
+        ses__buffer_add_word(&builder->parts, *before > 0 ? "," : "");
     return code;
 }
 
@@ -48,9 +49,9 @@ static int builder_add_text(ses_builder *builder, const char *text, size_t len, 
     if (code == SES_OK)
         code = start_part(builder, &before, error);
     if (code == SES_OK) {
-        ses__buffer_word(&builder->parts, "{\"text\":");
+        ses__buffer_add_word(&builder->parts, "{\"text\":");
         ses__json_add_string(&builder->parts, plain.ptr, plain.len);
-        ses__buffer_word(&builder->parts, thought ? ",\"thought\":true}" : "}");
+        ses__buffer_add_word(&builder->parts, thought ? ",\"thought\":true}" : "}");
         code = end_part(builder, before, false, error);
     }
     return code;
@@ -89,21 +90,21 @@ static int check_function(ses_text id, ses_text name, const char *json, size_t l
 /* The ADK writes a call's arguments in front of its name, and a response behind. */
 static void add_function(struct buffer *parts, const struct function_part *function, bool is_response)
 {
-    ses__buffer_word(parts, is_response ? "{\"functionResponse\":{" : "{\"functionCall\":{");
+    ses__buffer_add_word(parts, is_response ? "{\"functionResponse\":{" : "{\"functionCall\":{");
     if (function->id.ptr) {
-        ses__buffer_named(parts, "\"id\":", function->id);
-        ses__buffer_word(parts, ",");
+        ses__json_add_named(parts, "\"id\":", function->id);
+        ses__buffer_add_word(parts, ",");
     }
     if (is_response) {
-        ses__buffer_named(parts, "\"name\":", function->name);
-        ses__buffer_word(parts, ",\"response\":");
+        ses__json_add_named(parts, "\"name\":", function->name);
+        ses__buffer_add_word(parts, ",\"response\":");
         ses__buffer_add(parts, function->json.ptr, function->json.len);
     } else {
-        ses__buffer_word(parts, "\"args\":");
+        ses__buffer_add_word(parts, "\"args\":");
         ses__buffer_add(parts, function->json.ptr, function->json.len);
-        ses__buffer_named(parts, ",\"name\":", function->name);
+        ses__json_add_named(parts, ",\"name\":", function->name);
     }
-    ses__buffer_word(parts, "}}");
+    ses__buffer_add_word(parts, "}}");
 }
 
 static int put_function(ses_builder *builder, const struct function_part *function, bool is_response,

@@ -1,5 +1,5 @@
 /* Instruction templates: text in which {name} stands for a value of the state. */
-#include "agent/agent.h"
+#include "agent/tracked.h"
 
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "json/reader.h"
 #include "base/utf8.h"
+#include "model/typed.h"
 
 /* The value of a key, or SES_ABSENT. */
 typedef int value_source(const void *state, const char *name, struct span *value, ses_error *error);
@@ -99,40 +100,17 @@ static struct placeholder read_placeholder(struct span inside)
 
 /* ------------------------------------------------------------------------------------------- values */
 
-/* The text of a JSON string, unescaped straight into the output. */
-static int add_string(struct renderer *renderer, const char *name, struct span value, ses_error *error)
-{
-    const struct json_string string = {{value.ptr + 1, value.len - 2},
-                                       memchr(value.ptr, '\\', value.len) != NULL};
-    struct buffer *out = &renderer->out;
-    int code = SES_OK;
-
-    if (!string.escaped) {
-        ses__buffer_add(out, string.raw.ptr, string.raw.len);
-    } else if (ses__buffer_reserve(out, string.raw.len)) {
-        size_t len = 0;
-        if (ses__json_unescape(string, out->data + out->len, &len))
-            out->len += len;
-        else
-            code = ses__error_set(
-                error, SES_RANGE,
-                "the value of \"%.200s\" holds a lone surrogate, which UTF-8 cannot express", name);
-    }
-    return code;
-}
-
 static int add_value(struct renderer *renderer, const char *name, struct span value, ses_error *error)
 {
     struct span trimmed =
         ses__json_trim(value); /* one that was written by hand can have white space around it */
     enum json_type type = ses__json_type_of(trimmed);
-    int code = SES_OK;
 
     if (type == JSON_STRING)
-        code = add_string(renderer, name, trimmed, error);
-    else if (type != JSON_NULL)
+        return ses__typed_add_text(trimmed, name, &renderer->out, error);
+    if (type != JSON_NULL)
         ses__buffer_add(&renderer->out, trimmed.ptr, trimmed.len);
-    return code;
+    return SES_OK;
 }
 
 /* Copies what stands in front of `from`, and goes on at `to`: something else is put in between. */

@@ -1,5 +1,5 @@
 /* A view of the state with writes of its own: its life, and writing. */
-#include "agent/agent.h"
+#include "agent/tracked.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 #include "json/double.h"
 #include "base/error.h"
 #include "json/reader.h"
+#include "json/writer.h"
 #include "base/utf8.h"
 
 /* How deep a value stands in its event: in the event, its actions and their stateDelta. */

@@ -1,11 +1,11 @@
 /* A view of the state with writes of its own: reading. */
-#include "agent/agent.h"
+#include "agent/tracked.h"
 
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/error.h"
-#include "json/reader.h"
+#include "json/writer.h"
 #include "model/typed.h"
 
 /* ------------------------------------------------------------------------------------------ one value */
@@ -210,14 +210,6 @@ int ses_tracked_each(const ses_tracked *tracked, ses_state_visitor *visit, void 
     return result;
 }
 
-void ses__member_add(struct buffer *buffer, size_t start, struct member member)
-{
-    ses__buffer_add(buffer, ",", buffer->len > start ? 1 : 0);
-    ses__json_add_string(buffer, member.name.ptr, member.name.len);
-    ses__buffer_add(buffer, ":", 1);
-    ses__buffer_add(buffer, member.value.ptr, member.value.len);
-}
-
 /* Hands over the object whose members were added. */
 static int take_object(struct buffer *object, char **json, size_t *len, ses_error *error)
 {
@@ -254,7 +246,7 @@ int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_e
         size_t start = object.len;
         int more;
         while ((more = walk_next(&walk, &member, error)) > 0)
-            ses__member_add(&object, start, member);
+            ses__json_add_member(&object, start, member.name, member.value);
         if (more == SES_OK)
             code = take_object(&object, json, len, error);
         else
@@ -264,27 +256,16 @@ int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_e
     return code;
 }
 
-void ses__tracked_add_delta(const ses_tracked *tracked, const struct member *last, struct buffer *buffer)
-{
-    size_t start = buffer->len;
-
-    for (size_t i = 0; i < tracked->writes.count; i++) {
-        const struct member member = {ses__entry_name(tracked->writes.items[i]),
-                                      ses__entry_value(tracked->writes.items[i])};
-        if (!last || ses__state_key_order(member.name, last->name) != 0)
-            ses__member_add(buffer, start, member);
-    }
-    if (last)
-        ses__member_add(buffer, start, *last);
-}
-
 int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *len, ses_error *error)
 {
     struct buffer object;
     int code = start_object(tracked, json, &object, error);
 
     if (code == SES_OK) {
-        ses__tracked_add_delta(tracked, NULL, &object);
+        size_t start = object.len;
+        for (size_t i = 0; i < tracked->writes.count; i++)
+            ses__json_add_member(&object, start, ses__entry_name(tracked->writes.items[i]),
+                                 ses__entry_value(tracked->writes.items[i]));
         code = take_object(&object, json, len, error);
     }
     return code;

@@ -225,6 +225,11 @@ void ses__buffer_add(struct buffer *buffer, const char *text, size_t len)
     }
 }
 
+void ses__buffer_add_word(struct buffer *buffer, const char *word)
+{
+    ses__buffer_add(buffer, word, strlen(word));
+}
+
 void ses__buffer_cut(struct buffer *buffer, size_t len)
 {
     buffer->len = len;

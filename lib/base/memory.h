@@ -58,6 +58,8 @@ SESLITE_PRIVATE void ses__buffer_init(struct buffer *buffer, const ses_allocator
 /* Room for `more` bytes behind what is there; false when memory is out. */
 SESLITE_PRIVATE bool ses__buffer_reserve(struct buffer *buffer, size_t more);
 SESLITE_PRIVATE void ses__buffer_add(struct buffer *buffer, const char *text, size_t len);
+/* The same with a C string. */
+SESLITE_PRIVATE void ses__buffer_add_word(struct buffer *buffer, const char *word);
 /* Takes away what was added since it was `len` bytes long, a failure included. */
 SESLITE_PRIVATE void ses__buffer_cut(struct buffer *buffer, size_t len);
 SESLITE_PRIVATE void ses__buffer_free(struct buffer *buffer);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "json/writer.h"
 #include "base/utf8.h"
 
 static bool refuse(struct json_reader *reader, const char *at, const char *wrong)
@@ -84,6 +83,21 @@ struct span ses__json_trim(struct span value)
 enum json_type ses__json_type_of(struct span value)
 {
     return value.len ? type_of_byte(value.ptr[0]) : JSON_NONE;
+}
+
+struct json_string ses__json_string_of(struct span value)
+{
+    return (struct json_string){{value.ptr + 1, value.len - 2}, memchr(value.ptr, '\\', value.len) != NULL};
+}
+
+const char *ses__json_type_name(enum json_type type)
+{
+    static const char *const names[] = {
+        [JSON_NONE] = "not JSON",    [JSON_NULL] = "null",       [JSON_BOOL] = "true or false",
+        [JSON_NUMBER] = "a number",  [JSON_STRING] = "a string", [JSON_ARRAY] = "an array",
+        [JSON_OBJECT] = "an object",
+    };
+    return names[type];
 }
 
 /* -------------------------------------------------------------------------------------------- strings */
@@ -234,12 +248,35 @@ bool ses__json_string_is(struct json_string string, const char *text)
     return is;
 }
 
-void ses__json_add_string(struct buffer *buffer, const char *text, size_t len)
+bool ses__json_add_text(struct buffer *buffer, struct json_string string)
 {
-    if (ses__buffer_reserve(buffer, ses__json_write_string(NULL, text, len))) {
-        buffer->len += ses__json_write_string(buffer->data + buffer->len, text, len);
-        buffer->data[buffer->len] = '\0';
+    size_t len = 0;
+
+    if (!string.escaped) {
+        ses__buffer_add(buffer, string.raw.ptr, string.raw.len);
+        return true;
     }
+    if (!ses__buffer_reserve(buffer, string.raw.len))
+        return true; /* it has failed, and says so */
+    bool ok = ses__json_unescape(string, buffer->data + buffer->len, &len);
+    buffer->len += ok ? len : 0;
+    buffer->data[buffer->len] = '\0';
+    return ok;
+}
+
+int ses__json_decode(struct json_string string, struct arena *arena, struct span *text)
+{
+    *text = string.raw;
+    if (!string.escaped)
+        return SES_OK;
+    char *plain = ses__arena_new(arena, string.raw.len + 1);
+    if (!plain)
+        return SES_NOMEM;
+    text->ptr = plain;
+    if (!ses__json_unescape(string, plain, &text->len))
+        return SES_RANGE;
+    plain[text->len] = '\0';
+    return SES_OK;
 }
 
 /* --------------------------------------------------------------------------------------------- values */
@@ -490,4 +527,13 @@ int ses__json_check_within(const char *text, size_t len, unsigned depth, struct 
 int ses__json_check(const char *text, size_t len, ses_error *error)
 {
     return ses__json_check_within(text, len, 0, NULL, error);
+}
+
+int ses__json_start_object(struct json_reader *reader, struct span text, const char *what, ses_error *error)
+{
+    ses__json_start(reader, text.ptr, text.len);
+    if (ses__json_peek(reader) == JSON_OBJECT)
+        return SES_OK;
+    int code = ses__json_check(text.ptr, text.len, error);
+    return code == SES_OK ? ses__error_at(error, SES_INVALID, 0, "%s must be a JSON object", what) : code;
 }

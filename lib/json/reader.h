@@ -34,6 +34,10 @@ SESLITE_PRIVATE enum json_type ses__json_peek(struct json_reader *reader);
 /* A value that was accepted before, without the white space around it; and its type. */
 SESLITE_PRIVATE struct span ses__json_trim(struct span value);
 SESLITE_PRIVATE enum json_type ses__json_type_of(struct span value);
+/* The string that such a value is. */
+SESLITE_PRIVATE struct json_string ses__json_string_of(struct span value);
+/* For messages: "a string". */
+SESLITE_PRIVATE const char *ses__json_type_name(enum json_type type);
 
 /* Each of these moves on and returns true, or returns false with `wrong` set. */
 SESLITE_PRIVATE bool ses__json_skip(struct json_reader *reader,
@@ -53,16 +57,22 @@ SESLITE_PRIVATE int ses__json_check(const char *text, size_t len, ses_error *err
 /* The same for a value that will stand `depth` levels deep in another; `value` is it without the space around. */
 SESLITE_PRIVATE int ses__json_check_within(const char *text, size_t len, unsigned depth, struct span *value,
                                            ses_error *error);
+/* Begins to read a text that must be an object: JSON, or INVALID, when it is something else; `what` names it. */
+SESLITE_PRIVATE int ses__json_start_object(struct json_reader *reader, struct span text, const char *what,
+                                           ses_error *error);
 /* Turns `wrong` into an error. */
 SESLITE_PRIVATE int ses__json_error(const struct json_reader *reader, ses_error *error);
 
 /*
- * Unescapes into `out`, which has room for raw.len bytes. Returns false when the string holds a lone
- * surrogate, which UTF-8 cannot express.
+ * A string as plain text. Where it holds a lone surrogate, which UTF-8 cannot express, these say so: the first two
+ * return false, the third RANGE (or NOMEM), without a message.
  */
+/* Into `out`, which has room for raw.len bytes. */
 SESLITE_PRIVATE bool ses__json_unescape(struct json_string string, char *out, size_t *len);
+/* To the end of the buffer. */
+SESLITE_PRIVATE bool ses__json_add_text(struct buffer *buffer, struct json_string string);
+/* As it stands when nothing is escaped, else with a NUL after it in the arena. */
+SESLITE_PRIVATE int ses__json_decode(struct json_string string, struct arena *arena, struct span *text);
 SESLITE_PRIVATE bool ses__json_string_is(struct json_string string, const char *text);
-/* Adds the text as a JSON string, in quotes. The text must be valid UTF-8. */
-SESLITE_PRIVATE void ses__json_add_string(struct buffer *buffer, const char *text, size_t len);
 
 #endif

@@ -48,3 +48,25 @@ size_t ses__json_write_string(char *to, const char *text, size_t len)
     at = write_piece(to, at, run, (size_t)(end - run));
     return write_piece(to, at, "\"", 1);
 }
+
+void ses__json_add_string(struct buffer *buffer, const char *text, size_t len)
+{
+    if (ses__buffer_reserve(buffer, ses__json_write_string(NULL, text, len))) {
+        buffer->len += ses__json_write_string(buffer->data + buffer->len, text, len);
+        buffer->data[buffer->len] = '\0';
+    }
+}
+
+void ses__json_add_named(struct buffer *buffer, const char *words, struct span text)
+{
+    ses__buffer_add_word(buffer, words);
+    ses__json_add_string(buffer, text.ptr, text.len);
+}
+
+void ses__json_add_member(struct buffer *buffer, size_t start, struct span name, struct span value)
+{
+    ses__buffer_add(buffer, ",", buffer->len > start ? 1 : 0);
+    ses__json_add_string(buffer, name.ptr, name.len);
+    ses__buffer_add(buffer, ":", 1);
+    ses__buffer_add(buffer, value.ptr, value.len);
+}

@@ -1,10 +1,11 @@
-/* State deltas: a JSON object of state keys, split by scope; and edits of a JSON text that is kept otherwise. */
+/* State deltas: a JSON object of state keys, split by scope. */
 #ifndef SESLITE_MODEL_DELTA_H
 #define SESLITE_MODEL_DELTA_H
 
 #include "base/common.h"
-#include "json/reader.h"
 #include "base/memory.h"
+#include "json/edits.h"
+#include "json/reader.h"
 #include "model/scope.h"
 
 struct delta_op {
@@ -21,32 +22,39 @@ struct delta {
     size_t capacity;
 };
 
-/* Replaces the bytes from `start` to `end` of the text by `text`. In ascending order, without overlap. */
-struct edit {
-    size_t start;
-    size_t end;
-    struct span text;
-};
-
-struct edits {
-    struct edit *items;
-    size_t count;
-    size_t capacity;
-};
-
-/* Both lists are allocated by `arena->allocator` and freed with these; decoded keys live in the arena. */
+/* The list is allocated by that allocator; what the operations point to is not the delta's. */
 SESLITE_PRIVATE void ses__delta_free(struct delta *delta, const ses_allocator *allocator);
-SESLITE_PRIVATE void ses__edits_free(struct edits *edits, const ses_allocator *allocator);
-SESLITE_PRIVATE bool ses__edits_add(struct edits *edits, const ses_allocator *allocator, struct edit edit);
-/* The text with the edits made; NULL: out of memory. */
-SESLITE_PRIVATE char *ses__edits_apply(const struct edits *edits, struct arena *arena, struct span text,
-                                       size_t *len);
+SESLITE_PRIVATE bool ses__delta_add(struct delta *delta, const ses_allocator *allocator, struct delta_op op);
+/* What a member of that name, plain text with a NUL after it, and that value does. */
+SESLITE_PRIVATE struct delta_op ses__delta_op(struct span name, struct span value);
+
+/* State changes that are given beside an event. They are put into its own delta, and win. */
+struct changes {
+    struct arena arena;
+    struct delta delta;
+    const struct delta_op **by_name; /* the operation that counts of each name, which is the last */
+    size_t name_count;
+    struct span members; /* what is stored of them: `"name":value,...` */
+};
+
+SESLITE_PRIVATE void ses__changes_init(struct changes *changes, const ses_allocator *allocator);
+SESLITE_PRIVATE void ses__changes_free(struct changes *changes);
+/* To be called when all are in `delta`, before they are used. NOMEM. */
+SESLITE_PRIVATE int ses__changes_settle(struct changes *changes, ses_error *error);
 
 /*
- * Reads the object that comes next in `reader`. `temp:` keys become operations and also edits that cut them
- * out of the text.
+ * Reads the object that comes next in `reader`. Decoded keys live in the arena, the lists in its allocator. `temp:`
+ * keys become operations and also edits that cut them out of the text.
  */
 SESLITE_PRIVATE int ses__delta_read(struct json_reader *reader, struct arena *arena, struct delta *delta,
                                     struct edits *edits, ses_error *error);
+/* The same for a text that is one object and nothing else, and will stand `depth` levels deep in the event. */
+SESLITE_PRIVATE int ses__delta_read_text(struct span text, unsigned depth, struct arena *arena,
+                                         struct delta *delta, ses_error *error);
+/* ses__delta_read with changes that win over it, which are not added to `delta`: what they override is passed over and cut out
+ * as well, and their members are put in at the end. `beside` may be NULL. */
+SESLITE_PRIVATE int ses__delta_merge(struct json_reader *reader, struct arena *arena,
+                                     const struct changes *beside, struct delta *delta, struct edits *edits,
+                                     ses_error *error);
 
 #endif

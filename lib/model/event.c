@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "json/object.h"
+#include "json/writer.h"
 #include "model/timestamp.h"
-#include "base/utf8.h"
 
 static const size_t NO_EDIT = (size_t)-1;
 
@@ -24,294 +25,105 @@ void ses__event_draft_free(struct event_draft *draft)
 
 /* ------------------------------------------------------------------------------------ envelope fields */
 
-enum field {
-    FIELD_ID,
-    FIELD_INVOCATION,
-    FIELD_AUTHOR,
-    FIELD_BRANCH,
-    FIELD_TIME,
-    FIELD_PARTIAL,
-    FIELD_ACTIONS,
-    FIELD_DELTA,
-    FIELD_COUNT
-};
-
-struct field_names {
-    const char *camel;
-    const char *snake; /* NULL: the same */
-};
-
-static const struct field_names field_names[FIELD_COUNT] = {
-    [FIELD_ID] = {"id", NULL},           [FIELD_INVOCATION] = {"invocationId", "invocation_id"},
-    [FIELD_AUTHOR] = {"author", NULL},   [FIELD_BRANCH] = {"branch", NULL},
-    [FIELD_TIME] = {"timestamp", NULL},  [FIELD_PARTIAL] = {"partial", NULL},
-    [FIELD_ACTIONS] = {"actions", NULL}, [FIELD_DELTA] = {"stateDelta", "state_delta"},
-};
-
-/* How each field was spelled, to tell which stand twice. */
-struct envelope {
-    struct json_reader reader;
-    const char *seen[FIELD_COUNT];
-};
-
-/* Which of the fields from `first` to `last` the key is; FIELD_COUNT for none. */
-static enum field field_of(struct json_string key, enum field first, enum field last, const char **spelling)
+static int draft_edit(struct event_draft *draft, size_t start, size_t end, struct span text, ses_error *error)
 {
-    enum field found = FIELD_COUNT;
-    for (enum field field = first; field <= last && found == FIELD_COUNT; field++) {
-        const struct field_names *names = &field_names[field];
-        if (ses__json_string_is(key, names->camel))
-            *spelling = names->camel;
-        else if (names->snake && ses__json_string_is(key, names->snake))
-            *spelling = names->snake;
-        else
-            continue;
-        found = field;
-    }
-    return found;
+    return ses__edits_add(&draft->edits, draft->arena.allocator, (struct edit){start, end, text})
+               ? SES_OK
+               : ses__error_nomem(error);
 }
 
-static size_t offset_in(const struct envelope *envelope, const char *at)
+static size_t end_of(const struct json_found *found)
 {
-    return (size_t)(at - envelope->reader.text);
+    return (size_t)(found->reader->at - found->reader->text);
 }
 
-static int wrong_type(const struct envelope *envelope, enum field field, const char *at, const char *due,
-                      ses_error *error)
+static int take_null(const struct json_found *found, ses_error *error)
 {
-    size_t offset = offset_in(envelope, at);
-    return ses__error_at(error, SES_INVALID, offset, "at byte %zu: the event's %s%s must be %s", offset,
-                         field == FIELD_DELTA ? "actions." : "", envelope->seen[field], due);
+    struct span null;
+    return ses__json_take_value(found, &null, error);
 }
 
-static int mark_seen(struct envelope *envelope, enum field field, const char *spelling,
-                     struct json_string key, ses_error *error)
+static int read_text(struct event_draft *draft, const struct json_found *found, struct span *text,
+                     ses_error *error)
 {
-    const char *before = envelope->seen[field];
-    size_t offset = offset_in(envelope, key.raw.ptr - 1);
-    int code = SES_OK;
+    int code = ses__json_take_text(found, &draft->arena, text, error);
 
-    if (before && strcmp(before, spelling) == 0)
-        code = ses__error_at(error, SES_INVALID, offset, "at byte %zu: the event's %s stands there twice",
-                             offset, spelling);
-    else if (before)
-        code = ses__error_at(error, SES_INVALID, offset,
-                             "at byte %zu: the event has both %s and %s; only one spelling may stand", offset,
-                             before, spelling);
-    envelope->seen[field] = spelling;
+    if (code == SES_RANGE || (code == SES_OK && text->len > 0 && memchr(text->ptr, '\0', text->len)))
+        code = ses__json_must_be(found, "text without NULs and lone surrogates", error);
     return code;
 }
 
-/* A string field, decoded: as it stands when it holds no escapes, else into the draft's arena. */
-static int read_text(struct envelope *envelope, struct event_draft *draft, enum field field,
-                     struct span *text, ses_error *error)
+/* Where an id or a time will be put in, it takes the null's place: there the edit has its index. */
+static int read_null(struct event_draft *draft, const struct json_found *found, size_t *index,
+                     ses_error *error)
 {
-    struct json_string string = {{NULL, 0}, false};
-    const char *at = envelope->reader.at;
-    int code = SES_OK;
+    int code = take_null(found, error);
 
-    if (!ses__json_read_string(&envelope->reader, &string)) {
-        code = ses__json_error(&envelope->reader, error);
-    } else if (!string.escaped) {
-        *text = string.raw;
-    } else {
-        char *plain = ses__arena_new(&draft->arena, string.raw.len + 1);
-        if (!plain) {
-            code = ses__error_nomem(error);
-        } else if (!ses__json_unescape(string, plain, &text->len) || memchr(plain, '\0', text->len)) {
-            code = wrong_type(envelope, field, at, "text without NULs and lone surrogates", error);
-        } else {
-            plain[text->len] = '\0';
-            text->ptr = plain;
-        }
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    *index = draft->edits.count;
+    return draft_edit(draft, found->offset, end_of(found), (struct span){"null", 4}, error);
 }
 
-static int read_id(struct envelope *envelope, struct event_draft *draft, ses_error *error)
+static int read_id(void *context, const struct json_found *found, ses_error *error)
 {
-    const char *at = envelope->reader.at;
-    int code = read_text(envelope, draft, FIELD_ID, &draft->row.id, error);
+    struct event_draft *draft = context;
 
+    if (found->type == JSON_NULL)
+        return read_null(draft, found, &draft->id_edit, error);
+    int code = read_text(draft, found, &draft->row.id, error);
     if (code == SES_OK && (draft->row.id.len == 0 || draft->row.id.len > SES_ID_MAX))
-        code = wrong_type(envelope, FIELD_ID, at, "1 to 512 bytes long", error);
+        code = ses__json_must_be(found, "1 to 512 bytes long", error);
     draft->has_id = code == SES_OK;
     return code;
 }
 
-static int read_time(struct envelope *envelope, struct event_draft *draft, enum json_type type,
-                     ses_error *error)
+static int read_invocation(void *context, const struct json_found *found, ses_error *error)
 {
-    const char *at = envelope->reader.at;
+    struct event_draft *draft = context;
+    return read_text(draft, found, &draft->row.invocation_id, error);
+}
+
+static int read_author(void *context, const struct json_found *found, ses_error *error)
+{
+    struct event_draft *draft = context;
+    return read_text(draft, found, &draft->row.author, error);
+}
+
+static int read_branch(void *context, const struct json_found *found, ses_error *error)
+{
+    struct event_draft *draft = context;
+    return read_text(draft, found, &draft->row.branch, error);
+}
+
+static int read_time(void *context, const struct json_found *found, ses_error *error)
+{
+    struct event_draft *draft = context;
     const char *wrong = NULL;
     struct span text = {NULL, 0};
-    int code = SES_OK;
-
-    if (type == JSON_STRING) {
-        code = read_text(envelope, draft, FIELD_TIME, &text, error);
-        if (code == SES_OK)
-            wrong = ses__timestamp_from_text(text.ptr, text.len, &draft->row.time_us);
-    } else if (!ses__json_skip(&envelope->reader, &text)) {
-        code = ses__json_error(&envelope->reader, error);
-    } else {
-        wrong = ses__timestamp_from_number(text, &draft->row.time_us);
-    }
-    if (wrong) {
-        size_t offset = offset_in(envelope, at);
-        code =
-            ses__error_at(error, SES_INVALID, offset, "at byte %zu: the event's timestamp %s", offset, wrong);
-    }
-    draft->has_time = code == SES_OK;
-    return code;
-}
-
-static int read_partial(struct envelope *envelope, struct event_draft *draft, ses_error *error)
-{
-    struct span value;
-    int code = SES_OK;
-    if (!ses__json_skip(&envelope->reader, &value))
-        code = ses__json_error(&envelope->reader, error);
-    else
-        draft->partial = value.ptr[0] == 't';
-    return code;
-}
-
-static int read_actions(struct envelope *envelope, struct event_draft *draft, ses_error *error);
-
-/* A field that is null counts as absent. Where an id or a time will be put in, it takes the null's place. */
-static int read_null(struct envelope *envelope, struct event_draft *draft, enum field field, ses_error *error)
-{
-    struct span value;
-    int code = SES_OK;
-
-    if (!ses__json_skip(&envelope->reader, &value)) {
-        code = ses__json_error(&envelope->reader, error);
-    } else if (field == FIELD_ID || field == FIELD_TIME) {
-        size_t start = offset_in(envelope, value.ptr);
-        *(field == FIELD_ID ? &draft->id_edit : &draft->time_edit) = draft->edits.count;
-        if (!ses__edits_add(&draft->edits, draft->arena.allocator,
-                            (struct edit){start, start + value.len, value}))
-            code = ses__error_nomem(error);
-    }
-    return code;
-}
-
-static int read_field(struct envelope *envelope, struct event_draft *draft, enum field field,
-                      ses_error *error)
-{
-    static const struct {
-        enum json_type type;
-        const char *name;
-    } due[FIELD_COUNT] = {
-        [FIELD_ID] = {JSON_STRING, "a string"},
-        [FIELD_INVOCATION] = {JSON_STRING, "a string"},
-        [FIELD_AUTHOR] = {JSON_STRING, "a string"},
-        [FIELD_BRANCH] = {JSON_STRING, "a string"},
-        [FIELD_TIME] = {JSON_STRING, "a number of seconds or RFC 3339 text"},
-        [FIELD_PARTIAL] = {JSON_BOOL, "true or false"},
-        [FIELD_ACTIONS] = {JSON_OBJECT, "an object"},
-        [FIELD_DELTA] = {JSON_OBJECT, "an object"},
-    };
-    enum json_type type = ses__json_peek(&envelope->reader);
     int code;
 
-    if (type == JSON_NULL) {
-        code = read_null(envelope, draft, field, error);
-    } else if (type != JSON_NONE && type != due[field].type &&
-               !(field == FIELD_TIME && type == JSON_NUMBER)) {
-        code = wrong_type(envelope, field, envelope->reader.at, due[field].name, error);
-    } else if (type == JSON_NONE) {
-        (void)ses__json_skip(&envelope->reader, NULL); /* tells what is wrong */
-        code = ses__json_error(&envelope->reader, error);
-    } else {
-        switch (field) {
-        case FIELD_ID:
-            code = read_id(envelope, draft, error);
-            break;
-        case FIELD_INVOCATION:
-            code = read_text(envelope, draft, field, &draft->row.invocation_id, error);
-            break;
-        case FIELD_AUTHOR:
-            code = read_text(envelope, draft, field, &draft->row.author, error);
-            break;
-        case FIELD_BRANCH:
-            code = read_text(envelope, draft, field, &draft->row.branch, error);
-            break;
-        case FIELD_TIME:
-            code = read_time(envelope, draft, type, error);
-            break;
-        case FIELD_PARTIAL:
-            code = read_partial(envelope, draft, error);
-            break;
-        case FIELD_ACTIONS:
-            code = read_actions(envelope, draft, error);
-            break;
-        default:
-            code = ses__delta_read(&envelope->reader, &draft->arena, &draft->delta, &draft->edits, error);
-            break;
-        }
-    }
-    return code;
+    if (found->type == JSON_NULL)
+        return read_null(draft, found, &draft->time_edit, error);
+    code = found->type == JSON_STRING ? read_text(draft, found, &text, error)
+                                      : ses__json_take_value(found, &text, error);
+    if (code != SES_OK)
+        return code;
+    wrong = found->type == JSON_STRING ? ses__timestamp_from_text(text.ptr, text.len, &draft->row.time_us)
+                                       : ses__timestamp_from_number(text, &draft->row.time_us);
+    draft->has_time = !wrong;
+    return wrong ? ses__error_at(error, SES_INVALID, found->offset, "at byte %zu: the event's timestamp %s",
+                                 found->offset, wrong)
+                 : SES_OK;
 }
 
-/* The members of the object that comes next; those that are fields from `first` to `last` are read. */
-static int read_object(struct envelope *envelope, struct event_draft *draft, enum field first,
-                       enum field last, ses_error *error)
+static int read_partial(void *context, const struct json_found *found, ses_error *error)
 {
-    struct json_reader *reader = &envelope->reader;
-    struct json_string key;
-    int code = ses__json_enter(reader) ? SES_OK : ses__json_error(reader, error);
-
-    while (code == SES_OK && ses__json_member(reader, &key)) {
-        const char *spelling = NULL;
-        enum field field = field_of(key, first, last, &spelling);
-        if (field == FIELD_COUNT) {
-            code = ses__json_skip(reader, NULL) ? SES_OK : ses__json_error(reader, error);
-        } else {
-            code = mark_seen(envelope, field, spelling, key, error);
-            if (code == SES_OK)
-                code = read_field(envelope, draft, field, error);
-        }
-    }
-    if (code == SES_OK && reader->wrong)
-        code = ses__json_error(reader, error);
-    return code;
+    struct event_draft *draft = context;
+    return ses__json_take_bool(found, &draft->partial, error);
 }
 
-static int read_actions(struct envelope *envelope, struct event_draft *draft, ses_error *error)
-{
-    return read_object(envelope, draft, FIELD_DELTA, FIELD_DELTA, error);
-}
-
-int ses__event_read(struct event_draft *draft, struct span text, ses_error *error)
-{
-    static const struct span empty = {"", 0};
-    struct envelope envelope = {.seen = {NULL}};
-    int code = SES_OK;
-
-    draft->text = text;
-    draft->row.invocation_id = empty;
-    draft->row.author = empty;
-    ses__json_start(&envelope.reader, text.ptr, text.len);
-    enum json_type type = ses__json_peek(&envelope.reader);
-    if (type == JSON_OBJECT) {
-        /* The first edit stands at the front of the object, for an id or a time that is missing. */
-        size_t front = offset_in(&envelope, envelope.reader.at) + 1;
-        if (!ses__edits_add(&draft->edits, draft->arena.allocator, (struct edit){front, front, {NULL, 0}}))
-            code = ses__error_nomem(error);
-        if (code == SES_OK)
-            code = read_object(&envelope, draft, FIELD_ID, FIELD_ACTIONS, error);
-        if (code == SES_OK && !ses__json_finish(&envelope.reader))
-            code = ses__json_error(&envelope.reader, error);
-    } else {
-        code = ses__json_check(text.ptr, text.len, error);
-        if (code == SES_OK)
-            code = ses__error_at(error, SES_INVALID, 0, "an event must be a JSON object");
-    }
-    return code;
-}
-
-/* -------------------------------------------------------------------------------------------- sealing */
+/* -------------------------------------------------------------------------------------------- the delta */
 
 static bool object_is_empty(struct span text, size_t front)
 {
@@ -319,6 +131,121 @@ static bool object_is_empty(struct span text, size_t front)
         front++;
     return text.ptr[front] == '}';
 }
+
+/* Puts the changes beside the event, if there are any, in place of the bytes from `start` to `end`. */
+static int put_beside(struct event_draft *draft, size_t start, size_t end, const char *before,
+                      const char *after, ses_error *error)
+{
+    if (!draft->beside || draft->beside->delta.count == 0 || draft->has_beside)
+        return SES_OK;
+    draft->has_beside = true;
+    int code = draft_edit(draft, start, end, (struct span){before, strlen(before)}, error);
+    if (code == SES_OK)
+        code = draft_edit(draft, end, end, draft->beside->members, error);
+    if (code == SES_OK)
+        code = draft_edit(draft, end, end, (struct span){after, strlen(after)}, error);
+    return code;
+}
+
+static int read_delta(void *context, const struct json_found *found, ses_error *error)
+{
+    struct event_draft *draft = context;
+    int code;
+
+    draft->has_delta = true;
+    if (found->type == JSON_NULL) {
+        code = take_null(found, error);
+        return code == SES_OK ? put_beside(draft, found->offset, end_of(found), "{", "}", error) : code;
+    }
+    draft->has_beside = draft->beside != NULL;
+    return ses__delta_merge(found->reader, &draft->arena, draft->beside, &draft->delta, &draft->edits, error);
+}
+
+static const struct json_object actions_fields = {
+    "the event",
+    "actions.",
+    {{"stateDelta", "state_delta", JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), read_delta, NULL}},
+};
+
+static int read_actions(void *context, const struct json_found *found, ses_error *error)
+{
+    struct event_draft *draft = context;
+    size_t front = found->offset + 1;
+    int code;
+
+    if (found->type == JSON_NULL) {
+        code = take_null(found, error);
+        return code == SES_OK
+                   ? put_beside(draft, found->offset, end_of(found), "{\"stateDelta\":{", "}}", error)
+                   : code;
+    }
+    code = ses__json_read_object(found->reader, &actions_fields, draft, error);
+    if (code != SES_OK || draft->has_delta)
+        return code;
+    return put_beside(draft, front, front, "\"stateDelta\":{",
+                      object_is_empty(draft->text, front) ? "}" : "},", error);
+}
+
+/* -------------------------------------------------------------------------------------------- reading */
+
+static const struct json_object event_fields = {
+    "the event",
+    "",
+    {
+        {"id", NULL, JSON_MAY_BE(JSON_STRING) | JSON_MAY_BE(JSON_NULL), read_id, NULL},
+        {"invocationId", "invocation_id", JSON_MAY_BE(JSON_STRING), read_invocation, NULL},
+        {"author", NULL, JSON_MAY_BE(JSON_STRING), read_author, NULL},
+        {"branch", NULL, JSON_MAY_BE(JSON_STRING), read_branch, NULL},
+        {"timestamp", NULL, JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING) | JSON_MAY_BE(JSON_NULL),
+         read_time, "a number of seconds or RFC 3339 text"},
+        {"partial", NULL, JSON_MAY_BE(JSON_BOOL), read_partial, NULL},
+        {"actions", NULL, JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), read_actions, NULL},
+    },
+};
+
+/* What is beside the event and found no place in its actions; and all of it becomes a part of its delta. */
+static int join_beside(struct event_draft *draft, size_t end, ses_error *error)
+{
+    bool empty = object_is_empty(draft->text, draft->edits.items[0].end);
+    int code =
+        put_beside(draft, end, end,
+                   empty ? "\"actions\":{\"stateDelta\":{" : ",\"actions\":{\"stateDelta\":{", "}}", error);
+
+    for (size_t i = 0; code == SES_OK && i < draft->beside->delta.count; i++) {
+        if (!ses__delta_add(&draft->delta, draft->arena.allocator, draft->beside->delta.ops[i]))
+            code = ses__error_nomem(error);
+    }
+    return code;
+}
+
+static int read_envelope(struct event_draft *draft, struct json_reader *reader, ses_error *error)
+{
+    size_t front = (size_t)(reader->at - reader->text) + 1;
+    /* The first edit stands at the front of the object, for an id or a time that is missing. */
+    int code = draft_edit(draft, front, front, (struct span){NULL, 0}, error);
+
+    if (code == SES_OK)
+        code = ses__json_read_object(reader, &event_fields, draft, error);
+    if (code == SES_OK && draft->beside)
+        code = join_beside(draft, (size_t)(reader->at - 1 - reader->text), error);
+    if (code == SES_OK && !ses__json_finish(reader))
+        code = ses__json_error(reader, error);
+    return code;
+}
+
+int ses__event_read(struct event_draft *draft, struct span text, ses_error *error)
+{
+    static const struct span empty = {"", 0};
+    struct json_reader reader;
+    int code = ses__json_start_object(&reader, text, "an event", error);
+
+    draft->text = text;
+    draft->row.invocation_id = empty;
+    draft->row.author = empty;
+    return code == SES_OK ? read_envelope(draft, &reader, error) : code;
+}
+
+/* -------------------------------------------------------------------------------------------- sealing */
 
 static struct span buffer_span(const struct buffer *buffer)
 {
@@ -349,7 +276,7 @@ int ses__event_seal(struct event_draft *draft, ses_error *error)
         ses__buffer_add(&lead, "\"timestamp\":", 12);
         ses__buffer_add(&lead, time, time_len);
     }
-    if (lead.len && !object_is_empty(draft->text, front->end))
+    if (lead.len && (draft->has_beside || !object_is_empty(draft->text, front->end)))
         ses__buffer_add(&lead, ",", 1);
     if (id.failed || lead.failed) {
         code = ses__error_nomem(error);

@@ -14,6 +14,9 @@ struct event_draft {
     bool has_id;
     bool has_time;
     bool partial;
+    const struct changes *beside; /* to be set before it is read, and to outlive the draft; NULL: none */
+    bool has_beside;              /* they are in `edits` */
+    bool has_delta;
     struct delta delta;
     struct edits edits; /* the cuts, and room for the id and the time where they are missing */
     size_t id_edit;     /* where in `edits` the id goes, when it was there as null; else NO_EDIT */
@@ -22,7 +25,7 @@ struct event_draft {
 
 SESLITE_PRIVATE void ses__event_draft_init(struct event_draft *draft, const ses_allocator *allocator);
 SESLITE_PRIVATE void ses__event_draft_free(struct event_draft *draft);
-/* Reads the envelope, in one pass over the text. JSON, INVALID, LIMIT, NOMEM. */
+/* Reads the envelope, in one pass over the text, and joins `beside` with its delta. JSON, INVALID, LIMIT, NOMEM. */
 SESLITE_PRIVATE int ses__event_read(struct event_draft *draft, struct span text, ses_error *error);
 /* Makes row.body, with row.id and row.time_us put in where the event had none. */
 SESLITE_PRIVATE int ses__event_seal(struct event_draft *draft, ses_error *error);

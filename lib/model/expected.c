@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "json/reader.h"
 
 static int check_scopes(const struct delta *seen, ses_error *error)
 {
@@ -19,32 +18,15 @@ static int check_scopes(const struct delta *seen, ses_error *error)
     return code;
 }
 
-static int read_expected(struct expected *expected, struct span text, ses_error *error)
-{
-    struct json_reader reader;
-    struct edits edits = {0}; /* for temp: keys, which are refused */
-    int code;
-
-    ses__json_start(&reader, text.ptr, text.len);
-    if (ses__json_peek(&reader) != JSON_OBJECT) {
-        code = ses__json_check(text.ptr, text.len, error);
-        if (code == SES_OK)
-            code = ses__error_set(error, SES_INVALID, "it must be a JSON object");
-    } else {
-        code = ses__delta_read(&reader, &expected->arena, &expected->seen, &edits, error);
-        if (code == SES_OK && !ses__json_finish(&reader))
-            code = ses__json_error(&reader, error);
-    }
-    ses__edits_free(&edits, expected->arena.allocator);
-    return code;
-}
-
-int ses__expected_read(struct expected *expected, const ses_allocator *allocator, struct span text,
-                       ses_error *error)
+void ses__expected_init(struct expected *expected, const ses_allocator *allocator)
 {
     *expected = (struct expected){.seen = {NULL, 0, 0}};
     ses__arena_init(&expected->arena, allocator);
-    int code = read_expected(expected, text, error);
+}
+
+int ses__expected_read(struct expected *expected, struct span text, ses_error *error)
+{
+    int code = ses__delta_read_text(text, 0, &expected->arena, &expected->seen, error);
 
     if (code == SES_OK)
         code = check_scopes(&expected->seen, error);

@@ -11,9 +11,10 @@ struct expected {
     struct delta seen; /* an operation that removes a key stands for "there is none" */
 };
 
-/* `text` is a JSON object and lives as long. JSON, INVALID, LIMIT, NOMEM. To be freed in any case. */
-SESLITE_PRIVATE int ses__expected_read(struct expected *expected, const ses_allocator *allocator,
-                                       struct span text, ses_error *error);
+/* To be freed. */
+SESLITE_PRIVATE void ses__expected_init(struct expected *expected, const ses_allocator *allocator);
+/* Adds what a JSON object says, which lives as long. JSON, INVALID, LIMIT, NOMEM. */
+SESLITE_PRIVATE int ses__expected_read(struct expected *expected, struct span text, ses_error *error);
 SESLITE_PRIVATE void ses__expected_free(struct expected *expected);
 
 #endif

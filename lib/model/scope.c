@@ -58,11 +58,6 @@ int ses__scope_check_name(struct span name, ses_error *error)
 
 bool ses__scope_is_tombstone(struct span value)
 {
-    bool is = false;
-    if (value.len >= 2 && value.ptr[0] == '"') {
-        const struct json_string string = {{value.ptr + 1, value.len - 2},
-                                           memchr(value.ptr, '\\', value.len) != NULL};
-        is = ses__json_string_is(string, TOMBSTONE);
-    }
-    return is;
+    return value.len >= 2 && value.ptr[0] == '"' &&
+           ses__json_string_is(ses__json_string_of(value), TOMBSTONE);
 }

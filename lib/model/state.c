@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "json/writer.h"
 #include "model/typed.h"
 
 /* What ses__state_sorted and ses__state_to_json have made; thrown away at every change. */
@@ -340,10 +341,7 @@ static int add_members(const struct state *state, struct state_entry *const *sor
         struct span value = ses__state_entry_value(sorted[i]);
         code = ses__state_entry_check(sorted[i], error);
         if (code == SES_OK) {
-            ses__buffer_add(json, ",", i > 0 ? 1 : 0);
-            ses__json_add_string(json, sorted[i]->bytes, sorted[i]->name_len);
-            ses__buffer_add(json, ":", 1);
-            ses__buffer_add(json, value.ptr, value.len);
+            ses__json_add_member(json, 1, entry_name_span(sorted[i]), value);
         }
     }
     return code;

@@ -8,18 +8,12 @@
 /* Takes off the white space around the value as well: one that was written by hand can have some. */
 static int check_type(struct span *value, const char *name, enum json_type type, ses_error *error)
 {
-    static const char *const names[] = {
-        [JSON_NONE] = "not JSON",    [JSON_NULL] = "null",       [JSON_BOOL] = "true or false",
-        [JSON_NUMBER] = "a number",  [JSON_STRING] = "a string", [JSON_ARRAY] = "an array",
-        [JSON_OBJECT] = "an object",
-    };
-
     *value = ses__json_trim(*value);
     enum json_type is = ses__json_type_of(*value);
 
     return is == type ? SES_OK
                       : ses__error_set(error, SES_TYPE, "the value of \"%.200s\" is %s, not %s", name,
-                                       names[is], names[type]);
+                                       ses__json_type_name(is), ses__json_type_name(type));
 }
 
 int ses__typed_int64(struct span value, const char *name, int64_t *number, ses_error *error)
@@ -68,25 +62,36 @@ int ses__typed_bool(struct span value, const char *name, int *flag, ses_error *e
     return code;
 }
 
+static int lone_surrogate(const char *name, ses_error *error)
+{
+    return ses__error_set(error, SES_RANGE,
+                          "the value of \"%.200s\" holds a lone surrogate, which UTF-8 cannot express", name);
+}
+
 int ses__typed_text(struct span value, const char *name, const ses_allocator *allocator, char **text,
                     size_t *len, ses_error *error)
 {
     int code = check_type(&value, name, JSON_STRING, error);
-    char *plain = code == SES_OK ? ses__memory_new(allocator, value.len) : NULL;
 
-    if (code == SES_OK && !plain)
-        code = ses__error_nomem(error);
-    if (code == SES_OK) {
-        const struct json_string string = {{value.ptr + 1, value.len - 2}, true};
-        if (ses__json_unescape(string, plain, len)) {
-            plain[*len] = '\0';
-            *text = plain;
-        } else {
-            ses__memory_free(allocator, plain);
-            code = ses__error_set(
-                error, SES_RANGE,
-                "the value of \"%.200s\" holds a lone surrogate, which UTF-8 cannot express", name);
-        }
+    if (code != SES_OK)
+        return code;
+    char *plain = ses__memory_new(allocator, value.len);
+    if (!plain)
+        return ses__error_nomem(error);
+    if (!ses__json_unescape(ses__json_string_of(value), plain, len)) {
+        ses__memory_free(allocator, plain);
+        return lone_surrogate(name, error);
     }
+    plain[*len] = '\0';
+    *text = plain;
+    return SES_OK;
+}
+
+int ses__typed_add_text(struct span value, const char *name, struct buffer *buffer, ses_error *error)
+{
+    int code = check_type(&value, name, JSON_STRING, error);
+
+    if (code == SES_OK && !ses__json_add_text(buffer, ses__json_string_of(value)))
+        code = lone_surrogate(name, error);
     return code;
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "model/event.h"
 #include "model/expected.h"
+#include "session/append_beside.h"
 #include "session/session.h"
 #include "session/temp.h"
 
@@ -12,15 +13,15 @@ struct append_call {
     ses_store *store;
     ses_session *session; /* NULL: by key */
     ses_key key;
-    bool expects; /* shared keys to be as in `expected` */
+    bool is_batch;
     struct expected expected;
+    struct changes changes; /* beside the event; none for a batch */
     struct append_op op;
 };
 
 /* ------------------------------------------------------------------------------------------- one event */
 
-static int give_id(struct append_call *call, struct event_draft *draft, ses_appended *result,
-                   ses_error *error)
+static int give_id(struct append_call *call, struct event_draft *draft, ses_appended *result, ses_error *error)
 {
     char id[SES_ID_MAX + 1];
     int code = ses__store_make_id(call->store, id, error);
@@ -44,8 +45,13 @@ static int prepare_draft(struct append_call *call, const ses_text *event, struct
     int code = ses__check_text(call->store, event->text, event->len, "event", &text, error);
 
     *result = (ses_appended){0};
+    draft->beside = call->is_batch ? NULL : &call->changes;
     if (code == SES_OK)
         code = ses__event_read(draft, text, error);
+    if (code == SES_OK && text.len + call->changes.members.len > call->store->max_event_bytes)
+        code = ses__error_set(error, SES_LIMIT,
+                              "the event and its state changes are longer than max_event_bytes, %zu",
+                              call->store->max_event_bytes);
     if (code == SES_OK && draft->partial) {
         result->status = SES_PARTIAL;
     } else if (code == SES_OK) {
@@ -117,7 +123,7 @@ static void name_event(ses_error *error, const struct append_call *call, size_t 
     ses__error_prefix(error, "event %zu of %zu: ", index, call->op.count);
 }
 
-static int append_texts(struct append_call *call, const ses_text *events, bool is_batch, ses_error *error)
+static int append_texts(struct append_call *call, const ses_text *events, ses_error *error)
 {
     size_t ready = 0;
     int code = SES_OK;
@@ -128,12 +134,12 @@ static int append_texts(struct append_call *call, const ses_text *events, bool i
         code = prepare_draft(call, &events[ready], &call->op.drafts[ready], &call->op.results[ready], error);
         if (code == SES_OK)
             ready++;
-        else if (is_batch)
+        else if (call->is_batch)
             name_event(error, call, ready);
     }
     if (code == SES_OK) {
         code = all_partial(call) ? SES_OK : store_drafts(call, error);
-        if (code < 0 && is_batch && (code == SES_EXISTS || code == SES_STALE))
+        if (code < 0 && call->is_batch && (code == SES_EXISTS || code == SES_STALE))
             name_event(error, call, call->op.at - 1);
     }
     for (size_t i = 0; i < call->op.count; i++)
@@ -141,63 +147,117 @@ static int append_texts(struct append_call *call, const ses_text *events, bool i
     return code;
 }
 
-static int take_expected(struct append_call *call, const ses_append_options *options, ses_error *error)
+/* ------------------------------------------------------------------------------------------ the options */
+
+/* How deep the members of a stateDelta stand in an event: in it and its actions. */
+enum { DELTA_DEPTH = 2 };
+
+static int copy_delta(struct delta *to, const struct delta *from, const ses_allocator *allocator,
+                      ses_error *error)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        if (!ses__delta_add(to, allocator, from->ops[i]))
+            return ses__error_nomem(error);
+    }
+    return SES_OK;
+}
+
+static int take_expected(struct append_call *call, const struct append_beside *beside,
+                         const ses_append_options *options, ses_error *error)
 {
     struct span text;
-    int code = ses__check_span(options->expected, options->expected_len, "expected", &text, error);
+    int code = SES_OK;
 
-    if (code == SES_OK) {
-        call->expects = true;
-        code = ses__expected_read(&call->expected, &call->store->allocator, text, error);
+    if (options->expected) {
+        code = ses__check_span(options->expected, options->expected_len, "expected", &text, error);
+        if (code == SES_OK)
+            code = ses__expected_read(&call->expected, text, error);
+    }
+    if (code == SES_OK && beside)
+        code = copy_delta(&call->expected.seen, &beside->seen, &call->store->allocator, error);
+    call->op.expected = call->expected.seen.count > 0 ? &call->expected : NULL;
+    return code;
+}
+
+static int take_delta(struct append_call *call, const ses_append_options *options, ses_error *error)
+{
+    struct span text;
+
+    if (call->is_batch)
+        return ses__error_set(
+            error, SES_MISUSE,
+            "append options: `delta` goes with one event; the events of a batch carry their own");
+    int code = ses__check_text(call->store, options->delta, options->delta_len, "delta", &text, error);
+    if (code == SES_OK)
+        code = ses__delta_read_text(text, DELTA_DEPTH, &call->changes.arena, &call->changes.delta, error);
+    if (code != SES_OK && error) {
+        ses__error_prefix(error, "append options: `delta`: ");
+        error->offset = -1; /* which would be taken for one in the event */
     }
     return code;
 }
 
-static int take_append_options(struct append_call *call, const ses_append_options *given, ses_error *error)
+static int take_changes(struct append_call *call, const struct append_beside *beside,
+                        const ses_append_options *options, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (beside)
+        code = copy_delta(&call->changes.delta, &beside->writes, &call->store->allocator, error);
+    if (code == SES_OK && options->delta)
+        code = take_delta(call, options, error);
+    return code == SES_OK ? ses__changes_settle(&call->changes, error) : code;
+}
+
+/* What it takes is to be released in any case. */
+static int take_append_options(struct append_call *call, const struct append_beside *beside,
+                               const ses_append_options *given, ses_error *error)
 {
     ses_append_options options;
     int code = ses__take_options(&options, sizeof options, given, "append options", error);
 
+    ses__expected_init(&call->expected, &call->store->allocator);
+    ses__changes_init(&call->changes, &call->store->allocator);
     if (code == SES_OK)
         code =
             ses__check_flags(options.flags, SES_APPEND_ANYWAY | SES_APPEND_VERSION, "append options", error);
-    if (code == SES_OK && call->session && (options.flags & SES_APPEND_VERSION))
-        code = ses__error_set(
+    if (code != SES_OK)
+        return code;
+    if (call->session && (options.flags & SES_APPEND_VERSION))
+        return ses__error_set(
             error, SES_MISUSE,
             "append options: SES_APPEND_VERSION goes with a key; a handle has its own version");
-    if (code == SES_OK && (options.flags & SES_APPEND_VERSION) && (options.flags & SES_APPEND_ANYWAY))
-        code = ses__error_set(error, SES_MISUSE,
+    if ((options.flags & SES_APPEND_VERSION) && (options.flags & SES_APPEND_ANYWAY))
+        return ses__error_set(error, SES_MISUSE,
                               "append options: SES_APPEND_ANYWAY and SES_APPEND_VERSION contradict");
-    if (code == SES_OK) {
-        call->op.anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
-        call->op.checks_version = call->session || (options.flags & SES_APPEND_VERSION);
-        call->op.version = call->session ? call->session->snapshot.row.version : options.version;
-        if (options.expected && !call->op.anyway)
-            code = take_expected(call, &options, error);
-        call->op.expected = call->expects ? &call->expected : NULL;
-    }
-    return code;
+    call->op.anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
+    call->op.checks_version = call->session || (options.flags & SES_APPEND_VERSION);
+    call->op.version = call->session ? call->session->snapshot.row.version : options.version;
+    if (!call->op.anyway)
+        code = take_expected(call, beside, &options, error);
+    return code == SES_OK ? take_changes(call, beside, &options, error) : code;
 }
 
 static void release_options(struct append_call *call)
 {
-    if (call->expects)
-        ses__expected_free(&call->expected);
+    ses__expected_free(&call->expected);
+    ses__changes_free(&call->changes);
 }
 
 static int append_one(struct append_call *call, const char *event, size_t event_len,
-                      const ses_append_options *options, ses_appended *appended, ses_error *error)
+                      const struct append_beside *beside, const ses_append_options *options,
+                      ses_appended *appended, ses_error *error)
 {
     const ses_text text = {event, event_len};
     struct event_draft draft;
     ses_appended result;
-    int code = take_append_options(call, options, error);
+    int code = take_append_options(call, beside, options, error);
 
     if (code == SES_OK) {
         call->op.drafts = &draft;
         call->op.results = &result;
         call->op.count = 1;
-        code = append_texts(call, &text, false, error);
+        code = append_texts(call, &text, error);
     }
     release_options(call);
     if (code == SES_OK) {
@@ -214,15 +274,17 @@ static int append_many(struct append_call *call, const ses_text *events, size_t 
     const ses_allocator *allocator = &call->store->allocator;
     int code = count ? ses__check_argument(events, "events", error) : SES_OK;
 
-    if (code == SES_OK)
-        code = take_append_options(call, options, error);
+    if (code != SES_OK)
+        return code;
+    call->is_batch = true;
+    code = take_append_options(call, NULL, options, error);
     if (code == SES_OK && count > 0) {
         bool fits = count < SIZE_MAX / (sizeof *call->op.drafts + sizeof *call->op.results);
         call->op.count = count;
         call->op.drafts = fits ? ses__memory_new(allocator, count * sizeof *call->op.drafts) : NULL;
         call->op.results = fits ? ses__memory_new(allocator, count * sizeof *call->op.results) : NULL;
         if (call->op.drafts && call->op.results)
-            code = append_texts(call, events, true, error);
+            code = append_texts(call, events, error);
         else
             code = ses__error_nomem(error);
         if (code == SES_OK && appended)
@@ -265,16 +327,23 @@ static int enter_key(struct append_call *call, ses_store *store, const ses_key *
     return code;
 }
 
-int ses_append(ses_session *session, const char *event, size_t event_len, const ses_append_options *options,
-               ses_appended *appended, ses_error *error)
+int ses__append_with(ses_session *session, const char *event, size_t event_len,
+                     const struct append_beside *beside, const ses_append_options *options,
+                     ses_appended *appended, ses_error *error)
 {
     struct append_call call;
     int code = enter_session(&call, session, error);
     if (code == SES_OK) {
-        code = append_one(&call, event, event_len, options, appended, error);
+        code = append_one(&call, event, event_len, beside, options, appended, error);
         ses__store_end(call.store);
     }
     return code;
+}
+
+int ses_append(ses_session *session, const char *event, size_t event_len, const ses_append_options *options,
+               ses_appended *appended, ses_error *error)
+{
+    return ses__append_with(session, event, event_len, NULL, options, appended, error);
 }
 
 int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
@@ -283,7 +352,7 @@ int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, s
     struct append_call call;
     int code = enter_key(&call, store, key, error);
     if (code == SES_OK) {
-        code = append_one(&call, event, event_len, options, appended, error);
+        code = append_one(&call, event, event_len, NULL, options, appended, error);
         ses__store_end(call.store);
     }
     return code;

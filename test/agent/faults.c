@@ -513,7 +513,7 @@ static void test_a_reading_that_could_not_be_noted(void **state)
         int code = ses_tracked_append(scene.tracked, EVENT, SES_NUL, NULL, NULL, &error);
         assert_code(again == 0 ? SES_STALE : SES_OK, code);
         if (again == 0) {
-            assert_message("memory was out");
+            assert_message("out of memory when");
             ses_tracked_discard(scene.tracked);
         }
     }

@@ -1,0 +1,28 @@
+/* Edits of a JSON text that is kept otherwise, byte for byte. */
+#ifndef SESLITE_JSON_EDITS_H
+#define SESLITE_JSON_EDITS_H
+
+#include "base/common.h"
+#include "base/memory.h"
+
+/* Replaces the bytes from `start` to `end` of the text by `text`. In ascending order, without overlap. */
+struct edit {
+    size_t start;
+    size_t end;
+    struct span text;
+};
+
+struct edits {
+    struct edit *items;
+    size_t count;
+    size_t capacity;
+};
+
+SESLITE_PRIVATE void ses__edits_free(struct edits *edits, const ses_allocator *allocator);
+/* False: out of memory. */
+SESLITE_PRIVATE bool ses__edits_add(struct edits *edits, const ses_allocator *allocator, struct edit edit);
+/* The text with the edits made; NULL: out of memory. */
+SESLITE_PRIVATE char *ses__edits_apply(const struct edits *edits, struct arena *arena, struct span text,
+                                       size_t *len);
+
+#endif

@@ -1,0 +1,155 @@
+#include "json/object.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+static size_t offset_of(const struct json_reader *reader, const char *at)
+{
+    return (size_t)(at - reader->text);
+}
+
+static bool has_name(struct json_string key, const char *name)
+{
+    /* Most differ in their first byte. */
+    return name && (key.escaped || (key.raw.len > 0 && key.raw.ptr[0] == name[0])) &&
+           ses__json_string_is(key, name);
+}
+
+/* NULL: it is none. */
+static const struct json_field *field_named(const struct json_object *object, struct json_string key,
+                                            const char **spelling)
+{
+    const struct json_field *field = object->fields;
+
+    for (; field < object->fields + JSON_MOST_FIELDS && field->name; field++) {
+        *spelling = has_name(key, field->name)    ? field->name
+                    : has_name(key, field->other) ? field->other
+                                                  : NULL;
+        if (*spelling)
+            return field;
+    }
+    return NULL;
+}
+
+static int appears_twice(const struct json_reader *reader, const struct json_object *object,
+                         struct json_string key, const char *before, const char *now, ses_error *error)
+{
+    size_t offset = offset_of(reader, key.raw.ptr - 1);
+
+    if (strcmp(before, now) == 0)
+        return ses__error_at(error, SES_INVALID, offset, "at byte %zu: %s's %s%s appears twice", offset,
+                             object->whole, object->path, now);
+    return ses__error_at(error, SES_INVALID, offset,
+                         "at byte %zu: %s has both %s%s and %s%s; only one spelling may be used", offset,
+                         object->whole, object->path, before, object->path, now);
+}
+
+int ses__json_must_be(const struct json_found *found, const char *due, ses_error *error)
+{
+    return ses__error_at(error, SES_INVALID, found->offset, "at byte %zu: %s's %s%s must be %s",
+                         found->offset, found->whole, found->path, found->name, due);
+}
+
+static int wrong_type(const struct json_field *field, const struct json_found *found, ses_error *error)
+{
+    enum json_type type = JSON_BOOL;
+
+    if (field->due)
+        return ses__json_must_be(found, field->due, error);
+    while (!(field->types & JSON_MAY_BE(type)))
+        type++;
+    return ses__json_must_be(found, ses__json_type_name(type), error);
+}
+
+static int skip(struct json_reader *reader, ses_error *error)
+{
+    return ses__json_skip(reader, NULL) ? SES_OK : ses__json_error(reader, error);
+}
+
+static int read_field(struct json_reader *reader, const struct json_object *object,
+                      const struct json_field *field, const char *spelling, void *context, ses_error *error)
+{
+    struct json_found found = {reader, ses__json_peek(reader), 0, object->whole, object->path, spelling};
+
+    found.offset = offset_of(reader, reader->at);
+    if (field->types & JSON_MAY_BE(found.type))
+        return field->read(context, &found, error);
+    if (found.type == JSON_NULL || found.type == JSON_NONE)
+        return skip(reader, error);
+    return wrong_type(field, &found, error);
+}
+
+int ses__json_read_object(struct json_reader *reader, const struct json_object *object, void *context,
+                          ses_error *error)
+{
+    const char *seen[JSON_MOST_FIELDS] = {NULL};
+    struct json_string key;
+    int code = SES_OK;
+
+    if (!ses__json_enter(reader))
+        return ses__json_error(reader, error);
+    while (code == SES_OK && ses__json_member(reader, &key)) {
+        const char *spelling = NULL;
+        const struct json_field *field = field_named(object, key, &spelling);
+        if (!field) {
+            code = skip(reader, error);
+            continue;
+        }
+        const char **before = &seen[field - object->fields];
+        if (*before)
+            return appears_twice(reader, object, key, *before, spelling, error);
+        *before = spelling;
+        code = read_field(reader, object, field, spelling, context, error);
+    }
+    return code == SES_OK && reader->wrong ? ses__json_error(reader, error) : code;
+}
+
+int ses__json_read_whole(struct span text, const struct json_object *object, void *context, ses_error *error)
+{
+    struct json_reader reader;
+    int code = ses__json_start_object(&reader, text, object->whole, error);
+
+    if (code == SES_OK)
+        code = ses__json_read_object(&reader, object, context, error);
+    if (code == SES_OK && !ses__json_finish(&reader))
+        code = ses__json_error(&reader, error);
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------------- values */
+
+int ses__json_take_value(const struct json_found *found, struct span *value, ses_error *error)
+{
+    return ses__json_skip(found->reader, value) ? SES_OK : ses__json_error(found->reader, error);
+}
+
+int ses__json_take_bool(const struct json_found *found, bool *flag, ses_error *error)
+{
+    struct span value;
+    int code = ses__json_take_value(found, &value, error);
+
+    if (code == SES_OK)
+        *flag = value.ptr[0] == 't';
+    return code;
+}
+
+int ses__json_lone_surrogate(const struct json_reader *reader, struct json_string string, ses_error *error)
+{
+    size_t offset = offset_of(reader, string.raw.ptr - 1);
+    return ses__error_at(error, SES_RANGE, offset,
+                         "at byte %zu: a text holds a lone surrogate, which UTF-8 cannot express", offset);
+}
+
+int ses__json_take_text(const struct json_found *found, struct arena *arena, struct span *text,
+                        ses_error *error)
+{
+    struct json_string string;
+
+    if (!ses__json_read_string(found->reader, &string))
+        return ses__json_error(found->reader, error);
+    int code = ses__json_decode(string, arena, text);
+    if (code == SES_NOMEM)
+        return ses__error_nomem(error);
+    return code == SES_OK ? SES_OK : ses__json_lone_surrogate(found->reader, string, error);
+}
