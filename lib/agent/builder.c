@@ -37,32 +37,30 @@ int ses_builder_open(ses_store *store, const char *author, const char *invocatio
     ses_builder *fresh = NULL;
     int code = ses__check_argument(builder, "builder", error);
 
-    if (code == SES_OK) {
-        *builder = NULL;
-        code = ses__check_argument(store, "store", error);
-    }
+    if (code != SES_OK)
+        return code;
+    *builder = NULL;
+    code = ses__check_argument(store, "store", error);
     if (code == SES_OK)
         code = check_author(author, invocation_id, error);
-    if (code == SES_OK) {
-        ses__error_clear(error);
-        fresh = ses__memory_zeroed(ses_store_allocator(store), sizeof *fresh);
-        code = fresh ? SES_OK : ses__error_nomem(error);
-    }
-    if (code == SES_OK) {
-        fresh->allocator = *ses_store_allocator(store);
-        fresh->only_responses = true;
-        ses__buffer_init(&fresh->parts, &fresh->allocator);
-        ses__buffer_init(&fresh->json, &fresh->allocator);
-        fresh->author = copy_text(&fresh->allocator, author);
-        fresh->invocation = invocation_id ? copy_text(&fresh->allocator, invocation_id) : NULL;
-        if (!fresh->author || (invocation_id && !fresh->invocation))
-            code = ses__error_nomem(error);
-    }
-    if (code == SES_OK)
-        *builder = fresh;
-    else
+    if (code != SES_OK)
+        return code;
+    ses__error_clear(error);
+    fresh = ses__memory_zeroed(ses_store_allocator(store), sizeof *fresh);
+    if (!fresh)
+        return ses__error_nomem(error);
+    fresh->allocator = *ses_store_allocator(store);
+    fresh->only_responses = true;
+    ses__buffer_init(&fresh->parts, &fresh->allocator);
+    ses__buffer_init(&fresh->json, &fresh->allocator);
+    fresh->author = copy_text(&fresh->allocator, author);
+    fresh->invocation = invocation_id ? copy_text(&fresh->allocator, invocation_id) : NULL;
+    if (!fresh->author || (invocation_id && !fresh->invocation)) {
         ses_builder_close(fresh);
-    return code;
+        return ses__error_nomem(error);
+    }
+    *builder = fresh;
+    return SES_OK;
 }
 
 static void fields_free(const ses_allocator *allocator, struct built_field *field)
@@ -104,11 +102,11 @@ static int check_json(const char *json, size_t len, const char *what, unsigned d
     struct span text;
     int code = ses__check_span(json, len, what, &text, error);
 
-    if (code == SES_OK) {
-        code = ses__json_check_within(text.ptr, text.len, depth, value, error);
-        if (code != SES_OK)
-            ses__error_prefix(error, "%.100s: ", what);
-    }
+    if (code != SES_OK)
+        return code;
+    code = ses__json_check_within(text.ptr, text.len, depth, value, error);
+    if (code != SES_OK)
+        ses__error_prefix(error, "%.100s: ", what);
     return code;
 }
 
@@ -185,24 +183,24 @@ static int put_field(const ses_allocator *allocator, struct built_field **list, 
     struct built_field *field = ses__memory_new(allocator, sizeof *field + name.len + value.len);
     struct built_field **at = list;
 
-    if (field) {
-        *field = (struct built_field){NULL, rank, name.len, value.len};
-        memcpy(field->bytes, name.ptr, name.len);
-        memcpy(field->bytes + name.len, value.ptr, value.len);
-        while (*at && !((*at)->name_len == name.len && memcmp((*at)->bytes, name.ptr, name.len) == 0))
-            at = &(*at)->next;
-        if (*at) {
-            struct built_field *old = *at;
-            *at = old->next;
-            ses__memory_free(allocator, old);
-        }
-        at = list;
-        while (*at && (*at)->rank <= rank)
-            at = &(*at)->next;
-        field->next = *at;
-        *at = field;
+    if (!field)
+        return ses__error_nomem(error);
+    *field = (struct built_field){NULL, rank, name.len, value.len};
+    memcpy(field->bytes, name.ptr, name.len);
+    memcpy(field->bytes + name.len, value.ptr, value.len);
+    while (*at && !((*at)->name_len == name.len && memcmp((*at)->bytes, name.ptr, name.len) == 0))
+        at = &(*at)->next;
+    if (*at) {
+        struct built_field *old = *at;
+        *at = old->next;
+        ses__memory_free(allocator, old);
     }
-    return field ? SES_OK : ses__error_nomem(error);
+    at = list;
+    while (*at && (*at)->rank <= rank)
+        at = &(*at)->next;
+    field->next = *at;
+    *at = field;
+    return SES_OK;
 }
 
 static void add_fields(struct buffer *buffer, const struct built_field *field, unsigned from, unsigned to,
@@ -297,15 +295,16 @@ static int put_text_field(ses_builder *builder, const char *field, const char *t
     struct span plain;
     int code = ses__check_builder(builder, error);
 
+    struct buffer json;
+
     if (code == SES_OK)
         code = ses__check_utf8(text, len, "text", &plain, error);
-    if (code == SES_OK) {
-        struct buffer json;
-        ses__buffer_init(&json, &builder->allocator);
-        ses__json_add_string(&json, plain.ptr, plain.len);
-        code = json.failed ? ses__error_nomem(error) : set(builder, field, json.data, json.len, error);
-        ses__buffer_free(&json);
-    }
+    if (code != SES_OK)
+        return code;
+    ses__buffer_init(&json, &builder->allocator);
+    ses__json_add_string(&json, plain.ptr, plain.len);
+    code = json.failed ? ses__error_nomem(error) : set(builder, field, json.data, json.len, error);
+    ses__buffer_free(&json);
     return code;
 }
 

@@ -266,26 +266,26 @@ int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_
 {
     struct span text;
     ses_content *fresh = NULL;
+    struct content_reader reader = {.content = NULL};
     int code = ses__check_argument(content, "content", error);
 
-    if (code == SES_OK) {
-        *content = NULL;
-        code = ses__check_argument(store, "store", error);
-    }
+    if (code != SES_OK)
+        return code;
+    *content = NULL;
+    code = ses__check_argument(store, "store", error);
     if (code == SES_OK)
         code = ses__check_span(event, event_len, "event", &text, error);
-    if (code == SES_OK) {
-        ses__error_clear(error);
-        fresh = ses__memory_zeroed(ses_store_allocator(store), sizeof *fresh);
-        code = fresh ? SES_OK : ses__error_nomem(error);
-    }
-    if (code == SES_OK) {
-        fresh->allocator = *ses_store_allocator(store); /* a content may outlive its store */
-        ses__arena_init(&fresh->arena, &fresh->allocator);
-        ses__buffer_init(&fresh->text, &fresh->allocator);
-        struct content_reader reader = {.content = fresh};
-        code = ses__json_read_whole(text, &content_event_fields, &reader, error);
-    }
+    if (code != SES_OK)
+        return code;
+    ses__error_clear(error);
+    fresh = ses__memory_zeroed(ses_store_allocator(store), sizeof *fresh);
+    if (!fresh)
+        return ses__error_nomem(error);
+    fresh->allocator = *ses_store_allocator(store); /* a content may outlive its store */
+    ses__arena_init(&fresh->arena, &fresh->allocator);
+    ses__buffer_init(&fresh->text, &fresh->allocator);
+    reader.content = fresh;
+    code = ses__json_read_whole(text, &content_event_fields, &reader, error);
     if (code == SES_OK)
         *content = fresh;
     else

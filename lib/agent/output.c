@@ -57,6 +57,21 @@ static struct member output_member(const struct output *output)
     return (struct member){output->key, {output->text.data, output->text.len}};
 }
 
+static int print_output(ses_store *store, const struct output *output, char **delta, size_t *len,
+                        ses_error *error)
+{
+    const struct member member = output_member(output);
+    struct buffer object;
+
+    ses__buffer_init_text(&object, ses_store_allocator(store));
+    ses__buffer_add(&object, "{", 1);
+    ses__json_add_member(&object, object.len, member.name, member.value);
+    ses__buffer_add(&object, "}", 1);
+    *delta = ses__buffer_take(&object, len);
+    ses__buffer_free(&object);
+    return *delta ? SES_OK : ses__error_nomem(error);
+}
+
 int ses_output_delta(ses_store *store, const char *event, size_t event_len, const char *agent,
                      const char *key, char **delta, size_t *len, ses_error *error)
 {
@@ -64,29 +79,20 @@ int ses_output_delta(ses_store *store, const char *event, size_t event_len, cons
     struct span text;
     int code = ses__check_argument(delta, "delta", error);
 
-    if (code == SES_OK) {
-        *delta = NULL;
-        code = ses__check_argument(store, "store", error);
-    }
+    if (code != SES_OK)
+        return code;
+    *delta = NULL;
+    code = ses__check_argument(store, "store", error);
     if (code == SES_OK)
         code = ses__check_span(event, event_len, "event", &text, error);
     if (code == SES_OK)
         code = check_output_key(agent, key, &output, error);
-    if (code == SES_OK) {
-        code = read_output(store, text, agent, &output, error);
-        if (code == SES_OK && output.saves) {
-            struct buffer object;
-            ses__buffer_init_text(&object, ses_store_allocator(store));
-            ses__buffer_add(&object, "{", 1);
-            ses__json_add_member(&object, object.len, output.key,
-                                 (struct span){output.text.data, output.text.len});
-            ses__buffer_add(&object, "}", 1);
-            *delta = ses__buffer_take(&object, len);
-            ses__buffer_free(&object);
-            code = *delta ? SES_OK : ses__error_nomem(error);
-        }
-        ses__buffer_free(&output.text);
-    }
+    if (code != SES_OK)
+        return code;
+    code = read_output(store, text, agent, &output, error);
+    if (code == SES_OK && output.saves)
+        code = print_output(store, &output, delta, len, error);
+    ses__buffer_free(&output.text);
     return code;
 }
 
@@ -102,16 +108,16 @@ int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len,
         result = ses__check_span(event, event_len, "event", &text, error);
     if (result == SES_OK && key)
         result = check_output_key(agent, key, &output, error);
-    if (result == SES_OK && !key) {
-        result = ses__tracked_append(tracked, text.ptr, text.len, NULL, options, appended, error);
-    } else if (result == SES_OK) {
-        result = read_output(ses_session_store(tracked->session), text, agent, &output, error);
-        if (result == SES_OK) {
-            const struct member last = output_member(&output);
-            result = ses__tracked_append(tracked, text.ptr, text.len, output.saves ? &last : NULL, options,
-                                         appended, error);
-        }
-        ses__buffer_free(&output.text);
+    if (result != SES_OK)
+        return result;
+    if (!key)
+        return ses__tracked_append(tracked, text.ptr, text.len, NULL, options, appended, error);
+    result = read_output(ses_session_store(tracked->session), text, agent, &output, error);
+    if (result == SES_OK) {
+        const struct member last = output_member(&output);
+        result = ses__tracked_append(tracked, text.ptr, text.len, output.saves ? &last : NULL, options,
+                                     appended, error);
     }
+    ses__buffer_free(&output.text);
     return result;
 }

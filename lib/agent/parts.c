@@ -13,28 +13,22 @@ enum { PART_DEPTH = 3, FUNCTION_JSON_DEPTH = 5 };
 
 static int start_part(ses_builder *builder, size_t *before, ses_error *error)
 {
-    int code = SES_OK;
-
     *before = builder->parts.len;
     if (builder->content)
-        code = ses__error_set(error, SES_MISUSE, "the builder was given a whole content; it takes no parts");
-    else
-        ses__buffer_add_word(&builder->parts, *before > 0 ? "," : "");
-    return code;
+        return ses__error_set(error, SES_MISUSE, "the builder was given a whole content; it takes no parts");
+    ses__buffer_add_word(&builder->parts, *before > 0 ? "," : "");
+    return SES_OK;
 }
 
 /* Keeps the part whose bytes were added, or none of it. */
 static int end_part(ses_builder *builder, size_t before, bool is_response, ses_error *error)
 {
-    int code = SES_OK;
-
     if (builder->parts.failed) {
         ses__buffer_cut(&builder->parts, before);
-        code = ses__error_nomem(error);
-    } else {
-        builder->only_responses = builder->only_responses && is_response;
+        return ses__error_nomem(error);
     }
-    return code;
+    builder->only_responses = builder->only_responses && is_response;
+    return SES_OK;
 }
 
 static int builder_add_text(ses_builder *builder, const char *text, size_t len, bool thought,
@@ -48,13 +42,12 @@ static int builder_add_text(ses_builder *builder, const char *text, size_t len, 
         code = ses__check_utf8(text, len, "text", &plain, error);
     if (code == SES_OK)
         code = start_part(builder, &before, error);
-    if (code == SES_OK) {
-        ses__buffer_add_word(&builder->parts, "{\"text\":");
-        ses__json_add_string(&builder->parts, plain.ptr, plain.len);
-        ses__buffer_add_word(&builder->parts, thought ? ",\"thought\":true}" : "}");
-        code = end_part(builder, before, false, error);
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    ses__buffer_add_word(&builder->parts, "{\"text\":");
+    ses__json_add_string(&builder->parts, plain.ptr, plain.len);
+    ses__buffer_add_word(&builder->parts, thought ? ",\"thought\":true}" : "}");
+    return end_part(builder, before, false, error);
 }
 
 int ses_builder_text(ses_builder *builder, const char *text, size_t len, ses_error *error)
@@ -113,11 +106,10 @@ static int put_function(ses_builder *builder, const struct function_part *functi
     size_t before;
     int code = start_part(builder, &before, error);
 
-    if (code == SES_OK) {
-        add_function(&builder->parts, function, is_response);
-        code = end_part(builder, before, is_response, error);
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    add_function(&builder->parts, function, is_response);
+    return end_part(builder, before, is_response, error);
 }
 
 int ses_builder_function_call(ses_builder *builder, const char *id, const char *name, const char *args,
@@ -167,9 +159,8 @@ int ses_builder_part(ses_builder *builder, const char *json, size_t len, ses_err
         code = ses__check_object(json, len, "part", PART_DEPTH, &part, error);
     if (code == SES_OK)
         code = start_part(builder, &before, error);
-    if (code == SES_OK) {
-        ses__buffer_add(&builder->parts, part.ptr, part.len);
-        code = end_part(builder, before, false, error);
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    ses__buffer_add(&builder->parts, part.ptr, part.len);
+    return end_part(builder, before, false, error);
 }

@@ -163,18 +163,18 @@ static int ask_for_artifact(struct renderer *renderer, const char *name, char **
 
     ses__error_clear(&told);
     code = renderer->options.artifacts(renderer->options.artifacts_context, name, text, len, &told);
-    if (code == SES_OK && !*text)
-        code =
-            ses__error_set(error, SES_MISUSE, "the callback gave no text for the artifact \"%.200s\"", name);
-    else if (code == SES_OK && !ses__utf8_valid(*text, *len))
-        code = ses__error_set(error, SES_INVALID, "the artifact \"%.200s\" is not valid UTF-8", name);
-    else if (code > 0)
-        code = ses__error_set(error, SES_MISUSE, "the callback for artifacts returned %d for \"%.200s\"",
-                              code, name);
-    else if (code < 0)
-        code = ses__error_set(error, code, "the artifact \"%.200s\": %s", name,
+    if (code < 0)
+        return ses__error_set(error, code, "the artifact \"%.200s\": %s", name,
                               told.message[0] ? told.message : ses_code_text(code));
-    return code;
+    if (code > 0)
+        return ses__error_set(error, SES_MISUSE, "the callback for artifacts returned %d for \"%.200s\"",
+                              code, name);
+    if (!*text)
+        return ses__error_set(error, SES_MISUSE, "the callback gave no text for the artifact \"%.200s\"",
+                              name);
+    if (!ses__utf8_valid(*text, *len))
+        return ses__error_set(error, SES_INVALID, "the artifact \"%.200s\" is not valid UTF-8", name);
+    return SES_OK;
 }
 
 static int put_artifact(struct renderer *renderer, const struct placeholder *placeholder, const char *from,
@@ -256,12 +256,10 @@ static int run(struct renderer *renderer, ses_error *error)
         if (at)
             code = render_braces(renderer, &at, error);
     }
-    if (code == SES_OK) {
-        replace(renderer, renderer->end, renderer->end);
-        if (renderer->out.failed)
-            code = ses__error_nomem(error);
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    replace(renderer, renderer->end, renderer->end);
+    return renderer->out.failed ? ses__error_nomem(error) : SES_OK;
 }
 
 static int render(struct renderer *renderer, struct span text, const ses_render_options *options,
@@ -272,21 +270,19 @@ static int render(struct renderer *renderer, struct span text, const ses_render_
 
     if (code == SES_OK)
         code = ses__check_flags(renderer->options.flags, SES_RENDER_ADK_BRACES, "render options", error);
-    if (code == SES_OK) {
-        size_t valid = ses__utf8_valid_part(text.ptr, text.len);
-        if (valid < text.len)
-            code = ses__error_at(error, SES_INVALID, valid, "at byte %zu: the template is not valid UTF-8",
-                                 valid);
-    }
-    if (code == SES_OK) {
-        renderer->text = renderer->copied = text.ptr;
-        renderer->end = text.ptr + text.len;
-        ses__buffer_init_text(&renderer->out, renderer->allocator);
-        code = run(renderer, error);
-        if (code == SES_OK)
-            *rendered = ses__buffer_take(&renderer->out, rendered_len);
-        ses__buffer_free(&renderer->out);
-    }
+    if (code != SES_OK)
+        return code;
+    size_t valid = ses__utf8_valid_part(text.ptr, text.len);
+    if (valid < text.len)
+        return ses__error_at(error, SES_INVALID, valid, "at byte %zu: the template is not valid UTF-8",
+                             valid);
+    renderer->text = renderer->copied = text.ptr;
+    renderer->end = text.ptr + text.len;
+    ses__buffer_init_text(&renderer->out, renderer->allocator);
+    code = run(renderer, error);
+    if (code == SES_OK)
+        *rendered = ses__buffer_take(&renderer->out, rendered_len);
+    ses__buffer_free(&renderer->out);
     return code;
 }
 
@@ -309,18 +305,17 @@ int ses_render(const ses_session *session, const char *text, size_t len, const s
     struct span span;
     int code = ses__check_argument(rendered, "rendered", error);
 
-    if (code == SES_OK) {
-        *rendered = NULL;
-        code = ses__check_open(session, error);
-    }
+    if (code != SES_OK)
+        return code;
+    *rendered = NULL;
+    code = ses__check_open(session, error);
     if (code == SES_OK)
         code = ses__check_span(text, len, "text", &span, error);
-    if (code == SES_OK) {
-        ses__error_clear(error);
-        renderer.allocator = ses_store_allocator(ses_session_store(session));
-        code = render(&renderer, span, options, rendered, rendered_len, error);
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    ses__error_clear(error);
+    renderer.allocator = ses_store_allocator(ses_session_store(session));
+    return render(&renderer, span, options, rendered, rendered_len, error);
 }
 
 int ses_tracked_render(const ses_tracked *tracked, const char *text, size_t len,
@@ -331,15 +326,14 @@ int ses_tracked_render(const ses_tracked *tracked, const char *text, size_t len,
     struct span span;
     int code = ses__check_argument(rendered, "rendered", error);
 
-    if (code == SES_OK) {
-        *rendered = NULL;
-        code = ses__tracked_check(tracked, error);
-    }
+    if (code != SES_OK)
+        return code;
+    *rendered = NULL;
+    code = ses__tracked_check(tracked, error);
     if (code == SES_OK)
         code = ses__check_span(text, len, "text", &span, error);
-    if (code == SES_OK) {
-        renderer.allocator = tracked->allocator;
-        code = render(&renderer, span, options, rendered, rendered_len, error);
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    renderer.allocator = tracked->allocator;
+    return render(&renderer, span, options, rendered, rendered_len, error);
 }

@@ -67,17 +67,16 @@ static size_t place_of(const struct view_list *list, struct span name, bool *fou
     size_t high = list->count;
 
     *found = false;
-    while (low < high && !*found) {
+    while (low < high) {
         size_t middle = low + (high - low) / 2;
         int order = ses__state_key_order(ses__entry_name(list->items[middle]), name);
+        *found = order == 0;
+        if (*found)
+            return middle;
         if (order < 0)
             low = middle + 1;
         else
             high = middle;
-        if (order == 0) {
-            low = middle;
-            *found = true;
-        }
     }
     return low;
 }
@@ -97,23 +96,24 @@ static bool list_put(struct view_list *list, const ses_allocator *allocator, str
     void *items = list->items;
     bool found = false;
     size_t place = place_of(list, name, &found);
-    bool ok = entry != NULL;
 
-    if (ok && found) {
+    if (!entry)
+        return false;
+    if (found) {
         view_entry_free(allocator, list->items[place]);
         list->items[place] = entry;
-    } else if (ok) {
-        ok = ses__memory_grow(allocator, &items, &list->capacity, list->count + 1, sizeof entry);
-        list->items = items;
-        if (ok) {
-            memmove(list->items + place + 1, list->items + place, (list->count - place) * sizeof entry);
-            list->items[place] = entry;
-            list->count++;
-        } else {
-            view_entry_free(allocator, entry);
-        }
+        return true;
     }
-    return ok;
+    bool ok = ses__memory_grow(allocator, &items, &list->capacity, list->count + 1, sizeof entry);
+    list->items = items;
+    if (!ok) {
+        view_entry_free(allocator, entry);
+        return false;
+    }
+    memmove(list->items + place + 1, list->items + place, (list->count - place) * sizeof entry);
+    list->items[place] = entry;
+    list->count++;
+    return true;
 }
 
 static void list_clear(struct view_list *list, const ses_allocator *allocator)
@@ -172,28 +172,26 @@ int ses_track(ses_session *session, unsigned flags, ses_tracked **tracked, ses_e
 {
     int code = ses__check_argument(tracked, "tracked", error);
 
-    if (code == SES_OK) {
-        *tracked = NULL;
-        code = ses__check_open(session, error);
-    }
+    if (code != SES_OK)
+        return code;
+    *tracked = NULL;
+    code = ses__check_open(session, error);
     if (code == SES_OK)
         code = ses__check_flags(flags, SES_TRACK_READ_ONLY, "flags of ses_track", error);
-    if (code == SES_OK) {
-        const ses_allocator *allocator = ses_store_allocator(ses_session_store(session));
-        ses_tracked *fresh = ses__memory_zeroed(allocator, sizeof *fresh + sizeof *fresh->reads);
-        if (fresh) {
-            ses__error_clear(error);
-            ses_session_retain(session);
-            fresh->session = session;
-            fresh->allocator = allocator;
-            fresh->read_only = (flags & SES_TRACK_READ_ONLY) != 0;
-            fresh->reads = (struct view_reads *)(fresh + 1);
-            *tracked = fresh;
-        } else {
-            code = ses__error_nomem(error);
-        }
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    const ses_allocator *allocator = ses_store_allocator(ses_session_store(session));
+    ses_tracked *fresh = ses__memory_zeroed(allocator, sizeof *fresh + sizeof *fresh->reads);
+    if (!fresh)
+        return ses__error_nomem(error);
+    ses__error_clear(error);
+    ses_session_retain(session);
+    fresh->session = session;
+    fresh->allocator = allocator;
+    fresh->read_only = (flags & SES_TRACK_READ_ONLY) != 0;
+    fresh->reads = (struct view_reads *)(fresh + 1);
+    *tracked = fresh;
+    return SES_OK;
 }
 
 void ses__tracked_forget(ses_tracked *tracked)
@@ -267,16 +265,16 @@ int ses_tracked_set_string(ses_tracked *tracked, const char *name, const char *t
 
     if (code == SES_OK)
         code = ses__check_span(text, len, "text", &plain, error);
-    if (code == SES_OK && !ses__utf8_valid(plain.ptr, plain.len))
-        code = ses__error_set(error, SES_INVALID, "the text for \"%.200s\" is not valid UTF-8", name);
-    if (code == SES_OK) {
-        struct buffer value;
-        ses__buffer_init(&value, tracked->allocator);
-        ses__json_add_string(&value, plain.ptr, plain.len);
-        code = value.failed ? ses__error_nomem(error)
-                            : put(tracked, key, (struct span){value.data, value.len}, error);
-        ses__buffer_free(&value);
-    }
+    if (code != SES_OK)
+        return code;
+    if (!ses__utf8_valid(plain.ptr, plain.len))
+        return ses__error_set(error, SES_INVALID, "the text for \"%.200s\" is not valid UTF-8", name);
+    struct buffer value;
+    ses__buffer_init(&value, tracked->allocator);
+    ses__json_add_string(&value, plain.ptr, plain.len);
+    code = value.failed ? ses__error_nomem(error)
+                        : put(tracked, key, (struct span){value.data, value.len}, error);
+    ses__buffer_free(&value);
     return code;
 }
 
@@ -286,11 +284,10 @@ int ses_tracked_set_int64(ses_tracked *tracked, const char *name, int64_t value,
     struct span key;
     int code = check_name(tracked, name, &key, error);
 
-    if (code == SES_OK) {
-        int len = snprintf(text, sizeof text, "%lld", (long long)value);
-        code = put(tracked, key, (struct span){text, (size_t)len}, error);
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    int len = snprintf(text, sizeof text, "%lld", (long long)value);
+    return put(tracked, key, (struct span){text, (size_t)len}, error);
 }
 
 int ses_tracked_set_double(ses_tracked *tracked, const char *name, double value, ses_error *error)
@@ -299,11 +296,11 @@ int ses_tracked_set_double(ses_tracked *tracked, const char *name, double value,
     struct span key;
     int code = check_name(tracked, name, &key, error);
 
-    if (code == SES_OK && !isfinite(value))
-        code = ses__error_set(error, SES_INVALID, "the number for \"%.200s\" is infinite or NaN", name);
-    if (code == SES_OK)
-        code = put(tracked, key, (struct span){text, ses__double_write(value, text)}, error);
-    return code;
+    if (code != SES_OK)
+        return code;
+    if (!isfinite(value))
+        return ses__error_set(error, SES_INVALID, "the number for \"%.200s\" is infinite or NaN", name);
+    return put(tracked, key, (struct span){text, ses__double_write(value, text)}, error);
 }
 
 int ses_tracked_set_bool(ses_tracked *tracked, const char *name, int value, ses_error *error)
@@ -311,9 +308,9 @@ int ses_tracked_set_bool(ses_tracked *tracked, const char *name, int value, ses_
     struct span key;
     int code = check_name(tracked, name, &key, error);
 
-    if (code == SES_OK)
-        code = put(tracked, key, value ? (struct span){"true", 4} : (struct span){"false", 5}, error);
-    return code;
+    if (code != SES_OK)
+        return code;
+    return put(tracked, key, value ? (struct span){"true", 4} : (struct span){"false", 5}, error);
 }
 
 int ses_tracked_remove(ses_tracked *tracked, const char *name, ses_error *error)

@@ -13,15 +13,13 @@
 int ses__tracked_value(const ses_tracked *tracked, const char *name, struct span *value, ses_error *error)
 {
     const struct view_entry *own = ses__tracked_own(tracked, (struct span){name, strlen(name)});
-    int code = SES_OK;
 
     if (!own)
-        code = ses_state_get(tracked->session, name, &value->ptr, &value->len, error);
-    else if (own->removes)
-        code = SES_ABSENT;
-    else
-        *value = ses__entry_value(own);
-    return code;
+        return ses_state_get(tracked->session, name, &value->ptr, &value->len, error);
+    if (own->removes)
+        return SES_ABSENT;
+    *value = ses__entry_value(own);
+    return SES_OK;
 }
 
 static int look_up(const ses_tracked *tracked, const char *name, const void *output, struct span *value,
@@ -41,14 +39,11 @@ static int look_up(const ses_tracked *tracked, const char *name, const void *out
  * out of memory. */
 static bool note(const ses_tracked *tracked, const char *name, int found, struct span value)
 {
-    bool ok = true;
-
-    if ((found == SES_OK || found == SES_ABSENT) && !tracked->read_only) {
-        const struct span key = {name, strlen(name)};
-        if (ses__scope_is_shared(ses__scope_of(key, NULL)) && !ses__tracked_own(tracked, key))
-            ok = ses__tracked_note(tracked, key, value);
-    }
-    return ok;
+    if ((found != SES_OK && found != SES_ABSENT) || tracked->read_only)
+        return true;
+    const struct span key = {name, strlen(name)};
+    return !ses__scope_is_shared(ses__scope_of(key, NULL)) || ses__tracked_own(tracked, key) ||
+           ses__tracked_note(tracked, key, value);
 }
 
 static int find_value(const ses_tracked *tracked, const char *name, const void *output, struct span *value,
@@ -224,15 +219,15 @@ static int start_object(const ses_tracked *tracked, char **json, struct buffer *
 {
     int code = ses__check_argument(json, "json", error);
 
-    if (code == SES_OK) {
-        *json = NULL;
-        code = ses__tracked_check(tracked, error);
-    }
-    if (code == SES_OK) {
-        ses__buffer_init_text(object, tracked->allocator);
-        ses__buffer_add(object, "{", 1);
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    *json = NULL;
+    code = ses__tracked_check(tracked, error);
+    if (code != SES_OK)
+        return code;
+    ses__buffer_init_text(object, tracked->allocator);
+    ses__buffer_add(object, "{", 1);
+    return SES_OK;
 }
 
 int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_error *error)
@@ -242,17 +237,14 @@ int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_e
     struct buffer object;
     int code = start_object(tracked, json, &object, error);
 
-    if (code == SES_OK) {
-        size_t start = object.len;
-        int more;
-        while ((more = walk_next(&walk, &member, error)) > 0)
-            ses__json_add_member(&object, start, member.name, member.value);
-        if (more == SES_OK)
-            code = take_object(&object, json, len, error);
-        else
-            code = more;
-        ses__buffer_free(&object);
-    }
+    if (code != SES_OK)
+        return code;
+    size_t start = object.len;
+    while ((code = walk_next(&walk, &member, error)) > 0)
+        ses__json_add_member(&object, start, member.name, member.value);
+    if (code == SES_OK)
+        code = take_object(&object, json, len, error);
+    ses__buffer_free(&object);
     return code;
 }
 
@@ -261,12 +253,11 @@ int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *len, ses_
     struct buffer object;
     int code = start_object(tracked, json, &object, error);
 
-    if (code == SES_OK) {
-        size_t start = object.len;
-        for (size_t i = 0; i < tracked->writes.count; i++)
-            ses__json_add_member(&object, start, ses__entry_name(tracked->writes.items[i]),
-                                 ses__entry_value(tracked->writes.items[i]));
-        code = take_object(&object, json, len, error);
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    size_t start = object.len;
+    for (size_t i = 0; i < tracked->writes.count; i++)
+        ses__json_add_member(&object, start, ses__entry_name(tracked->writes.items[i]),
+                             ses__entry_value(tracked->writes.items[i]));
+    return take_object(&object, json, len, error);
 }

@@ -21,10 +21,10 @@ int ses_tracked_get_cjson(const ses_tracked *tracked, const char *name, cJSON **
     size_t len = 0;
     int code = ses__cjson_need(value, "value", error);
 
-    if (code == SES_OK) {
-        *value = NULL;
-        code = ses_tracked_get(tracked, name, &text, &len, error);
-    }
+    if (code != SES_OK)
+        return code;
+    *value = NULL;
+    code = ses_tracked_get(tracked, name, &text, &len, error);
     return code == SES_OK ? ses__cjson_parse(text, len, value, error) : code;
 }
 

@@ -54,10 +54,10 @@ int ses_value_cjson(const ses_session *session, const char *name, cJSON **value,
     size_t len = 0;
     int code = ses__cjson_need(value, "value", error);
 
-    if (code == SES_OK) {
-        *value = NULL;
-        code = ses_state_get(session, name, &json, &len, error);
-    }
+    if (code != SES_OK)
+        return code;
+    *value = NULL;
+    code = ses_state_get(session, name, &json, &len, error);
     return code == SES_OK ? ses__cjson_parse(json, len, value, error) : code;
 }
 
@@ -67,10 +67,10 @@ int ses_state_cjson(const ses_session *session, cJSON **state, ses_error *error)
     size_t len = 0;
     int code = ses__cjson_need(state, "state", error);
 
-    if (code == SES_OK) {
-        *state = NULL;
-        code = ses_state_json(session, &json, &len, error);
-    }
+    if (code != SES_OK)
+        return code;
+    *state = NULL;
+    code = ses_state_json(session, &json, &len, error);
     return code == SES_OK ? ses__cjson_parse(json, len, state, error) : code;
 }
 
@@ -78,10 +78,10 @@ int ses_event_cjson(const ses_event *event, cJSON **tree, ses_error *error)
 {
     int code = ses__cjson_need(tree, "tree", error);
 
-    if (code == SES_OK) {
-        *tree = NULL;
-        code = ses__cjson_need(event, "event", error);
-    }
+    if (code != SES_OK)
+        return code;
+    *tree = NULL;
+    code = ses__cjson_need(event, "event", error);
     if (code == SES_OK)
         code = ses__cjson_parse(event->json, event->json_len, tree, error);
     if (code == SES_OK)

@@ -20,38 +20,34 @@ int ses__typed_int64(struct span value, const char *name, int64_t *number, ses_e
 {
     int code = check_type(&value, name, JSON_NUMBER, error);
 
-    if (code == SES_OK) {
-        int64_t exact = 0;
-        switch (ses__decimal_round(value, 0, &exact)) {
-        case DECIMAL_EXACT:
-            *number = exact;
-            break;
-        case DECIMAL_INEXACT:
-            code = ses__error_set(error, SES_TYPE, "the value of \"%.200s\" is not an integer", name);
-            break;
-        case DECIMAL_TOO_LARGE:
-            code =
-                ses__error_set(error, SES_RANGE, "the value of \"%.200s\" does not fit into 64 bits", name);
-            break;
-        }
+    int64_t exact = 0;
+
+    if (code != SES_OK)
+        return code;
+    switch (ses__decimal_round(value, 0, &exact)) {
+    case DECIMAL_INEXACT:
+        return ses__error_set(error, SES_TYPE, "the value of \"%.200s\" is not an integer", name);
+    case DECIMAL_TOO_LARGE:
+        return ses__error_set(error, SES_RANGE, "the value of \"%.200s\" does not fit into 64 bits", name);
+    default:
+        *number = exact;
+        return SES_OK;
     }
-    return code;
 }
 
 int ses__typed_double(struct span value, const char *name, double *number, ses_error *error)
 {
     int code = check_type(&value, name, JSON_NUMBER, error);
 
-    if (code == SES_OK) {
-        bool nomem = false;
-        bool finite = ses__decimal_to_double(value, number, &nomem);
-        if (nomem)
-            code = ses__error_nomem(error);
-        else if (!finite)
-            code =
-                ses__error_set(error, SES_RANGE, "the value of \"%.200s\" is larger than any double", name);
-    }
-    return code;
+    bool nomem = false;
+
+    if (code != SES_OK)
+        return code;
+    if (ses__decimal_to_double(value, number, &nomem))
+        return SES_OK;
+    return nomem
+               ? ses__error_nomem(error)
+               : ses__error_set(error, SES_RANGE, "the value of \"%.200s\" is larger than any double", name);
 }
 
 int ses__typed_bool(struct span value, const char *name, int *flag, ses_error *error)
