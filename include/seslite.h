@@ -59,28 +59,16 @@
 extern "C" {
 #endif
 
+/* May be defined by the program: for a compiler that needs other words, or a parser that knows none. */
+#ifndef SES_API
 #if defined(__GNUC__)
 #define SES_API __attribute__((visibility("default")))
 #else
 #define SES_API
 #endif
+#endif
 
-/* ------------------------------------------------------------------------------------------ versions */
-
-/* The version of this header. tools and packages read it from here and nowhere else. */
-#define SES_VERSION_MAJOR 0
-#define SES_VERSION_MINOR 1
-#define SES_VERSION_PATCH 0
-#define SES_VERSION_NUMBER (SES_VERSION_MAJOR * 1000000 + SES_VERSION_MINOR * 1000 + SES_VERSION_PATCH)
-
-/* The version of the schema that this header's library writes (the file's `PRAGMA user_version`). */
-#define SES_SCHEMA_VERSION 1
-
-/* The version of the library that is linked: "0.1.0", and as SES_VERSION_NUMBER. */
-SES_API const char *ses_version(void);
-SES_API int ses_version_number(void);
-
-/* --------------------------------------------------------------------------------------------- codes */
+/* ------------------------------------------------------------------------------------------------- codes */
 
 /*
  * Every negative code: its name, number and meaning. Numbers are never reused.
@@ -106,7 +94,8 @@ SES_API int ses_version_number(void);
     X(TYPE, -17, "the state value has another type than the one asked for")                         \
     X(RANGE, -18, "the value does not fit the type asked for: a number, or a lone surrogate")       \
     X(CANTOPEN, -19, "the file cannot be opened")                                                   \
-    X(INTERNAL, -20, "SQLite answered what it should not; please report it")
+    X(INTERNAL, -20, "the engine answered what it should not; please report it")                    \
+    X(UNKNOWN, -21, "it cannot be known whether the commit took effect; send the same event again")
 
 typedef enum ses_code {
     SES_OK = 0,
@@ -121,7 +110,7 @@ typedef enum ses_code {
 #undef SES_CODE_ENUM_
 } ses_code;
 
-/* "SES_NOTFOUND" for SES_NOTFOUND; "SES_UNKNOWN" for a number that is no code. Static text. */
+/* "SES_NOTFOUND" for SES_NOTFOUND; "?" for a number that is no code. Static text. */
 SES_API const char *ses_code_name(int code);
 /* What the code means, in general. Static text. */
 SES_API const char *ses_code_text(int code);
@@ -132,13 +121,15 @@ SES_API const char *ses_code_text(int code);
  */
 typedef struct ses_error {
     int code;          /* the code that the call returned */
-    int sqlite_code;   /* SQLite's extended result code where SQLite failed, else 0 */
+    int64_t version;   /* after STALE the version that the session has now, else -1 */
+    int engine_code;   /* of what failed below: SQLite's extended result code; else 0 */
+    char sqlstate[6];  /* of a database server (five characters); else "" */
     int64_t offset;    /* byte offset in a JSON text of what was refused (JSON, INVALID, LIMIT), else -1 */
     int64_t index;     /* the event of a batch that was refused, counted from 0, else -1 */
     char message[488]; /* what, where, and what to do about it; UTF-8, cut to fit */
 } ses_error;
 
-/* ----------------------------------------------------------------------------------- texts and memory */
+/* -------------------------------------------------------------------------------------- texts and memory */
 
 #define SES_NUL ((size_t)-1)
 
@@ -165,26 +156,35 @@ typedef struct ses_allocator {
 /* Frees a text that a call handed over as `char *`. NULL is fine. The store may be closed already. */
 SES_API void ses_free(char *text);
 
-/* --------------------------------------------------------------------------------------------- store */
+/* ------------------------------------------------------------------------------------------- open, close */
 
 typedef struct ses_store ses_store;
 
-/* Never write; every write is refused with READONLY. The file must exist. SQLite may still need to make files
- * beside a store that uses WAL: CANTOPEN where it cannot, except on a read-only file system without a log. */
-#define SES_OPEN_READ_ONLY 0x1u
-#define SES_OPEN_MUST_EXIST 0x2u /* do not create the file: NOTFOUND when it is not there */
+/* Flags of ses_open_options. */
+typedef enum ses_open_flags {
+    /* Never write; every write is refused with READONLY. The file must exist. SQLite may still need to make files
+     * beside a store that uses WAL: CANTOPEN where it cannot, except on a read-only file system without a log. */
+    SES_OPEN_READ_ONLY = 0x1,
+    SES_OPEN_MUST_EXIST = 0x2 /* do not create the file: NOTFOUND when it is not there */
+} ses_open_flags;
 
 /* When is a write on disk? See https://www.sqlite.org/pragma.html#pragma_synchronous. With a rollback journal NORMAL
  * means FULL: there SQLite's NORMAL can damage the file when the power fails. */
-#define SES_SYNC_FULL 0   /* before the call returns: it survives the loss of power */
-#define SES_SYNC_NORMAL 1 /* soon: the last writes can be lost with the power, never with the process */
+typedef enum ses_synchronous {
+    SES_SYNC_FULL = 0,  /* before the call returns: it survives the loss of power */
+    SES_SYNC_NORMAL = 1 /* soon: the last writes can be lost with the power, never with the process */
+} ses_synchronous;
 
-#define SES_JOURNAL_AUTO 0     /* WAL where it is safe, a rollback journal on network file systems */
-#define SES_JOURNAL_WAL 1      /* WAL, even where it does not look safe */
-#define SES_JOURNAL_ROLLBACK 2 /* a rollback journal: readers and the writer wait for each other */
+typedef enum ses_journal {
+    SES_JOURNAL_AUTO = 0,    /* WAL where it is safe, a rollback journal on network file systems */
+    SES_JOURNAL_WAL = 1,     /* WAL, even where it does not look safe */
+    SES_JOURNAL_ROLLBACK = 2 /* a rollback journal: readers and the writer wait for each other */
+} ses_journal;
 
-#define SES_CHECKPOINT_AUTO 0     /* the store copies the write-ahead file into the database as it grows */
-#define SES_CHECKPOINT_EXTERNAL 1 /* another program does (Litestream and the like); the store never does */
+typedef enum ses_checkpoint {
+    SES_CHECKPOINT_AUTO = 0,    /* the store copies the write-ahead file into the database as it grows */
+    SES_CHECKPOINT_EXTERNAL = 1 /* another program does (Litestream and the like); the store never does */
+} ses_checkpoint;
 
 typedef struct ses_open_options {
     size_t size;
@@ -232,63 +232,7 @@ SES_API int ses_open(const char *path, const ses_open_options *options, ses_stor
  */
 SES_API void ses_close(ses_store *store);
 
-/* The allocator that everything made from the store uses: the one it was given, or malloc's. Lives as long as
- * the store, or as the last handle made from it. */
-SES_API const ses_allocator *ses_store_allocator(const ses_store *store);
-
-/* An id as the store makes them (see make_id), for events and function calls of the caller's. LIMIT:
- * `capacity`, with the NUL, is too small; 37 is enough for the library's own. Also: INVALID (make_id
- * failed), IO (no random bytes). */
-SES_API int ses_make_id(ses_store *store, char *id, size_t capacity, ses_error *error);
-
-/* What a store runs on. The texts are static or live as long as the store is open. */
-typedef struct ses_info {
-    size_t size;                /* in: sizeof(ses_info) */
-    const char *path;           /* as given to ses_open */
-    const char *journal_mode;   /* "wal", "delete" or "memory": what SQLite says it uses */
-    const char *journal_reason; /* why it is not WAL; "" when it is */
-    int schema_version;         /* of the file */
-    int read_only;              /* 1: opened read-only */
-    const char *sqlite_version; /* of the SQLite that is linked: "3.40.1" */
-    const char *sqlite_bugs;    /* known corruption bugs of that version that concern a store; "" for none */
-} ses_info;
-
-SES_API int ses_store_info(ses_store *store, ses_info *info, ses_error *error);
-
-/* What a store has done since it was opened, and its size now. Counts are of this store, not of the file. */
-typedef struct ses_stats {
-    size_t size;         /* in: sizeof(ses_stats) */
-    int64_t events;      /* stored */
-    int64_t commits;     /* write transactions; events / commits is how many share one on average */
-    int64_t write_calls; /* calls that wrote, or tried to */
-    int64_t write_waits; /* of these, how many waited for one another */
-    int64_t read_calls;
-    int64_t reader_waits;  /* waits for a reading connection, all being in use */
-    int64_t busy_waits;    /* pauses for locks that other processes held */
-    int64_t busy_us;       /* their time */
-    int64_t checkpoints;   /* runs */
-    int64_t checkpoint_us; /* their time; see checkpoint_turn_us */
-    int64_t cache_hits;    /* pages found in SQLite's page caches */
-    int64_t cache_misses;  /* pages read from the file */
-    int64_t wal_pages;     /* in use in the write-ahead file, as of this store's last commit */
-    int64_t readers_open;  /* reading connections */
-    int64_t readers_in_use;
-    int64_t file_bytes; /* of the database file; 0 in memory */
-    int64_t wal_bytes;  /* of the write-ahead file; above 24 MB a reader keeps it from being copied, or did */
-    int64_t checkpoint_turn_us; /* of checkpoint_us: on the writing connection, so that writers waited */
-} ses_stats;
-
-/* Cheap: a few counters, and the sizes of two files. */
-SES_API int ses_statistics(ses_store *store, ses_stats *stats, ses_error *error);
-
-/*
- * Cancels the calls of other threads that are reading from this store at this moment: they return
- * INTERRUPTED, and nothing has changed. Calls that write are not touched, nor those that may write
- * (ses_get_or_create), nor calls that come later.
- */
-SES_API int ses_interrupt(ses_store *store, ses_error *error);
-
-/* ------------------------------------------------------------------------------------------ sessions */
+/* ---------------------------------------------------------------------------------------------- sessions */
 
 /*
  * Names one session. Ids are byte strings, compared byte by byte: valid UTF-8, 1 to 512 bytes. Anything else
@@ -300,7 +244,7 @@ typedef struct ses_key {
     const char *session; /* NULL is allowed on create only: an id is made */
 } ses_key;
 
-#define SES_ID_MAX 512 /* bytes in an id, and in a state key after its prefix */
+enum { SES_ID_MAX = 512 /* bytes in an id, and in a state key after its prefix */ };
 
 /*
  * A session as the ADK has it: id, times, version, merged state, events. It is a snapshot, taken when it was
@@ -325,10 +269,12 @@ typedef struct ses_event {
 } ses_event;
 
 /* Which events? `which` combines these; 0 is all of them. Time and sequence first, then the newest N. */
-#define SES_RANGE_NONE 0x1u   /* no events */
-#define SES_RANGE_NEWEST 0x2u /* the newest `newest` of what is left */
-#define SES_RANGE_SINCE 0x4u  /* those whose time is `since_us` or later */
-#define SES_RANGE_SEQ 0x8u    /* those from sequence number `first_seq` to `last_seq`, both included */
+typedef enum ses_range_parts {
+    SES_RANGE_NONE = 0x1,   /* no events */
+    SES_RANGE_NEWEST = 0x2, /* the newest `newest` of what is left */
+    SES_RANGE_SINCE = 0x4,  /* those whose time is `since_us` or later */
+    SES_RANGE_SEQ = 0x8     /* those from sequence number `first_seq` to `last_seq`, both included */
+} ses_range_parts;
 
 typedef struct ses_range {
     size_t size;
@@ -339,66 +285,70 @@ typedef struct ses_range {
     int64_t last_seq; /* INT64_MAX: to the end */
 } ses_range;
 
+/*
+ * Options of calls that have none yet: a call that may wait takes options, so that later versions can give it a
+ * deadline, say. NULL is the same.
+ */
+typedef struct ses_call_options {
+    size_t size;
+    unsigned flags; /* 0 */
+} ses_call_options;
+
 typedef struct ses_create_options {
     size_t size;
-    int get_existing;         /* 1: when the session exists, read it instead (SES_EXISTING) */
-    const ses_range *range;   /* then: which events to read; NULL: all */
+    const ses_range *range; /* ses_get_or_create: which events to read of a session that exists; NULL: all */
     const int64_t *create_us; /* the time of creation (imports); NULL: the store's clock */
 } ses_create_options;
+
+typedef struct ses_get_options {
+    size_t size;
+    const ses_range *range; /* which events to read; NULL: all */
+} ses_get_options;
 
 /*
  * Creates a session whose initial state is a JSON object (`state` NULL: empty), in one transaction. `app:`
  * and `user:` keys go to their scopes, `temp:` keys are dropped, the tombstone removes a key. `*session`
  * (may be NULL) then shows all scopes merged; close it with ses_session_close.
  * EXISTS: there is such a session; nothing was changed, shared scopes included.
- * Also: INVALID, JSON, LIMIT, and what every write can return: BUSY, READONLY, FULL, IO, CORRUPT, NOMEM.
+ * Also: MISUSE, INVALID, JSON, LIMIT, BUSY, READONLY, FULL, IO, CORRUPT, NOMEM, UNKNOWN.
  */
 SES_API int ses_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
-                       ses_session **session, ses_error *error);
-SES_API int ses_create_with(ses_store *store, const ses_key *key, const char *state, size_t state_len,
-                            const ses_create_options *options, ses_session **session, ses_error *error);
+                       const ses_create_options *options, ses_session **session, ses_error *error);
 
 /*
  * Reads a session, or creates it with `state` when there is none: 0 when it was created, SES_EXISTING when it
  * was there (then `state` is checked but not used). One transaction: two callers never both create it.
+ * Codes as for ses_create, without EXISTS.
  */
 SES_API int ses_get_or_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
-                              ses_session **session, ses_error *error);
+                              const ses_create_options *options, ses_session **session, ses_error *error);
 
 /*
- * Reads a session: state and events of one moment, whatever others write meanwhile. `range` (NULL: all)
- * chooses the events. NOTFOUND when there is none.
+ * Reads a session: state and events of one moment, whatever others write meanwhile.
+ * NOTFOUND: there is none. Also: MISUSE, INVALID, BUSY, IO, CORRUPT, INTERRUPTED, NOMEM.
  */
-SES_API int ses_get(ses_store *store, const ses_key *key, const ses_range *range, ses_session **session,
-                    ses_error *error);
+SES_API int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options,
+                    ses_session **session, ses_error *error);
 
 /*
  * Brings the handle up to date with what others wrote, by reading the events it lacks and the shared scopes.
  * A handle that was read with SES_RANGE_NONE still keeps no events. `temp:` values stay.
- * NOTFOUND when the session was deleted.
+ * NOTFOUND: the session was deleted. Also: MISUSE, BUSY, IO, CORRUPT, INTERRUPTED, NOMEM.
  */
-SES_API int ses_refresh(ses_session *session, ses_error *error);
+SES_API int ses_refresh(ses_session *session, const ses_call_options *options, ses_error *error);
 
 /* Frees the handle, its events and its `temp:` values. Nothing stored changes. NULL is fine. */
 SES_API void ses_session_close(ses_session *session);
-
-/* Keeps the memory of a handle beyond ses_session_close, until as many ses_session_release: for what is
- * built on handles and may outlive them. On a handle that was closed, calls that return a code are MISUSE;
- * the others answer as before. NULL is fine. */
-SES_API void ses_session_retain(ses_session *session);
-SES_API void ses_session_release(ses_session *session);
-SES_API int ses_session_is_open(const ses_session *session); /* 1, or 0: closed, or NULL */
-SES_API ses_store *ses_session_store(const ses_session *session);
 
 /* The parts of the snapshot. Texts are borrowed until the handle is closed. */
 SES_API const char *ses_session_app(const ses_session *session);
 SES_API const char *ses_session_user(const ses_session *session);
 SES_API const char *ses_session_id(const ses_session *session);
-SES_API int64_t ses_session_version(const ses_session *session);     /* raised by every stored event */
-SES_API int64_t ses_session_last_seq(const ses_session *session);    /* 0 before the first event */
-SES_API int64_t ses_session_stored(const ses_session *session);      /* how many events are stored */
-SES_API int64_t ses_session_create_time(const ses_session *session); /* microseconds */
-SES_API int64_t ses_session_update_time(const ses_session *session); /* microseconds; never goes back */
+SES_API int64_t ses_session_version(const ses_session *session);    /* raised by every stored event */
+SES_API int64_t ses_session_last_seq(const ses_session *session);   /* 0 before the first event */
+SES_API int64_t ses_session_stored(const ses_session *session);     /* how many events are stored */
+SES_API int64_t ses_session_created_us(const ses_session *session); /* microseconds */
+SES_API int64_t ses_session_updated_us(const ses_session *session); /* microseconds; never goes back */
 
 /*
  * The events the handle holds, oldest first: those of its range, and those appended or refreshed since
@@ -407,75 +357,13 @@ SES_API int64_t ses_session_update_time(const ses_session *session); /* microsec
 SES_API size_t ses_session_event_count(const ses_session *session);
 SES_API const ses_event *ses_session_event(const ses_session *session, size_t index);
 
-/* ---------------------------------------------------------------------------------------- list, delete */
+/* ------------------------------------------------------------------------------------------------ append */
 
-#define SES_ORDER_NEWEST 0  /* newest update first; ties by session id */
-#define SES_ORDER_OLDEST 1  /* oldest update first; ties by session id */
-#define SES_ORDER_CREATED 2 /* in the order in which they were created in this store */
-
-typedef struct ses_list_options {
-    size_t size;
-    int order;         /* SES_ORDER_* */
-    size_t limit;      /* sessions a page; 0: 100; at most 10,000 */
-    const char *token; /* where the page begins: the token of the page before; NULL: at the beginning */
-} ses_list_options;
-
-typedef struct ses_list_page ses_list_page;
-
-/*
- * One page of the sessions of an app's user, or of all its users when `user` is NULL: merged state, no
- * events, all of one moment. An app or user without sessions gives an empty page.
- *
- * Pages follow each other by token, which is a place in the order and not a count: by order of creation,
- * every session that exists throughout the walk is seen exactly once, whatever is created or deleted
- * meanwhile; by update time, a session that changes moves to its new place. A token that does not come from a
- * list of the same app, user and order is INVALID.
- */
-SES_API int ses_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
-                     ses_list_page **page, ses_error *error);
-SES_API size_t ses_list_count(const ses_list_page *page);
-/* Borrowed until the page is closed, to be read with ses_session_* and ses_state_*; NULL past the end. */
-SES_API const ses_session *ses_list_session(const ses_list_page *page, size_t index);
-/* The token of the next page, borrowed until this page is closed; NULL when this is the last page. */
-SES_API const char *ses_list_token(const ses_list_page *page);
-SES_API void ses_list_close(ses_list_page *page);
-
-/*
- * Deletes the session, its events and its session state; `app:` and `user:` state stay. A session that is not
- * there is no error: `*deleted` (may be NULL) says 1 or 0.
- */
-SES_API int ses_delete(ses_store *store, const ses_key *key, int64_t *deleted, ses_error *error);
-
-/*
- * Deletes everything of a user in an app: all sessions and the `user:` state, in one transaction. `*sessions`
- * and `*state_keys` (each may be NULL) say how many there were.
- */
-SES_API int ses_delete_user(ses_store *store, const char *app, const char *user, int64_t *sessions,
-                            int64_t *state_keys, ses_error *error);
-
-/* --------------------------------------------------------------------------------------- invocations */
-
-/*
- * A handle is in one invocation at a time, or in none, as after it was opened. Whoever works in it,
- * sub-agents included, sees its `temp:` values on this handle. Appending an event of another invocation
- * begins that one; an event of none ends it.
- *
- * Begins one: `temp:` values of another are gone. `id` NULL: "e-" and an id of the store's making, as the
- * ADK has it; or that of an event (ses_event.invocation_id), to go on with it, without its `temp:` values.
- * Beginning the current one again changes nothing. INVALID: the id breaks the rules of ids; the empty one
- * is none.
- */
-SES_API int ses_invocation_begin(ses_session *session, const char *id, ses_error *error);
-/* The id of the current one, for its events; NULL: there is none. Borrowed until the handle is in another. */
-SES_API const char *ses_invocation_id(const ses_session *session);
-/* Ends the current invocation on this handle: its `temp:` values are gone. */
-SES_API int ses_invocation_end(ses_session *session, ses_error *error);
-
-/* -------------------------------------------------------------------------------------------- append */
-
-#define SES_APPEND_ANYWAY 0x1u /* a handle that is behind catches up in the same transaction, not STALE */
-#define SES_APPEND_VERSION \
-    0x2u /* by key only (a handle has its own): STALE unless the session is at `version` */
+typedef enum ses_append_flags {
+    SES_APPEND_ANYWAY = 0x1, /* a handle that is behind catches up in the same transaction, not STALE */
+    SES_APPEND_VERSION =
+        0x2 /* by key only (a handle has its own): STALE unless the session is at `version` */
+} ses_append_flags;
 
 typedef struct ses_append_options {
     size_t size;
@@ -483,7 +371,7 @@ typedef struct ses_append_options {
     int64_t version; /* with SES_APPEND_VERSION */
     /*
      * What the caller has seen of shared keys, a JSON object: {"user:n":41}. The value is the stored bytes, as
-     * ses_read_value gives them; the tombstone stands for a key that is not there. STALE, naming the key, when
+     * ses_state_get_by_key gives them; the tombstone stands for a key that is not there. STALE, naming the key, when
      * something else is stored now. So a value that was computed from a shared key never replaces a newer one:
      * read again, compute anew. Every member is checked, once, before the first event. INVALID: a key is neither
      * app: nor user:. NULL: nothing is expected. With SES_APPEND_ANYWAY it is not looked at.
@@ -503,10 +391,11 @@ typedef struct ses_append_options {
 
 /* What became of one event. This struct is an output and will not change. */
 typedef struct ses_appended {
-    int status;       /* 0: stored; SES_PARTIAL; SES_DUPLICATE */
-    int64_t seq;      /* its sequence number, also of a duplicate; 0 when partial */
-    int64_t version;  /* the session's version after the call; 0 when partial */
-    int64_t time_us;  /* its timestamp, given or made; 0 when partial */
+    int status;         /* 0: stored; SES_PARTIAL; SES_DUPLICATE */
+    int64_t seq;        /* its sequence number, also of a duplicate; 0 when partial */
+    int64_t version;    /* the session's version after the call; 0 when partial */
+    int64_t time_us;    /* its timestamp, given or made; 0 when partial */
+    int64_t updated_us; /* the session's update time after the call; 0 when partial */
     char made_id[64]; /* the id the library made when the event had none; else "" (also when it is longer) */
 } ses_appended;
 
@@ -555,7 +444,31 @@ SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const 
                                     size_t count, const ses_append_options *options, ses_appended *appended,
                                     ses_error *error);
 
-/* --------------------------------------------------------------------------------------------- state */
+/* ------------------------------------------------------------------------------------------- invocations */
+
+/*
+ * A handle is in one invocation at a time, or in none, as after it was opened. Whoever works in it,
+ * sub-agents included, sees its `temp:` values on this handle. Appending an event of another invocation
+ * begins that one; an event of none ends it.
+ *
+ * Begins one: `temp:` values of another are gone. `id` NULL: "e-" and an id of the store's making, as the
+ * ADK has it; or that of an event (ses_event.invocation_id), to go on with it, without its `temp:` values.
+ * Beginning the current one again changes nothing. INVALID: the id breaks the rules of ids; the empty one
+ * is none.
+ */
+SES_API int ses_invocation_begin(ses_session *session, const char *id, ses_error *error);
+/* The id of the current one, for its events; NULL: there is none. Borrowed until the handle is in another. */
+SES_API const char *ses_invocation_id(const ses_session *session);
+/* Ends the current invocation on this handle: its `temp:` values are gone. */
+SES_API int ses_invocation_end(ses_session *session, ses_error *error);
+
+/* ------------------------------------------------------------------------------------------------- state */
+
+/* The prefixes of the scopes, and the JSON string that removes a key as its value. */
+#define SES_PREFIX_APP "app:"
+#define SES_PREFIX_USER "user:"
+#define SES_PREFIX_TEMP "temp:"
+#define SES_TOMBSTONE "\"__ADK_SENTINEL_REMOVED__\""
 
 /*
  * The state a handle shows: the scopes merged (keys carry their prefix), `temp:` values of the invocation
@@ -585,11 +498,13 @@ SES_API int ses_state_get(const ses_session *session, const char *name, const ch
  *  - int64: a number that is an integer (42, 42.0, 4.2e1), exactly. TYPE for 1.5.
  *  - double: the nearest double. RANGE for 1e400.
  */
-SES_API int ses_state_string(const ses_session *session, const char *name, const char **text, size_t *len,
-                             ses_error *error);
-SES_API int ses_state_int64(const ses_session *session, const char *name, int64_t *value, ses_error *error);
-SES_API int ses_state_double(const ses_session *session, const char *name, double *value, ses_error *error);
-SES_API int ses_state_bool(const ses_session *session, const char *name, int *value, ses_error *error);
+SES_API int ses_state_get_string(const ses_session *session, const char *name, const char **text, size_t *len,
+                                 ses_error *error);
+SES_API int ses_state_get_int64(const ses_session *session, const char *name, int64_t *value,
+                                ses_error *error);
+SES_API int ses_state_get_double(const ses_session *session, const char *name, double *value,
+                                 ses_error *error);
+SES_API int ses_state_get_bool(const ses_session *session, const char *name, int *value, ses_error *error);
 
 /* Walks the state in the order of ses_state_json: `index` from 0 to count - 1. NOTFOUND past the end.
  * The first call after a change sorts the keys. Outputs may be NULL. */
@@ -599,11 +514,12 @@ SES_API int ses_state_at(const ses_session *session, size_t index, const char **
 
 /* The same without a handle: the whole merged state, or one key, as it is stored now. The text is the
  * caller's (ses_free). `len` may be NULL. SES_ABSENT: no such key; NOTFOUND: no such session. */
-SES_API int ses_read_state(ses_store *store, const ses_key *key, char **json, size_t *len, ses_error *error);
-SES_API int ses_read_value(ses_store *store, const ses_key *key, const char *name, char **json, size_t *len,
-                           ses_error *error);
+SES_API int ses_state_json_by_key(ses_store *store, const ses_key *key, const ses_call_options *options,
+                                  char **json, size_t *len, ses_error *error);
+SES_API int ses_state_get_by_key(ses_store *store, const ses_key *key, const char *name,
+                                 const ses_call_options *options, char **json, size_t *len, ses_error *error);
 
-/* -------------------------------------------------------------------------------------------- cursor */
+/* ------------------------------------------------------------------------------------------------ cursor */
 
 typedef struct ses_cursor ses_cursor;
 
@@ -626,249 +542,132 @@ SES_API int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_err
  * only here. NULL is fine. */
 SES_API int ses_cursor_close(ses_cursor *cursor, ses_error *error);
 
-/* ----------------------------------------------------------------------------------- building events */
+/* ------------------------------------------------------------------------------------------ list, delete */
 
-/*
- * Everything from here on is the agent layer: what an agent framework needs beside the store. It is built
- * on the calls above, and a program that uses none of it links none of it.
- *
- * A builder makes the JSON of one event as the ADK writes it: camelCase, the ADK's order, no spaces but in
- * the JSON it is given. It uses the store only for its allocator, and may outlive it. After a failed call
- * it is as before.
- */
-typedef struct ses_builder ses_builder;
+typedef enum ses_order {
+    SES_ORDER_NEWEST = 0, /* newest update first; ties by session id */
+    SES_ORDER_OLDEST = 1, /* oldest update first; ties by session id */
+    SES_ORDER_CREATED = 2 /* in the order in which they were created in this store */
+} ses_order;
 
-/*
- * An event by `author` ("user", or the agent's name) in the invocation `invocation_id` (of
- * ses_invocation_id; NULL: none). The content's role is "user" when the author is "user" or all parts are
- * function responses, else "model". An event without parts has no content: a state-only event. It has no
- * id, so that appending makes one; give it one (ses_make_id, and the field "id") where an append may be
- * tried again after an outcome that is not known.
- */
-SES_API int ses_builder_open(ses_store *store, const char *author, const char *invocation_id,
-                             ses_builder **builder, ses_error *error);
-SES_API void ses_builder_close(ses_builder *builder); /* NULL is fine */
-
-/* A call of a function, or the response to one. What is absent, or null, has a NULL text. */
-typedef struct ses_function {
-    ses_text id;
-    ses_text name;
-    ses_text json; /* the arguments of a call, or the response: a JSON object */
-} ses_function;
-
-/* Each adds a part to the content, in order. Texts are UTF-8 of any kind, escaped as JSON needs it (INVALID
- * when they are not UTF-8); `args` and `response` are JSON objects (NULL: empty; JSON, INVALID); what a
- * tool returns that is none, the ADK wraps as {"result":...}. `id` may be NULL. */
-SES_API int ses_builder_text(ses_builder *builder, const char *text, size_t len, ses_error *error);
-SES_API int ses_builder_thought(ses_builder *builder, const char *text, size_t len, ses_error *error);
-SES_API int ses_builder_function_call(ses_builder *builder, const char *id, const char *name,
-                                      const char *args, size_t args_len, ses_error *error);
-SES_API int ses_builder_function_response(ses_builder *builder, const char *id, const char *name,
-                                          const char *response, size_t response_len, ses_error *error);
-/* The response to a call that was read: with its id and its name. */
-SES_API int ses_builder_response_to(ses_builder *builder, const ses_function *call, const char *response,
-                                    size_t response_len, ses_error *error);
-/* Any other part, a JSON object. */
-SES_API int ses_builder_part(ses_builder *builder, const char *json, size_t len, ses_error *error);
-
-/* A whole content of the caller's, a JSON object, in place of parts: those that were added go, and none can
- * be added any more (MISUSE). */
-SES_API int ses_builder_content(ses_builder *builder, const char *json, size_t len, ses_error *error);
-/* `actions.stateDelta`, a JSON object. Given again, the last one counts. */
-SES_API int ses_builder_delta(ses_builder *builder, const char *json, size_t len, ses_error *error);
-/* Any other field of the event ("customMetadata", "partial", "longRunningToolIds", "timestamp" ...) or of
- * its actions ("skipSummarization", "artifactDelta" ...), as JSON; or as a text ("branch", "id",
- * "errorMessage", "transferToAgent" ...). Given again, the last one counts. INVALID for the fields that
- * have a call of their own. */
-SES_API int ses_builder_field(ses_builder *builder, const char *field, const char *json, size_t len,
-                              ses_error *error);
-SES_API int ses_builder_field_string(ses_builder *builder, const char *field, const char *text, size_t len,
-                                     ses_error *error);
-SES_API int ses_builder_action(ses_builder *builder, const char *field, const char *json, size_t len,
-                               ses_error *error);
-SES_API int ses_builder_action_string(ses_builder *builder, const char *field, const char *text, size_t len,
-                                      ses_error *error);
-
-/* The event, borrowed until the next call on the builder. `len` may be NULL. NULL only when memory is out. */
-SES_API const char *ses_builder_json(ses_builder *builder, size_t *len);
-
-/* ------------------------------------------------------------------------------------ reading events */
-
-/*
- * What an event says, found in one pass over its JSON. Both spellings of the ADKs are read. A content
- * borrows the event's text, which must live as long; it uses the store only for its allocator, and may
- * outlive it.
- */
-typedef struct ses_content ses_content;
-
-/* `event` is the JSON of an event, as in ses_event.json. JSON, INVALID (a field of a wrong type, named),
- * RANGE (a text holds a lone surrogate escape, which UTF-8 cannot express), LIMIT (more than 1000 levels), NOMEM. */
-SES_API int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_content **content,
-                             ses_error *error);
-SES_API void ses_content_close(ses_content *content); /* NULL is fine */
-
-/* All borrowed until the content is closed. The text is the `text` of all parts that are not `thought`,
- * concatenated; NULL when no part has one. `len` may be NULL. */
-SES_API const char *ses_content_text(const ses_content *content, size_t *len);
-/* The content itself, role and parts, as it stands in the event: what a model is sent when the conversation
- * goes on. Its text is NULL when the event has none. And each of its parts, a JSON object; NULL past the
- * end. */
-SES_API ses_text ses_content_json(const ses_content *content);
-SES_API size_t ses_content_part_count(const ses_content *content);
-SES_API ses_text ses_content_part(const ses_content *content, size_t index);
-SES_API size_t ses_content_call_count(const ses_content *content);
-SES_API const ses_function *ses_content_call(const ses_content *content,
-                                             size_t index); /* NULL past the end */
-SES_API size_t ses_content_response_count(const ses_content *content);
-SES_API const ses_function *ses_content_response(const ses_content *content, size_t index);
-/*
- * 1 for an agent's final response, as the ADK decides it: `skipSummarization` or non-empty
- * `longRunningToolIds`; or else not partial, no function call, no function response, and the last part is
- * no code execution result. So a user's message, and an event that only changes state, are final too: look
- * at the author.
- */
-SES_API int ses_content_is_final(const ses_content *content);
-
-/* ------------------------------------------------------------------------------------- tracked state */
-
-/*
- * The state as a callback or a tool sees it (the ADK's callback and tool contexts): reads find the view's
- * own writes first, then the handle's state, the `temp:` values of the invocation included; writes are kept
- * in the view as a delta, until they are appended with an event. A view that is closed before leaves
- * nothing behind.
- *
- * A counter in a shared key (`app:` or `user:`) never loses a step. A view notes the shared keys that it reads
- * with a getter or ses_tracked_has, and what the handle showed of each; the latest reading counts. When the view
- * writes such a key as well, and something else is stored by the time it is appended, the append is STALE. Keys
- * that are only read or only written are not checked. ses_tracked_each, ses_tracked_json and templates note
- * nothing, and a change that only the event itself carries is no write of the view.
- *
- * Several views on one handle each see their own writes only, until these are appended. An append moves the
- * handle, so one view does not make another STALE, but for shared keys as above: of two that wrote one key, the
- * one appended last wins. A view's own `temp:` writes stay in it when an invocation ends: close it, or discard
- * them.
- *
- * A view belongs to the handle's thread. After the handle was closed its calls are MISUSE.
- */
-typedef struct ses_tracked ses_tracked;
-
-#define SES_TRACK_READ_ONLY 0x1u /* every write is READONLY */
-
-SES_API int ses_track(ses_session *session, unsigned flags, ses_tracked **tracked, ses_error *error);
-SES_API void ses_tracked_close(ses_tracked *tracked);                 /* NULL is fine */
-SES_API ses_session *ses_tracked_session(const ses_tracked *tracked); /* the handle it is on; NULL for NULL */
-
-/* Writes. INVALID: the name breaks the rules of state keys, a text is not UTF-8, or a double is infinite or
- * NaN. JSON: `json` is not JSON. LIMIT: it is nested deeper than the 997 levels that fit into an event. A
- * double is written with the fewest digits that read back as the same double. JSON has one type of number:
- * 3.0 is written as 3, and a reader in Python sees an integer there. */
-SES_API int ses_tracked_set(ses_tracked *tracked, const char *name, const char *json, size_t len,
-                            ses_error *error);
-SES_API int ses_tracked_set_string(ses_tracked *tracked, const char *name, const char *text, size_t len,
-                                   ses_error *error);
-SES_API int ses_tracked_set_int64(ses_tracked *tracked, const char *name, int64_t value, ses_error *error);
-SES_API int ses_tracked_set_double(ses_tracked *tracked, const char *name, double value, ses_error *error);
-SES_API int ses_tracked_set_bool(ses_tracked *tracked, const char *name, int value, ses_error *error);
-/* Takes the key away, by writing the tombstone; fine when there is none. */
-SES_API int ses_tracked_remove(ses_tracked *tracked, const char *name, ses_error *error);
-/* Drops the view's own writes, and its notes of what it has read: it shows what the handle shows. NULL is fine. */
-SES_API void ses_tracked_discard(ses_tracked *tracked);
-
-/* Reads, as ses_state_get and its kin: SES_ABSENT also for a key that the view removed. Also NOMEM: the reading
- * could not be noted. Texts are borrowed until the view is written to or closed, or the handle appends,
- * refreshes, begins or ends an invocation, or is closed. */
-SES_API int ses_tracked_get(const ses_tracked *tracked, const char *name, const char **json, size_t *len,
-                            ses_error *error);
-SES_API int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const char **text,
-                                   size_t *len, ses_error *error);
-SES_API int ses_tracked_get_int64(const ses_tracked *tracked, const char *name, int64_t *value,
-                                  ses_error *error);
-SES_API int ses_tracked_get_double(const ses_tracked *tracked, const char *name, double *value,
-                                   ses_error *error);
-SES_API int ses_tracked_get_bool(const ses_tracked *tracked, const char *name, int *value, ses_error *error);
-/* 1 when the view shows such a key, else 0; 0 also for NULL and a closed handle. */
-SES_API int ses_tracked_has(const ses_tracked *tracked, const char *name);
-/* 1 when the view holds writes that are not appended, else 0; 0 also for NULL. */
-SES_API int ses_tracked_changed(const ses_tracked *tracked);
-
-/* Visits every key the view shows, in the order of ses_state_json. The visitor returns 0 to go on; what
- * else it returns ends the walk and is returned. It must not change the view or the handle. */
-typedef int ses_state_visitor(void *context, const char *name, const char *json, size_t len);
-SES_API int ses_tracked_each(const ses_tracked *tracked, ses_state_visitor *visit, void *context,
-                             ses_error *error);
-/* Everything the view shows, and its own writes, each as a JSON object. The text is the caller's (ses_free). */
-SES_API int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_error *error);
-SES_API int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *len, ses_error *error);
-
-/*
- * Appends an event with the view's writes beside it, as `delta` of the options: they are put into its
- * `actions.stateDelta`, and win over what it carries; `delta` of the options wins over both. Then the view is clean;
- * after a failure, and after SES_PARTIAL, which stores nothing, it is as before. READONLY for a read-only view.
- * Otherwise as ses_append.
- *
- * After STALE the view's writes are still there, and hide what others wrote meanwhile. What was computed
- * from the older state must be computed anew: ses_refresh, ses_tracked_discard, then read and write again.
- * (SES_APPEND_ANYWAY stores the view's values over the newer ones.) `expected` of the options is checked
- * beside what the view has noted. STALE also when there was no memory for a note of ses_tracked_has.
- */
-SES_API int ses_tracked_append(ses_tracked *tracked, const char *event, size_t event_len,
-                               const ses_append_options *options, ses_appended *appended, ses_error *error);
-
-/* --------------------------------------------------------------------------------------- templates */
-
-/*
- * Fills `*text` (of `len` bytes, made by ses_text_make) for an artifact that a template names, and returns
- * 0; or SES_NOTFOUND, or any other negative code, which fails the rendering. A positive value, or no text,
- * is MISUSE. `error` is never NULL; it may write a message. A text that was made is freed in any case.
- */
-typedef int ses_artifact_reader(void *context, const char *name, char **text, size_t *len, ses_error *error);
-/* A text of `len` bytes, and a NUL that is there already, for a callback to fill and hand over: freed by
- * whoever gets it. NULL: out of memory. */
-SES_API char *ses_text_make(ses_store *store, size_t len);
-
-#define SES_RENDER_ADK_BRACES 0x1u /* a run of braces on either side counts as one, as in the ADK's code */
-
-typedef struct ses_render_options {
+typedef struct ses_list_options {
     size_t size;
-    unsigned flags;                 /* SES_RENDER_* */
-    ses_artifact_reader *artifacts; /* NULL: a template that names an artifact fails, unless with "?" */
-    void *artifacts_context;
-} ses_render_options;
+    int order;         /* SES_ORDER_* */
+    size_t limit;      /* sessions a page; 0: 100; at most 10,000 */
+    const char *token; /* where the page begins: the token of the page before; NULL: at the beginning */
+} ses_list_options;
+
+typedef struct ses_page ses_page;
 
 /*
- * Renders an instruction template: `{name}` becomes the value of that state key (a string as its text, null
- * as nothing, anything else as its JSON), `{name?}` nothing where it is missing; `{artifact.NAME}` asks the
- * callback. A name is an identifier (letters of any script, digits and _, not beginning with a digit),
- * optionally behind app:, user: or temp:; spaces, tabs and line ends around it do not count. A dotted name
- * is replaced when exactly that key is there, else left as it is, with a "?" too. All other text in braces,
- * and `{{...}}`, is left as it is. What was put in is not rendered again. The text is the caller's
- * (ses_free). NOTFOUND names the key or artifact that is missing; INVALID: the template, or an artifact, is
- * not UTF-8, or an artifact has no name; RANGE: a string holds a lone surrogate escape. In one pass.
+ * One page of the sessions of an app's user, or of all its users when `user` is NULL: merged state, no
+ * events, all of one moment. An app or user without sessions gives an empty page.
+ *
+ * Pages follow each other by token, which is a place in the order and not a count: by order of creation,
+ * every session that exists throughout the walk is seen exactly once, whatever is created or deleted
+ * meanwhile; by update time, a session that changes moves to its new place. A token that does not come from a
+ * list of the same app, user and order is INVALID.
  */
-SES_API int ses_render(const ses_session *session, const char *text, size_t len,
-                       const ses_render_options *options, char **rendered, size_t *rendered_len,
-                       ses_error *error);
-/* The same with the state a view shows. */
-SES_API int ses_tracked_render(const ses_tracked *tracked, const char *text, size_t len,
-                               const ses_render_options *options, char **rendered, size_t *rendered_len,
-                               ses_error *error);
-
-/* ---------------------------------------------------------------------------------------- output key */
+SES_API int ses_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
+                     ses_page **page, ses_error *error);
+SES_API size_t ses_page_count(const ses_page *page);
+/* Borrowed until the page is closed, to be read with ses_session_* and ses_state_*; NULL past the end. */
+SES_API const ses_session *ses_page_session(const ses_page *page, size_t index);
+/* The token of the next page, borrowed until this page is closed; NULL when this is the last page. */
+SES_API const char *ses_page_token(const ses_page *page);
+SES_API void ses_page_close(ses_page *page);
 
 /*
- * The delta that saves an agent's final text under a state key: {"key":"text"}, the caller's (ses_free);
- * `*delta` is NULL when there is nothing to save, because the event is not by `agent`, not final, or has no
- * text. The text is saved as it is: where the ADK would parse it (output_schema), that is the caller's.
- * INVALID: the key breaks the rules of state keys. Otherwise as ses_content_open.
+ * Deletes the session, its events and its session state; `app:` and `user:` state stay. A session that is not
+ * there is no error: `*deleted` (may be NULL) says 1 or 0.
  */
-SES_API int ses_output_delta(ses_store *store, const char *event, size_t event_len, const char *agent,
-                             const char *key, char **delta, size_t *len, ses_error *error);
-/* Appends the event with that delta, in one call; `tracked` may have writes of its own, as in
- * ses_tracked_append. The text wins over what the view wrote under the same key. `key` NULL: the agent has
- * none. */
-SES_API int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len, const char *agent,
-                              const char *key, const ses_append_options *options, ses_appended *appended,
-                              ses_error *error);
+SES_API int ses_delete(ses_store *store, const ses_key *key, const ses_call_options *options,
+                       int64_t *deleted, ses_error *error);
+
+/*
+ * Deletes everything of a user in an app: all sessions and the `user:` state, in one transaction. `*sessions`
+ * and `*state_keys` (each may be NULL) say how many there were.
+ */
+SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
+                            const ses_call_options *options, int64_t *sessions, int64_t *state_keys,
+                            ses_error *error);
+
+/* ------------------------------------------------------------------------- what a store tells, and makes */
+
+/* What a store runs on. The texts are static or live as long as the store is open. */
+typedef struct ses_info {
+    size_t size;        /* in: sizeof(ses_info) */
+    const char *engine; /* "sqlite" */
+    const char *path;   /* as given to ses_open */
+    int schema_version; /* of what is stored */
+    int read_only;      /* 1: opened read-only */
+    struct {
+        const char *journal_mode;   /* "wal", "delete" or "memory": what SQLite says it uses */
+        const char *journal_reason; /* why it is not WAL; "" when it is */
+        const char *version;        /* of the SQLite that is linked: "3.40.1" */
+        const char *bugs;        /* known corruption bugs of that version that concern a store; "" for none */
+        const char *reserved[4]; /* NULL */
+    } sqlite;                    /* of this engine only; NULLs for another */
+} ses_info;
+
+SES_API int ses_store_info(ses_store *store, ses_info *info, ses_error *error);
+
+/* What a store has done since it was opened, and its size now. Counts are of this store, not of the file. */
+typedef struct ses_stats {
+    size_t size;         /* in: sizeof(ses_stats) */
+    int64_t events;      /* stored */
+    int64_t commits;     /* write transactions; events / commits is how many share one on average */
+    int64_t write_calls; /* calls that wrote, or tried to */
+    int64_t write_waits; /* of these, how many waited for one another */
+    int64_t read_calls;
+    int64_t reader_waits; /* waits for a reading connection, all being in use */
+    int64_t readers_open; /* reading connections */
+    int64_t readers_in_use;
+    struct {
+        int64_t busy_waits;         /* pauses for locks that other processes held */
+        int64_t busy_us;            /* their time */
+        int64_t cache_hits;         /* pages found in SQLite's page caches */
+        int64_t cache_misses;       /* pages read from the file */
+        int64_t checkpoints;        /* runs */
+        int64_t checkpoint_us;      /* their time */
+        int64_t checkpoint_turn_us; /* of it: on the writing connection, so that writers waited */
+        int64_t wal_pages;          /* in use in the write-ahead file, as of this store's last commit */
+        int64_t
+            wal_bytes; /* of the write-ahead file; above 24 MB a reader keeps it from being copied, or did */
+        int64_t file_bytes;  /* of the database file; 0 in memory */
+        int64_t reserved[6]; /* 0 */
+    } sqlite;                /* of this engine only; zeros for another */
+} ses_stats;
+
+/* Cheap: a few counters, and the sizes of two files. */
+SES_API int ses_store_stats(ses_store *store, ses_stats *stats, ses_error *error);
+
+/*
+ * Cancels the calls of other threads that are reading from this store at this moment: they return
+ * INTERRUPTED, and nothing has changed. Calls that write are not touched, nor those that may write
+ * (ses_get_or_create), nor calls that come later.
+ */
+SES_API int ses_store_interrupt(ses_store *store, ses_error *error);
+
+/* An id as the store makes them (see make_id), for events and function calls of the caller's. LIMIT:
+ * `capacity`, with the NUL, is too small; 37 is enough for the library's own. Also: INVALID (make_id
+ * failed), IO (no random bytes). */
+SES_API int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *error);
+
+/* ---------------------------------------------------------------------------------------------- versions */
+
+/* The version of this header. tools and packages read it from here and nowhere else. */
+#define SES_VERSION_MAJOR 0
+#define SES_VERSION_MINOR 1
+#define SES_VERSION_PATCH 0
+#define SES_VERSION_NUMBER (SES_VERSION_MAJOR * 1000000 + SES_VERSION_MINOR * 1000 + SES_VERSION_PATCH)
+
+/* The version of the schema that this header's library writes (the file's `PRAGMA user_version`). */
+#define SES_SCHEMA_VERSION 1
+
+/* The version of the library that is linked: "0.1.0", and as SES_VERSION_NUMBER. */
+SES_API const char *ses_version(void);
+SES_API int ses_version_number(void);
 
 #ifdef __cplusplus
 }

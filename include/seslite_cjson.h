@@ -15,7 +15,7 @@
 
 #include <cjson/cJSON.h>
 
-#include "seslite.h"
+#include "seslite_agent.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,8 +23,8 @@ extern "C" {
 
 /* As ses_create, with the state as a tree (NULL: empty). INVALID also for a tree that is not JSON: a number
  * that is infinite or NaN, an item without a type; LIMIT for one nested more than 1000 levels deep. */
-SES_API int ses_create_cjson(ses_store *store, const ses_key *key, const cJSON *state, ses_session **session,
-                             ses_error *error);
+SES_API int ses_create_cjson(ses_store *store, const ses_key *key, const cJSON *state,
+                             const ses_create_options *options, ses_session **session, ses_error *error);
 
 /* As ses_append and ses_append_by_key. `error->offset` counts in the tree's text, printed without spaces. */
 SES_API int ses_append_cjson(ses_session *session, const cJSON *event, const ses_append_options *options,
@@ -36,7 +36,8 @@ SES_API int ses_append_by_key_cjson(ses_store *store, const ses_key *key, const 
 /* The whole merged state; one value (or SES_ABSENT, and NULL); an event. LIMIT: cJSON does not take the text, as older
  * versions do not take numbers of more than 63 characters, or memory is out. */
 SES_API int ses_state_cjson(const ses_session *session, cJSON **state, ses_error *error);
-SES_API int ses_value_cjson(const ses_session *session, const char *name, cJSON **value, ses_error *error);
+SES_API int ses_state_get_cjson(const ses_session *session, const char *name, cJSON **value,
+                                ses_error *error);
 SES_API int ses_event_cjson(const ses_event *event, cJSON **tree, ses_error *error);
 
 /* As ses_tracked_set, ses_tracked_get (the tree is the caller's), ses_builder_content and ses_builder_field. */

@@ -11,7 +11,7 @@ static inline ses_session *agent_session(struct fixture *fixture, const char *st
 {
     ses_session *session = NULL;
     ses_error error;
-    assert_ok(ses_create(fixture->store, &agent_key, state, SES_NUL, &session, &error));
+    assert_ok(ses_create(fixture->store, &agent_key, state, SES_NUL, NULL, &session, &error));
     return session;
 }
 
@@ -19,7 +19,7 @@ static inline ses_tracked *agent_view(ses_session *session, unsigned flags)
 {
     ses_tracked *tracked = NULL;
     ses_error error;
-    assert_ok(ses_track(session, flags, &tracked, &error));
+    assert_ok(ses_tracked_open(session, flags, &tracked, &error));
     return tracked;
 }
 

@@ -61,10 +61,10 @@ static inline void await_call(void)
     ses_stats now = {.size = sizeof now};
     const int64_t until = support_steady_us() + 2000;
 
-    (void)ses_statistics(awaiting, &before, NULL);
+    (void)ses_store_stats(awaiting, &before, NULL);
     atomic_store(&held, true);
     do {
-        (void)ses_statistics(awaiting, &now, NULL);
+        (void)ses_store_stats(awaiting, &now, NULL);
     } while (now.write_waits == before.write_waits && support_steady_us() < until);
 }
 
@@ -158,10 +158,10 @@ static inline int make_call(struct call *call)
         code = ses_append_batch_by_key(call->store, &key, two, 2, NULL, both, &call->error);
         break;
     case CREATE:
-        code = ses_create(call->store, &key, call->text, SES_NUL, NULL, &call->error);
+        code = ses_create(call->store, &key, call->text, SES_NUL, NULL, NULL, &call->error);
         break;
     case DELETE:
-        code = ses_delete(call->store, &key, &call->deleted, &call->error);
+        code = ses_delete(call->store, &key, NULL, &call->deleted, &call->error);
         break;
     }
     return code;
@@ -193,7 +193,7 @@ static inline ses_stats statistics(ses_store *store)
 {
     ses_stats stats = {.size = sizeof stats};
     ses_error error;
-    assert_ok(ses_statistics(store, &stats, &error));
+    assert_ok(ses_store_stats(store, &stats, &error));
     return stats;
 }
 
@@ -249,7 +249,7 @@ static inline void create(ses_store *store, const char *id)
 {
     const ses_key key = {"app", "user", id};
     ses_error error;
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
 }
 
 static inline void append(ses_store *store, const char *id, const char *event)

@@ -10,7 +10,7 @@ model           model json base
 storage         storage model json base
 storage/sqlite  storage/sqlite storage model json base
 session         session storage model json base
-agent           agent session/append_beside.h model json base
+agent           agent session/append_beside.h session/handle.h model json base
 cjson           cjson json base
 '
 failed=0
@@ -24,7 +24,7 @@ for file in $(find lib -name '*.[ch]'); do
     allowed=$(echo "$rooms" | awk -v room="$room" '$1 == room {$1 = ""; print}')
     [ -n "$allowed" ] || complain "$file stands in no room"
     for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$file"); do
-        case " $allowed seslite.h seslite_cjson.h statement_ids.h " in
+        case " $allowed seslite.h seslite_agent.h seslite_cjson.h statement_ids.h " in
         *" ${header%/*} "* | *" $header "*) ;;
         *) complain "$file includes $header" ;;
         esac

@@ -27,7 +27,7 @@ inside && !whole { print }
 
 BEGIN {
     print "#include <inttypes.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>"
-    print "#include \"seslite.h\"\n#include \"seslite_cjson.h\"\n"
+    print "#include \"seslite_agent.h\"\n#include \"seslite_cjson.h\"\n"
     print "static void die(const char *message) { fprintf(stderr, \"README: %s\\n\", message); exit(1); }\n"
 }
 
@@ -47,7 +47,7 @@ END {
     print "        ses_store *store = NULL; ses_session *s = NULL; ses_error err;"
     print "        ses_key key = {\"my_app\", \"alice\", \"s1\"};"
     print "        if (ses_open(\":memory:\", NULL, &store, &err) < 0) die(err.message);"
-    print "        if (ses_create(store, &key, NULL, 0, &s, &err) < 0) die(err.message);"
+    print "        if (ses_create(store, &key, NULL, 0, NULL, &s, &err) < 0) die(err.message);"
     print "        if (i % 2) fill(s, &err);"
     print "        fragments[i / 2](store, key, s, err);"
     print "        ses_session_close(s); ses_close(store);"

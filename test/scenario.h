@@ -99,9 +99,9 @@ static void faults_use_handle(struct faults *faults, ses_store *store, const ses
     if (!session)
         return;
     STEP(SES_OK, ses_append(session, temp, SES_NUL, NULL, NULL, &error));
-    STEP(SES_OK, ses_state_string(session, "k", &text, NULL, &error));
-    STEP(SES_OK, ses_state_int64(session, "temp:x", &number, &error));
-    STEP(SES_OK, ses_state_double(session, "user:u", &real, &error));
+    STEP(SES_OK, ses_state_get_string(session, "k", &text, NULL, &error));
+    STEP(SES_OK, ses_state_get_int64(session, "temp:x", &number, &error));
+    STEP(SES_OK, ses_state_get_double(session, "user:u", &real, &error));
     STEP(SES_OK, ses_append_batch(session, batch, 3, NULL, NULL, &error));
     STEP(SES_OK, ses_append(session, retried, SES_NUL, &seen, NULL, &error));
     STEP(SES_DUPLICATE, ses_append(session, retried, SES_NUL, NULL, NULL, &error));
@@ -111,7 +111,7 @@ static void faults_use_handle(struct faults *faults, ses_store *store, const ses
     STEP(SES_STALE, ses_append(session, "{\"author\":\"late\"}", SES_NUL, NULL, NULL, &error));
     STEP(SES_OK, ses_append(session, "{\"author\":\"late\"}", SES_NUL, &anyway, NULL, &error));
     STEP(SES_OK, ses_append_by_key(store, key, "{\"author\":\"more\"}", SES_NUL, NULL, NULL, &error));
-    STEP(SES_OK, ses_refresh(session, &error));
+    STEP(SES_OK, ses_refresh(session, NULL, &error));
     for (size_t i = 0; i < ses_state_count(session); i++)
         STEP(SES_OK, ses_state_at(session, i, &text, NULL, NULL, &error));
     if (ses_session_event_count(session) != 7 || ses_session_version(session) != 7)
@@ -149,21 +149,21 @@ static void faults_use_cursor(struct faults *faults, ses_store *store, const ses
 static void faults_use_lists(struct faults *faults, ses_store *store)
 {
     ses_list_options options = {.size = sizeof options, .limit = 1};
-    ses_list_page *first = NULL;
-    ses_list_page *second = NULL;
+    ses_page *first = NULL;
+    ses_page *second = NULL;
     ses_error error;
 
     STEP(SES_OK, ses_list(store, "app", NULL, &options, &first, &error));
     if (first) {
-        options.token = ses_list_token(first);
+        options.token = ses_page_token(first);
         STEP(SES_OK, ses_list(store, "app", NULL, &options, &second, &error));
-        if (ses_list_count(first) != 1 || !second || ses_list_count(second) != 1)
+        if (ses_page_count(first) != 1 || !second || ses_page_count(second) != 1)
             faults_complain(faults, "a page lacks a session", 0, &error);
     }
-    ses_list_close(second);
-    ses_list_close(first);
+    ses_page_close(second);
+    ses_page_close(first);
     STEP(SES_OK, ses_list(store, "app", "user", NULL, &first, &error));
-    ses_list_close(first);
+    ses_page_close(first);
 }
 
 static void faults_run(struct faults *faults)
@@ -188,24 +188,24 @@ static void faults_run(struct faults *faults)
     if (!store)
         return;
     STEP(SES_OK, ses_create(store, &key, "{\"app:a\":1,\"user:u\":1,\"temp:t\":1,\"k\":[1.10]}", SES_NUL,
-                            &session, &error));
+                            NULL, &session, &error));
     ses_session_close(session);
-    STEP(SES_EXISTS, ses_create(store, &key, NULL, 0, NULL, &error));
-    STEP(SES_EXISTING, ses_get_or_create(store, &key, NULL, 0, &session, &error));
+    STEP(SES_EXISTS, ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    STEP(SES_EXISTING, ses_get_or_create(store, &key, NULL, 0, NULL, &session, &error));
     ses_session_close(session);
-    STEP(SES_OK, ses_create(store, &second, "{}", SES_NUL, NULL, &error));
-    STEP(SES_OK, ses_create(store, &third, "{\"user:x\":1}", SES_NUL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &second, "{}", SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &third, "{\"user:x\":1}", SES_NUL, NULL, NULL, &error));
     faults_use_handle(faults, store, &key);
     faults_use_cursor(faults, store, &key, 0);
     faults_use_cursor(faults, store, &key, 1);
     faults_use_lists(faults, store);
-    STEP(SES_OK, ses_read_state(store, &key, &json, NULL, &error));
+    STEP(SES_OK, ses_state_json_by_key(store, &key, NULL, &json, NULL, &error));
     ses_free(json);
-    STEP(SES_OK, ses_read_value(store, &key, "k", &json, NULL, &error));
+    STEP(SES_OK, ses_state_get_by_key(store, &key, "k", NULL, &json, NULL, &error));
     ses_free(json);
     faults_dump(faults, store, &key);
-    STEP(SES_OK, ses_delete(store, &second, NULL, &error));
-    STEP(SES_OK, ses_delete_user(store, "app", "other", NULL, NULL, &error));
+    STEP(SES_OK, ses_delete(store, &second, NULL, NULL, &error));
+    STEP(SES_OK, ses_delete_user(store, "app", "other", NULL, NULL, NULL, &error));
     STEP(SES_NOTFOUND, ses_get(store, &third, NULL, &session, &error));
     ses_close(store);
 }

@@ -13,13 +13,16 @@
 
 #include <cmocka.h>
 
-#include "seslite.h"
+#include "seslite_agent.h"
 
 /* Fails the test with the error's code and message unless the call returned `expected`. */
 #define assert_code(expected, call) support_assert_code((expected), (call), &error, #call, __FILE__, __LINE__)
 #define assert_ok(call) assert_code(SES_OK, call)
 /* The message of the last error holds these words. */
 #define assert_message(words) support_assert_message(&error, (words), __FILE__, __LINE__)
+
+/* The options of ses_get that say which events; NULL: all. */
+#define GET_RANGE(range_) (&(ses_get_options){.size = sizeof(ses_get_options), .range = (range_)})
 
 void support_assert_code(int expected, int code, const ses_error *error, const char *call, const char *file,
                          int line);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "seslite.h"
+#include "seslite_agent.h"
 
 static const ses_key key = {.app = "travel", .user = "alice", .session = "oslo"};
 
@@ -142,7 +142,7 @@ static void before_agent(ses_store *store, ses_session *session)
     ses_error error;
     int64_t messages = 0; /* as it stays before the first message of all */
 
-    must(ses_track(session, 0, &tracked, &error), &error);
+    must(ses_tracked_open(session, 0, &tracked, &error), &error);
     must(ses_tracked_get_int64(tracked, "user:messages", &messages, &error), &error);
     must(ses_tracked_set_int64(tracked, "user:messages", messages + 1, &error), &error);
     append(store, session, tracked, build(store, session, travel_agent.name));
@@ -158,7 +158,7 @@ static void get_forecast(ses_store *store, ses_session *session, const struct ag
     ses_builder *builder = build(store, session, agent->name);
     ses_error error;
 
-    must(ses_track(session, 0, &tracked, &error), &error);
+    must(ses_tracked_open(session, 0, &tracked, &error), &error);
     must(ses_tracked_set(tracked, "temp:asked", call->json.text, call->json.len, &error), &error);
     must(ses_tracked_set_string(tracked, "last_city", "Oslo", SES_NUL, &error), &error);
     must(ses_tracked_set(tracked, "temp:forecast", forecast, SES_NUL, &error), &error);
@@ -174,7 +174,7 @@ static char *render(ses_session *session, const struct agent *agent)
     ses_error error;
     char *text = NULL;
 
-    must(ses_track(session, SES_TRACK_READ_ONLY, &tracked, &error), &error);
+    must(ses_tracked_open(session, SES_TRACK_READ_ONLY, &tracked, &error), &error);
     must(ses_tracked_render(tracked, agent->instruction, SES_NUL, NULL, &text, NULL, &error), &error);
     ses_tracked_close(tracked);
     return text;
@@ -190,14 +190,14 @@ static void store_answer(ses_store *store, ses_session *session, const struct ag
     char id[SES_ID_MAX + 1];
 
     if (answer.function) {
-        must(ses_make_id(store, id, sizeof id, &error), &error);
-        must(ses_builder_function_call(builder, id, answer.function, answer.args, SES_NUL, &error), &error);
+        must(ses_store_make_id(store, id, sizeof id, &error), &error);
+        must(ses_builder_call(builder, id, answer.function, answer.args, SES_NUL, &error), &error);
     } else {
         must(ses_builder_text(builder, answer.text, SES_NUL, &error), &error);
     }
     if (agent->branch)
         must(ses_builder_field_string(builder, "branch", agent->branch, SES_NUL, &error), &error);
-    must(ses_track(session, 0, &tracked, &error), &error);
+    must(ses_tracked_open(session, 0, &tracked, &error), &error);
     size_t len = 0;
     const char *event = ses_builder_json(builder, &len);
     must(ses_output_append(tracked, event, len, agent->name, agent->output_key, NULL, NULL, &error), &error);
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
         return 2;
     }
     must(ses_open(argv[1], NULL, &store, &error), &error);
-    must(ses_get_or_create(store, &key, "{\"user:language\":\"English\"}", SES_NUL, &session, &error),
+    must(ses_get_or_create(store, &key, "{\"user:language\":\"English\"}", SES_NUL, NULL, &session, &error),
          &error);
     run_turn(store, session, "Will I need a coat in Oslo tomorrow?");
     puts("");

@@ -41,7 +41,7 @@ merge() {
     ' "$@"
 }
 
-merge seslite.h "seslite in one file, made by tools/amalgamate.sh: compile it with your program and link with -lsqlite3 -pthread.
+merge seslite_agent.h "seslite in one file, made by tools/amalgamate.sh: compile it with your program and link with -lsqlite3 -pthread.
  * (seslite_cjson.c beside it has the calls for programs that use cJSON.)" \
     $(find lib -name '*.c' ! -path 'lib/cjson/*' | sort) "$gen/sql_text.c" >"$out/seslite.c.new"
 mv "$out/seslite.c.new" "$out/seslite.c"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "seslite.h"
+#include "seslite_agent.h"
 
 static const ses_key key = {.app = "weather_agent", .user = "alice", .session = "trip-to-oslo"};
 
@@ -59,7 +59,7 @@ static void write_conversation(ses_store *store)
     const int64_t created = INT64_C(1736942399000000); /* the conversation below is of that day */
     const ses_create_options options = {.size = sizeof options, .create_us = &created};
 
-    must(ses_create_with(store, &key, before, SES_NUL, &options, &session, &error), &error);
+    must(ses_create(store, &key, before, SES_NUL, &options, &session, &error), &error);
     for (size_t i = 0; i < sizeof conversation / sizeof conversation[0]; i++) {
         must(ses_append(session, conversation[i], SES_NUL, NULL, NULL, &error), &error);
         if (i == 2) {
@@ -88,7 +88,7 @@ static void read_conversation(ses_store *store)
         must(ses_state_at(session, i, &name, &value, NULL, &error), &error);
         printf("  %-22s %s\n", name, value);
     }
-    must(ses_state_int64(session, "big_number", &big, &error), &error);
+    must(ses_state_get_int64(session, "big_number", &big, &error), &error);
     printf("exact where a double is not: %" PRId64 "\n", big);
     printf("the third event, byte for byte but for its temp: key:\n  %s\n",
            ses_session_event(session, 2)->json);

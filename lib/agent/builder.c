@@ -8,6 +8,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "base/utf8.h"
+#include "session/handle.h"
 
 /* How deep values stand in an event. */
 enum { FIELD_DEPTH = 1, ACTION_DEPTH = 2 };
@@ -46,10 +47,10 @@ int ses_builder_open(ses_store *store, const char *author, const char *invocatio
     if (code != SES_OK)
         return code;
     ses__error_clear(error);
-    fresh = ses__memory_zeroed(ses_store_allocator(store), sizeof *fresh);
+    fresh = ses__memory_zeroed(ses__store_allocator(store), sizeof *fresh);
     if (!fresh)
         return ses__error_nomem(error);
-    fresh->allocator = *ses_store_allocator(store);
+    fresh->allocator = *ses__store_allocator(store);
     fresh->only_responses = true;
     ses__buffer_init(&fresh->parts, &fresh->allocator);
     ses__buffer_init(&fresh->json, &fresh->allocator);

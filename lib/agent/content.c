@@ -6,6 +6,7 @@
 #include "base/argument.h"
 #include "base/error.h"
 #include "json/object.h"
+#include "session/handle.h"
 
 /* What is being read. */
 struct part {
@@ -278,10 +279,10 @@ int ses_content_open(ses_store *store, const char *event, size_t event_len, ses_
     if (code != SES_OK)
         return code;
     ses__error_clear(error);
-    fresh = ses__memory_zeroed(ses_store_allocator(store), sizeof *fresh);
+    fresh = ses__memory_zeroed(ses__store_allocator(store), sizeof *fresh);
     if (!fresh)
         return ses__error_nomem(error);
-    fresh->allocator = *ses_store_allocator(store); /* a content may outlive its store */
+    fresh->allocator = *ses__store_allocator(store); /* a content may outlive its store */
     ses__arena_init(&fresh->arena, &fresh->allocator);
     ses__buffer_init(&fresh->text, &fresh->allocator);
     reader.content = fresh;

@@ -2,6 +2,8 @@
 #ifndef SESLITE_AGENT_CONTENT_H
 #define SESLITE_AGENT_CONTENT_H
 
+#include "seslite_agent.h"
+
 #include "base/common.h"
 #include "base/memory.h"
 

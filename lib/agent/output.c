@@ -7,6 +7,7 @@
 #include "base/argument.h"
 #include "base/error.h"
 #include "json/writer.h"
+#include "session/handle.h"
 
 /* What is to be saved: the key, and the text as a JSON string; empty when there is nothing. */
 struct output {
@@ -38,7 +39,7 @@ static int read_output(ses_store *store, struct span event, const char *agent, s
     ses_content *content = NULL;
     int code = ses_content_open(store, event.ptr, event.len, &content, error);
 
-    ses__buffer_init(&output->text, ses_store_allocator(store));
+    ses__buffer_init(&output->text, ses__store_allocator(store));
     if (code == SES_OK) {
         size_t len = 0;
         const char *text = ses_content_text(content, &len);
@@ -63,7 +64,7 @@ static int print_output(ses_store *store, const struct output *output, char **de
     const struct member member = output_member(output);
     struct buffer object;
 
-    ses__buffer_init_text(&object, ses_store_allocator(store));
+    ses__buffer_init_text(&object, ses__store_allocator(store));
     ses__buffer_add(&object, "{", 1);
     ses__json_add_member(&object, object.len, member.name, member.value);
     ses__buffer_add(&object, "}", 1);
@@ -112,7 +113,7 @@ int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len,
         return result;
     if (!key)
         return ses__tracked_append(tracked, text.ptr, text.len, NULL, options, appended, error);
-    result = read_output(ses_session_store(tracked->session), text, agent, &output, error);
+    result = read_output(ses__session_store(tracked->session), text, agent, &output, error);
     if (result == SES_OK) {
         const struct member last = output_member(&output);
         result = ses__tracked_append(tracked, text.ptr, text.len, output.saves ? &last : NULL, options,

@@ -112,8 +112,8 @@ static int put_function(ses_builder *builder, const struct function_part *functi
     return end_part(builder, before, is_response, error);
 }
 
-int ses_builder_function_call(ses_builder *builder, const char *id, const char *name, const char *args,
-                              size_t args_len, ses_error *error)
+int ses_builder_call(ses_builder *builder, const char *id, const char *name, const char *args,
+                     size_t args_len, ses_error *error)
 {
     struct function_part function;
     int code = ses__check_builder(builder, error);
@@ -124,8 +124,8 @@ int ses_builder_function_call(ses_builder *builder, const char *id, const char *
     return code == SES_OK ? put_function(builder, &function, false, error) : code;
 }
 
-int ses_builder_function_response(ses_builder *builder, const char *id, const char *name,
-                                  const char *response, size_t response_len, ses_error *error)
+int ses_builder_response(ses_builder *builder, const char *id, const char *name, const char *response,
+                         size_t response_len, ses_error *error)
 {
     struct function_part function;
     int code = ses__check_builder(builder, error);

@@ -8,6 +8,7 @@
 #include "json/reader.h"
 #include "base/utf8.h"
 #include "model/typed.h"
+#include "session/handle.h"
 
 /* The value of a key, or SES_ABSENT. */
 typedef int value_source(const void *state, const char *name, struct span *value, ses_error *error);
@@ -314,7 +315,7 @@ int ses_render(const ses_session *session, const char *text, size_t len, const s
     if (code != SES_OK)
         return code;
     ses__error_clear(error);
-    renderer.allocator = ses_store_allocator(ses_session_store(session));
+    renderer.allocator = ses__store_allocator(ses__session_store(session));
     return render(&renderer, span, options, rendered, rendered_len, error);
 }
 
@@ -336,4 +337,9 @@ int ses_tracked_render(const ses_tracked *tracked, const char *text, size_t len,
         return code;
     renderer.allocator = tracked->allocator;
     return render(&renderer, span, options, rendered, rendered_len, error);
+}
+
+char *ses_text_make(ses_store *store, size_t len)
+{
+    return store ? ses__memory_text(ses__store_allocator(store), len) : NULL;
 }

@@ -11,6 +11,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 #include "base/utf8.h"
+#include "session/handle.h"
 
 /* How deep a value stands in its event: in the event, its actions and their stateDelta. */
 enum { VALUE_DEPTH = 3 };
@@ -144,7 +145,7 @@ bool ses__tracked_note(const ses_tracked *tracked, struct span name, struct span
 int ses__tracked_check(const ses_tracked *tracked, ses_error *error)
 {
     int code = ses__check_argument(tracked, "tracked", error);
-    if (code == SES_OK && !ses_session_is_open(tracked->session))
+    if (code == SES_OK && !ses__session_is_open(tracked->session))
         code = ses__error_set(error, SES_MISUSE, "the session handle is closed, and this view is of it");
     if (code == SES_OK)
         ses__error_clear(error);
@@ -163,12 +164,12 @@ int ses__tracked_check_write(const ses_tracked *tracked, ses_error *error)
 int ses__check_open(const ses_session *session, ses_error *error)
 {
     int code = ses__check_argument(session, "session", error);
-    if (code == SES_OK && !ses_session_is_open(session))
+    if (code == SES_OK && !ses__session_is_open(session))
         code = ses__error_set(error, SES_MISUSE, "the session handle is closed");
     return code;
 }
 
-int ses_track(ses_session *session, unsigned flags, ses_tracked **tracked, ses_error *error)
+int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked, ses_error *error)
 {
     int code = ses__check_argument(tracked, "tracked", error);
 
@@ -177,15 +178,15 @@ int ses_track(ses_session *session, unsigned flags, ses_tracked **tracked, ses_e
     *tracked = NULL;
     code = ses__check_open(session, error);
     if (code == SES_OK)
-        code = ses__check_flags(flags, SES_TRACK_READ_ONLY, "flags of ses_track", error);
+        code = ses__check_flags(flags, SES_TRACK_READ_ONLY, "flags of ses_tracked_open", error);
     if (code != SES_OK)
         return code;
-    const ses_allocator *allocator = ses_store_allocator(ses_session_store(session));
+    const ses_allocator *allocator = ses__store_allocator(ses__session_store(session));
     ses_tracked *fresh = ses__memory_zeroed(allocator, sizeof *fresh + sizeof *fresh->reads);
     if (!fresh)
         return ses__error_nomem(error);
     ses__error_clear(error);
-    ses_session_retain(session);
+    ses__session_retain(session);
     fresh->session = session;
     fresh->allocator = allocator;
     fresh->read_only = (flags & SES_TRACK_READ_ONLY) != 0;
@@ -220,7 +221,7 @@ void ses_tracked_close(ses_tracked *tracked)
         ses__memory_free(tracked->allocator, tracked->writes.items);
         ses__memory_free(tracked->allocator, tracked->reads->list.items);
         ses__memory_free(tracked->allocator, tracked);
-        ses_session_release(session);
+        ses__session_release(session);
     }
 }
 

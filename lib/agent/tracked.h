@@ -2,6 +2,8 @@
 #ifndef SESLITE_AGENT_TRACKED_H
 #define SESLITE_AGENT_TRACKED_H
 
+#include "seslite_agent.h"
+
 #include "base/common.h"
 #include "base/memory.h"
 #include "model/scope.h"

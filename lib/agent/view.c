@@ -81,7 +81,7 @@ int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const c
         code == SES_OK ? ses__tracked_own(tracked, (struct span){name, strlen(name)}) : NULL;
 
     if (code == SES_OK && !own) {
-        code = ses_state_string(tracked->session, name, text, len, error);
+        code = ses_state_get_string(tracked->session, name, text, len, error);
     } else if (code == SES_ABSENT && len) {
         *len = 0;
     } else if (code == SES_OK) {
@@ -178,29 +178,6 @@ static int walk_next(struct view_walk *walk, struct member *member, ses_error *e
         if (order <= 0)
             *member = (struct member){ses__entry_name(own), ses__entry_value(own)};
         result = removed ? SES_OK : 1;
-    }
-    return result;
-}
-
-int ses_tracked_each(const ses_tracked *tracked, ses_state_visitor *visit, void *context, ses_error *error)
-{
-    struct view_walk walk = {tracked, 0, 0};
-    struct member member;
-    int result = ses__tracked_check(tracked, error);
-    int more = 1;
-
-    if (result == SES_OK)
-        result = visit ? SES_OK : ses__check_argument(NULL, "visit", error);
-    while (result == SES_OK && more > 0) {
-        more = walk_next(&walk, &member, error);
-        if (more > 0) {
-            result = visit(context, member.name.ptr, member.value.ptr, member.value.len);
-            if (result < 0)
-                (void)ses__error_set(error, result, "the visitor ended the walk at \"%.200s\" with %d",
-                                     member.name.ptr, result);
-        } else {
-            result = more;
-        }
     }
     return result;
 }

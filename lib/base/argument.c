@@ -61,3 +61,10 @@ int ses__check_id(const char *id, const char *what, ses_error *error)
         code = ses__error_set(error, SES_INVALID, "the %s id is not valid UTF-8", what);
     return code;
 }
+
+int ses__check_call_options(const ses_call_options *options, ses_error *error)
+{
+    ses_call_options own;
+    int code = ses__take_options(&own, sizeof own, options, "call options", error);
+    return code == SES_OK ? ses__check_flags(own.flags, 0, "call options", error) : code;
+}

@@ -19,5 +19,7 @@ SESLITE_PRIVATE int ses__take_options(void *own, size_t own_size, const void *gi
                                       ses_error *error);
 /* MISUSE when a flag is set that is not in `known`. */
 SESLITE_PRIVATE int ses__check_flags(unsigned flags, unsigned known, const char *what, ses_error *error);
+/* Options that have no member yet: nothing may be set. */
+SESLITE_PRIVATE int ses__check_call_options(const ses_call_options *options, ses_error *error);
 
 #endif

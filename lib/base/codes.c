@@ -21,7 +21,7 @@ static const struct code_entry code_entries[] = {
 
 static const struct code_entry *code_find(int code)
 {
-    static const struct code_entry unknown = {0, "SES_UNKNOWN", "not a code of seslite"};
+    static const struct code_entry unknown = {0, "?", "not a code of seslite"};
     const struct code_entry *found = &unknown;
 
     for (size_t i = 0; i < sizeof code_entries / sizeof code_entries[0]; i++) {

@@ -25,7 +25,9 @@ static void drop_torn_characters(char *text)
 static void error_write(ses_error *error, int code, int64_t offset, const char *format, va_list arguments)
 {
     error->code = code;
-    error->sqlite_code = 0;
+    error->version = -1;
+    error->engine_code = 0;
+    error->sqlstate[0] = '\0';
     error->offset = offset;
     error->index = -1;
     if (vsnprintf(error->message, sizeof error->message, format, arguments) < 0)
@@ -37,7 +39,9 @@ void ses__error_clear(ses_error *error)
 {
     if (error) {
         error->code = SES_OK;
-        error->sqlite_code = 0;
+        error->version = -1;
+        error->engine_code = 0;
+        error->sqlstate[0] = '\0';
         error->offset = -1;
         error->index = -1;
         error->message[0] = '\0';

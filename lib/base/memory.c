@@ -262,3 +262,11 @@ char *ses__buffer_take(struct buffer *buffer, size_t *len)
     }
     return text;
 }
+
+void ses_free(char *text)
+{
+    if (text) {
+        struct text_header *header = (struct text_header *)(void *)text - 1;
+        header->release(header->context, header);
+    }
+}

@@ -1,15 +1,15 @@
 /* seslite_cjson.h for sessions and events, by the public calls alone. */
 #include "cjson/text.h"
 
-int ses_create_cjson(ses_store *store, const ses_key *key, const cJSON *state, ses_session **session,
-                     ses_error *error)
+int ses_create_cjson(ses_store *store, const ses_key *key, const cJSON *state,
+                     const ses_create_options *options, ses_session **session, ses_error *error)
 {
     char *text = NULL;
     size_t len = 0;
     int code = state ? ses__cjson_write(state, &text, &len, error) : SES_OK;
 
     if (code == SES_OK)
-        code = ses_create(store, key, text, len, session, error);
+        code = ses_create(store, key, text, len, options, session, error);
     else if (session)
         *session = NULL;
     cJSON_free(text);
@@ -48,7 +48,7 @@ int ses_append_by_key_cjson(ses_store *store, const ses_key *key, const cJSON *e
 
 /* -------------------------------------------------------------------------------------------- reading */
 
-int ses_value_cjson(const ses_session *session, const char *name, cJSON **value, ses_error *error)
+int ses_state_get_cjson(const ses_session *session, const char *name, cJSON **value, ses_error *error)
 {
     const char *json = NULL;
     size_t len = 0;

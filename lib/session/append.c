@@ -21,7 +21,8 @@ struct append_call {
 
 /* ------------------------------------------------------------------------------------------- one event */
 
-static int give_id(struct append_call *call, struct event_draft *draft, ses_appended *result, ses_error *error)
+static int give_id(struct append_call *call, struct event_draft *draft, ses_appended *result,
+                   ses_error *error)
 {
     char id[SES_ID_MAX + 1];
     int code = ses__store_make_id(call->store, id, error);
@@ -109,8 +110,10 @@ static int store_drafts(struct append_call *call, ses_error *error)
     }
     ses__temp_free(&temp);
     for (size_t i = 0; i < op->count && code == SES_OK; i++) {
-        if (op->results[i].status != SES_PARTIAL)
+        if (op->results[i].status != SES_PARTIAL) {
             op->results[i].version = op->row.version;
+            op->results[i].updated_us = op->row.updated_us;
+        }
     }
     return code;
 }

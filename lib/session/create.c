@@ -81,19 +81,20 @@ static int create_session(ses_store *store, struct create_op *op, ses_session **
 static int check_creation(ses_store *store, const ses_create_options *options, struct create_op *op,
                           ses_error *error)
 {
-    op->get_existing = options->get_existing != 0;
     op->created_us = options->create_us ? *options->create_us : ses__store_now(store);
     if (op->created_us < TIMESTAMP_MIN || op->created_us > TIMESTAMP_MAX)
         return ses__error_set(error, SES_INVALID, "the time of creation lies outside the years 0 to 9999");
     return ses__range_take(options->range, &op->range, error);
 }
 
-static int create_with_state(ses_store *store, const ses_key *key, const struct initial_state *initial,
-                             const ses_create_options *options, ses_session **session, ses_error *error)
+static int create_with_state(ses_store *store, const ses_key *key, bool get_existing,
+                             const struct initial_state *initial, const ses_create_options *options,
+                             ses_session **session, ses_error *error)
 {
     char made_id[SES_ID_MAX + 1];
     ses_key full = *key;
-    struct create_op op = {.key = &full, .initial = initial->stored, .delta = &initial->delta};
+    struct create_op op = {
+        .key = &full, .initial = initial->stored, .delta = &initial->delta, .get_existing = get_existing};
     int result = check_creation(store, options, &op, error);
 
     if (result == SES_OK && !full.session) {
@@ -105,8 +106,8 @@ static int create_with_state(ses_store *store, const ses_key *key, const struct 
     return result == SES_OK ? create_session(store, &op, session, error) : result;
 }
 
-static int create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
-                  const ses_create_options *given, ses_session **session, ses_error *error)
+static int create(ses_store *store, const ses_key *key, bool get_existing, const char *state,
+                  size_t state_len, const ses_create_options *given, ses_session **session, ses_error *error)
 {
     ses_create_options options;
     struct initial_state initial;
@@ -122,33 +123,33 @@ static int create(ses_store *store, const ses_key *key, const char *state, size_
     initial_state_init(&initial, store);
     result = initial_state_read(&initial, text, error);
     if (result == SES_OK)
-        result = create_with_state(store, key, &initial, &options, session, error);
+        result = create_with_state(store, key, get_existing, &initial, &options, session, error);
     initial_state_free(&initial);
     return result;
 }
 
-int ses_create_with(ses_store *store, const ses_key *key, const char *state, size_t state_len,
-                    const ses_create_options *options, ses_session **session, ses_error *error)
+static int create_begun(ses_store *store, const ses_key *key, bool get_existing, const char *state,
+                        size_t state_len, const ses_create_options *options, ses_session **session,
+                        ses_error *error)
 {
     if (session)
         *session = NULL;
     int result = ses__store_begin(store, error);
     if (result != SES_OK)
         return result;
-    result = create(store, key, state, state_len, options, session, error);
+    result = create(store, key, get_existing, state, state_len, options, session, error);
     ses__store_end(store);
     return result;
 }
 
 int ses_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
-               ses_session **session, ses_error *error)
+               const ses_create_options *options, ses_session **session, ses_error *error)
 {
-    return ses_create_with(store, key, state, state_len, NULL, session, error);
+    return create_begun(store, key, false, state, state_len, options, session, error);
 }
 
 int ses_get_or_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
-                      ses_session **session, ses_error *error)
+                      const ses_create_options *options, ses_session **session, ses_error *error)
 {
-    const ses_create_options options = {.size = sizeof options, .get_existing = 1};
-    return ses_create_with(store, key, state, state_len, &options, session, error);
+    return create_begun(store, key, true, state, state_len, options, session, error);
 }

@@ -2,9 +2,10 @@
 #include "base/error.h"
 #include "session/session.h"
 
-static int get_session(ses_store *store, const ses_key *key, const ses_range *range, ses_session **session,
-                       ses_error *error)
+static int get_session(ses_store *store, const ses_key *key, const ses_get_options *given,
+                       ses_session **session, ses_error *error)
 {
+    ses_get_options options;
     struct get_op op = {.key = key};
     ses_session *fresh = NULL;
     int code = ses__check_argument(session, "session", error);
@@ -12,7 +13,9 @@ static int get_session(ses_store *store, const ses_key *key, const ses_range *ra
     if (code == SES_OK)
         code = ses__check_key(key, error);
     if (code == SES_OK)
-        code = ses__range_take(range, &op.range, error);
+        code = ses__take_options(&options, sizeof options, given, "get options", error);
+    if (code == SES_OK)
+        code = ses__range_take(options.range, &op.range, error);
     if (code == SES_OK)
         code = ses__session_new(store, key, &fresh, error);
     if (code != SES_OK)
@@ -26,7 +29,7 @@ static int get_session(ses_store *store, const ses_key *key, const ses_range *ra
     return code;
 }
 
-int ses_get(ses_store *store, const ses_key *key, const ses_range *range, ses_session **session,
+int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options, ses_session **session,
             ses_error *error)
 {
     if (session)
@@ -34,7 +37,7 @@ int ses_get(ses_store *store, const ses_key *key, const ses_range *range, ses_se
     int code = ses__store_begin(store, error);
     if (code != SES_OK)
         return code;
-    code = get_session(store, key, range, session, error);
+    code = get_session(store, key, options, session, error);
     ses__store_end(store);
     return code;
 }
@@ -52,9 +55,11 @@ static int refresh_session(ses_session *session, ses_error *error)
     return code;
 }
 
-int ses_refresh(ses_session *session, ses_error *error)
+int ses_refresh(ses_session *session, const ses_call_options *options, ses_error *error)
 {
     int code = ses__session_check(session, error);
+    if (code == SES_OK)
+        code = ses__check_call_options(options, error);
     if (code == SES_OK)
         code = ses__store_begin(session->store, error);
     if (code != SES_OK)

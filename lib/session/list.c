@@ -7,7 +7,7 @@
 
 enum { LIST_DEFAULT = 100, LIST_MOST = 10000 };
 
-struct ses_list_page {
+struct ses_page {
     ses_store *store;
     struct arena arena;
     ses_session **sessions;
@@ -16,7 +16,7 @@ struct ses_list_page {
 };
 
 /* The handles of a page that was read: they take its snapshots over. */
-static int adopt_all(ses_list_page *page, struct list_op *op, ses_error *error)
+static int adopt_all(ses_page *page, struct list_op *op, ses_error *error)
 {
     ses_store *store = page->store;
     int code = SES_OK;
@@ -37,7 +37,7 @@ static int adopt_all(ses_list_page *page, struct list_op *op, ses_error *error)
 }
 
 /* The place after the page's last session. */
-static int make_token(ses_list_page *page, const struct list_identity *identity, ses_error *error)
+static int make_token(ses_page *page, const struct list_identity *identity, ses_error *error)
 {
     const ses_session *last = page->sessions[page->count - 1];
     const struct session_row *row = &last->snapshot.row;
@@ -47,9 +47,9 @@ static int make_token(ses_list_page *page, const struct list_identity *identity,
     return page->token ? SES_OK : ses__error_nomem(error);
 }
 
-static int page_new(ses_store *store, ses_list_page **page, ses_error *error)
+static int page_new(ses_store *store, ses_page **page, ses_error *error)
 {
-    ses_list_page *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
+    ses_page *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
     if (fresh) {
         fresh->store = store;
         ses__store_retain(store);
@@ -59,8 +59,8 @@ static int page_new(ses_store *store, ses_list_page **page, ses_error *error)
     return fresh ? SES_OK : ses__error_nomem(error);
 }
 
-static int read_into_page(ses_list_page *page, const struct list_identity *identity, struct list_op *op,
-                     const char *token, ses_error *error)
+static int read_into_page(ses_page *page, const struct list_identity *identity, struct list_op *op,
+                          const char *token, ses_error *error)
 {
     struct storage *storage = page->store->storage;
     int code = SES_OK;
@@ -91,10 +91,10 @@ static int check_list(const char *app, const char *user, const ses_list_options 
 }
 
 static int list_sessions(ses_store *store, const char *app, const char *user, const ses_list_options *given,
-                         ses_list_page **page, ses_error *error)
+                         ses_page **page, ses_error *error)
 {
     ses_list_options options;
-    ses_list_page *fresh = NULL;
+    ses_page *fresh = NULL;
     int code = ses__check_argument(page, "page", error);
 
     if (code == SES_OK)
@@ -116,12 +116,12 @@ static int list_sessions(ses_store *store, const char *app, const char *user, co
     if (code == SES_OK)
         *page = fresh;
     else
-        ses_list_close(fresh);
+        ses_page_close(fresh);
     return code;
 }
 
 int ses_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
-             ses_list_page **page, ses_error *error)
+             ses_page **page, ses_error *error)
 {
     if (page)
         *page = NULL;
@@ -133,22 +133,22 @@ int ses_list(ses_store *store, const char *app, const char *user, const ses_list
     return code;
 }
 
-size_t ses_list_count(const ses_list_page *page)
+size_t ses_page_count(const ses_page *page)
 {
     return page->count;
 }
 
-const ses_session *ses_list_session(const ses_list_page *page, size_t index)
+const ses_session *ses_page_session(const ses_page *page, size_t index)
 {
     return index < page->count ? page->sessions[index] : NULL;
 }
 
-const char *ses_list_token(const ses_list_page *page)
+const char *ses_page_token(const ses_page *page)
 {
     return page->token;
 }
 
-void ses_list_close(ses_list_page *page)
+void ses_page_close(ses_page *page)
 {
     if (page) {
         ses_store *store = page->store;

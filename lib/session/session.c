@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "session/handle.h"
 
 /* -------------------------------------------------------------------------------------- life of a handle */
 
@@ -89,17 +90,17 @@ void ses_session_close(ses_session *session)
 {
     if (session && !session->closed) {
         session->closed = true;
-        ses_session_release(session);
+        ses__session_release(session);
     }
 }
 
-void ses_session_retain(ses_session *session)
+void ses__session_retain(ses_session *session)
 {
     if (session)
         session->references++;
 }
 
-void ses_session_release(ses_session *session)
+void ses__session_release(ses_session *session)
 {
     if (session && --session->references == 0) {
         ses_store *store = session->store;
@@ -112,12 +113,12 @@ void ses_session_release(ses_session *session)
 
 /* ------------------------------------------------------------------------------------------ accessors */
 
-int ses_session_is_open(const ses_session *session)
+bool ses__session_is_open(const ses_session *session)
 {
     return session && !session->closed;
 }
 
-ses_store *ses_session_store(const ses_session *session)
+ses_store *ses__session_store(const ses_session *session)
 {
     return session->store;
 }
@@ -152,12 +153,12 @@ int64_t ses_session_stored(const ses_session *session)
     return session->snapshot.row.event_count;
 }
 
-int64_t ses_session_create_time(const ses_session *session)
+int64_t ses_session_created_us(const ses_session *session)
 {
     return session->snapshot.row.created_us;
 }
 
-int64_t ses_session_update_time(const ses_session *session)
+int64_t ses_session_updated_us(const ses_session *session)
 {
     return session->snapshot.row.updated_us;
 }

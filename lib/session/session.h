@@ -8,7 +8,7 @@
 
 struct ses_session {
     ses_store *store;
-    unsigned references; /* the handle itself, and each ses_session_retain */
+    unsigned references; /* the handle itself, and each ses__session_retain */
     bool closed;
     const char *app; /* in the snapshot's arena, as the next two */
     const char *user;

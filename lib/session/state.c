@@ -64,8 +64,8 @@ int ses_state_get(const ses_session *session, const char *name, const char **jso
     return code;
 }
 
-int ses_state_string(const ses_session *session, const char *name, const char **text, size_t *len,
-                     ses_error *error)
+int ses_state_get_string(const ses_session *session, const char *name, const char **text, size_t *len,
+                         ses_error *error)
 {
     struct state_entry *entry = NULL;
 
@@ -83,21 +83,21 @@ int ses_state_string(const ses_session *session, const char *name, const char **
     return code;
 }
 
-int ses_state_int64(const ses_session *session, const char *name, int64_t *value, ses_error *error)
+int ses_state_get_int64(const ses_session *session, const char *name, int64_t *value, ses_error *error)
 {
     struct state_entry *entry = NULL;
     int code = find_entry(session, name, value, &entry, error);
     return code == SES_OK ? ses__typed_int64(ses__state_entry_value(entry), name, value, error) : code;
 }
 
-int ses_state_double(const ses_session *session, const char *name, double *value, ses_error *error)
+int ses_state_get_double(const ses_session *session, const char *name, double *value, ses_error *error)
 {
     struct state_entry *entry = NULL;
     int code = find_entry(session, name, value, &entry, error);
     return code == SES_OK ? ses__typed_double(ses__state_entry_value(entry), name, value, error) : code;
 }
 
-int ses_state_bool(const ses_session *session, const char *name, int *value, ses_error *error)
+int ses_state_get_bool(const ses_session *session, const char *name, int *value, ses_error *error)
 {
     struct state_entry *entry = NULL;
     int code = find_entry(session, name, value, &entry, error);

@@ -35,20 +35,23 @@ static int read_state(ses_store *store, const ses_key *key, char **json, size_t 
     return code;
 }
 
-int ses_read_state(ses_store *store, const ses_key *key, char **json, size_t *len, ses_error *error)
+int ses_state_json_by_key(ses_store *store, const ses_key *key, const ses_call_options *options, char **json,
+                          size_t *len, ses_error *error)
 {
     if (json)
         *json = NULL;
     int code = ses__store_begin(store, error);
     if (code != SES_OK)
         return code;
-    code = read_state(store, key, json, len, error);
+    code = ses__check_call_options(options, error);
+    if (code == SES_OK)
+        code = read_state(store, key, json, len, error);
     ses__store_end(store);
     return code;
 }
 
 static int read_one_value(ses_store *store, const ses_key *key, const char *name, char **json, size_t *len,
-                      ses_error *error)
+                          ses_error *error)
 {
     struct value_op op = {.key = key, .name = name, .allocator = &store->allocator};
     int code = ses__check_argument(json, "json", error);
@@ -71,15 +74,17 @@ static int read_one_value(ses_store *store, const ses_key *key, const char *name
     return op.json ? SES_OK : SES_ABSENT;
 }
 
-int ses_read_value(ses_store *store, const ses_key *key, const char *name, char **json, size_t *len,
-                   ses_error *error)
+int ses_state_get_by_key(ses_store *store, const ses_key *key, const char *name,
+                         const ses_call_options *options, char **json, size_t *len, ses_error *error)
 {
     if (json)
         *json = NULL;
     int code = ses__store_begin(store, error);
     if (code != SES_OK)
         return code;
-    code = read_one_value(store, key, name, json, len, error);
+    code = ses__check_call_options(options, error);
+    if (code == SES_OK)
+        code = read_one_value(store, key, name, json, len, error);
     ses__store_end(store);
     return code;
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "model/timestamp.h"
+#include "session/handle.h"
 
 static const size_t DEFAULT_MAX_EVENT = (size_t)16 << 20;
 static const size_t LARGEST_MAX_EVENT = (size_t)512 << 20;
@@ -127,7 +128,7 @@ int ses__store_make_id(ses_store *store, char *id, ses_error *error)
     return code;
 }
 
-int ses_make_id(ses_store *store, char *id, size_t capacity, ses_error *error)
+int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *error)
 {
     char made[SES_ID_MAX + 1];
     int code = ses__store_begin(store, error);
@@ -311,7 +312,7 @@ void ses_close(ses_store *store)
     }
 }
 
-const ses_allocator *ses_store_allocator(const ses_store *store)
+const ses_allocator *ses__store_allocator(const ses_store *store)
 {
     return store ? &store->allocator : NULL;
 }
@@ -357,7 +358,7 @@ int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
     return code;
 }
 
-int ses_statistics(ses_store *store, ses_stats *stats, ses_error *error)
+int ses_store_stats(ses_store *store, ses_stats *stats, ses_error *error)
 {
     ses_stats filled = {0};
     int code = ses__store_begin(store, error);
@@ -372,7 +373,7 @@ int ses_statistics(ses_store *store, ses_stats *stats, ses_error *error)
     return code;
 }
 
-int ses_interrupt(ses_store *store, ses_error *error)
+int ses_store_interrupt(ses_store *store, ses_error *error)
 {
     int code = ses__store_begin(store, error);
     if (code == SES_OK) {

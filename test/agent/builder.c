@@ -27,7 +27,7 @@ static void assert_builds(void **state, ses_builder *builder, const char *expect
     assert_int_equal(len, strlen(expected));
     assert_true(ses_append(session, json, len, NULL, NULL, &error) >= 0);
     ses_session_close(session);
-    assert_ok(ses_delete(fixture->store, &agent_key, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &agent_key, NULL, NULL, &error));
 }
 
 static void test_a_users_message(void **state)
@@ -47,8 +47,8 @@ static void test_a_models_turn(void **state)
     ses_error error;
     assert_ok(ses_builder_thought(builder, "hm", SES_NUL, &error));
     assert_ok(ses_builder_text(builder, "look: ", SES_NUL, &error));
-    assert_ok(ses_builder_function_call(builder, "c-1", "get", " {\"city\": \"Oslo\"} ", SES_NUL, &error));
-    assert_ok(ses_builder_function_call(builder, NULL, "now", NULL, 0, &error));
+    assert_ok(ses_builder_call(builder, "c-1", "get", " {\"city\": \"Oslo\"} ", SES_NUL, &error));
+    assert_ok(ses_builder_call(builder, NULL, "now", NULL, 0, &error));
     assert_ok(ses_builder_part(builder, "{\"inlineData\":{\"data\":\"QQ==\"}}", SES_NUL, &error));
     assert_builds(state, builder,
                   "{\"content\":{\"parts\":[{\"text\":\"hm\",\"thought\":true},{\"text\":\"look: \"},"
@@ -62,8 +62,8 @@ static void test_function_responses_have_the_role_of_the_user(void **state)
 {
     ses_builder *builder = open_builder(state, "my_agent", "e-1");
     ses_error error;
-    assert_ok(ses_builder_function_response(builder, "c-1", "get", "{\"n\": 1.10}", SES_NUL, &error));
-    assert_ok(ses_builder_function_response(builder, NULL, "now", NULL, 0, &error));
+    assert_ok(ses_builder_response(builder, "c-1", "get", "{\"n\": 1.10}", SES_NUL, &error));
+    assert_ok(ses_builder_response(builder, NULL, "now", NULL, 0, &error));
     assert_builds(
         state, builder,
         "{\"content\":{\"parts\":[{\"functionResponse\":{\"id\":\"c-1\",\"name\":\"get\",\"response\":"
@@ -160,7 +160,7 @@ static void test_any_valid_utf8_is_escaped_as_json_needs_it(void **state)
     len += 12;
     ses_builder *builder = open_builder(state, "q\"\\\n\xc3\xa9", "i\"");
     assert_ok(ses_builder_text(builder, text, len, &error));
-    assert_ok(ses_builder_function_call(builder, "\"id", "na\\me", NULL, 0, &error));
+    assert_ok(ses_builder_call(builder, "\"id", "na\\me", NULL, 0, &error));
     size_t json_len = 0;
     const char *json = ses_builder_json(builder, &json_len);
     assert_int_equal(strlen(json), json_len);
@@ -185,7 +185,7 @@ static void test_a_whole_content_in_place_of_parts(void **state)
     assert_builds(state, builder, "{\"content\":{\"role\":\"x\",\"parts\":[]},\"author\":\"a\"}");
     assert_code(SES_MISUSE, ses_builder_text(builder, "no", SES_NUL, &error));
     assert_message("whole content");
-    assert_code(SES_MISUSE, ses_builder_function_call(builder, NULL, "n", NULL, 0, &error));
+    assert_code(SES_MISUSE, ses_builder_call(builder, NULL, "n", NULL, 0, &error));
     assert_code(SES_MISUSE, ses_builder_part(builder, "{}", SES_NUL, &error));
     assert_ok(ses_builder_content(builder, "{}", SES_NUL, &error));
     assert_builds(state, builder, "{\"content\":{},\"author\":\"a\"}");
@@ -227,7 +227,7 @@ static void test_trees(void **state)
     cJSON_Delete(tree);
     ses_tracked_close(tracked);
     ses_session_close(session);
-    assert_ok(ses_delete(fixture->store, &agent_key, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &agent_key, NULL, NULL, &error));
     assert_builds(
         state, builder,
         "{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"t\\n\"}]},"
@@ -251,18 +251,18 @@ static void test_what_is_refused_changes_nothing(void **state)
     assert_code(SES_INVALID, ses_builder_thought(builder, "\xff", SES_NUL, &error));
     assert_code(SES_MISUSE, ses_builder_text(builder, NULL, 0, &error));
     assert_code(SES_MISUSE, ses_builder_text(NULL, "t", 1, &error));
-    assert_code(SES_MISUSE, ses_builder_function_call(builder, NULL, NULL, NULL, 0, &error));
-    assert_code(SES_INVALID, ses_builder_function_call(builder, "\xff", "n", NULL, 0, &error));
-    assert_code(SES_INVALID, ses_builder_function_call(builder, NULL, "\xff", NULL, 0, &error));
-    assert_code(SES_INVALID, ses_builder_function_call(builder, NULL, "n", "[]", SES_NUL, &error));
+    assert_code(SES_MISUSE, ses_builder_call(builder, NULL, NULL, NULL, 0, &error));
+    assert_code(SES_INVALID, ses_builder_call(builder, "\xff", "n", NULL, 0, &error));
+    assert_code(SES_INVALID, ses_builder_call(builder, NULL, "\xff", NULL, 0, &error));
+    assert_code(SES_INVALID, ses_builder_call(builder, NULL, "n", "[]", SES_NUL, &error));
     assert_message("args");
-    assert_code(SES_JSON, ses_builder_function_call(builder, NULL, "n", "{\"a\":}", SES_NUL, &error));
+    assert_code(SES_JSON, ses_builder_call(builder, NULL, "n", "{\"a\":}", SES_NUL, &error));
     assert_message("args: at byte 5");
     assert_int_equal(error.offset, 5);
-    assert_code(SES_JSON, ses_builder_function_response(builder, NULL, "n", "{", SES_NUL, &error));
-    assert_code(SES_INVALID, ses_builder_function_response(builder, NULL, "n", "1", SES_NUL, &error));
-    assert_code(SES_MISUSE, ses_builder_function_response(NULL, NULL, "n", "1", SES_NUL, &error));
-    assert_code(SES_MISUSE, ses_builder_function_call(NULL, NULL, "n", "1", SES_NUL, &error));
+    assert_code(SES_JSON, ses_builder_response(builder, NULL, "n", "{", SES_NUL, &error));
+    assert_code(SES_INVALID, ses_builder_response(builder, NULL, "n", "1", SES_NUL, &error));
+    assert_code(SES_MISUSE, ses_builder_response(NULL, NULL, "n", "1", SES_NUL, &error));
+    assert_code(SES_MISUSE, ses_builder_call(NULL, NULL, "n", "1", SES_NUL, &error));
     assert_code(SES_INVALID, ses_builder_part(builder, "[]", SES_NUL, &error));
     assert_code(SES_JSON, ses_builder_part(builder, "", SES_NUL, &error));
     assert_code(SES_MISUSE, ses_builder_part(NULL, "{}", SES_NUL, &error));

@@ -68,9 +68,9 @@ static void scene_open(struct scene *scene)
 
     scene->heap = (struct heap){.until = -1};
     assert_ok(ses_open(":memory:", &options, &scene->store, &error));
-    assert_ok(ses_create(scene->store, &agent_key, "{\"s\":\"x\\ny\",\"app:a\":{\"k\":1}}", SES_NUL,
+    assert_ok(ses_create(scene->store, &agent_key, "{\"s\":\"x\\ny\",\"app:a\":{\"k\":1}}", SES_NUL, NULL,
                          &scene->session, &error));
-    assert_ok(ses_track(scene->session, 0, &scene->tracked, &error));
+    assert_ok(ses_tracked_open(scene->session, 0, &scene->tracked, &error));
     for (int i = 0; i < 7; i++) { /* the next write makes the list grow */
         char name[8];
         snprintf(name, sizeof name, "k%d", i);
@@ -114,7 +114,7 @@ typedef int agent_step(struct scene *scene, ses_error *error);
 static int step_track(struct scene *scene, ses_error *error)
 {
     ses_tracked *tracked = NULL;
-    int code = ses_track(scene->session, 0, &tracked, error);
+    int code = ses_tracked_open(scene->session, 0, &tracked, error);
     ses_tracked_close(tracked);
     return code;
 }
@@ -168,15 +168,6 @@ static int step_get_shared_absent(struct scene *scene, ses_error *error)
     return code == SES_ABSENT ? SES_OK : code;
 }
 
-static int ignore_key(void *context, const char *name, const char *json, size_t len)
-{
-    (void)context;
-    (void)name;
-    (void)json;
-    (void)len;
-    return 0;
-}
-
 /* The handle sorts its keys anew behind a change, so there is one in front. */
 static int change_state(struct scene *scene, ses_error *error)
 {
@@ -185,12 +176,6 @@ static int change_state(struct scene *scene, ses_error *error)
     int code = ses_invocation_end(scene->session, error);
     scene->heap.until = until;
     return code;
-}
-
-static int step_each(struct scene *scene, ses_error *error)
-{
-    int code = change_state(scene, error);
-    return code == SES_OK ? ses_tracked_each(scene->tracked, ignore_key, NULL, error) : code;
 }
 
 static int step_json(struct scene *scene, ses_error *error)
@@ -270,7 +255,7 @@ static int step_builder_call(struct scene *scene, ses_error *error)
     memset(args, ' ', sizeof args);
     memcpy(args, "{\"a\":1", 6);
     args[sizeof args - 1] = '}';
-    return ses_builder_function_call(scene->builder, "c", "name", args, sizeof args, error);
+    return ses_builder_call(scene->builder, "c", "name", args, sizeof args, error);
 }
 
 static int step_builder_response(struct scene *scene, ses_error *error)
@@ -279,7 +264,7 @@ static int step_builder_response(struct scene *scene, ses_error *error)
     memset(response, ' ', sizeof response);
     response[0] = '{';
     response[sizeof response - 1] = '}';
-    return ses_builder_function_response(scene->builder, "c", "name", response, sizeof response, error);
+    return ses_builder_response(scene->builder, "c", "name", response, sizeof response, error);
 }
 
 static int step_builder_part(struct scene *scene, ses_error *error)
@@ -375,7 +360,7 @@ static int step_render_long(struct scene *scene, ses_error *error)
 
     memset(value, '\n', sizeof value);
     scene->heap.until = -1;
-    assert_int_equal(ses_track(scene->session, 0, &tracked, NULL), SES_OK);
+    assert_int_equal(ses_tracked_open(scene->session, 0, &tracked, NULL), SES_OK);
     assert_int_equal(ses_tracked_set_string(tracked, "v", value, sizeof value, NULL), SES_OK);
     assert_int_equal(ses_tracked_set(tracked, "j", "[1,2,3]", SES_NUL, NULL), SES_OK);
     scene->heap.until = until;
@@ -411,7 +396,6 @@ static const struct named_step steps[] = {
     STEP(set_double),
     STEP(remove),
     STEP(json),
-    STEP(each),
     STEP(delta),
     STEP(get_own_string),
     STEP(get_stored_string),

@@ -185,7 +185,7 @@ static void step_other_session(struct world *world)
 static void step_refresh(struct world *world)
 {
     ses_error error;
-    assert_ok(ses_refresh(world->session, &error));
+    assert_ok(ses_refresh(world->session, NULL, &error));
     memcpy(world->model.handle, world->model.stored, sizeof world->model.stored);
     world->model.behind = false;
 }
@@ -281,7 +281,7 @@ static void check_all(struct world *world)
         check_view(world, view);
     write_members(expected, model->handle, KEYS, false);
     assert_string_equal(support_state(world->session, NULL), expected);
-    assert_ok(ses_get(world->store, &agent_key, &none, &fresh, &error));
+    assert_ok(ses_get(world->store, &agent_key, GET_RANGE(&none), &fresh, &error));
     write_members(expected, model->stored, STORED, false);
     assert_string_equal(support_state(fresh, NULL), expected);
     ses_session_close(fresh);
@@ -302,8 +302,8 @@ static void test_views_are_as_the_model(void **state)
     ses_error error;
 
     ses_session_close(agent_session(fixture, NULL));
-    assert_ok(ses_create(fixture->store, &other_key, NULL, 0, NULL, &error));
-    assert_ok(ses_get(fixture->store, &agent_key, &none, &world.session, &error));
+    assert_ok(ses_create(fixture->store, &other_key, NULL, 0, NULL, NULL, &error));
+    assert_ok(ses_get(fixture->store, &agent_key, GET_RANGE(&none), &world.session, &error));
     for (int i = 0; i < KEYS; i++)
         world.model.handle[i] = REMOVED;
     memcpy(world.model.stored, world.model.handle, sizeof world.model.stored);

@@ -41,7 +41,7 @@ static ses_session *create(ses_store *store)
 {
     ses_session *session = NULL;
     ses_error error;
-    assert_ok(ses_create(store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, &session, &error));
     return session;
 }
 
@@ -59,10 +59,10 @@ static void test_state_and_events_go_in_as_trees(void **state)
     ses_appended appended;
     ses_error error;
 
-    assert_ok(ses_create_cjson(fixture->store, &key, tree, &session, &error));
+    assert_ok(ses_create_cjson(fixture->store, &key, tree, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL),
                         "{\"app:b\":[true,null,\"x\"],\"user:c\":{\"d\":1.5},\"a\":1}");
-    assert_code(SES_EXISTS, ses_create_cjson(fixture->store, &key, tree, NULL, &error));
+    assert_code(SES_EXISTS, ses_create_cjson(fixture->store, &key, tree, NULL, NULL, &error));
     assert_ok(ses_append_cjson(session, event, NULL, &appended, &error));
     assert_int_equal(appended.seq, 1);
     assert_int_equal(appended.time_us, 5000000);
@@ -75,11 +75,12 @@ static void test_state_and_events_go_in_as_trees(void **state)
     assert_ok(ses_append_by_key_cjson(fixture->store, &key, later, NULL, &appended, &error));
     assert_int_equal(appended.version, 2);
     assert_code(SES_STALE, append_value(session, cJSON_CreateNull(), &error));
-    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
     assert_string_equal(ses_session_event(session, 1)->json,
                         "{\"id\":\"e2\",\"timestamp\":6,\"author\":\"x\"}");
     ses_session_close(session);
-    assert_ok(ses_create_cjson(fixture->store, &(ses_key){"app", "user", "empty"}, NULL, &session, &error));
+    assert_ok(
+        ses_create_cjson(fixture->store, &(ses_key){"app", "user", "empty"}, NULL, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{\"app:b\":[true,null,\"x\"],\"user:c\":{\"d\":1.5}}");
     ses_session_close(session);
     cJSON_Delete(tree);
@@ -100,7 +101,7 @@ static void test_trees_obey_the_rules_of_text(void **state)
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
         cJSON *tree = cJSON_Parse(states[i]);
         assert_non_null(tree);
-        assert_code(SES_INVALID, ses_create_cjson(fixture->store, &key, tree, &session, &error));
+        assert_code(SES_INVALID, ses_create_cjson(fixture->store, &key, tree, NULL, &session, &error));
         assert_null(session);
         cJSON_Delete(tree);
     }
@@ -139,9 +140,9 @@ static void test_null_arguments_are_misuse(void **state)
     ses_session *none = session;
     ses_error error;
 
-    assert_code(SES_MISUSE, ses_create_cjson(NULL, &key, event, &none, &error));
+    assert_code(SES_MISUSE, ses_create_cjson(NULL, &key, event, NULL, &none, &error));
     assert_null(none);
-    assert_code(SES_MISUSE, ses_create_cjson(fixture->store, NULL, event, &none, &error));
+    assert_code(SES_MISUSE, ses_create_cjson(fixture->store, NULL, event, NULL, &none, &error));
     assert_code(SES_MISUSE, ses_append_cjson(NULL, event, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_append_cjson(session, NULL, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_append_by_key_cjson(NULL, &key, event, NULL, NULL, &error));
@@ -197,11 +198,11 @@ static void check_doubles(ses_store *store)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, &session, &error));
+    assert_ok(ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < DOUBLES; i++) {
         double value = -7.7;
         assert_ok(append_value(session, cJSON_CreateNumber(doubles[i]), &error));
-        assert_ok(ses_state_double(session, "v", &value, &error));
+        assert_ok(ses_state_get_double(session, "v", &value, &error));
         if (value != doubles[i] || signbit(value) != signbit(doubles[i]))
             fail_msg("%.17g came out as %.17g", doubles[i], value);
     }
@@ -221,7 +222,7 @@ static void test_numbers_are_exact_to_the_double(void **state)
     assert_ok(append_value(session, cJSON_CreateNumber(-42), &error));
     check_value(session, "-42");
     assert_ok(append_value(session, cJSON_CreateNumber(9007199254740992.0), &error));
-    assert_ok(ses_state_int64(session, "v", &integer, &error));
+    assert_ok(ses_state_get_int64(session, "v", &integer, &error));
     assert_int_equal(integer, INT64_C(9007199254740992));
     ses_session_close(session);
 }
@@ -293,7 +294,7 @@ static void test_infinite_numbers_are_invalid(void **state)
     cJSON_AddNumberToObject(tree, "ok", 1);
     cJSON_AddNumberToObject(cJSON_AddObjectToObject(tree, "deep"), "bad", INFINITY);
     assert_code(SES_INVALID,
-                ses_create_cjson(fixture->store, &(ses_key){"app", "user", "new"}, tree, NULL, &error));
+                ses_create_cjson(fixture->store, &(ses_key){"app", "user", "new"}, tree, NULL, NULL, &error));
     assert_int_equal(ses_session_stored(session), 0);
     ses_session_close(session);
     cJSON_Delete(tree);
@@ -334,10 +335,10 @@ static void test_strings_and_names_are_escaped(void **state)
         snprintf(name, sizeof name, "name of %s", texts[i]);
         cJSON_AddNumberToObject(delta, name, (double)i);
         assert_ok(ses_append_cjson(session, event, NULL, NULL, &error));
-        assert_ok(ses_state_string(session, "v", &text, &len, &error));
+        assert_ok(ses_state_get_string(session, "v", &text, &len, &error));
         assert_string_equal(text, texts[i]);
         assert_int_equal(len, strlen(texts[i]));
-        assert_ok(ses_state_double(session, name, &number, &error));
+        assert_ok(ses_state_get_double(session, name, &number, &error));
         assert_true(number == (double)i);
         cJSON_Delete(event);
     }
@@ -362,7 +363,7 @@ static void test_an_event_as_text_and_as_a_tree_is_one(void **state)
 
     assert_ok(ses_builder_open(fixture->store, "a\n\"b\"", "inv\t1", &builder, &error));
     assert_ok(ses_builder_text(builder, escaped, SES_NUL, &error));
-    assert_ok(ses_builder_function_call(builder, "call", "tool", "{\"n\":3,\"x\":0.1}", SES_NUL, &error));
+    assert_ok(ses_builder_call(builder, "call", "tool", "{\"n\":3,\"x\":0.1}", SES_NUL, &error));
     assert_ok(ses_builder_field_string(builder, "id", "e1", SES_NUL, &error));
     assert_ok(ses_builder_field_string(builder, "errorMessage", escaped, SES_NUL, &error));
     const char *text = ses_builder_json(builder, NULL);
@@ -398,7 +399,7 @@ static void test_values_have_one_spelling(void **state)
     ses_tracked *tracked = NULL;
     ses_error error;
 
-    assert_ok(ses_track(session, 0, &tracked, &error));
+    assert_ok(ses_tracked_open(session, 0, &tracked, &error));
     for (size_t i = 0; i < DOUBLES; i++) {
         cJSON *number = cJSON_CreateNumber(doubles[i]);
         assert_ok(ses_tracked_set_cjson(tracked, "tree", number, &error));

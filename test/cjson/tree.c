@@ -12,7 +12,7 @@ static ses_session *create(ses_store *store, const char *state)
 {
     ses_session *session = NULL;
     ses_error error;
-    assert_ok(ses_create(store, &key, state, SES_NUL, &session, &error));
+    assert_ok(ses_create(store, &key, state, SES_NUL, NULL, &session, &error));
     return session;
 }
 
@@ -43,16 +43,16 @@ static void test_state_values_and_events_come_out_as_trees(void **state)
     assert_string_equal(error.message, "");
     check_tree(tree, "{\"app:a\":\"x\",\"user:u\":true,\"b\":[1,{\"c\":null}],\"temp:t\":7}");
     cJSON_Delete(tree);
-    assert_ok(ses_value_cjson(session, "b", &tree, &error));
+    assert_ok(ses_state_get_cjson(session, "b", &tree, &error));
     check_tree(tree, "[1,{\"c\":null}]");
     cJSON_Delete(tree);
-    assert_ok(ses_value_cjson(session, "temp:t", &tree, &error));
+    assert_ok(ses_state_get_cjson(session, "temp:t", &tree, &error));
     assert_true(cJSON_IsNumber(tree) && tree->valuedouble == 7);
     cJSON_Delete(tree);
     assert_ok(ses_event_cjson(ses_session_event(session, 0), &tree, &error));
     check_tree(tree, "{\"id\":\"e\",\"timestamp\":5,\"actions\":{\"stateDelta\":{}}}");
     cJSON_Delete(tree);
-    assert_code(SES_ABSENT, ses_value_cjson(session, "none", &tree, &error));
+    assert_code(SES_ABSENT, ses_state_get_cjson(session, "none", &tree, &error));
     assert_null(tree);
     ses_session_close(session);
 }
@@ -91,7 +91,7 @@ static void test_every_scalar_comes_out(void **state)
         char event[80];
         snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":{\"v\":%s}}}", scalars[i]);
         assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
-        assert_ok(ses_value_cjson(session, "v", &tree, &error));
+        assert_ok(ses_state_get_cjson(session, "v", &tree, &error));
         if (!cJSON_Compare(tree, due, true))
             fail_msg("%s came out as something else", scalars[i]);
         cJSON_Delete(tree);
@@ -113,8 +113,8 @@ static void test_looking_rounds_and_cuts_but_what_is_stored_stays(void **state)
     assert_true(isinf(cJSON_GetObjectItem(tree, "huge")->valuedouble));
     assert_string_equal(cJSON_GetObjectItem(tree, "nul")->valuestring, "a");
     /* Written back as it was read, it is no JSON any more. */
-    assert_code(SES_INVALID,
-                ses_create_cjson(fixture->store, &(ses_key){"app", "user", "copy"}, tree, NULL, &error));
+    assert_code(SES_INVALID, ses_create_cjson(fixture->store, &(ses_key){"app", "user", "copy"}, tree, NULL,
+                                              NULL, &error));
     cJSON_Delete(tree);
     assert_string_equal(support_state(session, NULL), json);
     ses_session_close(session);
@@ -136,8 +136,8 @@ static void test_long_numbers_come_out_right_or_not_at_all(void **state)
     ses_session *session = create(fixture->store, json);
     for (int whole = 0; whole <= 1; whole++) {
         tree = (cJSON *)(void *)&fixture;
-        int code =
-            whole ? ses_state_cjson(session, &tree, &error) : ses_value_cjson(session, "long", &tree, &error);
+        int code = whole ? ses_state_cjson(session, &tree, &error)
+                         : ses_state_get_cjson(session, "long", &tree, &error);
         if (code == SES_OK) {
             double value = (whole ? cJSON_GetObjectItem(tree, "long") : tree)->valuedouble;
             if (value != strtod(digits, NULL))
@@ -149,7 +149,7 @@ static void test_long_numbers_come_out_right_or_not_at_all(void **state)
             assert_message("cJSON");
         }
     }
-    assert_ok(ses_value_cjson(session, "b", &tree, &error));
+    assert_ok(ses_state_get_cjson(session, "b", &tree, &error));
     cJSON_Delete(tree);
     ses_session_close(session);
 }
@@ -161,7 +161,7 @@ static void test_lone_surrogates_do_not_come_out(void **state)
     cJSON *tree = (cJSON *)(void *)&fixture;
     ses_error error;
 
-    assert_code(SES_LIMIT, ses_value_cjson(session, "v", &tree, &error));
+    assert_code(SES_LIMIT, ses_state_get_cjson(session, "v", &tree, &error));
     assert_null(tree);
     ses_session_close(session);
 }
@@ -176,9 +176,9 @@ static void test_null_arguments_are_misuse(void **state)
     assert_code(SES_MISUSE, ses_state_cjson(NULL, &tree, &error));
     assert_null(tree);
     assert_code(SES_MISUSE, ses_state_cjson(session, NULL, &error));
-    assert_code(SES_MISUSE, ses_value_cjson(NULL, "v", &tree, &error));
-    assert_code(SES_MISUSE, ses_value_cjson(session, NULL, &tree, &error));
-    assert_code(SES_MISUSE, ses_value_cjson(session, "v", NULL, &error));
+    assert_code(SES_MISUSE, ses_state_get_cjson(NULL, "v", &tree, &error));
+    assert_code(SES_MISUSE, ses_state_get_cjson(session, NULL, &tree, &error));
+    assert_code(SES_MISUSE, ses_state_get_cjson(session, "v", NULL, &error));
     assert_code(SES_MISUSE, ses_event_cjson(NULL, &tree, &error));
     assert_null(tree);
     assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
@@ -198,7 +198,7 @@ static int create_with(ses_store *store, cJSON *value, const char *expected, ses
 
     assert_non_null(value);
     cJSON_AddItemToObject(tree, "v", value);
-    int code = ses_create_cjson(store, &(ses_key){"app", "user", NULL}, tree, &session, error);
+    int code = ses_create_cjson(store, &(ses_key){"app", "user", NULL}, tree, NULL, &session, error);
     cJSON_Delete(tree);
     if (code == SES_OK) {
         const char *json = NULL;
@@ -344,7 +344,7 @@ static void test_trees_that_hold_themselves_are_a_limit(void **state)
 
     cJSON_AddItemToObject(tree, "v", array);
     array->child = array;
-    assert_code(SES_LIMIT, ses_create_cjson(fixture->store, &key, tree, NULL, &error));
+    assert_code(SES_LIMIT, ses_create_cjson(fixture->store, &key, tree, NULL, NULL, &error));
     array->child = NULL;
     cJSON_Delete(tree);
 }

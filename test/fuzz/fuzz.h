@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "seslite.h"
+#include "seslite_agent.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define must(condition)                                                                                      \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                                  \
-            abort();                                                                                         \
-        }                                                                                                    \
+#define must(condition)                                                     \
+    do {                                                                    \
+        if (!(condition)) {                                                 \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+            abort();                                                        \
+        }                                                                   \
     } while (0)
 
 /* A code that fails comes with itself and a message. */
@@ -36,8 +36,8 @@ static inline ses_session *fuzz_session(ses_store *store)
     const ses_key key = {"app", "user", "session"};
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     ses_session *session = NULL;
-    must(ses_create(store, &key, NULL, 0, NULL, NULL) == SES_OK);
-    must(ses_get(store, &key, &none, &session, NULL) == SES_OK);
+    must(ses_create(store, &key, NULL, 0, NULL, NULL, NULL) == SES_OK);
+    must(ses_get(store, &key, GET_RANGE(&none), &session, NULL) == SES_OK);
     return session;
 }
 

@@ -59,9 +59,10 @@ static void test_good_values_are_accepted_in_an_initial_state(void **state)
     for (size_t i = 0; i < COUNT(accepted_values); i++) {
         for (size_t format = 0; format < COUNT(state_formats); format++) {
             snprintf(text, sizeof text, state_formats[format], accepted_values[i]);
-            assert_ok(ses_create(fixture->store, &key, text, SES_NUL, NULL, &error));
-            assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, text, SES_NUL, NULL, &error));
-            assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+            assert_ok(ses_create(fixture->store, &key, text, SES_NUL, NULL, NULL, &error));
+            assert_code(SES_EXISTING,
+                        ses_get_or_create(fixture->store, &key, text, SES_NUL, NULL, NULL, &error));
+            assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
         }
     }
 }
@@ -74,18 +75,18 @@ static void test_good_values_are_accepted_in_an_event(void **state)
     char text[512];
 
     for (size_t i = 0; i < COUNT(accepted_values); i++) {
-        assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+        assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
         for (size_t format = 0; format < COUNT(event_formats); format++) {
             snprintf(text, sizeof text, event_formats[format], accepted_values[i]);
             assert_ok(ses_append(session, text, SES_NUL, NULL, NULL, &error));
             assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
-            assert_ok(ses_refresh(session, &error));
+            assert_ok(ses_refresh(session, NULL, &error));
         }
         snprintf(text, sizeof text, "{\"partial\":true,\"content\":%s}", accepted_values[i]);
         assert_code(SES_PARTIAL, ses_append(session, text, SES_NUL, NULL, NULL, &error));
         assert_int_equal(ses_session_event_count(session), COUNT(event_formats) * 2);
         ses_session_close(session);
-        assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+        assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
     }
 }
 
@@ -95,7 +96,7 @@ static void test_the_length_counts_and_not_the_nul(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}{\"b\":2}", 7, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}{\"b\":2}", 7, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{\"a\":1}");
     assert_ok(ses_append(session, "{\"id\":\"e\",\"timestamp\":1}garbage", 24, NULL, NULL, &error));
     assert_string_equal(ses_session_event(session, 0)->json, "{\"id\":\"e\",\"timestamp\":1}");

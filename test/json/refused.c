@@ -164,7 +164,7 @@ static char *describe(const ses_session *session)
     assert_non_null(out);
     fprintf(out, "version %lld, last %lld, stored %lld, updated %lld\n%s\n",
             (long long)ses_session_version(session), (long long)ses_session_last_seq(session),
-            (long long)ses_session_stored(session), (long long)ses_session_update_time(session),
+            (long long)ses_session_stored(session), (long long)ses_session_updated_us(session),
             support_state(session, NULL));
     for (size_t i = 0; i < ses_session_event_count(session); i++)
         fprintf(out, "%s\n", ses_session_event(session, i)->json);
@@ -184,7 +184,7 @@ static void witness_start(struct witness *witness, struct fixture *fixture)
     ses_error error;
 
     witness->fixture = fixture;
-    assert_ok(ses_create(fixture->store, &key, "{\"v\":0,\"app:v\":0,\"user:v\":0}", SES_NUL,
+    assert_ok(ses_create(fixture->store, &key, "{\"v\":0,\"app:v\":0,\"user:v\":0}", SES_NUL, NULL,
                          &witness->session, &error));
     assert_ok(
         ses_append(witness->session, "{\"id\":\"first\",\"timestamp\":1}", SES_NUL, NULL, NULL, &error));
@@ -252,15 +252,15 @@ static void assert_state_refused(const struct witness *witness, int expected, in
     ses_store *store = witness->fixture->store;
     ses_session *session = NULL;
     ses_error error;
-    int code = ses_create(store, &fresh_key, text, len, &session, &error);
+    int code = ses_create(store, &fresh_key, text, len, NULL, &session, &error);
 
     assert_refusal(expected, offset, code, &error, "ses_create", text);
     assert_null(session);
-    code = ses_get_or_create(store, &fresh_key, text, len, &session, &error);
+    code = ses_get_or_create(store, &fresh_key, text, len, NULL, &session, &error);
     assert_refusal(expected, offset, code, &error, "ses_get_or_create", text);
     assert_null(session);
     /* "Then the state is checked but not used": also where the session exists. */
-    code = ses_get_or_create(store, &key, text, len, &session, &error);
+    code = ses_get_or_create(store, &key, text, len, NULL, &session, &error);
     assert_refusal(expected, offset, code, &error, "ses_get_or_create of an existing session", text);
     assert_null(session);
     assert_untouched(witness);
@@ -381,7 +381,7 @@ static void test_other_json_than_an_object_is_invalid(void **state)
         assert_code(SES_INVALID,
                     ses_append_by_key(witness.fixture->store, &key, texts[i], SES_NUL, NULL, NULL, &error));
         assert_code(SES_INVALID,
-                    ses_create(witness.fixture->store, &fresh_key, texts[i], SES_NUL, NULL, &error));
+                    ses_create(witness.fixture->store, &fresh_key, texts[i], SES_NUL, NULL, NULL, &error));
     }
     witness_end(&witness);
 }
@@ -399,7 +399,7 @@ static void test_no_text_is_misuse_and_no_state_is_an_empty_one(void **state)
     assert_code(SES_MISUSE, ses_append_by_key(witness.fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_append_batch(witness.session, batch, 1, NULL, NULL, &error));
     witness_end(&witness);
-    assert_ok(ses_create(witness.fixture->store, &fresh_key, NULL, SES_NUL, &session, &error));
+    assert_ok(ses_create(witness.fixture->store, &fresh_key, NULL, SES_NUL, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{\"app:v\":0,\"user:v\":0}");
     ses_session_close(session);
 }

@@ -77,8 +77,8 @@ static void fill(const struct program_test *test)
     ses_error error;
 
     assert_ok(ses_open(test->path, NULL, &store, &error));
-    assert_ok(ses_create_with(store, &key, "{\"app:a\":1,\"user:u\":\"x\",\"k\":[1.10]}", SES_NUL, &options,
-                              &session, &error));
+    assert_ok(ses_create(store, &key, "{\"app:a\":1,\"user:u\":\"x\",\"k\":[1.10]}", SES_NUL, &options,
+                         &session, &error));
     assert_ok(ses_append(
         session,
         "{\"id\":\"e1\",\"author\":\"user\",\"timestamp\":1700000000.000042,\"content\":{\"parts\":["

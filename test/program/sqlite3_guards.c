@@ -15,9 +15,9 @@ static int store_setup(void **state)
     assert_int_equal(folder_setup(state), 0);
     const struct folder *folder = *state;
     assert_ok(ses_open(folder->path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, "{\"app:a\":1,\"user:u\":2,\"k\":3}", SES_NUL, NULL, &error));
-    assert_ok(ses_create(store, &second, "{\"k\":4}", SES_NUL, NULL, &error));
-    assert_ok(ses_create(store, &elsewhere, "{\"app:a\":5,\"user:u\":6}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(store, &key, "{\"app:a\":1,\"user:u\":2,\"k\":3}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_create(store, &second, "{\"k\":4}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_create(store, &elsewhere, "{\"app:a\":5,\"user:u\":6}", SES_NUL, NULL, NULL, &error));
     assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e1\"}", SES_NUL, NULL, NULL, &error));
     assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e2\"}", SES_NUL, NULL, NULL, &error));
     ses_close(store);
@@ -240,7 +240,7 @@ static void test_deleting_ends_the_versions(void **state)
     assert_int_equal(status, 0);
     assert_query(folder->path, "SELECT * FROM version_floor", "1|3\n");
     assert_ok(ses_open(folder->path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
     for (int64_t version = 0; version < 4; version++) {
         const ses_append_options old = {.size = sizeof old, .flags = SES_APPEND_VERSION, .version = version};

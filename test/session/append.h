@@ -18,8 +18,8 @@ static inline char *describe(const ses_session *session, int with_temp)
     assert_non_null(out);
     fprintf(out, "version %lld, last %lld, stored %lld, created %lld, updated %lld\n",
             (long long)ses_session_version(session), (long long)ses_session_last_seq(session),
-            (long long)ses_session_stored(session), (long long)ses_session_create_time(session),
-            (long long)ses_session_update_time(session));
+            (long long)ses_session_stored(session), (long long)ses_session_created_us(session),
+            (long long)ses_session_updated_us(session));
     for (size_t i = 0; i < ses_state_count(session); i++) {
         const char *name = NULL;
         const char *json = NULL;
@@ -70,7 +70,7 @@ static inline void assert_stored_state(ses_store *store, const ses_key *of, cons
     char *json = NULL;
     ses_error error;
 
-    assert_ok(ses_read_state(store, of, &json, NULL, &error));
+    assert_ok(ses_state_json_by_key(store, of, NULL, &json, NULL, &error));
     assert_string_equal(json, expected);
     ses_free(json);
 }

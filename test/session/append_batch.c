@@ -18,7 +18,7 @@ static void test_a_batch_is_appended_in_order(void **state)
     ses_appended appended[3];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
     fixture->now += 5;
     assert_ok(ses_append_batch(session, events, 3, NULL, appended, &error));
@@ -35,7 +35,7 @@ static void test_a_batch_is_appended_in_order(void **state)
     assert_string_equal(appended[2].made_id, "");
     assert_state(session, "{\"app:z\":3,\"user:u\":3,\"x\":2}");
     assert_int_equal(ses_session_version(session), 4);
-    assert_int_equal(ses_session_update_time(session), fixture->now);
+    assert_int_equal(ses_session_updated_us(session), fixture->now);
     assert_handle_is_current(fixture->store, session);
     ses_session_close(session);
     fixture_reopen(fixture);
@@ -50,7 +50,7 @@ static void test_a_batch_by_key(void **state)
     ses_appended appended[2];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 2, NULL, appended, &error));
     assert_int_equal(appended[0].seq, 1);
     assert_int_equal(appended[1].seq, 2);
@@ -66,7 +66,7 @@ static void test_a_batch_of_none_does_nothing(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &session, &error));
     char *before = describe(session, 1);
     assert_ok(ses_append_batch(session, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_batch(session, &one, 0, NULL, NULL, &error));
@@ -101,8 +101,8 @@ static void test_a_batch_is_all_or_none(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(
-        ses_create(fixture->store, &key, "{\"app:a\":0,\"user:a\":0,\"a\":0}", SES_NUL, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":0,\"user:a\":0,\"a\":0}", SES_NUL, NULL, &session,
+                         &error));
     assert_ok(ses_append(
         session,
         "{\"id\":\"first\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"a\":1,\"temp:a\":1}}}",
@@ -153,7 +153,7 @@ static void test_partial_and_duplicate_events_are_told_apart(void **state)
     ses_error error;
     int64_t stored_us = fixture->now;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append(session, stored, SES_NUL, NULL, NULL, &error));
     fixture->now += 1000;
     assert_ok(ses_append_batch(session, events, 4, NULL, appended, &error));
@@ -188,7 +188,7 @@ static void test_a_batch_of_partial_events_stores_nothing(void **state)
     ses_appended appended[2];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append_batch(session, events, 2, NULL, appended, &error));
     assert_int_equal(appended[0].status, SES_PARTIAL);
     assert_int_equal(appended[1].status, SES_PARTIAL);
@@ -213,7 +213,7 @@ static void test_the_same_event_twice_in_a_batch_is_stored_once(void **state)
     ses_appended appended[4];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append_batch(session, events, 4, NULL, appended, &error));
     assert_int_equal(appended[0].status, SES_OK);
     assert_int_equal(appended[1].status, SES_OK);
@@ -241,7 +241,7 @@ static void test_two_events_of_one_id_in_a_batch_exist(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_code(SES_EXISTS, ses_append_batch(session, events, 4, NULL, NULL, &error));
     assert_int_equal(error.index, 2);
     assert_int_equal(ses_session_version(session), 0);
@@ -260,7 +260,7 @@ static void test_a_partial_event_takes_no_id_in_a_batch(void **state)
     ses_appended appended[3];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 3, NULL, appended, &error));
     assert_int_equal(appended[0].status, SES_PARTIAL);
     assert_int_equal(appended[1].status, SES_PARTIAL);
@@ -282,7 +282,7 @@ static void test_a_batch_is_retried_on_a_stale_handle(void **state)
     ses_appended appended[4];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 3, NULL, NULL, &error));
     /* One of it is new: that may not be written over what the handle has not seen. */
     assert_code(SES_STALE, ses_append_batch(session, events, 4, NULL, NULL, &error));
@@ -293,7 +293,7 @@ static void test_a_batch_is_retried_on_a_stale_handle(void **state)
     assert_int_equal(appended[1].status, SES_PARTIAL);
     assert_int_equal(appended[2].status, SES_DUPLICATE);
     assert_int_equal(appended[2].seq, 2);
-    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
     assert_handle_is_current(fixture->store, session);
     assert_ok(ses_append_batch(session, events, 4, NULL, appended, &error));
     assert_int_equal(appended[2].status, SES_DUPLICATE);
@@ -319,7 +319,7 @@ static void test_a_large_batch(void **state)
                  i % 100, i);
         events[i] = (ses_text){texts[i], SES_NUL};
     }
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append_batch(session, events, LARGE, NULL, appended, &error));
     for (int i = 0; i < LARGE; i++)
         assert_int_equal(appended[i].seq, i + 1);

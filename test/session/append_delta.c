@@ -15,7 +15,7 @@ static ses_session *create(struct fixture *fixture)
 {
     ses_session *session = NULL;
     ses_error error;
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     return session;
 }
 
@@ -23,7 +23,7 @@ static void destroy(struct fixture *fixture, ses_session *session)
 {
     ses_error error;
     ses_session_close(session);
-    assert_ok(ses_delete_user(fixture->store, key.app, key.user, NULL, NULL, &error));
+    assert_ok(ses_delete_user(fixture->store, key.app, key.user, NULL, NULL, NULL, &error));
 }
 
 static void assert_last_event(const ses_session *session, const char *json)
@@ -47,7 +47,7 @@ static void check_placing(struct fixture *fixture, const struct placing *placing
     ses_error error;
 
     assert_ok(ses_append_by_key(fixture->store, &key, placing->event, SES_NUL, &options, NULL, &error));
-    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
     assert_last_event(session, placing->stored);
     destroy(fixture, session);
     session = create(fixture);
@@ -229,7 +229,7 @@ static void test_the_options_win_over_a_view(void **state)
     ses_tracked *tracked = NULL;
     ses_error error;
 
-    assert_ok(ses_track(session, 0, &tracked, &error));
+    assert_ok(ses_tracked_open(session, 0, &tracked, &error));
     assert_ok(ses_tracked_append(tracked, EVENT(""), SES_NUL, &options, NULL, &error));
     assert_last_event(session, EVENT(",\"actions\":{\"stateDelta\":{\"c\":\"options\",\"b\":\"options\"}}"));
     assert_ok(ses_tracked_set(tracked, "a", "\"view\"", SES_NUL, &error));
@@ -443,7 +443,7 @@ static void test_whatever_is_merged_each_key_has_the_right_value(void **state)
                                                                                 : counts[0][name]);
             if (counts[wins][name] > 0) {
                 int64_t shown = -1;
-                assert_ok(ses_state_int64(session, names[name], &shown, &error));
+                assert_ok(ses_state_get_int64(session, names[name], &shown, &error));
                 assert_int_equal(shown, last[wins][name]);
                 assert_true(is_temp || value == last[wins][name]);
             }
@@ -471,7 +471,7 @@ static void test_ten_thousand_changes(void **state)
     strcpy(at, "}");
     assert_ok(ses_append(session, "{}", SES_NUL, &options, NULL, &error));
     assert_int_equal(ses_state_count(session), KEYS);
-    assert_ok(ses_state_int64(session, "7919", &value, &error));
+    assert_ok(ses_state_get_int64(session, "7919", &value, &error));
     assert_int_equal(value, 1);
     ses_session_close(session);
     free(text);

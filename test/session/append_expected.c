@@ -54,10 +54,10 @@ static ses_session *create(struct fixture *fixture)
 {
     ses_session *session = NULL;
     ses_error error;
-    assert_ok(ses_create(fixture->store, &other, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &other, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_create(fixture->store, &key,
                          "{\"user:n\":1,\"user:null\":null,\"app:o\":{\"a\": [1.0]},\"user:\":\"\"}", SES_NUL,
-                         &session, &error));
+                         NULL, &session, &error));
     return session;
 }
 
@@ -110,7 +110,7 @@ static void test_the_stored_bytes_are_compared(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (size_t way = 0; way < WAYS; way++) {
             const ses_append_options options = expecting(cases[i].expected);
-            assert_ok(ses_refresh(session, &error));
+            assert_ok(ses_refresh(session, NULL, &error));
             char *before = describe_stored(fixture->store, &key);
             char *handle = describe(session, 1);
             snprintf(event, sizeof event, "{\"id\":\"e%zu-%zu\"}", i, way);
@@ -147,7 +147,7 @@ static void test_a_refresh_shows_what_is_to_be_expected(void **state)
     write_elsewhere(fixture, "{\"user:n\":7}");
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &options, NULL, &error));
     assert_message("user:n");
-    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
     const char *json = NULL;
     assert_ok(ses_state_get(session, "user:n", &json, NULL, &error));
     assert_string_equal(json, "7");
@@ -257,7 +257,7 @@ static void test_a_session_that_is_gone(void **state)
     ses_session *session = create(fixture);
     ses_error error;
 
-    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
     for (size_t way = 0; way < WAYS; way++)
         assert_code(SES_NOTFOUND, ways[way].append(fixture, session, "{}", &options, &error));
     ses_session_close(session);

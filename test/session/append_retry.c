@@ -20,7 +20,7 @@ static void store_events(struct fixture *fixture, ses_session **session, ses_app
 {
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, session, &error));
     for (size_t i = 0; i < COUNT; i++) {
         fixture->now += 1000001;
         assert_ok(ses_append(*session, events[i], SES_NUL, NULL, &first[i], &error));
@@ -150,7 +150,7 @@ static void test_another_event_with_the_id_exists(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append(session, stored, SES_NUL, NULL, NULL, &error));
     char *before = describe(session, 1);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -177,8 +177,8 @@ static void test_ids_belong_to_one_session(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
-    assert_ok(ses_create(fixture->store, &another, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &another, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &another, "{\"id\":\"e\",\"author\":\"a\"}", SES_NUL, NULL,
                                 NULL, &error));
@@ -186,10 +186,10 @@ static void test_ids_belong_to_one_session(void **state)
     assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"E\"}", SES_NUL, NULL, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e \"}", SES_NUL, NULL, NULL, &error));
     /* A session that was made anew has none of the old ones. */
-    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
     assert_code(SES_NOTFOUND,
                 ses_append_by_key(fixture->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"author\":\"b\"}", SES_NUL, NULL, NULL,
                                 &error));
 }
@@ -209,7 +209,7 @@ static void test_a_retry_of_what_the_handle_has_not_seen(void **state)
         ses_appended first;
         ses_appended again;
         ses_error error;
-        assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+        assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
         assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, &first, &error));
         fixture->now += 1000;
         assert_code(SES_DUPLICATE, ses_append(session, event, SES_NUL, options, &again, &error));
@@ -220,7 +220,7 @@ static void test_a_retry_of_what_the_handle_has_not_seen(void **state)
         assert_ok(ses_append(session, "{\"invocationId\":\"i\"}", SES_NUL, NULL, NULL, &error));
         assert_handle_is_current(fixture->store, session);
         ses_session_close(session);
-        assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+        assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
     }
 }
 
@@ -245,11 +245,11 @@ static void test_a_retry_on_a_stale_handle(void **state)
             assert_code(SES_DUPLICATE, ses_append(session, events[i], SES_NUL, options, &again, &error));
             assert_duplicate(&again, &first[i], version);
             /* Whether it caught up or not: nothing is there twice, and nothing is lost. */
-            assert_ok(ses_refresh(session, &error));
+            assert_ok(ses_refresh(session, NULL, &error));
             assert_handle_is_current(fixture->store, session);
         }
         ses_session_close(session);
-        assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+        assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
     }
 }
 
@@ -285,14 +285,14 @@ static void test_a_retry_with_a_handle_that_keeps_no_events(void **state)
     ses_error error;
 
     store_events(fixture, &session, first);
-    assert_ok(ses_get(fixture->store, &key, &none, &lean, &error));
+    assert_ok(ses_get(fixture->store, &key, GET_RANGE(&none), &lean, &error));
     overwrite(session);
     for (size_t i = 0; i < COUNT; i++) {
         assert_code(SES_DUPLICATE, ses_append(lean, events[i], SES_NUL, NULL, &again, &error));
         assert_duplicate(&again, &first[i], COUNT + 1);
         assert_int_equal(ses_session_event_count(lean), 0);
     }
-    assert_ok(ses_refresh(lean, &error));
+    assert_ok(ses_refresh(lean, NULL, &error));
     assert_int_equal(ses_session_version(lean), COUNT + 1);
     assert_state(lean, "{\"app:b\":9,\"a\":9,\"b\":9,\"d\":9}");
     ses_session_close(session);

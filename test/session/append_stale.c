@@ -18,12 +18,12 @@ static ses_session *stale_handle(struct fixture *fixture)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, NULL, &error));
     assert_ok(
         ses_create(fixture->store, &key,
                    "{\"app:kept\":0,\"app:gone\":0,\"app:set\":0,\"user:gone\":0,\"user:set\":0,\"kept\":0,"
                    "\"gone\":0,\"set\":0,\"both\":0}",
-                   SES_NUL, &session, &error));
+                   SES_NUL, NULL, &session, &error));
     assert_ok(ses_append(
         session, "{\"id\":\"mine\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:t\":1}}}",
         SES_NUL, NULL, NULL, &error));
@@ -67,9 +67,9 @@ static void test_a_stale_handle_is_refused(void **state)
     free(handle_after);
     free(file_after);
 
-    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
     assert_state(session, caught_up);
-    assert_int_equal(ses_session_update_time(session), fixture->now);
+    assert_int_equal(ses_session_updated_us(session), fixture->now);
     assert_handle_is_current(fixture->store, session);
     assert_ok(ses_append(session, event, SES_NUL, NULL, appended, &error));
     assert_int_equal(appended[0].seq, 4);
@@ -87,7 +87,7 @@ static void test_another_store_makes_a_handle_stale(void **state)
     ses_error error;
 
     assert_ok(ses_open(fixture->path, &fixture->options, &other, &error));
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &here, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &here, &error));
     assert_ok(ses_get(other, &key, NULL, &there, &error));
     for (int i = 0; i < 5; i++) {
         assert_ok(ses_append(here, "{\"author\":\"here\",\"actions\":{\"stateDelta\":{\"a\":1}}}", SES_NUL,
@@ -97,7 +97,7 @@ static void test_another_store_makes_a_handle_stale(void **state)
                              &anyway, NULL, &error));
         assert_handle_is_current(other, there);
         assert_code(SES_STALE, ses_append(here, "{\"author\":\"here\"}", SES_NUL, NULL, NULL, &error));
-        assert_ok(ses_refresh(here, &error));
+        assert_ok(ses_refresh(here, NULL, &error));
         assert_handle_is_current(fixture->store, here);
     }
     assert_int_equal(ses_session_version(here), 10);
@@ -112,11 +112,12 @@ static void test_a_refresh_sees_shared_scopes_of_other_sessions(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":0,\"user:a\":0}", SES_NUL, &session, &error));
-    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, &error));
+    assert_ok(
+        ses_create(fixture->store, &key, "{\"app:a\":0,\"user:a\":0}", SES_NUL, NULL, &session, &error));
+    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, NULL, &error));
     append_by_key(fixture, &same_user, "{\"app:a\":" REMOVED ",\"app:b\":1,\"user:a\":1}");
     assert_state(session, "{\"app:a\":0,\"user:a\":0}"); /* a snapshot until then */
-    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
     assert_state(session, "{\"app:b\":1,\"user:a\":1}");
     assert_int_equal(ses_session_version(session), 0);
     assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
@@ -149,7 +150,7 @@ static void test_appending_anyway_catches_up(void **state)
     assert_string_equal(ses_session_event(session, 0)->id, "mine");
     assert_string_equal(ses_session_event(session, 1)->invocation_id, "else");
     assert_string_equal(ses_session_event(session, 3)->id, "new");
-    assert_int_equal(ses_session_update_time(session),
+    assert_int_equal(ses_session_updated_us(session),
                      fixture->now); /* another writer's: later than this event */
     assert_handle_is_current(fixture->store, session);
     /* It is current now. */
@@ -226,7 +227,7 @@ static void test_an_append_by_key_asks_for_no_version_unless_told(void **state)
     ses_appended appended;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     options.version = 77; /* says nothing without its flag */
     assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, &appended, &error));
     assert_int_equal(appended.version, 1);
@@ -245,7 +246,7 @@ static void test_an_append_by_key_at_a_version(void **state)
     ses_appended appended[2];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, &options, &appended[0], &error));
     options.version = appended[0].version;
     assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, &options, &appended[0], &error));
@@ -281,7 +282,7 @@ static void test_an_append_to_no_session_is_not_found(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     for (size_t i = 0; i < 4; i++) {
         assert_code(SES_NOTFOUND,
                     ses_append_by_key(fixture->store, &absent[i], event, SES_NUL, NULL, NULL, &error));
@@ -291,7 +292,7 @@ static void test_an_append_to_no_session_is_not_found(void **state)
                     ses_append_batch_by_key(fixture->store, &absent[i], batch, 1, NULL, NULL, &error));
         assert_code(SES_INVALID,
                     ses_append_by_key(fixture->store, &invalid[i], event, SES_NUL, NULL, NULL, &error));
-        assert_ok(ses_create(fixture->store, &absent[i], NULL, 0, &session, &error));
+        assert_ok(ses_create(fixture->store, &absent[i], NULL, 0, NULL, &session, &error));
         assert_state(session, "{}"); /* no trace in the shared scopes either */
         ses_session_close(session);
     }
@@ -311,7 +312,7 @@ static void assert_gone(ses_session *session)
     assert_code(SES_NOTFOUND, ses_append(session, event, SES_NUL, &anyway, NULL, &error));
     assert_code(SES_NOTFOUND, ses_append(session, "{\"id\":\"mine\"}", SES_NUL, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_append_batch(session, batch, 1, NULL, NULL, &error));
-    assert_code(SES_NOTFOUND, ses_refresh(session, &error));
+    assert_code(SES_NOTFOUND, ses_refresh(session, NULL, &error));
     char *after = describe(session, 1);
     assert_string_equal(after, before);
     free(before);
@@ -324,13 +325,13 @@ static void test_a_handle_on_a_deleted_session_finds_none(void **state)
     ses_session *session = stale_handle(fixture);
     ses_error error;
 
-    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
     assert_gone(session);
     /* A new session of that name is another one. */
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_gone(session);
     assert_stored_state(fixture->store, &key, "{\"app:kept\":0,\"app:new\":2,\"app:set\":2,\"user:set\":1}");
-    assert_ok(ses_delete_user(fixture->store, key.app, key.user, NULL, NULL, &error));
+    assert_ok(ses_delete_user(fixture->store, key.app, key.user, NULL, NULL, NULL, &error));
     assert_gone(session);
     ses_session_close(session);
 }
@@ -367,8 +368,8 @@ static void test_handles_agree_with_the_file_after_any_mixture(void **state)
     unsigned stale = 0;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, NULL, &error));
     for (size_t i = 0; i < HANDLES; i++)
         assert_ok(ses_get(fixture->store, i < 3 ? &key : &same_user, NULL, &handles[i], &error));
     for (int step = 0; step < STEPS; step++) {
@@ -389,13 +390,13 @@ static void test_handles_agree_with_the_file_after_any_mixture(void **state)
         }
         size_t looked_at = choose(&seed, HANDLES);
         if (step % 7 == 0) {
-            assert_ok(ses_refresh(handles[looked_at], &error));
+            assert_ok(ses_refresh(handles[looked_at], NULL, &error));
             assert_handle_is_current(fixture->store, handles[looked_at]);
         }
     }
     assert_in_range(stale, STEPS / 20, STEPS); /* the mixture did mix */
     for (size_t i = 0; i < HANDLES; i++) {
-        assert_ok(ses_refresh(handles[i], &error));
+        assert_ok(ses_refresh(handles[i], NULL, &error));
         assert_handle_is_current(fixture->store, handles[i]);
         ses_session_close(handles[i]);
     }

@@ -26,17 +26,17 @@ static void test_temp_values_are_visible_on_their_handle_only(void **state)
     char *value = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"s\":0}", SES_NUL, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"s\":0}", SES_NUL, NULL, &session, &error));
     assert_ok(ses_get(fixture->store, &key, NULL, &other, &error));
     append(session, "\"i\"", "{\"temp:a\":1.10,\"temp:\":null,\"s\":1}");
     assert_state(session, "{\"s\":1,\"temp:\":null,\"temp:a\":1.10}");
     assert_ok(ses_state_get(session, "temp:a", &json, NULL, &error));
     assert_string_equal(json, "1.10");
 
-    assert_ok(ses_refresh(other, &error));
+    assert_ok(ses_refresh(other, NULL, &error));
     assert_state(other, "{\"s\":1}");
     assert_code(SES_ABSENT, ses_state_get(other, "temp:a", &json, NULL, &error));
-    assert_code(SES_ABSENT, ses_read_value(fixture->store, &key, "temp:a", &value, NULL, &error));
+    assert_code(SES_ABSENT, ses_state_get_by_key(fixture->store, &key, "temp:a", NULL, &value, NULL, &error));
     assert_stored_state(fixture->store, &key, "{\"s\":1}");
     assert_null(strstr(ses_session_event(session, 0)->json, "temp:"));
     ses_session_close(session);
@@ -76,7 +76,7 @@ static void test_temp_values_last_as_long_as_their_invocation(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         append(session, steps[i].invocation, steps[i].delta);
         assert_state(session, steps[i].state);
@@ -91,7 +91,7 @@ static void test_an_event_without_invocation_ends_the_one_before(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     append(session, "\"i\"", "{\"temp:a\":1}");
     assert_ok(
         ses_append(session, "{\"actions\":{\"stateDelta\":{\"temp:b\":1}}}", SES_NUL, NULL, NULL, &error));
@@ -109,7 +109,7 @@ static void test_an_invocation_can_be_ended(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"s\":1}", SES_NUL, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"s\":1}", SES_NUL, NULL, &session, &error));
     assert_ok(ses_invocation_end(session, &error)); /* none has begun */
     append(session, "\"i\"", "{\"temp:a\":1}");
     assert_ok(ses_invocation_end(session, &error));
@@ -134,7 +134,7 @@ static void test_only_what_is_stored_through_the_handle_ends_an_invocation(void 
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append(
         session, "{\"id\":\"old\",\"invocationId\":\"old\",\"actions\":{\"stateDelta\":{\"temp:o\":1}}}",
         SES_NUL, NULL, NULL, &error));
@@ -153,7 +153,7 @@ static void test_only_what_is_stored_through_the_handle_ends_an_invocation(void 
     assert_ok(ses_append_by_key(fixture->store, &key, other, SES_NUL, NULL, NULL, &error));
     assert_code(SES_STALE, ses_append(session, other, SES_NUL, NULL, NULL, &error));
     assert_state(session, "{\"temp:a\":1}");
-    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
     assert_state(session, "{\"s\":1,\"temp:a\":1}");
 
     assert_ok(ses_append_by_key(fixture->store, &key, other, SES_NUL, NULL, NULL, &error));
@@ -184,7 +184,7 @@ static void test_invocations_within_a_batch(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     append(session, "\"i\"", "{\"temp:a\":1}");
     assert_ok(ses_append_batch(session, events, 1, NULL, NULL, &error));
     assert_state(session, "{\"temp:a\":1,\"temp:b\":1}");
@@ -207,17 +207,17 @@ static void test_handles_have_their_own_invocations(void **state)
     ses_session *two = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &one, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &one, &error));
     assert_ok(ses_get(fixture->store, &key, NULL, &two, &error));
     append(one, "\"i\"", "{\"temp:a\":1}");
-    assert_ok(ses_refresh(two, &error));
+    assert_ok(ses_refresh(two, NULL, &error));
     append(two, "\"i\"", "{\"temp:b\":2}");
-    assert_ok(ses_refresh(one, &error));
+    assert_ok(ses_refresh(one, NULL, &error));
     assert_state(one, "{\"temp:a\":1}");
     assert_state(two, "{\"temp:b\":2}");
     append(one, "\"j\"", "{}");
     assert_state(one, "{}");
-    assert_ok(ses_refresh(two, &error));
+    assert_ok(ses_refresh(two, NULL, &error));
     assert_state(two, "{\"temp:b\":2}");
     assert_ok(ses_invocation_end(one, &error));
     assert_state(two, "{\"temp:b\":2}");
@@ -235,14 +235,14 @@ static void test_temp_values_of_every_type_can_be_read(void **state)
     int yes = 0;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     append(session, "\"i\"", "{\"temp:s\":\"a\\u0000b\",\"temp:i\":9007199254740993,\"temp:b\":true}");
-    assert_ok(ses_state_string(session, "temp:s", &text, &len, &error));
+    assert_ok(ses_state_get_string(session, "temp:s", &text, &len, &error));
     assert_int_equal(len, 3);
     assert_memory_equal(text, "a\0b", 4);
-    assert_ok(ses_state_int64(session, "temp:i", &integer, &error));
+    assert_ok(ses_state_get_int64(session, "temp:i", &integer, &error));
     assert_int_equal(integer, INT64_C(9007199254740993));
-    assert_ok(ses_state_bool(session, "temp:b", &yes, &error));
+    assert_ok(ses_state_get_bool(session, "temp:b", &yes, &error));
     assert_int_equal(yes, 1);
     ses_session_close(session);
 }

@@ -179,11 +179,11 @@ static void assert_stored_state(ses_store *store, const ses_key *key, const char
     assert_state_of(session, value);
     ses_session_close(session);
     for (size_t i = 0; i < 3; i++) {
-        assert_ok(ses_read_value(store, key, names[i], &json, &len, &error));
+        assert_ok(ses_state_get_by_key(store, key, names[i], NULL, &json, &len, &error));
         assert_bytes(value, json, len);
         ses_free(json);
     }
-    assert_ok(ses_read_state(store, key, &json, &len, &error));
+    assert_ok(ses_state_json_by_key(store, key, NULL, &json, &len, &error));
     assert_bytes(whole, json, len);
     ses_free(json);
     free(whole);
@@ -206,7 +206,7 @@ static void create_with_pattern(struct fixture *fixture, const char *pattern)
         ses_session *session = NULL;
         ses_error error;
         char *text = fill(pattern, value_at(i));
-        assert_ok(ses_create(fixture->store, &key, text, strlen(text), &session, &error));
+        assert_ok(ses_create(fixture->store, &key, text, strlen(text), NULL, &session, &error));
         assert_state_of(session, value_at(i));
         ses_session_close(session);
         free(text);
@@ -236,12 +236,12 @@ static void append_with_pattern(struct fixture *fixture, const char *pattern)
         ses_session *other = NULL;
         ses_error error;
         char *text = fill(pattern, value_at(i));
-        assert_ok(ses_create(fixture->store, &key, "{\"v\":0,\"app:v\":0,\"user:v\":0}", SES_NUL, &session,
-                             &error));
+        assert_ok(ses_create(fixture->store, &key, "{\"v\":0,\"app:v\":0,\"user:v\":0}", SES_NUL, NULL,
+                             &session, &error));
         assert_ok(ses_get(fixture->store, &key, NULL, &other, &error));
         assert_ok(ses_append(session, text, strlen(text), NULL, NULL, &error));
         assert_state_of(session, value_at(i));
-        assert_ok(ses_refresh(other, &error));
+        assert_ok(ses_refresh(other, NULL, &error));
         assert_state_of(other, value_at(i));
         ses_session_close(session);
         ses_session_close(other);
@@ -291,25 +291,25 @@ static void test_names_of_keys_are_texts(void **state)
     char *value = NULL;
     char event[256];
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":{\"%s\":1.%zu0}}}", cases[i].spelled, i);
         assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
         assert_int_equal(ses_state_count(session), i + 1);
     }
     assert_ok(ses_create(fixture->store, &(ses_key){"app", "user", "copy"}, support_state(session, NULL),
-                         SES_NUL, NULL, &error));
+                         SES_NUL, NULL, NULL, &error));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char expected[16];
         snprintf(expected, sizeof expected, "1.%zu0", i);
         assert_ok(ses_state_get(session, cases[i].name, &json, NULL, &error));
         assert_string_equal(json, expected);
-        assert_ok(ses_read_value(fixture->store, &key, cases[i].name, &value, NULL, &error));
+        assert_ok(ses_state_get_by_key(fixture->store, &key, cases[i].name, NULL, &value, NULL, &error));
         assert_string_equal(value, expected);
         ses_free(value);
         /* The state as one object is JSON that means the same. */
-        assert_ok(ses_read_value(fixture->store, &(ses_key){"app", "user", "copy"}, cases[i].name, &value,
-                                 NULL, &error));
+        assert_ok(ses_state_get_by_key(fixture->store, &(ses_key){"app", "user", "copy"}, cases[i].name, NULL,
+                                       &value, NULL, &error));
         assert_string_equal(value, expected);
         ses_free(value);
     }
@@ -398,7 +398,7 @@ static void test_events(void **state)
     ses_session *other = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_get(fixture->store, &key, NULL, &other, &error));
     for (size_t i = 0; i < EVENT_COUNT; i++) {
         char *event = event_at(i);
@@ -406,7 +406,7 @@ static void test_events(void **state)
         free(event);
     }
     assert_events_of(session);
-    assert_ok(ses_refresh(other, &error));
+    assert_ok(ses_refresh(other, NULL, &error));
     assert_events_of(other);
     assert_stored_events(fixture->store, &key);
     ses_session_close(session);
@@ -428,7 +428,7 @@ static void test_events_of_a_batch(void **state)
         char *event = event_at(i);
         texts[i] = (ses_text){event, strlen(event)};
     }
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append_batch(session, texts, EVENT_COUNT, NULL, NULL, &error));
     for (size_t i = 0; i < EVENT_COUNT; i++)
         free((void *)(uintptr_t)texts[i].text);

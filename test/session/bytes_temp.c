@@ -207,7 +207,7 @@ static void check_event(struct fixture *fixture, const struct delta_case *delta)
 
     write_delta(object, delta, 0);
     snprintf(event, sizeof event, "%s%s%s", before, object, after);
-    assert_ok(ses_create(fixture->store, &own, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &own, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
     assert_members_of(session, delta, 1);
     assert_ok(ses_get(fixture->store, &own, NULL, &stored, &error));
@@ -226,7 +226,7 @@ static void check_event(struct fixture *fixture, const struct delta_case *delta)
         assert_string_equal(kept->json, event);
     ses_session_close(session);
     ses_session_close(stored);
-    assert_ok(ses_delete(fixture->store, &own, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &own, NULL, NULL, &error));
 }
 
 static void check_initial_state(struct fixture *fixture, const struct delta_case *delta)
@@ -239,14 +239,14 @@ static void check_initial_state(struct fixture *fixture, const struct delta_case
     ses_error error;
 
     write_delta(object, delta, 0);
-    assert_ok(ses_create(fixture->store, &own, object, SES_NUL, &session, &error));
+    assert_ok(ses_create(fixture->store, &own, object, SES_NUL, NULL, &session, &error));
     assert_members_of(session, delta,
                       0); /* no invocation has begun: there is nothing temp: could belong to */
     assert_ok(ses_get(fixture->store, &own, NULL, &stored, &error));
     assert_members_of(stored, delta, 0);
     ses_session_close(session);
     ses_session_close(stored);
-    assert_ok(ses_delete(fixture->store, &own, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &own, NULL, NULL, &error));
 }
 
 static void test_temp_keys_are_cut_out_of_an_event(void **state)
@@ -289,7 +289,7 @@ static void test_what_is_left_is_exact(void **state)
     ses_error error;
     char text[512];
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         snprintf(text, sizeof text, format, i, i % 2 ? "state_delta" : "stateDelta", cases[i].delta);
         assert_ok(ses_append(session, text, SES_NUL, NULL, NULL, &error));
@@ -326,7 +326,7 @@ static void test_cuts_beside_what_the_store_adds(void **state)
     ses_error error;
     char expected[512];
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_ok(ses_append(session, cases[i].event, SES_NUL, NULL, NULL, &error));
         const ses_event *event = ses_session_event(session, i);

@@ -24,7 +24,7 @@ typedef int provocation(struct fixture *fixture, ses_error *error);
 static int provoke_nomem(struct fixture *fixture, ses_error *error)
 {
     next_step = SQLITE_NOMEM;
-    return ses_delete(fixture->store, &key, NULL, error);
+    return ses_delete(fixture->store, &key, NULL, NULL, error);
 }
 
 static int provoke_misuse(struct fixture *fixture, ses_error *error)
@@ -35,7 +35,7 @@ static int provoke_misuse(struct fixture *fixture, ses_error *error)
 static int provoke_invalid(struct fixture *fixture, ses_error *error)
 {
     const ses_key empty = {"app", "", "one"};
-    return ses_delete(fixture->store, &empty, NULL, error);
+    return ses_delete(fixture->store, &empty, NULL, NULL, error);
 }
 
 static int provoke_json(struct fixture *fixture, ses_error *error)
@@ -51,7 +51,7 @@ static int provoke_notfound(struct fixture *fixture, ses_error *error)
 
 static int provoke_exists(struct fixture *fixture, ses_error *error)
 {
-    return ses_create(fixture->store, &key, NULL, 0, NULL, error);
+    return ses_create(fixture->store, &key, NULL, 0, NULL, NULL, error);
 }
 
 static int provoke_stale(struct fixture *fixture, ses_error *error)
@@ -69,7 +69,7 @@ static int provoke_busy(struct fixture *fixture, ses_error *error)
     assert_int_equal(ses_open(fixture->path, &options, &store, error), SES_OK);
     assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
     assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
-    int code = ses_delete(store, &key, NULL, error);
+    int code = ses_delete(store, &key, NULL, NULL, error);
     sqlite3_close(other);
     ses_close(store);
     return code;
@@ -81,7 +81,7 @@ static int provoke_readonly(struct fixture *fixture, ses_error *error)
     ses_store *store = NULL;
 
     assert_int_equal(ses_open(fixture->path, &options, &store, error), SES_OK);
-    int code = ses_delete(store, &key, NULL, error);
+    int code = ses_delete(store, &key, NULL, NULL, error);
     ses_close(store);
     return code;
 }
@@ -95,7 +95,7 @@ static int provoke_full(struct fixture *fixture, ses_error *error)
 static int provoke_io(struct fixture *fixture, ses_error *error)
 {
     next_step = SQLITE_IOERR;
-    return ses_delete(fixture->store, &key, NULL, error);
+    return ses_delete(fixture->store, &key, NULL, NULL, error);
 }
 
 static int provoke_corrupt(struct fixture *fixture, ses_error *error)
@@ -146,7 +146,7 @@ static int provoke_limit(struct fixture *fixture, ses_error *error)
 static int provoke_interrupted(struct fixture *fixture, ses_error *error)
 {
     next_step = SQLITE_INTERRUPT;
-    return ses_delete(fixture->store, &key, NULL, error);
+    return ses_delete(fixture->store, &key, NULL, NULL, error);
 }
 
 static int provoke_type(struct fixture *fixture, ses_error *error)
@@ -154,7 +154,7 @@ static int provoke_type(struct fixture *fixture, ses_error *error)
     ses_session *session = NULL;
     int flag = 0;
     assert_int_equal(ses_get(fixture->store, &key, NULL, &session, error), SES_OK);
-    int code = ses_state_bool(session, "n", &flag, error);
+    int code = ses_state_get_bool(session, "n", &flag, error);
     ses_session_close(session);
     return code;
 }
@@ -164,7 +164,7 @@ static int provoke_range(struct fixture *fixture, ses_error *error)
     ses_session *session = NULL;
     double number = 0;
     assert_int_equal(ses_get(fixture->store, &key, NULL, &session, error), SES_OK);
-    int code = ses_state_double(session, "n", &number, error);
+    int code = ses_state_get_double(session, "n", &number, error);
     ses_session_close(session);
     return code;
 }
@@ -178,7 +178,7 @@ static int provoke_cantopen(struct fixture *fixture, ses_error *error)
 static int provoke_internal(struct fixture *fixture, ses_error *error)
 {
     next_step = SQLITE_MISUSE;
-    return ses_delete(fixture->store, &key, NULL, error);
+    return ses_delete(fixture->store, &key, NULL, NULL, error);
 }
 
 static const struct {
@@ -208,6 +208,9 @@ static const struct {
     {SES_INTERNAL, provoke_internal, "begin_write failed"},
 };
 
+/* Of engines that are far away: an SQLite that does not answer has failed. */
+enum { CODES_OF_OTHER_ENGINES = 1 /* SES_UNKNOWN */ };
+
 static void test_every_code_is_provoked(void **state)
 {
     static const int codes[] = {
@@ -216,7 +219,8 @@ static void test_every_code_is_provoked(void **state)
 #undef CODE_NUMBER
     };
     (void)state;
-    assert_int_equal(sizeof codes / sizeof codes[0], sizeof provocations / sizeof provocations[0]);
+    assert_int_equal(sizeof codes / sizeof codes[0],
+                     sizeof provocations / sizeof provocations[0] + CODES_OF_OTHER_ENGINES);
     for (size_t i = 0; i < sizeof provocations / sizeof provocations[0]; i++) {
         void *own = NULL;
         ses_error error;
@@ -224,7 +228,7 @@ static void test_every_code_is_provoked(void **state)
         assert_int_equal(codes[i], provocations[i].code);
         assert_int_equal(fixture_setup(&own), 0);
         struct fixture *fixture = own;
-        assert_ok(ses_create(fixture->store, &key, "{\"n\":1e400}", SES_NUL, NULL, &error));
+        assert_ok(ses_create(fixture->store, &key, "{\"n\":1e400}", SES_NUL, NULL, NULL, &error));
         assert_code(provocations[i].code, provocations[i].provoke(fixture, &error));
         assert_message(provocations[i].says);
         fixture_teardown(&own);
@@ -242,8 +246,8 @@ static void test_names_and_texts(void **state)
     assert_string_equal(ses_code_name(SES_OK), "SES_OK");
     assert_string_equal(ses_code_name(SES_DUPLICATE), "SES_DUPLICATE");
     assert_string_equal(ses_code_name(SES_ABSENT), "SES_ABSENT");
-    assert_string_equal(ses_code_name(-1000), "SES_UNKNOWN");
-    assert_string_equal(ses_code_name(1000), "SES_UNKNOWN");
+    assert_string_equal(ses_code_name(-1000), "?");
+    assert_string_equal(ses_code_name(1000), "?");
     assert_true(strlen(ses_code_text(1000)) > 0);
 }
 
@@ -252,15 +256,15 @@ static void test_a_success_clears_the_error(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_code(SES_JSON, ses_create(fixture->store, &key, "{", SES_NUL, NULL, &error));
+    assert_code(SES_JSON, ses_create(fixture->store, &key, "{", SES_NUL, NULL, NULL, &error));
     assert_int_equal(error.offset, 1);
-    assert_ok(ses_create(fixture->store, &key, "{}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
     assert_int_equal(error.code, SES_OK);
-    assert_int_equal(error.sqlite_code, 0);
+    assert_int_equal(error.engine_code, 0);
     assert_int_equal(error.offset, -1);
     assert_int_equal(error.index, -1);
     assert_string_equal(error.message, "");
-    assert_int_equal(ses_create(fixture->store, &key, "{", SES_NUL, NULL, NULL),
+    assert_int_equal(ses_create(fixture->store, &key, "{", SES_NUL, NULL, NULL, NULL),
                      SES_JSON); /* no error wanted */
 }
 

@@ -32,7 +32,7 @@ static void assert_times(struct fixture *fixture, const struct good_time *cases,
     ses_error error;
     int64_t time_us = 0;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < count; i++) {
         assert_ok(append_at(session, cases[i].timestamp, &time_us, &error));
         if (time_us != cases[i].time_us) {
@@ -55,7 +55,7 @@ static void assert_refused(struct fixture *fixture, const char *const *cases, si
     ses_error error;
     int64_t time_us = 0;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < count; i++) {
         int code = append_at(session, cases[i], &time_us, &error);
         if (code != SES_INVALID || !strstr(error.message, "timestamp")) {
@@ -64,7 +64,7 @@ static void assert_refused(struct fixture *fixture, const char *const *cases, si
             fail();
         }
     }
-    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
     assert_int_equal(ses_session_version(session), 0);
     assert_int_equal(ses_session_event_count(session), 0);
     ses_session_close(session);

@@ -11,23 +11,23 @@
 
 static int call_create(ses_store *store, const ses_key *key, ses_error *error)
 {
-    return ses_create(store, key, "{\"k\":1}", SES_NUL, NULL, error);
+    return ses_create(store, key, "{\"k\":1}", SES_NUL, NULL, NULL, error);
 }
 
 static int call_create_with(ses_store *store, const ses_key *key, ses_error *error)
 {
     const ses_create_options options = {.size = sizeof options};
-    return ses_create_with(store, key, "{\"k\":1}", SES_NUL, &options, NULL, error);
+    return ses_create(store, key, "{\"k\":1}", SES_NUL, &options, NULL, error);
 }
 
 static int call_create_cjson(ses_store *store, const ses_key *key, ses_error *error)
 {
-    return ses_create_cjson(store, key, NULL, NULL, error);
+    return ses_create_cjson(store, key, NULL, NULL, NULL, error);
 }
 
 static int call_get_or_create(ses_store *store, const ses_key *key, ses_error *error)
 {
-    return ses_get_or_create(store, key, "{\"k\":1}", SES_NUL, NULL, error);
+    return ses_get_or_create(store, key, "{\"k\":1}", SES_NUL, NULL, NULL, error);
 }
 
 static int call_get(ses_store *store, const ses_key *key, ses_error *error)
@@ -60,7 +60,7 @@ static int call_append_cjson(ses_store *store, const ses_key *key, ses_error *er
 static int call_read_state(ses_store *store, const ses_key *key, ses_error *error)
 {
     char *json = NULL;
-    int code = ses_read_state(store, key, &json, NULL, error);
+    int code = ses_state_json_by_key(store, key, NULL, &json, NULL, error);
     ses_free(json);
     return code;
 }
@@ -68,7 +68,7 @@ static int call_read_state(ses_store *store, const ses_key *key, ses_error *erro
 static int call_read_value(ses_store *store, const ses_key *key, ses_error *error)
 {
     char *json = NULL;
-    int code = ses_read_value(store, key, "k", &json, NULL, error);
+    int code = ses_state_get_by_key(store, key, "k", NULL, &json, NULL, error);
     ses_free(json);
     return code;
 }
@@ -83,20 +83,20 @@ static int call_cursor_open(ses_store *store, const ses_key *key, ses_error *err
 
 static int call_delete(ses_store *store, const ses_key *key, ses_error *error)
 {
-    return ses_delete(store, key, NULL, error);
+    return ses_delete(store, key, NULL, NULL, error);
 }
 
 static int call_list(ses_store *store, const ses_key *key, ses_error *error)
 {
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     int code = ses_list(store, key->app, key->user, NULL, &page, error);
-    ses_list_close(page);
+    ses_page_close(page);
     return code;
 }
 
 static int call_delete_user(ses_store *store, const ses_key *key, ses_error *error)
 {
-    return ses_delete_user(store, key->app, key->user, NULL, NULL, error);
+    return ses_delete_user(store, key->app, key->user, NULL, NULL, NULL, error);
 }
 
 struct call {
@@ -152,11 +152,11 @@ static char *repeated(const char *character, size_t bytes)
 
 static size_t count_listed(ses_store *store, const char *app, const char *user)
 {
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     ses_error error;
     assert_ok(ses_list(store, app, user, NULL, &page, &error));
-    size_t count = ses_list_count(page);
-    ses_list_close(page);
+    size_t count = ses_page_count(page);
+    ses_page_close(page);
     return count;
 }
 
@@ -275,7 +275,7 @@ static void check_state(ses_store *store, const ses_key *key, size_t number)
     ses_error error;
 
     snprintf(expected, sizeof expected, "{\"n\":%zu}", number);
-    assert_ok(ses_read_state(store, key, &json, NULL, &error));
+    assert_ok(ses_state_json_by_key(store, key, NULL, &json, NULL, &error));
     assert_string_equal(json, expected);
     ses_free(json);
 }
@@ -291,8 +291,8 @@ static void check_variants(struct fixture *fixture, size_t place)
         char json[32];
         ids[place] = variants[i];
         snprintf(json, sizeof json, "{\"n\":%zu}", i);
-        assert_ok(
-            ses_create(fixture->store, &(ses_key){ids[0], ids[1], ids[2]}, json, SES_NUL, NULL, &error));
+        assert_ok(ses_create(fixture->store, &(ses_key){ids[0], ids[1], ids[2]}, json, SES_NUL, NULL, NULL,
+                             &error));
     }
     for (size_t i = 0; i < VARIANTS; i++) {
         const char *ids[3] = {"app", "user", "session"};
@@ -302,7 +302,7 @@ static void check_variants(struct fixture *fixture, size_t place)
     for (size_t i = 0; i < VARIANTS; i++) {
         const char *ids[3] = {"app", "user", "session"};
         ids[place] = variants[i];
-        assert_ok(ses_delete(fixture->store, &(ses_key){ids[0], ids[1], ids[2]}, &deleted, &error));
+        assert_ok(ses_delete(fixture->store, &(ses_key){ids[0], ids[1], ids[2]}, NULL, &deleted, &error));
         assert_int_equal(deleted, 1);
         if (i + 1 < VARIANTS) {
             ids[place] = variants[i + 1];
@@ -337,11 +337,11 @@ static void test_wrong_app_or_user_is_the_same_as_absent(void **state)
                 check_call(&calls[j], fixture->store, &wrong[i], calls[j].when_absent);
         }
         int64_t deleted = 7;
-        assert_ok(ses_delete(fixture->store, &wrong[i], &deleted, &error));
+        assert_ok(ses_delete(fixture->store, &wrong[i], NULL, &deleted, &error));
         assert_int_equal(deleted, 0);
     }
     char *json = NULL;
-    assert_ok(ses_read_state(fixture->store, &key, &json, NULL, &error));
+    assert_ok(ses_state_json_by_key(fixture->store, &key, NULL, &json, NULL, &error));
     assert_string_equal(json, "{\"k\":1}");
     ses_free(json);
 }
@@ -355,15 +355,15 @@ static void test_same_session_id_under_two_users_is_two_sessions(void **state)
     ses_error error;
     int64_t deleted = 0;
 
-    assert_ok(ses_create(fixture->store, &alice, "{\"n\":1}", SES_NUL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &bob, "{\"n\":2}", SES_NUL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &elsewhere, "{\"n\":3}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &alice, "{\"n\":1}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &bob, "{\"n\":2}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &elsewhere, "{\"n\":3}", SES_NUL, NULL, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &bob, "{\"actions\":{\"stateDelta\":{\"n\":4}}}", SES_NUL,
                                 NULL, NULL, &error));
     check_state(fixture->store, &alice, 1);
     check_state(fixture->store, &bob, 4);
     check_state(fixture->store, &elsewhere, 3);
-    assert_ok(ses_delete(fixture->store, &alice, &deleted, &error));
+    assert_ok(ses_delete(fixture->store, &alice, NULL, &deleted, &error));
     assert_int_equal(deleted, 1);
     check_state(fixture->store, &bob, 4);
     check_state(fixture->store, &elsewhere, 3);

@@ -11,7 +11,7 @@ static void create_without_id(ses_store *store, char id[SES_ID_MAX + 1])
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, &session, &error));
     assert_true(strlen(ses_session_id(session)) <= SES_ID_MAX);
     strcpy(id, ses_session_id(session));
     ses_session_close(session);
@@ -103,7 +103,7 @@ static void test_made_ids_stand_in_creation_order_in_a_list(void **state)
     struct fixture *fixture = *state;
     const ses_list_options options = {.size = sizeof options, .order = SES_ORDER_CREATED, .limit = 500};
     char ids[200][SES_ID_MAX + 1];
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     ses_error error;
 
     for (size_t i = 0; i < 200; i++) {
@@ -111,10 +111,10 @@ static void test_made_ids_stand_in_creation_order_in_a_list(void **state)
         create_without_id(fixture->store, ids[i]);
     }
     assert_ok(ses_list(fixture->store, "app", "user", &options, &page, &error));
-    assert_int_equal(ses_list_count(page), 200);
+    assert_int_equal(ses_page_count(page), 200);
     for (size_t i = 0; i < 200; i++)
-        assert_string_equal(ses_session_id(ses_list_session(page, i)), ids[i]);
-    ses_list_close(page);
+        assert_string_equal(ses_session_id(ses_page_session(page, i)), ids[i]);
+    ses_page_close(page);
 }
 
 static void test_events_without_id_get_a_uuid(void **state)
@@ -124,7 +124,7 @@ static void test_events_without_id_get_a_uuid(void **state)
     ses_appended first, second;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, &first, &error));
     assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":null}", SES_NUL, NULL, &second, &error));
     check_uuid_version_7(first.made_id);
@@ -140,7 +140,7 @@ static void test_event_ids_obey_the_rules_of_ids(void **state)
     char event[600];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (int len = SES_ID_MAX; len <= SES_ID_MAX + 1; len++) {
         snprintf(event, sizeof event, "{\"id\":\"%0*d\"}", len, 0);
         assert_code(len == SES_ID_MAX ? SES_OK : SES_INVALID,
@@ -231,7 +231,7 @@ static void test_own_ids_are_not_asked_for_where_one_is_given(void **state)
     ses_error error;
 
     use_maker(fixture, &maker);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
     assert_int_equal(maker.calls, 0);
 }
@@ -247,7 +247,8 @@ static void test_own_id_that_exists_is_exists(void **state)
 
     use_maker(fixture, &maker);
     create_without_id(fixture->store, id);
-    assert_code(SES_EXISTS, ses_create(fixture->store, &key, "{\"app:x\":1}", SES_NUL, &session, &error));
+    assert_code(SES_EXISTS,
+                ses_create(fixture->store, &key, "{\"app:x\":1}", SES_NUL, NULL, &session, &error));
     assert_null(session);
 }
 
@@ -258,26 +259,26 @@ static void test_own_ids_that_fail_or_break_the_rules_are_invalid(void **state)
         {.text = NULL}, {.fills = true}, {.text = ""}, {.text = "\xFF"}, {.text = "\xED\xA0\x80"}};
     const ses_key key = {"app", "user", NULL};
     const ses_key there = {"app", "user", "there"};
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &there, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &there, NULL, 0, NULL, NULL, &error));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct maker maker = bad[i];
         ses_session *session = NULL;
         use_maker(fixture, &maker);
         assert_code(SES_INVALID,
-                    ses_create(fixture->store, &key, "{\"app:x\":1}", SES_NUL, &session, &error));
+                    ses_create(fixture->store, &key, "{\"app:x\":1}", SES_NUL, NULL, &session, &error));
         assert_null(session);
         assert_int_equal(maker.calls, 1);
         assert_code(SES_INVALID,
                     ses_append_by_key(fixture->store, &there, "{}", SES_NUL, NULL, NULL, &error));
     }
     assert_ok(ses_list(fixture->store, "app", NULL, NULL, &page, &error));
-    assert_int_equal(ses_list_count(page), 1);
-    assert_int_equal(ses_session_stored(ses_list_session(page, 0)), 0);
-    assert_string_equal(support_state(ses_list_session(page, 0), NULL), "{}");
-    ses_list_close(page);
+    assert_int_equal(ses_page_count(page), 1);
+    assert_int_equal(ses_session_stored(ses_page_session(page, 0)), 0);
+    assert_string_equal(support_state(ses_page_session(page, 0), NULL), "{}");
+    ses_page_close(page);
 }
 
 int main(void)

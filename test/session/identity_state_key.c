@@ -35,9 +35,9 @@ static void check_object(ses_store *store, const char *object, int expected)
     ses_error error;
 
     snprintf(name, sizeof name, "check-%d", number++);
-    assert_code(expected, ses_create(store, &key, object, SES_NUL, NULL, &error));
+    assert_code(expected, ses_create(store, &key, object, SES_NUL, NULL, NULL, &error));
     snprintf(name, sizeof name, "check-%d", number++);
-    assert_ok(ses_create(store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, &session, &error));
     assert_code(expected, ses_append(session, event, SES_NUL, NULL, NULL, &error));
     assert_code(expected, ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
     assert_int_equal(ses_session_stored(session), expected == SES_OK ? 1 : 0);
@@ -84,7 +84,7 @@ static void test_longest_keys_come_back(void **state)
     const char *const prefixes[] = {"", "app:", "user:"};
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &first, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &first, NULL, 0, NULL, NULL, &error));
     for (size_t i = 0; i < 3; i++) {
         char *object = object_with_key(prefixes[i], 'k', SES_ID_MAX);
         char *event = event_with_delta(object);
@@ -93,11 +93,12 @@ static void test_longest_keys_come_back(void **state)
         snprintf(name, sizeof name, "%.*s", (int)(strlen(object) - 6), object + 2);
         assert_int_equal(strlen(name), strlen(prefixes[i]) + SES_ID_MAX);
         assert_ok(ses_append_by_key(fixture->store, &first, event, SES_NUL, NULL, NULL, &error));
-        assert_ok(ses_read_value(fixture->store, &first, name, &json, NULL, &error));
+        assert_ok(ses_state_get_by_key(fixture->store, &first, name, NULL, &json, NULL, &error));
         assert_string_equal(json, "1");
         ses_free(json);
         strcat(name, "k");
-        assert_code(SES_INVALID, ses_read_value(fixture->store, &first, name, &json, NULL, &error));
+        assert_code(SES_INVALID,
+                    ses_state_get_by_key(fixture->store, &first, name, NULL, &json, NULL, &error));
         assert_null(json);
         free(object);
         free(event);
@@ -121,8 +122,8 @@ static void test_keys_without_a_utf8_text_are_refused(void **state)
     check_object(fixture->store, "{\"\\udc00\\ud800\":1}", SES_INVALID);
     check_object(fixture->store, "{\"\xFF\":1}", SES_JSON); /* not even text */
     check_object(fixture->store, "{\"\xED\xA0\x80\":1}", SES_JSON);
-    assert_ok(ses_create(fixture->store, &first, NULL, 0, NULL, &error));
-    assert_code(SES_INVALID, ses_read_value(fixture->store, &first, "\xFF", &json, NULL, &error));
+    assert_ok(ses_create(fixture->store, &first, NULL, 0, NULL, NULL, &error));
+    assert_code(SES_INVALID, ses_state_get_by_key(fixture->store, &first, "\xFF", NULL, &json, NULL, &error));
     assert_null(json);
 }
 
@@ -132,7 +133,7 @@ static void test_refused_key_says_where_it_stands(void **state)
     ses_error error;
 
     assert_code(SES_INVALID,
-                ses_create(fixture->store, &first, "{\"a\":1, \"b\\u0000\":1}", SES_NUL, NULL, &error));
+                ses_create(fixture->store, &first, "{\"a\":1, \"b\\u0000\":1}", SES_NUL, NULL, NULL, &error));
     assert_int_equal(error.offset, 8);
     assert_message("NUL");
 }
@@ -176,7 +177,7 @@ static void test_any_other_character_is_allowed(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &first, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &first, NULL, 0, NULL, NULL, &error));
     for (size_t i = 0; i < KEYS * 3; i++) {
         char delta[100];
         snprintf(delta, sizeof delta, "{\"%s%s\":%zu}", prefixes[i % 3], keys[i / 3].json, i);
@@ -191,9 +192,9 @@ static void test_any_other_character_is_allowed(void **state)
         char *json = NULL;
         int64_t value = -1;
         snprintf(name, sizeof name, "%s%s", prefixes[i % 3], keys[i / 3].name);
-        assert_ok(ses_state_int64(session, name, &value, &error));
+        assert_ok(ses_state_get_int64(session, name, &value, &error));
         assert_int_equal(value, i);
-        assert_ok(ses_read_value(fixture->store, &first, name, &json, NULL, &error));
+        assert_ok(ses_state_get_by_key(fixture->store, &first, name, NULL, &json, NULL, &error));
         assert_int_equal(strtol(json, NULL, 10), i);
         ses_free(json);
     }
@@ -206,12 +207,14 @@ static void test_keys_in_json_text_are_escaped_again(void **state)
     char *json = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &first, "{\"\\\"\\\\\\u0001\\u00e9\\/\":1}", SES_NUL, NULL, &error));
-    assert_ok(ses_read_state(fixture->store, &first, &json, NULL, &error));
-    assert_ok(ses_create(fixture->store, &(ses_key){"app", "user", "copy"}, json, SES_NUL, NULL, &error));
+    assert_ok(
+        ses_create(fixture->store, &first, "{\"\\\"\\\\\\u0001\\u00e9\\/\":1}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_state_json_by_key(fixture->store, &first, NULL, &json, NULL, &error));
+    assert_ok(
+        ses_create(fixture->store, &(ses_key){"app", "user", "copy"}, json, SES_NUL, NULL, NULL, &error));
     ses_free(json);
-    assert_ok(ses_read_value(fixture->store, &(ses_key){"app", "user", "copy"}, "\"\\\x01\xC3\xA9/", &json,
-                             NULL, &error));
+    assert_ok(ses_state_get_by_key(fixture->store, &(ses_key){"app", "user", "copy"}, "\"\\\x01\xC3\xA9/",
+                                   NULL, &json, NULL, &error));
     assert_string_equal(json, "1");
     ses_free(json);
 }
@@ -232,24 +235,24 @@ static void test_prefix_is_case_sensitive_and_ends_at_the_first_colon(void **sta
                    "{\"App:x\":1,\"other:x\":2,\"USER:x\":3,\"Temp:x\":4,\" app:x\":5,\"app\":6,\"user\":7,"
                    "\"temp\":8,\"app:user:x\":9,\"user:app:x\":10,\"app:\":11,\"user:\":12,\"temp:\":13,"
                    "\"temp:app:x\":14,\"app:temp:x\":15,\"apps:x\":16}",
-                   SES_NUL, NULL, &error));
-    assert_ok(ses_read_state(fixture->store, &first, &json, NULL, &error));
+                   SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_state_json_by_key(fixture->store, &first, NULL, &json, NULL, &error));
     assert_string_equal(json,
                         "{\"app:\":11,\"app:temp:x\":15,\"app:user:x\":9,\"user:\":12,\"user:app:x\":10,"
                         "\" app:x\":5,\"App:x\":1,\"Temp:x\":4,\"USER:x\":3,\"app\":6,\"apps:x\":16,"
                         "\"other:x\":2,\"temp\":8,\"user\":7}");
     ses_free(json);
-    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, &error));
-    assert_ok(ses_create(fixture->store, &other_user, NULL, 0, NULL, &error));
-    assert_ok(ses_create(fixture->store, &other_app, NULL, 0, NULL, &error));
-    assert_ok(ses_read_state(fixture->store, &same_user, &json, NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &other_user, NULL, 0, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &other_app, NULL, 0, NULL, NULL, &error));
+    assert_ok(ses_state_json_by_key(fixture->store, &same_user, NULL, &json, NULL, &error));
     assert_string_equal(json,
                         "{\"app:\":11,\"app:temp:x\":15,\"app:user:x\":9,\"user:\":12,\"user:app:x\":10}");
     ses_free(json);
-    assert_ok(ses_read_state(fixture->store, &other_user, &json, NULL, &error));
+    assert_ok(ses_state_json_by_key(fixture->store, &other_user, NULL, &json, NULL, &error));
     assert_string_equal(json, "{\"app:\":11,\"app:temp:x\":15,\"app:user:x\":9}");
     ses_free(json);
-    assert_ok(ses_read_state(fixture->store, &other_app, &json, NULL, &error));
+    assert_ok(ses_state_json_by_key(fixture->store, &other_app, NULL, &json, NULL, &error));
     assert_string_equal(json, "{}");
     ses_free(json);
 }
@@ -263,12 +266,12 @@ static void test_escaped_prefix_is_the_prefix(void **state)
 
     assert_ok(ses_create(fixture->store, &first,
                          "{\"\\u0061pp:x\":1,\"user\\u003ay\":2,\"temp\\u003Az\":3,\"\\u0041pp:x\":4}",
-                         SES_NUL, NULL, &error));
-    assert_ok(ses_read_state(fixture->store, &first, &json, NULL, &error));
+                         SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_state_json_by_key(fixture->store, &first, NULL, &json, NULL, &error));
     assert_string_equal(json, "{\"app:x\":1,\"user:y\":2,\"App:x\":4}");
     ses_free(json);
-    assert_ok(ses_create(fixture->store, &other_user, NULL, 0, NULL, &error));
-    assert_ok(ses_read_state(fixture->store, &other_user, &json, NULL, &error));
+    assert_ok(ses_create(fixture->store, &other_user, NULL, 0, NULL, NULL, &error));
+    assert_ok(ses_state_json_by_key(fixture->store, &other_user, NULL, &json, NULL, &error));
     assert_string_equal(json, "{\"app:x\":1}");
     ses_free(json);
 }
@@ -279,7 +282,7 @@ static void test_escaped_and_plain_spellings_are_one_key(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &first, "{\"k\":1,\"\\u006b\":2}", SES_NUL, &session, &error));
+    assert_ok(ses_create(fixture->store, &first, "{\"k\":1,\"\\u006b\":2}", SES_NUL, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{\"k\":2}");
     assert_ok(
         ses_append(session, "{\"actions\":{\"stateDelta\":{\"\\u006B\":3}}}", SES_NUL, NULL, NULL, &error));

@@ -149,7 +149,7 @@ static void test_made_ids_come_from_the_store(void **state)
     fixture->options.make_id = make_id;
     fixture->options.id_context = &len;
     fixture_reopen(fixture);
-    assert_ok(ses_create(fixture->store, &agent_key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &agent_key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_invocation_begin(session, NULL, &error));
     assert_string_equal(ses_invocation_id(session), "e-mmm");
     len = 511; /* an id itself, but too long behind e- */
@@ -168,26 +168,26 @@ static void test_an_id_for_the_caller(void **state)
     size_t len = 40;
     ses_error error;
 
-    assert_ok(ses_make_id(fixture->store, id, sizeof id, &error));
-    assert_ok(ses_make_id(fixture->store, other, sizeof other, &error));
+    assert_ok(ses_store_make_id(fixture->store, id, sizeof id, &error));
+    assert_ok(ses_store_make_id(fixture->store, other, sizeof other, &error));
     assert_int_equal(strlen(id), 36);
     assert_int_equal(id[14], '7');
     assert_true(strcmp(id, other) < 0);
     memset(other, 'x', sizeof other);
-    assert_code(SES_LIMIT, ses_make_id(fixture->store, other, 36, &error));
+    assert_code(SES_LIMIT, ses_store_make_id(fixture->store, other, 36, &error));
     assert_message("36 bytes");
     assert_int_equal(other[0], 'x');
-    assert_code(SES_MISUSE, ses_make_id(fixture->store, NULL, 37, &error));
-    assert_code(SES_MISUSE, ses_make_id(NULL, other, sizeof other, &error));
+    assert_code(SES_MISUSE, ses_store_make_id(fixture->store, NULL, 37, &error));
+    assert_code(SES_MISUSE, ses_store_make_id(NULL, other, sizeof other, &error));
 
     fixture->options.make_id = make_id;
     fixture->options.id_context = &len;
     fixture_reopen(fixture);
-    assert_code(SES_LIMIT, ses_make_id(fixture->store, other, sizeof other, &error));
-    assert_ok(ses_make_id(fixture->store, id, sizeof id, &error));
+    assert_code(SES_LIMIT, ses_store_make_id(fixture->store, other, sizeof other, &error));
+    assert_ok(ses_store_make_id(fixture->store, id, sizeof id, &error));
     assert_int_equal(strlen(id), 40);
     len = 0;
-    assert_code(SES_INVALID, ses_make_id(fixture->store, id, sizeof id, &error));
+    assert_code(SES_INVALID, ses_store_make_id(fixture->store, id, sizeof id, &error));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)

@@ -13,10 +13,9 @@ struct entry {
     int rank; /* in order of creation */
 };
 
-static ses_list_page *list(ses_store *store, const char *app, const char *user,
-                           const ses_list_options *options)
+static ses_page *list(ses_store *store, const char *app, const char *user, const ses_list_options *options)
 {
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     ses_error error;
     assert_ok(ses_list(store, app, user, options, &page, &error));
     return page;
@@ -29,8 +28,8 @@ static void create_at(ses_store *store, const struct entry *entry)
     ses_error error;
 
     snprintf(json, sizeof json, "{\"rank\":%d}", entry->rank);
-    assert_ok(ses_create_with(store, &(ses_key){"app", entry->user, entry->name}, json, SES_NUL, &options,
-                              NULL, &error));
+    assert_ok(ses_create(store, &(ses_key){"app", entry->user, entry->name}, json, SES_NUL, &options, NULL,
+                         &error));
 }
 
 static int compare_newest(const void *left, const void *right)
@@ -61,15 +60,15 @@ static void check_walk(ses_store *store, const char *user, int order, size_t lim
                        const struct entry *expected, size_t count)
 {
     ses_list_options options = {.size = sizeof options, .order = order, .limit = limit};
-    ses_list_page *page = list(store, "app", user, &options);
+    ses_page *page = list(store, "app", user, &options);
     size_t at = 0;
     bool more = true;
 
     while (more) {
-        size_t on_page = ses_list_count(page);
+        size_t on_page = ses_page_count(page);
         assert_true(on_page <= limit);
         for (size_t i = 0; i < on_page; i++, at++) {
-            const ses_session *session = ses_list_session(page, i);
+            const ses_session *session = ses_page_session(page, i);
             int64_t rank = -1;
             ses_error error;
             assert_true(at < count);
@@ -78,22 +77,22 @@ static void check_walk(ses_store *store, const char *user, int order, size_t lim
                          ses_session_id(session), expected[at].name);
             assert_string_equal(ses_session_user(session), expected[at].user);
             assert_string_equal(ses_session_app(session), "app");
-            assert_int_equal(ses_session_update_time(session), expected[at].updated_us);
-            assert_ok(ses_state_int64(session, "rank", &rank, &error));
+            assert_int_equal(ses_session_updated_us(session), expected[at].updated_us);
+            assert_ok(ses_state_get_int64(session, "rank", &rank, &error));
             assert_int_equal(rank, expected[at].rank);
         }
-        assert_null(ses_list_session(page, on_page));
-        more = ses_list_token(page) != NULL;
+        assert_null(ses_page_session(page, on_page));
+        more = ses_page_token(page) != NULL;
         if (more) {
             assert_int_equal(on_page, limit);
-            options.token = ses_list_token(page);
-            ses_list_page *next = list(store, "app", user, &options);
-            ses_list_close(page);
+            options.token = ses_page_token(page);
+            ses_page *next = list(store, "app", user, &options);
+            ses_page_close(page);
             page = next;
-            assert_true(ses_list_count(page) > 0); /* the page before knew that more follows */
+            assert_true(ses_page_count(page) > 0); /* the page before knew that more follows */
         }
     }
-    ses_list_close(page);
+    ses_page_close(page);
     assert_int_equal(at, count);
 }
 
@@ -214,16 +213,16 @@ static void test_same_id_and_time_of_several_users(void **state)
             ses_list_options options = {.size = sizeof options, .order = order, .limit = limit};
             bool seen[USERS] = {false};
             size_t count = 0;
-            ses_list_page *page = list(fixture->store, "app", NULL, &options);
+            ses_page *page = list(fixture->store, "app", NULL, &options);
             while (page) {
-                for (size_t i = 0; i < ses_list_count(page); i++, count++) {
-                    int user = ses_session_user(ses_list_session(page, i))[1] - '0';
+                for (size_t i = 0; i < ses_page_count(page); i++, count++) {
+                    int user = ses_session_user(ses_page_session(page, i))[1] - '0';
                     assert_false(seen[user]);
                     seen[user] = true;
                 }
-                options.token = ses_list_token(page);
-                ses_list_page *next = options.token ? list(fixture->store, "app", NULL, &options) : NULL;
-                ses_list_close(page);
+                options.token = ses_page_token(page);
+                ses_page *next = options.token ? list(fixture->store, "app", NULL, &options) : NULL;
+                ses_page_close(page);
                 page = next;
             }
             assert_int_equal(count, USERS);
@@ -245,18 +244,18 @@ static void test_list_of_what_is_not_there_is_empty(void **state)
         if (order == SES_ORDER_NEWEST) {
             create_at(fixture->store, &entry);
             assert_ok(ses_create(fixture->store, &(ses_key){"app", "bob", "s"}, "{\"user:u\":1}", SES_NUL,
-                                 NULL, &error));
-            assert_ok(ses_delete(fixture->store, &(ses_key){"app", "bob", "s"}, NULL, &error));
+                                 NULL, NULL, &error));
+            assert_ok(ses_delete(fixture->store, &(ses_key){"app", "bob", "s"}, NULL, NULL, &error));
         }
         for (size_t i = 0; i < 4; i++) {
-            ses_list_page *page = list(fixture->store, where[i][0], where[i][1], &options);
-            assert_int_equal(ses_list_count(page), 0);
-            assert_null(ses_list_session(page, 0));
-            assert_null(ses_list_token(page));
-            ses_list_close(page);
+            ses_page *page = list(fixture->store, where[i][0], where[i][1], &options);
+            assert_int_equal(ses_page_count(page), 0);
+            assert_null(ses_page_session(page, 0));
+            assert_null(ses_page_token(page));
+            ses_page_close(page);
         }
     }
-    ses_list_close(NULL);
+    ses_page_close(NULL);
 }
 
 static void test_a_page_has_100_sessions_by_default(void **state)
@@ -267,35 +266,35 @@ static void test_a_page_has_100_sessions_by_default(void **state)
         struct entry entry = {.user = "alice", .updated_us = i, .rank = i};
         snprintf(entry.name, sizeof entry.name, "%d", i);
         if (i == 100) {
-            ses_list_page *full = list(fixture->store, "app", "alice", NULL);
-            assert_int_equal(ses_list_count(full), 100);
-            assert_null(ses_list_token(full));
-            ses_list_close(full);
+            ses_page *full = list(fixture->store, "app", "alice", NULL);
+            assert_int_equal(ses_page_count(full), 100);
+            assert_null(ses_page_token(full));
+            ses_page_close(full);
         }
         create_at(fixture->store, &entry);
     }
-    ses_list_page *page = list(fixture->store, "app", "alice", NULL);
-    assert_int_equal(ses_list_count(page), 100);
-    assert_string_equal(ses_session_id(ses_list_session(page, 0)), "100"); /* the newest first */
-    const ses_list_options next = {.size = sizeof next, .token = ses_list_token(page)};
+    ses_page *page = list(fixture->store, "app", "alice", NULL);
+    assert_int_equal(ses_page_count(page), 100);
+    assert_string_equal(ses_session_id(ses_page_session(page, 0)), "100"); /* the newest first */
+    const ses_list_options next = {.size = sizeof next, .token = ses_page_token(page)};
     assert_non_null(next.token);
-    ses_list_page *last = list(fixture->store, "app", "alice", &next);
-    assert_int_equal(ses_list_count(last), 1);
-    assert_string_equal(ses_session_id(ses_list_session(last, 0)), "0");
-    assert_null(ses_list_token(last));
-    ses_list_close(last);
-    ses_list_close(page);
+    ses_page *last = list(fixture->store, "app", "alice", &next);
+    assert_int_equal(ses_page_count(last), 1);
+    assert_string_equal(ses_session_id(ses_page_session(last, 0)), "0");
+    assert_null(ses_page_token(last));
+    ses_page_close(last);
+    ses_page_close(page);
 }
 
 static void test_wrong_arguments_are_refused(void **state)
 {
     struct fixture *fixture = *state;
     ses_list_options options = {.size = sizeof options, .limit = 10000};
-    ses_list_page *page = list(fixture->store, "app", NULL, &options);
+    ses_page *page = list(fixture->store, "app", NULL, &options);
     ses_error error;
 
-    ses_list_close(page);
-    page = (ses_list_page *)(void *)&error;
+    ses_page_close(page);
+    page = (ses_page *)(void *)&error;
     options.limit = 10001;
     assert_code(SES_INVALID, ses_list(fixture->store, "app", NULL, &options, &page, &error));
     assert_null(page);
@@ -321,13 +320,13 @@ static void check_listed_state(ses_store *store, const char *user, size_t limit,
     size_t at = 0;
 
     do {
-        ses_list_page *page = list(store, "app", user, &options);
-        char *token = ses_list_token(page) ? strdup(ses_list_token(page)) : NULL;
-        for (size_t i = 0; i < ses_list_count(page); i++, at++) {
+        ses_page *page = list(store, "app", user, &options);
+        char *token = ses_page_token(page) ? strdup(ses_page_token(page)) : NULL;
+        for (size_t i = 0; i < ses_page_count(page); i++, at++) {
             assert_true(at < count);
-            assert_string_equal(support_state(ses_list_session(page, i), NULL), expected[at]);
+            assert_string_equal(support_state(ses_page_session(page, i), NULL), expected[at]);
         }
-        ses_list_close(page);
+        ses_page_close(page);
         free((char *)(uintptr_t)options.token);
         options.token = token;
     } while (options.token);
@@ -348,13 +347,14 @@ static void test_listed_sessions_show_all_scopes_merged(void **state)
     const char *const of_alice[] = {after[0], after[2]};
     ses_error error;
 
+    assert_ok(ses_create(fixture->store, &keys[0], "{\"app:a\":1,\"user:u\":2,\"own\":3}", SES_NUL, NULL,
+                         NULL, &error));
     assert_ok(
-        ses_create(fixture->store, &keys[0], "{\"app:a\":1,\"user:u\":2,\"own\":3}", SES_NUL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &keys[1], "{\"user:u\":4,\"user:v\":5}", SES_NUL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &keys[2], "{\"own\":6,\"temp:t\":1}", SES_NUL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &keys[3], NULL, 0, NULL, &error));
+        ses_create(fixture->store, &keys[1], "{\"user:u\":4,\"user:v\":5}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &keys[2], "{\"own\":6,\"temp:t\":1}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &keys[3], NULL, 0, NULL, NULL, &error));
     assert_ok(ses_create(fixture->store, &(ses_key){"other", "alice", "1"}, "{\"app:a\":99,\"user:u\":99}",
-                         SES_NUL, NULL, &error));
+                         SES_NUL, NULL, NULL, &error));
     for (size_t limit = 1; limit <= 5; limit++)
         check_listed_state(fixture->store, NULL, limit, before, 4);
 
@@ -378,30 +378,30 @@ static void test_page_is_a_snapshot_without_events(void **state)
     const ses_key key = {"app", "alice", "s"};
     ses_error error;
 
-    assert_ok(
-        ses_create(fixture->store, &key, "{\"app:a\":\"A\",\"user:u\":2,\"own\":3}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":\"A\",\"user:u\":2,\"own\":3}", SES_NUL, NULL,
+                         NULL, &error));
     assert_ok(
         ses_append_by_key(fixture->store, &key, "{\"timestamp\":1800000000}", SES_NUL, NULL, NULL, &error));
-    ses_list_page *page = list(fixture->store, "app", NULL, NULL);
-    const ses_session *session = ses_list_session(page, 0);
+    ses_page *page = list(fixture->store, "app", NULL, NULL);
+    const ses_session *session = ses_page_session(page, 0);
     assert_int_equal(ses_session_event_count(session), 0);
     assert_null(ses_session_event(session, 0));
     assert_int_equal(ses_session_stored(session), 1);
     assert_int_equal(ses_session_version(session), 1);
     assert_int_equal(ses_session_last_seq(session), 1);
-    assert_int_equal(ses_session_create_time(session), fixture->now);
-    assert_int_equal(ses_session_update_time(session), INT64_C(1800000000000000));
+    assert_int_equal(ses_session_created_us(session), fixture->now);
+    assert_int_equal(ses_session_updated_us(session), INT64_C(1800000000000000));
     assert_int_equal(ses_state_count(session), 3);
 
     assert_ok(ses_append_by_key(fixture->store, &key,
                                 "{\"actions\":{\"stateDelta\":{\"own\":4,\"app:a\":5}}}", SES_NUL, NULL, NULL,
                                 &error));
-    assert_ok(ses_delete_user(fixture->store, "app", "alice", NULL, NULL, &error));
+    assert_ok(ses_delete_user(fixture->store, "app", "alice", NULL, NULL, NULL, &error));
     assert_string_equal(support_state(session, NULL), "{\"app:a\":\"A\",\"user:u\":2,\"own\":3}");
     fixture_reopen(fixture);
-    assert_int_equal(ses_list_count(page), 1);
+    assert_int_equal(ses_page_count(page), 1);
     assert_string_equal(ses_session_id(session), "s");
-    ses_list_close(page);
+    ses_page_close(page);
 }
 
 int main(void)

@@ -8,7 +8,7 @@ enum { SESSIONS = 40 };
 static void create(ses_store *store, const char *user, const char *name)
 {
     ses_error error;
-    assert_ok(ses_create(store, &(ses_key){"app", user, name}, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &(ses_key){"app", user, name}, NULL, 0, NULL, NULL, &error));
 }
 
 static void touch(ses_store *store, const char *user, const char *name)
@@ -21,7 +21,7 @@ static void delete (ses_store *store, const char *user, const char *name)
 {
     int64_t deleted = 0;
     ses_error error;
-    assert_ok(ses_delete(store, &(ses_key){"app", user, name}, &deleted, &error));
+    assert_ok(ses_delete(store, &(ses_key){"app", user, name}, NULL, &deleted, &error));
     assert_int_equal(deleted, 1);
 }
 
@@ -55,20 +55,20 @@ static void walk_start(struct walk *walk, ses_store *store, const char *user, in
 
 static void walk_page(struct walk *walk)
 {
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     ses_error error;
 
     assert_false(walk->ended);
     assert_ok(ses_list(walk->store, "app", walk->user, &walk->options, &page, &error));
-    for (size_t i = 0; i < ses_list_count(page); i++)
-        snprintf(walk->seen[walk->count++], 16, "%s", ses_session_id(ses_list_session(page, i)));
-    walk->ended = ses_list_token(page) == NULL;
+    for (size_t i = 0; i < ses_page_count(page); i++)
+        snprintf(walk->seen[walk->count++], 16, "%s", ses_session_id(ses_page_session(page, i)));
+    walk->ended = ses_page_token(page) == NULL;
     if (!walk->ended) {
-        assert_true(strlen(ses_list_token(page)) < sizeof walk->token);
-        strcpy(walk->token, ses_list_token(page)); /* the page's own goes with the page */
+        assert_true(strlen(ses_page_token(page)) < sizeof walk->token);
+        strcpy(walk->token, ses_page_token(page)); /* the page's own goes with the page */
         walk->options.token = walk->token;
     }
-    ses_list_close(page);
+    ses_page_close(page);
 }
 
 static int times_seen(const struct walk *walk, const char *name)
@@ -128,8 +128,8 @@ static void test_walk_by_creation_sees_each_lasting_session_once(void **state)
     for (size_t i = 0; i < 3; i++) {
         for (size_t j = 0; j < 4; j++) {
             ses_error error;
-            assert_ok(ses_delete_user(fixture->store, "app", "alice", NULL, NULL, &error));
-            assert_ok(ses_delete_user(fixture->store, "app", "bob", NULL, NULL, &error));
+            assert_ok(ses_delete_user(fixture->store, "app", "alice", NULL, NULL, NULL, &error));
+            assert_ok(ses_delete_user(fixture->store, "app", "bob", NULL, NULL, NULL, &error));
             make_sessions(fixture);
             check_walk_by_creation(fixture, users[i], limits[j], strcmp(fixture->path, ":memory:") != 0);
         }
@@ -167,7 +167,7 @@ static void test_everything_behind_the_token_deleted_is_an_empty_end(void **stat
     make_sessions(fixture);
     walk_start(&walk, fixture->store, "alice", SES_ORDER_NEWEST, 3);
     walk_page(&walk);
-    assert_ok(ses_delete_user(fixture->store, "app", "alice", NULL, NULL, &error));
+    assert_ok(ses_delete_user(fixture->store, "app", "alice", NULL, NULL, NULL, &error));
     walk_page(&walk);
     assert_true(walk.ended);
     assert_int_equal(walk.count, 3);
@@ -225,13 +225,13 @@ static void test_walk_by_oldest_update_meets_what_moves_again(void **state)
 static char *first_token(ses_store *store, const char *app, const char *user, int order)
 {
     const ses_list_options options = {.size = sizeof options, .order = order, .limit = 1};
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     ses_error error;
     assert_ok(ses_list(store, app, user, &options, &page, &error));
-    assert_non_null(ses_list_token(page));
-    char *token = strdup(ses_list_token(page));
+    assert_non_null(ses_page_token(page));
+    char *token = strdup(ses_page_token(page));
     assert_non_null(token);
-    ses_list_close(page);
+    ses_page_close(page);
     return token;
 }
 
@@ -239,7 +239,7 @@ static void check_token(ses_store *store, const char *app, const char *user, int
                         int expected)
 {
     const ses_list_options options = {.size = sizeof options, .order = order, .limit = 1, .token = token};
-    ses_list_page *page = (ses_list_page *)(void *)&store;
+    ses_page *page = (ses_page *)(void *)&store;
     ses_error error;
     int code = ses_list(store, app, user, &options, &page, &error);
 
@@ -248,7 +248,7 @@ static void check_token(ses_store *store, const char *app, const char *user, int
     assert_code(expected, code);
     assert_int_equal(page != NULL, expected == SES_OK);
     if (page)
-        ses_list_close(page);
+        ses_page_close(page);
 }
 
 static void test_tokens_of_other_lists_are_invalid(void **state)
@@ -265,7 +265,8 @@ static void test_tokens_of_other_lists_are_invalid(void **state)
         for (int j = 0; j < 3; j++) {
             char name[8];
             snprintf(name, sizeof name, "s%d", j);
-            (void)ses_create(fixture->store, &(ses_key){lists[i][0], user, name}, NULL, 0, NULL, &error);
+            (void)ses_create(fixture->store, &(ses_key){lists[i][0], user, name}, NULL, 0, NULL, NULL,
+                             &error);
         }
     }
     for (size_t i = 0; i < LISTS * 3; i++) {

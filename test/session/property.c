@@ -50,8 +50,8 @@ static void check_handle(struct handle *handle)
     size_t count = handle->keeps_events ? (size_t)(handle->count - handle->first) : 0;
     assert_int_equal(ses_session_event_count(handle->session), count);
     if (session && handle->count == session->count) {
-        assert_int_equal(ses_session_update_time(handle->session), session->updated_us);
-        assert_int_equal(ses_session_create_time(handle->session), session->created_us);
+        assert_int_equal(ses_session_updated_us(handle->session), session->updated_us);
+        assert_int_equal(ses_session_created_us(handle->session), session->created_us);
     }
     for (size_t i = count > 3 ? count - 3 : 0; i < count && session; i++)
         check_event(ses_session_event(handle->session, i), &session->events[(size_t)handle->first + i],
@@ -108,7 +108,7 @@ static void step_get(int slot)
     ses_error error;
 
     range.which = (const unsigned[]){0, SES_RANGE_NEWEST, SES_RANGE_NONE}[chance(&run.model, 3)];
-    int code = ses_get(run.fixture->store, &key, &range, &read, &error);
+    int code = ses_get(run.fixture->store, &key, GET_RANGE(&range), &read, &error);
     assert_code(session->exists ? SES_OK : SES_NOTFOUND, code);
     if (session->exists && range.which == SES_RANGE_NEWEST && session->count > range.newest)
         first = session->count - (int)range.newest;
@@ -121,7 +121,7 @@ static void step_refresh(struct handle *handle)
     const struct session *session = session_of(handle);
     ses_error error;
 
-    assert_code(session ? SES_OK : SES_NOTFOUND, ses_refresh(handle->session, &error));
+    assert_code(session ? SES_OK : SES_NOTFOUND, ses_refresh(handle->session, NULL, &error));
     if (session) {
         handle->count = session->count;
         model_view(&run.model, handle->slot, handle->view);
@@ -143,8 +143,8 @@ static void step_create(int slot)
 {
     struct session *session = &run.model.sessions[slot];
     const int64_t given = run.fixture->now - chance(&run.model, 1000) * INT64_C(7000000);
+    const bool gets = once_in(&run.model, 2);
     const ses_create_options options = {.size = sizeof options,
-                                        .get_existing = once_in(&run.model, 2),
                                         .create_us = once_in(&run.model, 2) ? &given : NULL};
     const ses_key key = key_of(slot);
     struct change changes[MOST_CHANGES];
@@ -154,8 +154,9 @@ static void step_create(int slot)
     ses_error error;
 
     (void)write_changes(json, changes, count, true);
-    int expected = !session->exists ? SES_OK : options.get_existing ? SES_EXISTING : SES_EXISTS;
-    assert_code(expected, ses_create_with(run.fixture->store, &key, json, SES_NUL, &options, &made, &error));
+    int expected = !session->exists ? SES_OK : gets ? SES_EXISTING : SES_EXISTS;
+    assert_code(expected, (gets ? ses_get_or_create : ses_create)(run.fixture->store, &key, json, SES_NUL,
+                                                                  &options, &made, &error));
     if (!session->exists) {
         session->exists = true;
         session->number = ++run.model.created;
@@ -176,7 +177,7 @@ static void step_delete(int slot)
     int64_t deleted = -1;
     ses_error error;
 
-    assert_ok(ses_delete(run.fixture->store, &key, &deleted, &error));
+    assert_ok(ses_delete(run.fixture->store, &key, NULL, &deleted, &error));
     assert_int_equal(deleted, session->exists);
     model_delete(&run.model, session);
 }
@@ -189,8 +190,8 @@ static void step_delete_user(int slot)
     int64_t state_keys = 0;
     ses_error error;
 
-    assert_ok(
-        ses_delete_user(run.fixture->store, app_ids[app], user_ids[user], &sessions, &state_keys, &error));
+    assert_ok(ses_delete_user(run.fixture->store, app_ids[app], user_ids[user], NULL, &sessions, &state_keys,
+                              &error));
     for (int i = 0; i < KEYS; i++)
         state_keys -= run.model.user[app][user][i] != NO_VALUE;
     for (int i = 0; i < SLOTS; i++) {
@@ -355,7 +356,7 @@ static void step_value(int slot)
     clear_values(view[TEMP]);
     model_view(&run.model, slot, view);
     snprintf(name, sizeof name, "%s%s", prefixes[scope], keys[which]);
-    int code = ses_read_value(run.fixture->store, &key, name, &json, NULL, &error);
+    int code = ses_state_get_by_key(run.fixture->store, &key, name, NULL, &json, NULL, &error);
     bool exists = run.model.sessions[slot].exists;
     bool there = exists && view[scope][which] != NO_VALUE;
     assert_code(there ? SES_OK : exists ? SES_ABSENT : SES_NOTFOUND, code);

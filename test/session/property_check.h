@@ -31,7 +31,7 @@ static void check_slot(ses_store *store, struct model *model, int slot)
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
     ses_error error;
-    int code = ses_read_state(store, &key, &text, NULL, &error);
+    int code = ses_state_json_by_key(store, &key, NULL, &text, NULL, &error);
 
     assert_code(session->exists ? SES_OK : SES_NOTFOUND, code);
     if (session->exists) {
@@ -85,14 +85,14 @@ static void check_list(ses_store *store, const struct model *model, int app, int
     const char *user_id = user < USERS ? user_ids[user] : NULL;
     bool seen[SLOTS] = {false};
     int before = -1;
-    ses_list_page *last = NULL;
+    ses_page *last = NULL;
     ses_error error;
 
     do {
-        ses_list_page *page = NULL;
+        ses_page *page = NULL;
         assert_ok(ses_list(store, app_ids[app], user_id, &options, &page, &error));
-        for (size_t i = 0; i < ses_list_count(page); i++) {
-            const ses_session *session = ses_list_session(page, i);
+        for (size_t i = 0; i < ses_page_count(page); i++) {
+            const ses_session *session = ses_page_session(page, i);
             int slot = slot_of(session);
             scope_values view[SCOPES];
             char json[2000];
@@ -104,16 +104,16 @@ static void check_list(ses_store *store, const struct model *model, int app, int
             model_view(model, slot, view);
             assert_string_equal(support_state(session, NULL), view_json(view, json));
             assert_int_equal(ses_session_version(session), version_of(&model->sessions[slot]));
-            assert_int_equal(ses_session_update_time(session), model->sessions[slot].updated_us);
+            assert_int_equal(ses_session_updated_us(session), model->sessions[slot].updated_us);
             if (before >= 0)
                 assert_true(compare_in_order(model, order, before, slot) <= 0);
             before = slot;
         }
-        options.token = ses_list_token(page);
-        ses_list_close(last);
+        options.token = ses_page_token(page);
+        ses_page_close(last);
         last = page;
     } while (options.token);
-    ses_list_close(last);
+    ses_page_close(last);
     for (int slot = 0; slot < SLOTS; slot++)
         assert_int_equal(seen[slot], model->sessions[slot].exists && app_of(slot) == app &&
                                          (user == USERS || user_of(slot) == user));

@@ -249,7 +249,7 @@ static void assert_session(const struct recording *recording, const ses_session 
         assert_event(recording, i, ses_session_event(session, i));
         latest = time > latest ? time : latest;
     }
-    assert_int_equal(ses_session_update_time(session), latest);
+    assert_int_equal(ses_session_updated_us(session), latest);
     assert_state_is_the_recorded(recording, support_state(session, NULL));
 }
 
@@ -262,7 +262,7 @@ static void assert_stored(const struct recording *recording, ses_store *store)
     assert_ok(ses_get(store, &recording->key, NULL, &session, &error));
     assert_session(recording, session);
     ses_session_close(session);
-    assert_ok(ses_read_state(store, &recording->key, &state, NULL, &error));
+    assert_ok(ses_state_json_by_key(store, &recording->key, NULL, &state, NULL, &error));
     assert_state_is_the_recorded(recording, state);
     ses_free(state);
     for (int backward = 0; backward < 2; backward++) {
@@ -286,8 +286,8 @@ static void create(const struct recording *recording, ses_store *store, ses_sess
     const ses_create_options options = {.size = sizeof options, .create_us = &created_us};
     ses_error error;
 
-    assert_ok(ses_create_with(store, &recording->key, recording->initial_state, SES_NUL, &options, session,
-                              &error));
+    assert_ok(
+        ses_create(store, &recording->key, recording->initial_state, SES_NUL, &options, session, &error));
 }
 
 static void replay(struct fixture *fixture, const char *name, size_t event_count)
@@ -306,12 +306,12 @@ static void replay(struct fixture *fixture, const char *name, size_t event_count
         const struct text_span *event = &recording.events[i];
         assert_ok(ses_append(session, event->start, event->len, NULL, NULL, &error));
         if (i % 5 == 4) {
-            assert_ok(ses_refresh(follower, &error));
+            assert_ok(ses_refresh(follower, NULL, &error));
             assert_int_equal(ses_session_event_count(follower), i + 1);
         }
     }
     assert_session(&recording, session);
-    assert_ok(ses_refresh(follower, &error));
+    assert_ok(ses_refresh(follower, NULL, &error));
     assert_session(&recording, follower);
     assert_stored(&recording, fixture->store);
     ses_session_close(session);

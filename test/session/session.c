@@ -20,7 +20,7 @@ static ses_session *get(ses_store *store, const ses_key *which, const ses_range 
 {
     ses_session *session = NULL;
     ses_error error;
-    assert_ok(ses_get(store, which, range, &session, &error));
+    assert_ok(ses_get(store, which, GET_RANGE(range), &session, &error));
     return session;
 }
 
@@ -36,8 +36,8 @@ static char *describe(const ses_session *session)
     int at = snprintf(text, room, "%s/%s/%s version %lld seq %lld stored %lld created %lld updated %lld %s",
                       ses_session_app(session), ses_session_user(session), ses_session_id(session),
                       (long long)ses_session_version(session), (long long)ses_session_last_seq(session),
-                      (long long)ses_session_stored(session), (long long)ses_session_create_time(session),
-                      (long long)ses_session_update_time(session), json);
+                      (long long)ses_session_stored(session), (long long)ses_session_created_us(session),
+                      (long long)ses_session_updated_us(session), json);
     for (size_t i = 0; i < ses_session_event_count(session); i++)
         at += snprintf(text + at, room - (size_t)at, " %s", ses_session_event(session, i)->id);
     assert_true((size_t)at < room);
@@ -65,7 +65,7 @@ static void test_accessors_show_the_session(void **state)
     const int64_t created = fixture->now;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, NULL, &error));
     fixture->now += 5000000;
     append(fixture->store, &key,
            "{\"id\":\"e1\",\"invocationId\":\"i\",\"author\":\"au\",\"branch\":\"b.c\"}");
@@ -77,8 +77,8 @@ static void test_accessors_show_the_session(void **state)
     assert_int_equal(ses_session_version(session), 2);
     assert_int_equal(ses_session_last_seq(session), 2);
     assert_int_equal(ses_session_stored(session), 2);
-    assert_int_equal(ses_session_create_time(session), created);
-    assert_int_equal(ses_session_update_time(session), fixture->now); /* it does not go back to 1.5 */
+    assert_int_equal(ses_session_created_us(session), created);
+    assert_int_equal(ses_session_updated_us(session), fixture->now); /* it does not go back to 1.5 */
     assert_int_equal(ses_session_event_count(session), 2);
     const ses_event *event = ses_session_event(session, 0);
     assert_int_equal(event->seq, 1);
@@ -120,12 +120,13 @@ static void test_handle_does_not_change_by_itself(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, &error));
+    assert_ok(
+        ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, NULL, &error));
     ses_session *session = get(fixture->store, &key, NULL);
     const char *json = support_state(session, NULL);
     char *before = describe(session);
     append(fixture->store, &key, DELTA("\"a\":9,\"app:b\":9,\"user:c\":9"));
-    assert_ok(ses_create(fixture->store, &same_user, "{\"app:b\":8}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_user, "{\"app:b\":8}", SES_NUL, NULL, NULL, &error));
     char *after = describe(session);
     assert_string_equal(after, before);
     assert_ptr_equal(support_state(session, NULL), json);
@@ -142,7 +143,7 @@ static void test_refresh_brings_what_others_wrote(void **state)
     ses_error error;
 
     assert_ok(ses_create(fixture->store, &key, "{\"stays\":0,\"goes\":1,\"app:goes\":2,\"user:goes\":3}",
-                         SES_NUL, NULL, &error));
+                         SES_NUL, NULL, NULL, &error));
     append(fixture->store, &key, "{\"id\":\"e1\"}");
     ses_session *session = get(fixture->store, &key, NULL);
     const ses_event *first = ses_session_event(session, 0);
@@ -151,7 +152,7 @@ static void test_refresh_brings_what_others_wrote(void **state)
     append(fixture->store, &key, DELTA("\"new\":7,\"again\":8"));
     append(fixture->store, &key, DELTA("\"again\":" REMOVED ",\"user:goes\":" REMOVED));
     append(fixture->store, &key, DELTA("\"app:goes\":" REMOVED ",\"app:new\":9,\"user:new\":10"));
-    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
     assert_string_equal(support_state(session, NULL),
                         "{\"app:new\":9,\"user:new\":10,\"new\":7,\"stays\":5}");
     assert_int_equal(ses_session_version(session), 5);
@@ -159,7 +160,7 @@ static void test_refresh_brings_what_others_wrote(void **state)
     assert_ptr_equal(ses_session_event(session, 0), first); /* borrowed until the handle is closed */
     assert_string_equal(first->id, "e1");
     check_as_fresh(fixture->store, session);
-    assert_ok(ses_refresh(session, &error)); /* again: nothing new */
+    assert_ok(ses_refresh(session, NULL, &error)); /* again: nothing new */
     check_as_fresh(fixture->store, session);
     ses_session_close(session);
 }
@@ -169,14 +170,15 @@ static void test_refresh_brings_shared_state_of_other_sessions(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(
-        ses_create(fixture->store, &key, "{\"app:a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, NULL,
+                         &error));
     ses_session *session = get(fixture->store, &key, NULL);
     assert_ok(ses_create(fixture->store, &same_user, "{\"user:c\":4,\"user:d\":5,\"own\":6}", SES_NUL, NULL,
-                         &error));
-    assert_ok(ses_create(fixture->store, &same_app, "{\"app:a\":7,\"user:c\":8}", SES_NUL, NULL, &error));
+                         NULL, &error));
+    assert_ok(
+        ses_create(fixture->store, &same_app, "{\"app:a\":7,\"user:c\":8}", SES_NUL, NULL, NULL, &error));
     append(fixture->store, &same_app, DELTA("\"app:b\":" REMOVED));
-    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
     assert_string_equal(support_state(session, NULL), "{\"app:a\":7,\"user:c\":4,\"user:d\":5}");
     assert_int_equal(ses_session_version(session), 0);
     assert_int_equal(ses_session_event_count(session), 0);
@@ -189,12 +191,12 @@ static void test_refresh_keeps_temp_values(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append(session, "{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:t\":1}}}",
                          SES_NUL, NULL, NULL, &error));
     append(fixture->store, &key,
            "{\"invocationId\":\"j\",\"actions\":{\"stateDelta\":{\"temp:t\":2,\"a\":3}}}");
-    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
     assert_string_equal(support_state(session, NULL), "{\"a\":3,\"temp:t\":1}");
     ses_session_close(session);
 }
@@ -207,16 +209,16 @@ static void test_refresh_of_a_handle_with_a_range(void **state)
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 1};
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     append(fixture->store, &key, DELTA("\"a\":1"));
     append(fixture->store, &key, DELTA("\"a\":2"));
     ses_session *without = get(fixture->store, &key, &none);
     ses_session *with_zero = get(fixture->store, &key, &no_newest);
     ses_session *with_one = get(fixture->store, &key, &newest);
     append(fixture->store, &key, DELTA("\"a\":3,\"b\":4"));
-    assert_ok(ses_refresh(without, &error));
-    assert_ok(ses_refresh(with_zero, &error));
-    assert_ok(ses_refresh(with_one, &error));
+    assert_ok(ses_refresh(without, NULL, &error));
+    assert_ok(ses_refresh(with_zero, NULL, &error));
+    assert_ok(ses_refresh(with_one, NULL, &error));
     assert_int_equal(ses_session_event_count(without), 0);
     assert_int_equal(ses_session_event_count(with_zero), 1);
     assert_int_equal(ses_session_event(with_zero, 0)->seq, 3);
@@ -240,25 +242,25 @@ static void test_failed_refresh_leaves_the_handle(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2}", SES_NUL, NULL, NULL, &error));
     append(fixture->store, &key, DELTA("\"a\":2"));
     ses_session *session = get(fixture->store, &key, NULL);
     char *before = describe(session);
     append(fixture->store, &key, DELTA("\"a\":3,\"app:b\":4"));
-    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
-    assert_code(SES_NOTFOUND, ses_refresh(session, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    assert_code(SES_NOTFOUND, ses_refresh(session, NULL, &error));
     assert_message("session");
     char *after = describe(session);
     assert_string_equal(after, before);
     free(after);
     fixture_reopen(fixture);
-    assert_code(SES_MISUSE, ses_refresh(session, &error)); /* its store is closed */
+    assert_code(SES_MISUSE, ses_refresh(session, NULL, &error)); /* its store is closed */
     after = describe(session);
     assert_string_equal(after, before);
     free(after);
     free(before);
     ses_session_close(session);
-    assert_code(SES_MISUSE, ses_refresh(NULL, &error));
+    assert_code(SES_MISUSE, ses_refresh(NULL, NULL, &error));
 }
 
 static void test_handle_of_a_closed_store_is_misuse(void **state)
@@ -267,12 +269,12 @@ static void test_handle_of_a_closed_store_is_misuse(void **state)
     const ses_text text = {"{\"id\":\"x\"}", SES_NUL};
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, NULL, &error));
     ses_session *session = get(fixture->store, &key, NULL);
     fixture_reopen(fixture);
     assert_code(SES_MISUSE, ses_append(session, text.text, SES_NUL, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_append_batch(session, &text, 1, NULL, NULL, &error));
-    assert_code(SES_MISUSE, ses_refresh(session, &error));
+    assert_code(SES_MISUSE, ses_refresh(session, NULL, &error));
     ses_session_close(session);
 }
 
@@ -283,7 +285,7 @@ static void test_every_call_that_needs_a_closed_store_is_misuse(void **state)
     const char *json = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, NULL, &error));
     ses_session *session = get(fixture->store, &key, NULL);
     fixture_reopen(fixture);
     int partial = ses_append(session, "{\"partial\":true}", SES_NUL, NULL, NULL, &error);
@@ -304,20 +306,21 @@ static void test_delete_takes_the_session_and_leaves_shared_state(void **state)
     char *json = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_user, "{\"own\":4}", SES_NUL, NULL, &error));
+    assert_ok(
+        ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_user, "{\"own\":4}", SES_NUL, NULL, NULL, &error));
     append(fixture->store, &key, "{\"id\":\"e\"}");
-    assert_ok(ses_delete(fixture->store, &key, &deleted, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, &deleted, &error));
     assert_int_equal(deleted, 1);
-    assert_code(SES_NOTFOUND, ses_read_state(fixture->store, &key, &json, NULL, &error));
-    assert_ok(ses_read_state(fixture->store, &same_user, &json, NULL, &error));
+    assert_code(SES_NOTFOUND, ses_state_json_by_key(fixture->store, &key, NULL, &json, NULL, &error));
+    assert_ok(ses_state_json_by_key(fixture->store, &same_user, NULL, &json, NULL, &error));
     assert_string_equal(json, "{\"app:b\":2,\"user:c\":3,\"own\":4}");
     ses_free(json);
-    assert_ok(ses_delete(fixture->store, &key, &deleted, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, &deleted, &error));
     assert_int_equal(deleted, 0);
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL));
+    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, NULL));
     ses_session *session = NULL;
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{\"app:b\":2,\"user:c\":3}");
     assert_int_equal(ses_session_stored(session), 0);
     assert_ok(ses_append(session, "{\"id\":\"e\",\"author\":\"new\"}", SES_NUL, NULL, NULL, &error));
@@ -334,12 +337,13 @@ static void test_delete_user_takes_everything_of_the_user_in_the_app(void **stat
     ses_error error;
 
     assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"user:x\":2,\"user:y\":3,\"app:b\":4}", SES_NUL,
-                         NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_user, "{\"user:z\":5}", SES_NUL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_app, "{\"user:x\":6,\"own\":7}", SES_NUL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &other_app, "{\"user:x\":8,\"app:b\":9}", SES_NUL, NULL, &error));
+                         NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_user, "{\"user:z\":5}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_app, "{\"user:x\":6,\"own\":7}", SES_NUL, NULL, NULL, &error));
+    assert_ok(
+        ses_create(fixture->store, &other_app, "{\"user:x\":8,\"app:b\":9}", SES_NUL, NULL, NULL, &error));
     append(fixture->store, &key, "{}");
-    assert_ok(ses_delete_user(fixture->store, "app", "user", &sessions, &keys, &error));
+    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, &sessions, &keys, &error));
     assert_int_equal(sessions, 2);
     assert_int_equal(keys, 3);
     assert_code(SES_NOTFOUND, ses_get(fixture->store, &key, NULL, &session, &error));
@@ -350,7 +354,7 @@ static void test_delete_user_takes_everything_of_the_user_in_the_app(void **stat
     session = get(fixture->store, &other_app, NULL);
     assert_string_equal(support_state(session, NULL), "{\"app:b\":9,\"user:x\":8}");
     ses_session_close(session);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{\"app:b\":4}");
     ses_session_close(session);
 }
@@ -362,19 +366,19 @@ static void test_delete_user_counts_what_there_was(void **state)
     int64_t keys = 7;
     ses_error error;
 
-    assert_ok(ses_delete_user(fixture->store, "app", "user", &sessions, &keys, &error));
+    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, &sessions, &keys, &error));
     assert_int_equal(sessions, 0);
     assert_int_equal(keys, 0);
-    assert_ok(ses_create(fixture->store, &key, "{\"user:x\":1}", SES_NUL, NULL, &error));
-    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
-    assert_ok(ses_delete_user(fixture->store, "app", "user", &sessions, &keys, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"user:x\":1}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, &sessions, &keys, &error));
     assert_int_equal(sessions, 0);
     assert_int_equal(keys, 1);
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &error));
-    assert_ok(ses_delete_user(fixture->store, "app", "user", &sessions, &keys, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, &sessions, &keys, &error));
     assert_int_equal(sessions, 1);
     assert_int_equal(keys, 0);
-    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL));
+    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL, NULL));
 }
 
 static void check_old_handle(ses_store *store, ses_session *old)
@@ -383,11 +387,11 @@ static void check_old_handle(ses_store *store, ses_session *old)
     ses_session *fresh = NULL;
     ses_error error;
 
-    assert_ok(ses_create(store, &key, "{\"fresh\":1}", SES_NUL, &fresh, &error));
-    assert_code(SES_NOTFOUND, ses_refresh(old, &error));
+    assert_ok(ses_create(store, &key, "{\"fresh\":1}", SES_NUL, NULL, &fresh, &error));
+    assert_code(SES_NOTFOUND, ses_refresh(old, NULL, &error));
     assert_code(SES_NOTFOUND, ses_append(old, DELTA("\"app:x\":1,\"a\":2"), SES_NUL, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_append(old, DELTA("\"app:x\":1,\"a\":2"), SES_NUL, &anyway, NULL, &error));
-    assert_ok(ses_refresh(fresh, &error));
+    assert_ok(ses_refresh(fresh, NULL, &error));
     assert_string_equal(support_state(fresh, NULL), "{\"fresh\":1}");
     assert_int_equal(ses_session_stored(fresh), 0);
     ses_session_close(fresh);
@@ -399,10 +403,10 @@ static void test_old_handle_never_reaches_a_session_made_again(void **state)
     ses_session *old = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, &old, &error));
-    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &old, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
     check_old_handle(fixture->store, old);
-    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, &error));
+    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL, &error));
     check_old_handle(fixture->store, old);
     assert_string_equal(support_state(old, NULL), "{\"a\":1}");
     ses_session_close(old);

@@ -9,7 +9,7 @@ static void check_state(ses_store *store, const ses_key *which, const char *expe
 {
     char *json = NULL;
     ses_error error;
-    assert_ok(ses_read_state(store, which, &json, NULL, &error));
+    assert_ok(ses_state_json_by_key(store, which, NULL, &json, NULL, &error));
     assert_string_equal(json, expected);
     ses_free(json);
 }
@@ -53,11 +53,11 @@ static void test_initial_state_goes_to_its_scopes(void **state)
 
     assert_ok(ses_create(fixture->store, &key,
                          "{\"own\":1, \"user:name\" : \"A\",\"app:theme\":{\"a\": [1, 2]},\"temp:t\":4}",
-                         SES_NUL, &session, &error));
+                         SES_NUL, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL),
                         "{\"app:theme\":{\"a\": [1, 2]},\"user:name\":\"A\",\"own\":1}");
-    assert_ok(ses_create(fixture->store, &same_user, "{}", SES_NUL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_app, "{}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_user, "{}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &same_app, "{}", SES_NUL, NULL, NULL, &error));
     check_state(fixture->store, &key, support_state(session, NULL));
     check_state(fixture->store, &same_user, "{\"app:theme\":{\"a\": [1, 2]},\"user:name\":\"A\"}");
     check_state(fixture->store, &same_app, "{\"app:theme\":{\"a\": [1, 2]}}");
@@ -71,8 +71,9 @@ static void test_created_session_shows_shared_state_that_was_there(void **state)
     ses_error error;
 
     assert_ok(ses_create(fixture->store, &key, "{\"app:a\":1,\"app:b\":2,\"user:u\":3,\"own\":4}", SES_NUL,
-                         NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_user, "{\"app:b\":5,\"mine\":6}", SES_NUL, &session, &error));
+                         NULL, NULL, &error));
+    assert_ok(
+        ses_create(fixture->store, &same_user, "{\"app:b\":5,\"mine\":6}", SES_NUL, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{\"app:a\":1,\"app:b\":5,\"user:u\":3,\"mine\":6}");
     check_state(fixture->store, &key, "{\"app:a\":1,\"app:b\":5,\"user:u\":3,\"own\":4}");
     ses_session_close(session);
@@ -85,10 +86,10 @@ static void test_temp_keys_are_dropped(void **state)
     ses_error error;
 
     assert_ok(ses_create(fixture->store, &key, "{\"temp:a\":1,\"b\":2,\"temp:\":3,\"temp:c\":4}", SES_NUL,
-                         &session, &error));
+                         NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{\"b\":2}");
     ses_session_close(session);
-    assert_ok(ses_create(fixture->store, &same_user, "{\"temp:a\":1}", SES_NUL, &session, &error));
+    assert_ok(ses_create(fixture->store, &same_user, "{\"temp:a\":1}", SES_NUL, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
 }
@@ -102,16 +103,16 @@ static void test_tombstone_removes_and_the_last_of_a_key_counts(void **state)
     ses_error error;
 
     assert_ok(ses_create(fixture->store, &same_user, "{\"app:a\":1,\"user:u\":2,\"app:stays\":3}", SES_NUL,
-                         NULL, &error));
+                         NULL, NULL, &error));
     assert_ok(ses_create(fixture->store, &key,
                          "{\"app:a\":" REMOVED ",\"user:u\":" REMOVED ",\"none\":" REMOVED
                          ",\"x\":1,\"x\":" REMOVED ",\"y\":" REMOVED ",\"y\":2,\"z\":1,\"z\":2,"
                          "\"e\":\"\\u005f_ADK_SENTINEL_REMOVED__\",\"list\":[" REMOVED "],"
                          "\"like\":\"__ADK_SENTINEL_REMOVED__ \"}",
-                         SES_NUL, &session, &error));
+                         SES_NUL, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL),
-                        "{\"app:stays\":3,\"like\":\"__ADK_SENTINEL_REMOVED__ \",\"list\":[" REMOVED
-                        "],\"y\":2,\"z\":2}");
+                        "{\"app:stays\":3,\"e\":\"\\u005f_ADK_SENTINEL_REMOVED__\",\"like\":\"__ADK_SENTINEL_"
+                        "REMOVED__ \",\"list\":[" REMOVED "],\"y\":2,\"z\":2}");
     check_state(fixture->store, &key, support_state(session, NULL));
     check_state(fixture->store, &same_user, "{\"app:stays\":3}");
     ses_session_close(session);
@@ -123,13 +124,13 @@ static void test_null_state_is_an_empty_one(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
-    assert_ok(ses_create(fixture->store, &same_user, NULL, 99, &session, &error));
+    assert_ok(ses_create(fixture->store, &same_user, NULL, 99, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
-    assert_ok(ses_create(fixture->store, &same_app, NULL, SES_NUL, NULL, NULL));
+    assert_ok(ses_create(fixture->store, &same_app, NULL, SES_NUL, NULL, NULL, NULL));
 }
 
 static void test_state_length_counts(void **state)
@@ -137,11 +138,12 @@ static void test_state_length_counts(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}garbage", 7, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}garbage", 7, NULL, NULL, &error));
     check_state(fixture->store, &key, "{\"a\":1}");
-    assert_code(SES_JSON, ses_create(fixture->store, &same_user, "{\"a\":1}", 6, NULL, &error));
-    assert_code(SES_JSON, ses_create(fixture->store, &same_user, "{\"a\":1}", 0, NULL, &error));
-    assert_code(SES_JSON, ses_create(fixture->store, &same_user, "{\"a\":1}", 8, NULL, &error)); /* the NUL */
+    assert_code(SES_JSON, ses_create(fixture->store, &same_user, "{\"a\":1}", 6, NULL, NULL, &error));
+    assert_code(SES_JSON, ses_create(fixture->store, &same_user, "{\"a\":1}", 0, NULL, NULL, &error));
+    assert_code(SES_JSON,
+                ses_create(fixture->store, &same_user, "{\"a\":1}", 8, NULL, NULL, &error)); /* the NUL */
     assert_int_equal(error.offset, 7);
 }
 
@@ -181,14 +183,14 @@ static void test_refused_state_leaves_nothing_behind(void **state)
 
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         ses_session *session = (ses_session *)(void *)&error;
-        int code = ses_create(fixture->store, &key, refused[i].json, SES_NUL, &session, &error);
+        int code = ses_create(fixture->store, &key, refused[i].json, SES_NUL, NULL, &session, &error);
         if (code != refused[i].code)
             print_error("the state is %s\n", refused[i].json);
         assert_code(refused[i].code, code);
         assert_null(session);
     }
     check_apps_and_users(fixture, "0 0\n");
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     check_state(fixture->store, &key, "{}");
 }
 
@@ -199,12 +201,13 @@ static void test_too_large_state_is_a_limit(void **state)
 
     fixture->options.max_event_bytes = 20;
     fixture_reopen(fixture);
-    assert_ok(ses_create(fixture->store, &key, "{\"k\":\"123456789012\"}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"k\":\"123456789012\"}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_LIMIT, ses_create(fixture->store, &same_user, "{\"k\":\"1234567890123\"}", SES_NUL, NULL,
+                                      NULL, &error));
     assert_code(SES_LIMIT,
-                ses_create(fixture->store, &same_user, "{\"k\":\"1234567890123\"}", SES_NUL, NULL, &error));
-    assert_code(SES_LIMIT,
-                ses_create(fixture->store, &same_user, "{\"k\":\"1234567890123\"}", 21, NULL, &error));
-    assert_code(SES_NOTFOUND, ses_read_state(fixture->store, &same_user, &(char *){NULL}, NULL, &error));
+                ses_create(fixture->store, &same_user, "{\"k\":\"1234567890123\"}", 21, NULL, NULL, &error));
+    assert_code(SES_NOTFOUND,
+                ses_state_json_by_key(fixture->store, &same_user, NULL, &(char *){NULL}, NULL, &error));
 }
 
 static void test_depth_of_the_state_is_limited_to_1000_levels(void **state)
@@ -222,7 +225,7 @@ static void test_depth_of_the_state_is_limited_to_1000_levels(void **state)
         strcpy(json + at, "}");
         assert_code(
             arrays == 999 ? SES_OK : SES_LIMIT,
-            ses_create(fixture->store, arrays == 999 ? &key : &same_user, json, SES_NUL, NULL, &error));
+            ses_create(fixture->store, arrays == 999 ? &key : &same_user, json, SES_NUL, NULL, NULL, &error));
     }
 }
 
@@ -233,21 +236,21 @@ static void test_existing_session_is_exists_and_changes_nothing(void **state)
     ses_session *after = NULL;
     ses_error error;
 
-    assert_ok(
-        ses_create(fixture->store, &key, "{\"app:a\":1,\"user:u\":2,\"own\":3}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":1,\"user:u\":2,\"own\":3}", SES_NUL, NULL, NULL,
+                         &error));
     assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
     fixture->now += 1000000;
     assert_code(SES_EXISTS, ses_create(fixture->store, &key,
                                        "{\"app:a\":9,\"app:new\":9,\"user:u\":" REMOVED ",\"own\":9,\"x\":9}",
-                                       SES_NUL, &session, &error));
+                                       SES_NUL, NULL, &session, &error));
     assert_null(session);
     assert_message("app/user/session");
     assert_ok(ses_get(fixture->store, &key, NULL, &after, &error));
     assert_string_equal(support_state(after, NULL), "{\"app:a\":1,\"user:u\":2,\"own\":3}");
     assert_int_equal(ses_session_stored(after), 1);
     assert_int_equal(ses_session_version(after), 1);
-    assert_int_equal(ses_session_create_time(after), fixture->now - 1000000);
-    assert_int_equal(ses_session_update_time(after), fixture->now - 1000000);
+    assert_int_equal(ses_session_created_us(after), fixture->now - 1000000);
+    assert_int_equal(ses_session_updated_us(after), fixture->now - 1000000);
     ses_session_close(after);
     check_apps_and_users(fixture, "1 1\n");
 }
@@ -259,7 +262,7 @@ static void test_fresh_session_has_no_events_and_the_stores_time(void **state)
     ses_error error;
 
     fixture->now = INT64_C(1234567890123456);
-    assert_ok(ses_create(fixture->store, &key, "{}", SES_NUL, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, "{}", SES_NUL, NULL, &session, &error));
     assert_string_equal(ses_session_app(session), "app");
     assert_string_equal(ses_session_user(session), "user");
     assert_string_equal(ses_session_id(session), "session");
@@ -268,8 +271,8 @@ static void test_fresh_session_has_no_events_and_the_stores_time(void **state)
     assert_int_equal(ses_session_stored(session), 0);
     assert_int_equal(ses_session_event_count(session), 0);
     assert_null(ses_session_event(session, 0));
-    assert_int_equal(ses_session_create_time(session), INT64_C(1234567890123456));
-    assert_int_equal(ses_session_update_time(session), INT64_C(1234567890123456));
+    assert_int_equal(ses_session_created_us(session), INT64_C(1234567890123456));
+    assert_int_equal(ses_session_updated_us(session), INT64_C(1234567890123456));
     ses_session_close(session);
 }
 
@@ -288,20 +291,21 @@ static void test_time_of_creation_can_be_given(void **state)
         ses_session *session = NULL;
         snprintf(name, sizeof name, "s%zu", i);
         options.create_us = &times[i];
-        assert_ok(ses_create_with(fixture->store, &(ses_key){"app", "user", name}, NULL, 0, &options,
-                                  &session, &error));
-        assert_int_equal(ses_session_create_time(session), times[i]);
-        assert_int_equal(ses_session_update_time(session), times[i]);
-        assert_ok(ses_refresh(session, &error));
-        assert_int_equal(ses_session_create_time(session), times[i]);
+        assert_ok(
+            ses_create(fixture->store, &(ses_key){"app", "user", name}, NULL, 0, &options, &session, &error));
+        assert_int_equal(ses_session_created_us(session), times[i]);
+        assert_int_equal(ses_session_updated_us(session), times[i]);
+        assert_ok(ses_refresh(session, NULL, &error));
+        assert_int_equal(ses_session_created_us(session), times[i]);
         ses_session_close(session);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         options.create_us = &wrong[i];
         assert_code(SES_INVALID,
-                    ses_create_with(fixture->store, &key, "{\"app:a\":1}", SES_NUL, &options, NULL, &error));
+                    ses_create(fixture->store, &key, "{\"app:a\":1}", SES_NUL, &options, NULL, &error));
     }
-    assert_code(SES_NOTFOUND, ses_read_state(fixture->store, &key, &(char *){NULL}, NULL, &error));
+    assert_code(SES_NOTFOUND,
+                ses_state_json_by_key(fixture->store, &key, NULL, &(char *){NULL}, NULL, &error));
 }
 
 static void test_create_options_are_checked(void **state)
@@ -311,15 +315,16 @@ static void test_create_options_are_checked(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_code(SES_MISUSE, ses_create_with(fixture->store, &key, NULL, 0, &options, NULL, &error));
+    assert_code(SES_MISUSE, ses_create(fixture->store, &key, NULL, 0, &options, NULL, &error));
     options.size = sizeof options;
     const ses_range range = {.size = sizeof range, .which = SES_RANGE_NEWEST, .newest = -1};
     options.range = &range;
-    assert_code(SES_INVALID, ses_create_with(fixture->store, &key, NULL, 0, &options, &session, &error));
+    assert_code(SES_INVALID, ses_create(fixture->store, &key, NULL, 0, &options, &session, &error));
     assert_null(session);
-    assert_code(SES_MISUSE, ses_create(fixture->store, NULL, NULL, 0, &session, &error));
-    assert_code(SES_MISUSE, ses_create(NULL, &key, NULL, 0, &session, &error));
-    assert_code(SES_NOTFOUND, ses_read_state(fixture->store, &key, &(char *){NULL}, NULL, &error));
+    assert_code(SES_MISUSE, ses_create(fixture->store, NULL, NULL, 0, NULL, &session, &error));
+    assert_code(SES_MISUSE, ses_create(NULL, &key, NULL, 0, NULL, &session, &error));
+    assert_code(SES_NOTFOUND,
+                ses_state_json_by_key(fixture->store, &key, NULL, &(char *){NULL}, NULL, &error));
 }
 
 /* ------------------------------------------------------------------------------------------ get or create */
@@ -330,20 +335,21 @@ static void test_get_or_create_creates_once(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_get_or_create(fixture->store, &key, "{\"app:a\":1,\"own\":2}", SES_NUL, &session, &error));
+    assert_ok(
+        ses_get_or_create(fixture->store, &key, "{\"app:a\":1,\"own\":2}", SES_NUL, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{\"app:a\":1,\"own\":2}");
     assert_ok(ses_append(session, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
     ses_session_close(session);
     session = NULL;
     assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, "{\"app:a\":8,\"own\":9,\"user:u\":7}",
-                                                SES_NUL, &session, &error));
+                                                SES_NUL, NULL, &session, &error));
     assert_int_equal(error.code, SES_OK);
     assert_string_equal(error.message, "");
     assert_string_equal(support_state(session, NULL), "{\"app:a\":1,\"own\":2}");
     assert_int_equal(ses_session_event_count(session), 1);
     ses_session_close(session);
     check_state(fixture->store, &key, "{\"app:a\":1,\"own\":2}");
-    assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
 }
 
 static void test_get_or_create_checks_the_state_it_does_not_use(void **state)
@@ -352,11 +358,12 @@ static void test_get_or_create_checks_the_state_it_does_not_use(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
-    assert_code(SES_INVALID, ses_get_or_create(fixture->store, &key, "[]", SES_NUL, &session, &error));
-    assert_code(SES_JSON, ses_get_or_create(fixture->store, &key, "{\"a\"}", SES_NUL, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    assert_code(SES_INVALID, ses_get_or_create(fixture->store, &key, "[]", SES_NUL, NULL, &session, &error));
+    assert_code(SES_JSON,
+                ses_get_or_create(fixture->store, &key, "{\"a\"}", SES_NUL, NULL, &session, &error));
     assert_code(SES_INVALID,
-                ses_get_or_create(fixture->store, &key, "{\"\\u0000\":1}", SES_NUL, &session, &error));
+                ses_get_or_create(fixture->store, &key, "{\"\\u0000\":1}", SES_NUL, NULL, &session, &error));
     assert_null(session);
 }
 
@@ -365,20 +372,20 @@ static void test_get_existing_reads_the_range(void **state)
     struct fixture *fixture = *state;
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 2};
-    ses_create_options options = {.size = sizeof options, .get_existing = 1, .range = &newest};
+    ses_create_options options = {.size = sizeof options, .range = &newest};
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create_with(fixture->store, &key, "{\"a\":1}", SES_NUL, &options, &session, &error));
+    assert_ok(ses_get_or_create(fixture->store, &key, "{\"a\":1}", SES_NUL, &options, &session, &error));
     for (int i = 0; i < 3; i++)
         assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
     ses_session_close(session);
-    assert_code(SES_EXISTING, ses_create_with(fixture->store, &key, NULL, 0, &options, &session, &error));
+    assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, &options, &session, &error));
     assert_int_equal(ses_session_event_count(session), 2);
     assert_int_equal(ses_session_event(session, 0)->seq, 2);
     ses_session_close(session);
     options.range = &none;
-    assert_code(SES_EXISTING, ses_create_with(fixture->store, &key, NULL, 0, &options, &session, &error));
+    assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, &options, &session, &error));
     assert_int_equal(ses_session_event_count(session), 0);
     assert_int_equal(ses_session_stored(session), 3);
     assert_string_equal(support_state(session, NULL), "{\"a\":1}");
@@ -389,13 +396,13 @@ static void test_get_existing_keeps_the_time_of_creation(void **state)
 {
     struct fixture *fixture = *state;
     const int64_t given = 5;
-    const ses_create_options options = {.size = sizeof options, .get_existing = 1, .create_us = &given};
+    const ses_create_options options = {.size = sizeof options, .create_us = &given};
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
-    assert_code(SES_EXISTING, ses_create_with(fixture->store, &key, NULL, 0, &options, &session, &error));
-    assert_int_equal(ses_session_create_time(session), fixture->now);
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, &options, &session, &error));
+    assert_int_equal(ses_session_created_us(session), fixture->now);
     ses_session_close(session);
 }
 

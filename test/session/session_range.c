@@ -17,7 +17,7 @@ static void make_sessions(struct fixture *fixture, int64_t create_us)
     ses_error error;
 
     for (size_t i = 0; i < 3; i++)
-        assert_ok(ses_create_with(fixture->store, &around[i], "{\"k\":1}", SES_NUL, &options, NULL, &error));
+        assert_ok(ses_create(fixture->store, &around[i], "{\"k\":1}", SES_NUL, &options, NULL, &error));
     for (int event = 0; event < EVENTS; event++) {
         for (size_t i = 0; i < 3; i++) {
             char json[100];
@@ -53,7 +53,7 @@ static void check_range(ses_store *store, const ses_range *range)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_get(store, &key, range, &session, &error));
+    assert_ok(ses_get(store, &key, GET_RANGE(range), &session, &error));
     bool good = ses_session_event_count(session) == count;
     for (size_t i = 0; i < count && good; i++) {
         const ses_event *event = ses_session_event(session, i);
@@ -143,11 +143,11 @@ static void test_ranges_of_a_session_without_events(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     for (unsigned which = 0; which < 16; which++) {
         const ses_range range = {sizeof range, which, 5, 0, 1, 10};
         ses_session *session = NULL;
-        assert_ok(ses_get(fixture->store, &key, &range, &session, &error));
+        assert_ok(ses_get(fixture->store, &key, GET_RANGE(&range), &session, &error));
         assert_int_equal(ses_session_event_count(session), 0);
         ses_session_close(session);
     }
@@ -181,7 +181,7 @@ static void test_impossible_ranges_are_invalid(void **state)
     make_sessions(fixture, 0);
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         ses_session *session = (ses_session *)(void *)&error;
-        assert_code(SES_INVALID, ses_get(fixture->store, &key, &ranges[i], &session, &error));
+        assert_code(SES_INVALID, ses_get(fixture->store, &key, GET_RANGE(&ranges[i]), &session, &error));
         assert_null(session);
     }
 }
@@ -195,7 +195,7 @@ static void test_unknown_kinds_of_range_are_misuse(void **state)
     make_sessions(fixture, 0);
     for (int bit = 4; bit < 32; bit++) {
         const ses_range range = {.size = sizeof range, .which = 1u << bit};
-        assert_code(SES_MISUSE, ses_get(fixture->store, &key, &range, &session, &error));
+        assert_code(SES_MISUSE, ses_get(fixture->store, &key, GET_RANGE(&range), &session, &error));
     }
 }
 
@@ -218,7 +218,7 @@ static int take_range(ses_store *store, const void *options, ses_error *error)
 
 static int take_create_options(ses_store *store, const void *options, ses_error *error)
 {
-    int code = ses_create_with(store, &(ses_key){"app", "user", NULL}, NULL, 0, options, NULL, error);
+    int code = ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, options, NULL, error);
     return code;
 }
 
@@ -235,9 +235,9 @@ static int take_batch_options(ses_store *store, const void *options, ses_error *
 
 static int take_list_options(ses_store *store, const void *options, ses_error *error)
 {
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     int code = ses_list(store, "app", "user", options, &page, error);
-    ses_list_close(page);
+    ses_page_close(page);
     return code;
 }
 
@@ -283,7 +283,7 @@ static void test_options_without_their_size_are_misuse(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     for (size_t i = 0; i < TAKERS; i++) {
         struct later_options options = {{0}};
         assert_code(SES_MISUSE, takers[i].call(fixture->store, &options, &error));
@@ -300,7 +300,7 @@ static void test_larger_options_are_taken_while_the_rest_is_zero(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     for (size_t i = 0; i < TAKERS; i++) {
         struct later_options options = {{0}};
         options.as.size = sizeof options;
@@ -326,16 +326,16 @@ static void test_smaller_options_of_an_older_version_are_taken(void **state)
     ses_range range = {SIZE_BEFORE(ses_range, first_seq), SES_RANGE_SINCE, 0, 300000000, 0, 0};
     ses_list_options list = {.size = SIZE_BEFORE(ses_list_options, token), .limit = 2, .token = "garbage"};
     ses_session *session = NULL;
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     ses_error error;
 
     make_sessions(fixture, 0);
-    assert_ok(ses_get(fixture->store, &key, &range, &session, &error));
+    assert_ok(ses_get(fixture->store, &key, GET_RANGE(&range), &session, &error));
     assert_int_equal(ses_session_event_count(session), 6);
     ses_session_close(session);
     assert_ok(ses_list(fixture->store, "app", "user", &list, &page, &error));
-    assert_int_equal(ses_list_count(page), 2);
-    ses_list_close(page);
+    assert_int_equal(ses_page_count(page), 2);
+    ses_page_close(page);
 }
 
 int main(void)

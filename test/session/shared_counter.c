@@ -25,7 +25,7 @@ static int count_through_view(struct worker *worker, ses_error *error)
 
     do {
         int64_t n = 0;
-        if (code == SES_STALE && (code = ses_refresh(worker->session, error)) < 0)
+        if (code == SES_STALE && (code = ses_refresh(worker->session, NULL, error)) < 0)
             break;
         ses_tracked_discard(worker->view);
         code = ses_tracked_get_int64(worker->view, "user:n", &n, error);
@@ -46,7 +46,7 @@ static int count_by_key(struct worker *worker, ses_error *error)
         char *seen = NULL;
         char expected[100];
         char event[100];
-        code = ses_read_value(worker->store, &worker->key, "app:n", &seen, NULL, error);
+        code = ses_state_get_by_key(worker->store, &worker->key, "app:n", NULL, &seen, NULL, error);
         if (code < 0)
             break;
         snprintf(expected, sizeof expected, "{\"app:n\":%s}", seen ? seen : "\"__ADK_SENTINEL_REMOVED__\"");
@@ -78,11 +78,11 @@ static void *run_worker(void *context)
 
     snprintf(worker->name, sizeof worker->name, "session %d", worker->number);
     worker->key = (ses_key){"app", "user", worker->name};
-    int code = ses_create(worker->store, &worker->key, NULL, 0, NULL, &error);
+    int code = ses_create(worker->store, &worker->key, NULL, 0, NULL, NULL, &error);
     if (code == SES_OK)
-        code = ses_get(worker->store, &worker->key, &none, &worker->session, &error);
+        code = ses_get(worker->store, &worker->key, GET_RANGE(&none), &worker->session, &error);
     if (code == SES_OK)
-        code = ses_track(worker->session, 0, &worker->view, &error);
+        code = ses_tracked_open(worker->session, 0, &worker->view, &error);
     for (int i = 0; i < STEPS && code == SES_OK; i++)
         code = worker->count(worker, &error);
     if (code != SES_OK)

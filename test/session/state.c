@@ -11,7 +11,7 @@ static ses_session *create(ses_store *store, const char *state)
 {
     ses_session *session = NULL;
     ses_error error;
-    assert_ok(ses_create(store, &key, state, SES_NUL, &session, &error));
+    assert_ok(ses_create(store, &key, state, SES_NUL, NULL, &session, &error));
     return session;
 }
 
@@ -72,10 +72,10 @@ static void test_each_value_is_of_one_type(void **state)
             assert_string_equal(text, values[i].json);
             assert_int_equal(len, strlen(values[i].json));
         }
-        assert_code(values[i].string, ses_state_string(session, name, &text, NULL, &error));
-        assert_code(values[i].int64, ses_state_int64(session, name, &integer, &error));
-        assert_code(values[i].real, ses_state_double(session, name, &real, &error));
-        assert_code(values[i].boolean, ses_state_bool(session, name, &boolean, &error));
+        assert_code(values[i].string, ses_state_get_string(session, name, &text, NULL, &error));
+        assert_code(values[i].int64, ses_state_get_int64(session, name, &integer, &error));
+        assert_code(values[i].real, ses_state_get_double(session, name, &real, &error));
+        assert_code(values[i].boolean, ses_state_get_bool(session, name, &boolean, &error));
         if (values[i].boolean == SES_TYPE)
             assert_message(name);
     }
@@ -90,15 +90,15 @@ static void test_booleans(void **state)
     ses_error error;
 
     memset(&error, 1, sizeof error);
-    assert_ok(ses_state_bool(session, "t", &value, &error));
+    assert_ok(ses_state_get_bool(session, "t", &value, &error));
     assert_int_equal(value, 1);
     assert_int_equal(error.code, SES_OK); /* cleared */
     assert_string_equal(error.message, "");
-    assert_ok(ses_state_bool(session, "f", &value, &error));
+    assert_ok(ses_state_get_bool(session, "f", &value, &error));
     assert_int_equal(value, 0);
-    assert_ok(ses_state_bool(session, "app:t", &value, &error));
+    assert_ok(ses_state_get_bool(session, "app:t", &value, &error));
     assert_int_equal(value, 1);
-    assert_code(SES_ABSENT, ses_state_bool(session, "app:f", &value, &error));
+    assert_code(SES_ABSENT, ses_state_get_bool(session, "app:f", &value, &error));
     assert_int_equal(value, 1);
     ses_session_close(session);
 }
@@ -117,19 +117,19 @@ static void test_null_arguments_are_misuse(void **state)
     assert_code(SES_MISUSE, ses_state_get(NULL, "a", &text, NULL, &error));
     assert_code(SES_MISUSE, ses_state_get(session, NULL, &text, NULL, &error));
     assert_code(SES_MISUSE, ses_state_get(session, "a", NULL, NULL, &error));
-    assert_code(SES_MISUSE, ses_state_string(NULL, "a", &text, NULL, &error));
-    assert_code(SES_MISUSE, ses_state_string(session, NULL, &text, NULL, &error));
-    assert_code(SES_MISUSE, ses_state_string(session, "a", NULL, NULL, &error));
-    assert_code(SES_MISUSE, ses_state_int64(NULL, "a", &integer, &error));
-    assert_code(SES_MISUSE, ses_state_int64(session, "a", NULL, &error));
-    assert_code(SES_MISUSE, ses_state_double(session, NULL, &real, &error));
-    assert_code(SES_MISUSE, ses_state_bool(session, "a", NULL, &error));
-    assert_code(SES_MISUSE, ses_state_bool(NULL, "a", &boolean, &error));
+    assert_code(SES_MISUSE, ses_state_get_string(NULL, "a", &text, NULL, &error));
+    assert_code(SES_MISUSE, ses_state_get_string(session, NULL, &text, NULL, &error));
+    assert_code(SES_MISUSE, ses_state_get_string(session, "a", NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_state_get_int64(NULL, "a", &integer, &error));
+    assert_code(SES_MISUSE, ses_state_get_int64(session, "a", NULL, &error));
+    assert_code(SES_MISUSE, ses_state_get_double(session, NULL, &real, &error));
+    assert_code(SES_MISUSE, ses_state_get_bool(session, "a", NULL, &error));
+    assert_code(SES_MISUSE, ses_state_get_bool(NULL, "a", &boolean, &error));
     assert_code(SES_MISUSE, ses_state_at(NULL, 0, NULL, NULL, NULL, &error));
-    assert_code(SES_MISUSE, ses_read_state(fixture->store, &key, NULL, NULL, &error));
-    assert_code(SES_MISUSE, ses_read_state(NULL, &key, &owned, NULL, &error));
-    assert_code(SES_MISUSE, ses_read_value(fixture->store, &key, NULL, &owned, NULL, &error));
-    assert_code(SES_MISUSE, ses_read_value(fixture->store, NULL, "a", &owned, NULL, &error));
+    assert_code(SES_MISUSE, ses_state_json_by_key(fixture->store, &key, NULL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_state_json_by_key(NULL, &key, NULL, &owned, NULL, &error));
+    assert_code(SES_MISUSE, ses_state_get_by_key(fixture->store, &key, NULL, NULL, &owned, NULL, &error));
+    assert_code(SES_MISUSE, ses_state_get_by_key(fixture->store, NULL, "a", NULL, &owned, NULL, &error));
     assert_int_equal(ses_state_get(session, "none", &text, NULL, NULL), SES_ABSENT);
     assert_int_equal(ses_state_get(session, "a", &text, NULL, NULL), SES_OK);
     ses_session_close(session);
@@ -145,14 +145,14 @@ static void test_failed_reads_set_the_text_to_null(void **state)
     size_t len = 99;
     ses_error error;
 
-    assert_code(SES_NOTFOUND, ses_read_value(fixture->store, &(ses_key){"app", "user", "none"}, "n",
-                                             &owned[0], &len, &error));
+    assert_code(SES_NOTFOUND, ses_state_get_by_key(fixture->store, &(ses_key){"app", "user", "none"}, "n",
+                                                   NULL, &owned[0], &len, &error));
     assert_null(owned[0]);
-    assert_code(SES_NOTFOUND,
-                ses_read_state(fixture->store, &(ses_key){"app", "user", "none"}, &owned[1], &len, &error));
+    assert_code(SES_NOTFOUND, ses_state_json_by_key(fixture->store, &(ses_key){"app", "user", "none"}, NULL,
+                                                    &owned[1], &len, &error));
     assert_null(owned[1]);
-    assert_code(SES_TYPE, ses_state_string(session, "n", &texts[0], &len, &error));
-    assert_code(SES_RANGE, ses_state_string(session, "lone", &texts[1], &len, &error));
+    assert_code(SES_TYPE, ses_state_get_string(session, "n", &texts[0], &len, &error));
+    assert_code(SES_RANGE, ses_state_get_string(session, "lone", &texts[1], &len, &error));
     assert_int_equal(len, 99);
     ses_session_close(session);
     for (int i = 0; i < 2; i++)
@@ -179,19 +179,21 @@ static void test_a_missing_key_is_no_error(void **state)
         assert_code(SES_ABSENT, ses_state_get(session, missing[i], &json, &lens[0], &error));
         assert_int_equal(error.code, SES_OK);
         assert_string_equal(error.message, "");
-        assert_code(SES_ABSENT, ses_state_string(session, missing[i], &text, &lens[1], &error));
-        assert_code(SES_ABSENT, ses_state_int64(session, missing[i], &integer, &error));
-        assert_code(SES_ABSENT, ses_state_double(session, missing[i], &real, &error));
-        assert_code(SES_ABSENT, ses_state_bool(session, missing[i], &flag, &error));
+        assert_code(SES_ABSENT, ses_state_get_string(session, missing[i], &text, &lens[1], &error));
+        assert_code(SES_ABSENT, ses_state_get_int64(session, missing[i], &integer, &error));
+        assert_code(SES_ABSENT, ses_state_get_double(session, missing[i], &real, &error));
+        assert_code(SES_ABSENT, ses_state_get_bool(session, missing[i], &flag, &error));
         memset(&error, 1, sizeof error);
-        assert_code(SES_ABSENT, ses_read_value(fixture->store, &key, missing[i], &owned, &lens[2], &error));
+        assert_code(SES_ABSENT,
+                    ses_state_get_by_key(fixture->store, &key, missing[i], NULL, &owned, &lens[2], &error));
         assert_int_equal(error.code, SES_OK);
         assert_string_equal(error.message, "");
         assert_true(json == NULL && text == NULL && owned == NULL);
         assert_true(integer == -5 && real == -0.5 && flag == 3);
         assert_true(lens[0] == 0 && lens[1] == 0 && lens[2] == 0);
         assert_code(SES_ABSENT, ses_state_get(session, missing[i], &json, NULL, NULL));
-        assert_code(SES_ABSENT, ses_read_value(fixture->store, &key, missing[i], &owned, NULL, NULL));
+        assert_code(SES_ABSENT,
+                    ses_state_get_by_key(fixture->store, &key, missing[i], NULL, &owned, NULL, NULL));
     }
     ses_session_close(session);
 }
@@ -231,10 +233,10 @@ static void test_strings_are_unescaped(void **state)
         char delta[100];
         snprintf(delta, sizeof delta, "{\"s\":%s}", strings[i].json);
         append_delta(session, delta);
-        assert_ok(ses_state_string(session, "s", &text, &len, &error));
+        assert_ok(ses_state_get_string(session, "s", &text, &len, &error));
         assert_int_equal(len, strings[i].len);
         assert_memory_equal(text, strings[i].text, len + 1); /* with the NUL that is not counted */
-        assert_ok(ses_state_string(session, "s", &again, NULL, &error));
+        assert_ok(ses_state_get_string(session, "s", &again, NULL, &error));
         assert_ptr_equal(again, text);
         assert_ok(ses_state_get(session, "s", &text, NULL, &error));
         assert_string_equal(text, strings[i].json);
@@ -265,8 +267,8 @@ static void test_lone_surrogates_are_out_of_range_as_text(void **state)
         char delta[100];
         snprintf(delta, sizeof delta, "{\"s\":%s}", lone[i]);
         append_delta(session, delta);
-        assert_code(SES_RANGE, ses_state_string(session, "s", &text, NULL, &error));
-        assert_code(SES_RANGE, ses_state_string(session, "s", &text, NULL, &error));
+        assert_code(SES_RANGE, ses_state_get_string(session, "s", &text, NULL, &error));
+        assert_code(SES_RANGE, ses_state_get_string(session, "s", &text, NULL, &error));
         assert_ok(ses_state_get(session, "s", &text, NULL, &error));
         assert_string_equal(text, lone[i]); /* stored byte for byte all the same */
     }
@@ -343,12 +345,12 @@ static void test_values_stay_until_the_next_change(void **state)
     append_delta(session, everything);
     const char *all = support_state(session, NULL);
     assert_ok(ses_state_get(session, "user:xx", &json, NULL, &error));
-    assert_ok(ses_state_string(session, "b", &text, NULL, &error));
+    assert_ok(ses_state_get_string(session, "b", &text, NULL, &error));
     assert_ok(ses_state_at(session, 2, &name, NULL, NULL, &error));
     for (size_t i = 0; i < ses_state_count(session); i++) {
         assert_ok(ses_state_at(session, i, &other, NULL, NULL, &error));
-        (void)ses_state_double(session, other, &real, &error);
-        (void)ses_state_string(session, other, &other, NULL, &error);
+        (void)ses_state_get_double(session, other, &real, &error);
+        (void)ses_state_get_string(session, other, &other, NULL, &error);
     }
     assert_code(SES_ABSENT, ses_state_get(session, "none", &other, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &key, "{\"actions\":{\"stateDelta\":{\"b\":1}}}", SES_NUL,
@@ -373,7 +375,7 @@ static void test_reading_by_key(void **state)
     ses_error error;
 
     append_delta(session, everything);
-    assert_ok(ses_read_state(fixture->store, &key, &json, &len, &error));
+    assert_ok(ses_state_json_by_key(fixture->store, &key, NULL, &json, &len, &error));
     assert_int_equal(len, strlen(json));
     const char *temp = strstr(everything, ",\"temp:a\"");
     assert_int_equal(len, (size_t)(temp - everything) + 1); /* all but the temp: keys, and the brace */
@@ -385,17 +387,17 @@ static void test_reading_by_key(void **state)
         assert_ok(ses_state_at(session, i, &name, &value, NULL, &error));
         bool stored = strncmp(name, "temp:", 5) != 0;
         assert_code(stored ? SES_OK : SES_ABSENT,
-                    ses_read_value(fixture->store, &key, name, &json, &len, &error));
+                    ses_state_get_by_key(fixture->store, &key, name, NULL, &json, &len, &error));
         if (stored) {
             assert_string_equal(json, value);
             assert_int_equal(len, strlen(value));
         }
         ses_free(json);
     }
-    assert_code(SES_ABSENT, ses_read_value(fixture->store, &key, "none", &json, &len, &error));
-    assert_code(SES_NOTFOUND, ses_read_value(fixture->store, &none, "a", &json, &len, &error));
+    assert_code(SES_ABSENT, ses_state_get_by_key(fixture->store, &key, "none", NULL, &json, &len, &error));
+    assert_code(SES_NOTFOUND, ses_state_get_by_key(fixture->store, &none, "a", NULL, &json, &len, &error));
     assert_message("session");
-    assert_code(SES_NOTFOUND, ses_read_state(fixture->store, &none, &json, &len, &error));
+    assert_code(SES_NOTFOUND, ses_state_json_by_key(fixture->store, &none, NULL, &json, &len, &error));
     ses_session_close(session);
 }
 
@@ -407,8 +409,8 @@ static void test_texts_outlive_the_store(void **state)
     ses_error error;
 
     ses_session_close(create(fixture->store, "{\"a\":[1,2,3]}"));
-    assert_ok(ses_read_state(fixture->store, &key, &all, NULL, &error));
-    assert_ok(ses_read_value(fixture->store, &key, "a", &value, NULL, &error));
+    assert_ok(ses_state_json_by_key(fixture->store, &key, NULL, &all, NULL, &error));
+    assert_ok(ses_state_get_by_key(fixture->store, &key, "a", NULL, &value, NULL, &error));
     fixture_reopen(fixture);
     assert_string_equal(all, "{\"a\":[1,2,3]}");
     assert_string_equal(value, "[1,2,3]");

@@ -102,7 +102,7 @@ static void check(const struct model *model, const ses_session *session, bool wi
     for (int i = 0; i < KEYS; i++) {
         bool there = model->values[i] && (with_temp || !is_temp(model->names[i]));
         int64_t value = -1;
-        int code = ses_state_int64(session, model->names[i], &value, &error);
+        int code = ses_state_get_int64(session, model->names[i], &value, &error);
         if (code != (there ? SES_OK : SES_ABSENT) || (there && value != model->values[i]))
             fail_msg("%.60s: %s, %lld, not %d", model->names[i], ses_code_name(code), (long long)value,
                      model->values[i]);
@@ -136,7 +136,7 @@ static void check_all(const struct fixture *fixture, const struct model *model, 
     ses_error error;
 
     check(model, writer, true);
-    assert_ok(ses_refresh(reader, &error));
+    assert_ok(ses_refresh(reader, NULL, &error));
     check(model, reader, false);
     assert_ok(ses_get(fixture->store, &key, NULL, &fresh, &error));
     check(model, fresh, false);
@@ -159,7 +159,7 @@ static void test_thousands_of_keys_grow_shrink_and_grow_again(void **state)
     ses_session *reader = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &writer, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &writer, &error));
     assert_ok(ses_get(fixture->store, &key, NULL, &reader, &error));
     for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
         for (int round = 0; round < phases[i].rounds; round++)
@@ -181,7 +181,7 @@ static void test_every_key_can_be_removed(void **state)
     ses_error error;
     char delta[LONGEST + 64];
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     append_delta(session, random_delta(model, 1500, 400, 1000, 0));
     for (int i = 0; i < 400; i++) {
         int number = 1500 + i * 7 % 400;
@@ -208,7 +208,7 @@ static void test_initial_state_of_thousands_of_keys(void **state)
     ses_error error;
 
     char *json = random_delta(model, 0, KEYS, 9000, 20);
-    assert_ok(ses_create(fixture->store, &key, json, SES_NUL, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, json, SES_NUL, NULL, &session, &error));
     check(model, session, false);
     free(json);
     ses_session_close(session);

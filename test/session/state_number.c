@@ -18,7 +18,7 @@ static ses_session *with_value(ses_store *store, const char *json)
 
     assert_non_null(state);
     snprintf(state, room, "{\"v\":%s}", json);
-    assert_ok(ses_create(store, &(ses_key){"app", "user", NULL}, state, SES_NUL, &session, &error));
+    assert_ok(ses_create(store, &(ses_key){"app", "user", NULL}, state, SES_NUL, NULL, &session, &error));
     free(state);
     return session;
 }
@@ -29,7 +29,7 @@ static void check_int64(ses_store *store, const char *json, int code, int64_t ex
     ses_session *session = with_value(store, json);
     int64_t value = before;
     ses_error error;
-    int found = ses_state_int64(session, "v", &value, &error);
+    int found = ses_state_get_int64(session, "v", &value, &error);
 
     if (found != code || (code == SES_OK && value != expected))
         print_error("%.100s as an integer: %s, %lld\n", json, ses_code_name(found), (long long)value);
@@ -44,7 +44,7 @@ static void check_double(ses_store *store, const char *json, int code, double ex
     ses_session *session = with_value(store, json);
     double value = before;
     ses_error error;
-    int found = ses_state_double(session, "v", &value, &error);
+    int found = ses_state_get_double(session, "v", &value, &error);
     double due = code == SES_OK ? expected : before;
 
     if (found != code || value != due)
@@ -279,7 +279,7 @@ static void test_numbers_do_not_depend_on_the_locale(void **state)
     ses_session *session = NULL;
     ses_appended appended;
     ses_error error;
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append(session, "{\"id\":\"a\",\"timestamp\":1.5}", SES_NUL, NULL, &appended, &error));
     assert_int_equal(appended.time_us, 1500000);
     assert_ok(ses_append(session, "{\"id\":\"b\"}", SES_NUL, NULL, &appended, &error));
@@ -299,8 +299,8 @@ static void test_a_number_can_be_read_in_every_way(void **state)
     ses_error error;
 
     for (int i = 0; i < 3; i++) {
-        assert_ok(ses_state_double(session, "v", &real, &error));
-        assert_ok(ses_state_int64(session, "v", &integer, &error));
+        assert_ok(ses_state_get_double(session, "v", &real, &error));
+        assert_ok(ses_state_get_int64(session, "v", &integer, &error));
         assert_ok(ses_state_get(session, "v", &json, NULL, &error));
         assert_true(real == 42.0);
         assert_int_equal(integer, 42);

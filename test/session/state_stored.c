@@ -53,7 +53,7 @@ static void create(ses_store *store)
 {
     ses_error error;
     assert_ok(ses_create(store, &key, "{\"app:k\":1,\"user:k\":2,\"k\":3,\"good\":\"fine\"}", SES_NUL, NULL,
-                         &error));
+                         NULL, &error));
 }
 
 static ses_session *get(ses_store *store)
@@ -61,7 +61,8 @@ static ses_session *get(ses_store *store)
     static const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     ses_session *session = NULL;
     ses_error error;
-    assert_ok(ses_get(store, &key, &none, &session, &error)); /* reading the rows does not look into them */
+    assert_ok(ses_get(store, &key, GET_RANGE(&none), &session,
+                      &error)); /* reading the rows does not look into them */
     return session;
 }
 
@@ -83,11 +84,11 @@ static void handle_refuses(const ses_session *session, const char *name)
         assert_code(SES_CORRUPT, ses_state_get(session, name, &json, &len, &error));
         assert_message(name);
         assert_message("not JSON");
-        assert_code(SES_CORRUPT, ses_state_string(session, name, &text, &len, &error));
+        assert_code(SES_CORRUPT, ses_state_get_string(session, name, &text, &len, &error));
         assert_true(json == NULL && text == NULL);
-        assert_code(SES_CORRUPT, ses_state_int64(session, name, &integer, &error));
-        assert_code(SES_CORRUPT, ses_state_double(session, name, &real, &error));
-        assert_code(SES_CORRUPT, ses_state_bool(session, name, &flag, &error));
+        assert_code(SES_CORRUPT, ses_state_get_int64(session, name, &integer, &error));
+        assert_code(SES_CORRUPT, ses_state_get_double(session, name, &real, &error));
+        assert_code(SES_CORRUPT, ses_state_get_bool(session, name, &flag, &error));
         assert_message(name);
         json = "before";
         assert_code(SES_CORRUPT, ses_state_json(session, &json, &len, &error));
@@ -120,14 +121,6 @@ static void walk_refuses(const ses_session *session, const char *name)
     assert_int_equal(corrupt, 1);
 }
 
-static int visit_any(void *context, const char *name, const char *json, size_t len)
-{
-    (void)context;
-    assert_non_null(name);
-    assert_int_equal(strlen(json), len);
-    return 0;
-}
-
 static void view_refuses(ses_session *session, const char *name)
 {
     ses_tracked *tracked = NULL;
@@ -137,7 +130,7 @@ static void view_refuses(ses_session *session, const char *name)
     cJSON *tree = NULL;
     ses_error error;
 
-    assert_ok(ses_track(session, 0, &tracked, &error));
+    assert_ok(ses_tracked_open(session, 0, &tracked, &error));
     assert_code(SES_CORRUPT, ses_tracked_get(tracked, name, &json, NULL, &error));
     assert_message(name);
     assert_null(json);
@@ -145,12 +138,11 @@ static void view_refuses(ses_session *session, const char *name)
     assert_code(SES_CORRUPT, ses_tracked_get_int64(tracked, name, &integer, &error));
     assert_int_equal(integer, -5);
     assert_int_equal(ses_tracked_has(tracked, name), 1);
-    assert_code(SES_CORRUPT, ses_tracked_each(tracked, visit_any, NULL, &error));
     assert_code(SES_CORRUPT, ses_tracked_json(tracked, &all, NULL, &error));
     assert_message(name);
     assert_null(all);
     assert_code(SES_CORRUPT, ses_tracked_get_cjson(tracked, name, &tree, &error));
-    assert_code(SES_CORRUPT, ses_value_cjson(session, name, &tree, &error));
+    assert_code(SES_CORRUPT, ses_state_get_cjson(session, name, &tree, &error));
     assert_code(SES_CORRUPT, ses_state_cjson(session, &tree, &error));
     assert_null(tree);
     ses_tracked_close(tracked);
@@ -176,28 +168,28 @@ static void reading_by_key_refuses(ses_store *store, const char *name)
     char *json = (char *)(uintptr_t) "before";
     ses_error error;
 
-    assert_code(SES_CORRUPT, ses_read_value(store, &key, name, &json, NULL, &error));
+    assert_code(SES_CORRUPT, ses_state_get_by_key(store, &key, name, NULL, &json, NULL, &error));
     assert_message(name);
     assert_null(json);
-    assert_code(SES_CORRUPT, ses_read_state(store, &key, &json, NULL, &error));
+    assert_code(SES_CORRUPT, ses_state_json_by_key(store, &key, NULL, &json, NULL, &error));
     assert_message(name);
     assert_null(json);
-    assert_ok(ses_read_value(store, &key, "good", &json, NULL, &error));
+    assert_ok(ses_state_get_by_key(store, &key, "good", NULL, &json, NULL, &error));
     ses_free(json);
 }
 
 static void page_refuses(ses_store *store, const char *name)
 {
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     const char *json = NULL;
     ses_error error;
 
     assert_ok(ses_list(store, "app", NULL, NULL, &page, &error));
-    assert_int_equal(ses_list_count(page), 1);
-    assert_code(SES_CORRUPT, ses_state_json(ses_list_session(page, 0), &json, NULL, &error));
+    assert_int_equal(ses_page_count(page), 1);
+    assert_code(SES_CORRUPT, ses_state_json(ses_page_session(page, 0), &json, NULL, &error));
     assert_message(name);
-    assert_code(SES_CORRUPT, ses_state_get(ses_list_session(page, 0), name, &json, NULL, &error));
-    ses_list_close(page);
+    assert_code(SES_CORRUPT, ses_state_get(ses_page_session(page, 0), name, &json, NULL, &error));
+    ses_page_close(page);
 }
 
 static void refused_everywhere(ses_store *store, const char *name)
@@ -262,7 +254,8 @@ static void test_a_value_that_is_nested_too_deep_is_corrupt(void **state)
     write_value(fixture->path, "k", (struct piece){deep + 1, 1998});
     ses_session *session = get(fixture->store);
     const char *json = support_state(session, NULL);
-    assert_ok(ses_create(fixture->store, &(ses_key){"app", "user", "copy"}, json, SES_NUL, NULL, &error));
+    assert_ok(
+        ses_create(fixture->store, &(ses_key){"app", "user", "copy"}, json, SES_NUL, NULL, NULL, &error));
     ses_session_close(session);
 }
 
@@ -277,7 +270,7 @@ static void test_an_append_mends_what_it_overwrites(void **state)
     write_value(fixture->path, "user:k", PIECE("}"));
     ses_session *session = get(fixture->store);
     assert_code(SES_CORRUPT, ses_state_json(session, &(const char *){NULL}, NULL, &error));
-    assert_ok(ses_track(session, 0, &tracked, &error));
+    assert_ok(ses_tracked_open(session, 0, &tracked, &error));
     assert_ok(ses_tracked_set_int64(tracked, "k", 4, &error));
     assert_ok(ses_tracked_remove(tracked, "user:k", &error));
     assert_ok(ses_tracked_append(tracked, "{}", SES_NUL, NULL, NULL, &error));
@@ -308,15 +301,15 @@ static void test_white_space_around_a_value_is_fine(void **state)
     assert_string_equal(support_state(session, NULL),
                         "{\"app:k\": \n12\t,\"user:k\":\r true ,\"good\":\"fine\","
                         "\"k\":  \"a\\nb\" \n}");
-    assert_ok(ses_state_int64(session, "app:k", &integer, &error));
+    assert_ok(ses_state_get_int64(session, "app:k", &integer, &error));
     assert_int_equal(integer, 12);
-    assert_ok(ses_state_double(session, "app:k", &real, &error));
+    assert_ok(ses_state_get_double(session, "app:k", &real, &error));
     assert_true(real == 12);
-    assert_ok(ses_state_bool(session, "user:k", &flag, &error));
+    assert_ok(ses_state_get_bool(session, "user:k", &flag, &error));
     assert_int_equal(flag, 1);
-    assert_ok(ses_state_string(session, "k", &text, NULL, &error));
+    assert_ok(ses_state_get_string(session, "k", &text, NULL, &error));
     assert_string_equal(text, "a\nb");
-    assert_code(SES_TYPE, ses_state_int64(session, "k", &integer, &error));
+    assert_code(SES_TYPE, ses_state_get_int64(session, "k", &integer, &error));
     assert_message("a string");
     assert_ok(ses_render(session, "<{app:k}|{user:k}|{k}>", SES_NUL, NULL, &rendered, NULL, &error));
     assert_string_equal(rendered, "<12|true|a\nb>");
@@ -334,7 +327,7 @@ static void key_refused_everywhere(ses_store *store)
 {
     ses_session *session = get(store);
     ses_tracked *tracked = NULL;
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     const char *json = NULL;
     char *all = NULL;
     int corrupt = 0;
@@ -345,18 +338,17 @@ static void key_refused_everywhere(ses_store *store)
     assert_int_equal(corrupt, 1);
     assert_code(SES_CORRUPT, ses_state_json(session, &json, NULL, &error));
     assert_message("key");
-    assert_ok(ses_track(session, 0, &tracked, &error));
+    assert_ok(ses_tracked_open(session, 0, &tracked, &error));
     assert_code(SES_CORRUPT, ses_tracked_json(tracked, &all, NULL, &error));
-    assert_code(SES_CORRUPT, ses_tracked_each(tracked, visit_any, NULL, &error));
     ses_tracked_close(tracked);
     for (size_t i = 0; i < 3; i++)
         assert_ok(ses_state_get(session, names[i], &json, NULL, &error));
     ses_session_close(session);
-    assert_code(SES_CORRUPT, ses_read_state(store, &key, &all, NULL, &error));
+    assert_code(SES_CORRUPT, ses_state_json_by_key(store, &key, NULL, &all, NULL, &error));
     assert_null(all);
     assert_ok(ses_list(store, "app", "user", NULL, &page, &error));
-    assert_code(SES_CORRUPT, ses_state_json(ses_list_session(page, 0), &json, NULL, &error));
-    ses_list_close(page);
+    assert_code(SES_CORRUPT, ses_state_json(ses_page_session(page, 0), &json, NULL, &error));
+    ses_page_close(page);
 }
 
 static void test_a_key_that_breaks_the_rules_is_corrupt(void **state)
@@ -407,7 +399,7 @@ static void test_a_session_key_cannot_pass_for_another_scope(void **state)
                     ses_state_get(session, forged[i].bytes, &json, NULL, &error));
         assert_true(i != 0 || strcmp(json, "1") == 0);
         assert_code(i == 0 ? SES_OK : SES_ABSENT,
-                    ses_read_value(fixture->store, &key, forged[i].bytes, &text, NULL, &error));
+                    ses_state_get_by_key(fixture->store, &key, forged[i].bytes, NULL, &text, NULL, &error));
         assert_true(i != 0 || strcmp(text, "1") == 0);
         ses_free(text);
         ses_session_close(session);
@@ -439,7 +431,7 @@ static void test_an_event_that_is_not_json_comes_out_as_it_stands(void **state)
     assert_string_equal(event->json, "{bad");
     assert_code(SES_JSON, ses_content_open(fixture->store, event->json, event->json_len, &content, &error));
     assert_code(SES_LIMIT, ses_event_cjson(event, &tree, &error));
-    assert_code(SES_CORRUPT, ses_refresh(before, &error));
+    assert_code(SES_CORRUPT, ses_refresh(before, NULL, &error));
     ses_session_close(before);
     ses_session_close(session);
 }

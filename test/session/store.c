@@ -8,7 +8,7 @@ static void test_reopened_store_has_everything(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, NULL, &error));
     fixture_reopen(fixture);
     assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{\"a\":1}");
@@ -23,8 +23,8 @@ static void test_info_tells_what_the_store_runs_on(void **state)
 
     assert_ok(ses_store_info(fixture->store, &info, &error));
     assert_string_equal(info.path, fixture->path);
-    assert_string_equal(info.journal_mode, "wal");
-    assert_string_equal(info.journal_reason, "");
+    assert_string_equal(info.sqlite.journal_mode, "wal");
+    assert_string_equal(info.sqlite.journal_reason, "");
     assert_int_equal(info.schema_version, SES_SCHEMA_VERSION);
     assert_int_equal(info.read_only, 0);
 }

@@ -11,7 +11,7 @@ static ses_session *create(struct fixture *fixture, const ses_key *of)
 {
     ses_session *session = NULL;
     ses_error error;
-    assert_ok(ses_create(fixture->store, of, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, of, NULL, 0, NULL, &session, &error));
     return session;
 }
 
@@ -40,7 +40,7 @@ static void assert_old_life_is_over(struct fixture *fixture, ses_session *old, i
         assert_code(SES_STALE, append_at(fixture, version, &error));
     if (old) {
         assert_code(SES_NOTFOUND, ses_append(old, "{}", SES_NUL, NULL, NULL, &error));
-        assert_code(SES_NOTFOUND, ses_refresh(old, &error));
+        assert_code(SES_NOTFOUND, ses_refresh(old, NULL, &error));
     }
     assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
     assert_int_equal(ses_session_event_count(session), events);
@@ -72,12 +72,12 @@ static void live_and_die(struct fixture *fixture, int (*kill)(struct fixture *fi
 
 static int by_delete(struct fixture *fixture)
 {
-    return ses_delete(fixture->store, &key, NULL, NULL);
+    return ses_delete(fixture->store, &key, NULL, NULL, NULL);
 }
 
 static int by_delete_user(struct fixture *fixture)
 {
-    return ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL);
+    return ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL, NULL);
 }
 
 static int by_hand(struct fixture *fixture)
@@ -88,7 +88,7 @@ static int by_hand(struct fixture *fixture)
 
 static int by_delete_and_reopen(struct fixture *fixture)
 {
-    int code = ses_delete(fixture->store, &key, NULL, NULL);
+    int code = ses_delete(fixture->store, &key, NULL, NULL, NULL);
     fixture_reopen(fixture);
     return code;
 }
@@ -130,14 +130,14 @@ static void test_the_longest_life_counts(void **state)
     ses_session_close(create(fixture, &other));
     append_events(fixture, &other, 9);
     append_events(fixture, &key, 2);
-    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, &error));
+    assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL, &error));
     ses_session *session = create(fixture, &key);
     assert_int_equal(ses_session_version(session), 10);
     ses_session_close(session);
     /* A shorter one brings it down no more. */
     session = create(fixture, &other);
-    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
-    assert_ok(ses_delete(fixture->store, &other, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &other, NULL, NULL, &error));
     ses_session_close(session);
     session = create(fixture, &key);
     assert_int_equal(ses_session_version(session), 11);
@@ -173,16 +173,16 @@ static void test_a_damaged_floor_is_not_used(void **state)
     append_events(fixture, &key, 2);
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         change(fixture, damages[i]);
-        assert_code(SES_CORRUPT, ses_create(fixture->store, &other, NULL, 0, NULL, &error));
+        assert_code(SES_CORRUPT, ses_create(fixture->store, &other, NULL, 0, NULL, NULL, &error));
         assert_message("version_floor");
-        assert_code(SES_CORRUPT, ses_delete(fixture->store, &key, NULL, &error));
-        assert_code(SES_CORRUPT, ses_delete_user(fixture->store, "app", "user", NULL, NULL, &error));
+        assert_code(SES_CORRUPT, ses_delete(fixture->store, &key, NULL, NULL, &error));
+        assert_code(SES_CORRUPT, ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL, &error));
         assert_query(fixture->path, "SELECT count(*) FROM sessions", "1\n");
         append_events(fixture, &key, 1);
         change(fixture, "DELETE FROM version_floor; INSERT INTO version_floor VALUES (1, 0)");
     }
     assert_query(fixture->path, "SELECT count(*) FROM events", "9\n");
-    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
 }
 
 static void test_a_version_ends_below_2_to_the_53(void **state)
@@ -192,7 +192,7 @@ static void test_a_version_ends_below_2_to_the_53(void **state)
     ses_error error;
 
     change(fixture, "UPDATE sessions SET version = " MOST_VERSION " - 1");
-    assert_ok(ses_refresh(session, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
     assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
     assert_true(ses_session_version(session) == INT64_C(9007199254740991));
     assert_code(SES_LIMIT, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
@@ -200,9 +200,9 @@ static void test_a_version_ends_below_2_to_the_53(void **state)
     assert_query(fixture->path, "SELECT count(*), (SELECT version FROM sessions) FROM events",
                  "1|" MOST_VERSION "\n");
     ses_session_close(session);
-    assert_ok(ses_delete(fixture->store, &key, NULL, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
     assert_query(fixture->path, "SELECT floor FROM version_floor", BEYOND_VERSION "\n");
-    assert_code(SES_LIMIT, ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_code(SES_LIMIT, ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_query(fixture->path, "SELECT count(*) FROM sessions", "0\n");
 }
 
@@ -216,8 +216,8 @@ static void test_an_impossible_version_does_not_raise_the_floor(void **state)
     ses_session_close(create(fixture, &key));
     change(fixture, "UPDATE sessions SET version = " BEYOND_VERSION);
     assert_code(SES_CORRUPT, ses_get(fixture->store, &key, NULL, &session, &error));
-    assert_code(SES_CORRUPT, ses_delete(fixture->store, &key, NULL, &error));
-    assert_code(SES_CORRUPT, ses_delete_user(fixture->store, "app", "user", NULL, NULL, &error));
+    assert_code(SES_CORRUPT, ses_delete(fixture->store, &key, NULL, NULL, &error));
+    assert_code(SES_CORRUPT, ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL, &error));
     assert_query(fixture->path, "SELECT count(*), (SELECT floor FROM version_floor) FROM sessions", "1|0\n");
     raw_exec(fixture->path, "DELETE FROM sessions"); /* which a person may */
     assert_query(fixture->path, "SELECT count(*), (SELECT floor FROM version_floor) FROM sessions", "0|0\n");

@@ -29,7 +29,7 @@ static void *read_all_the_time(void *context)
     while (!atomic_load(&own->stop)) {
         const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 50};
         ses_session *session = NULL;
-        if (ses_get(own->store, &key, &newest, &session, NULL) != SES_OK)
+        if (ses_get(own->store, &key, GET_RANGE(&newest), &session, NULL) != SES_OK)
             atomic_fetch_add(&own->failures, 1);
         ses_session_close(session);
     }
@@ -50,7 +50,7 @@ static void test_the_write_ahead_file_stays_bounded(void **state)
 
     fixture->options.synchronous = SES_SYNC_NORMAL;
     fixture_reopen(fixture);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     for (int i = 0; i < READERS; i++) {
         readers[i].store = fixture->store;
         atomic_init(&readers[i].stop, false);
@@ -77,11 +77,11 @@ static void test_the_write_ahead_file_stays_bounded(void **state)
     if (largest > bound)
         print_error("the write-ahead file has grown to %lld bytes\n", (long long)largest);
     assert_true(largest <= bound);
-    assert_ok(ses_statistics(fixture->store, &stats, &error));
+    assert_ok(ses_store_stats(fixture->store, &stats, &error));
     assert_int_equal(stats.events, APPENDS);
-    assert_true(stats.checkpoints > 5);
-    assert_true(stats.checkpoint_us > 0);
-    assert_true(stats.wal_bytes > 0 && stats.file_bytes > 1000000);
+    assert_true(stats.sqlite.checkpoints > 5);
+    assert_true(stats.sqlite.checkpoint_us > 0);
+    assert_true(stats.sqlite.wal_bytes > 0 && stats.sqlite.file_bytes > 1000000);
     for (int i = 0; i < CURSORS; i++)
         assert_ok(ses_cursor_close(cursors[i], &error));
 }
@@ -92,16 +92,16 @@ static void test_checkpoints_are_left_to_others(void **state)
     ses_stats stats = {.size = sizeof stats};
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     fixture->options.checkpoint = SES_CHECKPOINT_EXTERNAL;
     fixture->options.synchronous = SES_SYNC_NORMAL;
     fixture_reopen(fixture);
     int64_t before = size_of(fixture->path, "");
     for (int i = 0; i < 2500; i++) /* a log that would be copied beside the writers */
         assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_statistics(fixture->store, &stats, &error));
-    assert_int_equal(stats.checkpoints, 0);
-    assert_true(stats.wal_pages > 5000);
+    assert_ok(ses_store_stats(fixture->store, &stats, &error));
+    assert_int_equal(stats.sqlite.checkpoints, 0);
+    assert_true(stats.sqlite.wal_pages > 5000);
     assert_int_equal(size_of(fixture->path, ""), before);
     ses_close(fixture->store);
     assert_int_equal(size_of(fixture->path, ""), before);
@@ -120,24 +120,24 @@ static void test_statistics_begin_at_zero(void **state)
     ses_stats no_size = {0};
     ses_error error;
 
-    assert_ok(ses_statistics(fixture->store, &stats, &error));
+    assert_ok(ses_store_stats(fixture->store, &stats, &error));
     assert_int_equal(stats.size, sizeof stats);
     assert_int_equal(stats.events, 0);
     assert_int_equal(stats.commits, 0);
     assert_int_equal(stats.read_calls, 0);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":1}", SES_NUL, NULL, NULL,
                                 &error));
     assert_code(SES_DUPLICATE, ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":1}",
                                                  SES_NUL, NULL, NULL, &error));
     assert_code(SES_EXISTS, ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":2}", SES_NUL,
                                               NULL, NULL, &error));
-    assert_ok(ses_statistics(fixture->store, &stats, &error));
+    assert_ok(ses_store_stats(fixture->store, &stats, &error));
     assert_int_equal(stats.events, 1);
     assert_int_equal(stats.write_calls, 4);
     assert_int_equal(stats.write_waits, 0);
-    assert_code(SES_MISUSE, ses_statistics(fixture->store, &no_size, &error));
-    assert_code(SES_MISUSE, ses_statistics(fixture->store, NULL, &error));
+    assert_code(SES_MISUSE, ses_store_stats(fixture->store, &no_size, &error));
+    assert_code(SES_MISUSE, ses_store_stats(fixture->store, NULL, &error));
 }
 
 static void test_statistics_in_memory(void **state)
@@ -147,14 +147,14 @@ static void test_statistics_in_memory(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
     ses_session_close(session);
-    assert_ok(ses_statistics(fixture->store, &stats, &error));
+    assert_ok(ses_store_stats(fixture->store, &stats, &error));
     assert_int_equal(stats.write_calls, 1);
     assert_int_equal(stats.commits, 1);
     assert_int_equal(stats.read_calls, 1);
-    assert_int_equal(stats.file_bytes, 0);
+    assert_int_equal(stats.sqlite.file_bytes, 0);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)

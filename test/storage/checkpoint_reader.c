@@ -63,13 +63,13 @@ static ses_stats statistics(ses_store *store)
 {
     ses_stats stats = {.size = sizeof stats};
     ses_error error;
-    assert_ok(ses_statistics(store, &stats, &error));
+    assert_ok(ses_store_stats(store, &stats, &error));
     return stats;
 }
 
 static void append_until_pages(ses_store *store, int *number, int64_t pages)
 {
-    while (statistics(store).wal_pages < pages)
+    while (statistics(store).sqlite.wal_pages < pages)
         append(store, number);
 }
 
@@ -86,7 +86,7 @@ static void start(struct fixture *fixture, int *number)
 
     fixture->options.synchronous = SES_SYNC_NORMAL;
     fixture_reopen(fixture);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     append(fixture->store, number);
 }
 
@@ -97,7 +97,7 @@ static void append_until_anew(ses_store *store, int *number)
 {
     const int64_t until = support_steady_us() + LONG_ENOUGH_US;
 
-    while (statistics(store).wal_pages >= 4000) {
+    while (statistics(store).sqlite.wal_pages >= 4000) {
         assert_true(support_steady_us() < until);
         append(store, number);
         support_pause_us(500);
@@ -124,18 +124,18 @@ static void test_a_reader_costs_the_writers_little(void **state)
     append_until_pages(fixture->store, &number, 20000);
     const ses_stats held_back = statistics(fixture->store);
     /* It had begun to be in vain every 1000 pages, for 200 ms. */
-    assert_in_range(held_back.checkpoint_turn_us - before.checkpoint_turn_us, 0, 500000);
-    assert_true(held_back.wal_bytes > INT64_C(20000) * 4096);
+    assert_in_range(held_back.sqlite.checkpoint_turn_us - before.sqlite.checkpoint_turn_us, 0, 500000);
+    assert_true(held_back.sqlite.wal_bytes > INT64_C(20000) * 4096);
 
     assert_int_equal(sqlite3_close(reader), SQLITE_OK);
     append_until_anew(fixture->store, &number);
     const ses_stats after = statistics(fixture->store);
-    assert_true(after.checkpoint_us - after.checkpoint_turn_us >
-                held_back.checkpoint_us - held_back.checkpoint_turn_us);
+    assert_true(after.sqlite.checkpoint_us - after.sqlite.checkpoint_turn_us >
+                held_back.sqlite.checkpoint_us - held_back.sqlite.checkpoint_turn_us);
 
     /* Its file is cut off piece by piece. */
     const int64_t until = support_steady_us() + LONG_ENOUGH_US;
-    while (statistics(fixture->store).wal_bytes > INT64_C(24) << 20) {
+    while (statistics(fixture->store).sqlite.wal_bytes > INT64_C(24) << 20) {
         assert_true(support_steady_us() < until);
         append(fixture->store, &number);
     }
@@ -168,7 +168,7 @@ static void test_writers_faster_than_the_copying(void **state)
 
     start(fixture, &number);
     begin_copying(fixture, &number);
-    append_until_pages(fixture->store, &number, 2 * statistics(fixture->store).wal_pages);
+    append_until_pages(fixture->store, &number, 2 * statistics(fixture->store).sqlite.wal_pages);
     atomic_store(&held, false);
     append_until_anew(fixture->store, &number);
     ses_close(fixture->store);
@@ -229,14 +229,14 @@ static int run_victim(void *context)
     sqlite3 *reader = NULL;
     int number = 0;
     int failed = ses_open(victim->path, NULL, &store, NULL) != SES_OK ||
-                 ses_create(store, &key, NULL, 0, NULL, NULL) != SES_OK ||
+                 ses_create(store, &key, NULL, 0, NULL, NULL, NULL) != SES_OK ||
                  append_and_report(store, victim, &number) != 0 ||
                  sqlite3_open(victim->path, &reader) != SQLITE_OK ||
                  sqlite3_exec(reader, "BEGIN; SELECT count(*) FROM events", NULL, NULL, NULL) != SQLITE_OK;
 
-    while (!failed && stats.wal_pages < 6000)
+    while (!failed && stats.sqlite.wal_pages < 6000)
         failed =
-            append_and_report(store, victim, &number) != 0 || ses_statistics(store, &stats, NULL) != SES_OK;
+            append_and_report(store, victim, &number) != 0 || ses_store_stats(store, &stats, NULL) != SES_OK;
     atomic_store(&writes_left, 1500);
     failed = failed || sqlite3_close(reader) != SQLITE_OK;
     while (!failed && support_steady_us() < until)

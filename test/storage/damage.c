@@ -79,7 +79,7 @@ static void add_sessions(ses_store *store, const char *app, int users, int sessi
                  "{\"app:a%d\":{\"b\":[1,2,\"c\"]},\"user:u%d\":\"two\",\"own\":%d,\"text\":\"some \\u00e9 "
                  "text\"}",
                  i, i, i);
-        assert_ok(ses_create(store, &key, state, SES_NUL, NULL, &error));
+        assert_ok(ses_create(store, &key, state, SES_NUL, NULL, NULL, &error));
         add_events(store, &key, 1, events);
     }
 }
@@ -320,10 +320,10 @@ static void look_at_state(struct drive *drive, ses_session *session)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         (void)CALL(drive, "ses_state_get", VALUE_CODES,
                    ses_state_get(session, names[i], &json, &len, &error));
-        (void)CALL(drive, "ses_state_string", VALUE_CODES,
-                   ses_state_string(session, names[i], &text, &len, &error));
-        (void)CALL(drive, "ses_state_int64", VALUE_CODES,
-                   ses_state_int64(session, names[i], &number, &error));
+        (void)CALL(drive, "ses_state_get_string", VALUE_CODES,
+                   ses_state_get_string(session, names[i], &text, &len, &error));
+        (void)CALL(drive, "ses_state_get_int64", VALUE_CODES,
+                   ses_state_get_int64(session, names[i], &number, &error));
     }
 }
 
@@ -370,7 +370,7 @@ static void get_some(struct drive *drive)
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         ses_session *session = NULL;
         (void)CALL(drive, "ses_get", READ_CODES,
-                   ses_get(drive->store, &victim, &ranges[i], &session, &error));
+                   ses_get(drive->store, &victim, GET_RANGE(&ranges[i]), &session, &error));
         if (session)
             look_at_events(drive, session);
         ses_session_close(session);
@@ -386,15 +386,15 @@ static void list_all(struct drive *drive, const char *user, int order)
     for (int pages = 0; more; pages++) {
         const ses_list_options options = {
             .size = sizeof options, .order = order, .limit = 30, .token = token[0] ? token : NULL};
-        ses_list_page *page = NULL;
+        ses_page *page = NULL;
         (void)CALL(drive, "ses_list", LIST_CODES,
                    ses_list(drive->store, "app", user, &options, &page, &error));
-        more = page && ses_list_token(page);
+        more = page && ses_page_token(page);
         if (more)
-            snprintf(token, sizeof token, "%s", ses_list_token(page));
-        for (size_t i = 0; page && i < ses_list_count(page); i++)
-            look_at_json(drive, ses_list_session(page, i));
-        ses_list_close(page);
+            snprintf(token, sizeof token, "%s", ses_page_token(page));
+        for (size_t i = 0; page && i < ses_page_count(page); i++)
+            look_at_json(drive, ses_page_session(page, i));
+        ses_page_close(page);
         if (pages > 100) {
             find_fault(drive->progress, "ses_list", "there is no last page", "");
             more = false;
@@ -439,13 +439,13 @@ static void read_values(struct drive *drive)
     char *json = NULL;
     ses_error error;
 
-    (void)CALL(drive, "ses_read_state", READ_CODES,
-               ses_read_state(drive->store, &victim, &json, NULL, &error));
+    (void)CALL(drive, "ses_state_json_by_key", READ_CODES,
+               ses_state_json_by_key(drive->store, &victim, NULL, &json, NULL, &error));
     ses_free(json);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         json = NULL;
-        (void)CALL(drive, "ses_read_value", READ_CODES,
-                   ses_read_value(drive->store, &victim, names[i], &json, NULL, &error));
+        (void)CALL(drive, "ses_state_get_by_key", READ_CODES,
+                   ses_state_get_by_key(drive->store, &victim, names[i], NULL, &json, NULL, &error));
         ses_free(json);
     }
 }
@@ -470,7 +470,7 @@ static void append_some(struct drive *drive, ses_session *session)
                    ses_append(session, event, SES_NUL, &anyway, NULL, &error));
         (void)CALL(drive, "ses_append", APPEND_CODES,
                    ses_append_by_key(drive->store, &victim, event, SES_NUL, NULL, NULL, &error));
-        (void)CALL(drive, "ses_refresh", READ_CODES, ses_refresh(session, &error));
+        (void)CALL(drive, "ses_refresh", READ_CODES, ses_refresh(session, NULL, &error));
         look_at_state(drive, session);
     }
 }
@@ -503,14 +503,15 @@ static void create_and_delete(struct drive *drive)
     ses_session *session = NULL;
     ses_error error;
 
-    (void)CALL(drive, "ses_create", CREATE_CODES,
-               ses_create(drive->store, &fresh, "{\"user:k1\":5,\"own\":6}", SES_NUL, &session, &error));
+    (void)CALL(
+        drive, "ses_create", CREATE_CODES,
+        ses_create(drive->store, &fresh, "{\"user:k1\":5,\"own\":6}", SES_NUL, NULL, &session, &error));
     ses_session_close(session);
     session = NULL;
     (void)CALL(drive, "ses_get_or_create", CREATE_CODES,
-               ses_get_or_create(drive->store, &victim, "{\"own\":7}", SES_NUL, &session, &error));
+               ses_get_or_create(drive->store, &victim, "{\"own\":7}", SES_NUL, NULL, &session, &error));
     ses_session_close(session);
-    (void)CALL(drive, "ses_delete", DELETE_CODES, ses_delete(drive->store, &victim, NULL, &error));
+    (void)CALL(drive, "ses_delete", DELETE_CODES, ses_delete(drive->store, &victim, NULL, NULL, &error));
 }
 
 /* ------------------------------------------------------------------------------------------- judging */
@@ -555,7 +556,7 @@ static void drive_file(struct drive *drive, const char *sound)
         if (sound)
             judge_others(drive, sound, "SELECT 1", "ses_delete, or an append,");
         (void)CALL(drive, "ses_delete_user", DELETE_CODES,
-                   ses_delete_user(drive->store, victim.app, victim.user, NULL, NULL, &error));
+                   ses_delete_user(drive->store, victim.app, victim.user, NULL, NULL, NULL, &error));
         if (sound)
             judge_others(drive, sound, "SELECT id FROM sound.sessions WHERE user_id = 1", "ses_delete_user");
         begin_call(drive->progress, "ses_close");

@@ -49,8 +49,8 @@ static int setup(void **state)
     assert_int_equal(folder_setup((void **)&test->folder), 0);
     test->path = test->folder->path;
     open_store(test);
-    assert_ok(ses_create(test->store, &alice, "{\"k\":1,\"user:u\":1}", SES_NUL, NULL, &error));
-    assert_ok(ses_create(test->store, &bob, "{\"k\":2,\"user:u\":2}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(test->store, &alice, "{\"k\":1,\"user:u\":1}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_create(test->store, &bob, "{\"k\":2,\"user:u\":2}", SES_NUL, NULL, NULL, &error));
     append_events(test->store, &alice, 3);
     append_events(test->store, &bob, 3);
     close_store(test);
@@ -95,9 +95,9 @@ static void assert_deletes_refuse(struct rows_test *test)
     ses_error error;
 
     open_store(test);
-    assert_code(SES_CORRUPT, ses_delete_user(test->store, "app", "alice", &count, NULL, &error));
+    assert_code(SES_CORRUPT, ses_delete_user(test->store, "app", "alice", NULL, &count, NULL, &error));
     assert_int_equal(count, -1);
-    assert_code(SES_CORRUPT, ses_delete(test->store, &alice, &count, &error));
+    assert_code(SES_CORRUPT, ses_delete(test->store, &alice, NULL, &count, &error));
     assert_int_equal(count, -1);
     close_store(test);
     assert_bob_is_whole(test);
@@ -211,8 +211,8 @@ static void test_events_filed_under_another_session(void **state)
         change_rows(test, NULL, "REINDEX");
         change_rows(test, NULL, changes[i]);
         open_store(test);
-        assert_code(SES_CORRUPT, ses_delete(test->store, &alice, &count, &error));
-        assert_code(SES_CORRUPT, ses_delete_user(test->store, "app", "alice", &count, NULL, &error));
+        assert_code(SES_CORRUPT, ses_delete(test->store, &alice, NULL, &count, &error));
+        assert_code(SES_CORRUPT, ses_delete_user(test->store, "app", "alice", NULL, &count, NULL, &error));
         close_store(test);
         assert_query(test->path, "SELECT count(*) FROM events WHERE position >> 32 = 2 AND session_id = 2",
                      "3\n");
@@ -337,11 +337,11 @@ static int list_to_end(struct rows_test *test, const char *user, int order, size
     do {
         const ses_list_options options = {
             .size = sizeof options, .order = order, .limit = limit, .token = token[0] ? token : NULL};
-        ses_list_page *page = NULL;
+        ses_page *page = NULL;
         code = ses_list(test->store, "app", user, &options, &page, error);
-        const char *next = page ? ses_list_token(page) : NULL;
+        const char *next = page ? ses_page_token(page) : NULL;
         snprintf(token, sizeof token, "%s", next ? next : "");
-        ses_list_close(page);
+        ses_page_close(page);
         assert_in_range(++pages, 1, 1000);
     } while (code == SES_OK && token[0]);
     return code;
@@ -463,7 +463,7 @@ static void test_a_handle_whose_row_became_anothers(void **state)
         change_rows(test, NULL, sql);
         assert_code(SES_CORRUPT, ses_append(session, "{\"actions\":{\"stateDelta\":{\"user:u\":7}}}", SES_NUL,
                                             NULL, NULL, &error));
-        assert_code(SES_CORRUPT, ses_refresh(session, &error));
+        assert_code(SES_CORRUPT, ses_refresh(session, NULL, &error));
         ses_session_close(session);
         close_store(test);
         assert_query(test->path, "SELECT group_concat(value) FROM user_state", "1,2\n");
@@ -480,7 +480,7 @@ static void test_sessions_numbered_from_below_one(void **state)
 
     change_rows(test, NULL, "UPDATE sessions SET id = id - 10; UPDATE sqlite_sequence SET seq = -9");
     open_store(test);
-    assert_code(SES_CORRUPT, ses_create(test->store, &fresh, NULL, 0, NULL, &error));
+    assert_code(SES_CORRUPT, ses_create(test->store, &fresh, NULL, 0, NULL, NULL, &error));
     assert_query(test->path, "SELECT count(*) FROM sessions", "2\n");
 }
 
@@ -524,8 +524,8 @@ static void test_trees_without_end(void **state)
             endless += is_endless(list_to_end(test, NULL, order, 100, &error), &error);
             endless += is_endless(list_to_end(test, "bob", order, 100, &error), &error);
         }
-        endless += is_endless(ses_delete(test->store, &bob, NULL, &error), &error);
-        endless += is_endless(ses_delete_user(test->store, "app", "bob", NULL, NULL, &error), &error);
+        endless += is_endless(ses_delete(test->store, &bob, NULL, NULL, &error), &error);
+        endless += is_endless(ses_delete_user(test->store, "app", "bob", NULL, NULL, NULL, &error), &error);
         close_store(test);
         assert_in_range(support_steady_us() - begin, 0, 60 * 1000 * 1000);
         store_files_write(&sound, test->path);
@@ -567,10 +567,10 @@ static void test_schema_changed_under_an_open_store(void **state)
         const int codes[] = {
             ses_append(session, "{\"actions\":{\"stateDelta\":{\"app:x\":1,\"k\":2}}}", SES_NUL, NULL, NULL,
                        &error),
-            ses_refresh(session, &error),
-            ses_create(test->store, &fresh, "{\"k\":1}", SES_NUL, NULL, &error),
+            ses_refresh(session, NULL, &error),
+            ses_create(test->store, &fresh, "{\"k\":1}", SES_NUL, NULL, NULL, &error),
             list_to_end(test, NULL, SES_ORDER_CREATED, 10, &error),
-            ses_delete(test->store, &alice, NULL, &error),
+            ses_delete(test->store, &alice, NULL, NULL, &error),
         };
         for (size_t j = 0; j < sizeof codes / sizeof codes[0]; j++) {
             assert_true(codes[j] == SES_OK || codes[j] == SES_CORRUPT);

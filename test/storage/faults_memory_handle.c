@@ -35,7 +35,7 @@ static int setup(void **state)
                                       .clock_context = &test->now};
     assert_ok(ses_open(test->folder->path, &options, &test->store, &error));
     assert_ok(ses_create(test->store, &key, "{\"app:a\":1,\"user:u\":\"two\",\"s\":[3],\"t\":\"\\u0041\"}",
-                         SES_NUL, &test->session, &error));
+                         SES_NUL, NULL, &test->session, &error));
     assert_ok(ses_append(
         test->session,
         "{\"id\":\"first\",\"invocationId\":\"i1\",\"actions\":{\"stateDelta\":{\"temp:x\":\"kept\"}}}",
@@ -67,8 +67,8 @@ static char *snapshot(const ses_session *session)
     text_printf(&out, "%s/%s/%s version %lld last %lld stored %lld times %lld %lld, %zu keys\n",
                 ses_session_app(session), ses_session_user(session), ses_session_id(session),
                 (long long)ses_session_version(session), (long long)ses_session_last_seq(session),
-                (long long)ses_session_stored(session), (long long)ses_session_create_time(session),
-                (long long)ses_session_update_time(session), ses_state_count(session));
+                (long long)ses_session_stored(session), (long long)ses_session_created_us(session),
+                (long long)ses_session_updated_us(session), ses_state_count(session));
     assert_non_null(json);
     text_add(&out, json, strlen(json));
     for (size_t i = 0; i < ses_session_event_count(session); i++) {
@@ -158,7 +158,7 @@ static void write_by_another(struct handle_test *test)
 static void catch_up(struct handle_test *test)
 {
     ses_error error;
-    assert_ok(ses_refresh(test->session, &error));
+    assert_ok(ses_refresh(test->session, NULL, &error));
 }
 
 static int call_append(struct handle_test *test, ses_error *error)
@@ -199,7 +199,7 @@ static int call_append_batch(struct handle_test *test, ses_error *error)
 
 static int call_refresh(struct handle_test *test, ses_error *error)
 {
-    return ses_refresh(test->session, error);
+    return ses_refresh(test->session, NULL, error);
 }
 
 static int call_get(struct handle_test *test, ses_error *error)
@@ -214,11 +214,11 @@ static int call_get(struct handle_test *test, ses_error *error)
 
 static int call_list(struct handle_test *test, ses_error *error)
 {
-    ses_list_page *page = (ses_list_page *)(void *)test;
+    ses_page *page = (ses_page *)(void *)test;
     int code = ses_list(test->store, "app", NULL, NULL, &page, error);
     if (code < 0)
         assert_null(page);
-    ses_list_close(page);
+    ses_page_close(page);
     return code;
 }
 
@@ -226,7 +226,7 @@ static int call_read_state(struct handle_test *test, ses_error *error)
 {
     char *json = (char *)test;
     size_t len = 77;
-    int code = ses_read_state(test->store, &key, &json, &len, error);
+    int code = ses_state_json_by_key(test->store, &key, NULL, &json, &len, error);
     if (code < 0) {
         assert_null(json);
         assert_int_equal(len, 77);
@@ -240,7 +240,7 @@ static int call_create(struct handle_test *test, ses_error *error)
     const ses_key fresh = {"app", "user", NULL};
     ses_session *session = test->session;
     int code = ses_create(test->store, &fresh, "{\"app:c\":1,\"user:c\":2,\"c\":3,\"temp:c\":4}", SES_NUL,
-                          &session, error);
+                          NULL, &session, error);
     if (code < 0)
         assert_null(session);
     ses_session_close(session);
@@ -250,7 +250,7 @@ static int call_create(struct handle_test *test, ses_error *error)
 static int call_state_string(struct handle_test *test, ses_error *error)
 {
     const char *text = "as before";
-    int code = ses_state_string(test->session, "t", &text, NULL, error);
+    int code = ses_state_get_string(test->session, "t", &text, NULL, error);
     if (code < 0)
         assert_null(text);
     else

@@ -127,18 +127,18 @@ static void test_the_last_row_of_a_walk(void **state)
     const char *const event = "{\"id\":\"e\",\"invocationId\":\"i\",\"author\":\"a\",\"branch\":\"b\"}";
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, NULL, &error));
     for (long n = 1; n <= 5; n++) {
         ses_session *session = NULL;
         arm(WRAPPED_TEXT, n, false);
-        int code = ses_get(fixture->store, &key, &newest, &session, &error);
+        int code = ses_get(fixture->store, &key, GET_RANGE(&newest), &session, &error);
         lift();
         assert_code(SES_NOMEM, code);
         assert_null(session);
     }
     ses_session *session = NULL;
-    assert_ok(ses_get(fixture->store, &key, &newest, &session, &error));
+    assert_ok(ses_get(fixture->store, &key, GET_RANGE(&newest), &session, &error));
     assert_string_equal(ses_session_event(session, 0)->branch, "b");
     ses_session_close(session);
 }
@@ -153,7 +153,7 @@ static void test_checkpoints_fail(void **state)
     static char event[20000];
 
     snprintf(event, sizeof event, "{\"author\":\"%0*d\"}", (int)sizeof event - 100, 7);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &session, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     arm(WRAPPED_CHECKPOINT, 1, true);
     for (int i = 0; i < 600; i++)
         assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));

@@ -78,7 +78,7 @@ static void make_sessions(ses_store *store)
         char id[16];
         snprintf(id, sizeof id, "s%d", i);
         const ses_key key = {"app", "user", id};
-        assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+        assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     }
 }
 
@@ -119,7 +119,7 @@ static ses_stats statistics(ses_store *store)
 {
     ses_stats stats = {.size = sizeof stats};
     ses_error error;
-    assert_ok(ses_statistics(store, &stats, &error));
+    assert_ok(ses_store_stats(store, &stats, &error));
     return stats;
 }
 
@@ -310,9 +310,10 @@ static void *create_and_delete(void *context)
         int64_t deleted = 0;
         snprintf(id, sizeof id, "made-%d-%d", writer->number, i);
         const ses_key key = {"app", "user", id};
-        writer->failed += ses_create(writer->store, &key, "{\"user:n\":1}", SES_NUL, NULL, NULL) != SES_OK;
-        writer->failed += ses_create(writer->store, &key, NULL, 0, NULL, NULL) != SES_EXISTS;
-        writer->failed += ses_delete(writer->store, &key, &deleted, NULL) != SES_OK || deleted != 1;
+        writer->failed +=
+            ses_create(writer->store, &key, "{\"user:n\":1}", SES_NUL, NULL, NULL, NULL) != SES_OK;
+        writer->failed += ses_create(writer->store, &key, NULL, 0, NULL, NULL, NULL) != SES_EXISTS;
+        writer->failed += ses_delete(writer->store, &key, NULL, &deleted, NULL) != SES_OK || deleted != 1;
     }
     return NULL;
 }

@@ -93,7 +93,7 @@ static void test_each_member_has_its_own_result(void **state)
     assert_int_equal(stored(fixture->store, "b"), 2);
     assert_int_equal(stored(fixture->store, "c"), -1);
     assert_int_equal(stored(fixture->store, "new"), 2);
-    assert_ok(ses_read_value(fixture->store, &fresh, "user:k", &json, NULL, &error));
+    assert_ok(ses_state_get_by_key(fixture->store, &fresh, "user:k", NULL, &json, NULL, &error));
     assert_string_equal(json, "1");
     ses_free(json);
 }
@@ -244,7 +244,7 @@ static void test_a_failure_that_was_due_to_what_is_undone(void **state)
     assert_string_equal(calls[2].error.message, "");
     assert_int_equal(calls[3].code, SES_FULL);
     assert_int_equal(stored(fixture->store, "a"), 1);
-    assert_ok(ses_read_value(fixture->store, &fresh, "k", &json, NULL, &error));
+    assert_ok(ses_state_get_by_key(fixture->store, &fresh, "k", NULL, &json, NULL, &error));
     assert_string_equal(json, "2");
     ses_free(json);
 }

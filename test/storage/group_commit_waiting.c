@@ -162,8 +162,8 @@ static void test_busy_behind_another_process(void **state)
         assert_true(calls[i].took_us >= 300000);
         assert_true(calls[i].took_us < 5000000);
     }
-    assert_true(statistics(fixture->store).busy_waits > 0);
-    assert_true(statistics(fixture->store).busy_us >= 200000);
+    assert_true(statistics(fixture->store).sqlite.busy_waits > 0);
+    assert_true(statistics(fixture->store).sqlite.busy_us >= 200000);
 
     reopen_with_timeout(fixture, -1); /* not at all */
     start_call(&calls[0], fixture->store, APPEND_TO("a"));

@@ -84,7 +84,7 @@ static void *get_or_create_once(void *context)
 {
     struct reader *reader = context;
     ses_session *session = NULL;
-    int code = ses_get_or_create(reader->store, &key, NULL, 0, &session, NULL);
+    int code = ses_get_or_create(reader->store, &key, NULL, 0, NULL, &session, NULL);
 
     reader->failed += code != SES_EXISTING || ses_session_event_count(session) != EVENTS;
     ses_session_close(session);
@@ -99,8 +99,8 @@ static void *create_until_stopped(void *context)
 
     while (!atomic_load(&reader->stop)) {
         snprintf(id, sizeof id, "made-%d", reader->gets++);
-        reader->failed += ses_get_or_create(reader->store, &own, NULL, 0, NULL, NULL) != SES_OK;
-        reader->failed += ses_get_or_create(reader->store, &own, NULL, 0, NULL, NULL) != SES_EXISTING;
+        reader->failed += ses_get_or_create(reader->store, &own, NULL, 0, NULL, NULL, NULL) != SES_OK;
+        reader->failed += ses_get_or_create(reader->store, &own, NULL, 0, NULL, NULL, NULL) != SES_EXISTING;
     }
     return NULL;
 }
@@ -120,7 +120,7 @@ static void fill(ses_store *store)
 
     for (size_t i = 0; i < EVENTS; i++)
         batch[i] = (ses_text){"{}", 2};
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_batch_by_key(store, &key, batch, EVENTS, NULL, NULL, &error));
 }
 
@@ -156,7 +156,7 @@ static void test_an_interrupt_ends_before_what_it_meets(void **state)
         support_pause_us(200);
     assert_true(atomic_load(&held));
     atomic_store(&slowly, true);
-    assert_ok(ses_interrupt(fixture->store, &error));
+    assert_ok(ses_store_interrupt(fixture->store, &error));
     assert_int_equal(pthread_join(reader.thread, NULL), 0);
     assert_int_equal(reader.interrupted, 1);
     assert_false(atomic_load(&ended_meanwhile));
@@ -179,7 +179,7 @@ static void test_an_interrupt_leaves_a_get_or_create(void **state)
     while (!atomic_load(&held) && support_steady_us() < until)
         support_pause_us(200);
     assert_true(atomic_load(&held));
-    assert_ok(ses_interrupt(fixture->store, &error));
+    assert_ok(ses_store_interrupt(fixture->store, &error));
     atomic_store(&let_go, true);
     assert_int_equal(pthread_join(reader.thread, NULL), 0);
     assert_int_equal(reader.failed, 0);
@@ -195,7 +195,7 @@ static void test_interrupts_leave_creations(void **state)
     atomic_init(&reader.stop, false);
     assert_int_equal(pthread_create(&reader.thread, NULL, create_until_stopped, &reader), 0);
     while (support_steady_us() < until)
-        assert_ok(ses_interrupt(fixture->store, &error));
+        assert_ok(ses_store_interrupt(fixture->store, &error));
     atomic_store(&reader.stop, true);
     assert_int_equal(pthread_join(reader.thread, NULL), 0);
     assert_true(reader.gets > 0);
@@ -213,7 +213,7 @@ static void test_interrupts_at_any_moment(void **state)
     atomic_init(&reader.stop, false);
     assert_int_equal(pthread_create(&reader.thread, NULL, run_until_stopped, &reader), 0);
     while (support_steady_us() < until)
-        assert_ok(ses_interrupt(fixture->store, &error));
+        assert_ok(ses_store_interrupt(fixture->store, &error));
     atomic_store(&reader.stop, true);
     assert_int_equal(pthread_join(reader.thread, NULL), 0);
     assert_true(reader.gets > 0);

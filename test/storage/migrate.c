@@ -103,7 +103,7 @@ static void test_new_store_goes_through_all_scripts(void **state)
     ses_error error;
 
     assert_ok(ses_open(test->path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     ses_close(store);
     assert_int_equal(read_number(test->path, "PRAGMA user_version"), 2);
     assert_int_equal(read_number(test->path, "SELECT count(*) FROM later"), 1);
@@ -177,7 +177,7 @@ static int open_together(const char *path)
             (void)read(gate[0], &byte, 1); /* returns when the parent closes its end */
             int code = ses_open(path, NULL, &store, &error);
             if (code == SES_OK)
-                code = ses_get_or_create(store, &key, NULL, 0, NULL, &error);
+                code = ses_get_or_create(store, &key, NULL, 0, NULL, NULL, &error);
             if (code < 0)
                 fprintf(stderr, "%s: %s\n", ses_code_name(code), error.message);
             ses_close(store);

@@ -169,8 +169,8 @@ static void test_largest_options(void **state)
     ses_error error;
 
     assert_ok(ses_open(folder->path, &options, &store, &error));
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
-    assert_code(SES_EXISTS, ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    assert_code(SES_EXISTS, ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     ses_close(store);
 }
 
@@ -197,7 +197,7 @@ static void write_and_read_again(const char *path)
     ses_error error;
 
     assert_ok(ses_open(path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error));
     ses_close(store);
     const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_MUST_EXIST};
     assert_ok(ses_open(path, &options, &store, &error));

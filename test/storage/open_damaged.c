@@ -14,9 +14,9 @@ static void make_full_store(const char *path)
     char event[3000];
 
     assert_ok(ses_open(path, &options, &store, &error));
-    assert_ok(
-        ses_create(store, &key, "{\"app:a\":1,\"user:u\":\"two\",\"s\":[3]}", SES_NUL, &session, &error));
-    assert_ok(ses_create(store, &other, "{\"x\":null}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(store, &key, "{\"app:a\":1,\"user:u\":\"two\",\"s\":[3]}", SES_NUL, NULL, &session,
+                         &error));
+    assert_ok(ses_create(store, &other, "{\"x\":null}", SES_NUL, NULL, NULL, &error));
     for (int i = 0; i < 40; i++) {
         snprintf(event, sizeof event,
                  "{\"id\":\"event-%d\",\"author\":\"agent\",\"actions\":{\"stateDelta\":{\"k%d\":%d,\"app:"
@@ -88,11 +88,11 @@ static void use_session(ses_store *store, struct tally *tally)
     count_code(tally, code, &error);
     if (code == SES_OK) {
         count_code(tally, ses_state_json(session, &text, NULL, &error), &error);
-        count_code(tally, ses_state_string(session, "user:u", &text, NULL, &error), &error);
+        count_code(tally, ses_state_get_string(session, "user:u", &text, NULL, &error), &error);
         code = ses_append(session, "{\"id\":\"new\",\"actions\":{\"stateDelta\":{\"s\":4}}}", SES_NUL, NULL,
                           NULL, &error);
         count_code(tally, code, &error);
-        count_code(tally, ses_refresh(session, &error), &error);
+        count_code(tally, ses_refresh(session, NULL, &error), &error);
         ses_session_close(session);
     }
 }
@@ -102,7 +102,7 @@ static void use_damaged(const char *path, struct tally *tally)
 {
     const ses_key fresh = {"app", "user", "fresh"};
     ses_store *store = NULL;
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     char *json = NULL;
     ses_error error;
     int code = ses_open(path, NULL, &store, &error);
@@ -114,12 +114,12 @@ static void use_damaged(const char *path, struct tally *tally)
         walk_events(store, 1, tally);
         code = ses_list(store, "app", NULL, NULL, &page, &error);
         count_code(tally, code, &error);
-        ses_list_close(page);
-        count_code(tally, ses_read_state(store, &key, &json, NULL, &error), &error);
+        ses_page_close(page);
+        count_code(tally, ses_state_json_by_key(store, &key, NULL, &json, NULL, &error), &error);
         ses_free(json);
-        count_code(tally, ses_create(store, &fresh, "{\"app:a\":2}", SES_NUL, NULL, &error), &error);
-        count_code(tally, ses_delete(store, &key, NULL, &error), &error);
-        count_code(tally, ses_delete_user(store, "app", "user", NULL, NULL, &error), &error);
+        count_code(tally, ses_create(store, &fresh, "{\"app:a\":2}", SES_NUL, NULL, NULL, &error), &error);
+        count_code(tally, ses_delete(store, &key, NULL, NULL, &error), &error);
+        count_code(tally, ses_delete_user(store, "app", "user", NULL, NULL, NULL, &error), &error);
         ses_close(store);
     }
 }
@@ -275,10 +275,10 @@ static void test_unreadable_event_in_the_way(void **state)
     ses_error error;
 
     assert_ok(ses_open(folder->path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, &session, &error));
+    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &session, &error));
     assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
     raw_exec(folder->path, "DROP TRIGGER guard_events_update; UPDATE events SET body = '{\"id\":\"e\"'");
-    assert_code(SES_CORRUPT, ses_refresh(session, &error));
+    assert_code(SES_CORRUPT, ses_refresh(session, NULL, &error));
     assert_message("event 1");
     assert_int_equal(ses_session_version(session), 0);
     assert_string_equal(support_state(session, NULL), "{\"k\":1}");

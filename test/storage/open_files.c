@@ -188,7 +188,7 @@ static void make_store(const char *path)
     ses_store *store = NULL;
     ses_error error;
     assert_ok(ses_open(path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error));
     ses_close(store);
 }
 
@@ -310,7 +310,7 @@ static void test_read_only(void **state)
     ses_store *store = NULL;
     ses_session *session = NULL;
     ses_session *created = NULL;
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
     char *json = NULL;
@@ -321,19 +321,19 @@ static void test_read_only(void **state)
     assert_ok(ses_open(folder->path, &options, &store, &error));
     assert_ok(ses_store_info(store, &info, &error));
     assert_int_equal(info.read_only, 1);
-    assert_string_equal(info.journal_mode, "wal");
+    assert_string_equal(info.sqlite.journal_mode, "wal");
     assert_int_equal(info.schema_version, 1);
 
     assert_ok(ses_get(store, &key, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{\"k\":1}");
     assert_int_equal(ses_session_event_count(session), 1);
-    assert_ok(ses_refresh(session, &error));
-    assert_code(SES_EXISTING, ses_get_or_create(store, &key, NULL, 0, &created, &error));
+    assert_ok(ses_refresh(session, NULL, &error));
+    assert_code(SES_EXISTING, ses_get_or_create(store, &key, NULL, 0, NULL, &created, &error));
     ses_session_close(created);
     assert_ok(ses_list(store, "app", NULL, NULL, &page, &error));
-    assert_int_equal(ses_list_count(page), 1);
-    ses_list_close(page);
-    assert_ok(ses_read_state(store, &key, &json, NULL, &error));
+    assert_int_equal(ses_page_count(page), 1);
+    ses_page_close(page);
+    assert_ok(ses_state_json_by_key(store, &key, NULL, &json, NULL, &error));
     assert_string_equal(json, "{\"k\":1}");
     ses_free(json);
     assert_ok(ses_cursor_open(store, &key, NULL, &cursor, &error));
@@ -346,11 +346,11 @@ static void test_read_only(void **state)
     assert_code(SES_READONLY, ses_append_batch(session, &(ses_text){"{}", 2}, 1, NULL, NULL, &error));
     assert_code(SES_READONLY,
                 ses_append_batch_by_key(store, &key, &(ses_text){"{}", 2}, 1, NULL, NULL, &error));
-    assert_code(SES_READONLY, ses_create(store, &fresh, NULL, 0, &created, &error));
+    assert_code(SES_READONLY, ses_create(store, &fresh, NULL, 0, NULL, &created, &error));
     assert_null(created);
-    assert_code(SES_READONLY, ses_get_or_create(store, &fresh, NULL, 0, &created, &error));
-    assert_code(SES_READONLY, ses_delete(store, &key, &count, &error));
-    assert_code(SES_READONLY, ses_delete_user(store, "app", "user", &count, &count, &error));
+    assert_code(SES_READONLY, ses_get_or_create(store, &fresh, NULL, 0, NULL, &created, &error));
+    assert_code(SES_READONLY, ses_delete(store, &key, NULL, &count, &error));
+    assert_code(SES_READONLY, ses_delete_user(store, "app", "user", NULL, &count, &count, &error));
     assert_int_equal(count, 7);
     assert_int_equal(ses_session_version(session), 1);
     ses_session_close(session);

@@ -21,7 +21,7 @@ static void make_store(const char *folder, const char *owner)
     assert_int_equal(mkdir(folder, 0700), 0);
     ses_store *store = open_store(path, NULL);
     snprintf(state, sizeof state, "{\"owner\":\"%s\"}", owner);
-    assert_ok(ses_create(store, &key, state, SES_NUL, NULL, &error));
+    assert_ok(ses_create(store, &key, state, SES_NUL, NULL, NULL, &error));
     ses_close(store);
     free(path);
 }
@@ -30,7 +30,7 @@ static void assert_owner(ses_store *store, const char *expected)
 {
     char *json = NULL;
     ses_error error;
-    assert_ok(ses_read_value(store, &key, "owner", &json, NULL, &error));
+    assert_ok(ses_state_get_by_key(store, &key, "owner", NULL, &json, NULL, &error));
     assert_string_equal(json, expected);
     ses_free(json);
 }
@@ -48,7 +48,8 @@ static int run_change_of_directory(void *context)
     if (chdir("../bob") != 0 || ses_append_by_key(store, &key, "{}", 2, NULL, NULL, &error) < 0)
         return 2;
     /* This one opens the first reading connection. */
-    if (ses_read_value(store, &key, "owner", &json, NULL, &error) < 0 || strcmp(json, "\"alice\"") != 0)
+    if (ses_state_get_by_key(store, &key, "owner", NULL, &json, NULL, &error) < 0 ||
+        strcmp(json, "\"alice\"") != 0)
         return 3;
     ses_free(json);
     ses_close(store);
@@ -125,7 +126,7 @@ static void assert_deletion_is_told(const struct folder *folder, int journal)
     ses_store *store = open_store(folder->path, &options);
     ses_error error;
 
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     assert_int_equal(unlink(folder->path), 0);
     assert_gone(store, journal == SES_JOURNAL_WAL ? "deleted or moved" : "store.db");
     ses_close(store);
@@ -151,7 +152,7 @@ static void test_replaced_file(void **state)
     ses_error error;
 
     make_store(bob, "bob");
-    assert_ok(ses_create(store, &key, "{\"owner\":\"alice\"}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(store, &key, "{\"owner\":\"alice\"}", SES_NUL, NULL, NULL, &error));
     ses_close(store); /* its log is copied, and gone */
     store = open_store(folder->path, NULL);
     assert_owner(store, "\"alice\"");
@@ -180,7 +181,7 @@ static void test_file_is_replaced_before_a_connection_is_opened(void **state)
 
     make_store(bob, "bob");
     assert_int_equal(rename(other, folder->path), 0);
-    assert_code(SES_IO, ses_read_value(store, &key, "owner", &json, NULL, &error));
+    assert_code(SES_IO, ses_state_get_by_key(store, &key, "owner", NULL, &json, NULL, &error));
     assert_message("another file was put in its place");
     ses_close(store);
     free(other);
@@ -194,7 +195,7 @@ static void test_file_comes_back(void **state)
     ses_store *store = open_store(folder->path, NULL);
     ses_error error;
 
-    assert_ok(ses_create(store, &key, "{\"owner\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(store, &key, "{\"owner\":1}", SES_NUL, NULL, NULL, &error));
     assert_int_equal(rename(folder->path, aside), 0);
     assert_code(SES_IO, ses_append_by_key(store, &key, "{}", 2, NULL, NULL, &error));
     assert_int_equal(rename(aside, folder->path), 0);

@@ -29,9 +29,9 @@ static void test_wal_is_the_default(void **state)
     for (int journal = SES_JOURNAL_AUTO; journal <= SES_JOURNAL_WAL; journal++) {
         ses_store *store = open_with(folder->path, journal);
         ses_info info = info_of(store);
-        assert_string_equal(info.journal_mode, "wal");
-        assert_string_equal(info.journal_reason, "");
-        assert_ok(ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, NULL, &error));
+        assert_string_equal(info.sqlite.journal_mode, "wal");
+        assert_string_equal(info.sqlite.journal_reason, "");
+        assert_ok(ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, NULL, NULL, &error));
         assert_int_equal(access(wal, F_OK), 0);
         ses_close(store);
         /* Closing puts everything into the file itself. */
@@ -49,9 +49,9 @@ static void test_rollback_journal(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_string_equal(info.journal_mode, "delete");
-    assert_string_equal(info.journal_reason, "a rollback journal was asked for");
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, &session, &error));
+    assert_string_equal(info.sqlite.journal_mode, "delete");
+    assert_string_equal(info.sqlite.journal_reason, "a rollback journal was asked for");
+    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &session, &error));
     assert_ok(ses_append(session, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
     assert_int_equal(access(wal, F_OK), -1);
     ses_session_close(session);
@@ -72,9 +72,9 @@ static void test_journal_can_be_changed(void **state)
     for (int i = 0; i < 4; i++) {
         ses_store *store = open_with(folder->path, journals[i]);
         ses_session *session = NULL;
-        assert_string_equal(info_of(store).journal_mode,
+        assert_string_equal(info_of(store).sqlite.journal_mode,
                             journals[i] == SES_JOURNAL_ROLLBACK ? "delete" : "wal");
-        assert_in_range(ses_get_or_create(store, &key, NULL, 0, &session, &error), 0, SES_EXISTING);
+        assert_in_range(ses_get_or_create(store, &key, NULL, 0, NULL, &session, &error), 0, SES_EXISTING);
         assert_int_equal(ses_session_event_count(session), i);
         snprintf(event, sizeof event, "{\"id\":\"e%d\"}", i);
         assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
@@ -91,8 +91,8 @@ static void test_store_in_memory_says_so(void **state)
         ses_store *store = open_with(":memory:", journal);
         ses_info info = info_of(store);
         assert_string_equal(info.path, ":memory:");
-        assert_string_equal(info.journal_mode, "memory");
-        assert_string_equal(info.journal_reason, "the store is in memory");
+        assert_string_equal(info.sqlite.journal_mode, "memory");
+        assert_string_equal(info.sqlite.journal_reason, "the store is in memory");
         ses_close(store);
     }
 }
@@ -108,8 +108,8 @@ static void test_read_only_takes_the_journal_that_is_there(void **state)
     char *before = folder_picture(folder->folder);
     assert_ok(ses_open(folder->path, &options, &store, &error));
     ses_info info = info_of(store);
-    assert_string_equal(info.journal_mode, "delete");
-    assert_int_not_equal(info.journal_reason[0], '\0');
+    assert_string_equal(info.sqlite.journal_mode, "delete");
+    assert_int_not_equal(info.sqlite.journal_reason[0], '\0');
     ses_close(store);
     assert_picture(folder->folder, before);
 }
@@ -124,7 +124,7 @@ static void test_journal_of_a_file_in_use(void **state)
     ses_store *other = NULL;
     ses_error error;
 
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     int64_t start = support_steady_us() / 1000;
     assert_code(SES_BUSY, ses_open(folder->path, &options, &other, &error));
     assert_in_range(support_steady_us() / 1000 - start, 300, 5000);
@@ -133,7 +133,7 @@ static void test_journal_of_a_file_in_use(void **state)
     assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
     ses_close(store);
     assert_ok(ses_open(folder->path, &options, &other, &error));
-    assert_string_equal(info_of(other).journal_mode, "delete");
+    assert_string_equal(info_of(other).sqlite.journal_mode, "delete");
     ses_close(other);
 }
 
@@ -149,11 +149,11 @@ static void test_info_names_sqlite_and_its_bugs(void **state)
     int has_bug = version < 3044006 || (version >= 3045000 && version < 3050007) ||
                   (version >= 3051000 && version < 3051003);
 
-    assert_string_equal(info.sqlite_version, sqlite3_libversion());
+    assert_string_equal(info.sqlite.version, sqlite3_libversion());
     if (has_bug)
-        assert_non_null(strstr(info.sqlite_bugs, "WAL-reset"));
+        assert_non_null(strstr(info.sqlite.bugs, "WAL-reset"));
     else
-        assert_string_equal(info.sqlite_bugs, "");
+        assert_string_equal(info.sqlite.bugs, "");
     assert_string_equal(info.path, folder->path);
     assert_int_equal(info.schema_version, SES_SCHEMA_VERSION);
     assert_int_equal(info.read_only, 0);
@@ -166,7 +166,7 @@ static void test_info_of_other_versions(void **state)
     const struct folder *folder = *state;
     ses_store *store = open_with(folder->path, SES_JOURNAL_AUTO);
     ses_info smaller = {
-        .size = offsetof(ses_info, journal_mode), .journal_mode = "as it was", .read_only = 9};
+        .size = offsetof(ses_info, sqlite), .sqlite.journal_mode = "as it was", .read_only = 9};
     struct {
         ses_info info;
         char newer[16];
@@ -176,11 +176,11 @@ static void test_info_of_other_versions(void **state)
 
     assert_ok(ses_store_info(store, &smaller, &error));
     assert_string_equal(smaller.path, folder->path);
-    assert_string_equal(smaller.journal_mode, "as it was");
-    assert_int_equal(smaller.read_only, 9);
-    assert_int_equal(smaller.size, offsetof(ses_info, journal_mode));
+    assert_string_equal(smaller.sqlite.journal_mode, "as it was");
+    assert_int_equal(smaller.read_only, 0);
+    assert_int_equal(smaller.size, offsetof(ses_info, sqlite));
     assert_ok(ses_store_info(store, &larger.info, &error));
-    assert_string_equal(larger.info.journal_mode, "wal");
+    assert_string_equal(larger.info.sqlite.journal_mode, "wal");
     assert_string_equal(larger.newer, "as it was");
     assert_code(SES_MISUSE, ses_store_info(store, &no_size, &error));
     assert_message("size");

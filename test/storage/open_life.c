@@ -11,7 +11,7 @@ struct made {
     ses_session *session;
     ses_cursor *fresh_cursor; /* has read nothing */
     ses_cursor *used_cursor;  /* holds a page */
-    ses_list_page *page;
+    ses_page *page;
     ses_tracked *tracked;
     char *text;
 };
@@ -31,7 +31,7 @@ static void make_all(struct made *made, const char *path)
         .size = sizeof options, .allocator = &allocator, .clock = made_clock, .clock_context = made};
 
     assert_ok(ses_open(path, &options, &made->store, &error));
-    assert_ok(ses_create(made->store, &key, "{\"n\":1,\"t\":\"text\",\"b\":true,\"app:x\":0}", SES_NUL,
+    assert_ok(ses_create(made->store, &key, "{\"n\":1,\"t\":\"text\",\"b\":true,\"app:x\":0}", SES_NUL, NULL,
                          &made->session, &error));
     for (int i = 0; i < 3; i++)
         assert_ok(ses_append(made->session,
@@ -41,9 +41,9 @@ static void make_all(struct made *made, const char *path)
     assert_ok(ses_cursor_open(made->store, &key, NULL, &made->used_cursor, &error));
     assert_code(SES_ROW, ses_cursor_next(made->used_cursor, &event, &error));
     assert_ok(ses_list(made->store, "app", NULL, NULL, &made->page, &error));
-    assert_ok(ses_track(made->session, 0, &made->tracked, &error));
+    assert_ok(ses_tracked_open(made->session, 0, &made->tracked, &error));
     assert_ok(ses_tracked_set_int64(made->tracked, "own", 5, &error));
-    assert_ok(ses_read_state(made->store, &key, &made->text, NULL, &error));
+    assert_ok(ses_state_json_by_key(made->store, &key, NULL, &made->text, NULL, &error));
     assert_in_range(made->memory.live, 10, 10000);
 }
 
@@ -54,7 +54,7 @@ static void free_all(struct made *made)
     ses_session_close(made->session);
     (void)ses_cursor_close(made->fresh_cursor, NULL);
     (void)ses_cursor_close(made->used_cursor, NULL);
-    ses_list_close(made->page);
+    ses_page_close(made->page);
 }
 
 /* The calls. Each returns what the call returned, and what the error says must fit. */
@@ -70,22 +70,13 @@ static int call_info(struct made *made, ses_error *error)
 
 static int call_create(struct made *made, ses_error *error)
 {
-    return ses_create(made->store, &other, NULL, 0, NULL, error);
-}
-
-static int call_create_with(struct made *made, ses_error *error)
-{
-    ses_session *session = NULL;
-    const ses_create_options options = {.size = sizeof options, .get_existing = 1};
-    int code = ses_create_with(made->store, &other, "{}", 2, &options, &session, error);
-    ses_session_close(session);
-    return code;
+    return ses_create(made->store, &other, NULL, 0, NULL, NULL, error);
 }
 
 static int call_get_or_create(struct made *made, ses_error *error)
 {
     ses_session *session = NULL;
-    int code = ses_get_or_create(made->store, &key, NULL, 0, &session, error);
+    int code = ses_get_or_create(made->store, &key, NULL, 0, NULL, &session, error);
     ses_session_close(session);
     return code;
 }
@@ -100,20 +91,20 @@ static int call_get(struct made *made, ses_error *error)
 
 static int call_list(struct made *made, ses_error *error)
 {
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     int code = ses_list(made->store, "app", "user", NULL, &page, error);
-    ses_list_close(page);
+    ses_page_close(page);
     return code;
 }
 
 static int call_delete(struct made *made, ses_error *error)
 {
-    return ses_delete(made->store, &key, NULL, error);
+    return ses_delete(made->store, &key, NULL, NULL, error);
 }
 
 static int call_delete_user(struct made *made, ses_error *error)
 {
-    return ses_delete_user(made->store, "app", "user", NULL, NULL, error);
+    return ses_delete_user(made->store, "app", "user", NULL, NULL, NULL, error);
 }
 
 static int call_append_by_key(struct made *made, ses_error *error)
@@ -129,7 +120,7 @@ static int call_append_batch_by_key(struct made *made, ses_error *error)
 static int call_read_state(struct made *made, ses_error *error)
 {
     char *json = NULL;
-    int code = ses_read_state(made->store, &key, &json, NULL, error);
+    int code = ses_state_json_by_key(made->store, &key, NULL, &json, NULL, error);
     ses_free(json);
     return code;
 }
@@ -137,7 +128,7 @@ static int call_read_state(struct made *made, ses_error *error)
 static int call_read_value(struct made *made, ses_error *error)
 {
     char *json = NULL;
-    int code = ses_read_value(made->store, &key, "n", &json, NULL, error);
+    int code = ses_state_get_by_key(made->store, &key, "n", NULL, &json, NULL, error);
     ses_free(json);
     return code;
 }
@@ -162,7 +153,7 @@ static int call_empty_batch_by_key(struct made *made, ses_error *error)
 
 static int call_refresh(struct made *made, ses_error *error)
 {
-    return ses_refresh(made->session, error);
+    return ses_refresh(made->session, NULL, error);
 }
 
 static int call_append(struct made *made, ses_error *error)
@@ -248,7 +239,7 @@ static int call_tracked_render(struct made *made, ses_error *error)
 static int call_track(struct made *made, ses_error *error)
 {
     ses_tracked *tracked = NULL;
-    int code = ses_track(made->session, 0, &tracked, error);
+    int code = ses_tracked_open(made->session, 0, &tracked, error);
     ses_tracked_close(tracked);
     return code;
 }
@@ -256,7 +247,7 @@ static int call_track(struct made *made, ses_error *error)
 static int call_page_state(struct made *made, ses_error *error)
 {
     const char *json = NULL;
-    return ses_state_json(ses_list_session(made->page, 0), &json, NULL, error);
+    return ses_state_json(ses_page_session(made->page, 0), &json, NULL, error);
 }
 
 static int call_state_get(struct made *made, ses_error *error)
@@ -274,25 +265,25 @@ static int call_state_json(struct made *made, ses_error *error)
 static int call_state_string(struct made *made, ses_error *error)
 {
     const char *text = NULL;
-    return ses_state_string(made->session, "t", &text, NULL, error);
+    return ses_state_get_string(made->session, "t", &text, NULL, error);
 }
 
 static int call_state_int64(struct made *made, ses_error *error)
 {
     int64_t value = 0;
-    return ses_state_int64(made->session, "n", &value, error);
+    return ses_state_get_int64(made->session, "n", &value, error);
 }
 
 static int call_state_double(struct made *made, ses_error *error)
 {
     double value = 0;
-    return ses_state_double(made->session, "n", &value, error);
+    return ses_state_get_double(made->session, "n", &value, error);
 }
 
 static int call_state_bool(struct made *made, ses_error *error)
 {
     int value = 0;
-    return ses_state_bool(made->session, "b", &value, error);
+    return ses_state_get_bool(made->session, "b", &value, error);
 }
 
 static int call_state_at(struct made *made, ses_error *error)
@@ -313,7 +304,6 @@ struct call {
 /* Those on the store itself. */
 static const struct call store_calls[] = {CALL(info),
                                           CALL(create),
-                                          CALL(create_with),
                                           CALL(get_or_create),
                                           CALL(get),
                                           CALL(list),
@@ -378,7 +368,7 @@ static void refused_after_close(const struct folder *folder, const struct call *
     /* What the handles hold can still be looked at. */
     assert_string_equal(ses_session_id(made.session), "session");
     assert_int_equal(ses_session_version(made.session), 3);
-    assert_int_equal(ses_list_count(made.page), 1);
+    assert_int_equal(ses_page_count(made.page), 1);
     assert_non_null(support_state(made.session, NULL));
     free_all(&made);
     assert_no_blocks(&made.memory);

@@ -18,7 +18,7 @@ static int make_store(const char *path)
     ses_error error;
     int code = ses_open(path, NULL, &store, &error);
     if (code == SES_OK)
-        code = ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &error);
+        code = ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error);
     ses_close(store);
     return code;
 }
@@ -32,7 +32,7 @@ static int read_store(const char *path, ses_error *error)
     int code = ses_open(path, &options, &store, error);
 
     if (code == SES_OK)
-        code = ses_read_value(store, &key, "k", &json, NULL, error);
+        code = ses_state_get_by_key(store, &key, "k", NULL, &json, NULL, error);
     if (code == SES_OK && strcmp(json, "1") != 0)
         code = SES_INTERNAL;
     ses_free(json);

@@ -21,7 +21,7 @@ static int run_as_nobody(void *context)
         return 100;
     int code = ses_open(attempt->path, &options, &store, &error);
     if (code == SES_OK && attempt->writes)
-        code = ses_create(store, &key, NULL, 0, NULL, &error);
+        code = ses_create(store, &key, NULL, 0, NULL, NULL, &error);
     if (code < 0 && attempt->words && !strstr(error.message, attempt->words)) {
         fprintf(stderr, "the message \"%s\" does not say \"%s\"\n", error.message, attempt->words);
         return 101;
@@ -107,7 +107,7 @@ static void assert_private_under(const struct folder *folder, const mode_t *mask
         ses_error error;
         mode_t before = umask(masks[i]);
         int opened = ses_open(folder->path, NULL, &store, &error);
-        int created = opened == SES_OK ? ses_create(store, &key, NULL, 0, NULL, &error) : opened;
+        int created = opened == SES_OK ? ses_create(store, &key, NULL, 0, NULL, NULL, &error) : opened;
         umask(before);
         assert_ok(created);
         assert_int_equal(mode_of(folder->path), 0600);
@@ -145,7 +145,7 @@ static void test_permissions_of_a_file_are_kept(void **state)
         write_file(folder->path, "", 0);
         assert_int_equal(chmod(folder->path, modes[i]), 0);
         assert_ok(ses_open(folder->path, NULL, &store, &error));
-        assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+        assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
         assert_int_equal(mode_of(folder->path), modes[i]);
         assert_int_equal(mode_of(wal), modes[i]);
         ses_close(store);

@@ -8,7 +8,7 @@ static void make_store(const char *path)
     ses_store *store = NULL;
     ses_error error;
     assert_ok(ses_open(path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error));
     assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
     ses_close(store);
 }
@@ -102,7 +102,7 @@ static void test_what_is_fine(void **state)
         assert_ok(ses_get(store, &key, NULL, &session, &error));
         assert_int_equal(ses_session_event_count(session), 2);
         ses_session_close(session);
-        assert_ok(ses_delete(store, &key, NULL, &error));
+        assert_ok(ses_delete(store, &key, NULL, NULL, &error));
         ses_close(store);
     }
     free(sound);

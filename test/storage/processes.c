@@ -49,7 +49,7 @@ static int append_events(ses_store *store, const struct work *work)
 
     snprintf(session, sizeof session, work->own_session ? "session-%d" : "session", work->number);
     const ses_key own = {"app", "user", session};
-    int code = ses_get_or_create(store, &own, NULL, 0, NULL, &error);
+    int code = ses_get_or_create(store, &own, NULL, 0, NULL, NULL, &error);
     if (code < 0)
         return complain("creating", code, &error);
     for (int i = 1; i <= work->events; i++) {
@@ -206,7 +206,7 @@ static void test_busy_only_after_the_whole_timeout(void **state)
     int64_t took = 0;
     ses_error error;
 
-    assert_ok(ses_create(patient, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(patient, &key, NULL, 0, NULL, NULL, &error));
     pid_t child = hold_lock(folder->path, 1500);
     assert_code(SES_BUSY, try_append(hasty, &took, &error));
     assert_in_range(took, 0, 399);
@@ -251,24 +251,24 @@ static void test_readers_do_not_wait_for_a_writer(void **state)
     const struct folder *folder = *state;
     ses_store *store = open_store(folder->path, -1, 0);
     ses_session *session = NULL;
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     ses_error error;
 
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error));
     pid_t child = hold_lock(folder->path, 700);
     int64_t start = support_steady_us() / 1000;
     assert_ok(ses_get(store, &key, NULL, &session, &error));
-    assert_true(ses_session_update_time(session) != 77); /* which is not committed */
-    assert_ok(ses_refresh(session, &error));
+    assert_true(ses_session_updated_us(session) != 77); /* which is not committed */
+    assert_ok(ses_refresh(session, NULL, &error));
     assert_ok(ses_list(store, "app", NULL, NULL, &page, &error));
-    assert_int_equal(ses_list_count(page), 1);
+    assert_int_equal(ses_page_count(page), 1);
     /* Opening the file does not wait either. */
     ses_store *other = open_store(folder->path, -1, 0);
     ses_store *reader = open_store(folder->path, -1, SES_OPEN_READ_ONLY);
     assert_in_range(support_steady_us() / 1000 - start, 0, 500);
     ses_close(reader);
     ses_close(other);
-    ses_list_close(page);
+    ses_page_close(page);
     ses_session_close(session);
     assert_int_equal(child_end(child), 0);
     ses_close(store);
@@ -286,7 +286,7 @@ static void test_rollback_journal_waits_for_readers(void **state)
     ses_error error;
 
     assert_ok(ses_open(folder->path, &options, &store, &error));
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     sqlite3 *db = raw_open(folder->path);
     raw_run(db, "BEGIN");
     raw_query(db, "SELECT count(*) FROM sessions", &rows);
@@ -369,14 +369,14 @@ static void test_opening_while_another_process_checkpoints(void **state)
     ses_error error;
 
     ses_store *store = open_store(folder->path, 0, 0);
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     ses_close(store);
     pid_t child = child_start(run_large_writer, &work);
     while (waitpid(child, &status, WNOHANG) == 0) {
         const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
         ses_session *session = NULL;
         ses_store *reader = open_store(folder->path, 0, opened % 2 ? SES_OPEN_READ_ONLY : 0);
-        assert_ok(ses_get(reader, &key, &none, &session, &error));
+        assert_ok(ses_get(reader, &key, GET_RANGE(&none), &session, &error));
         assert_true(ses_session_version(session) >= last);
         last = ses_session_version(session);
         ses_session_close(session);

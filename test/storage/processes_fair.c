@@ -57,7 +57,7 @@ static int64_t hogs_version(ses_store *store)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_get(store, &hogs, &none, &session, &error));
+    assert_ok(ses_get(store, &hogs, GET_RANGE(&none), &session, &error));
     int64_t version = ses_session_version(session);
     ses_session_close(session);
     return version;
@@ -72,8 +72,8 @@ static void test_nobody_starves_beside_a_busy_process(void **state)
     int status = 0;
     ses_error error;
 
-    assert_ok(ses_create(store, &hogs, NULL, 0, NULL, &error));
-    assert_ok(ses_create(store, &own, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &hogs, NULL, 0, NULL, NULL, &error));
+    assert_ok(ses_create(store, &own, NULL, 0, NULL, NULL, &error));
     ses_close(store); /* a file may not be open at a fork */
     pid_t hog = start_hog(folder->path);
     store = open_store(folder->path);

@@ -34,7 +34,7 @@ static void test_file_that_was_open_at_the_fork_is_refused(void **state)
     ses_store *store = open_store(folder->path);
 
     assert_int_equal(child_run(run_open, folder->path), -SES_MISUSE); /* the parent has only opened it */
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     assert_int_equal(child_run(run_open, folder->path), -SES_MISUSE);
     ses_store *twice = open_store(folder->path); /* in the parent itself that is fine */
     ses_close(twice);
@@ -51,7 +51,7 @@ static void test_file_that_was_closed_before_the_fork_is_opened(void **state)
     ses_error error;
     ses_store *store = open_store(folder->path);
 
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     ses_close(store);
     assert_int_equal(child_run(run_open, folder->path), 0);
     assert_query(folder->path, "SELECT seq, id FROM events", "1|child\n");
@@ -65,7 +65,7 @@ static void test_another_file_is_opened_in_the_child(void **state)
     ses_store *other = open_store(other_path);
     ses_store *store = open_store(folder->path);
 
-    assert_ok(ses_create(other, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(other, &key, NULL, 0, NULL, NULL, &error));
     ses_close(other);
     assert_int_equal(child_run(run_open, other_path), 0);
     ses_close(store);
@@ -113,7 +113,7 @@ static void test_opening_twice_keeps_the_locks(void **state)
     ses_store *store = open_store(folder->path);
     ses_store *other = NULL;
 
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     assert_int_equal(is_marked_in_use(folder->path), 1);
     for (int i = 0; i < 3; i++) {
         assert_ok(ses_open(folder->path, i == 1 ? &read_only : NULL, &other, &error));

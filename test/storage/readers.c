@@ -55,9 +55,9 @@ static void assert_one_moment(const ses_session *session)
     ses_error error;
 
     if (ses_session_version(session) > 0) {
-        assert_ok(ses_state_int64(session, "app:n", &app, &error));
-        assert_ok(ses_state_int64(session, "user:n", &user, &error));
-        assert_ok(ses_state_int64(session, "n", &own, &error));
+        assert_ok(ses_state_get_int64(session, "app:n", &app, &error));
+        assert_ok(ses_state_get_int64(session, "user:n", &user, &error));
+        assert_ok(ses_state_get_int64(session, "n", &own, &error));
     }
     assert_int_equal(app, user);
     assert_int_equal(app, own);
@@ -72,24 +72,24 @@ static void test_a_get_never_shows_half_an_append(void **state)
     ses_error error;
     int64_t until = support_steady_us() / 1000 + 1500;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_get(fixture->store, &key, NULL, &kept, &error));
     begin(&writer, fixture->store, write_numbers);
     while (support_steady_us() / 1000 < until) {
         const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 3};
         ses_session *session = NULL;
-        ses_list_page *page = NULL;
+        ses_page *page = NULL;
 
-        assert_ok(ses_get(fixture->store, &key, &newest, &session, &error));
+        assert_ok(ses_get(fixture->store, &key, GET_RANGE(&newest), &session, &error));
         assert_one_moment(session);
         size_t count = ses_session_event_count(session);
         if (count > 0)
             assert_int_equal(ses_session_event(session, count - 1)->seq, ses_session_version(session));
         ses_session_close(session);
         assert_ok(ses_list(fixture->store, "app", NULL, NULL, &page, &error));
-        assert_one_moment(ses_list_session(page, 0));
-        ses_list_close(page);
-        assert_ok(ses_refresh(kept, &error));
+        assert_one_moment(ses_page_session(page, 0));
+        ses_page_close(page);
+        assert_ok(ses_refresh(kept, NULL, &error));
         assert_one_moment(kept);
         assert_int_equal(ses_session_event_count(kept), ses_session_version(kept));
     }
@@ -105,7 +105,7 @@ static void test_a_reader_does_not_wait_for_a_writer(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"k\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error));
     assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
     assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE; DELETE FROM session_state", NULL, NULL, NULL),
                      SQLITE_OK);
@@ -158,7 +158,7 @@ static void test_readers_share_connections(void **state)
     static const unsigned limits[] = {1, 64};
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     fill(fixture->store, 500);
     for (size_t i = 0; i < 2; i++) {
         struct background readers[4];
@@ -172,11 +172,11 @@ static void test_readers_share_connections(void **state)
             ;
         for (int r = 0; r < 4; r++)
             end(&readers[r]);
-        assert_ok(ses_statistics(fixture->store, &stats, &error));
+        assert_ok(ses_store_stats(fixture->store, &stats, &error));
         assert_true(stats.readers_open >= 1 && stats.readers_open <= (limits[i] == 1 ? 1 : 4));
         assert_int_equal(stats.readers_in_use, 0);
         assert_true(stats.read_calls > 100);
-        assert_true(stats.cache_hits > 0);
+        assert_true(stats.sqlite.cache_hits > 0);
     }
 }
 
@@ -190,7 +190,7 @@ static void test_an_open_cursor_holds_nobody_up(void **state)
 
     fixture->options.max_readers = 1;
     fixture_reopen(fixture);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     fill(fixture->store, 200);
     assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursor, &error));
     assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
@@ -222,14 +222,14 @@ static void interrupt_gets(struct fixture *fixture)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     fill(fixture->store, 20000);
     begin(&reader, fixture->store, get_until_interrupted);
     int64_t until = support_steady_us() / 1000 + 10000;
     while (atomic_load(&reader.done) < 3 && support_steady_us() / 1000 < until) {
         const struct timespec pause = {0, 2000000};
         nanosleep(&pause, NULL);
-        assert_ok(ses_interrupt(fixture->store, &error));
+        assert_ok(ses_store_interrupt(fixture->store, &error));
     }
     end(&reader);
     assert_true(atomic_load(&reader.done) >= 3);
@@ -272,7 +272,7 @@ static void test_close_waits_for_calls_under_way(void **state)
     struct background users[4];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, &keeps_memory, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &keeps_memory, &error));
     for (int i = 0; i < 4; i++)
         begin(&users[i], fixture->store, use_until_closed);
     while (atomic_load(&users[0].done) < 10)
@@ -280,7 +280,7 @@ static void test_close_waits_for_calls_under_way(void **state)
     ses_close(fixture->store);
     for (int i = 0; i < 4; i++)
         end(&users[i]);
-    assert_code(SES_MISUSE, ses_refresh(keeps_memory, &error));
+    assert_code(SES_MISUSE, ses_refresh(keeps_memory, NULL, &error));
     ses_session_close(keeps_memory);
     fixture->store = NULL;
     assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));

@@ -65,7 +65,7 @@ static void make_call(struct call *call)
         call->code = ses_get(call->store, &key, NULL, &session, &call->error);
         break;
     case REFRESH:
-        call->code = ses_refresh(call->session, &call->error);
+        call->code = ses_refresh(call->session, NULL, &call->error);
         break;
     case OPEN_CURSOR: {
         const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 100};
@@ -74,7 +74,7 @@ static void make_call(struct call *call)
         break;
     }
     case READ_STATE:
-        call->code = ses_read_state(call->store, &key, &json, NULL, &call->error);
+        call->code = ses_state_json_by_key(call->store, &key, NULL, &json, NULL, &call->error);
         break;
     case APPEND:
         call->code = ses_append_by_key(call->store, &key, "{}", SES_NUL, NULL, NULL, &call->error);
@@ -143,7 +143,7 @@ static void fill(ses_store *store)
     ses_text batch[EVENTS / 4];
     ses_error error;
 
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &error));
+    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error));
     for (size_t i = 0; i < EVENTS / 4; i++)
         batch[i] = events[0];
     for (int i = 0; i < 4; i++)
@@ -164,7 +164,7 @@ static ses_stats statistics(ses_store *store)
 {
     ses_stats stats = {.size = sizeof stats};
     ses_error error;
-    assert_ok(ses_statistics(store, &stats, &error));
+    assert_ok(ses_store_stats(store, &stats, &error));
     return stats;
 }
 
@@ -295,14 +295,14 @@ static void assert_refused(ses_store *store)
     const int64_t until = support_steady_us() + 20000000;
     ses_error error;
 
-    while (ses_statistics(store, &stats, &error) == SES_OK && support_steady_us() < until)
+    while (ses_store_stats(store, &stats, &error) == SES_OK && support_steady_us() < until)
         support_pause_us(1000);
-    assert_code(SES_MISUSE, ses_statistics(store, &stats, &error));
+    assert_code(SES_MISUSE, ses_store_stats(store, &stats, &error));
     assert_message("closed");
     assert_code(SES_MISUSE, ses_get(store, &key, NULL, &session, &error));
     assert_null(session);
     assert_code(SES_MISUSE, ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
-    assert_code(SES_MISUSE, ses_interrupt(store, &error));
+    assert_code(SES_MISUSE, ses_store_interrupt(store, &error));
 }
 
 static void await_reader_wait(ses_store *store, struct call *waiting)
@@ -344,7 +344,7 @@ static void close_upon(struct fixture *fixture, enum kind kind)
 
     assert_int_equal(call.code, SES_OK);
     assert_int_equal(waiting.code, SES_OK);
-    assert_code(SES_MISUSE, ses_refresh(kept, &error));
+    assert_code(SES_MISUSE, ses_refresh(kept, NULL, &error));
     assert_code(SES_MISUSE, ses_append(kept, "{}", SES_NUL, NULL, NULL, &error));
     assert_int_equal(ses_session_version(kept), EVENTS);
     assert_code(SES_MISUSE, ses_cursor_next(cursor, &event, &error)); /* though it has more on its page */

@@ -69,7 +69,7 @@ static void make_sessions(ses_store *store)
     for (int i = 0; i < SESSIONS; i++) {
         struct names names;
         const ses_key key = key_of(&names, i);
-        assert_ok(ses_create(store, &key, NULL, 0, NULL, &error));
+        assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     }
 }
 
@@ -186,7 +186,7 @@ static void append_once(struct worker *worker, uint32_t *seed, ses_session *sess
 
 static void read_once(struct worker *worker, uint32_t *seed, ses_session *session, const ses_key *key)
 {
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
     char *json = NULL;
@@ -195,14 +195,14 @@ static void read_once(struct worker *worker, uint32_t *seed, ses_session *sessio
 
     switch (next_random(seed) % 4) {
     case 0:
-        code = ses_refresh(session, &error);
+        code = ses_refresh(session, NULL, &error);
         break;
     case 1:
         code = ses_list(worker->store, app, NULL, NULL, &page, &error);
-        ses_list_close(page);
+        ses_page_close(page);
         break;
     case 2:
-        code = ses_read_state(worker->store, key, &json, NULL, &error);
+        code = ses_state_json_by_key(worker->store, key, NULL, &json, NULL, &error);
         ses_free(json);
         break;
     default:
@@ -225,11 +225,11 @@ static void create_and_delete(struct worker *worker)
 
     snprintf(id, sizeof id, "passing-%d", worker->number);
     const ses_key key = {app, "passing", id};
-    int code = ses_create(worker->store, &key, "{\"user:p\":1,\"k\":2}", SES_NUL, NULL, &error);
+    int code = ses_create(worker->store, &key, "{\"user:p\":1,\"k\":2}", SES_NUL, NULL, NULL, &error);
     if (code == SES_OK)
         code = ses_append_by_key(worker->store, &key, "{\"author\":\"p\"}", SES_NUL, NULL, NULL, &error);
     if (code == SES_OK)
-        code = ses_delete(worker->store, &key, &deleted, &error);
+        code = ses_delete(worker->store, &key, NULL, &deleted, &error);
     if (code != SES_OK || deleted != 1)
         complain(worker, "create and delete", code, &error);
 }
@@ -245,7 +245,7 @@ static void *work(void *context)
         const ses_key key = key_of(&names, (int)(next_random(&seed) % SESSIONS));
         ses_session *session = NULL;
         ses_error error;
-        int code = ses_get(worker->store, &key, &none, &session, &error);
+        int code = ses_get(worker->store, &key, GET_RANGE(&none), &session, &error);
         if (code != SES_OK)
             complain(worker, "get", code, &error);
         for (int i = 0; i < 8 && session; i++) {

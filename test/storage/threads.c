@@ -42,7 +42,7 @@ static void use_shared_session(struct worker *worker, ses_session *session, int 
     code = ses_append(session, event, SES_NUL, NULL, NULL, &error);
     if (code == SES_STALE) {
         is_fine(worker, "the version after STALE", ses_session_version(session) == version, code, &error);
-        code = round % 2 ? ses_refresh(session, &error) : SES_OK;
+        code = round % 2 ? ses_refresh(session, NULL, &error) : SES_OK;
         is_fine(worker, "refresh", code == SES_OK, code, &error);
         code = ses_append(session, event, SES_NUL, &anyway, NULL, &error);
     }
@@ -52,7 +52,7 @@ static void use_shared_session(struct worker *worker, ses_session *session, int 
                 ses_session_version(session) > version,
             0, &error);
     int64_t temp = 0;
-    code = ses_state_int64(session, "temp:r", &temp, &error);
+    code = ses_state_get_int64(session, "temp:r", &temp, &error);
     is_fine(worker, "temp:", code == SES_OK && temp == round, code, &error);
 }
 
@@ -71,7 +71,7 @@ static void use_own_session(struct worker *worker, int round)
 
     snprintf(name, sizeof name, "own-%d-%d", worker->number, round);
     const ses_key key = {"app", "own", name};
-    int code = ses_create(worker->store, &key, "{\"user:x\":1,\"y\":[2]}", SES_NUL, &session, &error);
+    int code = ses_create(worker->store, &key, "{\"user:x\":1,\"y\":[2]}", SES_NUL, NULL, &session, &error);
     if (is_fine(worker, "create", code == SES_OK, code, &error)) {
         code = ses_append_batch(session, events, 3, NULL, NULL, &error);
         is_fine(worker, "batch", code == SES_OK && ses_session_stored(session) == 3, code, &error);
@@ -81,9 +81,9 @@ static void use_own_session(struct worker *worker, int round)
             seen++;
         code = ses_cursor_close(cursor, &error);
         is_fine(worker, "walk", code == SES_OK && seen == 3, code, &error);
-        code = ses_delete(worker->store, &key, &deleted, &error);
+        code = ses_delete(worker->store, &key, NULL, &deleted, &error);
         is_fine(worker, "delete", code == SES_OK && deleted == 1, code, &error);
-        code = ses_refresh(session, &error);
+        code = ses_refresh(session, NULL, &error);
         is_fine(worker, "refresh of a deleted session", code == SES_NOTFOUND, code, &error);
     }
     ses_session_close(session);
@@ -91,7 +91,7 @@ static void use_own_session(struct worker *worker, int round)
 
 static void read_shared(struct worker *worker)
 {
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     ses_session *session = NULL;
     ses_info info = {.size = sizeof info};
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 3};
@@ -99,16 +99,16 @@ static void read_shared(struct worker *worker)
     ses_error error;
     int code = ses_list(worker->store, "app", "shared", NULL, &page, &error);
 
-    is_fine(worker, "list", code == SES_OK && ses_list_count(page) == 1, code, &error);
-    ses_list_close(page);
-    code = ses_get(worker->store, &shared_key, &newest, &session, &error);
+    is_fine(worker, "list", code == SES_OK && ses_page_count(page) == 1, code, &error);
+    ses_page_close(page);
+    code = ses_get(worker->store, &shared_key, GET_RANGE(&newest), &session, &error);
     /* One moment: the newest event is the one that the version counts. */
     if (is_fine(worker, "get", code == SES_OK, code, &error) && ses_session_event_count(session) > 0) {
         const ses_event *last = ses_session_event(session, ses_session_event_count(session) - 1);
         is_fine(worker, "one moment", last->seq == ses_session_version(session), code, &error);
     }
     ses_session_close(session);
-    code = ses_read_state(worker->store, &shared_key, &json, NULL, &error);
+    code = ses_state_json_by_key(worker->store, &shared_key, NULL, &json, NULL, &error);
     is_fine(worker, "read state", code == SES_OK, code, &error);
     ses_free(json);
     code = ses_store_info(worker->store, &info, &error);
@@ -156,7 +156,7 @@ static void test_all_kinds_of_calls_at_once(void **state)
     ses_error error;
 
     assert_ok(ses_open(folder->path, &options, &store, &error));
-    assert_ok(ses_create(store, &shared_key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(store, &shared_key, NULL, 0, NULL, NULL, &error));
     for (int i = 0; i < THREADS; i++)
         workers[i] = (struct worker){.store = store, .number = i, .rounds = ROUNDS};
     run_workers(workers, run_worker);
@@ -181,7 +181,7 @@ static void *run_opener(void *context)
         int code = ses_open(worker->path, NULL, &store, &error);
         is_fine(worker, "open", code == SES_OK, code, &error);
         if (code == SES_OK) {
-            code = ses_get_or_create(store, &shared_key, NULL, 0, NULL, &error);
+            code = ses_get_or_create(store, &shared_key, NULL, 0, NULL, NULL, &error);
             is_fine(worker, "get or create", code >= 0, code, &error);
             code = ses_append_by_key(store, &shared_key, "{}", 2, NULL, NULL, &error);
             worker->stored += is_fine(worker, "append", code == SES_OK, code, &error);
@@ -262,7 +262,7 @@ static int halted_create(struct halt *halt, ses_error *error)
 {
     const ses_key key = {"app", "user", NULL};
     ses_session *session = NULL;
-    int code = ses_create(halt->store, &key, "{\"k\":1}", SES_NUL, &session, error);
+    int code = ses_create(halt->store, &key, "{\"k\":1}", SES_NUL, NULL, &session, error);
     ses_session_close(session);
     return code;
 }
@@ -306,7 +306,8 @@ static void close_during(const struct folder *folder, int (*call)(struct halt *,
         options.id_context = halt;
     }
     assert_ok(ses_open(folder->path, &options, &halt->store, &error));
-    assert_ok(ses_create(halt->store, &shared_key, NULL, 0, with_handle ? &halt->session : NULL, &error));
+    assert_ok(
+        ses_create(halt->store, &shared_key, NULL, 0, NULL, with_handle ? &halt->session : NULL, &error));
     atomic_store(&halt->armed, true);
     assert_int_equal(pthread_create(&caller, NULL, run_halted_call, halt), 0);
     while (!atomic_load(&halt->reached))
@@ -357,7 +358,7 @@ static void test_close_during_the_beginning_of_an_invocation(void **state)
 struct closer {
     atomic_int *waiting;
     ses_session *session;
-    ses_list_page *page;
+    ses_page *page;
     ses_cursor *cursor;
     pthread_t thread;
 };
@@ -369,7 +370,7 @@ static void *run_handle_closer(void *context)
     while (atomic_load(closer->waiting) > 0)
         ;
     ses_session_close(closer->session);
-    ses_list_close(closer->page);
+    ses_page_close(closer->page);
     (void)ses_cursor_close(closer->cursor, NULL);
     return NULL;
 }
@@ -388,7 +389,7 @@ static void test_handles_and_store_closed_at_once(void **state)
         ses_error error;
 
         assert_ok(ses_open(folder->path, &options, &store, &error));
-        assert_in_range(ses_get_or_create(store, &shared_key, NULL, 0, NULL, &error), 0, SES_EXISTING);
+        assert_in_range(ses_get_or_create(store, &shared_key, NULL, 0, NULL, NULL, &error), 0, SES_EXISTING);
         for (int i = 0; i < THREADS; i++) {
             closers[i] = (struct closer){.waiting = &waiting};
             assert_ok(ses_get(store, &shared_key, NULL, &closers[i].session, &error));

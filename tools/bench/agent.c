@@ -72,7 +72,7 @@ static void open_rendering(struct rendering *it)
     }
     len += (size_t)sprintf(state + len, "}");
     CHECK(ses_open(":memory:", NULL, &it->store, NULL) == SES_OK);
-    CHECK(ses_create(it->store, &key, state, len, &it->session, NULL) == SES_OK);
+    CHECK(ses_create(it->store, &key, state, len, NULL, &it->session, NULL) == SES_OK);
     free(state);
     write_template(it);
 }

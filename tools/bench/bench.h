@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "seslite.h"
+#include "seslite_agent.h"
 
 #define CHECK(condition)                                                           \
     do {                                                                           \

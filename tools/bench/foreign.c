@@ -15,7 +15,7 @@ static sqlite3 *begin_reading(const char *path)
 static ses_stats statistics(struct library *library)
 {
     ses_stats stats = {.size = sizeof stats};
-    CHECK(ses_statistics(library->store, &stats, NULL) == SES_OK);
+    CHECK(ses_store_stats(library->store, &stats, NULL) == SES_OK);
     return stats;
 }
 
@@ -32,7 +32,7 @@ static double longest_append(struct library *library)
         double end = now_us();
         if (end - now > longest)
             longest = end - now;
-        if (!anew && statistics(library).wal_pages < 4000) {
+        if (!anew && statistics(library).sqlite.wal_pages < 4000) {
             anew = true;
             until = end + 1e6;
         }
@@ -62,7 +62,7 @@ static void bench_foreign_reader(const char *name, bool full, int rounds, int co
                                  .at_most = 1.1});
     library_close(&undisturbed, true);
 
-    double megabytes = (double)statistics(&disturbed).wal_bytes / 1048576;
+    double megabytes = (double)statistics(&disturbed).sqlite.wal_bytes / 1048576;
     CHECK(sqlite3_close(reader) == SQLITE_OK);
     double longest = longest_append(&disturbed);
     printf("(%.0f MB to copy when the reader leaves)\n", megabytes);

@@ -33,9 +33,11 @@ void library_open(struct library *library, ses_store *store, const char *path, b
     library->store = store;
     if (!store)
         CHECK(ses_open(path, &options, &library->store, NULL) == SES_OK);
-    CHECK(ses_create_with(library->store, &library->key, "{\"app:theme\":\"dark\",\"name\":\"Ada\"}", SES_NUL,
-                          &create, NULL, NULL) == SES_OK);
-    CHECK(ses_get(library->store, &library->key, &none, &library->session, NULL) == SES_OK);
+    CHECK(ses_create(library->store, &library->key, "{\"app:theme\":\"dark\",\"name\":\"Ada\"}", SES_NUL,
+                     &create, NULL, NULL) == SES_OK);
+    CHECK(ses_get(library->store, &library->key,
+                  &(ses_get_options){.size = sizeof(ses_get_options), .range = &none}, &library->session,
+                  NULL) == SES_OK);
 }
 
 void library_close(struct library *library, bool close_store)
@@ -59,7 +61,9 @@ static void library_get(struct library *library, int64_t events)
 {
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = events};
     ses_session *session = NULL;
-    CHECK(ses_get(library->store, &library->key, &newest, &session, NULL) == SES_OK);
+    CHECK(ses_get(library->store, &library->key,
+                  &(ses_get_options){.size = sizeof(ses_get_options), .range = &newest}, &session,
+                  NULL) == SES_OK);
     CHECK((int64_t)ses_session_event_count(session) == events);
     ses_session_close(session);
 }

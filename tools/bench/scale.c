@@ -81,7 +81,7 @@ static void bench_memory_at_rest(void)
 
     /* The file is there before anything is counted. */
     CHECK(ses_open(path, NULL, &store, NULL) == SES_OK);
-    CHECK(ses_create(store, &key, NULL, 0, NULL, NULL) == SES_OK);
+    CHECK(ses_create(store, &key, NULL, 0, NULL, NULL, NULL) == SES_OK);
     ses_close(store);
 
     double start = (double)sqlite3_memory_used();
@@ -139,7 +139,7 @@ static void bench_large_file(void)
         char id[32];
         snprintf(id, sizeof id, "other-%d", i);
         const ses_key key = {"app", "user", id};
-        CHECK(ses_create(large.store, &key, "{\"topic\":\"x\"}", SES_NUL, NULL, NULL) == SES_OK);
+        CHECK(ses_create(large.store, &key, "{\"topic\":\"x\"}", SES_NUL, NULL, NULL, NULL) == SES_OK);
     }
 
     CHECK(walk(large.store, &large.key) == MANY_EVENTS); /* fills the page cache, which has its own bound */

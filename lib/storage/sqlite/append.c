@@ -54,16 +54,21 @@ static int find_stored(const struct append_op *op, struct db *db, struct event_d
 
 static int say_stale(const struct append_op *op, const char *changed, ses_error *error)
 {
-    return changed ? ses__error_set(
-                         error, SES_STALE,
-                         "the shared key \"%.200s\" is no longer what the caller has seen: read it again "
-                         "and compute anew, or append with SES_APPEND_ANYWAY",
-                         changed)
-                   : ses__error_set(
-                         error, SES_STALE,
-                         "the session is at version %lld and the caller at %lld: refresh and look again, "
-                         "or append with SES_APPEND_ANYWAY",
-                         (long long)op->row.version, (long long)op->version);
+    if (changed)
+        (void)ses__error_set(
+            error, SES_STALE,
+            "the shared key \"%.200s\" is no longer what the caller has seen: read it again and "
+            "compute anew, or append with SES_APPEND_ANYWAY",
+            changed);
+    else
+        (void)ses__error_set(
+            error, SES_STALE,
+            "the session is at version %lld and the caller at %lld: refresh and look again, or append "
+            "with SES_APPEND_ANYWAY",
+            (long long)op->row.version, (long long)op->version);
+    if (error)
+        error->version = op->row.version;
+    return SES_STALE;
 }
 
 /* Another writer has been here: `changed` names the shared key, NULL the session itself. A retry of what is stored

@@ -82,8 +82,8 @@ bool ses__checkpoint_account(struct sqlite *storage, const struct checkpoint_run
     bool anew = known && run->frames < own->copied_pages;
     int64_t news = known ? run->copied - (anew ? 0 : own->copied_pages) : 0;
 
-    storage->counts.checkpoints++;
-    storage->counts.checkpoint_us += run->us;
+    storage->counts.sqlite.checkpoints++;
+    storage->counts.sqlite.checkpoint_us += run->us;
     if (known) {
         own->copied_pages = run->copied;
         if (anew || own->log_pages < run->frames)
@@ -129,7 +129,7 @@ static void run_in_turn(struct sqlite *storage)
     run.waited_us = db->busy_us - waited_before;
 
     (void)pthread_mutex_lock(&storage->lock);
-    storage->counts.checkpoint_turn_us += run.us;
+    storage->counts.sqlite.checkpoint_turn_us += run.us;
     (void)ses__checkpoint_account(storage, &run);
     storage->checkpointer.finishes = false;
     (void)pthread_mutex_unlock(&storage->lock);

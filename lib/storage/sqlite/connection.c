@@ -89,7 +89,7 @@ int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *e
         ses__error_set(error, code, "%s: %s failed: %s (SQLite code %d)", db->config->path, doing, text,
                        extended);
     if (error)
-        error->sqlite_code = extended;
+        error->engine_code = extended;
     return code;
 }
 
@@ -149,10 +149,10 @@ static int64_t take_status(struct db *db, int which)
 
 void ses__connection_count(struct db *db, ses_stats *counts)
 {
-    counts->cache_hits += take_status(db, SQLITE_DBSTATUS_CACHE_HIT);
-    counts->cache_misses += take_status(db, SQLITE_DBSTATUS_CACHE_MISS);
-    counts->busy_waits += db->busy_waits;
-    counts->busy_us += db->busy_us;
+    counts->sqlite.cache_hits += take_status(db, SQLITE_DBSTATUS_CACHE_HIT);
+    counts->sqlite.cache_misses += take_status(db, SQLITE_DBSTATUS_CACHE_MISS);
+    counts->sqlite.busy_waits += db->busy_waits;
+    counts->sqlite.busy_us += db->busy_us;
     counts->events += db->events;
     db->busy_waits = 0;
     db->busy_us = 0;
@@ -186,12 +186,19 @@ static int on_busy(void *context, int tries)
 
 /* ---------------------------------------------------------------------------------------- endless work */
 
-enum { WORK_STEPS = 1000000 };
+/* How often a statement is looked at, in steps; how many looks are free; and how many bytes of the file allow a further
+ * one. A row takes thirty bytes or more, and a statement makes a hundred steps or fewer for it; but for a row of the
+ * schema SQLite parses what it says. */
+struct work_limit {
+    int steps;
+    int64_t free;
+    int64_t bytes;
+};
 
-/* How many millions of steps any statement may make, and how many bytes of the file allow a further million. A row
- * takes thirty bytes or more, and a statement makes a hundred steps or fewer for it. */
-static const int64_t WORK_FREE = 8;
-static const int64_t WORK_BYTES = 128 * 1024;
+static const struct work_limit work_limits[] = {
+    [WORK_OF_STATEMENTS] = {1000000, 8, 128 * 1024},
+    [WORK_OF_OPENING] = {10000, 8, 32 * 1024},
+};
 
 static int64_t size_of(struct db *db, int which)
 {
@@ -206,18 +213,21 @@ static int on_work(void *context)
 {
     struct db *db = context;
 
+    const struct work_limit *limit = &work_limits[db->limit];
+
     db->work++;
-    if (db->work > WORK_FREE) {
+    if (db->work > limit->free) {
         int64_t bytes = size_of(db, SQLITE_FCNTL_FILE_POINTER) + size_of(db, SQLITE_FCNTL_JOURNAL_POINTER);
-        db->endless = db->work > WORK_FREE + bytes / WORK_BYTES;
+        db->endless = db->work > limit->free + bytes / limit->bytes;
     }
     return db->endless ? 1 : 0;
 }
 
-void ses__connection_limit_work(struct db *db)
+void ses__connection_limit_work(struct db *db, enum work work)
 {
+    db->limit = work;
     if (!db->config->in_memory) /* nobody else writes there */
-        sqlite3_progress_handler(db->handle, WORK_STEPS, on_work, db);
+        sqlite3_progress_handler(db->handle, work_limits[work].steps, on_work, db);
 }
 
 static void start_work(struct db *db, bool limited)
@@ -244,8 +254,8 @@ static int tell_failure(struct db *db, int rc, const char *doing, ses_error *err
                               db->config->path, doing);
     else
         code = ses__connection_error(db, rc, doing, error);
-    if (error && error->sqlite_code == 0)
-        error->sqlite_code = rc;
+    if (error && error->engine_code == 0)
+        error->engine_code = rc;
     return code;
 }
 
@@ -519,7 +529,7 @@ int ses__connection_open(const struct sqlite_config *config, enum connection_rol
     if (code == SES_OK)
         code = configure(opened, role, error);
     if (code == SES_OK)
-        ses__connection_limit_work(opened);
+        ses__connection_limit_work(opened, role == CONNECTION_WRITER ? WORK_OF_OPENING : WORK_OF_STATEMENTS);
     if (code == SES_OK)
         *db = opened;
     else

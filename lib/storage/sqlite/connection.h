@@ -18,6 +18,9 @@ struct sqlite_file {
     bool immutable; /* nobody can write it, and there is no log */
 };
 
+/* What a connection does, by which its statements are limited. */
+enum work { WORK_OF_STATEMENTS, WORK_OF_OPENING };
+
 struct db {
     sqlite3 *handle;
     const struct sqlite_config *config;
@@ -32,7 +35,8 @@ struct db {
     int64_t busy_us;
     int64_t events;
     int64_t work; /* of the statement under way, in millions of SQLite's steps */
-    bool endless; /* it made too many */
+    enum work limit; /* for it */
+    bool endless;    /* it made too many */
     sqlite3_stmt *statements[STATEMENT_COUNT];
 };
 
@@ -63,7 +67,7 @@ SESLITE_PRIVATE bool ses__connection_wait(struct db *db, int tries);
  * From now on a statement that meets more rows than the file has room for ends with CORRUPT: in a damaged or hostile
  * file one step can go in circles, where no check of ours looks. ses__connection_execute is not limited.
  */
-SESLITE_PRIVATE void ses__connection_limit_work(struct db *db);
+SESLITE_PRIVATE void ses__connection_limit_work(struct db *db, enum work work);
 /* Before a statement that is no query: the limit counts from here. */
 SESLITE_PRIVATE void ses__connection_start_work(struct db *db);
 

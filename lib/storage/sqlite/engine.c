@@ -213,8 +213,10 @@ static int open_writer(struct sqlite *storage, ses_error *error)
         code = set_journal(storage, error);
     if (code == SES_OK && !read_only)
         code = set_durability(storage, error);
-    if (code == SES_OK)
+    if (code == SES_OK) {
+        ses__connection_limit_work(storage->writer.db, WORK_OF_STATEMENTS);
         code = ses__checkpoint_setup(storage, error);
+    }
     return code;
 }
 
@@ -276,13 +278,14 @@ static void sqlite_describe(const struct storage *base, ses_info *info)
 {
     const struct sqlite *storage = (const struct sqlite *)base;
 
+    info->engine = "sqlite";
     info->path = storage->given_path;
-    info->journal_mode = storage->journal_mode;
-    info->journal_reason = storage->journal_reason;
+    info->sqlite.journal_mode = storage->journal_mode;
+    info->sqlite.journal_reason = storage->journal_reason;
     info->schema_version = ses__schema_latest();
     info->read_only = storage->config.read_only;
-    info->sqlite_version = sqlite3_libversion();
-    info->sqlite_bugs = known_bugs(sqlite3_libversion_number());
+    info->sqlite.version = sqlite3_libversion();
+    info->sqlite.bugs = known_bugs(sqlite3_libversion_number());
 }
 
 static int64_t file_size(const struct sqlite *storage, const char *suffix)
@@ -304,8 +307,8 @@ static void sqlite_count(struct storage *base, ses_stats *counts)
     counts->readers_open = storage->readers.open;
     counts->readers_in_use = storage->readers.in_use;
     (void)pthread_mutex_unlock(&storage->lock);
-    counts->file_bytes = file_size(storage, "");
-    counts->wal_bytes = file_size(storage, "-wal");
+    counts->sqlite.file_bytes = file_size(storage, "");
+    counts->sqlite.wal_bytes = file_size(storage, "-wal");
 }
 
 /* -------------------------------------------------------------------------------------------- the table */

@@ -75,7 +75,7 @@ static int read_marks(struct db *db, int *version, ses_error *error)
         code = judge(db->config->path, application, user_version, objects, tables, error);
     if (code == SES_OK)
         *version = (int)user_version;
-    else if (code == SES_NOTASTORE && error && error->sqlite_code != 0)
+    else if (code == SES_NOTASTORE && error && error->engine_code != 0)
         (void)ses__error_set(error, code, "%s: this is not an SQLite database", db->config->path);
     return code;
 }
@@ -100,7 +100,7 @@ static int peek(const struct sqlite_config *config, const char *path, int flags,
     if (rc != SQLITE_OK)
         code = ses__connection_error(&db, rc, "looking at the file", error);
     if (code == SES_OK) {
-        ses__connection_limit_work(&db);
+        ses__connection_limit_work(&db, WORK_OF_OPENING);
         code = ses__connection_execute(&db, pragma, "looking at the file", error);
     }
     if (code == SES_OK)

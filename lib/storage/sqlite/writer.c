@@ -326,7 +326,7 @@ static void account(struct sqlite *storage, const struct group *group, bool comm
     writer->last_group = group->count;
     storage->counts.commits += commits && group->reads < group->count ? 1 : 0;
     count_calls(storage, group->count, group->reads);
-    storage->counts.wal_pages = writer->db->wal_pages;
+    storage->counts.sqlite.wal_pages = writer->db->wal_pages;
     ses__connection_count(writer->db, &storage->counts);
     ses__checkpoint_note(storage);
 }

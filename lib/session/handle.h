@@ -1,0 +1,17 @@
+/* What the agent layer needs of a store and of a handle beyond the public calls. */
+#ifndef SESLITE_SESSION_HANDLE_H
+#define SESLITE_SESSION_HANDLE_H
+
+#include "base/common.h"
+
+/* The allocator that everything made from the store uses. Lives as long as the store, or as the last handle on it. */
+SESLITE_PRIVATE const ses_allocator *ses__store_allocator(const ses_store *store);
+
+/* Keeps the memory of a handle beyond ses_session_close, until as many releases: for what is built on handles and may
+ * outlive them. On a handle that was closed, calls that return a code are MISUSE; the others answer as before. */
+SESLITE_PRIVATE void ses__session_retain(ses_session *session);
+SESLITE_PRIVATE void ses__session_release(ses_session *session);
+SESLITE_PRIVATE bool ses__session_is_open(const ses_session *session); /* NULL: false */
+SESLITE_PRIVATE ses_store *ses__session_store(const ses_session *session);
+
+#endif
