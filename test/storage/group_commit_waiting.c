@@ -213,7 +213,7 @@ static void *append_when_held(void *context)
     return run_call(call);
 }
 
-/* The same where commits are so quick that it leads on: until it would have to wait. */
+/* The same where commits are quick. */
 static void test_a_quick_leader_does_not_wait_either(void **state)
 {
     enum { ROUNDS = 20 };

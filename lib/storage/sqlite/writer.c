@@ -10,10 +10,6 @@
 enum { GROUP_JOBS = 64 };
 static const size_t GROUP_BYTES = (size_t)4 << 20;
 
-/* A leader whose own job is done may lead on for so long, if that is enough for another commit: where commits are
- * fast, waking another thread to lead would take longer than the commit. */
-static const int64_t LEAD_ON_US = 300;
-
 /*
  * The threads of a shared commit come back with their next job moments after it. Where commits are slow, the
  * next leader gives them a tenth of a commit's time to join, up to so long; after a commit that was not shared,
@@ -271,15 +267,15 @@ static void commit_group(struct sqlite *storage, struct group *group)
     }
 }
 
-/* Begins the transaction. `waits`: for other processes, until the deadline of the first. */
-static void begin_group(struct writer *writer, struct group *group, struct pending *first, bool waits)
+/* Begins the transaction, and waits for other processes until the deadline of the first. */
+static void begin_group(struct writer *writer, struct group *group, struct pending *first)
 {
     struct db *db = writer->db;
     int64_t waits_before = db->busy_waits;
 
     if (!db->config->in_memory)
         ses__give_way(writer);
-    ses__connection_start_call(db, waits ? first->deadline : 0, false);
+    ses__connection_start_call(db, first->deadline, false);
     first->result = ses__transaction_begin(db, STATEMENT_BEGIN_WRITE, first->error);
     if (first->result == SES_BUSY || db->busy_waits > waits_before)
         ses__give_way_others_seen(writer);
@@ -331,53 +327,26 @@ static void account(struct sqlite *storage, const struct group *group, bool comm
     ses__checkpoint_note(storage);
 }
 
-/* The group's threads wake one another, each the next: so the leader can go on after waking one. */
+/* The group's threads wake one another, each the next: so the leader returns after waking one. */
 static void wake_next(struct pending *next)
 {
     if (next)
         notify(next, SIGNAL_DONE);
 }
 
-/* With the lock held, after a group: the first of another that will be done in time, or NULL. */
-static struct pending *lead_on(struct sqlite *storage, int64_t own_done)
-{
-    const struct writer *writer = &storage->writer;
-    bool in_time = writer->last_commit_us + writer->commit_us <= own_done + LEAD_ON_US;
-
-    return in_time && !storage->checkpointer.due ? queue_take_first(&storage->writer) : NULL;
-}
-
-/* With the turn: runs a group that begins with the own job, and perhaps more groups, and hands the turn on. */
+/* With the turn: runs a group that begins with the own job, and hands the turn on. */
 static void lead(struct sqlite *storage, struct pending *own)
 {
-    struct pending *first = own;
-    int64_t own_done = 0;
+    struct group group = {0};
 
-    while (first) {
-        struct group group = {0};
-        bool is_own = first == own;
-
-        ses__checkpoint_slow_down(storage);
-        begin_group(&storage->writer, &group, first, is_own);
-        if (first->result == SES_BUSY && !is_own) {
-            /* To wait for other processes is left to who has a job that needs it. */
-            ses__error_clear(first->error);
-            notify(first, SIGNAL_LEAD);
-            first = NULL;
-        } else {
-            bool commits = run_group(storage, &group, first);
-
-            (void)pthread_mutex_lock(&storage->lock);
-            account(storage, &group, commits);
-            if (is_own)
-                own_done = storage->writer.last_commit_us;
-            first = lead_on(storage, own_done);
-            if (!first)
-                ses__writer_hand_on(storage);
-            (void)pthread_mutex_unlock(&storage->lock);
-            wake_next(is_own ? own->next : group.first);
-        }
-    }
+    ses__checkpoint_slow_down(storage);
+    begin_group(&storage->writer, &group, own);
+    bool commits = run_group(storage, &group, own);
+    (void)pthread_mutex_lock(&storage->lock);
+    account(storage, &group, commits);
+    ses__writer_hand_on(storage);
+    (void)pthread_mutex_unlock(&storage->lock);
+    wake_next(own->next);
 }
 
 int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, size_t bytes, enum job_kind kind,
