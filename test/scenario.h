@@ -79,6 +79,8 @@ static void faults_use_handle(struct faults *faults, ses_store *store, const ses
     const ses_append_options seen = {.size = sizeof seen,
                                      .expected = "{\"user:u\":2,\"app:a\":\"__ADK_SENTINEL_REMOVED__\"}",
                                      .expected_len = SES_NUL};
+    const ses_append_options beside = {
+        .size = sizeof beside, .delta = "{\"m\":1,\"\\u006d\":2,\"temp:m\":3}", .delta_len = SES_NUL};
     const ses_text batch[] = {
         {"{\"author\":\"b1\",\"id\":\"b-1\"}", SES_NUL},
         {"{\"author\":\"b2\",\"partial\":true}", SES_NUL},
@@ -110,7 +112,9 @@ static void faults_use_handle(struct faults *faults, ses_store *store, const ses
                            SES_NUL, NULL, NULL, &error));
     STEP(SES_STALE, ses_append(session, "{\"author\":\"late\"}", SES_NUL, NULL, NULL, &error));
     STEP(SES_OK, ses_append(session, "{\"author\":\"late\"}", SES_NUL, &anyway, NULL, &error));
-    STEP(SES_OK, ses_append_by_key(store, key, "{\"author\":\"more\"}", SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK,
+         ses_append_by_key(store, key, "{\"author\":\"more\",\"actions\":{\"stateDelta\":{\"m\":0,\"n\":0}}}",
+                           SES_NUL, &beside, NULL, &error));
     STEP(SES_OK, ses_refresh(session, NULL, &error));
     for (size_t i = 0; i < ses_state_count(session); i++)
         STEP(SES_OK, ses_state_at(session, i, &text, NULL, NULL, &error));
