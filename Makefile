@@ -1,13 +1,15 @@
 # seslite. `make help` lists what there is to make.
 #
 # Yours to set: CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR, and for libraries in unusual places SQLITE_CFLAGS,
-# SQLITE_LIBS, CJSON_CFLAGS, CJSON_LIBS. Each set of flags has an object folder of its own below build/.
+# SQLITE_LIBS, CJSON_CFLAGS, CJSON_LIBS. After a change of CC or flags `make clean`, or name a FLAVOUR: each has a folder
+# of its own below build/. make FLAVOUR=lto CFLAGS='-O2 -flto' leaves build/libseslite.a as it is.
 
 CFLAGS     ?= -O2 -g
 AWK        ?= awk
+INSTALL    ?= install
 PKG_CONFIG ?= pkg-config
 ifeq ($(origin AR),default)
-AR := $(shell $(CC) -print-prog-name=ar)
+AR = $(shell sh tools/archiver.sh $(CC))
 endif
 
 PREFIX       ?= /usr/local
@@ -22,20 +24,24 @@ VERSION := $(shell $(AWK) '/define SES_VERSION_(MAJOR|MINOR|PATCH) /{v = v s $$3
 ABI     := $(shell echo $(VERSION) | $(AWK) -F. '{print $$1 == 0 ? $$1 "." $$2 : $$1}')
 
 # Looked up only when something is built, since `make deps` may just have installed them.
-SQLITE_CFLAGS = $(shell $(PKG_CONFIG) --cflags sqlite3 2>/dev/null)
-SQLITE_LIBS   = $(shell $(PKG_CONFIG) --libs sqlite3 2>/dev/null || echo -lsqlite3)
-CJSON_CFLAGS  = $(shell $(PKG_CONFIG) --cflags libcjson 2>/dev/null)
-CJSON_LIBS    = $(shell $(PKG_CONFIG) --libs libcjson 2>/dev/null || echo -lcjson)
-CMOCKA_LIBS   = $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
+SQLITE_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags sqlite3 2>/dev/null)
+SQLITE_LIBS   ?= $(shell $(PKG_CONFIG) --libs sqlite3 2>/dev/null || echo -lsqlite3)
+CJSON_CFLAGS  ?= $(shell $(PKG_CONFIG) --cflags libcjson 2>/dev/null)
+CJSON_LIBS    ?= $(shell $(PKG_CONFIG) --libs libcjson 2>/dev/null || echo -lcjson)
+CMOCKA_LIBS   ?= $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
-BASE     := -std=c11 -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -pthread $(WARNINGS)
+# The macros: POSIX and a little more; files above 2 GB and times after 2038 on 32-bit Linux.
+BASE     := -std=c11 -D_DEFAULT_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 \
+            -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -pthread $(WARNINGS)
 
-# FLAVOUR names a set of flags: release, asan, tsan, coverage.
+# FLAVOUR names a set of flags: release, asan, tsan, coverage, fuzz have theirs here; any other takes CFLAGS alone.
 FLAVOUR ?= release
 FLAVOUR_FLAGS_asan     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAVOUR_FLAGS_tsan     := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 FLAVOUR_FLAGS_coverage := -O0 -g --coverage
+FLAVOUR_FLAGS_fuzz     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+                          -fno-omit-frame-pointer
 FLAVOUR_FLAGS          := $(FLAVOUR_FLAGS_$(FLAVOUR))
 B := build$(if $(filter-out release,$(FLAVOUR)),/$(FLAVOUR))
 
@@ -51,7 +57,23 @@ object_of   = $(B)/lib/$(subst /,-,$(patsubst lib/%.c,%,$(1))).o
 SQL_OBJECT := $(B)/lib/storage-sqlite-sql_text.o
 OBJECTS    := $(foreach source,$(SOURCES),$(call object_of,$(source))) $(SQL_OBJECT)
 LIBRARY    := $(B)/libseslite.a
-SHARED     := $(B)/libseslite.so.$(VERSION)
+
+# The compiler says what it builds for, since that need not be this system. The programs of a macOS find the library by
+# the path that stands in it, which `make install` writes.
+TARGET     := $(shell $(CC) -dumpmachine 2>/dev/null)
+ifneq ($(findstring darwin,$(TARGET))$(findstring macos,$(TARGET)),)
+shared_name = libseslite$(1).dylib
+SONAME_FLAGS = -dynamiclib -Wl,-headerpad_max_install_names -install_name @rpath/$(SHARED_ABI)
+SET_SONAME   = $(INSTALL_NAME_TOOL) -id '$(LIBDIR)/$(SHARED_ABI)'
+INSTALL_NAME_TOOL ?= install_name_tool
+else
+shared_name = libseslite.so$(1)
+SONAME_FLAGS = -shared -Wl,-soname,$(SHARED_ABI)
+SET_SONAME   = :
+endif
+SHARED     := $(B)/$(call shared_name,.$(VERSION))
+SHARED_ABI := $(call shared_name,.$(ABI))
+SHARED_DEV := $(call shared_name,)
 
 COMPILE = $(CC) $(BASE) $(FLAVOUR_FLAGS) -Iinclude -Ilib -I$(B)/gen $(CPPFLAGS) $(CFLAGS) -MMD -MP
 
@@ -88,25 +110,24 @@ $(LIBRARY): $(OBJECTS)
 shared: $(SHARED)
 
 $(SHARED): $(OBJECTS)
-	$(CC) -shared -Wl,-soname,libseslite.so.$(ABI) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $^ \
-	    $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS)
-	ln -sf $(@F) $(B)/libseslite.so.$(ABI)
-	ln -sf $(@F) $(B)/libseslite.so
+	$(CC) $(SONAME_FLAGS) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS)
+	ln -sf $(@F) $(B)/$(SHARED_ABI)
+	ln -sf $(@F) $(B)/$(SHARED_DEV)
 
 # ---------------------------------------------------------------------------------------------- the tools
 
-$(B)/tools/%: tools/%.c $(LIBRARY)
-	@mkdir -p $(@D)
-	$(COMPILE) $(SQLITE_CFLAGS) -o $@ $< $(LIBRARY) $(LDFLAGS) $(SQLITE_LIBS)
+LINK = $(CC) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread
+BENCH_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/bench/*.c))
 
-BENCH_OBJECTS := $(patsubst tools/bench/%.c,$(B)/tools/bench/%.o,$(wildcard tools/bench/*.c))
-
-$(B)/tools/bench/%.o: tools/bench/%.c
+$(B)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(COMPILE) $(SQLITE_CFLAGS) -c -o $@ $<
 
+$(B)/tools/%: $(B)/tools/%.o $(LIBRARY)
+	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
+
 $(B)/tools/bench/bench: $(BENCH_OBJECTS) $(LIBRARY)
-	$(CC) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
+	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
 
 .PHONY: deps demo bench
 ## deps: install what building and testing need, with the system's package manager
@@ -127,17 +148,24 @@ bench: $(B)/tools/bench/bench
 
 # Each C file in a room of test/ is a program of its own, linked with the archive as a user's program would be. What one
 # needs beyond that stands in test/flags.mk. The tests run from this folder.
-TEST_SOURCES := $(sort $(wildcard test/*/*.c))
-TEST_SOURCES := $(filter-out test/fuzz/%,$(TEST_SOURCES))
+TEST_SOURCES := $(filter-out test/fuzz/%,$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
-# TESTS=list,append: only these, by name; or whole rooms.
+CHECK_ALL    := layers headers readme $(if $(filter release,$(FLAVOUR)),exports linking amalgamation install)
+
+include test/flags.mk
+
+# TESTS=list,append: only these, by name; or whole rooms; or scripts that look at the whole. What takes long begins first,
+# so that -j has less to wait for.
 comma := ,
 TESTS ?=
-wanted_tests = $(foreach test,$(TEST_ALL),$(if $(filter $(subst $(comma), ,$(TESTS)),$(test) $(notdir $(test)) $(patsubst %/,%,$(dir $(test)))),$(test)))
-TEST_NAMES  := $(if $(TESTS),$(wanted_tests),$(TEST_ALL))
-
--include test/flags.mk
+tests_called = $(filter $(1),$(CHECK_ALL)) $(foreach test,$(TEST_ALL),$(if $(filter $(1),$(test) $(notdir $(test)) $(patsubst %/,%,$(dir $(test)))),$(test)))
+WANTED       := $(subst $(comma), ,$(TESTS))
+$(foreach name,$(WANTED),$(if $(strip $(call tests_called,$(name))),,$(error there is no test called $(name))))
+CALLED       := $(if $(WANTED),$(sort $(foreach name,$(WANTED),$(call tests_called,$(name)))),$(TEST_ALL) $(CHECK_ALL))
+CHECKS       := $(filter $(CALLED),$(CHECK_ALL))
+TEST_NAMES   := $(filter $(CALLED),$(TEST_ALL))
+TEST_NAMES   := $(foreach name,$(LONG_TESTS),$(filter $(name),$(TEST_NAMES))) $(filter-out $(LONG_TESTS),$(TEST_NAMES))
 
 $(TEST_SUPPORT): test/support.c
 	@mkdir -p $(@D)
@@ -148,7 +176,7 @@ $(B)/test/%.o: test/%.c $(B)/gen/statement_ids.h
 	$(COMPILE) -Itest $(SQLITE_CFLAGS) $(CJSON_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
 
 $(B)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
-	$(CC) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
+	$(LINK) -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
 	    $(LDFLAGS) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS)
 
 # The code of the README: its fragments as one program, and its first program.
@@ -167,30 +195,37 @@ README_PROGRAMS := $(B)/test/readme $(B)/test/readme_program
 
 .SECONDARY:
 
-# A run of one test is a target, so that -j runs several at once.
+# Scripts that look at the whole: what test/NAME.sh needs to know, it is given in its environment.
+CHECK_SETTINGS = CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
+    SQLITE_CFLAGS='$(SQLITE_CFLAGS)' SQLITE_LIBS='$(SQLITE_LIBS)' CJSON_CFLAGS='$(CJSON_CFLAGS)' CJSON_LIBS='$(CJSON_LIBS)'
+
+# A run of one test is a target, so that -j runs several at once. One that fails leaves the others to run, and the sum to
+# be printed.
 RUNS := $(TEST_NAMES:%=run-%)
-.PHONY: check test quick tree-check asan tsan coverage stress damage $(RUNS)
+.PHONY: check test quick tree-check asan tsan coverage stress damage $(RUNS) $(CHECKS:%=check-%)
 $(RUNS): run-%: $(B)/test/%
 	@sh test/run.sh one $(B) $*
 
+check-readme: $(README_PROGRAMS)
+check-amalgamation: $(B)/gen/statement_ids.h $(B)/gen/sql_text.c $(B)/test/readme_program.c
+check-exports check-linking check-install: $(LIBRARY)
+check-exports check-install: $(SHARED)
+$(CHECKS:%=check-%): check-%:
+	@$(CHECK_SETTINGS) sh test/run.sh one $(B) $* sh test/$*.sh $(B)
+
 ## check: build and run all tests (also: make test); TESTS=list runs one, TESTS=agent a room of them
-check test: $(RUNS) $(if $(TESTS),,tree-check)
-	@sh test/run.sh sum $(B) $(TEST_NAMES)
+check test: $(RUNS) $(CHECKS:%=check-%)
+	@sh test/run.sh sum $(B) $(TEST_NAMES) $(CHECKS)
 
 ## quick: the tests but for those that take long
-quick:
-	@$(MAKE) --no-print-directory test TESTS=$(subst $() ,$(comma),$(filter-out $(LONG_TESTS),$(TEST_ALL)))
+QUICK_TESTS := $(filter-out $(LONG_TESTS),$(TEST_NAMES))
+QUICK_CHECKS := $(filter-out $(LONG_TESTS),$(CHECKS))
+quick: $(QUICK_TESTS:%=run-%) $(QUICK_CHECKS:%=check-%)
+	@sh test/run.sh sum $(B) $(QUICK_TESTS) $(QUICK_CHECKS)
 
-tree-check: $(LIBRARY) $(README_PROGRAMS)
-	@sh test/layers.sh
-	@CC='$(CC)' CXX='$(CXX)' sh test/headers.sh $(B)
-ifeq ($(FLAVOUR),release)
-	@sh test/exports.sh $(LIBRARY)
-	@CC='$(CC)' LIBS='$(LDFLAGS) $(SQLITE_LIBS)' sh test/linking.sh $(B) $(LIBRARY)
-endif
-	@$(B)/test/readme > $(B)/test/readme.log
-	@cd $(B)/test && rm -f agents.db && ./readme_program >> readme.log
-	@echo "ok      README.md"
+## tree-check: the tests of the whole: layers, headers, what is exported and linked, the amalgamation, installing
+tree-check: $(CHECKS:%=check-%)
+	@sh test/run.sh sum $(B) $(CHECKS)
 
 ## asan: the tests with the address, leak and undefined-behaviour sanitizers
 asan:
@@ -221,77 +256,82 @@ coverage:
 
 # ------------------------------------------------------------------------------------------------ fuzzing
 
-# Each test/fuzz/fuzz_*.c is a target of libFuzzer, which is clang's. The corpus to begin with is in the
-# repository; what is found beyond it goes to build/fuzz/corpus.
+# Each test/fuzz/fuzz_*.c is a target of libFuzzer, which is clang's; the flavour fuzz builds them. The corpus to begin
+# with is in the repository; what is found beyond it goes to build/fuzz/corpus.
 FUZZ_CC   ?= clang
 FUZZ_RUNS ?= 1000000
-FUZZ_FLAGS   := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_TARGETS := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
-FUZZ_LIBRARY := build/fuzz/libseslite.a
-FUZZ_COMPILE  = $(FUZZ_CC) $(BASE) $(FUZZ_FLAGS) -Iinclude -Ilib -I$(B)/gen $(SQLITE_CFLAGS) $(CPPFLAGS) -MMD -MP
-FLAVOUR_FLAGS_fuzz := $(FUZZ_FLAGS)
 
-.PHONY: $(FUZZ_LIBRARY)
-$(FUZZ_LIBRARY):
-	@$(MAKE) --no-print-directory FLAVOUR=fuzz CC=$(FUZZ_CC) CFLAGS= all
+$(B)/fuzz_%: test/fuzz/fuzz_%.c $(LIBRARY)
+	$(COMPILE) -MF $@.d -MT $@ $(SQLITE_CFLAGS) -fsanitize=fuzzer -o $@ $< $(LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS)
 
-$(B)/fuzz/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(FUZZ_LIBRARY)
-	$(FUZZ_COMPILE) -fsanitize=fuzzer -o $@ $< $(FUZZ_LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS)
+.PHONY: fuzz $(FUZZ_TARGETS:%=fuzz-%)
+$(FUZZ_TARGETS:%=fuzz-%): fuzz-%: $(B)/fuzz_%
+	@mkdir -p $(B)/corpus/$*
+	@$< -runs=$(FUZZ_RUNS) -max_len=1024 -timeout=10 -verbosity=1 -artifact_prefix=$(B)/$*- \
+	    $(B)/corpus/$* test/fuzz/corpus/$* >$(B)/$*.log 2>&1 || { tail -40 $(B)/$*.log; exit 1; }
+	@echo "ok      fuzz_$*: $$(grep -o 'Done.*' $(B)/$*.log)"
 
-.PHONY: fuzz
 ## fuzz: feed each fuzz target a million inputs, with the sanitizers on (FUZZ_RUNS=..., FUZZ_TARGETS=...)
 fuzz:
-	@mkdir -p $(B)/fuzz
+	@mkdir -p build/fuzz
 	@if echo 'int LLVMFuzzerTestOneInput(const char *d, long n) {return d && n > 0 ? 0 : 0;}' | \
-	    $(FUZZ_CC) -x c -fsanitize=fuzzer,address,undefined -o $(B)/fuzz/probe - 2>/dev/null; then \
-	    for target in $(FUZZ_TARGETS); do \
-	        $(MAKE) --no-print-directory $(B)/fuzz/fuzz_$$target || exit 1; \
-	        mkdir -p $(B)/fuzz/corpus/$$target; \
-	        $(B)/fuzz/fuzz_$$target -runs=$(FUZZ_RUNS) -max_len=1024 -timeout=10 -verbosity=1 \
-	            -artifact_prefix=$(B)/fuzz/$$target- $(B)/fuzz/corpus/$$target test/fuzz/corpus/$$target \
-	            >$(B)/fuzz/$$target.log 2>&1 || { tail -40 $(B)/fuzz/$$target.log; exit 1; }; \
-	        echo "ok      fuzz_$$target: $$(grep -o 'Done.*' $(B)/fuzz/$$target.log)"; \
-	    done; \
+	    $(FUZZ_CC) -x c -fsanitize=fuzzer,address,undefined -o build/fuzz/probe - 2>/dev/null; then \
+	    $(MAKE) --no-print-directory FLAVOUR=fuzz CC='$(FUZZ_CC)' CFLAGS= $(FUZZ_TARGETS:%=fuzz-%); \
 	else \
 	    echo "skipped: fuzzing, for want of $(FUZZ_CC) with libFuzzer and the sanitizers"; \
 	fi
 
 # -------------------------------------------------------------------------------------------- for packages
 
-.PHONY: install uninstall amalgamation format clean help FORCE
-# tools/packaging/*.in, with what is known only when installing.
+.PHONY: install uninstall amalgamation platforms format clean help FORCE
+
+# What the package files say: paths within the prefix by its name, as pkg-config can move them. SQLite is asked of its own
+# package where there is one, which also knows what a program that is linked statically needs; SQLITE_LIBS that are given
+# are taken over.
+in_prefix     = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
+SQLITE_OF_ITS_PACKAGE = $(and $(filter file,$(origin SQLITE_LIBS)),$(shell $(PKG_CONFIG) --exists sqlite3 2>/dev/null && echo yes))
+PC_REQUIRES   = $(if $(SQLITE_OF_ITS_PACKAGE),sqlite3 >= 3.37)
+PC_LIBS       = $(if $(SQLITE_OF_ITS_PACKAGE),,$(SQLITE_LIBS))
+PACKAGE_FILES := $(patsubst tools/packaging/%.in,$(B)/packaging/%,$(wildcard tools/packaging/*.in))
+
+# Written anew each time, with what is known only when installing.
 $(B)/packaging/%: tools/packaging/%.in FORCE
 	@mkdir -p $(@D)
-	@sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g' $< > $@
+	@sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@ABI@|$(ABI)|g' -e 's|@PREFIX@|$(PREFIX)|g' \
+	    -e 's|@LIBDIR@|$(LIBDIR)|g' -e 's|@PC_LIBDIR@|$(call in_prefix,$(LIBDIR))|g' \
+	    -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g' -e 's|@PC_INCLUDEDIR@|$(call in_prefix,$(INCLUDEDIR))|g' \
+	    -e 's|@CMAKEDIR@|$(CMAKEDIR)|g' -e 's|@REQUIRES@|$(PC_REQUIRES)|g' -e 's|@SQLITE_LIBS@|$(PC_LIBS)|g' \
+	    -e 's|@SHARED_LIBRARY@|$(SHARED_DEV)|g' $< > $@
 
-PACKAGING := seslite.pc seslite-cjson.pc seslite-config.cmake seslite-config-version.cmake
-
-## install: into DESTDIR and PREFIX (/usr/local), LIBDIR ...: both libraries, headers, pkg-config and CMake files, scripts
-install: $(LIBRARY) $(SHARED) $(PACKAGING:%=$(B)/packaging/%)
-	install -d $(DESTDIR)$(PKGCONFIGDIR) $(DESTDIR)$(CMAKEDIR) $(DESTDIR)$(INCLUDEDIR) $(DESTDIR)$(DATADIR)/seslite/sql
-	install -m 644 $(LIBRARY) $(DESTDIR)$(LIBDIR)/
-	install -m 755 $(SHARED) $(DESTDIR)$(LIBDIR)/
-	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libseslite.so.$(ABI)
-	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/libseslite.so
-	install -m 644 $(HEADERS) $(DESTDIR)$(INCLUDEDIR)/
-	install -m 644 $(B)/packaging/seslite.pc $(B)/packaging/seslite-cjson.pc $(DESTDIR)$(PKGCONFIGDIR)/
-	install -m 644 $(B)/packaging/seslite-config.cmake $(B)/packaging/seslite-config-version.cmake $(DESTDIR)$(CMAKEDIR)/
-	install -m 644 $(SCRIPTS) $(DESTDIR)$(DATADIR)/seslite/sql/
+## install: both libraries, headers, pkg-config and CMake files, scripts, below DESTDIR; PREFIX=/usr/local LIBDIR=...
+install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES)
+	$(INSTALL) -d '$(DESTDIR)$(LIBDIR)' '$(DESTDIR)$(PKGCONFIGDIR)' '$(DESTDIR)$(CMAKEDIR)' \
+	    '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(DATADIR)/seslite/sql'
+	$(INSTALL) -m 644 $(LIBRARY) '$(DESTDIR)$(LIBDIR)/'
+	$(INSTALL) -m 755 $(SHARED) '$(DESTDIR)$(LIBDIR)/'
+	$(SET_SONAME) '$(DESTDIR)$(LIBDIR)/$(notdir $(SHARED))'
+	ln -sf $(notdir $(SHARED)) '$(DESTDIR)$(LIBDIR)/$(SHARED_ABI)'
+	ln -sf $(notdir $(SHARED)) '$(DESTDIR)$(LIBDIR)/$(SHARED_DEV)'
+	$(INSTALL) -m 644 $(HEADERS) '$(DESTDIR)$(INCLUDEDIR)/'
+	$(INSTALL) -m 644 $(filter %.pc,$(PACKAGE_FILES)) '$(DESTDIR)$(PKGCONFIGDIR)/'
+	$(INSTALL) -m 644 $(filter %.cmake,$(PACKAGE_FILES)) '$(DESTDIR)$(CMAKEDIR)/'
+	$(INSTALL) -m 644 $(SCRIPTS) '$(DESTDIR)$(DATADIR)/seslite/sql/'
 
 ## uninstall: takes away what install put there
 uninstall:
-	rm -f $(DESTDIR)$(LIBDIR)/libseslite.a $(DESTDIR)$(LIBDIR)/libseslite.so*
-	rm -f $(DESTDIR)$(PKGCONFIGDIR)/seslite.pc $(DESTDIR)$(PKGCONFIGDIR)/seslite-cjson.pc
-	rm -f $(HEADERS:include/%=$(DESTDIR)$(INCLUDEDIR)/%)
-	rm -rf $(DESTDIR)$(CMAKEDIR) $(DESTDIR)$(DATADIR)/seslite
+	for file in $(notdir $(LIBRARY) $(SHARED)) $(SHARED_ABI) $(SHARED_DEV); do rm -f '$(DESTDIR)$(LIBDIR)/'"$$file"; done
+	for file in $(notdir $(filter %.pc,$(PACKAGE_FILES))); do rm -f '$(DESTDIR)$(PKGCONFIGDIR)/'"$$file"; done
+	for file in $(notdir $(HEADERS)); do rm -f '$(DESTDIR)$(INCLUDEDIR)/'"$$file"; done
+	rm -rf '$(DESTDIR)$(CMAKEDIR)' '$(DESTDIR)$(DATADIR)/seslite'
 
 ## amalgamation: build/amalgamation/seslite.c and seslite.h, to compile with your own program
 amalgamation: $(B)/gen/statement_ids.h $(B)/gen/sql_text.c
 	@sh tools/amalgamate.sh $(B)/amalgamation $(B)/gen
-	$(CC) -std=c11 $(WARNINGS) -pthread $(CFLAGS) $(SQLITE_CFLAGS) -c \
-	    -o $(B)/amalgamation/seslite.o $(B)/amalgamation/seslite.c
-	$(CC) -std=c11 $(WARNINGS) $(CFLAGS) $(CJSON_CFLAGS) -c \
-	    -o $(B)/amalgamation/seslite_cjson.o $(B)/amalgamation/seslite_cjson.c
+
+## platforms: compile for other systems (macOS, FreeBSD, musl, ...) with the compilers that are here
+platforms:
+	@MAKE='$(MAKE)' sh tools/platforms.sh
 
 ## format: the C files in the style of .clang-format
 format:
@@ -305,4 +345,4 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
--include $(wildcard $(B)/lib/*.d $(B)/test/*.d $(B)/test/*/*.d $(B)/tools/*.d $(B)/tools/bench/*.d)
+-include $(wildcard $(B)/*.d $(B)/lib/*.d $(B)/test/*.d $(B)/test/*/*.d $(B)/tools/*.d $(B)/tools/bench/*.d)

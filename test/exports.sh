@@ -1,17 +1,31 @@
 #!/bin/sh
-# The archive has the functions of the public headers; what else is visible in it begins with ses__:
-#     sh test/exports.sh build/libseslite.a
+# The archive defines the functions of the public headers and others that begin with ses__; the shared library exports
+# the former alone.
+#     sh test/exports.sh BUILD
 set -eu
-archive=$1
-expected=$(sed -n 's/^SES_API [^(]*[ *]\(ses_[a-z0-9_]*\)(.*/\1/p' include/*.h | sort -u)
-actual=$(nm -g --defined-only "$archive" | awk 'NF == 3 && $3 !~ /^ses__/ {print $3}' | sort -u)
-if [ "$expected" != "$actual" ]; then
-    echo "exports: the headers (<) and $archive (>) differ:" >&2
-    folder=$(mktemp -d)
-    echo "$expected" >"$folder/headers"
-    echo "$actual" >"$folder/archive"
-    diff "$folder/headers" "$folder/archive" >&2 || true
-    rm -r "$folder"
-    exit 1
+build=$1
+folder=$build/test/exports
+mkdir -p "$folder"
+sed -n 's/^SES_API [^(]*[ *]\(ses_[a-z0-9_]*\)(.*/\1/p' include/*.h | sort -u >"$folder/headers"
+# names ARGUMENT...: what nm lists as defined, without the underscore that macOS puts before each name
+names() { nm "$@" 2>/dev/null | awk 'NF == 3 {sub(/^_ses_/, "ses_", $3); print $3}' | sort -u; }
+
+# same WHAT FILE: the file has the headers' functions
+same() {
+    if ! cmp -s "$folder/headers" "$2"; then
+        echo "the headers (<) and $1 (>) differ:"
+        diff "$folder/headers" "$2" || true
+        exit 1
+    fi
+}
+
+names -g --defined-only "$build/libseslite.a" >"$folder/all"
+grep -v '^ses__' "$folder/all" >"$folder/archive"
+same "the archive" "$folder/archive"
+shared=$build/libseslite.so
+if [ -e "$shared" ]; then
+    names -D --defined-only "$shared" >"$folder/shared"
+else
+    names -gU "$build/libseslite.dylib" >"$folder/shared"
 fi
-echo "ok      exports ($(echo "$expected" | wc -l) functions)"
+same "the shared library" "$folder/shared"

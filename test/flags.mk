@@ -39,5 +39,9 @@ TEST_LIBS_storage/interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interr
 
 TEST_LIBS_storage/open_media := -Wl,--wrap=sqlite3_initialize
 
-# What `make quick` leaves out.
-LONG_TESTS :=
+# What takes long: begun first, and left out by `make quick`.
+LONG_TESTS := storage/faults_disk storage/faults_sqlite storage/faults_memory session/list_token session/property \
+    storage/processes storage/checkpoint storage/faults_sqlite_memory session/bytes storage/faults_disk_crash \
+    storage/faults_sqlite_text storage/stress cjson/cjson storage/open_damaged storage/open_identity storage/open_files \
+    storage/group_commit_waiting session/state_number storage/readers session/session_range storage/migrate \
+    program/sqlite3_guards storage/threads install amalgamation

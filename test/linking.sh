@@ -1,32 +1,54 @@
 #!/bin/sh
-# A program links what it uses: one that only stores has nothing of the agent layer in it.
-#     CC=... LIBS=... sh test/linking.sh BUILD-FOLDER build/libseslite.a
+# A program has in it what it uses: one that opens, creates and appends nothing of the agent layer, and one that makes no
+# call of seslite_cjson.h is built where there is no cJSON.
+#     sh test/linking.sh BUILD          (CC, CFLAGS, LDFLAGS, SQLITE_LIBS)
 set -eu
 build=$1
-archive=$2
-mkdir -p "$build/test"
-program=$build/test/linking
+folder=$build/test/linking
+# A copy, as an include path without cJSON.
+rm -rf "$folder"
+mkdir -p "$folder/include"
+cp include/*.h "$folder/include/"
+
+case $(${CC:-cc} -dumpmachine) in
+*darwin* | *macos*) sections=-Wl,-dead_strip ;;
+*) sections=-Wl,--gc-sections ;;
+esac
 
 # link NAME BODY: a program of that body
 link() {
-    printf '#include "seslite_agent.h"\nint main(void)\n{\n    %s\n    return 0;\n}\n' "$2" >"$program-$1.c"
+    printf '#include "seslite_agent.h"\nint main(void)\n{\n    %s\n    return 0;\n}\n' "$2" >"$folder/$1.c"
     # shellcheck disable=SC2086 # words are meant to be split
-    ${CC:-cc} -std=c11 -Iinclude -pthread -o "$program-$1" "$program-$1.c" "$archive" ${LIBS:--lsqlite3}
+    ${CC:-cc} -std=c11 ${CFLAGS:-} -I"$folder/include" -pthread -o "$folder/$1" "$folder/$1.c" "$build/libseslite.a" \
+        $sections ${LDFLAGS:-} ${SQLITE_LIBS:--lsqlite3}
 }
-# The functions of the agent layer: what the header declares below its title.
-sed -n 's/^SES_API [^(]*[ *]\(ses_[a-z0-9_]*\)(.*/\1/p' include/seslite_agent.h |
-    grep -v '^ses_text_make$' | sort >"$program.names"
-# linked NAME: those of them that the program has
-linked() { nm --defined-only "$program-$1" | awk '{print $3}' | sort | comm -12 - "$program.names"; }
+# defined FILE...: the functions of seslite that it defines
+defined() { nm --defined-only "$@" 2>/dev/null | awk 'NF == 3 {sub(/^_ses_/, "ses_", $3); print $3}' | grep '^ses_' | sort -u; }
 
-link store 'ses_store *s = 0; if (ses_open(":memory:", 0, &s, 0) == 0) ses_append(0, "{}", 2, 0, 0, 0); ses_close(s);'
-link agent 'ses_tracked *t = 0; ses_tracked_open(0, 0, &t, 0);'
-if [ -n "$(linked store)" ]; then
-    echo "linking: a program that only stores has in it:" $(linked store) >&2
+link store 'ses_store *store = 0;
+    ses_session *session = 0;
+    ses_key key = {"app", "user", "session"};
+    if (ses_open(":memory:", 0, &store, 0) < 0 || ses_create(store, &key, "{}", 2, 0, &session, 0) < 0 ||
+        ses_append(session, "{}", 2, 0, 0, 0) < 0)
+        return 1;
+    ses_session_close(session);
+    ses_close(store);'
+link agent 'ses_builder *builder = 0;
+    ses_builder_open(0, "agent", "invocation", &builder, 0);'
+"$folder/store"
+
+# What stands in the rooms agent and cjson alone.
+defined "$build"/lib/agent-*.o "$build"/lib/cjson-*.o >"$folder/apart"
+defined "$folder/store" | comm -12 - "$folder/apart" >"$folder/linked"
+if [ -s "$folder/linked" ]; then
+    echo "a program that only opens, creates and appends has in it:" $(cat "$folder/linked")
     exit 1
 fi
-if [ -z "$(linked agent)" ]; then
-    echo "linking: the check sees nothing of the agent layer in a program that uses it" >&2
+if ! defined "$folder/agent" | comm -12 - "$folder/apart" | grep -q .; then
+    echo "the check sees nothing of the agent layer in a program that uses it"
     exit 1
 fi
-echo "ok      linking ($(wc -l <"$program.names") functions of the agent layer are left out when unused)"
+if nm -u "$folder/store" "$folder/agent" | grep -i cjson; then
+    echo "a program that makes no call of cJSON asks for it"
+    exit 1
+fi

@@ -12,6 +12,7 @@ cp include/*.h "$out/"
 merge() {
     printf '/*\n * %s\n *\n * SPDX-License-Identifier: Apache-2.0\n */\n' "$2"
     printf '#if !defined(_DEFAULT_SOURCE)\n#define _DEFAULT_SOURCE\n#endif\n'
+    printf '#if !defined(_FILE_OFFSET_BITS)\n#define _FILE_OFFSET_BITS 64\n#define _TIME_BITS 64\n#endif\n'
     printf '\n#include "%s"\n' "$1"
     shift 2
     awk -v gen="$gen" '
