@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what seslite is built and tested with, by the system's own package manager.
 #     sh tools/deps.sh          to build, to run the demonstration and the tests
-#     sh tools/deps.sh dev      also what checks the code: clang, sanitizers, coverage, valgrind, formatting
+#     sh tools/deps.sh dev      also what checks the code: clang, sanitizers, coverage, valgrind, formatting, and what it
+#                               is built for and with besides: 32 bit, musl, CMake, Meson, zig for other systems
 # Without the rights to install it says what it would run, and fails.
 set -eu
 
@@ -10,31 +11,32 @@ if command -v apt-get >/dev/null 2>&1; then
     update="apt-get update"
     install="apt-get install -y --no-install-recommends"
     packages="make gcc g++ libc6-dev binutils pkg-config sqlite3 libsqlite3-dev libcjson-dev libcmocka-dev"
-    more="clang clang-format libclang-rt-dev gcovr valgrind git"
+    more="clang clang-format libclang-rt-dev gcovr valgrind git cmake meson ninja-build musl-tools python3-venv"
     check="dpkg -s"
+    [ "$(dpkg --print-architecture)" != amd64 ] || more="$more gcc-multilib"
 elif command -v dnf >/dev/null 2>&1; then
     update=""
     install="dnf install -y"
     packages="make gcc gcc-c++ binutils pkgconf-pkg-config sqlite sqlite-devel cjson-devel libcmocka-devel"
-    more="clang clang-tools-extra compiler-rt gcovr valgrind git libasan libubsan libtsan"
+    more="clang clang-tools-extra compiler-rt gcovr valgrind git libasan libubsan libtsan cmake meson"
     check="rpm -q"
 elif command -v apk >/dev/null 2>&1; then
     update=""
     install="apk add"
     packages="make gcc g++ musl-dev binutils pkgconf sqlite sqlite-dev cjson-dev cmocka-dev"
-    more="clang clang-extra-tools compiler-rt gcovr valgrind git"
+    more="clang clang-extra-tools compiler-rt gcovr valgrind git cmake meson"
     check="apk info -e"
 elif command -v pacman >/dev/null 2>&1; then
     update=""
     install="pacman -S --needed --noconfirm"
     packages="make gcc binutils pkgconf sqlite cjson cmocka"
-    more="clang compiler-rt gcovr valgrind git"
+    more="clang compiler-rt gcovr valgrind git cmake meson"
     check="pacman -Q"
 elif command -v brew >/dev/null 2>&1; then
     update=""
     install="brew install"
     packages="pkg-config sqlite cjson cmocka"
-    more="clang-format gcovr"
+    more="clang-format gcovr cmake meson"
     check="brew list --versions"
 else
     echo "No package manager that this script knows. Wanted: a C compiler, make, pkg-config, and the development" >&2
@@ -42,6 +44,28 @@ else
     exit 1
 fi
 
+# What can be done without, and is not to be had everywhere.
+get_extras() {
+    get_zig
+    [ "$check" != "dpkg -s" ] || [ "$(dpkg --print-architecture)" != amd64 ] || get_32_bit
+}
+# The libraries for 32-bit x86; their headers are those of 64 bits.
+get_32_bit() {
+    libraries="libsqlite3-0:i386 libcjson1:i386 libcmocka0:i386"
+    # shellcheck disable=SC2086 # words are meant to be split
+    dpkg -s $libraries >/dev/null 2>&1 && return
+    {
+        dpkg --add-architecture i386 && { apt-get update || true; } &&
+            DEBIAN_FRONTEND=noninteractive $install $libraries
+    } || echo "deps: no 32-bit libraries, so that the tests will not run with 32 bits"
+}
+# zig compiles for other systems. It comes as a wheel of PyPI, into build/; make platforms does without it if need be.
+get_zig() {
+    command -v zig >/dev/null 2>&1 && return
+    [ -x build/zig/bin/python ] && return
+    { python3 -m venv build/zig && build/zig/bin/pip install -q --disable-pip-version-check ziglang==0.17.1; } ||
+        { rm -rf build/zig && echo "deps: no zig, so that make platforms will have nothing to do"; }
+}
 
 missing=""
 wanted=$packages
@@ -54,6 +78,7 @@ if [ "$check" = "dpkg -s" ] && [ -n "$dev" ] && ! ls /usr/lib/llvm-*/lib/clang/*
     missing="$missing libclang-rt-dev"
 fi
 if [ -z "$missing" ]; then
+    [ -z "$dev" ] || get_extras
     echo "deps: everything is installed"
     exit 0
 fi
@@ -64,7 +89,8 @@ if [ "$(id -u)" -ne 0 ] && [ "$install" != "brew install" ]; then
     echo "    $install$missing" >&2
     exit 1
 fi
-[ -z "$update" ] || $update
+# A list that cannot be fetched may be one that is not needed: installing tells.
+[ -z "$update" ] || $update || echo "deps: going on with the lists that are here"
 case $missing in
 *libclang-rt-dev*)
     runtime=$(apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$/libclang-rt-\1-dev/p')
@@ -73,3 +99,4 @@ case $missing in
 esac
 # shellcheck disable=SC2086 # words are meant to be split
 DEBIAN_FRONTEND=noninteractive $install $missing
+[ -z "$dev" ] || get_extras
