@@ -161,10 +161,29 @@ static int read_delta(void *context, const struct json_found *found, ses_error *
     return ses__delta_merge(found->reader, &draft->arena, draft->beside, &draft->delta, &draft->edits, error);
 }
 
+static int read_rewind(void *context, const struct json_found *found, ses_error *error)
+{
+    struct event_draft *draft = context;
+    return read_text(draft, found, &draft->row.rewinds_before, error);
+}
+
+static int read_compaction(void *context, const struct json_found *found, ses_error *error)
+{
+    struct event_draft *draft = context;
+    struct span compaction;
+
+    draft->row.compacts = true;
+    return ses__json_take_value(found, &compaction, error);
+}
+
 static const struct json_object actions_fields = {
     "the event",
     "actions.",
-    {{"stateDelta", "state_delta", JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), read_delta, NULL}},
+    {
+        {"stateDelta", "state_delta", JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), read_delta, NULL},
+        {"rewindBeforeInvocationId", "rewind_before_invocation_id", JSON_MAY_BE(JSON_STRING), read_rewind, NULL},
+        {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), read_compaction, NULL},
+    },
 };
 
 static int read_actions(void *context, const struct json_found *found, ses_error *error)

@@ -28,6 +28,9 @@ struct event_row {
     struct span author;
     struct span branch; /* without text: none */
     struct span body;
+    /* Only of an event on its way in. */
+    struct span rewinds_before; /* an invocation; empty: this is no rewind */
+    bool compacts;
 };
 
 #endif

@@ -38,8 +38,8 @@ CREATE TABLE users (
     UNIQUE (app_id, name)
 ) STRICT;
 
--- One row a session, rewritten by every append: so it is kept narrow, and what is wide and rarely read
--- stands in session_details. AUTOINCREMENT, because a handle on a deleted session must never meet another.
+-- One row a session. Every append rewrites it, so it is kept narrow: what is wide or rare has tables of its own.
+-- AUTOINCREMENT, because a handle on a deleted session must never meet another.
 CREATE TABLE sessions (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     app_id      INTEGER NOT NULL REFERENCES apps,
@@ -52,6 +52,7 @@ CREATE TABLE sessions (
     last_seq    INTEGER NOT NULL,        -- the highest sequence number ever given
     event_count INTEGER NOT NULL,        -- events stored now
     expires_us  INTEGER,                 -- may be removed from then on; NULL: never
+    base_seq    INTEGER NOT NULL DEFAULT 0, -- events up to this number were pruned: base_state is the state after it
     UNIQUE (user_id, name)
 ) STRICT;
 
@@ -67,16 +68,46 @@ INSERT INTO version_floor VALUES (1, 0);
 -- would be written by every append (measured: a quarter more time for one); by the hour it is written once.
 CREATE INDEX sessions_by_activity ON sessions (app_id, active_hour);
 CREATE INDEX sessions_by_app ON sessions (app_id);
+-- Finds what has expired. Sessions that never expire are not in it.
+CREATE INDEX sessions_by_expiry ON sessions (expires_us) WHERE expires_us IS NOT NULL;
 
+-- What only some sessions have: at most one row each. The widest column is the last, so that reading the others
+-- does not read through it.
 CREATE TABLE session_details (
-    session_id    INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
-    initial_state TEXT, -- JSON: as created, without temp: keys; NULL: empty
-    title         TEXT,
-    labels        TEXT -- a JSON object
+    session_id     INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+    title          TEXT,
+    parent_user    TEXT,    -- a fork: the session it was made from, by the ids that the application uses ...
+    parent_session TEXT,    -- ... since that session may be deleted
+    parent_seq     INTEGER, -- and the number of the last event that it took from there
+    more           TEXT,    -- JSON: an object, for what later versions note of a session
+    initial_state  TEXT     -- JSON: as created, without temp: keys; NULL: empty
+) STRICT;
+
+-- One row a label. The index finds the sessions of an app that have a label; where most have it, a list goes by
+-- its own order instead and looks at each session's labels here.
+CREATE TABLE session_labels (
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    name       TEXT NOT NULL,
+    value      TEXT NOT NULL,
+    app_id     INTEGER NOT NULL,         -- the session's
+    PRIMARY KEY (session_id, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_labels_by_value ON session_labels (app_id, name, value);
+
+-- Who may take a session's next turn. An owner gets a token, which is never given again in this file: so the row
+-- stays when the lease is released or runs out, and is replaced when the next owner takes it.
+CREATE TABLE session_leases (
+    token        INTEGER PRIMARY KEY AUTOINCREMENT,
+    session_id   INTEGER NOT NULL UNIQUE REFERENCES sessions ON DELETE CASCADE,
+    owner        TEXT NOT NULL,
+    until_us     INTEGER NOT NULL,       -- by the store's clock; released: 0
+    next_owner   TEXT,                   -- of another process, who waits for it ...
+    next_until_us INTEGER                -- ... and until then goes before all others
 ) STRICT;
 
 -- State: one row a key. `key` is without its prefix, `value` is JSON text with the bytes that came in.
--- session_id and seq name the event that set it last (seq 0: the creation of that session).
+-- session_id and seq name the event that set it last (seq 0: the creation of that session; session_id 0: no
+-- session, but the application itself).
 CREATE TABLE app_state (
     app_id     INTEGER NOT NULL REFERENCES apps ON DELETE CASCADE,
     key        TEXT NOT NULL,
@@ -103,13 +134,22 @@ CREATE TABLE session_state (
     PRIMARY KEY (session_id, key)
 ) STRICT, WITHOUT ROWID;
 
--- One row an event. position = session_id * 2^32 + seq keeps the events of a session side by side in the
--- table itself, in order, with no second index (measured against a key of two columns: a session that shares
--- the file with many is read 2.6 times as fast).
+-- The session's own state after event sessions.base_seq, when the events up to that one were pruned.
+CREATE TABLE base_state (
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    key        TEXT NOT NULL,
+    value      TEXT NOT NULL,
+    seq        INTEGER NOT NULL,
+    PRIMARY KEY (session_id, key)
+) STRICT, WITHOUT ROWID;
+
+-- One row an event. position = session_id * 2^32 + the sequence number keeps the events of a session side by side
+-- in the table itself, in order, with no second index (measured against a key of two columns: a session that
+-- shares the file with many is read 2.6 times as fast). The views show the number. It is no generated column:
+-- with one, `.recover` of the sqlite3 program gives back no event.
 CREATE TABLE events (
-    position      INTEGER PRIMARY KEY CHECK (position = (session_id << 32 | seq)),
+    position      INTEGER PRIMARY KEY CHECK (position >> 32 = session_id AND position & 4294967295 > 0),
     session_id    INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
-    seq           INTEGER GENERATED ALWAYS AS (position & 4294967295) VIRTUAL,
     id            TEXT NOT NULL,
     invocation_id TEXT NOT NULL,
     author        TEXT NOT NULL,
@@ -122,136 +162,49 @@ CREATE TABLE events (
 -- A retried event is found by its id; also what a foreign key needs to find a session's events.
 CREATE UNIQUE INDEX events_by_id ON events (session_id, id);
 
--- Guards for other programs: the sqlite3 program does not enforce foreign keys unless told to, and what is
--- written by hand must be JSON. The library turns triggers off: it enforces the foreign keys themselves, and
--- checks all JSON on the way in. (CHECK constraints would not do: with trusted_schema off, SQLite 3.38 to 3.41
--- refuse a schema that has json_valid in one.)
--- (REPLACE deletes rows without the triggers that take what belongs to them: so what it would replace is refused.)
+-- The events that change how a log is read, which are few: so a walk over what is live parses no event.
+-- kind 1: a rewind (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
+--         invocation in the log, to itself; target_seq 0: there is none, and it takes back only itself.
+-- kind 2: a compaction (actions.compaction).
+CREATE TABLE event_marks (
+    session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    seq        INTEGER NOT NULL,
+    kind       INTEGER NOT NULL,
+    target_seq INTEGER,
+    PRIMARY KEY (session_id, seq)
+) STRICT, WITHOUT ROWID;
+
+-- Guards for other programs: what they write must be JSON where the library reads JSON, and no row may lose the one
+-- it belongs to. (The sqlite3 program does not enforce foreign keys unless told to, and REPLACE deletes rows without
+-- the triggers that take along what belongs to them.) The library turns triggers off: it enforces the foreign keys
+-- themselves, and checks all JSON on the way in. (CHECK constraints would not do: with trusted_schema off, SQLite
+-- 3.38 to 3.41 refuse a schema that has json_valid in one.)
 CREATE TRIGGER guard_apps_insert BEFORE INSERT ON apps
+WHEN EXISTS (SELECT 1 FROM apps WHERE id = NEW.id OR name = NEW.name)
 BEGIN
-    SELECT RAISE(ABORT, 'apps.name: there is such an app already')
-    WHERE EXISTS (SELECT 1 FROM apps WHERE id = NEW.id OR name = NEW.name);
+    SELECT RAISE(ABORT, 'apps: there is such an app already');
 END;
 CREATE TRIGGER guard_apps_update BEFORE UPDATE ON apps
+WHEN NEW.id <> OLD.id OR EXISTS (SELECT 1 FROM apps WHERE id <> OLD.id AND name = NEW.name)
 BEGIN
-    SELECT RAISE(ABORT, 'apps: the id must not change')
-    WHERE NEW.id <> OLD.id;
-    SELECT RAISE(ABORT, 'apps.name: there is such an app already')
-    WHERE EXISTS (SELECT 1 FROM apps WHERE id <> OLD.id AND name = NEW.name);
+    SELECT RAISE(ABORT, 'apps: the id must not change, and a name is used once');
+END;
+CREATE TRIGGER guard_apps_delete BEFORE DELETE ON apps
+BEGIN
+    SELECT RAISE(ABORT, 'apps: it has users; delete those first') WHERE OLD.id IN (SELECT app_id FROM users);
+    DELETE FROM app_state WHERE app_id = OLD.id;
 END;
 CREATE TRIGGER guard_users_insert BEFORE INSERT ON users
+WHEN NEW.app_id NOT IN (SELECT id FROM apps)
+    OR EXISTS (SELECT 1 FROM users WHERE id = NEW.id OR (app_id = NEW.app_id AND name = NEW.name))
 BEGIN
-    SELECT RAISE(ABORT, 'users.app_id: there is no such app')
-    WHERE NOT EXISTS (SELECT 1 FROM apps WHERE id = NEW.app_id);
-    SELECT RAISE(ABORT, 'users.name: there is such a user already')
-    WHERE EXISTS (SELECT 1 FROM users WHERE id = NEW.id OR (app_id = NEW.app_id AND name = NEW.name));
+    SELECT RAISE(ABORT, 'users: there is no such app, or there is such a user already');
 END;
 CREATE TRIGGER guard_users_update BEFORE UPDATE ON users
+WHEN NEW.id <> OLD.id OR NEW.app_id <> OLD.app_id
+    OR EXISTS (SELECT 1 FROM users WHERE id <> OLD.id AND app_id = NEW.app_id AND name = NEW.name)
 BEGIN
-    SELECT RAISE(ABORT, 'users: the id must not change')
-    WHERE NEW.id <> OLD.id;
-    SELECT RAISE(ABORT, 'users: the app must not change')
-    WHERE NEW.app_id <> OLD.app_id;
-    SELECT RAISE(ABORT, 'users.name: there is such a user already')
-    WHERE EXISTS (SELECT 1 FROM users WHERE id <> OLD.id AND app_id = NEW.app_id AND name = NEW.name);
-END;
-CREATE TRIGGER guard_sessions_insert BEFORE INSERT ON sessions
-BEGIN
-    SELECT RAISE(ABORT, 'sessions.user_id: there is no such user in that app')
-    WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id);
-    SELECT RAISE(ABORT, 'sessions.name: there is such a session already')
-    WHERE EXISTS (SELECT 1 FROM sessions WHERE id = NEW.id OR (user_id = NEW.user_id AND name = NEW.name));
-END;
-CREATE TRIGGER guard_sessions_update BEFORE UPDATE ON sessions
-BEGIN
-    SELECT RAISE(ABORT, 'sessions.user_id: there is no such user in that app')
-    WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id);
-    SELECT RAISE(ABORT, 'sessions: the id must not change')
-    WHERE NEW.id <> OLD.id;
-    SELECT RAISE(ABORT, 'sessions.name: there is such a session already')
-    WHERE EXISTS (SELECT 1 FROM sessions WHERE id <> OLD.id AND user_id = NEW.user_id AND name = NEW.name);
-END;
-CREATE TRIGGER guard_session_details_insert BEFORE INSERT ON session_details
-BEGIN
-    SELECT RAISE(ABORT, 'session_details.session_id: there is no such session')
-    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id);
-    SELECT RAISE(ABORT, 'session_details.initial_state: this is not JSON')
-    WHERE NEW.initial_state IS NOT NULL AND NOT json_valid(NEW.initial_state);
-    SELECT RAISE(ABORT, 'session_details.labels: this is not JSON')
-    WHERE NEW.labels IS NOT NULL AND NOT json_valid(NEW.labels);
-END;
-CREATE TRIGGER guard_session_details_update BEFORE UPDATE ON session_details
-BEGIN
-    SELECT RAISE(ABORT, 'session_details.session_id: there is no such session')
-    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id);
-    SELECT RAISE(ABORT, 'session_details.initial_state: this is not JSON')
-    WHERE NEW.initial_state IS NOT NULL AND NOT json_valid(NEW.initial_state);
-    SELECT RAISE(ABORT, 'session_details.labels: this is not JSON')
-    WHERE NEW.labels IS NOT NULL AND NOT json_valid(NEW.labels);
-END;
-CREATE TRIGGER guard_app_state_insert BEFORE INSERT ON app_state
-BEGIN
-    SELECT RAISE(ABORT, 'app_state.app_id: there is no such app')
-    WHERE NOT EXISTS (SELECT 1 FROM apps WHERE id = NEW.app_id);
-    SELECT RAISE(ABORT, 'app_state.value: this is not JSON')
-    WHERE NOT json_valid(NEW.value);
-END;
-CREATE TRIGGER guard_app_state_update BEFORE UPDATE ON app_state
-BEGIN
-    SELECT RAISE(ABORT, 'app_state.app_id: there is no such app')
-    WHERE NOT EXISTS (SELECT 1 FROM apps WHERE id = NEW.app_id);
-    SELECT RAISE(ABORT, 'app_state.value: this is not JSON')
-    WHERE NOT json_valid(NEW.value);
-END;
-CREATE TRIGGER guard_user_state_insert BEFORE INSERT ON user_state
-BEGIN
-    SELECT RAISE(ABORT, 'user_state.user_id: there is no such user')
-    WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id);
-    SELECT RAISE(ABORT, 'user_state.value: this is not JSON')
-    WHERE NOT json_valid(NEW.value);
-END;
-CREATE TRIGGER guard_user_state_update BEFORE UPDATE ON user_state
-BEGIN
-    SELECT RAISE(ABORT, 'user_state.user_id: there is no such user')
-    WHERE NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id);
-    SELECT RAISE(ABORT, 'user_state.value: this is not JSON')
-    WHERE NOT json_valid(NEW.value);
-END;
-CREATE TRIGGER guard_session_state_insert BEFORE INSERT ON session_state
-BEGIN
-    SELECT RAISE(ABORT, 'session_state.session_id: there is no such session')
-    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id);
-    SELECT RAISE(ABORT, 'session_state.value: this is not JSON')
-    WHERE NOT json_valid(NEW.value);
-END;
-CREATE TRIGGER guard_session_state_update BEFORE UPDATE ON session_state
-BEGIN
-    SELECT RAISE(ABORT, 'session_state.session_id: there is no such session')
-    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id);
-    SELECT RAISE(ABORT, 'session_state.value: this is not JSON')
-    WHERE NOT json_valid(NEW.value);
-END;
-CREATE TRIGGER guard_events_insert BEFORE INSERT ON events
-BEGIN
-    SELECT RAISE(ABORT, 'events.session_id: there is no such session')
-    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id);
-    SELECT RAISE(ABORT, 'events.body: this is not JSON')
-    WHERE NOT json_valid(NEW.body);
-END;
-CREATE TRIGGER guard_events_update BEFORE UPDATE ON events
-BEGIN
-    SELECT RAISE(ABORT, 'events.session_id: there is no such session')
-    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id);
-    SELECT RAISE(ABORT, 'events.body: this is not JSON')
-    WHERE NOT json_valid(NEW.body);
-END;
-CREATE TRIGGER guard_sessions_delete BEFORE DELETE ON sessions
-BEGIN
-    DELETE FROM events WHERE session_id = OLD.id;
-    DELETE FROM session_state WHERE session_id = OLD.id;
-    DELETE FROM session_details WHERE session_id = OLD.id;
-    UPDATE version_floor SET floor = OLD.version + 1
-    WHERE floor <= OLD.version AND OLD.version < 9007199254740992;
+    SELECT RAISE(ABORT, 'users: the id and the app must not change, and a name is used once');
 END;
 CREATE TRIGGER guard_users_delete BEFORE DELETE ON users
 BEGIN
@@ -259,11 +212,96 @@ BEGIN
     WHERE EXISTS (SELECT 1 FROM sessions WHERE user_id = OLD.id);
     DELETE FROM user_state WHERE user_id = OLD.id;
 END;
-CREATE TRIGGER guard_apps_delete BEFORE DELETE ON apps
+CREATE TRIGGER guard_sessions_insert BEFORE INSERT ON sessions
+WHEN NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id)
+    OR EXISTS (SELECT 1 FROM sessions WHERE id = NEW.id OR (user_id = NEW.user_id AND name = NEW.name))
 BEGIN
-    SELECT RAISE(ABORT, 'apps: it has users; delete those first')
-    WHERE EXISTS (SELECT 1 FROM users WHERE app_id = OLD.id);
-    DELETE FROM app_state WHERE app_id = OLD.id;
+    SELECT RAISE(ABORT, 'sessions: there is no such user in that app, or there is such a session already');
+END;
+CREATE TRIGGER guard_sessions_update BEFORE UPDATE ON sessions
+WHEN NEW.id <> OLD.id OR NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id)
+    OR EXISTS (SELECT 1 FROM sessions WHERE id <> OLD.id AND user_id = NEW.user_id AND name = NEW.name)
+BEGIN
+    SELECT RAISE(ABORT, 'sessions: the id must not change, the user is one of the app, and a name is used once');
+END;
+CREATE TRIGGER guard_sessions_delete BEFORE DELETE ON sessions
+BEGIN
+    DELETE FROM events WHERE session_id = OLD.id;
+    DELETE FROM event_marks WHERE session_id = OLD.id;
+    DELETE FROM session_state WHERE session_id = OLD.id;
+    DELETE FROM base_state WHERE session_id = OLD.id;
+    DELETE FROM session_details WHERE session_id = OLD.id;
+    DELETE FROM session_labels WHERE session_id = OLD.id;
+    DELETE FROM session_leases WHERE session_id = OLD.id;
+    UPDATE version_floor SET floor = OLD.version + 1
+    WHERE floor <= OLD.version AND OLD.version < 9007199254740992;
+END;
+CREATE TRIGGER guard_app_state_insert BEFORE INSERT ON app_state
+BEGIN
+    SELECT RAISE(ABORT, 'app_state: there is no such app')
+    WHERE NEW.app_id NOT IN (SELECT id FROM apps);
+    SELECT RAISE(ABORT, 'app_state.value: this is not JSON') WHERE NOT json_valid(NEW.value);
+END;
+CREATE TRIGGER guard_app_state_update BEFORE UPDATE ON app_state
+BEGIN
+    SELECT RAISE(ABORT, 'app_state: there is no such app')
+    WHERE NEW.app_id NOT IN (SELECT id FROM apps);
+    SELECT RAISE(ABORT, 'app_state.value: this is not JSON') WHERE NOT json_valid(NEW.value);
+END;
+CREATE TRIGGER guard_user_state_insert BEFORE INSERT ON user_state
+BEGIN
+    SELECT RAISE(ABORT, 'user_state: there is no such user')
+    WHERE NEW.user_id NOT IN (SELECT id FROM users);
+    SELECT RAISE(ABORT, 'user_state.value: this is not JSON') WHERE NOT json_valid(NEW.value);
+END;
+CREATE TRIGGER guard_user_state_update BEFORE UPDATE ON user_state
+BEGIN
+    SELECT RAISE(ABORT, 'user_state: there is no such user')
+    WHERE NEW.user_id NOT IN (SELECT id FROM users);
+    SELECT RAISE(ABORT, 'user_state.value: this is not JSON') WHERE NOT json_valid(NEW.value);
+END;
+CREATE TRIGGER guard_session_state_insert BEFORE INSERT ON session_state
+BEGIN
+    SELECT RAISE(ABORT, 'session_state: there is no such session')
+    WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
+    SELECT RAISE(ABORT, 'session_state.value: this is not JSON') WHERE NOT json_valid(NEW.value);
+END;
+CREATE TRIGGER guard_session_state_update BEFORE UPDATE ON session_state
+BEGIN
+    SELECT RAISE(ABORT, 'session_state: there is no such session')
+    WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
+    SELECT RAISE(ABORT, 'session_state.value: this is not JSON') WHERE NOT json_valid(NEW.value);
+END;
+CREATE TRIGGER guard_session_details_insert BEFORE INSERT ON session_details
+BEGIN
+    SELECT RAISE(ABORT, 'session_details: there is no such session')
+    WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
+    SELECT RAISE(ABORT, 'session_details.initial_state: this is not JSON')
+    WHERE NEW.initial_state IS NOT NULL AND NOT json_valid(NEW.initial_state);
+END;
+CREATE TRIGGER guard_session_details_update BEFORE UPDATE ON session_details
+BEGIN
+    SELECT RAISE(ABORT, 'session_details: there is no such session')
+    WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
+    SELECT RAISE(ABORT, 'session_details.initial_state: this is not JSON')
+    WHERE NEW.initial_state IS NOT NULL AND NOT json_valid(NEW.initial_state);
+END;
+CREATE TRIGGER guard_events_insert BEFORE INSERT ON events
+BEGIN
+    SELECT RAISE(ABORT, 'events: there is no such session')
+    WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
+    SELECT RAISE(ABORT, 'events.body: this is not JSON') WHERE NOT json_valid(NEW.body);
+END;
+CREATE TRIGGER guard_events_update BEFORE UPDATE ON events
+BEGIN
+    SELECT RAISE(ABORT, 'events: there is no such session')
+    WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
+    SELECT RAISE(ABORT, 'events.body: this is not JSON') WHERE NOT json_valid(NEW.body);
+END;
+CREATE TRIGGER guard_session_labels_insert BEFORE INSERT ON session_labels
+BEGIN
+    SELECT RAISE(ABORT, 'session_labels: there is no such session in that app')
+    WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id AND app_id = NEW.app_id);
 END;
 
 -- For people. (The library reads the tables.)
@@ -286,10 +324,20 @@ JOIN (
 ) AS m ON m.session_id = s.id
 ORDER BY a.name, u.name, s.name, m.scope, m.key;
 
+-- Every event with its number and the names of what it belongs to.
+CREATE VIEW event_log AS
+SELECT a.name AS app, u.name AS user, s.name AS session, e.position & 4294967295 AS seq, e.id, e.invocation_id,
+       e.author, e.branch, e.time_us, e.body
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+CROSS JOIN events AS e ON e.position BETWEEN s.id << 32 AND s.id << 32 | 4294967295
+ORDER BY e.position;
+
 -- Every conversation as one would read it: one row an event. `text` joins the texts of its parts; `calls`
 -- shows the tool calls as name(arguments), `responses` the answers as name: answer; `changes` are of the state.
 CREATE VIEW transcript AS
-SELECT a.name AS app, u.name AS user, s.name AS session, e.seq,
+SELECT a.name AS app, u.name AS user, s.name AS session, e.position & 4294967295 AS seq,
        strftime('%Y-%m-%dT%H:%M:%S', e.time_us / 1000000 - (e.time_us % 1000000 < 0), 'unixepoch')
            || printf('.%06dZ', (e.time_us % 1000000 + 1000000) % 1000000) AS time,
        e.author,

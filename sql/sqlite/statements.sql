@@ -179,9 +179,24 @@ DELETE FROM user_state WHERE user_id = ?1 AND +user_id = ?1;
 -- name: session_state_delete
 DELETE FROM session_state WHERE session_id = ?1 AND +session_id = ?1;
 
+-- name: base_state_delete
+DELETE FROM base_state WHERE session_id = ?1 AND +session_id = ?1;
+
+-- name: session_labels_delete
+DELETE FROM session_labels WHERE session_id = ?1 AND +session_id = ?1;
+
+-- name: session_lease_delete
+DELETE FROM session_leases WHERE session_id = ?1 AND +session_id = ?1;
+
+-- name: event_marks_delete
+DELETE FROM event_marks WHERE session_id = ?1 AND +session_id = ?1;
+
 -- name: event_add
 INSERT INTO events (position, session_id, id, invocation_id, author, branch, time_us, high_us, body)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING;
+
+-- name: event_mark_add
+INSERT INTO event_marks (session_id, seq, kind, target_seq) VALUES (?1, ?2, ?3, ?4);
 
 -- name: event_by_id
 SELECT position, id, invocation_id, author, branch, time_us, high_us, body
@@ -211,7 +226,15 @@ SELECT 1 FROM events WHERE position BETWEEN ?1 AND ?2
 UNION ALL
 SELECT 1 FROM events WHERE session_id = ?3
 UNION ALL
-SELECT 1 FROM session_state WHERE session_id = ?3;
+SELECT 1 FROM event_marks WHERE session_id = ?3
+UNION ALL
+SELECT 1 FROM session_state WHERE session_id = ?3
+UNION ALL
+SELECT 1 FROM base_state WHERE session_id = ?3
+UNION ALL
+SELECT 1 FROM session_labels WHERE session_id = ?3
+UNION ALL
+SELECT 1 FROM session_leases WHERE session_id = ?3;
 
 -- name: user_left
 SELECT 1 FROM user_state WHERE user_id = ?1;

@@ -208,9 +208,10 @@ static void test_invalid_json_is_refused(void **state)
     assert_refused(test, "INSERT INTO app_state VALUES (1, 'x', '1 2', 1, 1)",
                    "app_state.value: this is not JSON");
     assert_refused(test, "UPDATE app_state SET value = '['", "app_state.value: this is not JSON");
-    assert_refused(test, "UPDATE events SET body = '{' WHERE seq = 1", "events.body: this is not JSON");
-    assert_refused(test, "UPDATE session_details SET labels = 'x'",
-                   "session_details.labels: this is not JSON");
+    assert_refused(test, "UPDATE events SET body = '{' WHERE position = 1 << 32 | 1",
+                   "events.body: this is not JSON");
+    assert_refused(test, "UPDATE session_details SET initial_state = 'x'",
+                   "session_details.initial_state: this is not JSON");
     assert_refused(test, "UPDATE app_state SET value = x'31'", "cannot store BLOB value");
 }
 
@@ -224,10 +225,10 @@ static void test_references_hold(void **state)
     assert_refused(test, "INSERT INTO user_state VALUES (9, 'x', '1', 1, 1)", "there is no such user");
     assert_refused(test, "INSERT INTO app_state VALUES (9, 'x', '1', 1, 1)", "there is no such app");
     assert_refused(test, "INSERT INTO users VALUES (9, 9, 'x')", "there is no such app");
-    assert_refused(test, "UPDATE users SET app_id = 9", "the app must not change");
-    assert_refused(test, "UPDATE sessions SET user_id = 9", "there is no such user in that app");
+    assert_refused(test, "UPDATE users SET app_id = 9", "the id and the app must not change");
+    assert_refused(test, "UPDATE sessions SET user_id = 9", "the user is one of the app");
     assert_refused(test, "UPDATE sessions SET id = 9", "the id must not change");
-    assert_refused(test, "UPDATE events SET session_id = 9, position = 9 << 32 | seq",
+    assert_refused(test, "UPDATE events SET session_id = 9, position = 9 << 32 | position & 4294967295",
                    "there is no such session");
     assert_refused(test, "UPDATE events SET position = position + 4294967296", "CHECK constraint failed");
     assert_refused(test, "DELETE FROM users", "it has sessions");
@@ -258,7 +259,7 @@ static void test_reads_while_the_library_has_it_open(void **state)
     fill(test);
     assert_ok(ses_open(test->path, NULL, &store, &error));
     assert_ok(ses_append_by_key(store, &key, "{\"author\":\"last\"}", SES_NUL, NULL, NULL, &error));
-    assert_prints(test, "SELECT author FROM events ORDER BY seq DESC LIMIT 1", "last\n");
+    assert_prints(test, "SELECT author FROM events ORDER BY position DESC LIMIT 1", "last\n");
     assert_ok(ses_append_by_key(store, &key, "{\"author\":\"after\"}", SES_NUL, NULL, NULL, &error));
     ses_close(store);
 }

@@ -41,8 +41,9 @@ static char *run_program(const struct folder *folder, const char *sql, int *stat
 /* Every row of every table. */
 static char *dump(const char *path)
 {
-    static const char *const tables[] = {"apps",         "users",      "sessions",      "session_details",
-                                         "app_state",    "user_state", "session_state", "events",
+    static const char *const tables[] = {"apps",           "users",          "sessions",  "session_details",
+                                         "session_labels", "session_leases", "app_state", "user_state",
+                                         "session_state",  "base_state",     "events",    "event_marks",
                                          "version_floor"};
     struct text out = {NULL, 0};
     sqlite3 *db = raw_open(path);
@@ -97,7 +98,6 @@ static void test_only_json_is_taken(void **state)
          "events.body: this is not JSON"},
         {"UPDATE session_details SET initial_state = '%s'",
          "session_details.initial_state: this is not JSON"},
-        {"UPDATE session_details SET labels = '%s'", "session_details.labels: this is not JSON"},
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -119,15 +119,15 @@ static void test_types_are_strict(void **state)
     assert_refused("UPDATE events SET author = x'00'", "cannot store BLOB value in TEXT column");
     assert_refused("UPDATE events SET time_us = NULL", "NOT NULL constraint failed");
     assert_refused("INSERT INTO apps (name) VALUES (NULL)", "NOT NULL constraint failed");
-    assert_refused("INSERT INTO apps (name) VALUES ('app')", "apps.name");
-    assert_refused("INSERT INTO users (app_id, name) VALUES (1, 'user')", "users.name");
-    assert_refused("UPDATE sessions SET name = 'one'", "sessions.name");
+    assert_refused("INSERT INTO apps (name) VALUES ('app')", "there is such an app already");
+    assert_refused("INSERT INTO users (app_id, name) VALUES (1, 'user')", "there is such a user already");
+    assert_refused("UPDATE sessions SET name = 'one'", "a name is used once");
     assert_refused("UPDATE events SET id = 'e1'", "UNIQUE constraint failed");
     assert_query(
         folder->path,
         "SELECT count(*), sum(strict) FROM pragma_table_list WHERE type = 'table' AND schema = 'main'"
         " AND name NOT LIKE 'sqlite_%'",
-        "9|9\n");
+        "13|13\n");
 }
 
 static void test_no_row_without_its_owner(void **state)
@@ -136,15 +136,15 @@ static void test_no_row_without_its_owner(void **state)
 
     assert_refused("INSERT INTO users VALUES (9, 9, 'x')", "there is no such app");
     assert_refused("UPDATE users SET app_id = 9", "users");
-    assert_refused("UPDATE users SET id = 9 WHERE id = 1", "the id must not change");
+    assert_refused("UPDATE users SET id = 9 WHERE id = 1", "the id and the app must not change");
     assert_refused("UPDATE apps SET id = 9 WHERE id = 1", "the id must not change");
     assert_refused("UPDATE sessions SET id = 9 WHERE id = 1", "the id must not change");
-    assert_refused("UPDATE sessions SET app_id = 9 WHERE id = 1", "there is no such user in that app");
-    assert_refused("UPDATE sessions SET user_id = 9 WHERE id = 1", "there is no such user in that app");
-    assert_refused("UPDATE sessions SET user_id = 2 WHERE id = 1", "there is no such user in that app");
-    assert_refused("INSERT INTO sessions VALUES (9, 1, 2, 'x', 0, 0, 0, 0, 0, 0, NULL)",
+    assert_refused("UPDATE sessions SET app_id = 9 WHERE id = 1", "the user is one of the app");
+    assert_refused("UPDATE sessions SET user_id = 9 WHERE id = 1", "the user is one of the app");
+    assert_refused("UPDATE sessions SET user_id = 2 WHERE id = 1", "the user is one of the app");
+    assert_refused("INSERT INTO sessions VALUES (9, 1, 2, 'x', 0, 0, 0, 0, 0, 0, NULL, 0)",
                    "there is no such user in that app");
-    assert_refused("INSERT INTO session_details VALUES (9, NULL, NULL, NULL)", "there is no such session");
+    assert_refused("INSERT INTO session_details (session_id) VALUES (9)", "there is no such session");
     assert_refused("UPDATE session_details SET session_id = 9 WHERE session_id = 1",
                    "there is no such session");
     assert_refused("INSERT INTO app_state VALUES (9, 'k', '1', 1, 1)", "there is no such app");
@@ -173,7 +173,7 @@ static void test_replacing_leaves_nothing_behind(void **state)
     static const char *const statements[] = {
         "REPLACE INTO users VALUES (9, 1, 'user')",
         "REPLACE INTO apps VALUES (9, 'app')",
-        "REPLACE INTO sessions VALUES (9, 1, 1, 'one', 0, 0, 0, 0, 0, 0, NULL)",
+        "REPLACE INTO sessions VALUES (9, 1, 1, 'one', 0, 0, 0, 0, 0, 0, NULL, 0)",
         "INSERT INTO users VALUES (9, 1, 'v'); UPDATE OR REPLACE users SET name = 'user' WHERE id = 9",
         "INSERT INTO apps VALUES (9, 'c'); UPDATE OR REPLACE apps SET name = 'app' WHERE id = 9",
         "UPDATE OR REPLACE sessions SET name = 'one' WHERE name = 'two'",

@@ -372,7 +372,7 @@ static void refused_after_close(const struct folder *folder, const struct call *
     assert_non_null(support_state(made.session, NULL));
     free_all(&made);
     assert_no_blocks(&made.memory);
-    assert_query(folder->path, "SELECT count(*), max(seq) FROM events", "3|3\n");
+    assert_query(folder->path, "SELECT count(*), max(seq) FROM event_log", "3|3\n");
     assert_sound(folder->path);
 }
 
@@ -442,7 +442,7 @@ static void run_all_in_fork(const struct folder *folder, const struct call *call
     free_all(&made);
     ses_close(made.store);
     assert_no_blocks(&made.memory);
-    assert_query(folder->path, "SELECT count(*), max(seq) FROM events", "4|4\n");
+    assert_query(folder->path, "SELECT count(*), max(seq) FROM event_log", "4|4\n");
     assert_sound(folder->path);
 }
 

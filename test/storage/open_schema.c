@@ -40,7 +40,7 @@ static const struct change refused[] = {
     {"CREATE INDEX mine ON events (length(body))", "\"mine\""},
     {"CREATE INDEX mine ON events (author || 'x')", "\"mine\""},
     {"CREATE INDEX \"a'b\" ON events (author) WHERE author > 'm'", "\"a'b\""},
-    {"CREATE UNIQUE INDEX mine ON events (session_id, seq)", "\"mine\""},
+    {"CREATE UNIQUE INDEX mine ON events (session_id, time_us)", "\"mine\""},
     {"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'STRICT', '') WHERE name = "
      "'users'",
      "\"users\" was changed"},

@@ -58,6 +58,12 @@ static void list_indexes(struct plan_test *test)
     assert_true(test->index_count > 5);
 }
 
+/* For statements that are yet to come: storage/plans_room looks at them. */
+static bool is_room(const char *index)
+{
+    return strcmp(index, "sessions_by_expiry") == 0 || strcmp(index, "session_labels_by_value") == 0;
+}
+
 static void note_indexes(struct plan_test *test, const char *detail)
 {
     for (size_t i = 0; i < test->index_count; i++) {
@@ -69,7 +75,8 @@ static void note_indexes(struct plan_test *test, const char *detail)
 /* A table without a row id is its own index, which the plan calls by its primary key. */
 static void note_primary_key(struct plan_test *test, const char *detail)
 {
-    static const char *const tables[] = {"app_state", "user_state", "session_state"};
+    static const char *const tables[] = {"app_state",  "user_state",     "session_state",
+                                         "base_state", "session_labels", "event_marks"};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         char use[96];
         char name[96];
@@ -131,7 +138,7 @@ static void test_statements_search(void **state)
 
     /* What an insert or a foreign key looks up is in no plan: the events' index finds a retried event, too. */
     for (size_t i = 0; i < test->index_count; i++) {
-        if (!test->uses[i]) {
+        if (!test->uses[i] && !is_room(test->indexes[i])) {
             print_error("no statement uses the index %s\n", test->indexes[i]);
             fail();
         }

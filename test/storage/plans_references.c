@@ -28,7 +28,7 @@ static void test_every_reference_has_an_index(void **state)
     assert_rows(db,
                 "SELECT count(*) FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS f"
                 " WHERE t.type = 'table'",
-                "8\n");
+                "12\n");
     /* The column that refers is the first of an index, or the row id itself. */
     assert_rows(
         db,
@@ -63,8 +63,8 @@ static void test_deleting_visits_only_what_belongs(void **state)
     (void)state;
 
     raw_run(db, "INSERT INTO apps VALUES (1, 'a'); INSERT INTO users VALUES (1, 1, 'u');"
-                "INSERT INTO sessions VALUES (1, 1, 1, 'large', 0, 0, 0, 0, 0, 0, NULL),"
-                " (2, 1, 1, 'small', 0, 0, 0, 0, 0, 0, NULL);"
+                "INSERT INTO sessions VALUES (1, 1, 1, 'large', 0, 0, 0, 0, 0, 0, NULL, 0),"
+                " (2, 1, 1, 'small', 0, 0, 0, 0, 0, 0, NULL, 0);"
                 "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
                 " INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body)"
                 " SELECT 1 << 32 | i, 1, 'e' || i, '', '', 0, '{}' FROM n;"

@@ -42,7 +42,7 @@ static void test_file_that_was_open_at_the_fork_is_refused(void **state)
     assert_ok(ses_append_by_key(store, &key, "{\"id\":\"parent\"}", SES_NUL, NULL, NULL, &error));
     ses_close(store);
     assert_sound(folder->path);
-    assert_query(folder->path, "SELECT seq, id FROM events", "1|parent\n");
+    assert_query(folder->path, "SELECT seq, id FROM event_log", "1|parent\n");
 }
 
 static void test_file_that_was_closed_before_the_fork_is_opened(void **state)
@@ -54,7 +54,7 @@ static void test_file_that_was_closed_before_the_fork_is_opened(void **state)
     assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     ses_close(store);
     assert_int_equal(child_run(run_open, folder->path), 0);
-    assert_query(folder->path, "SELECT seq, id FROM events", "1|child\n");
+    assert_query(folder->path, "SELECT seq, id FROM event_log", "1|child\n");
 }
 
 static void test_another_file_is_opened_in_the_child(void **state)

@@ -106,7 +106,7 @@ static void check_file(sqlite3 *handle)
                "SELECT count(*) FROM sessions AS s WHERE s.event_count <> "
                "(SELECT count(*) FROM events WHERE session_id = s.id) OR s.last_seq <> s.event_count "
                "OR s.version <> s.event_count OR s.last_seq <> "
-               "(SELECT coalesce(max(seq), 0) FROM events WHERE session_id = s.id)",
+               "(SELECT coalesce(max(position) & 4294967295, 0) FROM events WHERE session_id = s.id)",
                NULL),
         0);
     /* every key holds what the last event wrote */

@@ -165,7 +165,7 @@ static void test_all_kinds_of_calls_at_once(void **state)
     assert_sound(folder->path);
     assert_query(folder->path, "SELECT name, version, last_seq, event_count FROM sessions",
                  "session|150|150|150\n");
-    assert_query(folder->path, "SELECT count(*), count(DISTINCT id), max(seq) FROM events", "150|150|150\n");
+    assert_query(folder->path, "SELECT count(*), count(DISTINCT id), max(seq) FROM event_log", "150|150|150\n");
     assert_query(folder->path, "SELECT count(*) FROM app_state WHERE value = '25'", "6\n");
 }
 
@@ -201,7 +201,7 @@ static void test_opening_one_file_at_once(void **state)
         workers[i] = (struct worker){.path = folder->path, .number = i, .rounds = 10};
     run_workers(workers, run_opener);
     assert_sound(folder->path);
-    assert_query(folder->path, "SELECT count(*), max(seq) FROM events", "60|60\n");
+    assert_query(folder->path, "SELECT count(*), max(seq) FROM event_log", "60|60\n");
 }
 
 /* ------------------------------------------------------------------------------------------- closing */

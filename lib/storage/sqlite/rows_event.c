@@ -1,4 +1,6 @@
 /* The rows of the events table. A session's events stand side by side under one integer key. */
+#include <string.h>
+
 #include "base/error.h"
 #include "model/timestamp.h"
 #include "storage/sqlite/rows.h"
@@ -7,6 +9,55 @@ static int64_t position_of(int64_t session_id, int64_t seq)
 {
     return session_id << 32 | seq;
 }
+
+/* ---------------------------------------------------------------------------------------------- marks */
+
+/* As event_marks keeps them. */
+enum mark_kind { MARK_REWIND = 1, MARK_COMPACTION = 2 };
+
+static bool is_of_invocation(const struct event_row *row, struct span id)
+{
+    return row->invocation_id.len == id.len && memcmp(row->invocation_id.ptr, id.ptr, id.len) == 0;
+}
+
+/* The first event of the invocation that is taken back; 0: there is none before the rewind. Rewinds are rare: each looks
+ * through the log once, so that no walk over what is live has to. */
+static int find_target(struct db *db, int64_t session_id, const struct event_row *rewind, int64_t *seq,
+                       ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row row;
+
+    *seq = 0;
+    ses__event_rows_open(&rows, db, session_id, 1, rewind->seq - 1, WALK_FORWARD, error);
+    while (*seq == 0 && ses__event_rows_next(&rows, &row)) {
+        if (is_of_invocation(&row, rewind->rewinds_before))
+            *seq = row.seq;
+    }
+    return ses__event_rows_close(&rows);
+}
+
+/* A rewind is never live, so that a compaction in it counts for nothing. */
+static int add_mark(struct db *db, int64_t session_id, const struct event_row *row, ses_error *error)
+{
+    bool rewinds = row->rewinds_before.len > 0;
+    int64_t target = 0;
+    int code = rewinds ? find_target(db, session_id, row, &target, error) : SES_OK;
+    struct query query;
+
+    if (code != SES_OK)
+        return code;
+    ses__query_start(&query, db, STATEMENT_EVENT_MARK_ADD, error);
+    ses__query_bind_int(&query, 1, session_id);
+    ses__query_bind_int(&query, 2, row->seq);
+    ses__query_bind_int(&query, 3, rewinds ? MARK_REWIND : MARK_COMPACTION);
+    if (rewinds)
+        ses__query_bind_int(&query, 4, target);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
+/* --------------------------------------------------------------------------------------------- adding */
 
 int ses__event_add(struct db *db, int64_t session_id, const struct event_row *row, ses_error *error)
 {
@@ -30,8 +81,12 @@ int ses__event_add(struct db *db, int64_t session_id, const struct event_row *ro
         code = SES_EXISTS;
     else if (code == SES_OK)
         db->events++;
+    if (code == SES_OK && (row->rewinds_before.len > 0 || row->compacts))
+        code = add_mark(db, session_id, row, error);
     return code;
 }
+
+/* -------------------------------------------------------------------------------------------- reading */
 
 static void read_texts(struct query *query, struct event_row *row)
 {

@@ -368,16 +368,27 @@ static int refuse_leftover(const struct db *db, const char *what, int64_t id, se
                           db->config->path, what, (long long)id);
 }
 
+/* The foreign keys would do it, but row by row through an index, wherever that leads. */
+static int remove_rows_of_session(struct db *db, int64_t id, ses_error *error)
+{
+    static const enum statement_id statements[] = {
+        STATEMENT_EVENT_MARKS_DELETE,    STATEMENT_SESSION_STATE_DELETE, STATEMENT_BASE_STATE_DELETE,
+        STATEMENT_SESSION_LABELS_DELETE, STATEMENT_SESSION_LEASE_DELETE,
+    };
+    int code = run_by_positions(db, STATEMENT_EVENTS_DELETE, id, NULL, error);
+
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0] && code == SES_OK; i++)
+        code = run_by_id(db, statements[i], id, NULL, error);
+    return code;
+}
+
 int ses__session_remove(struct db *db, int64_t id, ses_error *error)
 {
     bool left = false;
     int code = raise_floor(db, id, error);
 
-    if (code ==
-        SES_OK) /* the foreign keys would do it, but row by row through an index, wherever that leads */
-        code = run_by_positions(db, STATEMENT_EVENTS_DELETE, id, NULL, error);
     if (code == SES_OK)
-        code = run_by_id(db, STATEMENT_SESSION_STATE_DELETE, id, NULL, error);
+        code = remove_rows_of_session(db, id, error);
     if (code == SES_OK)
         code = run_by_positions(db, STATEMENT_SESSION_LEFT, id, &left, error);
     if (code == SES_OK && left)

@@ -1,0 +1,132 @@
+/* The marks of the events that change how a log is read: written with them, gone with their session. */
+#include "open.h"
+
+static const ses_key key = {"app", "user", "one"};
+
+static void append(const struct fixture *fixture, const char *event)
+{
+    ses_error error;
+    assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, NULL, &error));
+}
+
+static int marks_setup(void **state)
+{
+    ses_error error;
+    int failed = fixture_setup(state);
+    const struct fixture *fixture = *state;
+    const ses_key other = {"app", "user", "other"};
+
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &other, NULL, 0, NULL, &error));
+    append(fixture, "{\"id\":\"e1\",\"invocationId\":\"a\"}");
+    append(fixture, "{\"id\":\"e2\",\"invocationId\":\"b\"}");
+    append(fixture, "{\"id\":\"e3\",\"invocationId\":\"b\"}");
+    return failed;
+}
+
+static void assert_marks(const struct fixture *fixture, const char *expected)
+{
+    assert_query(fixture->path, "SELECT session_id, seq, kind, target_seq FROM event_marks", expected);
+}
+
+static void test_rewinds_know_where_they_lead(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    append(fixture,
+           "{\"id\":\"r1\",\"invocationId\":\"c\",\"actions\":{\"rewindBeforeInvocationId\":\"b\"}}");
+    append(
+        fixture,
+        "{\"id\":\"r2\",\"invocationId\":\"d\",\"actions\":{\"rewind_before_invocation_id\":\"\\u0061\"}}");
+    append(fixture, "{\"id\":\"r3\",\"actions\":{\"rewindBeforeInvocationId\":\"unknown\"}}");
+    append(fixture,
+           "{\"id\":\"r4\",\"invocationId\":\"e\",\"actions\":{\"rewindBeforeInvocationId\":\"e\"}}");
+    assert_marks(fixture, "1|4|1|2\n1|5|1|1\n1|6|1|0\n1|7|1|0\n");
+}
+
+static void test_compactions_are_marked(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    append(fixture, "{\"id\":\"c1\",\"actions\":{\"compaction\":{\"startTimestamp\":1,\"endTimestamp\":2}}}");
+    append(fixture, "{\"id\":\"c2\",\"invocationId\":\"x\",\"actions\":{\"compaction\":{},"
+                    "\"rewindBeforeInvocationId\":\"a\"}}");
+    assert_marks(fixture, "1|4|2|NULL\n1|5|1|1\n");
+}
+
+static void test_other_events_are_not(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    append(fixture, "{\"id\":\"n1\",\"actions\":{\"rewindBeforeInvocationId\":\"\",\"compaction\":null}}");
+    append(fixture, "{\"id\":\"n2\",\"rewindBeforeInvocationId\":\"a\",\"compaction\":{}}");
+    append(fixture, "{\"id\":\"n3\",\"actions\":{\"rewindBeforeInvocationId\":null}}");
+    assert_marks(fixture, "");
+}
+
+static void test_a_batch_and_its_retry(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_text events[] = {
+        {"{\"id\":\"e4\",\"invocationId\":\"c\"}", SES_NUL},
+        {"{\"id\":\"r\",\"invocationId\":\"d\",\"actions\":{\"rewindBeforeInvocationId\":\"c\"}}", SES_NUL},
+    };
+    ses_error error;
+
+    assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 2, NULL, NULL, &error));
+    assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 2, NULL, NULL, &error));
+    assert_marks(fixture, "1|5|1|4\n");
+}
+
+static void test_wrong_types_are_refused(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const events[][2] = {
+        {"{\"actions\":{\"rewindBeforeInvocationId\":5}}",
+         "the event's actions.rewindBeforeInvocationId must be a string"},
+        {"{\"actions\":{\"compaction\":[]}}", "the event's actions.compaction must be an object"},
+        {"{\"actions\":{\"rewindBeforeInvocationId\":\"a\",\"rewind_before_invocation_id\":\"a\"}}", "both"},
+    };
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        assert_code(SES_INVALID,
+                    ses_append_by_key(fixture->store, &key, events[i][0], SES_NUL, NULL, NULL, &error));
+        assert_message(events[i][1]);
+    }
+}
+
+static void test_a_session_takes_all_its_rows_along(void **state)
+{
+    const struct fixture *fixture = *state;
+    int64_t deleted = 0;
+    ses_error error;
+
+    append(fixture, "{\"id\":\"r\",\"actions\":{\"rewindBeforeInvocationId\":\"a\"}}");
+    raw_exec(fixture->path,
+             "INSERT INTO session_labels VALUES (1, 'l', 'v', 1), (2, 'l', 'v', 1);"
+             "INSERT INTO session_leases (session_id, owner, until_us) VALUES (1, 'o', 5), (2, 'o', 5);"
+             "INSERT INTO session_details (session_id, title) VALUES (1, 't'), (2, 't');"
+             "INSERT INTO base_state VALUES (1, 'k', '1', 1), (2, 'k', '1', 1);"
+             "INSERT INTO event_marks VALUES (2, 1, 2, NULL);");
+    assert_ok(ses_delete(fixture->store, &key, &deleted, &error));
+    assert_int_equal(deleted, 1);
+    assert_query(
+        fixture->path,
+        "SELECT group_concat(session_id) FROM (SELECT session_id FROM session_labels UNION ALL"
+        " SELECT session_id FROM session_leases UNION ALL SELECT session_id FROM session_details UNION ALL"
+        " SELECT session_id FROM base_state UNION ALL SELECT session_id FROM event_marks)",
+        "2,2,2,2,2\n");
+    assert_sound(fixture->path);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, marks_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_rewinds_know_where_they_lead), TEST(test_compactions_are_marked),
+        TEST(test_other_events_are_not),         TEST(test_a_batch_and_its_retry),
+        TEST(test_wrong_types_are_refused),      TEST(test_a_session_takes_all_its_rows_along),
+    };
+    return cmocka_run_group_tests_name("marks", tests, NULL, NULL);
+}
