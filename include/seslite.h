@@ -405,9 +405,9 @@ typedef struct ses_appended {
  * version. On success the handle includes the event; after any failure nothing is stored and the handle is as
  * it was.
  *
- *  - The store reads id, invocationId, author, branch, timestamp, partial and actions.stateDelta, each in
- *    camelCase or in snake_case (both at once, or one twice, is INVALID, whatever their values; a null counts
- *    as absent). Texts among them hold no NUL and no lone surrogate. All other bytes are stored as they came,
+ *  - The store reads id, invocationId, author, branch, timestamp, partial, actions.stateDelta,
+ *    actions.rewindBeforeInvocationId, and whether there is an actions.compaction, each in camelCase or in
+ *    snake_case (both at once, or one twice, is INVALID, whatever their values; a null counts as absent). Texts among them hold no NUL and no lone surrogate. All other bytes are stored as they came,
  *    white space around the object included.
  *  - `temp:` keys of the delta are cut out of the stored event and become visible on this handle, until an
  *    event of another invocation, or of none, is appended through it, or one is begun or ended there.

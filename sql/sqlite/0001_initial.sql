@@ -304,71 +304,142 @@ BEGIN
     WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id AND app_id = NEW.app_id);
 END;
 
--- For people. (The library reads the tables.)
+-- For people. (The library reads the tables.) With app, user and session given, each costs what that session costs:
+-- the CROSS JOINs keep SQLite from beginning at the other end.
 
 -- Every session with its state, all scopes merged: one row a key.
 CREATE VIEW merged_state AS
-SELECT a.name AS app, u.name AS user, s.name AS session, m.key, m.value
-FROM sessions AS s
-JOIN users AS u ON u.id = s.user_id
-JOIN apps AS a ON a.id = s.app_id
-JOIN (
-    SELECT s1.id AS session_id, 1 AS scope, 'app:' || st.key AS key, st.value
-    FROM app_state AS st JOIN sessions AS s1 ON s1.app_id = st.app_id
-    UNION ALL
-    SELECT s2.id, 2, 'user:' || st.key, st.value
-    FROM user_state AS st JOIN sessions AS s2 ON s2.user_id = st.user_id
-    UNION ALL
-    SELECT st.session_id, 3, st.key, st.value
-    FROM session_state AS st
-) AS m ON m.session_id = s.id
-ORDER BY a.name, u.name, s.name, m.scope, m.key;
+SELECT a.name AS app, u.name AS user, s.name AS session, 'app:' || st.key AS key, st.value
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+CROSS JOIN app_state AS st ON st.app_id = a.id
+UNION ALL
+SELECT a.name, u.name, s.name, 'user:' || st.key, st.value
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+CROSS JOIN user_state AS st ON st.user_id = u.id
+UNION ALL
+SELECT a.name, u.name, s.name, st.key, st.value
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+CROSS JOIN session_state AS st ON st.session_id = s.id
+ORDER BY app, user, session, key;
 
--- Every event with its number and the names of what it belongs to.
+-- Every event with its number, its time, and the names of what it belongs to.
 CREATE VIEW event_log AS
-SELECT a.name AS app, u.name AS user, s.name AS session, e.position & 4294967295 AS seq, e.id, e.invocation_id,
-       e.author, e.branch, e.time_us, e.body
+SELECT a.name AS app, u.name AS user, s.name AS session, e.position & 4294967295 AS seq,
+       strftime('%Y-%m-%dT%H:%M:%S', e.time_us / 1000000 - (e.time_us % 1000000 < 0), 'unixepoch')
+           || printf('.%06dZ', (e.time_us % 1000000 + 1000000) % 1000000) AS time,
+       e.id, e.invocation_id, e.author, e.branch, e.time_us, e.body
 FROM apps AS a
 CROSS JOIN users AS u ON u.app_id = a.id
 CROSS JOIN sessions AS s ON s.user_id = u.id
 CROSS JOIN events AS e ON e.position BETWEEN s.id << 32 AND s.id << 32 | 4294967295
-ORDER BY e.position;
+ORDER BY a.id, u.id, s.id, e.position;
 
 -- Every conversation as one would read it: one row an event. `text` joins the texts of its parts; `calls`
 -- shows the tool calls as name(arguments), `responses` the answers as name: answer; `changes` are of the state.
 CREATE VIEW transcript AS
-SELECT a.name AS app, u.name AS user, s.name AS session, e.position & 4294967295 AS seq,
-       strftime('%Y-%m-%dT%H:%M:%S', e.time_us / 1000000 - (e.time_us % 1000000 < 0), 'unixepoch')
-           || printf('.%06dZ', (e.time_us % 1000000 + 1000000) % 1000000) AS time,
-       e.author,
+SELECT log.app, log.user, log.session, log.seq, log.time, log.author,
        (SELECT group_concat(json_extract(p.value, '$.text'), '')
-        FROM json_each(e.body, '$.content.parts') AS p
+        FROM json_each(log.body, '$.content.parts') AS p
         WHERE p.type = 'object' AND json_type(p.value, '$.text') = 'text') AS text,
        (SELECT group_concat(json_extract(c.call, '$.name') || '('
                             || coalesce(json_extract(c.call, '$.args'), '') || ')', '; ')
         FROM (SELECT coalesce(json_extract(p.value, '$.functionCall'),
                               json_extract(p.value, '$.function_call')) AS call
-              FROM json_each(e.body, '$.content.parts') AS p
+              FROM json_each(log.body, '$.content.parts') AS p
               WHERE p.type = 'object') AS c
         WHERE json_valid(c.call)) AS calls,
        (SELECT group_concat(json_extract(r.answer, '$.name') || ': '
                             || coalesce(json_extract(r.answer, '$.response'), ''), '; ')
         FROM (SELECT coalesce(json_extract(p.value, '$.functionResponse'),
                               json_extract(p.value, '$.function_response')) AS answer
-              FROM json_each(e.body, '$.content.parts') AS p
+              FROM json_each(log.body, '$.content.parts') AS p
               WHERE p.type = 'object') AS r
         WHERE json_valid(r.answer)) AS responses,
-       nullif(coalesce(json_extract(e.body, '$.actions.stateDelta'),
-                       json_extract(e.body, '$.actions.state_delta')), '{}') AS changes
-FROM events AS e
-JOIN sessions AS s ON s.id = e.session_id
-JOIN users AS u ON u.id = s.user_id
-JOIN apps AS a ON a.id = s.app_id
-ORDER BY e.position;
+       nullif(coalesce(json_extract(log.body, '$.actions.stateDelta'),
+                       json_extract(log.body, '$.actions.state_delta')), '{}') AS changes
+FROM event_log AS log;
 
--- Every session with its counts, latest first.
-CREATE VIEW session_overview AS
+-- Every tool call: one row a call, with the arguments, the answer (NULL: none yet) and the seconds between them.
+-- A response with an id answers the last call before it with that id; the last such response counts. Calls and
+-- responses without ids are matched by name, in order.
+CREATE VIEW tool_calls AS
+WITH parts AS (
+    SELECT log.app, log.user, log.session, log.seq, log.time, log.time_us, log.author, p.key AS part,
+           CASE
+               WHEN p.type <> 'object' THEN NULL
+               WHEN json_type(p.value, '$.functionCall') = 'object' THEN 1
+               WHEN json_type(p.value, '$.function_call') = 'object' THEN 1
+               ELSE 0
+           END AS is_call,
+           CASE
+               WHEN p.type <> 'object' THEN NULL
+               WHEN json_type(p.value, '$.functionCall') = 'object' THEN json_extract(p.value, '$.functionCall')
+               WHEN json_type(p.value, '$.function_call') = 'object' THEN json_extract(p.value, '$.function_call')
+               WHEN json_type(p.value, '$.functionResponse') = 'object'
+                   THEN json_extract(p.value, '$.functionResponse')
+               WHEN json_type(p.value, '$.function_response') = 'object'
+                   THEN json_extract(p.value, '$.function_response')
+           END AS tool
+    FROM event_log AS log, json_each(log.body, '$.content.parts') AS p
+), tools AS (
+    SELECT app, user, session, seq, time, time_us, author, part, is_call, tool,
+           nullif(json_extract(tool, '$.id'), '') AS id, json_extract(tool, '$.name') AS name
+    FROM parts
+    WHERE tool IS NOT NULL
+), turns AS (
+    SELECT *,
+           sum(id IS NULL OR is_call) OVER (PARTITION BY app, user, session, id, iif(id IS NULL, name || is_call, '')
+                                            ORDER BY seq, is_call, part ROWS UNBOUNDED PRECEDING) AS turn
+    FROM tools
+), answered AS (
+    SELECT *,
+           last_value(iif(is_call, NULL, json_extract(tool, '$.response'))) OVER following AS answer,
+           last_value(iif(is_call, NULL, time_us)) OVER following AS answered_us
+    FROM turns
+    WINDOW following AS (PARTITION BY app, user, session, id, iif(id IS NULL, name, ''), turn
+                         ORDER BY is_call DESC, seq, part
+                         ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)
+)
+SELECT app, user, session, seq, time, author, id, name, json_extract(tool, '$.args') AS arguments, answer,
+       (answered_us - time_us) / 1000000.0 AS duration
+FROM answered
+WHERE is_call
+ORDER BY app, user, session, seq, part;
+
+-- The tokens that models read and wrote: one row a session, model and day (UTC).
+CREATE VIEW usage AS
 SELECT a.name AS app, u.name AS user, s.name AS session,
+       coalesce(json_extract(e.body, '$.modelVersion'), json_extract(e.body, '$.model_version'), '') AS model,
+       date(e.time_us / 1000000 - (e.time_us % 1000000 < 0), 'unixepoch') AS day,
+       count(*) AS calls,
+       sum(coalesce(json_extract(e.body, '$.usageMetadata.promptTokenCount'),
+                    json_extract(e.body, '$.usage_metadata.prompt_token_count'))) AS prompt,
+       sum(coalesce(json_extract(e.body, '$.usageMetadata.cachedContentTokenCount'),
+                    json_extract(e.body, '$.usage_metadata.cached_content_token_count'))) AS cached,
+       sum(coalesce(json_extract(e.body, '$.usageMetadata.candidatesTokenCount'),
+                    json_extract(e.body, '$.usage_metadata.candidates_token_count'))) AS candidates,
+       sum(coalesce(json_extract(e.body, '$.usageMetadata.thoughtsTokenCount'),
+                    json_extract(e.body, '$.usage_metadata.thoughts_token_count'))) AS thoughts,
+       sum(coalesce(json_extract(e.body, '$.usageMetadata.totalTokenCount'),
+                    json_extract(e.body, '$.usage_metadata.total_token_count'))) AS total
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+CROSS JOIN events AS e ON e.position BETWEEN s.id << 32 AND s.id << 32 | 4294967295
+WHERE json_type(e.body, '$.usageMetadata') = 'object' OR json_type(e.body, '$.usage_metadata') = 'object'
+GROUP BY a.name, u.name, s.name, model, day;
+
+-- Every session with its title, labels and counts, latest first.
+CREATE VIEW session_overview AS
+SELECT a.name AS app, u.name AS user, s.name AS session, d.title,
+       (SELECT group_concat(l.name || '=' || l.value, ', ') FROM session_labels AS l WHERE l.session_id = s.id)
+           AS labels,
        strftime('%Y-%m-%dT%H:%M:%SZ', s.created_us / 1000000, 'unixepoch') AS created,
        strftime('%Y-%m-%dT%H:%M:%SZ', s.updated_us / 1000000, 'unixepoch') AS updated,
        s.version,
@@ -376,9 +447,10 @@ SELECT a.name AS app, u.name AS user, s.name AS session,
        (SELECT count(*) FROM session_state AS st WHERE st.session_id = s.id) AS session_keys,
        (SELECT count(*) FROM user_state AS st WHERE st.user_id = s.user_id) AS user_keys,
        (SELECT count(*) FROM app_state AS st WHERE st.app_id = s.app_id) AS app_keys
-FROM sessions AS s
-JOIN users AS u ON u.id = s.user_id
-JOIN apps AS a ON a.id = s.app_id
+FROM apps AS a
+CROSS JOIN users AS u ON u.app_id = a.id
+CROSS JOIN sessions AS s ON s.user_id = u.id
+LEFT JOIN session_details AS d ON d.session_id = s.id
 ORDER BY s.updated_us DESC, s.id DESC;
 
 PRAGMA application_id = 1397052236;      -- 'SESL'

@@ -152,7 +152,7 @@ static void test_views(void **state)
 
     fill(test);
     assert_prints(test, "SELECT app, user, session, key, value FROM merged_state",
-                  "app|user|one|app:a|1\napp|user|one|user:u|\"x\"\napp|user|one|k|[1.10]\n");
+                  "app|user|one|app:a|1\napp|user|one|k|[1.10]\napp|user|one|user:u|\"x\"\n");
 }
 
 static void test_transcript(void **state)

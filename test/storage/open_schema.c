@@ -28,7 +28,7 @@ static const struct change refused[] = {
     {"ALTER TABLE sessions ADD COLUMN mine TEXT", "\"sessions\" was changed"},
     {"ALTER TABLE app_state ADD COLUMN mine TEXT GENERATED ALWAYS AS (hex(zeroblob(100000000))) VIRTUAL",
      "\"app_state\" was changed"},
-    {"ALTER TABLE events RENAME COLUMN body TO content", "\"events\" was changed"},
+    {"ALTER TABLE events RENAME COLUMN high_us TO highest_us", "\"events\" was changed"},
     {"DROP TABLE session_details", "\"session_details\" is missing"},
     {"DROP INDEX sessions_by_activity", "\"sessions_by_activity\" is missing"},
     {"DROP INDEX sessions_by_app; CREATE INDEX sessions_by_app ON sessions (name)",

@@ -1,0 +1,135 @@
+/* What the views show of calls, tokens, titles and labels. (program/sqlite3 has the rest.) */
+#include "open.h"
+
+static const ses_key key = {"app", "user", "one"};
+
+#define CALL(id, name, args) "{\"functionCall\":{" id "\"name\":\"" name "\",\"args\":" args "}}"
+#define ANSWER(id, name, response) \
+    "{\"function_response\":{" id "\"name\":\"" name "\",\"response\":" response "}}"
+#define ID(id) "\"id\":\"" id "\","
+
+/* Appends an event at `seconds`, with these parts and other members. */
+static void append(const struct fixture *fixture, double seconds, const char *parts, const char *more)
+{
+    char event[2000];
+    ses_error error;
+    snprintf(event, sizeof event, "{\"author\":\"agent\",\"timestamp\":%.3f,\"content\":{\"parts\":[%s]}%s}",
+             1700000000 + seconds, parts, more);
+    assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, NULL, &error));
+}
+
+static int views_setup(void **state)
+{
+    ses_error error;
+    int failed = fixture_setup(state);
+    const struct fixture *fixture = *state;
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    return failed;
+}
+
+#define CALLS "SELECT seq, id, name, arguments, answer, duration FROM tool_calls"
+
+static void test_calls_with_ids(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    append(fixture, 0, "{\"text\":\"x\"}," CALL(ID("1"), "f", "{\"x\":1.50}") "," CALL(ID("2"), "g", "{}"),
+           "");
+    append(fixture, 1, ANSWER(ID("2"), "g", "{\"status\":\"pending\"}"), "");
+    append(fixture, 1.25, ANSWER(ID("1"), "f", "{\"y\":2}"), "");
+    append(fixture, 9, ANSWER(ID("2"), "g", "{\"done\":true}"), "");
+    append(fixture, 10, CALL(ID("1"), "f", "{}"), ""); /* the id again */
+    append(fixture, 11, ANSWER(ID("3"), "f", "{}"), "");
+    assert_query(fixture->path, CALLS,
+                 "1|1|f|{\"x\":1.50}|{\"y\":2}|1.25\n1|2|g|{}|{\"done\":true}|9.0\n5|1|f|{}|NULL|NULL\n");
+}
+
+static void test_calls_without_ids(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    append(fixture, 0, CALL("", "f", "{\"n\":1}") "," CALL("", "g", "{}") "," CALL("", "f", "{\"n\":2}"), "");
+    append(fixture, 1, ANSWER("", "f", "{\"of\":1}"), "");
+    append(fixture, 2, ANSWER(ID(""), "f", "{\"of\":2}") "," CALL(ID(""), "f", "{\"n\":3}"), "");
+    assert_query(
+        fixture->path, CALLS,
+        "1|NULL|f|{\"n\":1}|{\"of\":1}|1.0\n1|NULL|g|{}|NULL|NULL\n1|NULL|f|{\"n\":2}|{\"of\":2}|2.0\n"
+        "3|NULL|f|{\"n\":3}|NULL|NULL\n");
+}
+
+static void test_odd_events_break_no_view(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const events[] = {
+        "{\"content\":\"text\"}",
+        "{\"content\":{\"parts\":\"text\"}}",
+        "{\"content\":{\"parts\":[1,null,\"text\",[],{\"functionCall\":\"text\"},{\"functionCall\":{\"name\":"
+        "5}}]}}",
+        "{\"content\":{\"parts\":{\"text\":\"x\"}},\"usageMetadata\":\"text\"}",
+        "{\"usageMetadata\":{\"promptTokenCount\":\"text\",\"totalTokenCount\":{}}}",
+    };
+    static const char *const views[] = {"merged_state", "event_log", "transcript",
+                                        "tool_calls",   "usage",     "session_overview"};
+
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        ses_error error;
+        assert_ok(ses_append_by_key(fixture->store, &key, events[i], SES_NUL, NULL, NULL, &error));
+    }
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        char sql[100];
+        snprintf(sql, sizeof sql, "SELECT * FROM %s", views[i]);
+        free(raw_text(fixture->path, sql));
+    }
+    assert_query(fixture->path, CALLS, "3|NULL|5|NULL|NULL|NULL\n");
+}
+
+static void test_usage(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    append(fixture, 0, "",
+           ",\"modelVersion\":\"m1\",\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":2,"
+           "\"totalTokenCount\":12}");
+    append(
+        fixture, 1, "",
+        ",\"model_version\":\"m1\",\"usage_metadata\":{\"prompt_token_count\":1,\"thoughts_token_count\":4,"
+        "\"cached_content_token_count\":3,\"total_token_count\":5}");
+    append(fixture, 86400, "", ",\"usageMetadata\":{\"totalTokenCount\":7}");
+    append(fixture, 86400, "", "");
+    assert_query(fixture->path, "SELECT * FROM usage",
+                 "app|user|one||2023-11-15|1|NULL|NULL|NULL|NULL|7\n"
+                 "app|user|one|m1|2023-11-14|2|11|3|2|4|17\n");
+}
+
+static void test_titles_and_labels(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    raw_exec(fixture->path, "INSERT INTO session_details (session_id, title) VALUES (1, 'A title');"
+                            "INSERT INTO session_labels VALUES (1, 'b', '2', 1), (1, 'a', '1', 1);");
+    assert_query(fixture->path, "SELECT session, title, labels, events FROM session_overview",
+                 "one|A title|a=1, b=2|0\n");
+}
+
+static void test_event_log(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_error error;
+
+    assert_ok(ses_append_by_key(
+        fixture->store, &key,
+        "{\"id\":\"e\",\"invocationId\":\"i\",\"author\":\"a\",\"branch\":\"b\",\"timestamp\":-1.5}", SES_NUL,
+        NULL, NULL, &error));
+    assert_query(fixture->path, "SELECT seq, time, id, invocation_id, author, branch, time_us FROM event_log",
+                 "1|1969-12-31T23:59:58.500000Z|e|i|a|b|-1500000\n");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, views_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_calls_with_ids), TEST(test_calls_without_ids), TEST(test_odd_events_break_no_view),
+        TEST(test_usage),          TEST(test_titles_and_labels), TEST(test_event_log),
+    };
+    return cmocka_run_group_tests_name("views", tests, NULL, NULL);
+}
