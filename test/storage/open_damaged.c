@@ -203,7 +203,7 @@ static void test_changed_schema(void **state)
                                           "DROP TABLE sessions",
                                           "DROP TABLE apps",
                                           "DROP INDEX sessions_by_activity",
-                                          "ALTER TABLE events RENAME COLUMN body TO content",
+                                          "ALTER TABLE events RENAME COLUMN high_us TO highest_us",
                                           "DROP TABLE session_details; CREATE VIEW session_details AS SELECT "
                                           "1 AS session_id, 2 AS initial_state",
                                           "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = "
