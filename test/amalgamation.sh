@@ -28,7 +28,7 @@ int main(void)
     int code = ses_open(":memory:", 0, &store, 0);
 
     if (code == SES_OK)
-        code = ses_create_cjson(store, &key, state, &session, 0);
+        code = ses_create_cjson(store, &key, state, 0, &session, 0);
     cJSON_Delete(state);
     ses_session_close(session);
     ses_close(store);

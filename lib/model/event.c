@@ -181,7 +181,8 @@ static const struct json_object actions_fields = {
     "actions.",
     {
         {"stateDelta", "state_delta", JSON_MAY_BE(JSON_OBJECT) | JSON_MAY_BE(JSON_NULL), read_delta, NULL},
-        {"rewindBeforeInvocationId", "rewind_before_invocation_id", JSON_MAY_BE(JSON_STRING), read_rewind, NULL},
+        {"rewindBeforeInvocationId", "rewind_before_invocation_id", JSON_MAY_BE(JSON_STRING), read_rewind,
+         NULL},
         {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), read_compaction, NULL},
     },
 };

@@ -27,8 +27,8 @@ static void append_many(ses_store *store, ses_session *session)
                  i, i / 4, i, i, i % 100 == 0 ? "\"rewindBeforeInvocationId\":\"i2\"," : "", i, i);
         assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
     }
-    assert_ok(ses_create(store, &gone, NULL, 0, NULL, &error));
-    assert_ok(ses_delete(store, &gone, NULL, &error));
+    assert_ok(ses_create(store, &gone, NULL, 0, NULL, NULL, &error));
+    assert_ok(ses_delete(store, &gone, NULL, NULL, &error));
 }
 
 static void fill(const char *path)
@@ -39,7 +39,7 @@ static void fill(const char *path)
 
     assert_ok(ses_open(path, NULL, &store, &error));
     assert_ok(
-        ses_create(store, &key, "{\"app:a\":1,\"user:u\":\"x\",\"k\":[1.10]}", SES_NUL, &session, &error));
+        ses_create(store, &key, "{\"app:a\":1,\"user:u\":\"x\",\"k\":[1.10]}", SES_NUL, NULL, &session, &error));
     append_many(store, session);
     ses_session_close(session);
     ses_close(store);

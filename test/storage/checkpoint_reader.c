@@ -110,7 +110,7 @@ static void assert_all_there(const char *path, int events)
 
     snprintf(expected, sizeof expected, "%d|%d\n", events, events);
     assert_sound(path);
-    assert_query(path, "SELECT count(*), max(seq) FROM events", expected);
+    assert_query(path, "SELECT count(*), max(seq) FROM event_log", expected);
 }
 
 static void test_a_reader_costs_the_writers_little(void **state)

@@ -139,7 +139,7 @@ static const char *const damaged_rows[] = {
     "DELETE FROM sessions WHERE id = 1",
     "DELETE FROM session_state WHERE session_id = 1",
     "DELETE FROM events WHERE session_id = 1",
-    "DELETE FROM events WHERE session_id = 1 AND seq = 2",
+    "DELETE FROM events WHERE session_id = 1 AND position & 4294967295 = 2",
     "DELETE FROM sqlite_sequence",
     "INSERT INTO sqlite_sequence VALUES ('sessions', 5), ('sessions', 'x')",
     "UPDATE sqlite_sequence SET seq = 1",
@@ -294,7 +294,7 @@ static const char *const damaged_schemas[] = {
     /* Indexes that are not ours, or ours no more. */
     "CREATE INDEX theirs ON events (printf('%.*c', 100000000, author))",
     "CREATE INDEX theirs ON session_state (hex(zeroblob(length(value) * 100000000)))",
-    "CREATE UNIQUE INDEX theirs ON events (session_id) WHERE seq > 10",
+    "CREATE UNIQUE INDEX theirs ON events (session_id) WHERE position > 10",
     "CREATE UNIQUE INDEX theirs ON session_state (value)",
     "CREATE INDEX theirs ON sessions (version, last_seq) WHERE version % 2",
     "DROP INDEX sessions_by_activity",
@@ -313,7 +313,7 @@ static const char *const damaged_schemas[] = {
     "CREATE INDEX theirs ON events (author)",
     "CREATE TABLE theirs (x); CREATE VIEW their_view AS SELECT * FROM sessions",
     "ALTER TABLE sessions ADD COLUMN theirs TEXT",
-    "ALTER TABLE events RENAME COLUMN body TO content",
+    "ALTER TABLE events RENAME COLUMN high_us TO highest",
     "DROP TABLE apps",
 };
 

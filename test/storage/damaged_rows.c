@@ -196,8 +196,8 @@ static void test_events_filed_under_another_session(void **state)
 {
     static const char *const changes[] = {
         "UPDATE events SET session_id = 2 WHERE position = (1 << 32) + 2",
-        "UPDATE events SET position = (2 << 32) + 9 WHERE session_id = 1 AND seq = 3",
-        "UPDATE events SET position = -position WHERE session_id = 1 AND seq = 3",
+        "UPDATE events SET position = (2 << 32) + 9 WHERE session_id = 1 AND position & 4294967295 = 3",
+        "UPDATE events SET position = -position WHERE session_id = 1 AND position & 4294967295 = 3",
     };
     struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
@@ -541,7 +541,7 @@ static void test_trees_without_end(void **state)
 static void test_schema_changed_under_an_open_store(void **state)
 {
     static const char *const changes[] = {
-        "ALTER TABLE events RENAME COLUMN body TO content",
+        "ALTER TABLE events RENAME COLUMN high_us TO highest",
         "ALTER TABLE session_state RENAME TO theirs",
         "DROP INDEX sessions_by_app",
         "DROP TABLE session_details",

@@ -16,8 +16,8 @@ static int marks_setup(void **state)
     const struct fixture *fixture = *state;
     const ses_key other = {"app", "user", "other"};
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
-    assert_ok(ses_create(fixture->store, &other, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &other, NULL, 0, NULL, NULL, &error));
     append(fixture, "{\"id\":\"e1\",\"invocationId\":\"a\"}");
     append(fixture, "{\"id\":\"e2\",\"invocationId\":\"b\"}");
     append(fixture, "{\"id\":\"e3\",\"invocationId\":\"b\"}");
@@ -109,7 +109,7 @@ static void test_a_session_takes_all_its_rows_along(void **state)
              "INSERT INTO session_details (session_id, title) VALUES (1, 't'), (2, 't');"
              "INSERT INTO base_state VALUES (1, 'k', '1', 1), (2, 'k', '1', 1);"
              "INSERT INTO event_marks VALUES (2, 1, 2, NULL);");
-    assert_ok(ses_delete(fixture->store, &key, &deleted, &error));
+    assert_ok(ses_delete(fixture->store, &key, NULL, &deleted, &error));
     assert_int_equal(deleted, 1);
     assert_query(
         fixture->path,

@@ -23,7 +23,7 @@ static int views_setup(void **state)
     ses_error error;
     int failed = fixture_setup(state);
     const struct fixture *fixture = *state;
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     return failed;
 }
 
