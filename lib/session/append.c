@@ -142,7 +142,7 @@ static int append_texts(struct append_call *call, const ses_text *events, ses_er
     }
     if (code == SES_OK) {
         code = all_partial(call) ? SES_OK : store_drafts(call, error);
-        if (code < 0 && call->is_batch && (code == SES_EXISTS || code == SES_STALE))
+        if (call->is_batch && call->op.at > 0 && (code == SES_EXISTS || code == SES_STALE))
             name_event(error, call, call->op.at - 1);
     }
     for (size_t i = 0; i < call->op.count; i++)

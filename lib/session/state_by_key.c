@@ -66,8 +66,10 @@ static int read_one_value(ses_store *store, const ses_key *key, const char *name
         return code;
     op.scope = ses__scope_of((struct span){name, strlen(name)}, &op.state_key);
     code = store->storage->engine->value(store->storage, &op, error);
-    if (code != SES_OK)
+    if (code != SES_OK) {
+        ses_free(op.json);
         return code;
+    }
     *json = op.json;
     if (len)
         *len = op.len;

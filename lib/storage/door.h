@@ -55,7 +55,7 @@ struct value_op {
     struct span state_key;
     const ses_allocator *allocator;
     /* out */
-    char *json; /* a text for the caller (ses_free); NULL: there is no such key */
+    char *json; /* to be freed by ses_free in any case; NULL: there is no such key */
     size_t len;
 };
 
@@ -75,7 +75,7 @@ struct append_op {
     struct snapshot *snapshot; /* the handle's; NULL: by key */
     /* out */
     ses_appended *results; /* `count`, the caller's: status, seq and time of all but partial events */
-    size_t at;             /* the draft at work, for messages */
+    size_t at;             /* drafts begun: what STALE and EXISTS are about is the last of them; 0: none */
     struct session_row before;
     struct session_row row;
     struct advance advance; /* of the snapshot, as in refresh_op */

@@ -165,12 +165,7 @@ int ses__sqlite_value(struct storage *storage, struct value_op *op, ses_error *e
 {
     op->json = NULL;
     op->len = 0;
-    int code = ses__run_read(storage, run_value, op, error);
-    if (code != SES_OK) {
-        ses_free(op->json);
-        op->json = NULL;
-    }
-    return code;
+    return ses__run_read(storage, run_value, op, error);
 }
 
 /* ---------------------------------------------------------------------------------------------- pages */

@@ -1,0 +1,215 @@
+/*
+ * An engine that stands before a store's own: it counts the operations that come through the door, and can fail them,
+ * or begin each of them once in vain, as engines may.
+ */
+#ifndef SESLITE_TEST_FAKE_ENGINE_H
+#define SESLITE_TEST_FAKE_ENGINE_H
+
+#include "session/store.h"
+#include "support.h"
+
+enum fake_operation {
+    FAKE_CREATE,
+    FAKE_GET,
+    FAKE_REFRESH,
+    FAKE_VALUE,
+    FAKE_APPEND,
+    FAKE_PAGE,
+    FAKE_LIST,
+    FAKE_DELETE,
+    FAKE_DELETE_USER,
+    FAKE_OPERATIONS
+};
+
+struct fake_engine {
+    struct storage base;
+    struct storage *real;
+    unsigned calls[FAKE_OPERATIONS];
+    int fails_with;   /* a code; 0: with none */
+    bool answer_lost; /* then: the operation was done all the same */
+    /* Where an operation is run first, in vain; NULL: nowhere. It is asked for before each. */
+    struct storage *(*elsewhere)(void *context);
+    void *context;
+};
+
+/* What a run that was in vain has left to be freed. */
+static inline void fake_forget_create(struct create_op *op)
+{
+    (void)op;
+}
+
+static inline void fake_forget_get(struct get_op *op)
+{
+    (void)op;
+}
+
+static inline void fake_forget_refresh(struct refresh_op *op)
+{
+    ses__advance_free(&op->advance);
+}
+
+static inline void fake_forget_value(struct value_op *op)
+{
+    ses_free(op->json);
+    op->json = NULL;
+}
+
+static inline void fake_forget_append(struct append_op *op)
+{
+    ses__advance_free(&op->advance);
+}
+
+static inline void fake_forget_page(struct page_op *op)
+{
+    (void)op;
+}
+
+static inline void fake_forget_list(struct list_op *op)
+{
+    ses__list_op_free(op, op->arena->allocator);
+}
+
+static inline void fake_forget_delete_session(struct delete_op *op)
+{
+    (void)op;
+}
+
+static inline void fake_forget_delete_user(struct delete_user_op *op)
+{
+    (void)op;
+}
+
+static inline int fake_fail(const struct fake_engine *fake, ses_error *error)
+{
+    if (error) {
+        *error = (ses_error){.code = fake->fails_with, .offset = -1, .index = -1};
+        snprintf(error->message, sizeof error->message, "the fake engine fails");
+    }
+    return fake->fails_with;
+}
+
+/* `in_vain` is what an engine that begins again does to the operation, having run it elsewhere. */
+#define FAKE_OPERATION(name, kind, op_type, in_vain)                                          \
+    static inline int fake_##name(struct storage *base, struct op_type *op, ses_error *error) \
+    {                                                                                         \
+        struct fake_engine *fake = (struct fake_engine *)base;                                \
+        int code = SES_OK;                                                                    \
+                                                                                              \
+        fake->calls[kind]++;                                                                  \
+        if (fake->elsewhere) {                                                                \
+            struct storage *other = fake->elsewhere(fake->context);                           \
+            in_vain;                                                                          \
+            other->engine->release(other);                                                    \
+        }                                                                                     \
+        if (fake->fails_with == SES_OK || fake->answer_lost)                                  \
+            code = fake->real->engine->name(fake->real, op, error);                           \
+        return fake->fails_with == SES_OK ? code : fake_fail(fake, error);                    \
+    }
+
+#define FAKE_IN_VAIN(name)                             \
+    do {                                               \
+        ses_error unseen;                              \
+        (void)other->engine->name(other, op, &unseen); \
+        fake_forget_##name(op);                        \
+    } while (0)
+
+/* Its range is asked for and answered. */
+#define FAKE_PAGE_IN_VAIN()             \
+    do {                                \
+        struct range asked = op->range; \
+        FAKE_IN_VAIN(page);             \
+        op->range = asked;              \
+    } while (0)
+
+FAKE_OPERATION(create, FAKE_CREATE, create_op, FAKE_IN_VAIN(create))
+FAKE_OPERATION(get, FAKE_GET, get_op, FAKE_IN_VAIN(get))
+FAKE_OPERATION(refresh, FAKE_REFRESH, refresh_op, FAKE_IN_VAIN(refresh))
+FAKE_OPERATION(value, FAKE_VALUE, value_op, FAKE_IN_VAIN(value))
+FAKE_OPERATION(append, FAKE_APPEND, append_op, FAKE_IN_VAIN(append))
+FAKE_OPERATION(page, FAKE_PAGE, page_op, FAKE_PAGE_IN_VAIN())
+FAKE_OPERATION(list, FAKE_LIST, list_op, FAKE_IN_VAIN(list))
+FAKE_OPERATION(delete_session, FAKE_DELETE, delete_op, FAKE_IN_VAIN(delete_session))
+FAKE_OPERATION(delete_user, FAKE_DELETE_USER, delete_user_op, FAKE_IN_VAIN(delete_user))
+
+static inline void fake_interrupt(struct storage *base)
+{
+    struct storage *real = ((struct fake_engine *)base)->real;
+    real->engine->interrupt(real);
+}
+
+static inline void fake_describe(const struct storage *base, ses_info *info)
+{
+    const struct storage *real = ((const struct fake_engine *)base)->real;
+    real->engine->describe(real, info);
+}
+
+static inline void fake_count(struct storage *base, ses_stats *stats)
+{
+    struct storage *real = ((struct fake_engine *)base)->real;
+    real->engine->count(real, stats);
+}
+
+static inline void fake_close(struct storage *base)
+{
+    struct storage *real = ((struct fake_engine *)base)->real;
+    real->engine->close(real);
+}
+
+static inline void fake_release(struct storage *base)
+{
+    struct storage *real = ((struct fake_engine *)base)->real;
+    real->engine->release(real);
+}
+
+/* Puts it before the store's engine. It must outlive the store. */
+static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
+{
+    static const struct engine table = {
+        .create = fake_create,
+        .get = fake_get,
+        .refresh = fake_refresh,
+        .value = fake_value,
+        .append = fake_append,
+        .page = fake_page,
+        .list = fake_list,
+        .delete_session = fake_delete_session,
+        .delete_user = fake_delete_user,
+        .interrupt = fake_interrupt,
+        .describe = fake_describe,
+        .count = fake_count,
+        .close = fake_close,
+        .release = fake_release,
+    };
+
+    *fake = (struct fake_engine){.base = {&table}, .real = store->storage};
+    store->storage = &fake->base;
+}
+
+static inline unsigned fake_total(const struct fake_engine *fake)
+{
+    unsigned total = 0;
+    for (int i = 0; i < FAKE_OPERATIONS; i++)
+        total += fake->calls[i];
+    return total;
+}
+
+/* Since the last time it was asked, there were `count` operations of that kind, and none of another. */
+#define assert_operations(fake, kind, count) \
+    fake_assert_operations((fake), (kind), (count), __FILE__, __LINE__)
+#define assert_no_operation(fake) assert_operations(fake, FAKE_CREATE, 0)
+
+static inline void fake_assert_operations(struct fake_engine *fake, enum fake_operation kind, unsigned count,
+                                          const char *file, int line)
+{
+    unsigned of_kind = fake->calls[kind];
+    unsigned total = fake_total(fake);
+
+    memset(fake->calls, 0, sizeof fake->calls);
+    if (of_kind != count || total != count) {
+        print_error("%s:%d: %u operations of that kind and %u in all, not %u\n", file, line, of_kind, total,
+                    count);
+        _fail(file, line);
+    }
+}
+
+#endif

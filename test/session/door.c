@@ -1,0 +1,369 @@
+/* How often a public call comes through the door to what is stored: once, whatever it has to do there. */
+#include "append.h"
+#include "fake_engine.h"
+
+struct door {
+    struct fixture *fixture;
+    ses_store *store;
+    struct fake_engine fake;
+};
+
+static int door_setup(void **state)
+{
+    struct door *door = calloc(1, sizeof *door);
+
+    assert_non_null(door);
+    assert_int_equal(fixture_setup_memory((void **)&door->fixture), 0);
+    door->store = door->fixture->store;
+    fake_engine_put(&door->fake, door->store);
+    *state = door;
+    return 0;
+}
+
+static int door_teardown(void **state)
+{
+    struct door *door = *state;
+    void *fixture = door->fixture;
+
+    (void)fixture_teardown(&fixture);
+    free(door);
+    return 0;
+}
+
+/* A session with that state; how it was made is not counted. */
+static ses_session *new_session(struct door *door, const ses_key *of, const char *json)
+{
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(door->store, of, json, SES_NUL, &session, &error));
+    memset(door->fake.calls, 0, sizeof door->fake.calls);
+    return session;
+}
+
+/* ------------------------------------------------------------------------------------------- creating */
+
+static void test_creating_is_one_operation(void **state)
+{
+    const ses_key nameless = {"app", "user", NULL};
+    struct door *door = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_create(door->store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3,\"temp:d\":4}", SES_NUL,
+                         &session, &error));
+    assert_operations(&door->fake, FAKE_CREATE, 1);
+    ses_session_close(session);
+    assert_ok(ses_create(door->store, &nameless, NULL, 0, NULL, &error));
+    assert_operations(&door->fake, FAKE_CREATE, 1);
+    assert_code(SES_EXISTS, ses_create(door->store, &key, NULL, 0, NULL, &error));
+    assert_operations(&door->fake, FAKE_CREATE, 1);
+}
+
+static void test_get_or_create_is_one_operation(void **state)
+{
+    struct door *door = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_get_or_create(door->store, &key, "{\"a\":1}", SES_NUL, &session, &error));
+    assert_operations(&door->fake, FAKE_CREATE, 1);
+    ses_session_close(session);
+    assert_ok(ses_append_by_key(door->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_code(SES_EXISTING, ses_get_or_create(door->store, &key, NULL, 0, &session, &error));
+    assert_operations(&door->fake, FAKE_CREATE, 1);
+    assert_int_equal(ses_session_event_count(session), 1);
+    ses_session_close(session);
+}
+
+/* ------------------------------------------------------------------------------------------ appending */
+
+enum { EVENTS = 100, KEYS = 30 };
+
+/* An event that changes so many keys of each scope; free it. */
+static char *event_with_keys(int number)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    fprintf(out, "{\"id\":\"e%d\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{", number);
+    for (int i = 0; i < KEYS; i++)
+        fprintf(out, "\"app:%d\":%d,\"user:%d\":%d,\"temp:%d\":%d,\"%d\":%d%s", i, number, i, number, i,
+                number, i, number, i + 1 < KEYS ? "," : "}}}");
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void test_appending_one_event_is_one_operation(void **state)
+{
+    static const ses_append_options options = {.size = sizeof options,
+                                               .expected = "{\"app:0\":7,\"user:1\":7}",
+                                               .expected_len = SES_NUL,
+                                               .delta = "{\"app:0\":1,\"more\":1}",
+                                               .delta_len = SES_NUL};
+    struct door *door = *state;
+    ses_session *session = new_session(door, &key, NULL);
+    ses_error error;
+    char *event = event_with_keys(7);
+
+    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_ok(ses_append(session, "{}", SES_NUL, &options, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_ok(ses_append_by_key(door->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    free(event);
+    ses_session_close(session);
+}
+
+static void test_appending_many_events_is_one_operation(void **state)
+{
+    struct door *door = *state;
+    ses_session *session = new_session(door, &key, NULL);
+    ses_text events[EVENTS];
+    ses_appended appended[EVENTS];
+    ses_error error;
+
+    for (int i = 0; i < EVENTS; i++)
+        events[i] = (ses_text){event_with_keys(i), SES_NUL};
+    assert_ok(ses_append_batch(session, events, EVENTS / 2, NULL, appended, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_ok(ses_append_batch_by_key(door->store, &key, events, EVENTS, NULL, appended, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_int_equal(appended[0].status, SES_DUPLICATE);
+    assert_int_equal(appended[EVENTS - 1].status, SES_OK);
+    for (int i = 0; i < EVENTS; i++)
+        free((char *)events[i].text);
+    ses_session_close(session);
+}
+
+static void test_appending_through_a_view_is_one_operation(void **state)
+{
+    struct door *door = *state;
+    ses_session *session = new_session(door, &key, "{\"app:n\":1,\"user:n\":1}");
+    ses_tracked *view = NULL;
+    ses_error error;
+    int64_t number = 0;
+
+    assert_ok(ses_track(session, 0, &view, &error));
+    assert_ok(ses_tracked_get_int64(view, "app:n", &number, &error));
+    assert_ok(ses_tracked_set_int64(view, "app:n", number + 1, &error));
+    assert_ok(ses_tracked_set_string(view, "s", "text", SES_NUL, &error));
+    assert_no_operation(&door->fake);
+    assert_ok(ses_tracked_append(view, "{}", SES_NUL, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_ok(ses_output_append(view, "{\"author\":\"agent\",\"content\":{\"parts\":[{\"text\":\"said\"}]}}",
+                                SES_NUL, "agent", "answer", NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_state(session, "{\"app:n\":2,\"user:n\":1,\"answer\":\"said\",\"s\":\"text\"}");
+    ses_tracked_close(view);
+    ses_session_close(session);
+}
+
+/* A handle that is behind needs no second call to find out, nor to catch up. */
+static void test_a_stale_append_is_one_operation(void **state)
+{
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_append_options unlike = {
+        .size = sizeof unlike, .expected = "{\"app:n\":5}", .expected_len = SES_NUL};
+    struct door *door = *state;
+    ses_session *session = new_session(door, &key, "{\"app:n\":1}");
+    ses_error error;
+
+    assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &unlike, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_ok(ses_append_by_key(door->store, &key, "{\"actions\":{\"stateDelta\":{\"a\":1}}}", SES_NUL, NULL,
+                                NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_ok(ses_append(session, "{}", SES_NUL, &anyway, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_state(session, "{\"app:n\":1,\"a\":1}");
+    assert_int_equal(ses_session_event_count(session), 2);
+    ses_session_close(session);
+}
+
+static void test_a_repeated_append_is_one_operation(void **state)
+{
+    struct door *door = *state;
+    ses_session *session = new_session(door, &key, NULL);
+    ses_error error;
+
+    assert_ok(ses_append_by_key(door->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_code(SES_DUPLICATE, ses_append(session, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_int_equal(ses_session_event_count(session), 1);
+    assert_code(SES_EXISTS,
+                ses_append(session, "{\"id\":\"e\",\"author\":\"x\"}", SES_NUL, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    ses_session_close(session);
+}
+
+static void test_what_needs_no_storage_is_no_operation(void **state)
+{
+    static const ses_text partials[] = {{"{\"partial\":true}", SES_NUL}, {"{\"partial\":true}", SES_NUL}};
+    struct door *door = *state;
+    ses_session *session = new_session(door, &key, "{\"a\":1}");
+    const char *json = NULL;
+    char id[40];
+    ses_error error;
+
+    assert_code(SES_PARTIAL, ses_append(session, partials[0].text, SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append_batch(session, partials, 2, NULL, NULL, &error));
+    assert_ok(ses_append_batch(session, NULL, 0, NULL, NULL, &error));
+    assert_code(SES_JSON, ses_append(session, "{", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_INVALID, ses_append_by_key(door->store, &key, "{\"id\":1}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_state_get(session, "a", &json, NULL, &error));
+    assert_string_equal(support_state(session, NULL), "{\"a\":1}");
+    assert_ok(ses_invocation_begin(session, NULL, &error));
+    assert_ok(ses_make_id(door->store, id, sizeof id, &error));
+    assert_no_operation(&door->fake);
+    ses_session_close(session);
+    assert_no_operation(&door->fake);
+}
+
+/* ------------------------------------------------------------------------------------------- reading */
+
+static void test_reading_is_one_operation(void **state)
+{
+    const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 1};
+    struct door *door = *state;
+    ses_session *session = new_session(door, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3}");
+    ses_session *other = NULL;
+    char *json = NULL;
+    ses_error error;
+
+    assert_ok(ses_append_by_key(door->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_ok(ses_get(door->store, &key, NULL, &other, &error));
+    assert_operations(&door->fake, FAKE_GET, 1);
+    ses_session_close(other);
+    assert_ok(ses_get(door->store, &key, &newest, &other, &error));
+    assert_operations(&door->fake, FAKE_GET, 1);
+    ses_session_close(other);
+    for (int i = 0; i < 2; i++) { /* behind, and no longer */
+        assert_ok(ses_refresh(session, &error));
+        assert_operations(&door->fake, FAKE_REFRESH, 1);
+    }
+    assert_ok(ses_read_state(door->store, &key, &json, NULL, &error));
+    assert_operations(&door->fake, FAKE_GET, 1);
+    ses_free(json);
+    assert_ok(ses_read_value(door->store, &key, "user:b", &json, NULL, &error));
+    assert_operations(&door->fake, FAKE_VALUE, 1);
+    ses_free(json);
+    assert_code(SES_ABSENT, ses_read_value(door->store, &key, "nothing", &json, NULL, &error));
+    assert_operations(&door->fake, FAKE_VALUE, 1);
+    ses_session_close(session);
+}
+
+static void test_a_page_of_sessions_is_one_operation(void **state)
+{
+    enum { USERS = 5, SESSIONS = 8 };
+    const ses_list_options first = {.size = sizeof first, .limit = USERS * SESSIONS / 2};
+    ses_list_options second = first;
+    struct door *door = *state;
+    ses_list_page *page = NULL;
+    ses_list_page *rest = NULL;
+    ses_error error;
+
+    for (int i = 0; i < USERS * SESSIONS; i++) {
+        char user[16];
+        char name[16];
+        const ses_key of = {"app", user, name};
+        snprintf(user, sizeof user, "u%d", i % USERS);
+        snprintf(name, sizeof name, "s%d", i);
+        ses_session_close(new_session(door, &of, "{\"app:a\":1,\"user:b\":2,\"c\":3}"));
+    }
+    assert_ok(ses_list(door->store, "app", NULL, &first, &page, &error));
+    assert_operations(&door->fake, FAKE_LIST, 1);
+    second.token = ses_list_token(page);
+    assert_ok(ses_list(door->store, "app", NULL, &second, &rest, &error));
+    assert_operations(&door->fake, FAKE_LIST, 1);
+    assert_int_equal(ses_list_count(page) + ses_list_count(rest), USERS * SESSIONS);
+    for (size_t i = 0; i < ses_list_count(page); i++)
+        assert_state(ses_list_session(page, i), "{\"app:a\":1,\"user:b\":2,\"c\":3}");
+    ses_list_close(page);
+    ses_list_close(rest);
+    assert_ok(ses_list(door->store, "app", "u1", NULL, &page, &error));
+    assert_int_equal(ses_list_count(page), SESSIONS);
+    ses_list_close(page);
+    assert_operations(&door->fake, FAKE_LIST, 1);
+}
+
+/* Opening a cursor reads its first page. */
+static void test_a_page_of_events_is_one_operation(void **state)
+{
+    enum { PAGE = 64, EVENTS_WALKED = 2 * PAGE + 2 };
+    const ses_cursor_options backward = {.size = sizeof backward, .backward = 1};
+    struct door *door = *state;
+    ses_text events[EVENTS_WALKED];
+    ses_error error;
+
+    ses_session_close(new_session(door, &key, NULL));
+    for (size_t i = 0; i < EVENTS_WALKED; i++)
+        events[i] = (ses_text){"{}", 2};
+    assert_ok(ses_append_batch_by_key(door->store, &key, events, EVENTS_WALKED, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    for (int back = 0; back < 2; back++) {
+        const ses_event *event = NULL;
+        ses_cursor *cursor = NULL;
+        assert_ok(ses_cursor_open(door->store, &key, back ? &backward : NULL, &cursor, &error));
+        assert_operations(&door->fake, FAKE_PAGE, 1);
+        for (int i = 0; i < EVENTS_WALKED; i++) {
+            assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
+            assert_operations(&door->fake, FAKE_PAGE, i == PAGE || i == 2 * PAGE);
+        }
+        assert_ok(ses_cursor_next(cursor, &event, &error));
+        assert_ok(ses_cursor_close(cursor, &error));
+        assert_no_operation(&door->fake);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- deleting */
+
+static void test_deleting_is_one_operation(void **state)
+{
+    struct door *door = *state;
+    ses_session *session = new_session(door, &key, "{\"user:b\":2,\"c\":3}");
+    int64_t count = 0;
+    ses_error error;
+
+    for (int64_t there = 1; there >= 0; there--) {
+        assert_ok(ses_delete(door->store, &key, &count, &error));
+        assert_operations(&door->fake, FAKE_DELETE, 1);
+        assert_int_equal(count, there);
+    }
+    assert_code(SES_NOTFOUND, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    ses_session_close(session);
+    ses_session_close(new_session(door, &key, NULL));
+    assert_ok(ses_delete_user(door->store, "app", "user", &count, NULL, &error));
+    assert_operations(&door->fake, FAKE_DELETE_USER, 1);
+    assert_int_equal(count, 1);
+}
+
+#define DOOR_TEST(test) cmocka_unit_test_setup_teardown(test, door_setup, door_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DOOR_TEST(test_creating_is_one_operation),
+        DOOR_TEST(test_get_or_create_is_one_operation),
+        DOOR_TEST(test_appending_one_event_is_one_operation),
+        DOOR_TEST(test_appending_many_events_is_one_operation),
+        DOOR_TEST(test_appending_through_a_view_is_one_operation),
+        DOOR_TEST(test_a_stale_append_is_one_operation),
+        DOOR_TEST(test_a_repeated_append_is_one_operation),
+        DOOR_TEST(test_what_needs_no_storage_is_no_operation),
+        DOOR_TEST(test_reading_is_one_operation),
+        DOOR_TEST(test_a_page_of_sessions_is_one_operation),
+        DOOR_TEST(test_a_page_of_events_is_one_operation),
+        DOOR_TEST(test_deleting_is_one_operation),
+    };
+    return cmocka_run_group_tests_name("door", tests, NULL, NULL);
+}

@@ -1,0 +1,451 @@
+/*
+ * What an engine may do to a public call: fail with any code, before its work or with the answer lost after it, and begin
+ * an operation again from the start.
+ */
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "append.h"
+#include "fake_engine.h"
+
+static const int codes[] = {
+#define CODE(name, number, text) SES_##name,
+    SES_CODES(CODE)
+#undef CODE
+};
+
+enum { CODES = sizeof codes / sizeof codes[0] };
+
+static const char event[] =
+    "{\"id\":\"e\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"app:a\":5,\"user:b\":5,"
+    "\"c\":5,\"temp:d\":5}}}";
+
+struct faults {
+    struct fixture *fixture;
+    ses_store *store;
+    struct fake_engine fake;
+    ses_session *session; /* at version 1, of 2 */
+};
+
+static int faults_setup(void **state)
+{
+    struct faults *faults = calloc(1, sizeof *faults);
+    ses_error error;
+
+    assert_non_null(faults);
+    assert_int_equal(fixture_setup((void **)&faults->fixture), 0);
+    faults->store = faults->fixture->store;
+    fake_engine_put(&faults->fake, faults->store);
+    assert_ok(ses_create(faults->store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3}", SES_NUL, &faults->session,
+                         &error));
+    assert_ok(ses_append(faults->session, "{\"id\":\"first\",\"invocationId\":\"i\"}", SES_NUL, NULL, NULL,
+                         &error));
+    assert_ok(ses_append_by_key(faults->store, &key,
+                                "{\"id\":\"second\",\"actions\":{\"stateDelta\":{\"c\":4}}}", SES_NUL, NULL,
+                                NULL, &error));
+    *state = faults;
+    return 0;
+}
+
+static int faults_teardown(void **state)
+{
+    struct faults *faults = *state;
+    void *fixture = faults->fixture;
+
+    ses_session_close(faults->session);
+    (void)fixture_teardown(&fixture);
+    free(faults);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------- engines that fail */
+
+static void *const UNTOUCHED = &(char){0};
+
+static void fail_creating(struct faults *faults, int code)
+{
+    const ses_key other = {"app", "user", "other"};
+    ses_session *session = UNTOUCHED;
+    ses_error error;
+
+    assert_code(code, ses_create(faults->store, &other, "{\"a\":1}", SES_NUL, &session, &error));
+    assert_null(session);
+    session = UNTOUCHED;
+    assert_code(code, ses_get_or_create(faults->store, &key, NULL, 0, &session, &error));
+    assert_null(session);
+}
+
+static void fail_reading(struct faults *faults, int code)
+{
+    ses_session *session = UNTOUCHED;
+    ses_list_page *page = UNTOUCHED;
+    ses_cursor *cursor = UNTOUCHED;
+    char *json = UNTOUCHED;
+    size_t len = 77;
+    ses_error error;
+
+    assert_code(code, ses_get(faults->store, &key, NULL, &session, &error));
+    assert_null(session);
+    assert_code(code, ses_refresh(faults->session, &error));
+    assert_code(code, ses_read_state(faults->store, &key, &json, &len, &error));
+    assert_null(json);
+    json = UNTOUCHED;
+    assert_code(code, ses_read_value(faults->store, &key, "c", &json, &len, &error));
+    assert_null(json);
+    assert_int_equal(len, 77);
+    assert_code(code, ses_list(faults->store, "app", NULL, NULL, &page, &error));
+    assert_null(page);
+    assert_code(code, ses_cursor_open(faults->store, &key, NULL, &cursor, &error));
+    assert_null(cursor);
+}
+
+static void fail_appending(struct faults *faults, int code)
+{
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_text events[] = {{"{}", 2}, {event, SES_NUL}};
+    ses_appended appended[2];
+    ses_appended before[2];
+    ses_tracked *view = NULL;
+    ses_error error;
+
+    memset(before, 0x55, sizeof before);
+    memcpy(appended, before, sizeof before);
+    assert_ok(ses_track(faults->session, 0, &view, &error));
+    assert_ok(ses_tracked_set_bool(view, "app:new", 1, &error));
+    assert_code(code, ses_append(faults->session, event, SES_NUL, &anyway, appended, &error));
+    assert_code(code, ses_append_by_key(faults->store, &key, event, SES_NUL, NULL, appended, &error));
+    assert_code(code, ses_append_batch(faults->session, events, 2, &anyway, appended, &error));
+    assert_code(code, ses_append_batch_by_key(faults->store, &key, events, 2, NULL, appended, &error));
+    if (!faults->fake.answer_lost) /* it has looked at none */
+        assert_int_equal(error.index, -1);
+    assert_code(code, ses_tracked_append(view, event, SES_NUL, &anyway, appended, &error));
+    assert_memory_equal(appended, before, sizeof before);
+    assert_true(ses_tracked_changed(view));
+    ses_tracked_close(view);
+}
+
+static void fail_deleting(struct faults *faults, int code)
+{
+    int64_t count = 77;
+    ses_error error;
+
+    assert_code(code, ses_delete(faults->store, &key, &count, &error));
+    assert_code(code, ses_delete_user(faults->store, "app", "user", &count, &count, &error));
+    assert_int_equal(count, 77);
+}
+
+/* The handle, and what is stored, before and after. */
+static void test_whatever_code_an_engine_fails_with_nothing_has_changed(void **state)
+{
+    struct faults *faults = *state;
+    char *handle = describe(faults->session, 1);
+    char *stored = describe_stored(faults->store, &key);
+
+    for (int i = 0; i < CODES; i++) {
+        faults->fake.fails_with = codes[i];
+        fail_creating(faults, codes[i]);
+        fail_reading(faults, codes[i]);
+        fail_appending(faults, codes[i]);
+        fail_deleting(faults, codes[i]);
+        faults->fake.fails_with = SES_OK;
+        char *handle_after = describe(faults->session, 1);
+        char *stored_after = describe_stored(faults->store, &key);
+        assert_string_equal(handle_after, handle);
+        assert_string_equal(stored_after, stored);
+        free(handle_after);
+        free(stored_after);
+    }
+    free(handle);
+    free(stored);
+}
+
+/* What the engine has filled in by then is freed, and shown to nobody. */
+static void test_an_answer_that_is_lost_is_not_shown(void **state)
+{
+    struct faults *faults = *state;
+    char *handle = describe(faults->session, 1);
+
+    faults->fake.answer_lost = true;
+    for (int i = 0; i < CODES; i++) {
+        faults->fake.fails_with = codes[i];
+        fail_reading(faults, codes[i]);
+        fail_appending(faults, codes[i]);
+        fail_creating(faults, codes[i]);
+        fail_deleting(faults, codes[i]);
+        char *after = describe(faults->session, 1);
+        assert_string_equal(after, handle);
+        free(after);
+    }
+    free(handle);
+}
+
+/* It is stored, and nobody knows: the caller appends it again. */
+static void test_an_append_whose_answer_was_lost_is_repeated(void **state)
+{
+    struct faults *faults = *state;
+    ses_appended appended;
+    ses_error error;
+
+    assert_ok(ses_refresh(faults->session, &error));
+    faults->fake.answer_lost = true;
+    faults->fake.fails_with = SES_IO;
+    assert_code(SES_IO, ses_append(faults->session, event, SES_NUL, NULL, &appended, &error));
+    faults->fake.fails_with = SES_OK;
+    faults->fixture->now += 1000000;
+    assert_int_equal(ses_session_version(faults->session), 2);
+    assert_code(SES_DUPLICATE, ses_append(faults->session, event, SES_NUL, NULL, &appended, &error));
+    assert_int_equal(appended.seq, 3);
+    assert_state(faults->session, "{\"app:a\":5,\"user:b\":5,\"c\":5,\"temp:d\":5}");
+    assert_handle_is_current(faults->store, faults->session);
+}
+
+static void test_a_cursor_keeps_the_failure_of_a_page(void **state)
+{
+    enum { PAGE = 64 };
+    struct faults *faults = *state;
+    ses_text events[PAGE];
+    const ses_event *shown = NULL;
+    ses_cursor *cursor = NULL;
+    ses_error error;
+
+    for (size_t i = 0; i < PAGE; i++)
+        events[i] = (ses_text){"{}", 2};
+    assert_ok(ses_append_batch_by_key(faults->store, &key, events, PAGE, NULL, NULL, &error));
+    for (int lost = 0; lost < 2; lost++) {
+        assert_ok(ses_cursor_open(faults->store, &key, NULL, &cursor, &error));
+        for (int i = 0; i < PAGE; i++)
+            assert_code(SES_ROW, ses_cursor_next(cursor, &shown, &error));
+        faults->fake.answer_lost = lost;
+        faults->fake.fails_with = SES_BUSY;
+        assert_code(SES_BUSY, ses_cursor_next(cursor, &shown, &error));
+        faults->fake.fails_with = SES_OK;
+        assert_null(shown);
+        assert_code(SES_BUSY, ses_cursor_next(cursor, &shown, &error));
+        assert_code(SES_BUSY, ses_cursor_close(cursor, &error));
+        assert_message("the fake engine fails");
+    }
+}
+
+/* ---------------------------------------------------------------------- engines that begin again */
+
+/* Where operations are run in vain: a copy of the file, taken anew for each. */
+struct elsewhere {
+    struct faults *faults;
+    char *path;
+    struct sqlite_config config;
+    bool moved_on; /* others have written there */
+};
+
+static void copy_file(struct elsewhere *place)
+{
+    sqlite3 *db = NULL;
+    char *sql = sqlite3_mprintf("VACUUM INTO %Q", place->path);
+
+    (void)unlink(place->path);
+    assert_int_equal(sqlite3_open(place->faults->fixture->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    sqlite3_free(sql);
+}
+
+/* Another event, other state, another session; or the session is gone. */
+static void move_on(const struct elsewhere *place, bool deletes)
+{
+    const ses_key other = {"app", "user", "of the copy"};
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(place->path, &place->faults->fixture->options, &store, &error));
+    if (deletes) {
+        assert_ok(ses_delete(store, &key, NULL, &error));
+    } else {
+        int code = ses_append_by_key(
+            store, &key,
+            "{\"id\":\"of the copy\",\"actions\":{\"stateDelta\":{\"app:x\":1,\"user:x\":1,\"x\":1}}}",
+            SES_NUL, NULL, NULL, &error);
+        assert_true(code == SES_OK || code == SES_NOTFOUND);
+        assert_ok(ses_create(store, &other, "{\"y\":1}", SES_NUL, NULL, &error));
+    }
+    ses_close(store);
+}
+
+static struct storage *open_elsewhere(void *context)
+{
+    struct elsewhere *place = context;
+    struct storage *storage = NULL;
+    ses_error error;
+
+    copy_file(place);
+    if (place->moved_on)
+        move_on(place, fake_total(&place->faults->fake) % 2 == 0);
+    place->config = (struct sqlite_config){.path = place->path,
+                                           .busy_timeout_us = 1000000,
+                                           .max_readers = 1,
+                                           .allocator = &place->faults->store->allocator};
+    assert_ok(ses__sqlite_open(&place->config, &storage, &error));
+    return storage;
+}
+
+static void tell_appended(FILE *out, int code, const ses_appended *appended)
+{
+    fprintf(out, "append %d: %d %lld %lld %lld %s\n", code, appended->status, (long long)appended->seq,
+            (long long)appended->version, (long long)appended->time_us, appended->made_id);
+}
+
+static void tell_session(FILE *out, const ses_session *session)
+{
+    char *text = describe(session, 1);
+    fputs(text, out);
+    free(text);
+}
+
+/* Ids that are the same in each play. */
+static int make_id(void *context, char *id, size_t capacity)
+{
+    int *last = context;
+    return snprintf(id, capacity, "made %d", ++*last) < 0;
+}
+
+static void play_appends(struct faults *faults, FILE *out)
+{
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_text events[] = {{event, SES_NUL}, {"{\"partial\":true}", SES_NUL}, {"{}", 2}};
+    ses_appended appended[3] = {{0}};
+    ses_error error;
+    int code = ses_append(faults->session, event, SES_NUL, NULL, appended, &error);
+
+    fprintf(out, "behind: %d\n", code);
+    code = ses_append(faults->session, "{\"author\":\"a\"}", SES_NUL, &anyway, appended, &error);
+    tell_appended(out, code, appended);
+    tell_session(out, faults->session);
+    code = ses_append_batch(faults->session, events, 3, NULL, appended, &error);
+    for (int i = 0; i < 3; i++)
+        tell_appended(out, code, &appended[i]);
+    code = ses_append_by_key(faults->store, &key, event, SES_NUL, NULL, appended, &error);
+    tell_appended(out, code, appended);
+    code =
+        ses_append_by_key(faults->store, &key, "{\"id\":\"later\",\"actions\":{\"stateDelta\":{\"c\":null}}}",
+                          SES_NUL, NULL, appended, &error);
+    tell_appended(out, code, appended);
+    code = ses_refresh(faults->session, &error);
+    fprintf(out, "refresh %d\n", code);
+    tell_session(out, faults->session);
+}
+
+static void play_reads(struct faults *faults, FILE *out)
+{
+    const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 3};
+    const ses_cursor_options backward = {.size = sizeof backward, .backward = 1, .range = &newest};
+    ses_session *session = NULL;
+    ses_list_page *page = NULL;
+    const ses_event *shown = NULL;
+    char *json = NULL;
+    ses_error error;
+
+    fprintf(out, "get %d\n", ses_get(faults->store, &key, &newest, &session, &error));
+    tell_session(out, session);
+    ses_session_close(session);
+    fprintf(out, "state %d\n", ses_read_state(faults->store, &key, &json, NULL, &error));
+    fprintf(out, "%s\n", json);
+    ses_free(json);
+    fprintf(out, "value %d\n", ses_read_value(faults->store, &key, "app:a", &json, NULL, &error));
+    fprintf(out, "%s\n", json);
+    ses_free(json);
+    fprintf(out, "no value %d\n", ses_read_value(faults->store, &key, "x", &json, NULL, &error));
+    for (int back = 0; back < 2; back++) {
+        ses_cursor *cursor = NULL;
+        fprintf(out, "open %d\n",
+                ses_cursor_open(faults->store, &key, back ? &backward : NULL, &cursor, &error));
+        while (ses_cursor_next(cursor, &shown, &error) == SES_ROW)
+            fprintf(out, "%s\n", shown->json);
+        fprintf(out, "close %d\n", ses_cursor_close(cursor, &error));
+    }
+    fprintf(out, "list %d\n", ses_list(faults->store, "app", "user", NULL, &page, &error));
+    for (size_t i = 0; i < ses_list_count(page); i++) {
+        fprintf(out, "%s\n", ses_session_id(ses_list_session(page, i)));
+        tell_session(out, ses_list_session(page, i));
+    }
+    ses_list_close(page);
+}
+
+static void play_the_rest(struct faults *faults, FILE *out)
+{
+    const ses_key other = {"app", "user", "other"};
+    ses_session *session = NULL;
+    int64_t count = 0;
+    int64_t keys = 0;
+    ses_error error;
+
+    fprintf(out, "create %d\n",
+            ses_create(faults->store, &other, "{\"app:a\":8,\"o\":1}", SES_NUL, &session, &error));
+    tell_session(out, session);
+    ses_session_close(session);
+    fprintf(out, "exists %d\n", ses_create(faults->store, &other, NULL, 0, NULL, &error));
+    fprintf(out, "or get %d\n", ses_get_or_create(faults->store, &key, NULL, 0, &session, &error));
+    tell_session(out, session);
+    ses_session_close(session);
+    fprintf(out, "delete %d %lld\n", ses_delete(faults->store, &other, &count, &error), (long long)count);
+    fprintf(out, "or create %d\n", ses_get_or_create(faults->store, &other, NULL, 0, &session, &error));
+    tell_session(out, session);
+    ses_session_close(session);
+    fprintf(out, "user %d", ses_delete_user(faults->store, "app", "user", &count, &keys, &error));
+    fprintf(out, " %lld %lld\n", (long long)count, (long long)keys);
+    fprintf(out, "gone %d\n", ses_append(faults->session, "{}", SES_NUL, NULL, NULL, &error));
+}
+
+/* Some calls of every kind, and all that came out of them; free it. */
+static char *play(bool begins_again, bool moved_on)
+{
+    struct faults *faults = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    int last_id = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    assert_non_null(out);
+    assert_int_equal(faults_setup((void **)&faults), 0);
+    struct elsewhere place = {
+        .faults = faults, .path = support_path(faults->fixture->folder, "copy.db"), .moved_on = moved_on};
+    faults->store->make_id = make_id;
+    faults->store->id_context = &last_id;
+    if (begins_again) {
+        faults->fake.context = &place;
+        faults->fake.elsewhere = open_elsewhere;
+    }
+    play_appends(faults, out);
+    play_reads(faults, out);
+    play_the_rest(faults, out);
+    faults->fake.elsewhere = NULL;
+    assert_int_equal(faults_teardown((void **)&faults), 0);
+    assert_int_equal(fclose(out), 0);
+    free(place.path);
+    return text;
+}
+
+/* A lock, a lost connection: the run that counts is the last one, whatever those before it have seen. */
+static void test_an_operation_that_begins_again_leaves_nothing_behind(void **state)
+{
+    char *expected = play(false, false);
+
+    (void)state;
+    for (int moved_on = 0; moved_on < 2; moved_on++) {
+        char *text = play(true, moved_on);
+        assert_string_equal(text, expected);
+        free(text);
+    }
+    free(expected);
+}
+
+#define FAULTS_TEST(test) cmocka_unit_test_setup_teardown(test, faults_setup, faults_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FAULTS_TEST(test_whatever_code_an_engine_fails_with_nothing_has_changed),
+        FAULTS_TEST(test_an_answer_that_is_lost_is_not_shown),
+        FAULTS_TEST(test_an_append_whose_answer_was_lost_is_repeated),
+        FAULTS_TEST(test_a_cursor_keeps_the_failure_of_a_page),
+        cmocka_unit_test(test_an_operation_that_begins_again_leaves_nothing_behind),
+    };
+    return cmocka_run_group_tests_name("door, faults", tests, NULL, NULL);
+}
