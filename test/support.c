@@ -1,5 +1,6 @@
 #include "support.h"
 
+#include <locale.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -187,4 +188,49 @@ char *support_run(const char *command, int *status)
     *status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
     free(both);
     return text;
+}
+
+/* Makes one in a folder of its own. */
+static bool make_comma_locale(void)
+{
+    char *folder = support_folder_make();
+    char command[1200];
+    int status = 0;
+
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8'", folder);
+    free(support_run(command, &status));
+    setenv("LOCPATH", folder, 1);
+    bool set = setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
+    unsetenv("LOCPATH");
+    support_folder_remove(folder);
+    return set;
+}
+
+bool support_comma_locale(void)
+{
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"};
+    bool set = false;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !set; i++)
+        set = setlocale(LC_ALL, names[i]) != NULL;
+    set = (set || make_comma_locale()) && strcmp(localeconv()->decimal_point, ",") == 0;
+    if (!set) {
+        setlocale(LC_ALL, "C");
+        print_message("skipped: there is no locale with a decimal comma, and none could be made\n");
+    }
+    return set;
+}
+
+const char *support_json(const char *text)
+{
+    enum { TEXTS = 64, ROOM = 2048 };
+    static _Thread_local char texts[TEXTS][ROOM];
+    static _Thread_local unsigned next;
+    char *json = texts[next++ % TEXTS];
+    size_t len = strlen(text);
+
+    assert_true(len < ROOM);
+    for (size_t i = 0; i <= len; i++)
+        json[i] = (char)(text[i] == '\'' ? '"' : text[i]);
+    return json;
 }

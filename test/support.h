@@ -62,6 +62,13 @@ char *support_read_file(const char *path, size_t *len);
 /* A file of the shared test data, "data/..." or "vectors/..."; NULL where they are missing, after saying so. */
 char *support_test_data(const char *name, size_t *len);
 
+/* Sets a locale that writes 1,5, to be undone by setlocale(LC_ALL, "C"); false where there is none, after saying so. */
+bool support_comma_locale(void);
+
+/* JSON that can be read in C: single quotes become double ones. It lasts until the thread has made 64 others. */
+const char *support_json(const char *text);
+#define Q(text) support_json(text)
+
 /* What a program prints (its errors too); free it. *status is its exit code. The command is given to sh. */
 char *support_run(const char *command, int *status);
 

@@ -36,7 +36,7 @@ static ses_session *new_session(struct door *door, const ses_key *of, const char
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(door->store, of, json, SES_NUL, &session, &error));
+    assert_ok(ses_create(door->store, of, json, SES_NUL, NULL, &session, &error));
     memset(door->fake.calls, 0, sizeof door->fake.calls);
     return session;
 }
@@ -50,13 +50,13 @@ static void test_creating_is_one_operation(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(door->store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3,\"temp:d\":4}", SES_NUL,
+    assert_ok(ses_create(door->store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3,\"temp:d\":4}", SES_NUL, NULL,
                          &session, &error));
     assert_operations(&door->fake, FAKE_CREATE, 1);
     ses_session_close(session);
-    assert_ok(ses_create(door->store, &nameless, NULL, 0, NULL, &error));
+    assert_ok(ses_create(door->store, &nameless, NULL, 0, NULL, NULL, &error));
     assert_operations(&door->fake, FAKE_CREATE, 1);
-    assert_code(SES_EXISTS, ses_create(door->store, &key, NULL, 0, NULL, &error));
+    assert_code(SES_EXISTS, ses_create(door->store, &key, NULL, 0, NULL, NULL, &error));
     assert_operations(&door->fake, FAKE_CREATE, 1);
 }
 
@@ -66,12 +66,12 @@ static void test_get_or_create_is_one_operation(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_get_or_create(door->store, &key, "{\"a\":1}", SES_NUL, &session, &error));
+    assert_ok(ses_get_or_create(door->store, &key, "{\"a\":1}", SES_NUL, NULL, &session, &error));
     assert_operations(&door->fake, FAKE_CREATE, 1);
     ses_session_close(session);
     assert_ok(ses_append_by_key(door->store, &key, "{}", SES_NUL, NULL, NULL, &error));
     assert_operations(&door->fake, FAKE_APPEND, 1);
-    assert_code(SES_EXISTING, ses_get_or_create(door->store, &key, NULL, 0, &session, &error));
+    assert_code(SES_EXISTING, ses_get_or_create(door->store, &key, NULL, 0, NULL, &session, &error));
     assert_operations(&door->fake, FAKE_CREATE, 1);
     assert_int_equal(ses_session_event_count(session), 1);
     ses_session_close(session);
@@ -148,7 +148,7 @@ static void test_appending_through_a_view_is_one_operation(void **state)
     ses_error error;
     int64_t number = 0;
 
-    assert_ok(ses_track(session, 0, &view, &error));
+    assert_ok(ses_tracked_open(session, 0, &view, &error));
     assert_ok(ses_tracked_get_int64(view, "app:n", &number, &error));
     assert_ok(ses_tracked_set_int64(view, "app:n", number + 1, &error));
     assert_ok(ses_tracked_set_string(view, "s", "text", SES_NUL, &error));
@@ -221,7 +221,7 @@ static void test_what_needs_no_storage_is_no_operation(void **state)
     assert_ok(ses_state_get(session, "a", &json, NULL, &error));
     assert_string_equal(support_state(session, NULL), "{\"a\":1}");
     assert_ok(ses_invocation_begin(session, NULL, &error));
-    assert_ok(ses_make_id(door->store, id, sizeof id, &error));
+    assert_ok(ses_store_make_id(door->store, id, sizeof id, &error));
     assert_no_operation(&door->fake);
     ses_session_close(session);
     assert_no_operation(&door->fake);
@@ -243,20 +243,20 @@ static void test_reading_is_one_operation(void **state)
     assert_ok(ses_get(door->store, &key, NULL, &other, &error));
     assert_operations(&door->fake, FAKE_GET, 1);
     ses_session_close(other);
-    assert_ok(ses_get(door->store, &key, &newest, &other, &error));
+    assert_ok(ses_get(door->store, &key, GET_RANGE(&newest), &other, &error));
     assert_operations(&door->fake, FAKE_GET, 1);
     ses_session_close(other);
     for (int i = 0; i < 2; i++) { /* behind, and no longer */
-        assert_ok(ses_refresh(session, &error));
+        assert_ok(ses_refresh(session, NULL, &error));
         assert_operations(&door->fake, FAKE_REFRESH, 1);
     }
-    assert_ok(ses_read_state(door->store, &key, &json, NULL, &error));
+    assert_ok(ses_state_json_by_key(door->store, &key, NULL, &json, NULL, &error));
     assert_operations(&door->fake, FAKE_GET, 1);
     ses_free(json);
-    assert_ok(ses_read_value(door->store, &key, "user:b", &json, NULL, &error));
+    assert_ok(ses_state_get_by_key(door->store, &key, "user:b", NULL, &json, NULL, &error));
     assert_operations(&door->fake, FAKE_VALUE, 1);
     ses_free(json);
-    assert_code(SES_ABSENT, ses_read_value(door->store, &key, "nothing", &json, NULL, &error));
+    assert_code(SES_ABSENT, ses_state_get_by_key(door->store, &key, "nothing", NULL, &json, NULL, &error));
     assert_operations(&door->fake, FAKE_VALUE, 1);
     ses_session_close(session);
 }
@@ -267,8 +267,8 @@ static void test_a_page_of_sessions_is_one_operation(void **state)
     const ses_list_options first = {.size = sizeof first, .limit = USERS * SESSIONS / 2};
     ses_list_options second = first;
     struct door *door = *state;
-    ses_list_page *page = NULL;
-    ses_list_page *rest = NULL;
+    ses_page *page = NULL;
+    ses_page *rest = NULL;
     ses_error error;
 
     for (int i = 0; i < USERS * SESSIONS; i++) {
@@ -281,17 +281,17 @@ static void test_a_page_of_sessions_is_one_operation(void **state)
     }
     assert_ok(ses_list(door->store, "app", NULL, &first, &page, &error));
     assert_operations(&door->fake, FAKE_LIST, 1);
-    second.token = ses_list_token(page);
+    second.token = ses_page_token(page);
     assert_ok(ses_list(door->store, "app", NULL, &second, &rest, &error));
     assert_operations(&door->fake, FAKE_LIST, 1);
-    assert_int_equal(ses_list_count(page) + ses_list_count(rest), USERS * SESSIONS);
-    for (size_t i = 0; i < ses_list_count(page); i++)
-        assert_state(ses_list_session(page, i), "{\"app:a\":1,\"user:b\":2,\"c\":3}");
-    ses_list_close(page);
-    ses_list_close(rest);
+    assert_int_equal(ses_page_count(page) + ses_page_count(rest), USERS * SESSIONS);
+    for (size_t i = 0; i < ses_page_count(page); i++)
+        assert_state(ses_page_session(page, i), "{\"app:a\":1,\"user:b\":2,\"c\":3}");
+    ses_page_close(page);
+    ses_page_close(rest);
     assert_ok(ses_list(door->store, "app", "u1", NULL, &page, &error));
-    assert_int_equal(ses_list_count(page), SESSIONS);
-    ses_list_close(page);
+    assert_int_equal(ses_page_count(page), SESSIONS);
+    ses_page_close(page);
     assert_operations(&door->fake, FAKE_LIST, 1);
 }
 
@@ -334,7 +334,7 @@ static void test_deleting_is_one_operation(void **state)
     ses_error error;
 
     for (int64_t there = 1; there >= 0; there--) {
-        assert_ok(ses_delete(door->store, &key, &count, &error));
+        assert_ok(ses_delete(door->store, &key, NULL, &count, &error));
         assert_operations(&door->fake, FAKE_DELETE, 1);
         assert_int_equal(count, there);
     }
@@ -342,7 +342,7 @@ static void test_deleting_is_one_operation(void **state)
     assert_operations(&door->fake, FAKE_APPEND, 1);
     ses_session_close(session);
     ses_session_close(new_session(door, &key, NULL));
-    assert_ok(ses_delete_user(door->store, "app", "user", &count, NULL, &error));
+    assert_ok(ses_delete_user(door->store, "app", "user", NULL, &count, NULL, &error));
     assert_operations(&door->fake, FAKE_DELETE_USER, 1);
     assert_int_equal(count, 1);
 }

@@ -36,7 +36,7 @@ static int faults_setup(void **state)
     assert_int_equal(fixture_setup((void **)&faults->fixture), 0);
     faults->store = faults->fixture->store;
     fake_engine_put(&faults->fake, faults->store);
-    assert_ok(ses_create(faults->store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3}", SES_NUL, &faults->session,
+    assert_ok(ses_create(faults->store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3}", SES_NUL, NULL, &faults->session,
                          &error));
     assert_ok(ses_append(faults->session, "{\"id\":\"first\",\"invocationId\":\"i\"}", SES_NUL, NULL, NULL,
                          &error));
@@ -68,17 +68,17 @@ static void fail_creating(struct faults *faults, int code)
     ses_session *session = UNTOUCHED;
     ses_error error;
 
-    assert_code(code, ses_create(faults->store, &other, "{\"a\":1}", SES_NUL, &session, &error));
+    assert_code(code, ses_create(faults->store, &other, "{\"a\":1}", SES_NUL, NULL, &session, &error));
     assert_null(session);
     session = UNTOUCHED;
-    assert_code(code, ses_get_or_create(faults->store, &key, NULL, 0, &session, &error));
+    assert_code(code, ses_get_or_create(faults->store, &key, NULL, 0, NULL, &session, &error));
     assert_null(session);
 }
 
 static void fail_reading(struct faults *faults, int code)
 {
     ses_session *session = UNTOUCHED;
-    ses_list_page *page = UNTOUCHED;
+    ses_page *page = UNTOUCHED;
     ses_cursor *cursor = UNTOUCHED;
     char *json = UNTOUCHED;
     size_t len = 77;
@@ -86,11 +86,11 @@ static void fail_reading(struct faults *faults, int code)
 
     assert_code(code, ses_get(faults->store, &key, NULL, &session, &error));
     assert_null(session);
-    assert_code(code, ses_refresh(faults->session, &error));
-    assert_code(code, ses_read_state(faults->store, &key, &json, &len, &error));
+    assert_code(code, ses_refresh(faults->session, NULL, &error));
+    assert_code(code, ses_state_json_by_key(faults->store, &key, NULL, &json, &len, &error));
     assert_null(json);
     json = UNTOUCHED;
-    assert_code(code, ses_read_value(faults->store, &key, "c", &json, &len, &error));
+    assert_code(code, ses_state_get_by_key(faults->store, &key, "c", NULL, &json, &len, &error));
     assert_null(json);
     assert_int_equal(len, 77);
     assert_code(code, ses_list(faults->store, "app", NULL, NULL, &page, &error));
@@ -110,7 +110,7 @@ static void fail_appending(struct faults *faults, int code)
 
     memset(before, 0x55, sizeof before);
     memcpy(appended, before, sizeof before);
-    assert_ok(ses_track(faults->session, 0, &view, &error));
+    assert_ok(ses_tracked_open(faults->session, 0, &view, &error));
     assert_ok(ses_tracked_set_bool(view, "app:new", 1, &error));
     assert_code(code, ses_append(faults->session, event, SES_NUL, &anyway, appended, &error));
     assert_code(code, ses_append_by_key(faults->store, &key, event, SES_NUL, NULL, appended, &error));
@@ -129,8 +129,8 @@ static void fail_deleting(struct faults *faults, int code)
     int64_t count = 77;
     ses_error error;
 
-    assert_code(code, ses_delete(faults->store, &key, &count, &error));
-    assert_code(code, ses_delete_user(faults->store, "app", "user", &count, &count, &error));
+    assert_code(code, ses_delete(faults->store, &key, NULL, &count, &error));
+    assert_code(code, ses_delete_user(faults->store, "app", "user", NULL, &count, &count, &error));
     assert_int_equal(count, 77);
 }
 
@@ -186,7 +186,7 @@ static void test_an_append_whose_answer_was_lost_is_repeated(void **state)
     ses_appended appended;
     ses_error error;
 
-    assert_ok(ses_refresh(faults->session, &error));
+    assert_ok(ses_refresh(faults->session, NULL, &error));
     faults->fake.answer_lost = true;
     faults->fake.fails_with = SES_IO;
     assert_code(SES_IO, ses_append(faults->session, event, SES_NUL, NULL, &appended, &error));
@@ -257,14 +257,14 @@ static void move_on(const struct elsewhere *place, bool deletes)
 
     assert_ok(ses_open(place->path, &place->faults->fixture->options, &store, &error));
     if (deletes) {
-        assert_ok(ses_delete(store, &key, NULL, &error));
+        assert_ok(ses_delete(store, &key, NULL, NULL, &error));
     } else {
         int code = ses_append_by_key(
             store, &key,
             "{\"id\":\"of the copy\",\"actions\":{\"stateDelta\":{\"app:x\":1,\"user:x\":1,\"x\":1}}}",
             SES_NUL, NULL, NULL, &error);
         assert_true(code == SES_OK || code == SES_NOTFOUND);
-        assert_ok(ses_create(store, &other, "{\"y\":1}", SES_NUL, NULL, &error));
+        assert_ok(ses_create(store, &other, "{\"y\":1}", SES_NUL, NULL, NULL, &error));
     }
     ses_close(store);
 }
@@ -327,7 +327,7 @@ static void play_appends(struct faults *faults, FILE *out)
         ses_append_by_key(faults->store, &key, "{\"id\":\"later\",\"actions\":{\"stateDelta\":{\"c\":null}}}",
                           SES_NUL, NULL, appended, &error);
     tell_appended(out, code, appended);
-    code = ses_refresh(faults->session, &error);
+    code = ses_refresh(faults->session, NULL, &error);
     fprintf(out, "refresh %d\n", code);
     tell_session(out, faults->session);
 }
@@ -337,21 +337,21 @@ static void play_reads(struct faults *faults, FILE *out)
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 3};
     const ses_cursor_options backward = {.size = sizeof backward, .backward = 1, .range = &newest};
     ses_session *session = NULL;
-    ses_list_page *page = NULL;
+    ses_page *page = NULL;
     const ses_event *shown = NULL;
     char *json = NULL;
     ses_error error;
 
-    fprintf(out, "get %d\n", ses_get(faults->store, &key, &newest, &session, &error));
+    fprintf(out, "get %d\n", ses_get(faults->store, &key, GET_RANGE(&newest), &session, &error));
     tell_session(out, session);
     ses_session_close(session);
-    fprintf(out, "state %d\n", ses_read_state(faults->store, &key, &json, NULL, &error));
+    fprintf(out, "state %d\n", ses_state_json_by_key(faults->store, &key, NULL, &json, NULL, &error));
     fprintf(out, "%s\n", json);
     ses_free(json);
-    fprintf(out, "value %d\n", ses_read_value(faults->store, &key, "app:a", &json, NULL, &error));
+    fprintf(out, "value %d\n", ses_state_get_by_key(faults->store, &key, "app:a", NULL, &json, NULL, &error));
     fprintf(out, "%s\n", json);
     ses_free(json);
-    fprintf(out, "no value %d\n", ses_read_value(faults->store, &key, "x", &json, NULL, &error));
+    fprintf(out, "no value %d\n", ses_state_get_by_key(faults->store, &key, "x", NULL, &json, NULL, &error));
     for (int back = 0; back < 2; back++) {
         ses_cursor *cursor = NULL;
         fprintf(out, "open %d\n",
@@ -361,11 +361,11 @@ static void play_reads(struct faults *faults, FILE *out)
         fprintf(out, "close %d\n", ses_cursor_close(cursor, &error));
     }
     fprintf(out, "list %d\n", ses_list(faults->store, "app", "user", NULL, &page, &error));
-    for (size_t i = 0; i < ses_list_count(page); i++) {
-        fprintf(out, "%s\n", ses_session_id(ses_list_session(page, i)));
-        tell_session(out, ses_list_session(page, i));
+    for (size_t i = 0; i < ses_page_count(page); i++) {
+        fprintf(out, "%s\n", ses_session_id(ses_page_session(page, i)));
+        tell_session(out, ses_page_session(page, i));
     }
-    ses_list_close(page);
+    ses_page_close(page);
 }
 
 static void play_the_rest(struct faults *faults, FILE *out)
@@ -377,18 +377,18 @@ static void play_the_rest(struct faults *faults, FILE *out)
     ses_error error;
 
     fprintf(out, "create %d\n",
-            ses_create(faults->store, &other, "{\"app:a\":8,\"o\":1}", SES_NUL, &session, &error));
+            ses_create(faults->store, &other, "{\"app:a\":8,\"o\":1}", SES_NUL, NULL, &session, &error));
     tell_session(out, session);
     ses_session_close(session);
-    fprintf(out, "exists %d\n", ses_create(faults->store, &other, NULL, 0, NULL, &error));
-    fprintf(out, "or get %d\n", ses_get_or_create(faults->store, &key, NULL, 0, &session, &error));
+    fprintf(out, "exists %d\n", ses_create(faults->store, &other, NULL, 0, NULL, NULL, &error));
+    fprintf(out, "or get %d\n", ses_get_or_create(faults->store, &key, NULL, 0, NULL, &session, &error));
     tell_session(out, session);
     ses_session_close(session);
-    fprintf(out, "delete %d %lld\n", ses_delete(faults->store, &other, &count, &error), (long long)count);
-    fprintf(out, "or create %d\n", ses_get_or_create(faults->store, &other, NULL, 0, &session, &error));
+    fprintf(out, "delete %d %lld\n", ses_delete(faults->store, &other, NULL, &count, &error), (long long)count);
+    fprintf(out, "or create %d\n", ses_get_or_create(faults->store, &other, NULL, 0, NULL, &session, &error));
     tell_session(out, session);
     ses_session_close(session);
-    fprintf(out, "user %d", ses_delete_user(faults->store, "app", "user", &count, &keys, &error));
+    fprintf(out, "user %d", ses_delete_user(faults->store, "app", "user", NULL, &count, &keys, &error));
     fprintf(out, " %lld %lld\n", (long long)count, (long long)keys);
     fprintf(out, "gone %d\n", ses_append(faults->session, "{}", SES_NUL, NULL, NULL, &error));
 }

@@ -233,39 +233,12 @@ static void test_doubles_beyond_the_largest_are_out_of_range(void **state)
         check_double(fixture->store, beyond[i], SES_RANGE, 0);
 }
 
-/* A locale that writes 1,5: one of the system's, or else one made in the folder. False where there is none.
- */
-static bool set_comma_locale(const char *folder)
-{
-    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8"};
-    char command[1200];
-    int status = 0;
-    bool set = false;
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && !set; i++)
-        set = setlocale(LC_ALL, names[i]) != NULL;
-    if (!set) {
-        snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8'", folder);
-        free(support_run(command, &status));
-        setenv("LOCPATH", folder, 1);
-        set = setlocale(LC_ALL, "de_DE.UTF-8") != NULL;
-        unsetenv("LOCPATH");
-    }
-    if (set && strcmp(localeconv()->decimal_point, ",") != 0) {
-        setlocale(LC_ALL, "C");
-        set = false;
-    }
-    return set;
-}
-
 static void test_numbers_do_not_depend_on_the_locale(void **state)
 {
     struct fixture *fixture = *state;
 
-    if (!set_comma_locale(fixture->folder)) {
-        print_message("skipped: there is no locale with a decimal comma, and none could be made\n");
+    if (!support_comma_locale())
         return;
-    }
     char written[8];
     snprintf(written, sizeof written, "%.1f", 1.5);
     assert_string_equal(written, "1,5");
