@@ -124,7 +124,7 @@ static bool is_shortest(double number, const char *text)
 
 static void test_doubles_are_written_with_the_fewest_digits(void **state)
 {
-    enum { ROUNDS = 100000 };
+    enum { ROUNDS = 50000 };
     uint64_t seed = 3;
 
     (void)state;
