@@ -12,24 +12,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "storage/sqlite/engine.h"
+#include "storage/sqlite/parts.h"
 
-/* Pages in the log (of 4 KiB) not copied yet, from which a checkpoint is due; and pages in all, from which one also
- * waits a little for readers, so that the log begins anew even when there always are some. */
-static const int64_t DUE_PAGES = 1000;
-static const int64_t PRESSING_PAGES = 4000;
-
-/* What a checkpoint in the writer's turn may take, as far as can be foreseen: a writer waits for it. */
-static const int64_t COPYING_US = 80000;
+/* How long it waits: a writer waits for it. */
 static const int64_t WAITING_US = 100000;
-
-/* Fewer pages than these tell little about how long one takes. */
-static const int64_t PAGES_TO_MEASURE = 250;
-
-/* After an attempt in vain there is a pause, twice as long each time; and after some in a row it is so many times as
- * long as the attempt: in the long run three percent of the time are spent in vain. */
-static const int64_t FIRST_PAUSE_US = 10000;
-enum { MOST_DOUBLINGS = 7, QUICK_ATTEMPTS = 2, PAUSE_TIMES = 32 };
 
 static int note_pages(void *context, sqlite3 *handle, const char *name, int pages)
 {
@@ -48,6 +34,7 @@ int ses__checkpoint_setup(struct sqlite *storage, ses_error *error)
     /* The hook takes the place of SQLite's own checkpoints at every thousandth page. */
     (void)sqlite3_wal_hook(db->handle, note_pages, db);
     atomic_init(&storage->checkpointer.slowed, 0);
+    atomic_init(&storage->checkpointer.wants_thread, false);
     storage->log_file.limit = LOG_FILE_AS_IT_IS;
     if (storage->config.checkpoint == SES_CHECKPOINT_EXTERNAL) {
         int rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -56,53 +43,6 @@ int ses__checkpoint_setup(struct sqlite *storage, ses_error *error)
         ses__log_file_bound(storage);
     }
     return code;
-}
-
-/* ------------------------------------------------------------------------------------------- accounts */
-
-/* An attempt that took so long was in vain, or not. */
-static void account_attempt(struct checkpoint_attempts *attempts, bool in_vain, int64_t us)
-{
-    if (in_vain) {
-        int64_t pause = FIRST_PAUSE_US << attempts->in_vain;
-        if (attempts->in_vain >= QUICK_ATTEMPTS && pause < us * PAUSE_TIMES)
-            pause = us * PAUSE_TIMES;
-        if (attempts->in_vain < MOST_DOUBLINGS)
-            attempts->in_vain++;
-        attempts->not_before_us = ses__clock_steady_us() + pause;
-    } else {
-        *attempts = (struct checkpoint_attempts){0};
-    }
-}
-
-bool ses__checkpoint_account(struct sqlite *storage, const struct checkpoint_run *run)
-{
-    struct checkpointer *own = &storage->checkpointer;
-    bool known = run->frames >= 0; /* else another process was copying, or something failed */
-    bool anew = known && run->frames < own->copied_pages;
-    int64_t news = known ? run->copied - (anew ? 0 : own->copied_pages) : 0;
-
-    storage->counts.sqlite.checkpoints++;
-    storage->counts.sqlite.checkpoint_us += run->us;
-    if (known) {
-        own->copied_pages = run->copied;
-        if (anew || own->log_pages < run->frames)
-            own->log_pages = run->frames;
-    }
-    if (news >= PAGES_TO_MEASURE)
-        own->page_ns = (run->us - run->waited_us) * 1000 / news;
-    account_attempt(&own->copying, !known || (news <= 0 && run->copied < run->frames),
-                    run->us - run->waited_us);
-    if (run->waits)
-        account_attempt(&own->waiting, run->rc != SQLITE_OK, run->waited_us);
-    return news > 0;
-}
-
-bool ses__checkpoint_fits_turn(const struct checkpointer *own)
-{
-    int64_t left = own->log_pages - own->copied_pages;
-
-    return left <= CHECKPOINT_MOST_IN_TURN && left * own->page_ns / 1000 <= COPYING_US;
 }
 
 /* ------------------------------------------------------------------------------------------ the thread */
@@ -116,7 +56,7 @@ static void run_in_turn(struct sqlite *storage)
     int64_t waited_before = db->busy_us;
 
     (void)pthread_mutex_lock(&storage->lock);
-    run.waits = db->wal_pages >= PRESSING_PAGES && start >= storage->checkpointer.waiting.not_before_us;
+    run.waits = db->wal_pages >= LOG_PRESSING_PAGES && start >= storage->checkpointer.waiting.not_before_us;
     (void)pthread_mutex_unlock(&storage->lock);
     ses__log_file_cut(storage);
     ses__connection_start_call(db, run.waits ? start + WAITING_US : start, false);
@@ -130,7 +70,7 @@ static void run_in_turn(struct sqlite *storage)
 
     (void)pthread_mutex_lock(&storage->lock);
     storage->counts.sqlite.checkpoint_turn_us += run.us;
-    (void)ses__checkpoint_account(storage, &run);
+    (void)ses__log_account(storage, &run);
     storage->checkpointer.finishes = false;
     (void)pthread_mutex_unlock(&storage->lock);
 }
@@ -209,44 +149,38 @@ static bool start_thread(struct sqlite *storage)
     return ok;
 }
 
-void ses__checkpoint_before_commit(struct sqlite *storage)
+/* With the lock held: begins with the turn, if nobody has it; else it comes with the next hand-on. */
+static void begin_now(struct sqlite *storage)
 {
-    if (storage->config.checkpoint == SES_CHECKPOINT_AUTO)
-        ses__log_file_extend(storage, PRESSING_PAGES);
+    if (!storage->writer.taken)
+        ses__writer_hand_on(storage);
 }
 
-void ses__checkpoint_note(struct sqlite *storage)
+/* With the lock held. No thread to be had: the caller does it, if nobody has the turn. */
+static void work_without_thread(struct sqlite *storage)
 {
-    struct checkpointer *own = &storage->checkpointer;
-    int64_t pages = storage->writer.db->wal_pages;
-
-    if (pages < own->log_pages)
-        own->copied_pages = 0; /* the log has begun anew */
-    own->log_pages = pages;
-    if (storage->config.checkpoint == SES_CHECKPOINT_AUTO && own->work == CHECKPOINT_NONE &&
-        pages - own->copied_pages >= DUE_PAGES &&
-        storage->writer.last_commit_us >= own->copying.not_before_us)
-        own->due = true;
+    if (!storage->writer.taken) {
+        storage->writer.taken = true;
+        storage->checkpointer.due = false;
+        work_in_turn(storage);
+    }
 }
 
-bool ses__checkpoint_take_turn(struct sqlite *storage)
+void ses__checkpoint_start(struct sqlite *storage)
 {
     struct checkpointer *own = &storage->checkpointer;
-    bool takes = own->due && !own->stops;
 
-    own->due = false;
-    if (takes && !own->started && !start_thread(storage)) {
-        /* No thread to be had: whoever has the turn does it. */
-        (void)pthread_mutex_unlock(&storage->lock);
-        run_in_turn(storage);
-        (void)pthread_mutex_lock(&storage->lock);
-        takes = false;
+    if (LIKELY(!atomic_load_explicit(&own->wants_thread, memory_order_relaxed)))
+        return;
+    (void)pthread_mutex_lock(&storage->lock);
+    atomic_store_explicit(&own->wants_thread, false, memory_order_relaxed);
+    if (own->due && !own->stops) {
+        if (own->started || start_thread(storage))
+            begin_now(storage);
+        else
+            work_without_thread(storage);
     }
-    if (takes) {
-        own->work = own->finishes || ses__checkpoint_fits_turn(own) ? CHECKPOINT_IN_TURN : CHECKPOINT_BESIDE;
-        (void)pthread_cond_signal(&own->wake);
-    }
-    return takes;
+    (void)pthread_mutex_unlock(&storage->lock);
 }
 
 void ses__checkpoint_stop(struct sqlite *storage)

@@ -15,14 +15,13 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "storage/sqlite/engine.h"
+#include "storage/sqlite/parts.h"
 
 /* A step that leaves more than this of what the one before has left: the writers are about as fast. Then they are slowed
  * down, so that less than half as much is to come while as much is copied: before each commit they pause for so many
  * times what the last one took. */
 static const int64_t SHRINKS_TO_PERCENT = 75;
 enum { SLOWEST = 64, TRIES_AT_SLOWEST = 3 };
-static const int64_t LONGEST_PAUSE_US = 20000;
 
 struct beside {
     struct sqlite *storage;
@@ -135,9 +134,9 @@ static bool step_follows(struct beside *beside)
     bool follows = false;
 
     beside->left = own->log_pages - own->copied_pages;
-    if (!ses__checkpoint_fits_turn(own))
+    if (!ses__log_fits_turn(own))
         follows = beside->left <= before * SHRINKS_TO_PERCENT / 100 || slow_writers(beside, before);
-    own->finishes = !follows && beside->left <= CHECKPOINT_MOST_IN_TURN;
+    own->finishes = !follows && beside->left <= LOG_MOST_IN_TURN;
     return follows && !own->stops;
 }
 
@@ -152,21 +151,8 @@ void ses__checkpoint_beside(struct sqlite *storage)
         if (ready)
             copy_step(&beside, &run);
         (void)pthread_mutex_lock(&storage->lock);
-        on = ses__checkpoint_account(storage, &run) && step_follows(&beside);
+        on = ses__log_account(storage, &run) && step_follows(&beside);
         (void)pthread_mutex_unlock(&storage->lock);
     }
     beside_end(&beside);
-}
-
-void ses__checkpoint_slow_down(struct sqlite *storage)
-{
-    int64_t times = atomic_load_explicit(&storage->checkpointer.slowed, memory_order_relaxed);
-
-    if (UNLIKELY(times > 0)) {
-        int64_t pause = storage->writer.commit_us * times;
-        if (pause > LONGEST_PAUSE_US)
-            pause = LONGEST_PAUSE_US;
-        const struct timespec time = {0, (long)(pause * 1000)};
-        (void)nanosleep(&time, NULL); /* a signal may cut it short: it is only one of many */
-    }
 }

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "storage/sqlite/registry.h"
 #include "storage/sqlite/schema.h"
-#include "storage/sqlite/engine.h"
+#include "storage/sqlite/parts.h"
 #include "storage/sqlite/operations.h"
 
 /* ------------------------------------------------------------------------------------------- opening */

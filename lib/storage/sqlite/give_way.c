@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "storage/sqlite/engine.h"
+#include "storage/sqlite/parts.h"
 
 /* Long enough for everyone who waits to look once. */
 static const int64_t LEFT_FREE_US = CONNECTION_LONGEST_PAUSE_US + 200;

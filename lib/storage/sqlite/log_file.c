@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "storage/sqlite/engine.h"
+#include "storage/sqlite/parts.h"
 
 /* What is above this is given back when the log begins anew, so much at a time: that takes time in proportion. */
 static const int64_t KEPT_BYTES = INT64_C(16) << 20;

@@ -1,7 +1,7 @@
 #include "storage/sqlite/run.h"
 
 #include "base/error.h"
-#include "storage/sqlite/engine.h"
+#include "storage/sqlite/parts.h"
 
 int ses__run_write(struct storage *storage, storage_job *job, void *context, size_t bytes, ses_error *error)
 {
@@ -9,7 +9,9 @@ int ses__run_write(struct storage *storage, storage_job *job, void *context, siz
 
     if (own->config.read_only)
         return ses__error_set(error, SES_READONLY, "%s: the store was opened read-only", own->config.path);
-    return ses__writer_run(own, job, context, bytes, JOB_WRITES, error);
+    int result = ses__writer_run(own, job, context, bytes, JOB_WRITES, error);
+    ses__checkpoint_start(own);
+    return result;
 }
 
 static int read_as(struct storage *storage, storage_job *job, void *context, enum job_kind kind,

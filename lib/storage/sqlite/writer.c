@@ -4,7 +4,7 @@
  */
 #include "base/clock.h"
 #include "base/error.h"
-#include "storage/sqlite/engine.h"
+#include "storage/sqlite/parts.h"
 
 /* A commit takes no more jobs, and no more bytes, so that nobody waits for an endless one. */
 enum { GROUP_JOBS = 64 };
@@ -115,11 +115,25 @@ static struct pending *queue_take_first(struct writer *writer)
     return first;
 }
 
+/* With the lock held: the checkpointer's thread is given the turn, if it wants it. */
+static bool give_to_checkpointer(struct sqlite *storage)
+{
+    struct checkpointer *own = &storage->checkpointer;
+    bool takes = own->due && own->started && !own->stops;
+
+    if (takes) {
+        own->due = false;
+        own->work = own->finishes || ses__log_fits_turn(own) ? CHECKPOINT_IN_TURN : CHECKPOINT_BESIDE;
+        (void)pthread_cond_signal(&own->wake);
+    }
+    return takes;
+}
+
 void ses__writer_hand_on(struct sqlite *storage)
 {
     struct writer *writer = &storage->writer;
 
-    writer->taken = ses__checkpoint_take_turn(storage);
+    writer->taken = give_to_checkpointer(storage);
     if (!writer->taken && writer->first) {
         writer->taken = true;
         notify(queue_take_first(writer), SIGNAL_LEAD);
@@ -257,7 +271,7 @@ static void commit_group(struct sqlite *storage, struct group *group)
     int code = ses__connection_check_file(db, &failure);
 
     if (code == SES_OK) {
-        ses__checkpoint_before_commit(storage);
+        ses__log_before_commit(storage);
         code = ses__transaction_commit(db, &failure);
     }
     if (code != SES_OK) {
@@ -324,7 +338,7 @@ static void account(struct sqlite *storage, const struct group *group, bool comm
     count_calls(storage, group->count, group->reads);
     storage->counts.sqlite.wal_pages = writer->db->wal_pages;
     ses__connection_count(writer->db, &storage->counts);
-    ses__checkpoint_note(storage);
+    ses__log_note_commit(storage);
 }
 
 /* The group's threads wake one another, each the next: so the leader returns after waking one. */
@@ -339,7 +353,7 @@ static void lead(struct sqlite *storage, struct pending *own)
 {
     struct group group = {0};
 
-    ses__checkpoint_slow_down(storage);
+    ses__log_slow_down(storage);
     begin_group(&storage->writer, &group, own);
     bool commits = run_group(storage, &group, own);
     (void)pthread_mutex_lock(&storage->lock);

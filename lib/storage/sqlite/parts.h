@@ -1,6 +1,6 @@
 /* The storage layer's own view of itself: one connection that writes, a pool of connections that read. */
-#ifndef SESLITE_STORAGE_SQLITE_ENGINE_H
-#define SESLITE_STORAGE_SQLITE_ENGINE_H
+#ifndef SESLITE_STORAGE_SQLITE_PARTS_H
+#define SESLITE_STORAGE_SQLITE_PARTS_H
 
 #include <pthread.h>
 
@@ -60,6 +60,7 @@ struct checkpointer {
     bool started; /* the thread runs */
     bool stops;
     bool due;
+    atomic_bool wants_thread;  /* it is due, and there is no thread; without the lock */
     bool finishes;             /* what copying beside the writers has left is due */
     enum checkpoint_work work; /* it has come with the turn */
     struct db *copier;         /* a connection that copies beside the writers */
@@ -125,7 +126,11 @@ SESLITE_PRIVATE int ses__readers_run(struct sqlite *storage, storage_job *job, v
                                      enum job_kind kind, ses_error *error);
 SESLITE_PRIVATE void ses__readers_close(struct sqlite *storage);
 
-/* ---- checkpoint.c, checkpoint_beside.c */
+/* ---- log_account.c */
+
+/* Pages in the log from which a checkpoint also waits a little for readers, so that the log begins anew even when there
+ * always are some; and pages not copied, beyond which copying is no work for the writer's turn, however fast the disk. */
+enum { LOG_PRESSING_PAGES = 4000, LOG_MOST_IN_TURN = 4000 };
 
 /* What sqlite3_wal_checkpoint_v2 has come to. */
 struct checkpoint_run {
@@ -137,26 +142,26 @@ struct checkpoint_run {
     int64_t waited_us; /* of these */
 };
 
-/* Pages not copied, beyond which it is no work for the writer's turn, however fast the disk. */
-enum { CHECKPOINT_MOST_IN_TURN = 4000 };
-
 /* With the lock held: keeps account of a run. True when it has copied something. */
-SESLITE_PRIVATE bool ses__checkpoint_account(struct sqlite *storage, const struct checkpoint_run *run);
+SESLITE_PRIVATE bool ses__log_account(struct sqlite *storage, const struct checkpoint_run *run);
 /* With the lock held: is what is left to be copied little enough for the writer's turn? */
-SESLITE_PRIVATE bool ses__checkpoint_fits_turn(const struct checkpointer *own);
-/* By the checkpointer's thread, without the lock and without the turn. */
-SESLITE_PRIVATE void ses__checkpoint_beside(struct sqlite *storage);
-SESLITE_PRIVATE int ses__checkpoint_setup(struct sqlite *storage, ses_error *error);
-/* With the lock held, after a commit: is one due? */
-SESLITE_PRIVATE void ses__checkpoint_note(struct sqlite *storage);
-/* With the lock held: the turn goes to the checkpointer if it is waiting for it. */
-SESLITE_PRIVATE bool ses__checkpoint_take_turn(struct sqlite *storage);
+SESLITE_PRIVATE bool ses__log_fits_turn(const struct checkpointer *own);
+/* With the lock held, after a commit: is a checkpoint due? */
+SESLITE_PRIVATE void ses__log_note_commit(struct sqlite *storage);
 /* Before a transaction, by whoever has the turn: a pause when writers are faster than the copying. */
-SESLITE_PRIVATE void ses__checkpoint_slow_down(struct sqlite *storage);
+SESLITE_PRIVATE void ses__log_slow_down(struct sqlite *storage);
 /* The same, at the end of one. */
-SESLITE_PRIVATE void ses__checkpoint_before_commit(struct sqlite *storage);
+SESLITE_PRIVATE void ses__log_before_commit(struct sqlite *storage);
+
+/* ---- checkpoint.c, checkpoint_beside.c */
+
+SESLITE_PRIVATE int ses__checkpoint_setup(struct sqlite *storage, ses_error *error);
+/* After a write, without the lock: starts the thread when the first checkpoint is due. */
+SESLITE_PRIVATE void ses__checkpoint_start(struct sqlite *storage);
 /* Ends the thread. Without the lock. */
 SESLITE_PRIVATE void ses__checkpoint_stop(struct sqlite *storage);
+/* By the checkpointer's thread, without the lock and without the turn. */
+SESLITE_PRIVATE void ses__checkpoint_beside(struct sqlite *storage);
 
 /* ---- log_file.c: by whoever has the turn, without the lock */
 
