@@ -1,53 +1,81 @@
 /*
- * seslite: sessions of AI agents, kept in an SQLite file.
+ * seslite: sessions of AI agents in an SQLite file.
  *
  * A session is one conversation, as the Agent Development Kit (ADK) defines it: an append-only log of events,
- * and state. The words used below:
+ * and state. This program opens a store, gets a session or creates it, appends an event and prints the state:
  *
- *  - State is a set of keys with JSON values. The prefix of a key is its scope: "app:" (all users and
- *    sessions of the app), "user:" (all sessions of one user in that app), none (that session), "temp:"
- *    (the current invocation, on the handle that appended it; never stored). Merged state is that of all
- *    scopes, its keys with their prefixes. A key is UTF-8 without a NUL, of at most 512 bytes after its
- *    prefix; what breaks this is INVALID, and any other character is allowed.
- *  - The tombstone is the string "__ADK_SENTINEL_REMOVED__" as a value: it removes the key, whoever writes
- *    it.
+ *     const ses_key key = {.app = "my_app", .user = "alice", .session = "s1"};
+ *     const char *event = "{\"author\":\"user\",\"actions\":{\"stateDelta\":{\"topic\":\"travel\"}}}";
+ *     const char *json = NULL;
+ *     ses_store *store = NULL;
+ *     ses_session *session = NULL;
+ *     ses_error error;
+ *
+ *     if (ses_open("agents.db", NULL, &store, &error) < 0 ||
+ *         ses_get_or_create(store, &key, "{\"user:lang\":\"en\"}", SES_NUL, NULL, &session, &error) < 0 ||
+ *         ses_append(session, event, SES_NUL, NULL, NULL, &error) < 0 ||
+ *         ses_state_json(session, &json, NULL, &error) < 0)
+ *         fprintf(stderr, "%s\n", error.message);
+ *     else
+ *         puts(json);
+ *     ses_session_close(session);
+ *     ses_close(store);
+ *
+ * The words used below:
+ *
+ *  - State is a set of keys with JSON values. The prefix of a key is its scope. "app:" keys are shared by all
+ *    users and sessions of the app, and "user:" keys by all sessions of one user in that app. A key without a
+ *    prefix belongs to its session. "temp:" keys live for the current invocation, on the handle that appended
+ *    them, and are never stored. Merged state is the state of all scopes; its keys carry their prefixes.
+ *  - A state key is UTF-8, holds no NUL, and has at most 512 bytes after its prefix. Every other character is
+ *    allowed. Any other key is rejected with INVALID.
+ *  - The tombstone is the string "__ADK_SENTINEL_REMOVED__". Writing it as a value removes the key.
  *  - An invocation is one run of an agent, from a user's message to the final response. Its events share an
  *    invocation id.
- *  - The version of a session goes up by one with every stored event, and is always below 2^53. A session that
- *    is created under the name of a deleted one begins above every version the old one had.
+ *  - The version of a session is a number below 2^53. Every stored event raises it by one. A session that is
+ *    created under the name of a deleted one starts above every version that the deleted one had.
  *
- * The rules that hold for every call, so that each comment below says only what is particular:
+ * These rules hold for every call. The comments below do not repeat them.
  *
- *  - Arguments come in this order: the object, the inputs, the outputs, and last a ses_error, which may be
- *    NULL. Outputs marked "may be NULL" can be left out; all other pointers must be given: a call that
- *    returns a code refuses NULL with MISUSE, the others must not be given it unless their comment says so.
- *  - A call returns 0, or a negative code, or a positive value whose meaning it states. The comments leave
- *    out the SES_ of codes: NOTFOUND is SES_NOTFOUND. After a negative code nothing has changed: neither
- *    the file, nor the handle, nor the outputs, except that an output handle or text is set to NULL.
- *  - Beside the codes that its comment names, a call that reads the file can return BUSY, IO, CORRUPT,
- *    INTERRUPTED and NOMEM; one that writes BUSY, READONLY, FULL, IO, CORRUPT and NOMEM. Rows that the library
- *    cannot have written are CORRUPT, whoever wrote them: they never keep a call going without end.
- *  - Text is UTF-8. JSON text comes as a pointer and a length in bytes; SES_NUL as the length means "up to
- *    the NUL". Ids and names of state keys cannot hold a NUL and are C strings. Inputs are copied: they need
- *    to live only as long as the call.
- *  - A `const char *` that comes out is borrowed; the comment says until when. A `char *` that comes out is
- *    the caller's, to be freed with ses_free. Both end in a NUL that the length does not count. (A ses_text
- *    is a pointer and a length, and need not.)
- *  - Times are microseconds since 1970-01-01 00:00:00 UTC, as int64_t. Sequence numbers begin at 1.
- *  - Options are structs whose first member, `size`, is sizeof of the struct. A member that is zero means
- *    its documented default, and NULL instead of options means all defaults. Later versions append members.
- *  - Threads: any thread may call anything on a ses_store at any time until ses_close. Everything else that is
- *    opened belongs to one thread at a time, a ses_session together with the views on it (ses_tracked);
- *    different ones of the same store may be used in parallel. Agents in parallel threads need a handle each.
- *  - Processes: several may have the same file open. A store does not survive fork(): in the child every
- *    call that needs it is refused with MISUSE, and so is opening that file there, as SQLite's locks are not
- *    inherited but its records of them are. Fork before opening, or exec.
- *  - Do not keep the file on a network file system, and do not copy, move or delete it while it is open
- *    (https://www.sqlite.org/howtocorrupt.html). A store stays on the file it was opened on, whatever becomes of
- *    the working directory and of links in the path. When that file is deleted, moved or replaced, every write is
- *    IO, and so is every read within a second.
- *  - The library never prints, exits, reads the environment, installs signal handlers, or changes settings
- *    of SQLite that belong to the whole process.
+ *  - Arguments come in this order: the object, the inputs, the options, the outputs, and last a ses_error,
+ *    which may be NULL. An output can be NULL only where the comment says so. All other pointers are
+ *    required: a call that returns a code rejects NULL with MISUSE, and any other call must not be given NULL
+ *    unless its comment allows it.
+ *  - A call returns 0, a negative code, or a positive value whose meaning its comment states. Comments write
+ *    codes without SES_: NOTFOUND is SES_NOTFOUND.
+ *  - After a negative code nothing has changed: not the file, not the handle, and not the outputs, except
+ *    that an output handle or text is set to NULL. Only after UNKNOWN may the file have changed.
+ *  - A missing state key is not an error: the getters return the positive SES_ABSENT. They set a text to NULL
+ *    and its length to 0, and leave a number or flag as it was, so that it can hold a default.
+ *  - "Codes:" lists every negative code of a call. CORRUPT means that the file holds rows that the library
+ *    cannot have written, whoever wrote them; such rows never keep a call running without end. INTERNAL means
+ *    that SQLite returned something unexpected. UNKNOWN is reserved for engines that cannot know the outcome
+ *    of a commit; SQLite always knows it. A read may first have to recover the file after another program
+ *    crashed. It can then also return READONLY or FULL.
+ *  - Text is UTF-8. JSON text is passed as a pointer and a length in bytes; a length of SES_NUL means that
+ *    the text ends at its NUL. The library copies its inputs, so they only need to live as long as the call.
+ *  - Ids and names of state keys are C strings and cannot hold a NUL. Authors of bindings: reject a NUL
+ *    inside a string before the call, or the library sees only the part in front of it.
+ *  - A `const char *` output is borrowed, and the comment says until when. A `char *` output belongs to the
+ *    caller, who frees it with ses_free. Both end in a NUL that the length does not count. (A ses_text is a
+ *    pointer and a length, and need not end in a NUL.)
+ *  - Times are microseconds since 1970-01-01 00:00:00 UTC, as int64_t. Sequence numbers start at 1.
+ *  - Options are structs. Their first member, `size`, is set to sizeof the struct. A zero member means its
+ *    documented default, and NULL instead of options means all defaults. Later versions append members.
+ *  - Threads: any thread may call anything on a ses_store at any time until ses_close. Every other object
+ *    belongs to one thread at a time. A ses_session and the views on it (ses_tracked) belong to the same
+ *    thread. Different objects of one store may be used in parallel, so agents that run in parallel threads
+ *    need a handle each.
+ *  - Processes: several processes may have the same file open.
+ *  - fork: a store does not survive fork(). In the child, every call that needs the store returns MISUSE, and
+ *    so does opening the same file, because a child inherits SQLite's bookkeeping but not its locks. Fork
+ *    before opening the store, or call exec.
+ *  - Files: do not keep the file on a network file system, and do not copy, move or delete it while it is
+ *    open (https://www.sqlite.org/howtocorrupt.html). A store stays on the file that it opened, even if the
+ *    working directory or a link in the path changes. If that file is deleted, moved or replaced, every write
+ *    returns IO, and within a second every read does too.
+ *  - The library never prints, exits, reads the environment, installs signal handlers, or changes SQLite
+ *    settings that belong to the whole process.
  */
 #ifndef SESLITE_H
 #define SESLITE_H
@@ -59,7 +87,7 @@
 extern "C" {
 #endif
 
-/* May be defined by the program: for a compiler that needs other words, or a parser that knows none. */
+/* A program may define SES_API itself, for a compiler or a parser that does not know the attribute. */
 #ifndef SES_API
 #if defined(__GNUC__)
 #define SES_API __attribute__((visibility("default")))
@@ -71,79 +99,80 @@ extern "C" {
 /* ------------------------------------------------------------------------------------------------- codes */
 
 /*
- * Every negative code: its name, number and meaning. Numbers are never reused.
+ * Every negative code with its name, number and meaning. Numbers are never reused.
  * `SES_CODES(X)` calls X(name, number, text) for each.
  */
-#define SES_CODES(X)                                                                                \
-    X(NOMEM, -1, "out of memory")                                                                   \
-    X(MISUSE, -2, "the call itself is wrong: a missing argument, a closed handle, unknown options") \
-    X(INVALID, -3, "a value breaks a rule: an id, a state key, the type of an event's field")       \
-    X(JSON, -4, "the text is not strict JSON (RFC 8259)")                                           \
-    X(NOTFOUND, -5, "no such session, artifact or file, or a template names a missing key")         \
-    X(EXISTS, -6, "there already is one, and it is different")                                      \
-    X(STALE, -7, "another writer came between; refresh the handle")                                 \
-    X(BUSY, -8, "the whole busy timeout was waited and the file is still locked")                   \
-    X(READONLY, -9, "the store, the file or the view cannot be written")                            \
-    X(FULL, -10, "the disk is full")                                                                \
-    X(IO, -11, "reading or writing the file failed")                                                \
-    X(CORRUPT, -12, "the file is damaged")                                                          \
-    X(NOTASTORE, -13, "the file is something else than a seslite store")                            \
-    X(TOONEW, -14, "the store was written by a newer version of seslite")                           \
-    X(LIMIT, -15, "larger than a limit allows")                                                     \
-    X(INTERRUPTED, -16, "another thread cancelled the call")                                        \
-    X(TYPE, -17, "the state value has another type than the one asked for")                         \
-    X(RANGE, -18, "the value does not fit the type asked for: a number, or a lone surrogate")       \
-    X(CANTOPEN, -19, "the file cannot be opened")                                                   \
-    X(INTERNAL, -20, "the engine answered what it should not; please report it")                    \
-    X(UNKNOWN, -21, "it cannot be known whether the commit took effect; send the same event again")
+#define SES_CODES(X)                                                                                     \
+    X(NOMEM, -1, "out of memory")                                                                        \
+    X(MISUSE, -2, "the call is wrong: a missing argument, a closed handle, an unknown option")           \
+    X(INVALID, -3, "a value breaks a rule: an id, a state key, a field of the wrong type")               \
+    X(JSON, -4, "the text is not strict JSON (RFC 8259)")                                                \
+    X(NOTFOUND, -5, "no such session, artifact or file, or a template names a missing key")              \
+    X(EXISTS, -6, "the session already exists, or the event's id already exists with different content") \
+    X(STALE, -7, "another writer appended in the meantime; refresh the handle")                          \
+    X(BUSY, -8, "still locked after the busy timeout")                                                   \
+    X(READONLY, -9, "the store, the file or the view is read-only")                                      \
+    X(FULL, -10, "the disk is full")                                                                     \
+    X(IO, -11, "reading or writing the file failed")                                                     \
+    X(CORRUPT, -12, "the file is damaged")                                                               \
+    X(NOTASTORE, -13, "the file is not a seslite store")                                                 \
+    X(TOONEW, -14, "the store was written by a newer version of seslite")                                \
+    X(LIMIT, -15, "a limit is exceeded")                                                                 \
+    X(INTERRUPTED, -16, "another thread interrupted the call")                                           \
+    X(TYPE, -17, "the state value has a different type")                                                 \
+    X(RANGE, -18, "the value does not fit the requested type: a large number, or a lone surrogate")      \
+    X(CANTOPEN, -19, "the file cannot be opened")                                                        \
+    X(INTERNAL, -20, "the database engine returned something unexpected; please report this")            \
+    X(UNKNOWN, -21, "the outcome of the commit is not known; send the same event again")
 
 typedef enum ses_code {
     SES_OK = 0,
-    /* Positive: success with something to say. */
+    /* Positive codes are successes that say more. */
     SES_PARTIAL = 1,   /* append: the event is `partial`, so nothing was stored or applied */
-    SES_DUPLICATE = 2, /* append: this very event had been stored before; nothing was written again */
-    SES_EXISTING = 3,  /* get or create: the session was already there */
-    SES_ROW = 4,       /* cursor: here is an event */
+    SES_DUPLICATE = 2, /* append: the same event was stored before; nothing was written again */
+    SES_EXISTING = 3,  /* get or create: the session already existed */
+    SES_ROW = 4,       /* cursor: an event was read */
     SES_ABSENT = 5,    /* reading state: there is no such key */
 #define SES_CODE_ENUM_(name, number, text) SES_##name = number,
     SES_CODES(SES_CODE_ENUM_)
 #undef SES_CODE_ENUM_
 } ses_code;
 
-/* "SES_NOTFOUND" for SES_NOTFOUND; "?" for a number that is no code. Static text. */
+/* Returns "SES_NOTFOUND" for SES_NOTFOUND, and "?" for a number that is not a code. The text is static. */
 SES_API const char *ses_code_name(int code);
-/* What the code means, in general. Static text. */
+/* Returns the general meaning of a code. The text is static. */
 SES_API const char *ses_code_text(int code);
 
 /*
- * What went wrong in one call. Filled when the call returns a negative code, cleared (code 0, empty message)
- * when it does not; needs no initialisation and no freeing.
+ * What went wrong in one call. A call fills it when it returns a negative code, and clears it (code 0, empty
+ * message) when it does not. It needs no initialisation and no freeing.
  */
 typedef struct ses_error {
     int code;          /* the code that the call returned */
-    int64_t version;   /* after STALE the version that the session has now, else -1 */
-    int engine_code;   /* of what failed below: SQLite's extended result code; else 0 */
-    char sqlstate[6];  /* of a database server (five characters); else "" */
-    int64_t offset;    /* byte offset in a JSON text of what was refused (JSON, INVALID, LIMIT), else -1 */
-    int64_t index;     /* the event of a batch that was refused, counted from 0, else -1 */
-    char message[488]; /* what, where, and what to do about it; UTF-8, cut to fit */
+    int64_t version;   /* after STALE: the version that the session has now; otherwise -1 */
+    int engine_code;   /* SQLite's extended result code when SQLite failed; otherwise 0 */
+    char sqlstate[6];  /* the five-character SQLSTATE of a database server; "" for SQLite */
+    int64_t offset;    /* JSON, INVALID, LIMIT: byte offset of the fault in a JSON text; otherwise -1 */
+    int64_t index;     /* the rejected event of a batch, counted from 0; otherwise -1 */
+    char message[488]; /* what failed, where, and what to do about it; UTF-8, cut to fit */
 } ses_error;
 
 /* -------------------------------------------------------------------------------------- texts and memory */
 
 #define SES_NUL ((size_t)-1)
 
-/* A text and its length: into a call, `len` may be SES_NUL; what comes out need not end in a NUL. */
+/* A text and its length. In an input `len` may be SES_NUL. An output need not end in a NUL. */
 typedef struct ses_text {
     const char *text;
     size_t len; /* bytes */
 } ses_text;
 
 /*
- * The allocator of a store, in the shape of malloc, realloc and free, each with a context. All three must be
- * given, be callable from any thread, and outlive everything the store made. `resize` and `release` get only
- * what `allocate` or `resize` returned and never NULL; `allocate` never gets 0. SQLite's own memory does not
- * go through it: that is the application's to configure (https://www.sqlite.org/malloc.html).
+ * The allocator of a store: malloc, realloc and free, each with a context. All three functions are required.
+ * They must be callable from any thread, and outlive everything that the store made. `resize` and `release`
+ * only get memory that `allocate` or `resize` returned, and never NULL. `allocate` never gets 0. SQLite's own
+ * memory does not go through this allocator: the application configures that
+ * (https://www.sqlite.org/malloc.html).
  */
 typedef struct ses_allocator {
     size_t size;
@@ -153,7 +182,7 @@ typedef struct ses_allocator {
     void (*release)(void *context, void *memory);
 } ses_allocator;
 
-/* Frees a text that a call handed over as `char *`. NULL is fine. The store may be closed already. */
+/* Frees a `char *` that a call returned. NULL is allowed. The store may be closed already. */
 SES_API void ses_free(char *text);
 
 /* ------------------------------------------------------------------------------------------- open, close */
@@ -162,28 +191,30 @@ typedef struct ses_store ses_store;
 
 /* Flags of ses_open_options. */
 typedef enum ses_open_flags {
-    /* Never write; every write is refused with READONLY. The file must exist. SQLite may still need to make files
-     * beside a store that uses WAL: CANTOPEN where it cannot, except on a read-only file system without a log. */
+    /* Opens the store for reading only: every write returns READONLY. The file must exist. If the store uses
+     * WAL, SQLite may still need to create files beside it. Where it cannot, opening returns CANTOPEN, except
+     * on a read-only file system if there is no write-ahead log. */
     SES_OPEN_READ_ONLY = 0x1,
-    SES_OPEN_MUST_EXIST = 0x2 /* do not create the file: NOTFOUND when it is not there */
+    SES_OPEN_MUST_EXIST = 0x2 /* do not create the file; NOTFOUND if it does not exist */
 } ses_open_flags;
 
-/* When is a write on disk? See https://www.sqlite.org/pragma.html#pragma_synchronous. With a rollback journal NORMAL
- * means FULL: there SQLite's NORMAL can damage the file when the power fails. */
+/* When a write reaches the disk (https://www.sqlite.org/pragma.html#pragma_synchronous). With a rollback
+ * journal SES_SYNC_NORMAL means SES_SYNC_FULL, because SQLite's NORMAL can damage the file there on power
+ * loss. */
 typedef enum ses_synchronous {
-    SES_SYNC_FULL = 0,  /* before the call returns: it survives the loss of power */
-    SES_SYNC_NORMAL = 1 /* soon: the last writes can be lost with the power, never with the process */
+    SES_SYNC_FULL = 0,  /* before the call returns; a write survives power loss */
+    SES_SYNC_NORMAL = 1 /* soon after; power loss can lose the last writes, a crash of the process cannot */
 } ses_synchronous;
 
 typedef enum ses_journal {
-    SES_JOURNAL_AUTO = 0,    /* WAL where it is safe, a rollback journal on network file systems */
+    SES_JOURNAL_AUTO = 0,    /* WAL where it is safe; a rollback journal on network file systems */
     SES_JOURNAL_WAL = 1,     /* WAL, even where it does not look safe */
-    SES_JOURNAL_ROLLBACK = 2 /* a rollback journal: readers and the writer wait for each other */
+    SES_JOURNAL_ROLLBACK = 2 /* a rollback journal; readers and the writer wait for each other */
 } ses_journal;
 
 typedef enum ses_checkpoint {
-    SES_CHECKPOINT_AUTO = 0,    /* the store copies the write-ahead file into the database as it grows */
-    SES_CHECKPOINT_EXTERNAL = 1 /* another program does (Litestream and the like); the store never does */
+    SES_CHECKPOINT_AUTO = 0,    /* the store copies the write-ahead log into the database as it grows */
+    SES_CHECKPOINT_EXTERNAL = 1 /* another program does (such as Litestream); the store never does */
 } ses_checkpoint;
 
 typedef struct ses_open_options {
@@ -191,17 +222,17 @@ typedef struct ses_open_options {
     unsigned flags;          /* SES_OPEN_* */
     int synchronous;         /* SES_SYNC_* */
     int journal;             /* SES_JOURNAL_* */
-    int64_t busy_timeout_ms; /* how long a call waits for other writers; 0: 10,000; negative: not at all */
+    int64_t busy_timeout_ms; /* how long a call waits for other writers; 0: 10,000; negative: no wait */
     size_t max_event_bytes;  /* the longest event or initial state; 0: 16 MiB; at most 512 MiB */
     unsigned max_readers;    /* connections for reading, opened when first needed; 0: 4; at most 64 */
-    const ses_allocator *allocator; /* copied; NULL: malloc */
-    /* The clock for sessions and events that bring no time: microseconds since 1970. NULL: the system's. */
+    const ses_allocator *allocator; /* the struct is copied; NULL: malloc */
+    /* Gives the time of sessions and events that have none: microseconds since 1970. NULL: the system's. */
     int64_t (*clock)(void *context);
     void *clock_context;
     /*
-     * Makes ids of sessions and events that bring none: writes a NUL-terminated id of at most `capacity - 1`
-     * bytes and returns 0, or returns non-zero, which fails the call with INVALID. NULL: lower-case UUIDs of
-     * version 7 (RFC 9562), ascending within the store. Called from any thread.
+     * Makes the ids of sessions and events that have none. It writes a NUL-terminated id of at most
+     * `capacity - 1` bytes and returns 0. If it returns non-zero, the call fails with INVALID. Any thread may
+     * call it. NULL: lower-case UUIDs of version 7 (RFC 9562), ascending within the store.
      */
     int (*make_id)(void *context, char *id, size_t capacity);
     void *id_context;
@@ -209,85 +240,92 @@ typedef struct ses_open_options {
 } ses_open_options;
 
 /*
- * Opens the store in the file `path` (UTF-8), creates it (mode 0600) when there is none, and brings an older
- * schema up to date in place. ":memory:" is a store in memory that lives until it is closed.
- * A file that is not a store is NOTASTORE, one of a newer version TOONEW; both are left untouched.
- * CORRUPT, with a name: a table, index or guard (trigger) of the store is missing or was changed, or an index that
- * is unique, partial or on an expression was added to one of its tables. Tables, views, triggers and plain indexes
- * of one's own are fine; the library runs no view and no trigger.
- * Also: NOTFOUND, CANTOPEN, READONLY, CORRUPT, BUSY, IO, FULL, NOMEM, MISUSE. FULL includes a write past
- * RLIMIT_FSIZE, provided that the program ignores SIGXFSZ.
+ * Opens the store in the file `path` (UTF-8). If there is no such file, creates it with mode 0600. If the
+ * store has an older schema, migrates it in place. The path ":memory:" is a store in memory, which lives
+ * until it is closed.
+ *
+ * A file that is not a store returns NOTASTORE, and a store of a newer version returns TOONEW. Both files
+ * stay untouched. CORRUPT names a table, index or guard (trigger) of the store that is missing or was
+ * changed, or a unique, partial or expression index that was added to one of the store's tables. Your own
+ * tables, views, triggers and plain indexes are allowed; the library runs no views and no triggers. An older
+ * schema is READONLY if the store is opened for reading only. FULL includes a write beyond RLIMIT_FSIZE if
+ * the program ignores SIGXFSZ. INVALID: the path is empty or a URI.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, NOTASTORE, TOONEW, CANTOPEN, BUSY, READONLY, FULL, IO, CORRUPT, INTERNAL,
+ * NOMEM.
  */
 SES_API int ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error);
 
 /*
- * Closes the store. From the moment this is called, no other call on that pointer may begin: its memory may be
- * gone. Calls of other threads that are under way are waited for, except those that use the store only for its
- * allocator: ses_text_make, ses_output_delta, and opening a builder or a content. The last connection to close
- * a file copies what its write-ahead file still holds, however long that takes: after another program's long
- * read transaction it can be gigabytes (see wal_bytes).
+ * Closes the store. NULL is allowed. Once ses_close is called, no other call on that pointer may begin,
+ * because its memory may be gone. ses_close waits for calls that other threads have begun, except those that
+ * use the store only for its allocator: ses_text_make, ses_output_delta, ses_builder_open and
+ * ses_content_open. The last connection that closes a file copies the rest of the write-ahead log into it,
+ * however long that takes. After another program's long read transaction that can be gigabytes (see
+ * wal_bytes).
  *
- * Sessions, cursors, views and pages may outlive the store, and be closed later. What they hold can still be
- * looked at; calls on them that need the store are MISUSE from now on. NULL is fine.
+ * Sessions, cursors, views and pages may outlive the store, and can be closed later. What they hold can still
+ * be read. Calls on them that need the store return MISUSE.
  */
 SES_API void ses_close(ses_store *store);
 
 /* ---------------------------------------------------------------------------------------------- sessions */
 
 /*
- * Names one session. Ids are byte strings, compared byte by byte: valid UTF-8, 1 to 512 bytes. Anything else
- * is INVALID at every call. The wrong app or user is the same as absent.
+ * Names one session. Ids are byte strings of valid UTF-8, 1 to 512 bytes long, and are compared byte by byte.
+ * Every call rejects any other id with INVALID. A session under another app or user is reported as not found.
  */
 typedef struct ses_key {
     const char *app;
     const char *user;
-    const char *session; /* NULL is allowed on create only: an id is made */
+    const char *session; /* NULL is allowed only when creating: the store makes an id */
 } ses_key;
 
 enum { SES_ID_MAX = 512 /* bytes in an id, and in a state key after its prefix */ };
 
 /*
- * A session as the ADK has it: id, times, version, merged state, events. It is a snapshot, taken when it was
- * created or read, that its own appends move forward; ses_refresh catches up with other writers.
+ * A session as the ADK defines it: id, times, version, merged state, events. A handle is a snapshot, taken
+ * when the session was created or read. Its own appends move it forward; ses_refresh adds what others wrote.
  */
 typedef struct ses_session ses_session;
 
 /*
- * An event as it was stored. Borrowed from a session or a cursor, which says until when. Later versions
- * append members, so never copy the struct by value or make one. `json` is handed out as it stands in the
- * file: where another program has written there, it may not be JSON.
+ * A stored event, borrowed from a session or a cursor. Later versions append members, so never copy the
+ * struct by value and never make one. `json` is the text in the file. If another program wrote it, it may not
+ * be JSON.
  */
 typedef struct ses_event {
     int64_t seq;     /* 1, 2, 3 ... in the order of commit */
-    int64_t time_us; /* its timestamp */
+    int64_t time_us; /* the event's timestamp */
     const char *id;
     const char *invocation_id; /* "" when the event has none */
     const char *author;        /* "" when the event has none */
     const char *branch;        /* NULL when the event has none */
-    const char *json;          /* the event: the bytes that came, without `temp:` keys */
+    const char *json;          /* the bytes that were appended, without `temp:` keys */
     size_t json_len;
 } ses_event;
 
-/* Which events? `which` combines these; 0 is all of them. Time and sequence first, then the newest N. */
+/* Selects events. `which` combines these flags; 0 selects all events. Time and sequence apply first, then the
+ * newest N of what is left. */
 typedef enum ses_range_parts {
     SES_RANGE_NONE = 0x1,   /* no events */
-    SES_RANGE_NEWEST = 0x2, /* the newest `newest` of what is left */
-    SES_RANGE_SINCE = 0x4,  /* those whose time is `since_us` or later */
-    SES_RANGE_SEQ = 0x8     /* those from sequence number `first_seq` to `last_seq`, both included */
+    SES_RANGE_NEWEST = 0x2, /* the newest `newest` events */
+    SES_RANGE_SINCE = 0x4,  /* events whose time is `since_us` or later */
+    SES_RANGE_SEQ = 0x8     /* events with sequence numbers from `first_seq` to `last_seq`, both included */
 } ses_range_parts;
 
 typedef struct ses_range {
     size_t size;
-    unsigned which;
+    unsigned which; /* SES_RANGE_* */
     int64_t newest; /* 0 or more */
     int64_t since_us;
-    int64_t first_seq;
-    int64_t last_seq; /* INT64_MAX: to the end */
+    int64_t first_seq; /* 1 or more */
+    int64_t last_seq;  /* INT64_MAX: to the end */
 } ses_range;
 
 /*
- * Options of calls that have none yet: a call that may wait takes options, so that later versions can give it a
- * deadline, say. NULL is the same.
+ * Options of calls that have none yet. Every call that may wait takes options, so that later versions can add
+ * a deadline, for example. Pass NULL.
  */
 typedef struct ses_call_options {
     size_t size;
@@ -296,63 +334,76 @@ typedef struct ses_call_options {
 
 typedef struct ses_create_options {
     size_t size;
-    const ses_range *range; /* ses_get_or_create: which events to read of a session that exists; NULL: all */
-    const int64_t *create_us; /* the time of creation (imports); NULL: the store's clock */
+    const ses_range *range;   /* ses_get_or_create: the events to read of an existing session; NULL: all */
+    const int64_t *create_us; /* the time of creation, for imports; NULL: the store's clock */
 } ses_create_options;
 
 typedef struct ses_get_options {
     size_t size;
-    const ses_range *range; /* which events to read; NULL: all */
+    const ses_range *range; /* the events to read; NULL: all */
 } ses_get_options;
 
 /*
- * Creates a session whose initial state is a JSON object (`state` NULL: empty), in one transaction. `app:`
- * and `user:` keys go to their scopes, `temp:` keys are dropped, the tombstone removes a key. `*session`
- * (may be NULL) then shows all scopes merged; close it with ses_session_close.
- * EXISTS: there is such a session; nothing was changed, shared scopes included.
- * Also: MISUSE, INVALID, JSON, LIMIT, BUSY, READONLY, FULL, IO, CORRUPT, NOMEM, UNKNOWN.
+ * Creates a session in one transaction. `state` is its initial state, a JSON object; NULL means empty. `app:`
+ * and `user:` keys go to their scopes, `temp:` keys are dropped, and the tombstone removes a key. `*session`
+ * (may be NULL) shows the merged state; close it with ses_session_close.
+ *
+ * EXISTS: there already is such a session; nothing has changed, and shared scopes have not either. INVALID:
+ * an id, a state key or the time of creation breaks its rules, or make_id failed. LIMIT: `state` is longer
+ * than max_event_bytes or nested more than 1000 levels deep, or the file has had 2^31 sessions or has used
+ * all versions. IO includes a system that gives no random bytes for an id.
+ *
+ * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
+ * UNKNOWN.
  */
 SES_API int ses_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
                        const ses_create_options *options, ses_session **session, ses_error *error);
 
 /*
- * Reads a session, or creates it with `state` when there is none: 0 when it was created, SES_EXISTING when it
- * was there (then `state` is checked but not used). One transaction: two callers never both create it.
- * Codes as for ses_create, without EXISTS.
+ * Reads a session, or creates it with `state` if it does not exist. Returns 0 if the session was created, and
+ * SES_EXISTING if it existed; then `state` is checked but not used. Two concurrent callers never both create
+ * the session.
+ *
+ * Codes: MISUSE, INVALID, JSON, LIMIT, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
 SES_API int ses_get_or_create(ses_store *store, const ses_key *key, const char *state, size_t state_len,
                               const ses_create_options *options, ses_session **session, ses_error *error);
 
 /*
- * Reads a session: state and events of one moment, whatever others write meanwhile.
- * NOTFOUND: there is none. Also: MISUSE, INVALID, BUSY, IO, CORRUPT, INTERRUPTED, NOMEM.
+ * Reads a session. State and events belong to the same moment, whatever other writers do meanwhile.
+ * NOTFOUND: there is no such session.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
 SES_API int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options,
                     ses_session **session, ses_error *error);
 
 /*
- * Brings the handle up to date with what others wrote, by reading the events it lacks and the shared scopes.
- * A handle that was read with SES_RANGE_NONE still keeps no events. `temp:` values stay.
- * NOTFOUND: the session was deleted. Also: MISUSE, BUSY, IO, CORRUPT, INTERRUPTED, NOMEM.
+ * Brings the handle up to date with other writers, by reading the events that it lacks and the shared scopes.
+ * A handle that was read with SES_RANGE_NONE still holds no events. `temp:` values stay.
+ * NOTFOUND: the session was deleted.
+ *
+ * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
 SES_API int ses_refresh(ses_session *session, const ses_call_options *options, ses_error *error);
 
-/* Frees the handle, its events and its `temp:` values. Nothing stored changes. NULL is fine. */
+/* Frees the handle, its events and its `temp:` values. Stored data does not change. NULL is allowed. */
 SES_API void ses_session_close(ses_session *session);
 
 /* The parts of the snapshot. Texts are borrowed until the handle is closed. */
 SES_API const char *ses_session_app(const ses_session *session);
 SES_API const char *ses_session_user(const ses_session *session);
 SES_API const char *ses_session_id(const ses_session *session);
-SES_API int64_t ses_session_version(const ses_session *session);    /* raised by every stored event */
+SES_API int64_t ses_session_version(const ses_session *session);    /* every stored event raises it */
 SES_API int64_t ses_session_last_seq(const ses_session *session);   /* 0 before the first event */
-SES_API int64_t ses_session_stored(const ses_session *session);     /* how many events are stored */
+SES_API int64_t ses_session_stored(const ses_session *session);     /* the number of stored events */
 SES_API int64_t ses_session_created_us(const ses_session *session); /* microseconds */
 SES_API int64_t ses_session_updated_us(const ses_session *session); /* microseconds; never goes back */
 
 /*
- * The events the handle holds, oldest first: those of its range, and those appended or refreshed since
- * (none at all for SES_RANGE_NONE). An event is borrowed until the handle is closed; NULL past the end.
+ * The events that the handle holds, oldest first: those of its range, and those appended or refreshed since.
+ * A handle that was read with SES_RANGE_NONE holds none. An event is borrowed until the handle is closed. An
+ * index past the end returns NULL.
  */
 SES_API size_t ses_session_event_count(const ses_session *session);
 SES_API const ses_event *ses_session_event(const ses_session *session, size_t index);
@@ -360,86 +411,104 @@ SES_API const ses_event *ses_session_event(const ses_session *session, size_t in
 /* ------------------------------------------------------------------------------------------------ append */
 
 typedef enum ses_append_flags {
-    SES_APPEND_ANYWAY = 0x1, /* a handle that is behind catches up in the same transaction, not STALE */
-    SES_APPEND_VERSION =
-        0x2 /* by key only (a handle has its own): STALE unless the session is at `version` */
+    SES_APPEND_ANYWAY = 0x1, /* an outdated handle catches up in the same transaction instead of STALE */
+    SES_APPEND_VERSION = 0x2 /* only by key (a handle has its own version): STALE unless at `version` */
 } ses_append_flags;
 
 typedef struct ses_append_options {
     size_t size;
     unsigned flags;  /* SES_APPEND_* */
-    int64_t version; /* with SES_APPEND_VERSION */
+    int64_t version; /* for SES_APPEND_VERSION */
     /*
-     * What the caller has seen of shared keys, a JSON object: {"user:n":41}. The value is the stored bytes, as
-     * ses_state_get_by_key gives them; the tombstone stands for a key that is not there. STALE, naming the key, when
-     * something else is stored now. So a value that was computed from a shared key never replaces a newer one:
-     * read again, compute anew. Every member is checked, once, before the first event. INVALID: a key is neither
-     * app: nor user:. NULL: nothing is expected. With SES_APPEND_ANYWAY it is not looked at.
+     * The values of shared keys that the caller has seen, as a JSON object: {"user:n":41}. The append is
+     * STALE, and the message names the key, if a different value is stored now. So a value that was computed
+     * from a shared key never replaces a newer one: read the key again, and compute again. Values are
+     * compared with the stored bytes, as ses_state_get_by_key returns them; the tombstone means that the key
+     * does not exist. Every member is checked once, before the first event. A key that is neither app: nor
+     * user: is INVALID. NULL: nothing is expected. SES_APPEND_ANYWAY ignores this member.
      */
     const char *expected;
     size_t expected_len;
     /*
-     * Changes of state beside the event, a JSON object: {"user:n":42}. They are put into its `actions.stateDelta`, which
-     * is made where there is none, and win: a key that both write stands in the stored event once, with the value given
-     * here. Values keep their bytes, keys are spelled as the library spells strings; all other bytes of the event stay.
-     * Of a key that appears twice the last value counts. A retry with the same event and the same changes is
-     * SES_DUPLICATE. NULL: none. MISUSE for a batch, whose events carry their own.
+     * State changes beside the event, as a JSON object: {"user:n":42}. They are merged into the event's
+     * `actions.stateDelta`, which is added if there is none. They win: a key that both contain appears once
+     * in the stored event, with the value given here. If a key appears twice, the last value counts. Values
+     * keep their bytes, keys are written as the library writes strings, and all other bytes of the event
+     * stay. A retry with the same event and the same changes is SES_DUPLICATE. NULL: no changes. A batch
+     * rejects this member with MISUSE, because its events carry their own changes.
      */
     const char *delta;
     size_t delta_len;
 } ses_append_options;
 
-/* What became of one event. This struct is an output and will not change. */
+/* The result for one event. This struct is an output and will not change. */
 typedef struct ses_appended {
     int status;         /* 0: stored; SES_PARTIAL; SES_DUPLICATE */
-    int64_t seq;        /* its sequence number, also of a duplicate; 0 when partial */
+    int64_t seq;        /* the event's sequence number, also of a duplicate; 0 when partial */
     int64_t version;    /* the session's version after the call; 0 when partial */
-    int64_t time_us;    /* its timestamp, given or made; 0 when partial */
+    int64_t time_us;    /* the event's timestamp, given or made; 0 when partial */
     int64_t updated_us; /* the session's update time after the call; 0 when partial */
-    char made_id[64]; /* the id the library made when the event had none; else "" (also when it is longer) */
+    char made_id[64];   /* the id that the library made; "" if it made none or the id is longer */
 } ses_appended;
 
 /*
- * Appends one event, a JSON object as the ADK writes it, in one transaction: checks the session, gives the
- * event the next sequence number, stores it, applies `actions.stateDelta`, and updates the session's time and
- * version. On success the handle includes the event; after any failure nothing is stored and the handle is as
- * it was.
+ * Appends one event, a JSON object as the ADK writes it. One transaction checks the session, gives the event
+ * the next sequence number, stores it, applies its `actions.stateDelta`, and updates the session's time and
+ * version. On success the handle includes the event. After a failure nothing is stored and the handle is as
+ * before. Returns 0, SES_PARTIAL or SES_DUPLICATE.
  *
- *  - The store reads id, invocationId, author, branch, timestamp, partial, actions.stateDelta,
- *    actions.rewindBeforeInvocationId, and whether there is an actions.compaction, each in camelCase or in
- *    snake_case (both at once, or one twice, is INVALID, whatever their values; a null counts as absent). Texts among them hold no NUL and no lone surrogate. All other bytes are stored as they came,
- *    white space around the object included.
- *  - `temp:` keys of the delta are cut out of the stored event and become visible on this handle, until an
- *    event of another invocation, or of none, is appended through it, or one is begun or ended there.
- *  - A value replaces the key's whole value; the tombstone removes the key.
- *  - `id` and `timestamp` are added where missing, at the front of the object. A timestamp is a number of
- *    seconds since 1970, a number of milliseconds from 1e11 on, or RFC 3339 text; it is read to the nearest
- *    microsecond.
- *  - `partial: true`: nothing is stored or applied, nor is the session looked at; SES_PARTIAL.
- *  - An id that is already in the session: SES_DUPLICATE when the stored event is the same (a retry is
- *    safe), EXISTS when it differs. Both come before STALE; a handle that was behind is up to date after
- *    SES_DUPLICATE, and shows the `temp:` values of the event that was offered (a handle that had the event
- *    does not).
- *  - STALE: another writer has appended since the handle was read, or a shared key is not as `expected`; nothing
- *    is written.
+ *  - The store reads id, invocationId, author, branch, timestamp, partial, actions.stateDelta and
+ *    actions.rewindBeforeInvocationId, and whether there is an actions.compaction. Each may be spelled in
+ *    camelCase or in snake_case. A field that appears twice, or in both spellings, is INVALID, whatever its
+ *    values. A null counts as absent. The texts among these fields cannot hold a NUL or a lone surrogate. All
+ *    other bytes are stored as they are, including white space around the object.
+ *  - `temp:` keys of the delta are cut out of the stored event. This handle shows them until an event of
+ *    another invocation, or of none, is appended through it, or an invocation begins or ends on it.
+ *  - A value replaces the key's whole value. The tombstone removes the key.
+ *  - A missing `id` or `timestamp` is added at the front of the object. A timestamp is a number of seconds
+ *    since 1970, a number of milliseconds if it is 1e11 or more, or RFC 3339 text. It is rounded to
+ *    microseconds.
+ *  - If `partial` is true, nothing is stored or applied, and the session is not looked up: SES_PARTIAL.
+ *  - If the session already has an event with this id, the result is SES_DUPLICATE when the stored event is
+ *    the same (a retry is safe), and EXISTS when its content is different. Both take precedence over STALE.
+ *    After SES_DUPLICATE an outdated handle is up to date, and if it lacked the event, it shows the `temp:`
+ *    values of the event that was passed. A handle that already had the event does not.
+ *  - STALE: another writer appended after the handle was read, or a shared key is not as `expected`. Nothing
+ *    is written. `error->version` is the version that the session has now.
  *  - NOTFOUND: the session was deleted.
+ *  - LIMIT: the event, with its changes, is longer than max_event_bytes or nested more than 1000 levels deep,
+ *    or the session has had 2^32 - 1 events or has reached the last version.
+ *  - UNKNOWN: the event may be stored or not. Append the same event with the same id again: it is stored
+ *    once.
  *
- * `appended` may be NULL. Also: JSON, INVALID, LIMIT, BUSY, READONLY, FULL, IO, CORRUPT, NOMEM.
+ * `appended` may be NULL.
+ *
+ * Codes: MISUSE, INVALID, JSON, LIMIT, NOTFOUND, EXISTS, STALE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN,
+ * INTERNAL, NOMEM, UNKNOWN.
  */
 SES_API int ses_append(ses_session *session, const char *event, size_t event_len,
                        const ses_append_options *options, ses_appended *appended, ses_error *error);
 
-/* The same without a handle: appends whatever the version, unless told with SES_APPEND_VERSION. The version of a
- * session that was deleted is STALE for the next one of its name. */
+/*
+ * Appends one event without a handle, at any version of the session unless SES_APPEND_VERSION is set. A
+ * version of a deleted session is STALE for a later session of the same name. NOTFOUND: there is no such
+ * session. `appended` may be NULL. Returns 0, SES_PARTIAL or SES_DUPLICATE.
+ *
+ * Codes: those of ses_append.
+ */
 SES_API int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
                               const ses_append_options *options, ses_appended *appended, ses_error *error);
 
 /*
  * Appends `count` events in order in one transaction: all or none. `appended` (may be NULL) has room for
- * `count`; partial and duplicate events are told apart there. On failure `error->index` says which event.
+ * `count` results; it tells partial and duplicate events apart, and the call returns 0 for them too. If one
+ * event is rejected, `error->index` is its index.
+ *
+ * Codes: those of ses_append.
  */
 SES_API int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
                              const ses_append_options *options, ses_appended *appended, ses_error *error);
+/* Appends a batch without a handle. The rules are those of ses_append_batch and ses_append_by_key. */
 SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events,
                                     size_t count, const ses_append_options *options, ses_appended *appended,
                                     ses_error *error);
@@ -447,56 +516,72 @@ SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const 
 /* ------------------------------------------------------------------------------------------- invocations */
 
 /*
- * A handle is in one invocation at a time, or in none, as after it was opened. Whoever works in it,
- * sub-agents included, sees its `temp:` values on this handle. Appending an event of another invocation
- * begins that one; an event of none ends it.
+ * A handle is in one invocation at a time, or in none, as after it was opened. Every agent and sub-agent of
+ * the invocation sees the same `temp:` values on this handle. Appending an event of another invocation begins
+ * that one. Appending an event without an invocation ends the current one.
  *
- * Begins one: `temp:` values of another are gone. `id` NULL: "e-" and an id of the store's making, as the
- * ADK has it; or that of an event (ses_event.invocation_id), to go on with it, without its `temp:` values.
- * Beginning the current one again changes nothing. INVALID: the id breaks the rules of ids; the empty one
- * is none.
+ * ses_invocation_begin begins an invocation and drops the `temp:` values of another. If `id` is NULL, the
+ * store makes one: "e-" and an id, as the ADK does. To continue the invocation of an event, pass
+ * ses_event.invocation_id; its `temp:` values do not come back. Beginning the current invocation again
+ * changes nothing. INVALID: the id breaks the rules of ids (an empty id is not an id), or make_id failed. IO:
+ * the system gives no random bytes for an id.
+ *
+ * Codes: MISUSE, INVALID, IO, NOMEM.
  */
 SES_API int ses_invocation_begin(ses_session *session, const char *id, ses_error *error);
-/* The id of the current one, for its events; NULL: there is none. Borrowed until the handle is in another. */
+/* Returns the id of the current invocation, for its events, or NULL if there is none. The text is borrowed
+ * until the handle is in another invocation. */
 SES_API const char *ses_invocation_id(const ses_session *session);
-/* Ends the current invocation on this handle: its `temp:` values are gone. */
+/* Ends the current invocation on this handle and drops its `temp:` values. Codes: MISUSE. */
 SES_API int ses_invocation_end(ses_session *session, ses_error *error);
 
 /* ------------------------------------------------------------------------------------------------- state */
 
-/* The prefixes of the scopes, and the JSON string that removes a key as its value. */
+/* The prefixes of the scopes, and the JSON string that removes a key. */
 #define SES_PREFIX_APP "app:"
 #define SES_PREFIX_USER "user:"
 #define SES_PREFIX_TEMP "temp:"
 #define SES_TOMBSTONE "\"__ADK_SENTINEL_REMOVED__\""
 
 /*
- * The state a handle shows: the scopes merged (keys carry their prefix), `temp:` values of the invocation
- * included. A look-up costs the same whatever the size of the state. Texts are borrowed until the next call
- * that appends, refreshes, ends the invocation or closes the handle.
+ * These calls read the merged state of a handle, including the `temp:` values of the invocation. Keys carry
+ * their prefix. A look-up costs the same whatever the size of the state. Texts are borrowed until the next
+ * call that appends, refreshes, begins or ends an invocation, or closes the handle.
  *
- * Another program may have written to the file: a value that is not JSON, or a key that breaks the rules of its
- * scope, is CORRUPT, and the message names the key. This is found when it is first shown, by these calls, by
- * views and by templates; the other keys can still be read, one by one.
+ * Another program may have written to the file. A stored value that is not JSON, or a key that breaks the
+ * rules of its scope, returns CORRUPT, and the message names the key. This is found when the key is first
+ * shown by one of these calls, a view or a template. The other keys can still be read one by one.
  */
 
-/* All of it as one JSON object: app, user, session, temp, each by key; values with the bytes that went in.
- * `len` may be NULL. */
+/*
+ * Gives the whole state as one JSON object: app, user, session, then temp, each sorted by key. Values keep
+ * the bytes that were written. `len` may be NULL.
+ *
+ * Codes: MISUSE, CORRUPT, NOMEM.
+ */
 SES_API int ses_state_json(const ses_session *session, const char **json, size_t *len, ses_error *error);
 
-/* One value as JSON text. `len` may be NULL. A key that is missing is no error: this call and the next ones
- * return SES_ABSENT, and leave a number or flag as it was, so that it can hold a default; a text is NULL, and
- * its length 0. */
+/*
+ * Gives one value as JSON text, or returns SES_ABSENT. `len` may be NULL.
+ *
+ * Codes: MISUSE, CORRUPT.
+ */
 SES_API int ses_state_get(const ses_session *session, const char *name, const char **json, size_t *len,
                           ses_error *error);
 
 /*
- * One value as a C type, or SES_ABSENT. TYPE: the value is of another JSON type; RANGE: the number does not
- * fit.
- *  - string: unescaped UTF-8; may hold NULs, so `len` (may be NULL) tells its length. RANGE when it holds a
- *    lone surrogate escape, which UTF-8 cannot express.
- *  - int64: a number that is an integer (42, 42.0, 4.2e1), exactly. TYPE for 1.5.
+ * These calls give one value as a C type, or return SES_ABSENT.
+ *
+ *  - string: unescaped UTF-8. It may hold NULs, so `len` (may be NULL) gives its length. RANGE: the string
+ *    holds a lone surrogate escape, which UTF-8 cannot express.
+ *  - int64: the exact value of a number that is an integer (42, 42.0, 4.2e1). TYPE for 1.5. RANGE: the
+ *    integer does not fit into 64 bits.
  *  - double: the nearest double. RANGE for 1e400.
+ *  - bool: 1 or 0.
+ *
+ * TYPE: the value has a different JSON type.
+ *
+ * Codes: MISUSE, TYPE, RANGE (not for bool), CORRUPT, NOMEM (string and double).
  */
 SES_API int ses_state_get_string(const ses_session *session, const char *name, const char **text, size_t *len,
                                  ses_error *error);
@@ -506,14 +591,24 @@ SES_API int ses_state_get_double(const ses_session *session, const char *name, d
                                  ses_error *error);
 SES_API int ses_state_get_bool(const ses_session *session, const char *name, int *value, ses_error *error);
 
-/* Walks the state in the order of ses_state_json: `index` from 0 to count - 1. NOTFOUND past the end.
- * The first call after a change sorts the keys. Outputs may be NULL. */
+/* Returns the number of keys. */
 SES_API size_t ses_state_count(const ses_session *session);
+/*
+ * Gives the key and value at `index`, from 0 to ses_state_count - 1, in the order of ses_state_json. The
+ * first call after a change sorts the keys. Each output may be NULL. NOTFOUND: `index` is past the end.
+ *
+ * Codes: MISUSE, NOTFOUND, CORRUPT, NOMEM.
+ */
 SES_API int ses_state_at(const ses_session *session, size_t index, const char **name, const char **json,
                          size_t *len, ses_error *error);
 
-/* The same without a handle: the whole merged state, or one key, as it is stored now. The text is the
- * caller's (ses_free). `len` may be NULL. SES_ABSENT: no such key; NOTFOUND: no such session. */
+/*
+ * These calls read the stored state without a handle: the whole merged state, or the value of one key.
+ * `*json` belongs to the caller (ses_free). `len` may be NULL. ses_state_get_by_key returns SES_ABSENT if
+ * there is no such key. NOTFOUND: there is no such session.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
 SES_API int ses_state_json_by_key(ses_store *store, const ses_key *key, const ses_call_options *options,
                                   char **json, size_t *len, ses_error *error);
 SES_API int ses_state_get_by_key(ses_store *store, const ses_key *key, const char *name,
@@ -526,20 +621,31 @@ typedef struct ses_cursor ses_cursor;
 typedef struct ses_cursor_options {
     size_t size;
     int backward;           /* 1: newest first */
-    const ses_range *range; /* NULL: all events */
+    const ses_range *range; /* the events to walk; NULL: all */
 } ses_cursor_options;
 
 /*
- * Walks the events of a session in constant memory, however long the log is. The cursor reads a page at a
- * time and keeps no transaction open in between. It walks the events that were there when it was opened:
- * later ones are not seen; when the session is deleted meanwhile, the walk ends with NOTFOUND.
+ * Opens a cursor, which walks the events of a session in constant memory, however long the log is. It reads a
+ * page at a time and holds no transaction open in between. It walks the events that existed when it was
+ * opened, and does not see later ones. If the session is deleted meanwhile, the walk ends with NOTFOUND.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
 SES_API int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_options *options,
                             ses_cursor **cursor, ses_error *error);
-/* SES_ROW and an event, borrowed until the next call on the cursor; or 0 and NULL at the end. */
+/*
+ * Returns SES_ROW and the next event, borrowed until the next call on the cursor. At the end it returns 0 and
+ * sets `*event` to NULL. After a failure every later call returns the same code.
+ *
+ * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
 SES_API int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *error);
-/* Frees the cursor. Returns (and tells) the first error that ses_cursor_next met, so that a loop may check
- * only here. NULL is fine. */
+/*
+ * Frees the cursor. Returns the first error that ses_cursor_next met, so that a loop can check for errors
+ * only here. NULL is allowed.
+ *
+ * Codes: those of ses_cursor_next.
+ */
 SES_API int ses_cursor_close(ses_cursor *cursor, ses_error *error);
 
 /* ------------------------------------------------------------------------------------------ list, delete */
@@ -547,46 +653,57 @@ SES_API int ses_cursor_close(ses_cursor *cursor, ses_error *error);
 typedef enum ses_order {
     SES_ORDER_NEWEST = 0, /* newest update first; ties by session id */
     SES_ORDER_OLDEST = 1, /* oldest update first; ties by session id */
-    SES_ORDER_CREATED = 2 /* in the order in which they were created in this store */
+    SES_ORDER_CREATED = 2 /* in the order in which this store created them */
 } ses_order;
 
 typedef struct ses_list_options {
     size_t size;
     int order;         /* SES_ORDER_* */
-    size_t limit;      /* sessions a page; 0: 100; at most 10,000 */
-    const char *token; /* where the page begins: the token of the page before; NULL: at the beginning */
+    size_t limit;      /* sessions per page; 0: 100; at most 10,000 */
+    const char *token; /* the token of the previous page; NULL: the first page */
 } ses_list_options;
 
 typedef struct ses_page ses_page;
 
 /*
- * One page of the sessions of an app's user, or of all its users when `user` is NULL: merged state, no
- * events, all of one moment. An app or user without sessions gives an empty page.
+ * Lists one page of sessions: those of a user, or of all users of the app if `user` is NULL. Sessions come
+ * with their merged state and without events, all of the same moment. An app or user without sessions gives
+ * an empty page.
  *
- * Pages follow each other by token, which is a place in the order and not a count: by order of creation,
- * every session that exists throughout the walk is seen exactly once, whatever is created or deleted
- * meanwhile; by update time, a session that changes moves to its new place. A token that does not come from a
- * list of the same app, user and order is INVALID.
+ * The token of a page leads to the next one. A token is a place in the order, not a count. In order of
+ * creation, every session that exists throughout the walk is listed exactly once, whatever is created or
+ * deleted meanwhile. In order of update time, a session that changes moves to its new place. INVALID: an id
+ * breaks its rules, the limit is too large, or the token is not from a list of the same app, user and order.
+ *
+ * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
 SES_API int ses_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
                      ses_page **page, ses_error *error);
+/* Returns the number of sessions on the page. */
 SES_API size_t ses_page_count(const ses_page *page);
-/* Borrowed until the page is closed, to be read with ses_session_* and ses_state_*; NULL past the end. */
+/* Returns a session, to be read with ses_session_* and ses_state_*, or NULL past the end. It is borrowed
+ * until the page is closed. */
 SES_API const ses_session *ses_page_session(const ses_page *page, size_t index);
-/* The token of the next page, borrowed until this page is closed; NULL when this is the last page. */
+/* Returns the token of the next page, or NULL if this is the last page. It is borrowed until this page is
+ * closed. */
 SES_API const char *ses_page_token(const ses_page *page);
+/* Frees the page and its sessions. NULL is allowed. */
 SES_API void ses_page_close(ses_page *page);
 
 /*
- * Deletes the session, its events and its session state; `app:` and `user:` state stay. A session that is not
- * there is no error: `*deleted` (may be NULL) says 1 or 0.
+ * Deletes a session with its events and its session state. `app:` and `user:` state stay. A session that does
+ * not exist is not an error: `*deleted` (may be NULL) is the number of sessions deleted, 1 or 0.
+ *
+ * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
 SES_API int ses_delete(ses_store *store, const ses_key *key, const ses_call_options *options,
                        int64_t *deleted, ses_error *error);
 
 /*
  * Deletes everything of a user in an app: all sessions and the `user:` state, in one transaction. `*sessions`
- * and `*state_keys` (each may be NULL) say how many there were.
+ * and `*state_keys` (each may be NULL) are the numbers of sessions and of `user:` keys deleted.
+ *
+ * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
 SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
                             const ses_call_options *options, int64_t *sessions, int64_t *state_keys,
@@ -594,78 +711,85 @@ SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
 
 /* ------------------------------------------------------------------------- what a store tells, and makes */
 
-/* What a store runs on. The texts are static or live as long as the store is open. */
+/* Facts about a store. Texts are static, or borrowed until the store is closed. */
 typedef struct ses_info {
-    size_t size;        /* in: sizeof(ses_info) */
+    size_t size;        /* input: sizeof(ses_info) */
     const char *engine; /* "sqlite" */
-    const char *path;   /* as given to ses_open */
-    int schema_version; /* of what is stored */
-    int read_only;      /* 1: opened read-only */
+    const char *path;   /* as passed to ses_open */
+    int schema_version; /* of the stored data */
+    int read_only;      /* 1: the store was opened with SES_OPEN_READ_ONLY */
     struct {
-        const char *journal_mode;   /* "wal", "delete" or "memory": what SQLite says it uses */
-        const char *journal_reason; /* why it is not WAL; "" when it is */
-        const char *version;        /* of the SQLite that is linked: "3.40.1" */
-        const char *bugs;        /* known corruption bugs of that version that concern a store; "" for none */
-        const char *reserved[4]; /* NULL */
-    } sqlite;                    /* of this engine only; NULLs for another */
+        const char *journal_mode;   /* the mode in use: "wal", "delete" or "memory" */
+        const char *journal_reason; /* why the mode is not WAL; "" if it is */
+        const char *version;        /* of the linked SQLite: "3.40.1" */
+        const char *bugs;           /* corruption bugs of that version that concern a store; "" if none */
+        const char *reserved[4];    /* NULL */
+    } sqlite;                       /* only for the engine "sqlite"; otherwise NULLs */
 } ses_info;
 
+/* Fills `info`, whose `size` the caller sets. Codes: MISUSE. */
 SES_API int ses_store_info(ses_store *store, ses_info *info, ses_error *error);
 
 /* What a store has done since it was opened, and its size now. Counts are of this store, not of the file. */
 typedef struct ses_stats {
-    size_t size;         /* in: sizeof(ses_stats) */
-    int64_t events;      /* stored */
-    int64_t commits;     /* write transactions; events / commits is how many share one on average */
-    int64_t write_calls; /* calls that wrote, or tried to */
-    int64_t write_waits; /* of these, how many waited for one another */
-    int64_t read_calls;
-    int64_t reader_waits; /* waits for a reading connection, all being in use */
-    int64_t readers_open; /* reading connections */
+    size_t size;          /* input: sizeof(ses_stats) */
+    int64_t events;       /* events stored */
+    int64_t commits;      /* write transactions; events / commits is how many share one on average */
+    int64_t write_calls;  /* calls that wrote or tried to */
+    int64_t write_waits;  /* write calls that waited for other write calls */
+    int64_t read_calls;   /* calls that read */
+    int64_t reader_waits; /* waits for a reading connection because all were in use */
+    int64_t readers_open; /* reading connections that are open */
     int64_t readers_in_use;
     struct {
         int64_t busy_waits;         /* pauses for locks that other processes held */
-        int64_t busy_us;            /* their time */
+        int64_t busy_us;            /* the time of these pauses, in microseconds */
         int64_t cache_hits;         /* pages found in SQLite's page caches */
         int64_t cache_misses;       /* pages read from the file */
-        int64_t checkpoints;        /* runs */
-        int64_t checkpoint_us;      /* their time */
-        int64_t checkpoint_turn_us; /* of it: on the writing connection, so that writers waited */
-        int64_t wal_pages;          /* in use in the write-ahead file, as of this store's last commit */
-        int64_t
-            wal_bytes; /* of the write-ahead file; above 24 MB a reader keeps it from being copied, or did */
-        int64_t file_bytes;  /* of the database file; 0 in memory */
+        int64_t checkpoints;        /* checkpoints that ran */
+        int64_t checkpoint_us;      /* their time, in microseconds */
+        int64_t checkpoint_turn_us; /* the part of it in which writers waited */
+        int64_t wal_pages;          /* pages in use in the write-ahead log at this store's last commit */
+        int64_t wal_bytes;   /* size of the write-ahead log; above 24 MB a reader delayed checkpoints */
+        int64_t file_bytes;  /* size of the database file; 0 in memory */
         int64_t reserved[6]; /* 0 */
-    } sqlite;                /* of this engine only; zeros for another */
+    } sqlite;                /* only for the engine "sqlite"; otherwise zeros */
 } ses_stats;
 
-/* Cheap: a few counters, and the sizes of two files. */
+/* Fills `stats`, whose `size` the caller sets. It is cheap: it reads a few counters and the sizes of two
+ * files. Codes: MISUSE. */
 SES_API int ses_store_stats(ses_store *store, ses_stats *stats, ses_error *error);
 
 /*
- * Cancels the calls of other threads that are reading from this store at this moment: they return
- * INTERRUPTED, and nothing has changed. Calls that write are not touched, nor those that may write
- * (ses_get_or_create), nor calls that come later.
+ * Interrupts the calls of other threads that are reading from this store now. They return INTERRUPTED and
+ * nothing has changed. Calls that write or may write (ses_get_or_create) go on, and later calls are not
+ * affected.
+ *
+ * Codes: MISUSE.
  */
 SES_API int ses_store_interrupt(ses_store *store, ses_error *error);
 
-/* An id as the store makes them (see make_id), for events and function calls of the caller's. LIMIT:
- * `capacity`, with the NUL, is too small; 37 is enough for the library's own. Also: INVALID (make_id
- * failed), IO (no random bytes). */
+/*
+ * Makes an id as the store does (see make_id), for the caller's events and function calls. LIMIT: `capacity`,
+ * which includes the NUL, is too small; 37 is enough for the library's own ids. INVALID: make_id failed. IO:
+ * the system gives no random bytes.
+ *
+ * Codes: MISUSE, INVALID, LIMIT, IO.
+ */
 SES_API int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *error);
 
 /* ---------------------------------------------------------------------------------------------- versions */
 
-/* The version of this header. tools and packages read it from here and nowhere else. */
+/* The version of this header. Tools and packages read it from here. */
 #define SES_VERSION_MAJOR 0
 #define SES_VERSION_MINOR 1
 #define SES_VERSION_PATCH 0
 #define SES_VERSION_NUMBER (SES_VERSION_MAJOR * 1000000 + SES_VERSION_MINOR * 1000 + SES_VERSION_PATCH)
 
-/* The version of the schema that this header's library writes (the file's `PRAGMA user_version`). */
+/* The version of the schema that this version of the library writes (the file's `PRAGMA user_version`). */
 #define SES_SCHEMA_VERSION 1
 
-/* The version of the library that is linked: "0.1.0", and as SES_VERSION_NUMBER. */
+/* The version of the linked library: as a text ("0.1.0"), and as SES_VERSION_NUMBER. */
 SES_API const char *ses_version(void);
 SES_API int ses_version_number(void);
 
