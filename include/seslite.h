@@ -29,7 +29,8 @@
  *    them, and are never stored. Merged state is the state of all scopes; its keys carry their prefixes.
  *  - A state key is UTF-8, holds no NUL, and has at most 512 bytes after its prefix. Every other character is
  *    allowed. Any other key is rejected with INVALID.
- *  - The tombstone is the string "__ADK_SENTINEL_REMOVED__". Writing it as a value removes the key.
+ *  - The tombstone is the string "__ADK_SENTINEL_REMOVED__". Writing it as a value removes the key. Only this
+ *    exact spelling counts: the same string written with an escape is an ordinary value.
  *  - An invocation is one run of an agent, from a user's message to the final response. Its events share an
  *    invocation id.
  *  - The version of a session is a number below 2^53. Every stored event raises it by one. A session that is

@@ -74,7 +74,8 @@ SES_API int ses_builder_part(ses_builder *builder, const char *json, size_t len,
  * Codes: MISUSE, INVALID, JSON, LIMIT, NOMEM.
  */
 SES_API int ses_builder_content(ses_builder *builder, const char *json, size_t len, ses_error *error);
-/* Sets `actions.stateDelta`, a JSON object. The last call counts. Codes: MISUSE, INVALID, JSON, LIMIT, NOMEM. */
+/* Sets `actions.stateDelta`, a JSON object. The last call counts. Codes: MISUSE, INVALID, JSON, LIMIT,
+ * NOMEM. */
 SES_API int ses_builder_delta(ses_builder *builder, const char *json, size_t len, ses_error *error);
 /*
  * These calls set any other field of the event ("customMetadata", "partial", "longRunningToolIds",
@@ -192,7 +193,7 @@ SES_API int ses_tracked_set_string(ses_tracked *tracked, const char *name, const
 SES_API int ses_tracked_set_int64(ses_tracked *tracked, const char *name, int64_t value, ses_error *error);
 SES_API int ses_tracked_set_double(ses_tracked *tracked, const char *name, double value, ses_error *error);
 SES_API int ses_tracked_set_bool(ses_tracked *tracked, const char *name, int value, ses_error *error);
-/* Removes the key, by writing the tombstone. The key need not exist. Codes: MISUSE, INVALID, READONLY, NOMEM. */
+/* Removes the key by writing the tombstone; it need not exist. Codes: MISUSE, INVALID, READONLY, NOMEM. */
 SES_API int ses_tracked_remove(ses_tracked *tracked, const char *name, ses_error *error);
 /* Drops the view's own writes and its notes of what it read. It then shows what the handle shows. NULL is
  * allowed. */
