@@ -68,7 +68,7 @@ static const struct agent travel_agent = {
     .output_key = "last_answer",
 };
 
-/* It works for the travel agent, in the same invocation. Its output is of no use behind that: temp:. */
+/* It works for the travel agent, in the same invocation. Its output is of no use after that: temp:. */
 static const struct agent packer = {
     .name = "packer",
     .branch = "travel_agent.packer",

@@ -57,8 +57,8 @@ static int check_notes(const ses_tracked *tracked, const struct delta *writes,
     if (code != SES_OK || (options.flags & SES_APPEND_ANYWAY))
         return code;
     return ses__error_set(error, SES_STALE,
-                          "out of memory when this view was to note what ses_tracked_has showed: discard its "
-                          "writes, look again and compute anew");
+                          "the view ran out of memory when it noted what ses_tracked_has showed: discard its "
+                          "writes, read again and compute again");
 }
 
 int ses__tracked_append(ses_tracked *tracked, const char *event, size_t event_len, const struct member *last,

@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "session/handle.h"
 
-/* How deep values stand in an event. */
+/* How deep values are nested in an event. */
 enum { FIELD_DEPTH = 1, ACTION_DEPTH = 2 };
 
 /* ------------------------------------------------------------------------------------- life of a builder */
@@ -96,7 +96,7 @@ int ses__check_builder(const ses_builder *builder, ses_error *error)
     return code;
 }
 
-/* A JSON text that will stand `depth` levels deep in the event. */
+/* A JSON text that will be nested `depth` levels deep in the event. */
 static int check_json(const char *json, size_t len, const char *what, unsigned depth, struct span *value,
                       ses_error *error)
 {
@@ -130,7 +130,7 @@ int ses__check_utf8(const char *text, size_t len, const char *what, struct span 
 
 /* -------------------------------------------------------------------------------------------- fields */
 
-/* The order of the ADK's Event; fields it does not name stand between customMetadata and invocationId. */
+/* The order of the ADK's Event; fields it does not name come between customMetadata and invocationId. */
 static const char *const field_order[] = {"modelVersion",
                                           "content",
                                           "groundingMetadata",
@@ -156,7 +156,7 @@ enum {
     RANK_COUNT = sizeof field_order / sizeof field_order[0]
 };
 
-/* The order of the ADK's EventActions; those it does not name stand behind. */
+/* The order of the ADK's EventActions; those it does not name come last. */
 static const char *const action_order[] = {"skipSummarization",         "stateDelta", "artifactDelta",
                                            "transferToAgent",           "escalate",   "requestedAuthConfigs",
                                            "requestedToolConfirmations"};

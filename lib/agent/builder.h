@@ -30,7 +30,7 @@ struct ses_builder {
 
 /* Begins a public call on a builder: clears the error; MISUSE for NULL. */
 SESLITE_PRIVATE int ses__check_builder(const ses_builder *builder, ses_error *error);
-/* A JSON object that will stand `depth` levels deep in the event: JSON, INVALID, LIMIT. */
+/* A JSON object that will be nested `depth` levels deep in the event: JSON, INVALID, LIMIT. */
 SESLITE_PRIVATE int ses__check_object(const char *json, size_t len, const char *what, unsigned depth,
                                       struct span *value, ses_error *error);
 SESLITE_PRIVATE int ses__check_utf8(const char *text, size_t len, const char *what, struct span *span,

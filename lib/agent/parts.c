@@ -8,14 +8,14 @@
 #include "json/reader.h"
 #include "json/writer.h"
 
-/* How deep they stand in an event, and how deep the JSON of a function. */
+/* How deep they are nested in an event, and how deep the JSON of a function is. */
 enum { PART_DEPTH = 3, FUNCTION_JSON_DEPTH = 5 };
 
 static int start_part(ses_builder *builder, size_t *before, ses_error *error)
 {
     *before = builder->parts.len;
     if (builder->content)
-        return ses__error_set(error, SES_MISUSE, "the builder was given a whole content; it takes no parts");
+        return ses__error_set(error, SES_MISUSE, "the builder has a whole content and takes no parts");
     ses__buffer_add_word(&builder->parts, *before > 0 ? "," : "");
     return SES_OK;
 }
@@ -80,7 +80,7 @@ static int check_function(ses_text id, ses_text name, const char *json, size_t l
     return code;
 }
 
-/* The ADK writes a call's arguments in front of its name, and a response behind. */
+/* The ADK writes a call's arguments before its name, and a response after it. */
 static void add_function(struct buffer *parts, const struct function_part *function, bool is_response)
 {
     ses__buffer_add_word(parts, is_response ? "{\"functionResponse\":{" : "{\"functionCall\":{");

@@ -1,4 +1,4 @@
-/* Instruction templates: text in which {name} stands for a value of the state. */
+/* Instruction templates: text in which {name} is replaced by a value of the state. */
 #include "agent/tracked.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ struct renderer {
     struct buffer out;
     const char *text;
     const char *end;
-    const char *copied; /* what stands in front of it is in `out` */
+    const char *copied; /* the text before it is in `out` */
 };
 
 /* ------------------------------------------------------------------------------------------- names */
@@ -74,7 +74,7 @@ static enum name_kind kind_of(struct span name)
     return kind;
 }
 
-/* What stands between the braces. */
+/* The text between the braces. */
 static struct placeholder read_placeholder(struct span inside)
 {
     struct placeholder placeholder = {NAME_NONE, false, inside};
@@ -114,7 +114,7 @@ static int add_value(struct renderer *renderer, const char *name, struct span va
     return SES_OK;
 }
 
-/* Copies what stands in front of `from`, and goes on at `to`: something else is put in between. */
+/* Copies the text before `from`, and continues at `to`: the caller puts something else in between. */
 static void replace(struct renderer *renderer, const char *from, const char *to)
 {
     ses__buffer_add(&renderer->out, renderer->copied, (size_t)(from - renderer->copied));
@@ -145,17 +145,18 @@ static int put_key(struct renderer *renderer, const struct placeholder *placehol
         replace(renderer, from, to);
         code = SES_OK;
     } else {
-        code = ses__error_set(error, SES_NOTFOUND,
-                              "the template names the state key \"%.200s\", which there is not; {%.200s?} "
-                              "would make it optional",
-                              name, name);
+        code = ses__error_set(
+            error, SES_NOTFOUND,
+            "the template names the state key \"%.200s\", which does not exist; write {%.200s?} "
+            "to make it optional",
+            name, name);
     }
     return code;
 }
 
 /* ---------------------------------------------------------------------------------------- artifacts */
 
-/* Holds the callback to its contract. */
+/* Calls the callback, and checks that it keeps its contract. */
 static int ask_for_artifact(struct renderer *renderer, const char *name, char **text, size_t *len,
                             ses_error *error)
 {
@@ -168,10 +169,10 @@ static int ask_for_artifact(struct renderer *renderer, const char *name, char **
         return ses__error_set(error, code, "the artifact \"%.200s\": %s", name,
                               told.message[0] ? told.message : ses_code_text(code));
     if (code > 0)
-        return ses__error_set(error, SES_MISUSE, "the callback for artifacts returned %d for \"%.200s\"",
-                              code, name);
+        return ses__error_set(error, SES_MISUSE, "the artifact callback returned %d for \"%.200s\"", code,
+                              name);
     if (!*text)
-        return ses__error_set(error, SES_MISUSE, "the callback gave no text for the artifact \"%.200s\"",
+        return ses__error_set(error, SES_MISUSE, "the artifact callback returned no text for \"%.200s\"",
                               name);
     if (!ses__utf8_valid(*text, *len))
         return ses__error_set(error, SES_INVALID, "the artifact \"%.200s\" is not valid UTF-8", name);
@@ -196,7 +197,7 @@ static int put_artifact(struct renderer *renderer, const struct placeholder *pla
         else
             code = ses__error_set(
                 error, SES_NOTFOUND,
-                "the template names the artifact \"%.200s\", and no callback for artifacts was given", name);
+                "the template names the artifact \"%.200s\", but no artifact callback was given", name);
     }
     if (code == SES_OK || (code == SES_NOTFOUND && placeholder->optional)) {
         replace(renderer, from, to);
@@ -210,7 +211,7 @@ static int put_artifact(struct renderer *renderer, const struct placeholder *pla
 
 /* ----------------------------------------------------------------------------------------- the pass */
 
-static const char *behind_run(const char *p, const char *end, char byte)
+static const char *after_run(const char *p, const char *end, char byte)
 {
     while (p < end && *p == byte)
         p++;
@@ -224,20 +225,20 @@ static const char *next_brace(const char *p, const char *end)
     return p;
 }
 
-/* At an opening brace: what is there, and where to go on. */
+/* At an opening brace: handles what it starts, and sets where to continue. */
 static int render_braces(struct renderer *renderer, const char **at, ses_error *error)
 {
     bool runs = (renderer->options.flags & SES_RENDER_ADK_BRACES) != 0;
     const char *from = *at;
-    const char *inside = behind_run(from, renderer->end, '{');
-    bool starts = runs || inside - from == 1; /* beside another brace it starts nothing */
+    const char *inside = after_run(from, renderer->end, '{');
+    bool starts = runs || inside - from == 1; /* next to another brace it starts nothing */
     const char *closing = starts ? next_brace(inside, renderer->end) : inside;
     int code = SES_OK;
 
     *at = closing;
     if (starts && closing < renderer->end && *closing == '}') {
         struct placeholder placeholder = read_placeholder((struct span){inside, (size_t)(closing - inside)});
-        *at = runs ? behind_run(closing, renderer->end, '}') : closing + 1;
+        *at = runs ? after_run(closing, renderer->end, '}') : closing + 1;
         if (placeholder.kind == NAME_ARTIFACT)
             code = put_artifact(renderer, &placeholder, from, *at, error);
         else if (placeholder.kind != NAME_NONE)

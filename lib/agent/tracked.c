@@ -13,7 +13,7 @@
 #include "base/utf8.h"
 #include "session/handle.h"
 
-/* How deep a value stands in its event: in the event, its actions and their stateDelta. */
+/* How deep a value is nested in its event: in the event, its actions and their stateDelta. */
 enum { VALUE_DEPTH = 3 };
 
 static const struct span tombstone = {"\"" TOMBSTONE "\"", sizeof TOMBSTONE + 1};
@@ -61,7 +61,7 @@ int ses__state_key_order(struct span left, struct span right)
     return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
 }
 
-/* Where the entry of that name stands, or would. */
+/* Where the entry of that name is, or would be. */
 static size_t place_of(const struct view_list *list, struct span name, bool *found)
 {
     size_t low = 0;
@@ -89,7 +89,7 @@ static struct view_entry *list_find(const struct view_list *list, struct span na
     return found ? list->items[place] : NULL;
 }
 
-/* Keeps the value under the name, in place of one that is there. False: out of memory, nothing has changed. */
+/* Keeps the value under the name, replacing an existing one. False: out of memory, nothing has changed. */
 static bool list_put(struct view_list *list, const ses_allocator *allocator, struct span name,
                      struct span value)
 {
@@ -146,7 +146,7 @@ int ses__tracked_check(const ses_tracked *tracked, ses_error *error)
 {
     int code = ses__check_argument(tracked, "tracked", error);
     if (code == SES_OK && !ses__session_is_open(tracked->session))
-        code = ses__error_set(error, SES_MISUSE, "the session handle is closed, and this view is of it");
+        code = ses__error_set(error, SES_MISUSE, "the session handle is closed; this view needs it");
     if (code == SES_OK)
         ses__error_clear(error);
     return code;

@@ -34,14 +34,14 @@ int ses__take_options(void *own, size_t own_size, const void *given, const char 
         size_t size;
         memcpy(&size, given, sizeof size);
         if (size <= sizeof size) {
-            code = ses__error_set(error, SES_MISUSE,
-                                  "%s: the member `size` is not set to sizeof of the struct", what);
+            code = ses__error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof the struct",
+                                  what);
         } else {
             const char *bytes = given;
             for (size_t i = own_size; i < size && code == SES_OK; i++) {
                 if (bytes[i] != 0)
                     code = ses__error_set(error, SES_MISUSE,
-                                          "%s: set members that this version does not have", what);
+                                          "%s: members are set that this version does not have", what);
             }
             memcpy(own, given, size < own_size ? size : own_size);
         }

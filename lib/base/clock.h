@@ -30,7 +30,7 @@ enum { UUID_ROOM = 37 };
 
 SESLITE_PRIVATE bool ses__uuid_source_init(struct uuid_source *source);
 SESLITE_PRIVATE void ses__uuid_source_free(struct uuid_source *source);
-/* 36 characters and a NUL. False: the system gives no random bytes. */
+/* 36 characters and a NUL. False: the system provides no random bytes. */
 SESLITE_PRIVATE bool ses__uuid_make(struct uuid_source *source, int64_t now_us, char out[UUID_ROOM]);
 
 #endif

@@ -90,7 +90,7 @@ char *ses__memory_text(const ses_allocator *allocator, size_t len)
 
 struct arena_chunk {
     _Alignas(max_align_t) struct arena_chunk *older;
-    size_t bytes; /* of room, behind this header */
+    size_t bytes; /* of room, after this header */
 };
 
 enum { ARENA_ALIGNMENT = _Alignof(max_align_t), ARENA_FIRST_CHUNK = 1024, ARENA_LARGEST_CHUNK = 64 * 1024 };

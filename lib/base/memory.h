@@ -37,7 +37,7 @@ struct arena {
 SESLITE_PRIVATE void ses__arena_init(struct arena *arena, const ses_allocator *allocator);
 /* Aligned for any type; NULL: out of memory. */
 SESLITE_PRIVATE void *ses__arena_new(struct arena *arena, size_t bytes);
-/* A copy of the text with a NUL behind it. */
+/* A copy of the text, followed by a NUL. */
 SESLITE_PRIVATE char *ses__arena_text(struct arena *arena, const char *text, size_t len);
 /* Frees all but one chunk and starts over in it: for reuse without allocating. */
 SESLITE_PRIVATE void ses__arena_reset(struct arena *arena);
@@ -55,7 +55,7 @@ struct buffer {
 };
 
 SESLITE_PRIVATE void ses__buffer_init(struct buffer *buffer, const ses_allocator *allocator);
-/* Room for `more` bytes behind what is there; false when memory is out. */
+/* Makes room for `more` bytes after the contents; false if out of memory. */
 SESLITE_PRIVATE bool ses__buffer_reserve(struct buffer *buffer, size_t more);
 SESLITE_PRIVATE void ses__buffer_add(struct buffer *buffer, const char *text, size_t len);
 /* The same with a C string. */

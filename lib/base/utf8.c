@@ -26,7 +26,7 @@ size_t ses__utf8_character(const char *text, const char *end)
     return len;
 }
 
-/* Behind the ASCII characters that stand there, found 32 at a time. */
+/* Returns the end of a run of ASCII characters, found 32 at a time. */
 static const char *skip_ascii(const char *p, const char *end)
 {
     const uint64_t high = UINT64_C(0x8080808080808080);

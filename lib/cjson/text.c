@@ -107,7 +107,7 @@ static void put_tree(struct tree_writer *writer, const cJSON *item, int depth)
     } else if (cJSON_IsRaw(item) && item->valuestring) {
         put(writer, item->valuestring, strlen(item->valuestring));
     } else {
-        refuse(writer, SES_INVALID, "the tree holds an item that is no JSON value");
+        refuse(writer, SES_INVALID, "the tree holds an item that is not a JSON value");
     }
 }
 
@@ -140,5 +140,5 @@ int ses__cjson_parse(const char *text, size_t len, cJSON **tree, ses_error *erro
     return *tree ? SES_OK
                  : ses__cjson_tell(
                        error, SES_LIMIT,
-                       "cJSON does not take the text (a number too long, nested too deep), or memory is out");
+                       "cJSON rejected the text (a number too long, nested too deep) or is out of memory");
 }

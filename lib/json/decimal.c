@@ -12,7 +12,7 @@
 
 #include "json/reader.h"
 
-/* A JSON number taken apart: its digits stand in `whole` and behind it in `fraction`. */
+/* A JSON number taken apart: its digits are in `whole`, then in `fraction`. */
 struct number_parts {
     bool negative;
     struct span whole;
@@ -65,7 +65,7 @@ static struct number_parts take_apart(struct span number)
     return parts;
 }
 
-/* The digit with the weight 10^(point - 1 - index), zeros going on for ever behind the last. */
+/* The digit with the weight 10^(point - 1 - index), with endless zeros after the last. */
 static int digit_at(const struct number_parts *parts, int64_t index)
 {
     int digit = 0;

@@ -1,4 +1,4 @@
-/* Numbers of JSON as exact decimals: never by way of a double where an integer is wanted. */
+/* Numbers of JSON as exact decimals: an integer is never read by way of a double. */
 #ifndef SESLITE_JSON_DECIMAL_H
 #define SESLITE_JSON_DECIMAL_H
 
@@ -12,7 +12,7 @@ SESLITE_PRIVATE enum decimal_result ses__decimal_truncate(struct span number, in
 /* The same, to the nearest integer, halves away from zero. */
 SESLITE_PRIVATE enum decimal_result ses__decimal_round(struct span number, int shift, int64_t *value);
 
-/* The nearest double; false when that is infinite. Whatever the locale. Sets *nomem when memory is out. */
+/* The nearest double; false when that is infinite. Whatever the locale. Sets *nomem if out of memory. */
 SESLITE_PRIVATE bool ses__decimal_to_double(struct span number, double *value, bool *nomem);
 
 #endif

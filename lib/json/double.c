@@ -10,11 +10,11 @@
 static size_t set_point(char *text)
 {
     char *point = text + strspn(text, "+-0123456789eE");
-    char *behind = point + strcspn(point, "0123456789");
+    char *after = point + strcspn(point, "0123456789");
 
     if (*point) {
         *point = '.';
-        memmove(point + 1, behind, strlen(behind) + 1);
+        memmove(point + 1, after, strlen(after) + 1);
     }
     return strlen(text);
 }
@@ -28,7 +28,7 @@ size_t ses__double_write(double number, char text[DOUBLE_ROOM])
     } else if (number > -exact_integers && number < exact_integers && number == (double)(int64_t)number) {
         snprintf(text, DOUBLE_ROOM, "%.0f", number);
     } else {
-        /* Any double but the smallest has 15 digits of its own, and %g drops the zeros behind them. */
+        /* Any double but the smallest has 15 digits of its own, and %g drops the zeros after them. */
         int digits = fabs(number) < DBL_MIN ? 1 : 15;
         do {
             snprintf(text, DOUBLE_ROOM, "%.*g", digits, number);

@@ -29,7 +29,7 @@ struct json_field {
     const char *other; /* spelling; NULL: there is none */
     unsigned types;    /* with JSON_NULL: null is read as well; else it counts as absent */
     json_field_reader *read;
-    const char *due; /* what messages say it must be; NULL: of its type */
+    const char *due; /* what messages say that it must be; NULL: its type */
 };
 
 enum { JSON_MOST_FIELDS = 8 };
@@ -51,7 +51,7 @@ SESLITE_PRIVATE int ses__json_read_whole(struct span text, const struct json_obj
 /* INVALID: "at byte 7: the event's author must be a string". */
 SESLITE_PRIVATE int ses__json_must_be(const struct json_found *found, const char *due, ses_error *error);
 
-/* Values of fields, as they stand; a boolean; and a string as plain text, decoded into the arena where it must be. */
+/* The value of a field: as it is in the text, as a boolean, or as plain text, decoded into the arena if necessary. */
 SESLITE_PRIVATE int ses__json_take_value(const struct json_found *found, struct span *value,
                                          ses_error *error);
 SESLITE_PRIVATE int ses__json_take_bool(const struct json_found *found, bool *flag, ses_error *error);

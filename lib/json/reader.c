@@ -15,8 +15,8 @@ static bool refuse(struct json_reader *reader, const char *at, const char *wrong
 }
 
 static const char *const TOO_DEEP = "nested more than 1000 levels deep";
-static const char *const OBJECT_GOES_ON = "a comma or } is due in an object";
-static const char *const ARRAY_GOES_ON = "a comma or ] is due in an array";
+static const char *const OBJECT_GOES_ON = "expected , or } in an object";
+static const char *const ARRAY_GOES_ON = "expected , or ] in an array";
 
 static ALWAYS_INLINE bool is_white(char byte)
 {
@@ -151,7 +151,7 @@ static size_t escape_length(const char *p, const char *end)
 
 bool ses__json_read_string(struct json_reader *reader, struct json_string *string)
 {
-    const char *p = reader->at + 1; /* behind the quote that the caller saw */
+    const char *p = reader->at + 1; /* after the quote that the caller saw */
     const char *end = reader->end;
 
     string->raw.ptr = p;
@@ -160,7 +160,7 @@ bool ses__json_read_string(struct json_reader *reader, struct json_string *strin
         while (end - p >= 8 && eight_plain(p))
             p += 8;
         if (p >= end)
-            return refuse(reader, end, "a string without its closing quote");
+            return refuse(reader, end, "unterminated string");
         unsigned char byte = (unsigned char)*p;
         if (byte == '"')
             break;
@@ -169,9 +169,9 @@ bool ses__json_read_string(struct json_reader *reader, struct json_string *strin
             step = escape_length(p, end);
             string->escaped = true;
             if (step == 0)
-                return refuse(reader, p, "an escape that JSON does not have");
+                return refuse(reader, p, "invalid escape in a string");
         } else if (byte < 0x20) {
-            return refuse(reader, p, "a control character in a string, which must be escaped");
+            return refuse(reader, p, "unescaped control character in a string");
         } else if (byte >= 0x80) {
             step = ses__utf8_character(p, end);
             if (step == 0)
@@ -306,7 +306,7 @@ static bool skip_number(struct json_reader *reader)
         digits = p + 1;
         p = skip_digits(digits, end);
         if (p == digits)
-            return refuse(reader, p, "a number without digits behind its point");
+            return refuse(reader, p, "a number without digits after its decimal point");
     }
     if (p < end && (*p == 'e' || *p == 'E')) {
         digits = p + 1;
@@ -349,8 +349,8 @@ static bool skip_scalar(struct json_reader *reader, enum json_type type)
         break;
     default:
         ok = refuse(reader, reader->at,
-                    reader->at < reader->end ? "no JSON value begins so"
-                                             : "the text ends where a value is due");
+                    reader->at < reader->end ? "expected a JSON value"
+                                             : "the text ends where a value is expected");
         break;
     }
     return ok;
@@ -381,17 +381,17 @@ static bool skip_key(struct json_reader *reader, struct json_string *key)
 {
     skip_space(reader);
     if (reader->at >= reader->end || *reader->at != '"')
-        return refuse(reader, reader->at, "an object's key, a string, is due");
+        return refuse(reader, reader->at, "expected a quoted key");
     if (!ses__json_read_string(reader, key))
         return false;
     skip_space(reader);
     if (reader->at >= reader->end || *reader->at != ':')
-        return refuse(reader, reader->at, "a colon is due behind an object's key");
+        return refuse(reader, reader->at, "expected a colon after a key");
     reader->at++;
     return true;
 }
 
-/* Behind a value: leaves the containers that end here. True when another value is due in one of them. */
+/* After a value: leaves the containers that end here. True if another value must follow in one of them. */
 static bool skip_to_next(struct json_reader *reader, struct nesting *nesting)
 {
     struct json_string key;
@@ -412,7 +412,7 @@ static bool skip_to_next(struct json_reader *reader, struct nesting *nesting)
     return false;
 }
 
-/* At a container's first byte. True when a value is due in it; false when it is empty or wrong. */
+/* At a container's first byte. True if a value must follow in it; false if it is empty or wrong. */
 static bool skip_into(struct json_reader *reader, struct nesting *nesting, bool object)
 {
     struct json_string key;
@@ -465,7 +465,7 @@ bool ses__json_enter(struct json_reader *reader)
     return true;
 }
 
-/* Behind a member or element: true when another is due. */
+/* After a member or element: true if another must follow. */
 static bool another(struct json_reader *reader, char closing, const char *due)
 {
     bool fresh = reader->fresh;
@@ -499,8 +499,7 @@ bool ses__json_element(struct json_reader *reader)
 bool ses__json_finish(struct json_reader *reader)
 {
     skip_space(reader);
-    return reader->at == reader->end ||
-           refuse(reader, reader->at, "something follows where the text should end");
+    return reader->at == reader->end || refuse(reader, reader->at, "unexpected text after the JSON value");
 }
 
 int ses__json_error(const struct json_reader *reader, ses_error *error)

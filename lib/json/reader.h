@@ -1,6 +1,6 @@
 /*
  * A strict reader of JSON text (RFC 8259) that builds nothing: it walks over the text once and tells where
- * the pieces stand, so that they can be stored with the bytes that came in.
+ * the pieces are, so that they can be stored with the bytes that came in.
  */
 #ifndef SESLITE_JSON_READER_H
 #define SESLITE_JSON_READER_H
@@ -15,12 +15,12 @@ struct json_reader {
     const char *at; /* the next byte to read */
     const char *end;
     unsigned depth;    /* of the objects and arrays entered */
-    bool fresh;        /* one was just entered: no comma is due */
+    bool fresh;        /* one was just entered: no comma may follow */
     const char *wrong; /* what was refused: static text; NULL: nothing so far */
     const char *wrong_at;
 };
 
-/* A string as it stands in the text, without its quotes. */
+/* A string as it is in the text, without its quotes. */
 struct json_string {
     struct span raw;
     bool escaped; /* holds at least one backslash */
@@ -29,7 +29,7 @@ struct json_string {
 enum json_type { JSON_NONE, JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
 SESLITE_PRIVATE void ses__json_start(struct json_reader *reader, const char *text, size_t len);
-/* The type of the value that comes next, as its first byte tells; JSON_NONE when none can begin so. */
+/* The type of the next value, from its first byte; JSON_NONE if no value can begin with it. */
 SESLITE_PRIVATE enum json_type ses__json_peek(struct json_reader *reader);
 /* A value that was accepted before, without the white space around it; and its type. */
 SESLITE_PRIVATE struct span ses__json_trim(struct span value);
@@ -54,7 +54,7 @@ SESLITE_PRIVATE bool ses__json_finish(struct json_reader *reader);
 
 /* One whole value, strictly: fills `error` with JSON (or LIMIT for the depth) and the offset. */
 SESLITE_PRIVATE int ses__json_check(const char *text, size_t len, ses_error *error);
-/* The same for a value that will stand `depth` levels deep in another; `value` is it without the space around. */
+/* The same for a value that will be nested `depth` levels deep in another; `value` leaves out the space around it. */
 SESLITE_PRIVATE int ses__json_check_within(const char *text, size_t len, unsigned depth, struct span *value,
                                            ses_error *error);
 /* Begins to read a text that must be an object: JSON, or INVALID, when it is something else; `what` names it. */
@@ -71,7 +71,7 @@ SESLITE_PRIVATE int ses__json_error(const struct json_reader *reader, ses_error 
 SESLITE_PRIVATE bool ses__json_unescape(struct json_string string, char *out, size_t *len);
 /* To the end of the buffer. */
 SESLITE_PRIVATE bool ses__json_add_text(struct buffer *buffer, struct json_string string);
-/* As it stands when nothing is escaped, else with a NUL after it in the arena. */
+/* Borrowed from the text if nothing is escaped, else decoded in the arena and followed by a NUL. */
 SESLITE_PRIVATE int ses__json_decode(struct json_string string, struct arena *arena, struct span *text);
 SESLITE_PRIVATE bool ses__json_string_is(struct json_string string, const char *text);
 

@@ -17,7 +17,7 @@ struct delta_op {
 };
 
 struct delta {
-    struct delta_op *ops; /* in the order of the text: when a key stands twice, the last one counts */
+    struct delta_op *ops; /* in the order of the text: if a key appears twice, the last one counts */
     size_t count;
     size_t capacity;
 };
@@ -48,7 +48,7 @@ SESLITE_PRIVATE int ses__changes_settle(struct changes *changes, ses_error *erro
  */
 SESLITE_PRIVATE int ses__delta_read(struct json_reader *reader, struct arena *arena, struct delta *delta,
                                     struct edits *edits, ses_error *error);
-/* The same for a text that is one object and nothing else, and will stand `depth` levels deep in the event. */
+/* The same for a text that is one object and nothing else, and will be nested `depth` levels deep in the event. */
 SESLITE_PRIVATE int ses__delta_read_text(struct span text, unsigned depth, struct arena *arena,
                                          struct delta *delta, ses_error *error);
 /* ses__delta_read with changes that win over it, which are not added to `delta`: what they override is passed over and cut out

@@ -241,7 +241,7 @@ static int join_beside(struct event_draft *draft, size_t end, ses_error *error)
 static int read_envelope(struct event_draft *draft, struct json_reader *reader, ses_error *error)
 {
     size_t front = (size_t)(reader->at - reader->text) + 1;
-    /* The first edit stands at the front of the object, for an id or a time that is missing. */
+    /* The first edit is at the front of the object, for a missing id or time. */
     int code = draft_edit(draft, front, front, (struct span){NULL, 0}, error);
 
     if (code == SES_OK)

@@ -8,7 +8,7 @@
 
 struct expected {
     struct arena arena;
-    struct delta seen; /* an operation that removes a key stands for "there is none" */
+    struct delta seen; /* an operation that removes a key means that the key does not exist */
 };
 
 /* To be freed. */

@@ -44,12 +44,12 @@ int ses__scope_check_name(struct span name, ses_error *error)
 
     (void)ses__scope_of(name, &key);
     if (key.len > SES_ID_MAX)
-        code = ses__error_set(error, SES_INVALID,
-                              "the state key \"%.40s...\" has %zu bytes after its prefix; %d are allowed",
-                              name.ptr, key.len, SES_ID_MAX);
+        code = ses__error_set(
+            error, SES_INVALID,
+            "the state key \"%.40s...\" has %zu bytes after its prefix; at most %d are allowed", name.ptr,
+            key.len, SES_ID_MAX);
     else if (key.len && memchr(key.ptr, '\0', key.len))
-        code = ses__error_set(error, SES_INVALID, "the state key \"%s\" goes on behind a NUL character",
-                              name.ptr);
+        code = ses__error_set(error, SES_INVALID, "the state key \"%s\" contains a NUL", name.ptr);
     else if (!ses__utf8_valid(name.ptr, name.len))
         code = ses__error_set(error, SES_INVALID, "a state key is not valid UTF-8");
     return code;

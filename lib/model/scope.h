@@ -15,7 +15,7 @@ SESLITE_PRIVATE struct span ses__scope_prefix(enum scope scope);
 /* INVALID when the name breaks a rule: valid UTF-8, at most 512 bytes after its prefix, no NUL. */
 SESLITE_PRIVATE int ses__scope_check_name(struct span name, ses_error *error);
 
-/* The value that stands for no value: google.adk.sessions.state, and its siblings in Go and Java. */
+/* The value that removes a key: google.adk.sessions.state, and its siblings in Go and Java. */
 #define TOMBSTONE "__ADK_SENTINEL_REMOVED__"
 /* Is the JSON text the tombstone, which removes the key it is the value of? */
 SESLITE_PRIVATE bool ses__scope_is_tombstone(struct span value);

@@ -21,7 +21,7 @@ int ses__snapshot_add_event(struct snapshot *snapshot, const struct event_row *r
 {
     if (row->seq > snapshot->row.last_seq)
         return ses__error_set(
-            error, SES_CORRUPT, "event %lld of session number %lld comes after its last, %lld",
+            error, SES_CORRUPT, "event %lld of session number %lld comes after its last event, %lld",
             (long long)row->seq, (long long)snapshot->row.id, (long long)snapshot->row.last_seq);
     bool ok =
         ses__event_list_add(&snapshot->events, snapshot->allocator, ses__event_copy(&snapshot->arena, row));

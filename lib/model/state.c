@@ -184,7 +184,7 @@ static void map_remove(const ses_allocator *allocator, struct state_map *map, ui
         if (map->slots[hole]) {
             entry_free(allocator, map->slots[hole]);
             map->count--;
-            /* Entries behind the hole that probing would no longer reach move into it. */
+            /* Entries after the hole that probing would no longer reach move into it. */
             for (size_t i = (hole + 1) & mask; map->slots[i]; i = (i + 1) & mask) {
                 size_t home = (size_t)map->slots[i]->hash & mask;
                 if (((i - home) & mask) >= ((i - hole) & mask)) {
@@ -292,11 +292,10 @@ static int check_stored_name(const struct state_entry *entry, ses_error *error)
             "the state of the session has a key \"%.200s\", whose prefix is that of another scope%s",
             entry->bytes, advice);
     else if (ses__scope_check_name(name, NULL) != SES_OK)
-        code = ses__error_set(
-            error, SES_CORRUPT,
-            "the stored state key \"%.200s\" is not UTF-8 without a NUL, of at most %d bytes after its "
-            "prefix%s",
-            entry->bytes, SES_ID_MAX, advice);
+        code = ses__error_set(error, SES_CORRUPT,
+                              "the stored state key \"%.200s\" is not valid UTF-8, contains a NUL, or has "
+                              "more than %d bytes after its prefix%s",
+                              entry->bytes, SES_ID_MAX, advice);
     return code;
 }
 

@@ -25,7 +25,7 @@ SESLITE_PRIVATE struct span ses__state_entry_value(const struct state_entry *ent
 
 struct state_map;
 
-/* Keys the hash, so that nobody can choose names that collide. */
+/* Keys the hash, so that no one can choose names that collide. */
 struct state_seed {
     uint64_t words[2];
 };
@@ -85,7 +85,7 @@ struct state_changes {
 
 SESLITE_PRIVATE int ses__state_stage(struct state *state, const struct delta *delta, enum scope from,
                                      enum scope to, struct state_changes *changes, ses_error *error);
-/* To be called once behind all ses__state_stage, before ses__state_apply. */
+/* Call this once after all ses__state_stage and before ses__state_apply. */
 SESLITE_PRIVATE int ses__state_reserve(struct state *state, const struct state_changes *changes,
                                        ses_error *error);
 SESLITE_PRIVATE void ses__state_apply(struct state *state, struct state_changes *changes);

@@ -6,7 +6,7 @@
 
 #include "json/decimal.h"
 
-static const char *const OUT_OF_RANGE = "lies outside the years 0 to 9999";
+static const char *const OUT_OF_RANGE = "is outside the years 0 to 9999";
 
 static bool in_range(int64_t time_us)
 {

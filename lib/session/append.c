@@ -74,7 +74,7 @@ static bool all_partial(const struct append_call *call)
     return all;
 }
 
-/* Is the event one that the handle shows now, and did not before? A duplicate is, when the handle was behind it. */
+/* Does the handle show the event now, but not before? It does for a duplicate that the handle lacked. */
 static bool is_new_to_handle(const struct append_call *call, const ses_appended *result, int64_t shown)
 {
     return result->status == SES_OK || (result->status == SES_DUPLICATE && result->seq > shown &&
@@ -152,7 +152,7 @@ static int append_texts(struct append_call *call, const ses_text *events, ses_er
 
 /* ------------------------------------------------------------------------------------------ the options */
 
-/* How deep the members of a stateDelta stand in an event: in it and its actions. */
+/* How deep the members of a stateDelta are nested in an event: in it and its actions. */
 enum { DELTA_DEPTH = 2 };
 
 static int copy_delta(struct delta *to, const struct delta *from, const ses_allocator *allocator,
@@ -189,7 +189,7 @@ static int take_delta(struct append_call *call, const ses_append_options *option
     if (call->is_batch)
         return ses__error_set(
             error, SES_MISUSE,
-            "append options: `delta` goes with one event; the events of a batch carry their own");
+            "append options: `delta` is only for single events; the events of a batch carry their own");
     int code = ses__check_text(call->store, options->delta, options->delta_len, "delta", &text, error);
     if (code == SES_OK)
         code = ses__delta_read_text(text, DELTA_DEPTH, &call->changes.arena, &call->changes.delta, error);
@@ -229,10 +229,11 @@ static int take_append_options(struct append_call *call, const struct append_bes
     if (call->session && (options.flags & SES_APPEND_VERSION))
         return ses__error_set(
             error, SES_MISUSE,
-            "append options: SES_APPEND_VERSION goes with a key; a handle has its own version");
+            "append options: SES_APPEND_VERSION is only for appends by key; a handle has its own version");
     if ((options.flags & SES_APPEND_VERSION) && (options.flags & SES_APPEND_ANYWAY))
-        return ses__error_set(error, SES_MISUSE,
-                              "append options: SES_APPEND_ANYWAY and SES_APPEND_VERSION contradict");
+        return ses__error_set(
+            error, SES_MISUSE,
+            "append options: SES_APPEND_ANYWAY and SES_APPEND_VERSION contradict each other");
     call->op.anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
     call->op.checks_version = call->session || (options.flags & SES_APPEND_VERSION);
     call->op.version = call->session ? call->session->snapshot.row.version : options.version;

@@ -83,7 +83,7 @@ static int check_creation(ses_store *store, const ses_create_options *options, s
 {
     op->created_us = options->create_us ? *options->create_us : ses__store_now(store);
     if (op->created_us < TIMESTAMP_MIN || op->created_us > TIMESTAMP_MAX)
-        return ses__error_set(error, SES_INVALID, "the time of creation lies outside the years 0 to 9999");
+        return ses__error_set(error, SES_INVALID, "the time of creation is outside the years 0 to 9999");
     return ses__range_take(options->range, &op->range, error);
 }
 

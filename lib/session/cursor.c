@@ -108,7 +108,8 @@ int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_optio
 
 /* ------------------------------------------------------------------------------------------- walking */
 
-/* The next event, reading a page when one is due. What fails is kept, to be told again and by the close. */
+/* Gives the next event, and reads the next page first if necessary. A failure is kept: later calls and the close
+ * return it again. */
 static int next_event(ses_cursor *cursor, const ses_event **event)
 {
     int result = cursor->code;

@@ -105,7 +105,7 @@ int ses__list_token_read(const struct list_identity *identity, const char *token
             place->name = (struct span){(const char *)bytes + TOKEN_HEAD, len - TOKEN_HEAD};
         } else {
             code = ses__error_set(error, SES_INVALID,
-                                  "the token does not come from a list of this app, user and order");
+                                  "the token is not from a list of this app, user and order");
         }
     }
     return code;

@@ -12,7 +12,7 @@ static const char *copy_id(ses_session *session, const char *id)
     return ses__arena_text(&session->snapshot.arena, id, strlen(id));
 }
 
-/* Names the handle, whose snapshot is there. */
+/* Names the handle, which has its snapshot. */
 static int name_session(ses_session *session, const ses_key *key, ses_error *error)
 {
     session->app = copy_id(session, key->app);

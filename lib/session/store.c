@@ -119,7 +119,7 @@ int ses__store_make_id(ses_store *store, char *id, ses_error *error)
 
     if (!store->make_id) {
         if (!ses__uuid_make(&store->uuids, ses__store_now(store), id))
-            code = ses__error_set(error, SES_IO, "the system gives no random bytes for an id");
+            code = ses__error_set(error, SES_IO, "the system provides no random bytes for an id");
     } else if (store->make_id(store->id_context, id, SES_ID_MAX + 1) != 0) {
         code = ses__error_set(error, SES_INVALID, "the store's make_id failed");
     } else {
@@ -187,8 +187,9 @@ static int check_path(const char *path, ses_error *error)
     if (code == SES_OK && path[0] == '\0')
         code = ses__error_set(error, SES_INVALID, "the path is empty");
     else if (code == SES_OK && strncmp(path, "file:", 5) == 0)
-        code = ses__error_set(error, SES_INVALID,
-                              "%s: a path is wanted, not a URI (a file of that name: ./%s)", path, path);
+        code =
+            ses__error_set(error, SES_INVALID,
+                           "%s: expected a path, not a URI (for a file of this name use ./%s)", path, path);
     return code;
 }
 
@@ -214,7 +215,7 @@ static int open_storage(ses_store *store, const ses_open_options *options, ses_e
     int code = SES_OK;
 
     if (config.in_memory && (config.read_only || config.must_exist))
-        code = ses__error_set(error, SES_MISUSE, "a store in memory is always new and can be written");
+        code = ses__error_set(error, SES_MISUSE, "a store in memory is always new and writable");
     if (code == SES_OK)
         code = ses__sqlite_open(&config, &store->storage, error);
     return code;
@@ -265,7 +266,7 @@ static int store_new(const char *path, const ses_open_options *options, const se
         set_callbacks(fresh, options);
         *store = fresh;
         if (!ses__random_bytes(&fresh->seed, sizeof fresh->seed))
-            code = ses__error_set(error, SES_IO, "the system gives no random bytes");
+            code = ses__error_set(error, SES_IO, "the system provides no random bytes");
     }
     return code;
 }
@@ -326,8 +327,8 @@ static int check_output(const void *output, const char *what, ses_error *error)
     if (code == SES_OK)
         memcpy(&size, output, sizeof size);
     if (code == SES_OK && size <= sizeof size)
-        code = ses__error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof of the struct",
-                              what);
+        code =
+            ses__error_set(error, SES_MISUSE, "%s: the member `size` is not set to sizeof the struct", what);
     return code;
 }
 

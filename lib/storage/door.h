@@ -30,7 +30,7 @@ struct create_op {
     const struct delta *delta;
     bool get_existing; /* read the session when there is one (SES_EXISTING), with `range`; else EXISTS */
     struct range range;
-    struct snapshot *snapshot; /* to be filled, freshly made; NULL: nobody wants it */
+    struct snapshot *snapshot; /* to be filled, freshly made; NULL: not needed */
 };
 
 struct get_op {
@@ -93,7 +93,7 @@ struct page_op {
     struct range range;
     /* out */
     struct session_row row;
-    struct arena *arena;       /* of the events; begun anew */
+    struct arena *arena;       /* of the events; reset first */
     struct event_list *events; /* the list's memory is kept */
 };
 

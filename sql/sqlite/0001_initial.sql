@@ -101,7 +101,7 @@ CREATE TABLE session_leases (
     session_id   INTEGER NOT NULL UNIQUE REFERENCES sessions ON DELETE CASCADE,
     owner        TEXT NOT NULL,
     until_us     INTEGER NOT NULL,       -- by the store's clock; released: 0
-    next_owner   TEXT,                   -- of another process, who waits for it ...
+    next_owner   TEXT,                   -- of another process, which waits for it ...
     next_until_us INTEGER                -- ... and until then goes before all others
 ) STRICT;
 
@@ -182,33 +182,33 @@ CREATE TABLE event_marks (
 CREATE TRIGGER guard_apps_insert BEFORE INSERT ON apps
 WHEN EXISTS (SELECT 1 FROM apps WHERE id = NEW.id OR name = NEW.name)
 BEGIN
-    SELECT RAISE(ABORT, 'apps: there is such an app already');
+    SELECT RAISE(ABORT, 'apps: this app already exists');
 END;
 CREATE TRIGGER guard_apps_update BEFORE UPDATE ON apps
 WHEN NEW.id <> OLD.id OR EXISTS (SELECT 1 FROM apps WHERE id <> OLD.id AND name = NEW.name)
 BEGIN
-    SELECT RAISE(ABORT, 'apps: the id must not change, and a name is used once');
+    SELECT RAISE(ABORT, 'apps: the id must not change, and names are unique');
 END;
 CREATE TRIGGER guard_apps_delete BEFORE DELETE ON apps
 BEGIN
-    SELECT RAISE(ABORT, 'apps: it has users; delete those first') WHERE OLD.id IN (SELECT app_id FROM users);
+    SELECT RAISE(ABORT, 'apps: the app has users; delete them first') WHERE OLD.id IN (SELECT app_id FROM users);
     DELETE FROM app_state WHERE app_id = OLD.id;
 END;
 CREATE TRIGGER guard_users_insert BEFORE INSERT ON users
 WHEN NEW.app_id NOT IN (SELECT id FROM apps)
     OR EXISTS (SELECT 1 FROM users WHERE id = NEW.id OR (app_id = NEW.app_id AND name = NEW.name))
 BEGIN
-    SELECT RAISE(ABORT, 'users: there is no such app, or there is such a user already');
+    SELECT RAISE(ABORT, 'users: there is no such app, or this user already exists');
 END;
 CREATE TRIGGER guard_users_update BEFORE UPDATE ON users
 WHEN NEW.id <> OLD.id OR NEW.app_id <> OLD.app_id
     OR EXISTS (SELECT 1 FROM users WHERE id <> OLD.id AND app_id = NEW.app_id AND name = NEW.name)
 BEGIN
-    SELECT RAISE(ABORT, 'users: the id and the app must not change, and a name is used once');
+    SELECT RAISE(ABORT, 'users: the id and the app must not change, and names are unique');
 END;
 CREATE TRIGGER guard_users_delete BEFORE DELETE ON users
 BEGIN
-    SELECT RAISE(ABORT, 'users: it has sessions; delete those first')
+    SELECT RAISE(ABORT, 'users: the user has sessions; delete them first')
     WHERE EXISTS (SELECT 1 FROM sessions WHERE user_id = OLD.id);
     DELETE FROM user_state WHERE user_id = OLD.id;
 END;
@@ -216,13 +216,13 @@ CREATE TRIGGER guard_sessions_insert BEFORE INSERT ON sessions
 WHEN NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id)
     OR EXISTS (SELECT 1 FROM sessions WHERE id = NEW.id OR (user_id = NEW.user_id AND name = NEW.name))
 BEGIN
-    SELECT RAISE(ABORT, 'sessions: there is no such user in that app, or there is such a session already');
+    SELECT RAISE(ABORT, 'sessions: there is no such user in that app, or this session already exists');
 END;
 CREATE TRIGGER guard_sessions_update BEFORE UPDATE ON sessions
 WHEN NEW.id <> OLD.id OR NOT EXISTS (SELECT 1 FROM users WHERE id = NEW.user_id AND app_id = NEW.app_id)
     OR EXISTS (SELECT 1 FROM sessions WHERE id <> OLD.id AND user_id = NEW.user_id AND name = NEW.name)
 BEGIN
-    SELECT RAISE(ABORT, 'sessions: the id must not change, the user is one of the app, and a name is used once');
+    SELECT RAISE(ABORT, 'sessions: the id must not change, the user must belong to the app, and names are unique');
 END;
 CREATE TRIGGER guard_sessions_delete BEFORE DELETE ON sessions
 BEGIN
@@ -240,63 +240,63 @@ CREATE TRIGGER guard_app_state_insert BEFORE INSERT ON app_state
 BEGIN
     SELECT RAISE(ABORT, 'app_state: there is no such app')
     WHERE NEW.app_id NOT IN (SELECT id FROM apps);
-    SELECT RAISE(ABORT, 'app_state.value: this is not JSON') WHERE NOT json_valid(NEW.value);
+    SELECT RAISE(ABORT, 'app_state.value: not valid JSON') WHERE NOT json_valid(NEW.value);
 END;
 CREATE TRIGGER guard_app_state_update BEFORE UPDATE ON app_state
 BEGIN
     SELECT RAISE(ABORT, 'app_state: there is no such app')
     WHERE NEW.app_id NOT IN (SELECT id FROM apps);
-    SELECT RAISE(ABORT, 'app_state.value: this is not JSON') WHERE NOT json_valid(NEW.value);
+    SELECT RAISE(ABORT, 'app_state.value: not valid JSON') WHERE NOT json_valid(NEW.value);
 END;
 CREATE TRIGGER guard_user_state_insert BEFORE INSERT ON user_state
 BEGIN
     SELECT RAISE(ABORT, 'user_state: there is no such user')
     WHERE NEW.user_id NOT IN (SELECT id FROM users);
-    SELECT RAISE(ABORT, 'user_state.value: this is not JSON') WHERE NOT json_valid(NEW.value);
+    SELECT RAISE(ABORT, 'user_state.value: not valid JSON') WHERE NOT json_valid(NEW.value);
 END;
 CREATE TRIGGER guard_user_state_update BEFORE UPDATE ON user_state
 BEGIN
     SELECT RAISE(ABORT, 'user_state: there is no such user')
     WHERE NEW.user_id NOT IN (SELECT id FROM users);
-    SELECT RAISE(ABORT, 'user_state.value: this is not JSON') WHERE NOT json_valid(NEW.value);
+    SELECT RAISE(ABORT, 'user_state.value: not valid JSON') WHERE NOT json_valid(NEW.value);
 END;
 CREATE TRIGGER guard_session_state_insert BEFORE INSERT ON session_state
 BEGIN
     SELECT RAISE(ABORT, 'session_state: there is no such session')
     WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
-    SELECT RAISE(ABORT, 'session_state.value: this is not JSON') WHERE NOT json_valid(NEW.value);
+    SELECT RAISE(ABORT, 'session_state.value: not valid JSON') WHERE NOT json_valid(NEW.value);
 END;
 CREATE TRIGGER guard_session_state_update BEFORE UPDATE ON session_state
 BEGIN
     SELECT RAISE(ABORT, 'session_state: there is no such session')
     WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
-    SELECT RAISE(ABORT, 'session_state.value: this is not JSON') WHERE NOT json_valid(NEW.value);
+    SELECT RAISE(ABORT, 'session_state.value: not valid JSON') WHERE NOT json_valid(NEW.value);
 END;
 CREATE TRIGGER guard_session_details_insert BEFORE INSERT ON session_details
 BEGIN
     SELECT RAISE(ABORT, 'session_details: there is no such session')
     WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
-    SELECT RAISE(ABORT, 'session_details.initial_state: this is not JSON')
+    SELECT RAISE(ABORT, 'session_details.initial_state: not valid JSON')
     WHERE NEW.initial_state IS NOT NULL AND NOT json_valid(NEW.initial_state);
 END;
 CREATE TRIGGER guard_session_details_update BEFORE UPDATE ON session_details
 BEGIN
     SELECT RAISE(ABORT, 'session_details: there is no such session')
     WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
-    SELECT RAISE(ABORT, 'session_details.initial_state: this is not JSON')
+    SELECT RAISE(ABORT, 'session_details.initial_state: not valid JSON')
     WHERE NEW.initial_state IS NOT NULL AND NOT json_valid(NEW.initial_state);
 END;
 CREATE TRIGGER guard_events_insert BEFORE INSERT ON events
 BEGIN
     SELECT RAISE(ABORT, 'events: there is no such session')
     WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
-    SELECT RAISE(ABORT, 'events.body: this is not JSON') WHERE NOT json_valid(NEW.body);
+    SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE NOT json_valid(NEW.body);
 END;
 CREATE TRIGGER guard_events_update BEFORE UPDATE ON events
 BEGIN
     SELECT RAISE(ABORT, 'events: there is no such session')
     WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
-    SELECT RAISE(ABORT, 'events.body: this is not JSON') WHERE NOT json_valid(NEW.body);
+    SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE NOT json_valid(NEW.body);
 END;
 CREATE TRIGGER guard_session_labels_insert BEFORE INSERT ON session_labels
 BEGIN

@@ -241,7 +241,7 @@ static void test_artifacts_come_from_the_callback(void **state)
         {"{artifact.broken?}", NULL, SES_IO, "the disk of artifacts is gone"},
         {"{artifact.silent}", NULL, SES_BUSY, "\"silent\""},
         {"{artifact.half}", NULL, SES_IO, "\"half\""},
-        {"{artifact.nothing}", NULL, SES_MISUSE, "gave no text"},
+        {"{artifact.nothing}", NULL, SES_MISUSE, "returned no text"},
         {"{artifact.odd}", NULL, SES_MISUSE, "returned 5"},
         {"{artifact.bytes}", NULL, SES_INVALID, "not valid UTF-8"},
     };
@@ -284,7 +284,7 @@ static void test_a_callback_that_closes_the_handle(void **state)
 static void test_artifacts_without_a_callback(void **state)
 {
     static const struct render_case cases[] = {
-        {"{artifact.x}", NULL, SES_NOTFOUND, "no callback"},
+        {"{artifact.x}", NULL, SES_NOTFOUND, "no artifact callback"},
         {"[{artifact.x?}]", "[]", 0, NULL},
         {"{artifact.}", NULL, SES_INVALID, "without a name"},
         {"{artifact.x{a}}", "{artifact.xX}", 0, NULL},

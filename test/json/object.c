@@ -121,12 +121,12 @@ static void test_objects_are_refused_with_code_offset_and_words(void **state)
         {"{'name':'\\uD800'}", SES_RANGE, 8, "lone surrogate"},
         {"[]", SES_INVALID, 0, "the thing must be a JSON object"},
         {"7", SES_INVALID, 0, "the thing must be a JSON object"},
-        {"[", SES_JSON, 1, "value is due"},
+        {"[", SES_JSON, 1, "a value is expected"},
         {"{'flag':tru}", SES_JSON, 8, "true, false or null"},
-        {"{'flag':}", SES_JSON, 8, "no JSON value begins so"},
-        {"{'other':{'a':}}", SES_JSON, 14, "no JSON value begins so"},
-        {"{'flag':true", SES_JSON, 12, "comma or }"},
-        {"{'flag':true}x", SES_JSON, 13, "should end"},
+        {"{'flag':}", SES_JSON, 8, "expected a JSON value"},
+        {"{'other':{'a':}}", SES_JSON, 14, "expected a JSON value"},
+        {"{'flag':true", SES_JSON, 12, "expected , or }"},
+        {"{'flag':true}x", SES_JSON, 13, "after the JSON value"},
     };
     struct thing thing;
     ses_error error;

@@ -130,8 +130,8 @@ static void test_events_that_are_refused(void **state)
         {"{'actions':{'stateDelta':{},'state_delta':{}}}", SES_INVALID, 28, "both"},
         {"{'id':'a','id':'a'}", SES_INVALID, 10, "appears twice"},
         {"{'invocationId':'a','invocation_id':'a'}", SES_INVALID, 20, "both"},
-        {"{'id':'a'", SES_JSON, 9, "comma or }"},
-        {"{'id':'a'} {}", SES_JSON, 11, "should end"},
+        {"{'id':'a'", SES_JSON, 9, "expected , or }"},
+        {"{'id':'a'} {}", SES_JSON, 11, "after the JSON value"},
     };
 
     (void)state;

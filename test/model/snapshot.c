@@ -195,7 +195,7 @@ static void test_events_that_cannot_be_are_corrupt(void **state)
     ses_error error;
 
     assert_code(SES_CORRUPT, ses__snapshot_add_event(&subject->snapshot, &late, &error));
-    assert_message("event 3 of session number 1 comes after its last, 2");
+    assert_message("event 3 of session number 1 comes after its last event, 2");
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         struct event_row row = row_of(3, bodies[i]);
         assert_ok(ses__advance_init(&advance, &subject->snapshot, &error));

@@ -275,7 +275,7 @@ static void test_what_breaks_the_rules_is_found_when_it_is_shown(void **state)
         {SCOPE_APP, "a", "1 2", "\"app:a\" is not JSON"},
         {SCOPE_SESSION, "app:a", "1", "prefix is that of another scope"},
         {SCOPE_SESSION, "temp:a", "1", "prefix is that of another scope"},
-        {SCOPE_USER, "\xFF", "1", "is not UTF-8"},
+        {SCOPE_USER, "\xFF", "1", "is not valid UTF-8"},
     };
     struct subject *subject = *state;
 

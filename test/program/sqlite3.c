@@ -200,18 +200,18 @@ static void test_invalid_json_is_refused(void **state)
 
     fill(test);
     assert_refused(test, "INSERT INTO session_state VALUES (1, 'x', '{bad', 1)",
-                   "session_state.value: this is not JSON");
-    assert_refused(test, "UPDATE session_state SET value = '{bad'", "session_state.value: this is not JSON");
+                   "session_state.value: not valid JSON");
+    assert_refused(test, "UPDATE session_state SET value = '{bad'", "session_state.value: not valid JSON");
     assert_refused(test, "INSERT INTO user_state VALUES (1, 'x', 'nope', 1, 1)",
-                   "user_state.value: this is not JSON");
-    assert_refused(test, "UPDATE user_state SET value = ''", "user_state.value: this is not JSON");
+                   "user_state.value: not valid JSON");
+    assert_refused(test, "UPDATE user_state SET value = ''", "user_state.value: not valid JSON");
     assert_refused(test, "INSERT INTO app_state VALUES (1, 'x', '1 2', 1, 1)",
-                   "app_state.value: this is not JSON");
-    assert_refused(test, "UPDATE app_state SET value = '['", "app_state.value: this is not JSON");
+                   "app_state.value: not valid JSON");
+    assert_refused(test, "UPDATE app_state SET value = '['", "app_state.value: not valid JSON");
     assert_refused(test, "UPDATE events SET body = '{' WHERE position = 1 << 32 | 1",
-                   "events.body: this is not JSON");
+                   "events.body: not valid JSON");
     assert_refused(test, "UPDATE session_details SET initial_state = 'x'",
-                   "session_details.initial_state: this is not JSON");
+                   "session_details.initial_state: not valid JSON");
     assert_refused(test, "UPDATE app_state SET value = x'31'", "cannot store BLOB value");
 }
 
@@ -226,13 +226,13 @@ static void test_references_hold(void **state)
     assert_refused(test, "INSERT INTO app_state VALUES (9, 'x', '1', 1, 1)", "there is no such app");
     assert_refused(test, "INSERT INTO users VALUES (9, 9, 'x')", "there is no such app");
     assert_refused(test, "UPDATE users SET app_id = 9", "the id and the app must not change");
-    assert_refused(test, "UPDATE sessions SET user_id = 9", "the user is one of the app");
+    assert_refused(test, "UPDATE sessions SET user_id = 9", "the user must belong to the app");
     assert_refused(test, "UPDATE sessions SET id = 9", "the id must not change");
     assert_refused(test, "UPDATE events SET session_id = 9, position = 9 << 32 | position & 4294967295",
                    "there is no such session");
     assert_refused(test, "UPDATE events SET position = position + 4294967296", "CHECK constraint failed");
-    assert_refused(test, "DELETE FROM users", "it has sessions");
-    assert_refused(test, "DELETE FROM apps", "it has users");
+    assert_refused(test, "DELETE FROM users", "the user has sessions");
+    assert_refused(test, "DELETE FROM apps", "the app has users");
 }
 
 static void test_deleting_takes_what_belongs_to_it(void **state)

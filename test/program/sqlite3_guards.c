@@ -88,16 +88,15 @@ static void test_only_json_is_taken(void **state)
         const char *sql;
         const char *words;
     } statements[] = {
-        {"INSERT INTO app_state VALUES (1, 'new', '%s', 1, 1)", "app_state.value: this is not JSON"},
-        {"UPDATE app_state SET value = '%s'", "app_state.value: this is not JSON"},
-        {"INSERT INTO user_state VALUES (1, 'new', '%s', 1, 1)", "user_state.value: this is not JSON"},
-        {"REPLACE INTO session_state VALUES (1, 'k', '%s', 1)", "session_state.value: this is not JSON"},
-        {"UPDATE OR IGNORE events SET body = '%s'", "events.body: this is not JSON"},
+        {"INSERT INTO app_state VALUES (1, 'new', '%s', 1, 1)", "app_state.value: not valid JSON"},
+        {"UPDATE app_state SET value = '%s'", "app_state.value: not valid JSON"},
+        {"INSERT INTO user_state VALUES (1, 'new', '%s', 1, 1)", "user_state.value: not valid JSON"},
+        {"REPLACE INTO session_state VALUES (1, 'k', '%s', 1)", "session_state.value: not valid JSON"},
+        {"UPDATE OR IGNORE events SET body = '%s'", "events.body: not valid JSON"},
         {"INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body)"
          " VALUES (1 << 32 | 3, 1, 'e3', '', '', 0, '%s')",
-         "events.body: this is not JSON"},
-        {"UPDATE session_details SET initial_state = '%s'",
-         "session_details.initial_state: this is not JSON"},
+         "events.body: not valid JSON"},
+        {"UPDATE session_details SET initial_state = '%s'", "session_details.initial_state: not valid JSON"},
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -119,9 +118,9 @@ static void test_types_are_strict(void **state)
     assert_refused("UPDATE events SET author = x'00'", "cannot store BLOB value in TEXT column");
     assert_refused("UPDATE events SET time_us = NULL", "NOT NULL constraint failed");
     assert_refused("INSERT INTO apps (name) VALUES (NULL)", "NOT NULL constraint failed");
-    assert_refused("INSERT INTO apps (name) VALUES ('app')", "there is such an app already");
-    assert_refused("INSERT INTO users (app_id, name) VALUES (1, 'user')", "there is such a user already");
-    assert_refused("UPDATE sessions SET name = 'one'", "a name is used once");
+    assert_refused("INSERT INTO apps (name) VALUES ('app')", "this app already exists");
+    assert_refused("INSERT INTO users (app_id, name) VALUES (1, 'user')", "this user already exists");
+    assert_refused("UPDATE sessions SET name = 'one'", "names are unique");
     assert_refused("UPDATE events SET id = 'e1'", "UNIQUE constraint failed");
     assert_query(
         folder->path,
@@ -139,9 +138,9 @@ static void test_no_row_without_its_owner(void **state)
     assert_refused("UPDATE users SET id = 9 WHERE id = 1", "the id and the app must not change");
     assert_refused("UPDATE apps SET id = 9 WHERE id = 1", "the id must not change");
     assert_refused("UPDATE sessions SET id = 9 WHERE id = 1", "the id must not change");
-    assert_refused("UPDATE sessions SET app_id = 9 WHERE id = 1", "the user is one of the app");
-    assert_refused("UPDATE sessions SET user_id = 9 WHERE id = 1", "the user is one of the app");
-    assert_refused("UPDATE sessions SET user_id = 2 WHERE id = 1", "the user is one of the app");
+    assert_refused("UPDATE sessions SET app_id = 9 WHERE id = 1", "the user must belong to the app");
+    assert_refused("UPDATE sessions SET user_id = 9 WHERE id = 1", "the user must belong to the app");
+    assert_refused("UPDATE sessions SET user_id = 2 WHERE id = 1", "the user must belong to the app");
     assert_refused("INSERT INTO sessions VALUES (9, 1, 2, 'x', 0, 0, 0, 0, 0, 0, NULL, 0)",
                    "there is no such user in that app");
     assert_refused("INSERT INTO session_details (session_id) VALUES (9)", "there is no such session");
@@ -159,8 +158,8 @@ static void test_no_row_without_its_owner(void **state)
                    "there is no such session");
     assert_refused("UPDATE events SET session_id = 9 WHERE id = 'e1'", "there is no such session");
     assert_refused("UPDATE events SET session_id = 2 WHERE id = 'e1'", "CHECK constraint failed");
-    assert_refused("DELETE FROM users WHERE id = 1", "it has sessions");
-    assert_refused("DELETE FROM apps WHERE id = 1", "it has users");
+    assert_refused("DELETE FROM users WHERE id = 1", "the user has sessions");
+    assert_refused("DELETE FROM apps WHERE id = 1", "the app has users");
     assert_sound(folder->path);
 }
 

@@ -304,7 +304,7 @@ static void test_a_batch_takes_none(void **state)
     ses_error error;
 
     assert_code(SES_MISUSE, ses_append_batch(session, &event, 1, &options, NULL, &error));
-    assert_message("`delta` goes with one event");
+    assert_message("`delta` is only for single events");
     assert_code(SES_MISUSE, ses_append_batch_by_key(fixture->store, &key, &event, 0, &options, NULL, &error));
     assert_int_equal(ses_session_version(session), 0);
     ses_session_close(session);

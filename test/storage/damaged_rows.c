@@ -356,7 +356,7 @@ static void test_lists_that_go_back(void **state)
     swap_leaves(test, "sessions_by_app");
     open_store(test);
     assert_code(SES_CORRUPT, list_to_end(test, NULL, SES_ORDER_CREATED, 10000, &error));
-    assert_message("out of its place");
+    assert_message("out of place");
     for (size_t limit = 2; limit < 1000; limit *= 3) { /* a page may begin where what is wrong is not met */
         int code = list_to_end(test, NULL, SES_ORDER_CREATED, limit, &error);
         assert_true(code == SES_OK || code == SES_CORRUPT);
@@ -375,7 +375,7 @@ static void test_lists_out_of_order(void **state)
     open_store(test);
     assert_code(SES_CORRUPT, list_to_end(test, NULL, SES_ORDER_NEWEST, 10000, &error));
     assert_code(SES_CORRUPT, list_to_end(test, NULL, SES_ORDER_OLDEST, 10000, &error));
-    assert_message("out of its place");
+    assert_message("out of place");
     assert_ok(list_to_end(test, "carol", SES_ORDER_NEWEST, 10, &error)); /* sorted by the time itself */
 }
 

@@ -141,7 +141,7 @@ static void test_older_store_is_not_read_only(void **state)
 
     make_version_1(test->path);
     assert_code(SES_READONLY, ses_open(test->path, &options, &store, &error));
-    assert_message("version 1 and must be brought to 2");
+    assert_message("version 1 and must be migrated to 2");
     assert_int_equal(read_number(test->path, "PRAGMA user_version"), 1);
 }
 

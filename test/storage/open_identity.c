@@ -157,7 +157,7 @@ static void test_replaced_file(void **state)
     store = open_store(folder->path, NULL);
     assert_owner(store, "\"alice\"");
     assert_int_equal(rename(other, folder->path), 0);
-    assert_gone(store, "another file was put in its place");
+    assert_gone(store, "the file was replaced");
     ses_close(store);
 
     /* The other one was neither read nor written. */
@@ -182,7 +182,7 @@ static void test_file_is_replaced_before_a_connection_is_opened(void **state)
     make_store(bob, "bob");
     assert_int_equal(rename(other, folder->path), 0);
     assert_code(SES_IO, ses_state_get_by_key(store, &key, "owner", NULL, &json, NULL, &error));
-    assert_message("another file was put in its place");
+    assert_message("the file was replaced");
     ses_close(store);
     free(other);
     free(bob);

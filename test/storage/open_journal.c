@@ -50,7 +50,7 @@ static void test_rollback_journal(void **state)
     ses_error error;
 
     assert_string_equal(info.sqlite.journal_mode, "delete");
-    assert_string_equal(info.sqlite.journal_reason, "a rollback journal was asked for");
+    assert_string_equal(info.sqlite.journal_reason, "a rollback journal was requested");
     assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &session, &error));
     assert_ok(ses_append(session, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
     assert_int_equal(access(wal, F_OK), -1);

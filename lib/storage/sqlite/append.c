@@ -12,7 +12,7 @@ static int refuse_other_event(const struct event_row *stored, ses_error *error)
 {
     return ses__error_set(
         error, SES_EXISTS,
-        "the session has another event with the id \"%.*s\", number %lld; an id names one event",
+        "the id \"%.*s\" already exists with different content, as event %lld; an id names one event",
         (int)(stored->id.len < 100 ? stored->id.len : 100), stored->id.ptr, (long long)stored->seq);
 }
 
@@ -27,7 +27,7 @@ static int check_stored(const struct append_op *op, struct event_draft *draft, c
         return refuse_other_event(stored, error);
     if (stored->seq > op->row.last_seq)
         return ses__error_set(error, SES_CORRUPT,
-                              "event %lld of session number %lld comes after its last, %lld",
+                              "event %lld of session number %lld comes after its last event, %lld",
                               (long long)stored->seq, (long long)op->row.id, (long long)op->row.last_seq);
     return SES_OK;
 }
@@ -57,13 +57,13 @@ static int say_stale(const struct append_op *op, const char *changed, ses_error 
     if (changed)
         (void)ses__error_set(
             error, SES_STALE,
-            "the shared key \"%.200s\" is no longer what the caller has seen: read it again and "
-            "compute anew, or append with SES_APPEND_ANYWAY",
+            "the shared key \"%.200s\" has changed since the caller read it: read it again and "
+            "compute the value again, or append with SES_APPEND_ANYWAY",
             changed);
     else
         (void)ses__error_set(
             error, SES_STALE,
-            "the session is at version %lld and the caller at %lld: refresh and look again, or append "
+            "the session is at version %lld and the caller at %lld: refresh and try again, or append "
             "with SES_APPEND_ANYWAY",
             (long long)op->row.version, (long long)op->version);
     if (error)
@@ -71,8 +71,8 @@ static int say_stale(const struct append_op *op, const char *changed, ses_error 
     return SES_STALE;
 }
 
-/* Another writer has been here: `changed` names the shared key, NULL the session itself. A retry of what is stored
- * already is fine; anything else is STALE. */
+/* Another writer has changed the shared key `changed`, or the session itself (NULL). A retry of events that are
+ * stored already is fine; anything else is STALE. */
 static int check_stale(struct append_op *op, struct db *db, const char *changed, ses_error *error)
 {
     int code = SES_OK;
@@ -90,7 +90,7 @@ static int check_stale(struct append_op *op, struct db *db, const char *changed,
     return code;
 }
 
-/* `*same`: the stored bytes are those that are expected; an operation that removes stands for "there is none". */
+/* `*same`: the stored bytes are those that are expected; an operation that removes means that the key does not exist. */
 static int compare_expected(const struct append_op *op, struct db *db, const struct delta_op *seen,
                             bool *same, ses_error *error)
 {
@@ -124,13 +124,13 @@ static int find_changed(const struct append_op *op, struct db *db, const char **
 /* What the caller has seen must still be so: the version of the session, and the shared keys that are expected. */
 static int check_seen(struct append_op *op, struct db *db, ses_error *error)
 {
-    bool behind = op->checks_version && op->row.version != op->version;
+    bool outdated = op->checks_version && op->row.version != op->version;
     const char *changed = NULL;
     int code = SES_OK;
 
-    if (op->expected && !behind)
+    if (op->expected && !outdated)
         code = find_changed(op, db, &changed, error);
-    return code == SES_OK && (behind || changed) ? check_stale(op, db, changed, error) : code;
+    return code == SES_OK && (outdated || changed) ? check_stale(op, db, changed, error) : code;
 }
 
 /* ----------------------------------------------------------------------------------------------- storing */
@@ -153,7 +153,7 @@ static int note_duplicate(struct append_op *op, struct db *db, struct event_draf
     result->status = SES_DUPLICATE;
     if (code == SES_OK && result->seq == 0) /* nothing is stored, and nothing was */
         code = ses__error_set(error, SES_CORRUPT,
-                              "the place of event %lld of session number %lld is taken by another",
+                              "the place of event %lld of session number %lld is taken by another event",
                               (long long)draft->row.seq, (long long)op->row.id);
     return code;
 }
@@ -170,7 +170,7 @@ static int store_new_event(struct append_op *op, struct db *db, struct event_dra
     row->updated_us = draft->row.high_us;
     result->status = SES_OK;
     result->seq = draft->row.seq;
-    if (code == SES_OK && op->snapshot) /* one that catches up reads the shared scopes anew */
+    if (code == SES_OK && op->snapshot) /* a handle that catches up reads the shared scopes again */
         code = ses__advance_add_draft(&op->advance, draft, catches_up ? SCOPE_SESSION : SCOPE_APP, error);
     return code;
 }
@@ -206,17 +206,17 @@ static int store_events(struct append_op *op, struct db *db, bool catches_up, se
     return code;
 }
 
-/* What a handle that is behind shows afterwards is of one moment, too. */
+/* What an outdated handle shows afterwards belongs to one moment, too. */
 static int store_and_advance(struct append_op *op, struct db *db, ses_error *error)
 {
-    bool behind = op->row.version != op->snapshot->row.version;
+    bool outdated = op->row.version != op->snapshot->row.version;
     int code = ses__advance_init(&op->advance, op->snapshot, error);
 
-    if (code == SES_OK && behind)
+    if (code == SES_OK && outdated)
         code = ses__read_missed(db, &op->advance, op->row.last_seq, error);
     if (code == SES_OK)
-        code = store_events(op, db, behind, error);
-    if (code == SES_OK && behind)
+        code = store_events(op, db, outdated, error);
+    if (code == SES_OK && outdated)
         code = ses__read_shared(db, &op->advance, error);
     return code == SES_OK ? ses__advance_prepare(&op->advance, &op->row, error) : code;
 }

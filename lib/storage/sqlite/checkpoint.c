@@ -1,10 +1,10 @@
 /*
- * Checkpoints: copying what the write-ahead file, the log, holds into the database, so that the log can begin anew.
- * A thread does it, which is started when the first is due: no caller waits for its own commit and a checkpoint. What
+ * Checkpoints: copying what the write-ahead file, the log, holds into the database, so that the log can start again.
+ * A thread does it, which is started for the first one: no caller waits for its own commit and a checkpoint. What
  * takes little time it does on the writing connection, in the writer's turn, like any job; a log that has grown long is
  * copied beside the writers first (see checkpoint_beside.c).
  *
- * What keeps the log from being copied, and from beginning anew, are readers, in this process or another; only their
+ * What keeps the log from being copied, and from starting again, are readers, in this process or another; only their
  * end helps. What was done in vain because of them is done ever less often.
  */
 #include <limits.h>
@@ -47,7 +47,7 @@ int ses__checkpoint_setup(struct sqlite *storage, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------ the thread */
 
-/* By whoever has the turn, without the lock. */
+/* Called by the one who has the turn, without the lock. */
 static void run_in_turn(struct sqlite *storage)
 {
     struct db *db = storage->writer.db;
@@ -91,7 +91,7 @@ static void work_beside(struct sqlite *storage)
     struct checkpointer *own = &storage->checkpointer;
 
     (void)pthread_mutex_unlock(&storage->lock);
-    ses__log_file_keep(storage); /* any commit may be the one that begins the log anew */
+    ses__log_file_keep(storage); /* any commit may be the one that starts the log again */
     (void)pthread_mutex_lock(&storage->lock);
     ses__writer_hand_on(storage);
     (void)pthread_mutex_unlock(&storage->lock);

@@ -58,8 +58,9 @@ static int code_of(int rc)
 }
 
 /*
- * A write that failed for want of room, which SQLite does not call FULL: past a limit of the process (RLIMIT_FSIZE) or a
- * quota. SQLite notes the system's number only for some calls; for a commit it stands in errno alone.
+ * A write that failed because there is no room, which SQLite does not call FULL: beyond a limit of the process
+ * (RLIMIT_FSIZE) or a quota. SQLite keeps the system's error number only for some calls; for a commit it is in errno
+ * alone.
  */
 static bool has_no_room(int extended)
 {
@@ -247,10 +248,10 @@ static int tell_failure(struct db *db, int rc, const char *doing, ses_error *err
     int code;
 
     if ((rc & 0xFF) == SQLITE_ERROR || (rc & 0xFF) == SQLITE_SCHEMA)
-        code = ses__error_set(error, SES_CORRUPT, "%s: the schema is not what it should be: %s (%s)",
+        code = ses__error_set(error, SES_CORRUPT, "%s: the schema is not as expected: %s (%s)",
                               db->config->path, sqlite3_errmsg(db->handle), doing);
     else if ((rc & 0xFF) == SQLITE_INTERRUPT && db->endless)
-        code = ses__error_set(error, SES_CORRUPT, "%s: %s met more rows than the file has room for",
+        code = ses__error_set(error, SES_CORRUPT, "%s: %s found more rows than the file has room for",
                               db->config->path, doing);
     else
         code = ses__connection_error(db, rc, doing, error);
@@ -467,8 +468,8 @@ int ses__connection_check_file(const struct db *db, ses_error *error)
         code = ses__error_set(error, SES_IO, "%s: the file was deleted or moved while the store was open",
                               config->path);
     else if (config->file->known && !ses__file_is_same(now, config->file->identity))
-        code = ses__error_set(error, SES_IO, "%s: another file was put in its place while the store was open",
-                              config->path);
+        code =
+            ses__error_set(error, SES_IO, "%s: the file was replaced while the store was open", config->path);
     return code;
 }
 

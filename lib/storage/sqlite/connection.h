@@ -25,7 +25,7 @@ struct db {
     sqlite3 *handle;
     const struct sqlite_config *config;
     int64_t busy_deadline;        /* of the call under way, by the steady clock */
-    pthread_mutex_t interrupting; /* held by who interrupts; guards the next two */
+    pthread_mutex_t interrupting; /* held while interrupting; guards the next two */
     bool interruptible;           /* by another thread */
     atomic_bool interrupted;      /* read without the lock */
     struct db *next_idle;         /* in the pool of readers */
@@ -64,7 +64,7 @@ enum { CONNECTION_LONGEST_PAUSE_US = 1000 };
 SESLITE_PRIVATE bool ses__connection_wait(struct db *db, int tries);
 
 /*
- * From now on a statement that meets more rows than the file has room for ends with CORRUPT: in a damaged or hostile
+ * From now on a statement that finds more rows than the file has room for ends with CORRUPT: in a damaged or hostile
  * file one step can go in circles, where no check of ours looks. ses__connection_execute is not limited.
  */
 SESLITE_PRIVATE void ses__connection_limit_work(struct db *db, enum work work);

@@ -9,7 +9,7 @@
 static int refuse_existing(const ses_key *key, ses_error *error)
 {
     return ses__error_set(error, SES_EXISTS,
-                          "there already is a session %.100s/%.100s/%.100s (app/user/session)", key->app,
+                          "the session %.100s/%.100s/%.100s (app/user/session) already exists", key->app,
                           key->user, key->session);
 }
 

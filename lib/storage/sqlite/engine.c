@@ -159,7 +159,7 @@ static int set_journal(struct sqlite *storage, ses_error *error)
             storage->journal_reason =
                 "the file is on a network or virtual file system, where WAL is not safe";
         else if (!want_wal)
-            storage->journal_reason = "a rollback journal was asked for";
+            storage->journal_reason = "a rollback journal was requested";
         else
             storage->journal_reason = "SQLite does not use WAL here";
     }
@@ -194,7 +194,7 @@ static int check_read_only(struct sqlite *storage, ses_error *error)
     else if (code == SES_OK && version < ses__schema_latest())
         code = ses__error_set(
             error, SES_READONLY,
-            "%s: the store has schema version %d and must be brought to %d first: open it once for "
+            "%s: the store has schema version %d and must be migrated to %d first: open it once for "
             "writing",
             path, version, ses__schema_latest());
     return code;

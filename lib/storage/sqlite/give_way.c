@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "storage/sqlite/parts.h"
 
-/* Long enough for everyone who waits to look once. */
+/* Long enough for every waiting process to look once. */
 static const int64_t LEFT_FREE_US = CONNECTION_LONGEST_PAUSE_US + 200;
 
 /* Quicker commits leave the lock free about as often as they take it. */

@@ -75,7 +75,7 @@ void ses__log_note_commit(struct sqlite *storage)
     int64_t pages = storage->writer.db->wal_pages;
 
     if (pages < own->log_pages)
-        own->copied_pages = 0; /* the log has begun anew */
+        own->copied_pages = 0; /* the log has started again */
     own->log_pages = pages;
     if (storage->config.checkpoint == SES_CHECKPOINT_AUTO && own->work == CHECKPOINT_NONE &&
         pages - own->copied_pages >= DUE_PAGES &&

@@ -6,11 +6,11 @@
 
 #include "storage/sqlite/parts.h"
 
-/* What is above this is given back when the log begins anew, so much at a time: that takes time in proportion. */
+/* What is above this is given back when the log starts again, so much at a time: that takes time in proportion. */
 static const int64_t KEPT_BYTES = INT64_C(16) << 20;
 static const int64_t CUT_BYTES = INT64_C(64) << 20;
 
-/* A log that readers keep from beginning anew gets longer by so many pieces at a time, before it is needed. */
+/* A log that readers keep from starting again gets longer by so many pieces at a time, before it is needed. */
 enum { PIECE_BYTES = 16 * 1024, PIECES = 16, RESERVE_BYTES = 64 * 1024 };
 static const int64_t FRAME_BYTES = 4096 + 24;
 
@@ -28,7 +28,7 @@ static int64_t file_bytes(sqlite3_file *file)
     return file && file->pMethods->xFileSize(file, &bytes) == SQLITE_OK ? bytes : 0;
 }
 
-/* `bytes`: of the file after the commit that begins the log anew; LOG_FILE_AS_IT_IS. */
+/* `bytes`: of the file after the commit that starts the log again; LOG_FILE_AS_IT_IS. */
 static void set_limit(struct sqlite *storage, int64_t bytes)
 {
     char sql[64];

@@ -20,8 +20,8 @@ enum job_kind {
 /* Guarded by the storage's lock, but for `db`, which is used by whoever holds the turn. */
 struct writer {
     struct db *db;
-    bool taken;            /* somebody has the turn, or it was handed to somebody who has not woken yet */
-    struct pending *first; /* who waits, in the order they came */
+    bool taken;            /* a call has the turn, or was handed it and has not woken yet */
+    struct pending *first; /* the calls that wait, in order of arrival */
     struct pending *last;
     size_t queued;
     size_t awaited;               /* the leader waits for so many in the queue; 0: for none */
@@ -61,14 +61,14 @@ struct checkpointer {
     bool stops;
     bool due;
     atomic_bool wants_thread;  /* it is due, and there is no thread; without the lock */
-    bool finishes;             /* what copying beside the writers has left is due */
+    bool finishes;             /* what copying beside the writers has left must be copied now */
     enum checkpoint_work work; /* it has come with the turn */
     struct db *copier;         /* a connection that copies beside the writers */
     int64_t log_pages;         /* as of the last commit */
     int64_t copied_pages;      /* of these, as of the last checkpoint */
     int64_t page_ns;           /* to copy one, by the last checkpoint that copied many */
     struct checkpoint_attempts copying;
-    struct checkpoint_attempts waiting; /* for readers, to begin the log anew */
+    struct checkpoint_attempts waiting; /* for readers, to start the log again */
     int slowed_last;
     atomic_int slowed; /* writers pause for so many times what a commit takes; without the lock */
 };
@@ -128,7 +128,7 @@ SESLITE_PRIVATE void ses__readers_close(struct sqlite *storage);
 
 /* ---- log_account.c */
 
-/* Pages in the log from which a checkpoint also waits a little for readers, so that the log begins anew even when there
+/* Pages in the log from which a checkpoint also waits a little for readers, so that the log starts again even when there
  * always are some; and pages not copied, beyond which copying is no work for the writer's turn, however fast the disk. */
 enum { LOG_PRESSING_PAGES = 4000, LOG_MOST_IN_TURN = 4000 };
 
@@ -166,11 +166,11 @@ SESLITE_PRIVATE void ses__checkpoint_beside(struct sqlite *storage);
 /* ---- log_file.c: by whoever has the turn, without the lock */
 
 enum { LOG_FILE_AS_IT_IS = -1 };
-/* When the log begins anew a file that is too long becomes shorter, however long that takes. */
+/* When the log starts again, a file that is too long becomes shorter, however long that takes. */
 SESLITE_PRIVATE void ses__log_file_bound(struct sqlite *storage);
-/* When the log begins anew the file stays as long as it is. */
+/* When the log starts again, the file stays as long as it is. */
 SESLITE_PRIVATE void ses__log_file_keep(struct sqlite *storage);
-/* When the log begins anew a file that is too long becomes somewhat shorter. */
+/* When the log starts again, a file that is too long becomes somewhat shorter. */
 SESLITE_PRIVATE void ses__log_file_cut(struct sqlite *storage);
 /* Inside a write transaction, if the log has so many pages: makes the file longer before that is needed. */
 SESLITE_PRIVATE void ses__log_file_extend(struct sqlite *storage, int64_t from_pages);

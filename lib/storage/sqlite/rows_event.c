@@ -1,4 +1,4 @@
-/* The rows of the events table. A session's events stand side by side under one integer key. */
+/* The rows of the events table. A session's events are next to each other under one integer key. */
 #include <string.h>
 
 #include "base/error.h"
@@ -123,7 +123,7 @@ static bool texts_are_sound(const struct event_row *row)
 static int refuse_event(const struct query *query, int64_t position, ses_error *error)
 {
     return ses__error_set(error, SES_CORRUPT,
-                          "%s: the row %lld of events is out of its place, or holds what no event can",
+                          "%s: row %lld of events is out of place, or holds values that no event can have",
                           query->db->config->path, (long long)position);
 }
 

@@ -110,7 +110,8 @@ static int check_same_life(const struct db *db, const struct session_row *known,
 {
     return row->user_id == known->user_id && row->app_id == known->app_id && row->last_seq >= known->last_seq
                ? SES_OK
-               : ses__error_set(error, SES_CORRUPT, "%s: the row of session number %lld has become another's",
+               : ses__error_set(error, SES_CORRUPT,
+                                "%s: the row of session number %lld now belongs to another session",
                                 db->config->path, (long long)known->id);
 }
 
@@ -190,7 +191,7 @@ static int user_ensure(struct db *db, const char *app, const char *user, struct 
         if (code == SES_OK)
             code = ses__user_find(db, app, user, row, error);
         if (code == SES_NOTFOUND)
-            code = ses__error_set(error, SES_CORRUPT, "%s: an app or user that is there cannot be found",
+            code = ses__error_set(error, SES_CORRUPT, "%s: an app or user that exists cannot be found",
                                   db->config->path);
     }
     return code;
@@ -517,7 +518,7 @@ static int compare_places(const struct list_query *list, const struct list_place
     return order != 0 ? order : compare_numbers(left->user_id, right->user_id);
 }
 
-/* A list whose rows go back or stand still would have no end, and neither would its pages. */
+/* A list whose rows go back or do not move on would never end, and neither would its pages. */
 static bool list_moves_on(struct list_rows *walk, const struct session_row *row, struct span name)
 {
     const struct list_place place = {row->updated_us, name, row->user_id, row->id};
@@ -550,7 +551,7 @@ static int check_listed(struct list_rows *walk, const struct session_row *row, s
         code = refuse_stranger(query->db, list->whole_app ? "app's session" : "user's session", query->error);
     else if (code == SES_OK && (!is_id(name) || !is_id(user) || !list_moves_on(walk, row, name)))
         code = ses__error_set(query->error, SES_CORRUPT,
-                              "%s: session number %lld is out of its place in a list, or its name is no id",
+                              "%s: session number %lld is out of place in a list, or its name is not an id",
                               query->db->config->path, (long long)row->id);
     return code;
 }

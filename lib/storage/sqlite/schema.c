@@ -43,7 +43,7 @@ static int judge(const char *path, int64_t application, int64_t version, int64_t
                               path, (long long)version, ses__schema_latest());
     else if (version < 1 && !is_empty)
         code = ses__error_set(error, SES_NOTASTORE,
-                              "%s: it says it is a seslite store, but has no schema version", path);
+                              "%s: the file is marked as a seslite store but has no schema version", path);
     return code;
 }
 

@@ -1,6 +1,7 @@
 /*
- * Group commit. Whoever comes to an idle writer leads: begins a transaction, runs its own job, then the jobs
- * of all who wait, and commits once for all of them. Then the turn goes to the first who came meanwhile.
+ * Group commit. A call that finds the writer idle leads: it begins a transaction, runs its own job, then the
+ * jobs of all waiting calls, and commits once for all of them. Then the turn goes to the first call that came
+ * meanwhile.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -248,7 +249,7 @@ static void await_company(struct sqlite *storage, const struct group *group)
     }
 }
 
-/* The next who waits, while the group has room. */
+/* The next waiting call, while the group has room. */
 static struct pending *take_next(struct sqlite *storage, const struct group *group)
 {
     struct pending *next = NULL;
@@ -296,7 +297,7 @@ static void begin_group(struct writer *writer, struct group *group, struct pendi
     group->begun_us = ses__clock_steady_us();
 }
 
-/* Runs the first job, if there is a transaction, and those of all who wait, and commits. True when there was a
+/* Runs the first job, if there is a transaction, and those of all waiting calls, and commits. True when there was a
  * commit. */
 static bool run_group(struct sqlite *storage, struct group *group, struct pending *first)
 {
