@@ -169,7 +169,7 @@ static int read_part(struct content_reader *reader, struct json_reader *json, se
 
     reader->part = (struct part){.has_text = false};
     if (element.type == JSON_NONE)
-        (void)ses__json_skip(json, NULL); /* tells what is wrong */
+        (void)ses__json_skip(json, NULL); /* sets what is wrong */
     else if (element.type != JSON_OBJECT)
         return ses__json_must_be(&element, ses__json_type_name(JSON_OBJECT), error);
     else

@@ -8,10 +8,10 @@
 
 /* Microseconds since 1970 UTC, by the system's clock. `context` is not used (the shape of the option). */
 SESLITE_PRIVATE int64_t ses__clock_wall_us(void *context);
-/* Microseconds of a clock that nobody sets, for measuring time spent. */
+/* Microseconds of a clock that is never set, for measuring time spent. */
 SESLITE_PRIVATE int64_t ses__clock_steady_us(void);
 
-/* At most 256 bytes that nobody can guess. False: the system gives none. */
+/* At most 256 unpredictable bytes. False: the system provides none. */
 SESLITE_PRIVATE bool ses__random_bytes(void *out, size_t count);
 
 /*

@@ -28,7 +28,7 @@
 #define UNLIKELY(condition) (condition)
 #endif
 
-/* A piece of text that somebody else owns. `ptr` NULL means "there is none". */
+/* A borrowed piece of text. `ptr` NULL means that there is none. */
 struct span {
     const char *ptr;
     size_t len;

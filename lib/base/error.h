@@ -1,4 +1,4 @@
-/* How a failure is told: a code that is returned, and a message at the place where it happened. */
+/* How a failure is reported: a code that is returned, and a message at the place where it happened. */
 #ifndef SESLITE_BASE_ERROR_H
 #define SESLITE_BASE_ERROR_H
 

@@ -1,6 +1,6 @@
 /*
- * A strict reader of JSON text (RFC 8259) that builds nothing: it walks over the text once and tells where
- * the pieces are, so that they can be stored with the bytes that came in.
+ * A strict reader of JSON text (RFC 8259) that builds nothing: it walks over the text once and finds the
+ * pieces, so that they can be stored with the bytes that came in.
  */
 #ifndef SESLITE_JSON_READER_H
 #define SESLITE_JSON_READER_H

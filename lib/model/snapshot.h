@@ -33,7 +33,7 @@ struct advance {
     struct session_row row;
     struct arena arena;
     struct event_list events;
-    bool reloads_shared; /* app and user state were read anew, into `shared` */
+    bool reloads_shared; /* app and user state were read again, into `shared` */
     struct state shared;
     struct state_changes changes; /* of stored state */
 };

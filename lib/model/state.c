@@ -305,7 +305,7 @@ int ses__state_check_value(const char *name, struct span value, ses_error *error
     int code = SES_OK;
 
     ses__json_start(&reader, value.ptr, value.len);
-    reader.depth = 1; /* so deep it stands in the merged state */
+    reader.depth = 1; /* its depth in the merged state */
     if (!ses__json_skip(&reader, NULL) || !ses__json_finish(&reader))
         code = ses__error_set(
             error, SES_CORRUPT,

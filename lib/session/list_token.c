@@ -6,7 +6,7 @@
 
 /*
  * In hexadecimal: a check sum, three numbers, the session's name. The check sum is over these and over what
- * the token belongs to. It tells accidents and tokens of other lists apart; it is no secret.
+ * the token belongs to. It detects damaged tokens and tokens of other lists; it is not a secret.
  */
 enum { TOKEN_NUMBERS = 4, TOKEN_HEAD = TOKEN_NUMBERS * 8 };
 

@@ -32,7 +32,7 @@ struct ses_store {
 
 /*
  * Begins a public call: clears the error; MISUSE for NULL, after ses_close, and in a forked child. ses__store_enter is for
- * calls on handles that only look at their own memory; what reaches the store itself or its storage lies between
+ * calls on handles that only look at their own memory; what reaches the store itself or its storage goes between
  * ses__store_begin and (only when that succeeded) ses__store_end, and ses_close waits for it.
  */
 SESLITE_PRIVATE int ses__store_begin(ses_store *store, ses_error *error);

@@ -106,7 +106,7 @@ struct list_place {
 };
 
 struct listed {
-    struct snapshot snapshot; /* without events; whoever takes it over sets its allocator to NULL */
+    struct snapshot snapshot; /* without events; taking it over sets its allocator to NULL */
     const char *user;
     const char *name;
 };

@@ -255,7 +255,7 @@ static void test_made_ids_ascend_whatever_the_clock_does(void **state)
         assert_ok(ses_append(session, "{}", SES_NUL, NULL, &appended, &error));
         assert_uuid_7(appended.made_id);
         if (strcmp(before, appended.made_id) >= 0) {
-            print_error("%zu: %s does not come behind %s\n", i, appended.made_id, before);
+            print_error("%zu: %s does not come after %s\n", i, appended.made_id, before);
             fail();
         }
         if (i == 0 || i == 5500)

@@ -149,14 +149,14 @@ static bool start_thread(struct sqlite *storage)
     return ok;
 }
 
-/* With the lock held: begins with the turn, if nobody has it; else it comes with the next hand-on. */
+/* With the lock held: begins with the turn, if it is free; otherwise gets it when it is next handed on. */
 static void begin_now(struct sqlite *storage)
 {
     if (!storage->writer.taken)
         ses__writer_hand_on(storage);
 }
 
-/* With the lock held. No thread to be had: the caller does it, if nobody has the turn. */
+/* With the lock held. No thread could be started: the caller does it, if the turn is free. */
 static void work_without_thread(struct sqlite *storage)
 {
     if (!storage->writer.taken) {

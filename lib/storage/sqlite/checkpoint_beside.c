@@ -7,7 +7,7 @@
  *
  * In SQLite before 3.51.3 a file can be damaged when a commit resets the log after a checkpoint of another connection
  * has read the log's header ("WAL-reset"). Here a second connection holds a read transaction all the while. If it reads
- * from the log, it has a shared lock on one of the read marks 1 to 4, and whoever resets the log (a commit, in
+ * from the log, it has a shared lock on one of the read marks 1 to 4, and what resets the log (a commit, in
  * walRestartLog(), or a RESTART or TRUNCATE checkpoint) needs an exclusive lock on all of them: nobody does, in this
  * process or another. If all was copied when it began, it reads from the database file only and has a shared lock on
  * read mark 0 instead, which walCheckpoint() needs exclusively before it copies or counts anything: it does nothing.
@@ -86,7 +86,7 @@ static bool hold_log(struct db *marker)
 /*
  * SQLite flushes the database file when a checkpoint has copied the whole log. That will be the last step, which writers
  * wait for: what the steps before have written is flushed here, so that it has little to do. If this fails, the last
- * step's own flush is told as well, as its file was open at the time.
+ * step's own flush is reported as well, as its file was open at the time.
  */
 static void flush_database(struct db *db)
 {

@@ -227,7 +227,7 @@ static int on_work(void *context)
 void ses__connection_limit_work(struct db *db, enum work work)
 {
     db->limit = work;
-    if (!db->config->in_memory) /* nobody else writes there */
+    if (!db->config->in_memory) /* no other program writes there */
         sqlite3_progress_handler(db->handle, work_limits[work].steps, on_work, db);
 }
 
@@ -286,7 +286,7 @@ int ses__connection_read_int(struct db *db, const char *sql, int64_t *value, ses
     }
     if (rc != SQLITE_OK && rc != SQLITE_DONE)
         code = tell_failure(db, rc, sql, error);
-    (void)sqlite3_finalize(statement); /* repeats the failure of the step, which is told already */
+    (void)sqlite3_finalize(statement); /* repeats the failure of the step, which was reported already */
     return code;
 }
 
@@ -390,7 +390,7 @@ struct span ses__query_text(struct query *query, int column)
 int ses__query_end(struct query *query)
 {
     if (query->statement) {
-        /* Reset repeats what the step returned, which is told already; bindings borrow the caller's texts. */
+        /* Reset repeats what the step returned, which was reported already; bindings borrow the caller's texts. */
         (void)sqlite3_reset(query->statement);
         (void)sqlite3_clear_bindings(query->statement);
     }
@@ -407,7 +407,7 @@ int ses__query_run(struct db *db, enum statement_id id, ses_error *error)
 
 /* ----------------------------------------------------------------------------------- opening, closing */
 
-/* What every connection is told. Settings that belong to the file are the schema's and the writer's. */
+/* The settings of every connection. Those that belong to the file are set by the schema and the writer. */
 static const char *const SETTINGS = "PRAGMA foreign_keys = ON;"
                                     "PRAGMA trusted_schema = OFF;"
                                     "PRAGMA cell_size_check = ON;"
@@ -542,7 +542,7 @@ void ses__connection_close(struct db *db)
 {
     if (db) {
         for (size_t i = 0; i < STATEMENT_COUNT; i++)
-            (void)sqlite3_finalize(db->statements[i]); /* a failure was told when the statement ran */
+            (void)sqlite3_finalize(db->statements[i]); /* a failure was reported when it ran */
         (void)sqlite3_close_v2(db->handle);            /* cannot fail: no statement is left */
         (void)pthread_mutex_destroy(&db->interrupting);
         ses__memory_free(db->config->allocator, db);

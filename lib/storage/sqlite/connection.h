@@ -1,4 +1,4 @@
-/* One SQLite connection: how it is opened, how its statements run, how its failures are told. */
+/* One SQLite connection: how it is opened, how its statements run, how its failures are reported. */
 #ifndef SESLITE_STORAGE_SQLITE_CONNECTION_H
 #define SESLITE_STORAGE_SQLITE_CONNECTION_H
 
@@ -15,7 +15,7 @@
 struct sqlite_file {
     struct file_identity identity;
     bool known;     /* false: in memory */
-    bool immutable; /* nobody can write it, and there is no log */
+    bool immutable; /* no program can write it, and there is no log */
 };
 
 /* What a connection does, by which its statements are limited. */
@@ -42,7 +42,7 @@ struct db {
 
 enum connection_role { CONNECTION_WRITER, CONNECTION_READER };
 
-/* A URI by which SQLite takes the file as one that nobody changes: no locks, no log. To be freed with the allocator;
+/* A URI by which SQLite takes the file as one that never changes: no locks, no log. To be freed with the allocator;
  * NULL: out of memory. */
 SESLITE_PRIVATE char *ses__connection_immutable_uri(const ses_allocator *allocator, const char *path);
 SESLITE_PRIVATE int ses__connection_open(const struct sqlite_config *config, enum connection_role role,
@@ -71,7 +71,7 @@ SESLITE_PRIVATE void ses__connection_limit_work(struct db *db, enum work work);
 /* Before a statement that is no query: the limit counts from here. */
 SESLITE_PRIVATE void ses__connection_start_work(struct db *db);
 
-/* What SQLite's result code means for a caller, told with what was being done. */
+/* What SQLite's result code means for a caller, with what was being done. */
 SESLITE_PRIVATE int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *error);
 /* BUSY: the whole timeout was waited for what other threads of this process have. */
 SESLITE_PRIVATE int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_error *error);

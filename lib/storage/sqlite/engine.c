@@ -73,7 +73,8 @@ static int check_target(const struct sqlite_config *config, ses_error *error)
     return code;
 }
 
-/* Without a log and a journal, a file that nobody can write is whole, and SQLite needs to make no files beside it. */
+/* Without a log and a journal, a file that no program can write is complete, and SQLite needs no files
+ * beside it. */
 static int check_immutable(struct sqlite *storage, ses_error *error)
 {
     const struct sqlite_config *config = &storage->config;
@@ -113,7 +114,7 @@ static int settle_file(struct sqlite *storage, ses_error *error)
                                 config->path);
 }
 
-/* Asks for a journal mode until it is granted, the time is over, or SQLite keeps another: that is told. */
+/* Asks for a journal mode until it is granted, the time is up, or SQLite keeps another, which `mode` says. */
 static int ask_journal_mode(struct db *db, const char *sql, char mode[16], ses_error *error)
 {
     sqlite3_stmt *statement = NULL;

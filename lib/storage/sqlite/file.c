@@ -90,7 +90,7 @@ int ses__file_has_companion(const ses_allocator *allocator, const char *path, co
     return companion ? SES_OK : ses__error_nomem(error);
 }
 
-/* What a link at `path` names, from where the process stands; `target` is not terminated. */
+/* What a link at `path` names, from the working directory; `target` is not terminated. */
 static char *path_of_target(const ses_allocator *allocator, const char *path, const char *target, size_t len)
 {
     const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');

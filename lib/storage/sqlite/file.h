@@ -17,7 +17,7 @@ SESLITE_PRIVATE int ses__file_has_companion(const ses_allocator *allocator, cons
  * and makes that. To be freed with the allocator. NOMEM. */
 SESLITE_PRIVATE int ses__file_follow_links(const ses_allocator *allocator, const char *path, char **followed,
                                            ses_error *error);
-/* Makes an empty file that only its owner may read and write; fine when somebody else just made one. */
+/* Makes an empty file that only its owner may read and write; fine if another process just made one. */
 SESLITE_PRIVATE int ses__file_create_private(const ses_allocator *allocator, const char *path,
                                              ses_error *error);
 /* The absolute path of a file that exists, without links: the same file whatever becomes of the working directory and
@@ -39,7 +39,7 @@ SESLITE_PRIVATE bool ses__file_is_same(struct file_identity left, struct file_id
 
 /* True when nothing can be written there, by anyone. */
 SESLITE_PRIVATE bool ses__file_system_is_read_only(const char *path);
-/* True when the file lies on a network or virtual file system, where WAL's shared memory does not work
+/* True when the file is on a network or virtual file system, where WAL's shared memory does not work
  * (https://www.sqlite.org/wal.html, "Disadvantages"). */
 SESLITE_PRIVATE bool ses__file_is_remote(const char *path);
 

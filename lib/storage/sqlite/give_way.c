@@ -2,7 +2,7 @@
  * Fairness between processes. Who waits for another process's lock can only look now and then whether it is free;
  * and where commits are slow, a process that writes without a pause leaves it free for moments that are hardly ever
  * looked at. So now and then it leaves it for longer: often while it is known that others want the lock, as it had
- * to wait for them itself, and ever less often while nobody takes it.
+ * to wait for them itself, and ever less often while no process takes it.
  */
 #include <time.h>
 

@@ -1,13 +1,13 @@
 /*
  * What is known of the log, the write-ahead file: how long it is, how much of it is copied, how long copying takes, what
- * was tried in vain. By this a checkpoint is due, or not yet, and writers are slowed down.
+ * was tried in vain. This decides when a checkpoint runs, and when writers are slowed down.
  */
 #include <time.h>
 
 #include "base/clock.h"
 #include "storage/sqlite/parts.h"
 
-/* Pages not copied yet, from which a checkpoint is due. */
+/* Pages not copied yet, from which on a checkpoint runs. */
 static const int64_t DUE_PAGES = 1000;
 
 /* What copying in the writer's turn may take, as far as can be foreseen: a writer waits for it. */

@@ -1,6 +1,6 @@
 /*
  * The length of the write-ahead file, the log. As a rule it stays what it has become, for to write over what is there
- * is cheaper than to make the file longer. All of this is done by whoever has the turn, without the lock.
+ * is cheaper than to make the file longer. The one who has the turn does all of this, without the lock.
  */
 #include <stdio.h>
 
@@ -61,7 +61,7 @@ void ses__log_file_cut(struct sqlite *storage)
     storage->log_file.bytes = 0;
 }
 
-/* Inside a write transaction nobody else, of whatever process, writes to the log or cuts it off; and what is beyond the
+/* Inside a write transaction no one else, in any process, writes to the log or cuts it off; and what is beyond the
  * last commit is nothing to SQLite. */
 static void extend(struct log_file *own, sqlite3_file *file)
 {

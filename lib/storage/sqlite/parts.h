@@ -17,7 +17,7 @@ enum job_kind {
     JOB_READS_TO_WRITE, /* the first step of a call that may write */
 };
 
-/* Guarded by the storage's lock, but for `db`, which is used by whoever holds the turn. */
+/* Guarded by the storage's lock, but for `db`, which the one who has the turn uses. */
 struct writer {
     struct db *db;
     bool taken;            /* a call has the turn, or was handed it and has not woken yet */
@@ -60,7 +60,7 @@ struct checkpointer {
     bool started; /* the thread runs */
     bool stops;
     bool due;
-    atomic_bool wants_thread;  /* it is due, and there is no thread; without the lock */
+    atomic_bool wants_thread;  /* a checkpoint must run, and there is no thread; without the lock */
     bool finishes;             /* what copying beside the writers has left must be copied now */
     enum checkpoint_work work; /* it has come with the turn */
     struct db *copier;         /* a connection that copies beside the writers */
@@ -73,7 +73,7 @@ struct checkpointer {
     atomic_int slowed; /* writers pause for so many times what a commit takes; without the lock */
 };
 
-/* The write-ahead file's length; see log_file.c. By whoever has the turn, without the lock. */
+/* The write-ahead file's length; see log_file.c. Called by the one who has the turn, without the lock. */
 struct log_file {
     int64_t limit; /* SQLite's journal_size_limit */
     int64_t bytes; /* its length when last looked at, or 0; others may have changed it since */
@@ -110,10 +110,10 @@ SESLITE_PRIVATE int ses__transaction_run(struct db *db, enum statement_id how, s
 /* Queues the job, and returns when it was committed, alone or with others, or has failed. */
 SESLITE_PRIVATE int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, size_t bytes,
                                     enum job_kind kind, ses_error *error);
-/* With the lock held, by whoever has the turn: hands it on. */
+/* Called with the lock held by the one who has the turn: hands it on. */
 SESLITE_PRIVATE void ses__writer_hand_on(struct sqlite *storage);
 
-/* ---- give_way.c: by whoever has the turn */
+/* ---- give_way.c: called by the one who has the turn */
 
 /* Before a transaction: leaves the lock free for a moment, when it is time to. */
 SESLITE_PRIVATE void ses__give_way(struct writer *writer);
@@ -148,7 +148,7 @@ SESLITE_PRIVATE bool ses__log_account(struct sqlite *storage, const struct check
 SESLITE_PRIVATE bool ses__log_fits_turn(const struct checkpointer *own);
 /* With the lock held, after a commit: is a checkpoint due? */
 SESLITE_PRIVATE void ses__log_note_commit(struct sqlite *storage);
-/* Before a transaction, by whoever has the turn: a pause when writers are faster than the copying. */
+/* Called before a transaction by the one who has the turn: a pause when writers are faster than the copying. */
 SESLITE_PRIVATE void ses__log_slow_down(struct sqlite *storage);
 /* The same, at the end of one. */
 SESLITE_PRIVATE void ses__log_before_commit(struct sqlite *storage);
@@ -156,14 +156,14 @@ SESLITE_PRIVATE void ses__log_before_commit(struct sqlite *storage);
 /* ---- checkpoint.c, checkpoint_beside.c */
 
 SESLITE_PRIVATE int ses__checkpoint_setup(struct sqlite *storage, ses_error *error);
-/* After a write, without the lock: starts the thread when the first checkpoint is due. */
+/* After a write, without the lock: starts the thread for the first checkpoint. */
 SESLITE_PRIVATE void ses__checkpoint_start(struct sqlite *storage);
 /* Ends the thread. Without the lock. */
 SESLITE_PRIVATE void ses__checkpoint_stop(struct sqlite *storage);
 /* By the checkpointer's thread, without the lock and without the turn. */
 SESLITE_PRIVATE void ses__checkpoint_beside(struct sqlite *storage);
 
-/* ---- log_file.c: by whoever has the turn, without the lock */
+/* ---- log_file.c: called by the one who has the turn, without the lock */
 
 enum { LOG_FILE_AS_IT_IS = -1 };
 /* When the log starts again, a file that is too long becomes shorter, however long that takes. */

@@ -10,7 +10,7 @@
 
 /*
  * The events of a range, from the newest to the oldest, touching only these and any that lie out of order among them:
- * the latest time so far, which every row tells, shows where older ones cannot be.
+ * the latest time so far, which every row holds, shows where older ones cannot be.
  */
 struct range_rows {
     struct event_rows rows;

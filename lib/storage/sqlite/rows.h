@@ -25,7 +25,7 @@ SESLITE_PRIVATE int ses__session_check_key(struct db *db, int64_t id, const ses_
  * were deleted. `initial_state` without text: empty. */
 SESLITE_PRIVATE int ses__session_add(struct db *db, const ses_key *key, int64_t created_us,
                                      struct span initial_state, struct session_row *row, ses_error *error);
-/* Writes version, last_seq, event_count and updated_us; `before` is the row as it stands. */
+/* Writes version, last_seq, event_count and updated_us; `before` is the row as it is now. */
 SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *before,
                                        const struct session_row *after, ses_error *error);
 /* With its events and its session state. */

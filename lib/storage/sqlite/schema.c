@@ -70,7 +70,7 @@ static int read_marks(struct db *db, int *version, ses_error *error)
         code = ses__connection_execute(db, "COMMIT", "looking at the file", error);
     else if (!sqlite3_get_autocommit(db->handle))
         (void)ses__connection_execute(db, "ROLLBACK", "looking at the file",
-                                      NULL); /* the failure is told already */
+                                      NULL); /* the failure was reported already */
     if (code == SES_OK)
         code = judge(db->config->path, application, user_version, objects, tables, error);
     if (code == SES_OK)
@@ -115,7 +115,7 @@ static bool is_verdict(int code)
 }
 
 /*
- * The file as it stands: without locks, and without its write-ahead file. What looks wrong may be a store that
+ * The file as it is: without locks, and without its write-ahead file. What looks wrong may be a store that
  * another process is making this moment, with a journal beside it or just gone: so it is looked at again. While
  * there is a journal, only a connection that takes locks can tell.
  */
@@ -141,13 +141,13 @@ static int peek_at_file(const struct sqlite_config *config, ses_error *error)
 /*
  * With a write-ahead file, the newest pages are there, and the file itself may even be torn: a crash in the middle of
  * a checkpoint leaves it so. Exclusive locking lets SQLite read both without making its shared-memory file; when
- * somebody has the database open, that file is there already.
+ * another connection has the database open, that file is there already.
  */
 static int peek_at_log(const struct sqlite_config *config, ses_error *error)
 {
     int code = peek(config, config->path, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE", error);
 
-    if (code != SES_OK && !is_verdict(code)) /* somebody has it open, or it may only be read */
+    if (code != SES_OK && !is_verdict(code)) /* it is open elsewhere, or read-only */
         code = peek(config, config->path, SQLITE_OPEN_READONLY, "", error);
     return code;
 }
@@ -181,7 +181,7 @@ static int run_script(struct db *db, const struct schema_script *script, ses_err
 {
     int code = ses__connection_execute(db, skip_dot_lines(script->sql), script->name, error);
     if (code != SES_OK) {
-        /* The script stopped in its middle: undo what it began. What went wrong is told already. */
+        /* The script stopped in its middle: undo what it began. The failure was reported already. */
         if (!sqlite3_get_autocommit(db->handle))
             (void)ses__connection_execute(db, "ROLLBACK", script->name, NULL);
         (void)ses__connection_execute(db, "DROP TABLE IF EXISTS temp.seslite_guard", script->name, NULL);

@@ -1,7 +1,8 @@
 /*
  * Is the schema of a file the one that the scripts make? What is not ours in it is fine, as long as it cannot change
  * what a statement of ours does: a table of one's own, a view, a trigger (the library runs neither), an index on plain
- * columns. Not fine is whatever stands in place of a table or index of ours, or next to it computes or forbids values.
+ * columns. Anything in place of a table or index of ours is refused, and so is anything beside it that
+ * computes or forbids values.
  */
 #include "storage/sqlite/schema.h"
 
@@ -175,7 +176,7 @@ static int read_index_columns(struct db *db, const char *index, struct index_tra
 
 /*
  * An index that is not ours, on a table of ours. On plain columns it only costs time. With an expression or a WHERE
- * every write would compute what somebody else wrote, and a unique one would refuse rows.
+ * every write would compute what another program defined, and a unique one would refuse rows.
  */
 static int check_foreign_index(struct db *db, const char *table, const char *index, ses_error *error)
 {

@@ -29,7 +29,7 @@ int ses__transaction_commit(struct db *db, ses_error *error)
 void ses__transaction_roll_back(struct db *db)
 {
     /* Some failures (a full disk) have rolled back already; and when even this fails, it is tried again before the
-     * next transaction begins. The failure that led here is the one to tell. */
+     * next transaction begins. The failure that led here is the one to report. */
     if (!sqlite3_get_autocommit(db->handle))
         (void)ses__query_run(db, STATEMENT_ROLLBACK, NULL);
 }

@@ -7,14 +7,14 @@
 #include "base/error.h"
 #include "storage/sqlite/parts.h"
 
-/* A commit takes no more jobs, and no more bytes, so that nobody waits for an endless one. */
+/* A commit takes no more jobs, and no more bytes, so that no call waits for an endless one. */
 enum { GROUP_JOBS = 64 };
 static const size_t GROUP_BYTES = (size_t)4 << 20;
 
 /*
  * The threads of a shared commit come back with their next job moments after it. Where commits are slow, the
  * next leader gives them a tenth of a commit's time to join, up to so long; after a commit that was not shared,
- * or where the wait would be shorter than waking up takes, it waits for nobody.
+ * or where the wait would be shorter than waking up takes, it does not wait.
  */
 static const int64_t COMPANY_LEAST_US = 50;
 static const int64_t COMPANY_MOST_US = 500;
@@ -203,9 +203,9 @@ static void fail_all(struct group *group, int code, const ses_error *failure)
 }
 
 /*
- * One member has failed and left something to undo. Everything is rolled back, and who is not settled runs again,
- * in a transaction without it; which comes to an end, as each time there are fewer. False when that transaction could
- * not be begun: then all have failed, and there is none.
+ * One member has failed and left something to undo. Everything is rolled back, and the jobs that are not settled run
+ * again in a transaction without it. This ends, because there are fewer each time. False when that transaction could not
+ * begin: then all have failed, and there is none.
  */
 static bool run_again(struct db *db, struct group *group)
 {
@@ -232,7 +232,7 @@ static bool run_again(struct db *db, struct group *group)
     return begun;
 }
 
-/* With the lock held: lets those who shared the last commit come back, where that is worth it. */
+/* With the lock held: waits for the callers that shared the last commit to come back, where that is worth it. */
 static void await_company(struct sqlite *storage, const struct group *group)
 {
     struct writer *writer = &storage->writer;
