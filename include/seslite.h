@@ -751,7 +751,7 @@ typedef struct ses_stats {
         int64_t checkpoint_us;      /* their time, in microseconds */
         int64_t checkpoint_turn_us; /* the part of it in which writers waited */
         int64_t wal_pages;          /* pages in use in the write-ahead log at this store's last commit */
-        int64_t wal_bytes;   /* size of the write-ahead log; above 24 MB a reader delayed checkpoints */
+        int64_t wal_bytes;   /* size of the log file; above 24 MB a reader delays or delayed checkpoints */
         int64_t file_bytes;  /* size of the database file; 0 in memory */
         int64_t reserved[6]; /* 0 */
     } sqlite;                /* only for the engine "sqlite"; otherwise zeros */
