@@ -9,9 +9,8 @@ static const ses_key agent_key = {"app", "user", "session"};
 /* A session in the fixture's store with that state; close it. */
 static inline ses_session *agent_session(struct fixture *fixture, const char *state)
 {
-    ses_session *session = NULL;
-    ses_error error;
-    assert_ok(ses_create(fixture->store, &agent_key, state, SES_NUL, NULL, &session, &error));
+    ses_session *session = must_open_new(fixture->store, &agent_key, state);
+
     return session;
 }
 

@@ -248,15 +248,13 @@ static inline void run_group(ses_store *store, const struct call *what, size_t c
 static inline void create(ses_store *store, const char *id)
 {
     const ses_key key = {"app", "user", id};
-    ses_error error;
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(store, &key, NULL);
 }
 
 static inline void append(ses_store *store, const char *id, const char *event)
 {
     const ses_key key = {"app", "user", id};
-    ses_error error;
-    assert_ok(ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &key, event);
 }
 
 static inline int setup(void **state)

@@ -107,14 +107,12 @@ static void faults_use_handle(struct faults *faults, ses_store *store, const ses
     STEP(SES_OK, ses_append_batch(session, batch, 3, NULL, NULL, &error));
     STEP(SES_OK, ses_append(session, retried, SES_NUL, &seen, NULL, &error));
     STEP(SES_DUPLICATE, ses_append(session, retried, SES_NUL, NULL, NULL, &error));
-    STEP(SES_OK,
-         ses_append_by_key(store, key, "{\"author\":\"other\",\"actions\":{\"stateDelta\":{\"o\":1}}}",
-                           SES_NUL, NULL, NULL, &error));
-    STEP(SES_STALE, ses_append(session, "{\"author\":\"late\"}", SES_NUL, NULL, NULL, &error));
-    STEP(SES_OK, ses_append(session, "{\"author\":\"late\"}", SES_NUL, &anyway, NULL, &error));
-    STEP(SES_OK,
-         ses_append_by_key(store, key, "{\"author\":\"more\",\"actions\":{\"stateDelta\":{\"m\":0,\"n\":0}}}",
-                           SES_NUL, &beside, NULL, &error));
+    STEP(SES_OK, ses_append_by_key(store, key, Q("{'author':'other','actions':{'stateDelta':{'o':1}}}"),
+                                   SES_NUL, NULL, NULL, &error));
+    STEP(SES_STALE, ses_append(session, Q("{'author':'late'}"), SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_append(session, Q("{'author':'late'}"), SES_NUL, &anyway, NULL, &error));
+    STEP(SES_OK, ses_append_by_key(store, key, Q("{'author':'more','actions':{'stateDelta':{'m':0,'n':0}}}"),
+                                   SES_NUL, &beside, NULL, &error));
     STEP(SES_OK, ses_refresh(session, NULL, &error));
     for (size_t i = 0; i < ses_state_count(session); i++)
         STEP(SES_OK, ses_state_at(session, i, &text, NULL, NULL, &error));
@@ -191,14 +189,14 @@ static void faults_run(struct faults *faults)
     STEP(SES_OK, ses_open(faults->path, &options, &store, &error));
     if (!store)
         return;
-    STEP(SES_OK, ses_create(store, &key, "{\"app:a\":1,\"user:u\":1,\"temp:t\":1,\"k\":[1.10]}", SES_NUL,
-                            NULL, &session, &error));
+    STEP(SES_OK, ses_create(store, &key, Q("{'app:a':1,'user:u':1,'temp:t':1,'k':[1.10]}"), SES_NUL, NULL,
+                            &session, &error));
     ses_session_close(session);
     STEP(SES_EXISTS, ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     STEP(SES_EXISTING, ses_get_or_create(store, &key, NULL, 0, NULL, &session, &error));
     ses_session_close(session);
     STEP(SES_OK, ses_create(store, &second, "{}", SES_NUL, NULL, NULL, &error));
-    STEP(SES_OK, ses_create(store, &third, "{\"user:x\":1}", SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &third, Q("{'user:x':1}"), SES_NUL, NULL, NULL, &error));
     faults_use_handle(faults, store, &key);
     faults_use_cursor(faults, store, &key, 0);
     faults_use_cursor(faults, store, &key, 1);

@@ -59,6 +59,61 @@ void support_folder_remove(char *folder)
     free(folder);
 }
 
+void support_create(const char *file, int line, ses_store *store, const ses_key *key, const char *state)
+{
+    ses_error error;
+    int code = ses_create(store, key, state, SES_NUL, NULL, NULL, &error);
+    support_assert_code(SES_OK, code, &error, "ses_create", file, line);
+}
+
+ses_session *support_open_new(const char *file, int line, ses_store *store, const ses_key *key,
+                              const char *state)
+{
+    ses_session *session = NULL;
+    ses_error error;
+    int code = ses_create(store, key, state, SES_NUL, NULL, &session, &error);
+    support_assert_code(SES_OK, code, &error, "ses_create", file, line);
+    return session;
+}
+
+ses_session *support_get(const char *file, int line, ses_store *store, const ses_key *key)
+{
+    ses_session *session = NULL;
+    ses_error error;
+    int code = ses_get(store, key, NULL, &session, &error);
+    support_assert_code(SES_OK, code, &error, "ses_get", file, line);
+    return session;
+}
+
+void support_append(const char *file, int line, ses_session *session, const char *event)
+{
+    ses_error error;
+    int code = ses_append(session, event, SES_NUL, NULL, NULL, &error);
+    support_assert_code(SES_OK, code, &error, "ses_append", file, line);
+}
+
+void support_append_by_key(const char *file, int line, ses_store *store, const ses_key *key,
+                           const char *event)
+{
+    ses_error error;
+    int code = ses_append_by_key(store, key, event, SES_NUL, NULL, NULL, &error);
+    support_assert_code(SES_OK, code, &error, "ses_append_by_key", file, line);
+}
+
+void support_refresh(const char *file, int line, ses_session *session)
+{
+    ses_error error;
+    int code = ses_refresh(session, NULL, &error);
+    support_assert_code(SES_OK, code, &error, "ses_refresh", file, line);
+}
+
+void support_delete(const char *file, int line, ses_store *store, const ses_key *key)
+{
+    ses_error error;
+    int code = ses_delete(store, key, NULL, NULL, &error);
+    support_assert_code(SES_OK, code, &error, "ses_delete", file, line);
+}
+
 const char *support_state(const ses_session *session, size_t *len)
 {
     const char *json = NULL;

@@ -50,6 +50,25 @@ void fixture_reopen(struct fixture *fixture);
 
 int64_t support_clock(void *now);
 
+/* Calls that must succeed, and of which only the handle is looked at. `state` may be NULL. Handles are to be closed. */
+#define must_create(...) support_create(__FILE__, __LINE__, __VA_ARGS__)
+#define must_open_new(...) support_open_new(__FILE__, __LINE__, __VA_ARGS__)
+#define must_get(...) support_get(__FILE__, __LINE__, __VA_ARGS__)
+#define must_append(...) support_append(__FILE__, __LINE__, __VA_ARGS__)
+#define must_append_by_key(...) support_append_by_key(__FILE__, __LINE__, __VA_ARGS__)
+#define must_refresh(...) support_refresh(__FILE__, __LINE__, __VA_ARGS__)
+#define must_delete(...) support_delete(__FILE__, __LINE__, __VA_ARGS__)
+
+void support_create(const char *file, int line, ses_store *store, const ses_key *key, const char *state);
+ses_session *support_open_new(const char *file, int line, ses_store *store, const ses_key *key,
+                              const char *state);
+ses_session *support_get(const char *file, int line, ses_store *store, const ses_key *key);
+void support_append(const char *file, int line, ses_session *session, const char *event);
+void support_append_by_key(const char *file, int line, ses_store *store, const ses_key *key,
+                           const char *event);
+void support_refresh(const char *file, int line, ses_session *session);
+void support_delete(const char *file, int line, ses_store *store, const ses_key *key);
+
 /* ses_state_json, which must succeed. `len` may be NULL. */
 const char *support_state(const ses_session *session, size_t *len);
 

@@ -27,7 +27,7 @@ static void assert_builds(void **state, ses_builder *builder, const char *expect
     assert_int_equal(len, strlen(expected));
     assert_true(ses_append(session, json, len, NULL, NULL, &error) >= 0);
     ses_session_close(session);
-    assert_ok(ses_delete(fixture->store, &agent_key, NULL, NULL, &error));
+    must_delete(fixture->store, &agent_key);
 }
 
 static void test_a_users_message(void **state)
@@ -36,8 +36,8 @@ static void test_a_users_message(void **state)
     ses_error error;
     assert_ok(ses_builder_text(builder, "hi", SES_NUL, &error));
     assert_builds(state, builder,
-                  "{\"content\":{\"parts\":[{\"text\":\"hi\"}],\"role\":\"user\"},\"invocationId\":\"e-1\","
-                  "\"author\":\"user\"}");
+                  Q("{'content':{'parts':[{'text':'hi'}],'role':'user'},'invocationId':'e-1',"
+                    "'author':'user'}"));
     ses_builder_close(builder);
 }
 
@@ -49,12 +49,12 @@ static void test_a_models_turn(void **state)
     assert_ok(ses_builder_text(builder, "look: ", SES_NUL, &error));
     assert_ok(ses_builder_call(builder, "c-1", "get", " {\"city\": \"Oslo\"} ", SES_NUL, &error));
     assert_ok(ses_builder_call(builder, NULL, "now", NULL, 0, &error));
-    assert_ok(ses_builder_part(builder, "{\"inlineData\":{\"data\":\"QQ==\"}}", SES_NUL, &error));
+    assert_ok(ses_builder_part(builder, Q("{'inlineData':{'data':'QQ=='}}"), SES_NUL, &error));
     assert_builds(state, builder,
-                  "{\"content\":{\"parts\":[{\"text\":\"hm\",\"thought\":true},{\"text\":\"look: \"},"
-                  "{\"functionCall\":{\"id\":\"c-1\",\"args\":{\"city\": \"Oslo\"},\"name\":\"get\"}},"
-                  "{\"functionCall\":{\"args\":{},\"name\":\"now\"}},{\"inlineData\":{\"data\":\"QQ==\"}}],"
-                  "\"role\":\"model\"},\"invocationId\":\"e-1\",\"author\":\"my_agent\"}");
+                  Q("{'content':{'parts':[{'text':'hm','thought':true},{'text':'look: '},"
+                    "{'functionCall':{'id':'c-1','args':{'city': 'Oslo'},'name':'get'}},"
+                    "{'functionCall':{'args':{},'name':'now'}},{'inlineData':{'data':'QQ=='}}],"
+                    "'role':'model'},'invocationId':'e-1','author':'my_agent'}"));
     ses_builder_close(builder);
 }
 
@@ -64,11 +64,10 @@ static void test_function_responses_have_the_role_of_the_user(void **state)
     ses_error error;
     assert_ok(ses_builder_response(builder, "c-1", "get", "{\"n\": 1.10}", SES_NUL, &error));
     assert_ok(ses_builder_response(builder, NULL, "now", NULL, 0, &error));
-    assert_builds(
-        state, builder,
-        "{\"content\":{\"parts\":[{\"functionResponse\":{\"id\":\"c-1\",\"name\":\"get\",\"response\":"
-        "{\"n\": 1.10}}},{\"functionResponse\":{\"name\":\"now\",\"response\":{}}}],\"role\":\"user\"},"
-        "\"invocationId\":\"e-1\",\"author\":\"my_agent\"}");
+    assert_builds(state, builder,
+                  Q("{'content':{'parts':[{'functionResponse':{'id':'c-1','name':'get','response':"
+                    "{'n': 1.10}}},{'functionResponse':{'name':'now','response':{}}}],'role':'user'},"
+                    "'invocationId':'e-1','author':'my_agent'}"));
     assert_ok(ses_builder_text(builder, "and", SES_NUL, &error));
     assert_non_null(strstr(ses_builder_json(builder, NULL), "\"role\":\"model\""));
     ses_builder_close(builder);
@@ -86,7 +85,7 @@ static void test_the_response_to_a_call_that_was_read(void **state)
 
     assert_ok(ses_content_open(fixture->store, event, SES_NUL, &content, &error));
     const ses_function *call = ses_content_call(content, 0);
-    assert_ok(ses_builder_response_to(builder, call, "{\"n\":1}", SES_NUL, &error));
+    assert_ok(ses_builder_response_to(builder, call, Q("{'n':1}"), SES_NUL, &error));
     assert_ok(ses_builder_response_to(builder, ses_content_call(content, 1), NULL, 0, &error));
     assert_code(SES_MISUSE, ses_builder_response_to(builder, ses_content_call(content, 2), NULL, 0, &error));
     assert_message("name");
@@ -95,10 +94,10 @@ static void test_the_response_to_a_call_that_was_read(void **state)
     assert_code(SES_MISUSE, ses_builder_response_to(NULL, call, NULL, 0, &error));
     ses_content_close(content);
     assert_builds(state, builder,
-                  "{\"content\":{\"parts\":[{\"functionResponse\":{\"id\":\"c-\xc3\xa9"
-                  "1\",\"name\":\"get \\\"it\\\"\",\"response\":{\"n\":1}}},"
-                  "{\"functionResponse\":{\"name\":\"now\",\"response\":{}}}],\"role\":\"user\"},"
-                  "\"author\":\"my_agent\"}");
+                  Q("{'content':{'parts':[{'functionResponse':{'id':'c-\xc3\xa9"
+                    "1','name':'get \\'it\\'','response':{'n':1}}},"
+                    "{'functionResponse':{'name':'now','response':{}}}],'role':'user'},"
+                    "'author':'my_agent'}"));
     ses_builder_close(builder);
 }
 
@@ -106,15 +105,14 @@ static void test_an_event_that_only_changes_state(void **state)
 {
     ses_builder *builder = open_builder(state, "my_agent", NULL);
     ses_error error;
-    assert_builds(state, builder, "{\"author\":\"my_agent\"}");
+    assert_builds(state, builder, Q("{'author':'my_agent'}"));
     assert_ok(ses_builder_action(builder, "skipSummarization", "true", SES_NUL, &error));
-    assert_ok(ses_builder_delta(builder, "{\"a\":1}", SES_NUL, &error));
-    assert_ok(ses_builder_delta(builder, "{\"b\": 2}", SES_NUL, &error)); /* the last one counts */
+    assert_ok(ses_builder_delta(builder, Q("{'a':1}"), SES_NUL, &error));
+    assert_ok(ses_builder_delta(builder, Q("{'b': 2}"), SES_NUL, &error)); /* the last one counts */
     assert_ok(ses_builder_action(builder, "artifactDelta", "{}", SES_NUL, &error));
-    assert_builds(
-        state, builder,
-        "{\"author\":\"my_agent\",\"actions\":{\"skipSummarization\":true,\"stateDelta\":{\"b\": 2},"
-        "\"artifactDelta\":{}}}");
+    assert_builds(state, builder,
+                  Q("{'author':'my_agent','actions':{'skipSummarization':true,'stateDelta':{'b': 2},"
+                    "'artifactDelta':{}}}"));
     ses_builder_close(builder);
 }
 
@@ -123,26 +121,26 @@ static void test_fields_stand_in_the_order_of_the_adk(void **state)
     ses_builder *builder = open_builder(state, "a", "i");
     ses_error error;
     assert_ok(ses_builder_field(builder, "timestamp", "1.5", SES_NUL, &error));
-    assert_ok(ses_builder_field(builder, "id", "\"x\"", SES_NUL, &error));
-    assert_ok(ses_builder_field(builder, "branch", "\"old\"", SES_NUL, &error));
-    assert_ok(ses_builder_field(builder, "longRunningToolIds", "[\"c-1\"]", SES_NUL, &error));
-    assert_ok(ses_builder_field(builder, "customMetadata", "{\"k\":[]}", SES_NUL, &error));
+    assert_ok(ses_builder_field(builder, "id", Q("'x'"), SES_NUL, &error));
+    assert_ok(ses_builder_field(builder, "branch", Q("'old'"), SES_NUL, &error));
+    assert_ok(ses_builder_field(builder, "longRunningToolIds", Q("['c-1']"), SES_NUL, &error));
+    assert_ok(ses_builder_field(builder, "customMetadata", Q("{'k':[]}"), SES_NUL, &error));
     assert_ok(ses_builder_field(builder, "usage\"Metadata", "{}", SES_NUL, &error));
     assert_ok(ses_builder_field(builder, "partial", "false", SES_NUL, &error));
-    assert_ok(ses_builder_field(builder, "modelVersion", "\"m\"", SES_NUL, &error));
+    assert_ok(ses_builder_field(builder, "modelVersion", Q("'m'"), SES_NUL, &error));
     assert_ok(ses_builder_field_string(builder, "branch", "a.b", SES_NUL, &error));
     assert_ok(ses_builder_field_string(builder, "errorMessage", "a \"b\"\n\0c", 8, &error));
     assert_ok(ses_builder_action_string(builder, "transferToAgent", "other", SES_NUL, &error));
     assert_ok(ses_builder_text(builder, "t", SES_NUL, &error));
     assert_ok(ses_builder_delta(builder, "{}", SES_NUL, &error));
     assert_builds(state, builder,
-                  "{\"modelVersion\":\"m\",\"content\":{\"parts\":[{\"text\":\"t\"}],\"role\":\"model\"},"
-                  "\"partial\":false,\"errorMessage\":\"a "
-                  "\\\"b\\\"\\n\\u0000c\",\"customMetadata\":{\"k\":[]},\"usage\\\"Metadata\":{},"
-                  "\"invocationId\":\"i\","
-                  "\"author\":\"a\",\"actions\":{\"stateDelta\":{},\"transferToAgent\":\"other\"},"
-                  "\"longRunningToolIds\":[\"c-1\"],"
-                  "\"branch\":\"a.b\",\"id\":\"x\",\"timestamp\":1.5}");
+                  Q("{'modelVersion':'m','content':{'parts':[{'text':'t'}],'role':'model'},"
+                    "'partial':false,'errorMessage':'a "
+                    "\\'b\\'\\n\\u0000c','customMetadata':{'k':[]},'usage\\'Metadata':{},"
+                    "'invocationId':'i',"
+                    "'author':'a','actions':{'stateDelta':{},'transferToAgent':'other'},"
+                    "'longRunningToolIds':['c-1'],"
+                    "'branch':'a.b','id':'x','timestamp':1.5}"));
     ses_builder_close(builder);
 }
 
@@ -181,14 +179,14 @@ static void test_a_whole_content_in_place_of_parts(void **state)
     ses_builder *builder = open_builder(state, "a", NULL);
     ses_error error;
     assert_ok(ses_builder_text(builder, "goes", SES_NUL, &error));
-    assert_ok(ses_builder_content(builder, "{\"role\":\"x\",\"parts\":[]}", SES_NUL, &error));
-    assert_builds(state, builder, "{\"content\":{\"role\":\"x\",\"parts\":[]},\"author\":\"a\"}");
+    assert_ok(ses_builder_content(builder, Q("{'role':'x','parts':[]}"), SES_NUL, &error));
+    assert_builds(state, builder, Q("{'content':{'role':'x','parts':[]},'author':'a'}"));
     assert_code(SES_MISUSE, ses_builder_text(builder, "no", SES_NUL, &error));
     assert_message("whole content");
     assert_code(SES_MISUSE, ses_builder_call(builder, NULL, "n", NULL, 0, &error));
     assert_code(SES_MISUSE, ses_builder_part(builder, "{}", SES_NUL, &error));
     assert_ok(ses_builder_content(builder, "{}", SES_NUL, &error));
-    assert_builds(state, builder, "{\"content\":{},\"author\":\"a\"}");
+    assert_builds(state, builder, Q("{'content':{},'author':'a'}"));
     ses_builder_close(builder);
 }
 
@@ -198,7 +196,7 @@ static void test_trees(void **state)
     ses_builder *builder = open_builder(state, "a", NULL);
     ses_session *session = agent_session(fixture, NULL);
     ses_tracked *tracked = agent_view(session, 0);
-    cJSON *tree = cJSON_Parse("{\"role\":\"model\",\"parts\":[{\"text\":\"t\\n\"}]}");
+    cJSON *tree = cJSON_Parse(Q("{'role':'model','parts':[{'text':'t\\n'}]}"));
     cJSON *number = cJSON_CreateNumber(0.1);
     cJSON *infinite = cJSON_CreateNumber((double)INFINITY);
     cJSON *read = NULL;
@@ -227,11 +225,10 @@ static void test_trees(void **state)
     cJSON_Delete(tree);
     ses_tracked_close(tracked);
     ses_session_close(session);
-    assert_ok(ses_delete(fixture->store, &agent_key, NULL, NULL, &error));
-    assert_builds(
-        state, builder,
-        "{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"t\\n\"}]},"
-        "\"customMetadata\":{\"role\":\"model\",\"parts\":[{\"text\":\"t\\n\"}]},\"author\":\"a\"}");
+    must_delete(fixture->store, &agent_key);
+    assert_builds(state, builder,
+                  Q("{'content':{'role':'model','parts':[{'text':'t\\n'}]},"
+                    "'customMetadata':{'role':'model','parts':[{'text':'t\\n'}]},'author':'a'}"));
     ses_builder_close(builder);
 }
 
@@ -276,8 +273,8 @@ static void test_what_is_refused_changes_nothing(void **state)
     assert_code(SES_JSON, ses_builder_action(builder, "x", "NaN", SES_NUL, &error));
     assert_code(SES_MISUSE, ses_builder_action(builder, NULL, "1", SES_NUL, &error));
     assert_code(SES_MISUSE, ses_builder_action(NULL, "x", "1", SES_NUL, &error));
-    assert_code(SES_INVALID, ses_builder_field(builder, "author", "\"x\"", SES_NUL, &error));
-    assert_code(SES_INVALID, ses_builder_field(builder, "invocation_id", "\"x\"", SES_NUL, &error));
+    assert_code(SES_INVALID, ses_builder_field(builder, "author", Q("'x'"), SES_NUL, &error));
+    assert_code(SES_INVALID, ses_builder_field(builder, "invocation_id", Q("'x'"), SES_NUL, &error));
     assert_code(SES_INVALID, ses_builder_field(builder, "actions", "{}", SES_NUL, &error));
     assert_code(SES_INVALID, ses_builder_field(builder, "content", "{}", SES_NUL, &error));
     assert_code(SES_INVALID, ses_builder_field(builder, "", "{}", SES_NUL, &error));

@@ -68,8 +68,7 @@ static void scene_open(struct scene *scene)
 
     scene->heap = (struct heap){.until = -1};
     assert_ok(ses_open(":memory:", &options, &scene->store, &error));
-    assert_ok(ses_create(scene->store, &agent_key, "{\"s\":\"x\\ny\",\"app:a\":{\"k\":1}}", SES_NUL, NULL,
-                         &scene->session, &error));
+    scene->session = must_open_new(scene->store, &agent_key, Q("{'s':'x\\ny','app:a':{'k':1}}"));
     assert_ok(ses_tracked_open(scene->session, 0, &scene->tracked, &error));
     for (int i = 0; i < 7; i++) { /* the next write makes the list grow */
         char name[8];
@@ -121,7 +120,7 @@ static int step_track(struct scene *scene, ses_error *error)
 
 static int step_set(struct scene *scene, ses_error *error)
 {
-    return ses_tracked_set(scene->tracked, "new", "{\"a\": 1}", SES_NUL, error);
+    return ses_tracked_set(scene->tracked, "new", Q("{'a': 1}"), SES_NUL, error);
 }
 
 static int step_replace(struct scene *scene, ses_error *error)
@@ -283,7 +282,7 @@ static int step_builder_content(struct scene *scene, ses_error *error)
 
 static int step_builder_delta(struct scene *scene, ses_error *error)
 {
-    return ses_builder_delta(scene->builder, "{\"a\":1}", SES_NUL, error);
+    return ses_builder_delta(scene->builder, Q("{'a':1}"), SES_NUL, error);
 }
 
 static int step_builder_action(struct scene *scene, ses_error *error)
@@ -293,7 +292,7 @@ static int step_builder_action(struct scene *scene, ses_error *error)
 
 static int step_builder_field(struct scene *scene, ses_error *error)
 {
-    return ses_builder_field(scene->builder, "branch", "\"b\"", SES_NUL, error);
+    return ses_builder_field(scene->builder, "branch", Q("'b'"), SES_NUL, error);
 }
 
 static int step_builder_response_to(struct scene *scene, ses_error *error)
@@ -343,7 +342,7 @@ static int step_render(struct scene *scene, ses_error *error)
     int code = ses_render(scene->session, "{s}{app:a}{artifact.x}{app:a}{app:a}", SES_NUL, &options,
                           &rendered, NULL, error);
     if (code == SES_OK)
-        assert_string_equal(rendered, "x\ny{\"k\":1}art{\"k\":1}{\"k\":1}");
+        assert_string_equal(rendered, Q("x\ny{'k':1}art{'k':1}{'k':1}"));
     else
         assert_null(rendered);
     ses_free(rendered);

@@ -54,7 +54,7 @@ static void test_appending_in_one_call(void **state)
     ses_error error;
 
     assert_ok(ses_tracked_set(tracked, "z", "1", SES_NUL, &error));
-    assert_ok(ses_tracked_set(tracked, "user:answer", "\"of the view\"", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "user:answer", Q("'of the view'"), SES_NUL, &error));
     assert_ok(ses_output_append(tracked, "{\"id\":\"x\",\"timestamp\":1,\"author\":\"me\"" SAYS("done") "}",
                                 SES_NUL, "me", "user:answer", NULL, &appended, &error));
     agent_assert_stored(session,
@@ -62,20 +62,19 @@ static void test_appending_in_one_call(void **state)
                             "done") ",\"actions\":{\"stateDelta\":{\"z\":1,\"user:answer\":\"done\"}}}");
     assert_int_equal(appended.seq, 1);
     assert_false(ses_tracked_changed(tracked));
-    assert_string_equal(support_state(session, NULL), "{\"user:answer\":\"done\",\"z\":1}");
+    assert_string_equal(support_state(session, NULL), Q("{'user:answer':'done','z':1}"));
     /* Nothing of its own, and nothing to save: the event as it is. */
     assert_ok(ses_output_append(tracked, "{\"id\":\"y\",\"timestamp\":1,\"author\":\"you\"" SAYS("no") "}",
                                 SES_NUL, "me", "user:answer", NULL, NULL, &error));
     agent_assert_stored(session, "{\"id\":\"y\",\"timestamp\":1,\"author\":\"you\"" SAYS("no") "}");
     /* Nothing to save, but writes. */
     assert_ok(ses_tracked_set(tracked, "z", "2", SES_NUL, &error));
-    assert_ok(
-        ses_output_append(tracked, "{\"author\":\"you\"}", SES_NUL, "me", "answer", NULL, NULL, &error));
-    assert_string_equal(support_state(session, NULL), "{\"user:answer\":\"done\",\"z\":2}");
+    assert_ok(ses_output_append(tracked, Q("{'author':'you'}"), SES_NUL, "me", "answer", NULL, NULL, &error));
+    assert_string_equal(support_state(session, NULL), Q("{'user:answer':'done','z':2}"));
     /* A clean view, and a text to save, for this invocation only. */
     assert_ok(ses_output_append(tracked, BY("me", SAYS("temporary")), SES_NUL, "me", "temp:answer", NULL,
                                 NULL, &error));
-    agent_assert_value(tracked, "temp:answer", "\"temporary\"");
+    agent_assert_value(tracked, "temp:answer", Q("'temporary'"));
     /* An agent without an output key. */
     assert_ok(ses_tracked_set(tracked, "z", "3", SES_NUL, &error));
     assert_ok(ses_output_append(tracked, "{\"id\":\"n\",\"timestamp\":1,\"author\":\"me\"" SAYS("none") "}",
@@ -106,7 +105,7 @@ static void test_failures_change_nothing(void **state)
     assert_code(SES_MISUSE, ses_output_append(NULL, "{}", SES_NUL, "me", "k", NULL, NULL, &error));
     assert_code(SES_PARTIAL, ses_output_append(tracked, BY("me", ",\"partial\":true" SAYS("x")), SES_NUL,
                                                "me", "k", NULL, NULL, &error));
-    agent_assert_delta(tracked, "{\"z\":1}");
+    agent_assert_delta(tracked, Q("{'z':1}"));
     assert_int_equal(ses_session_version(session), 0);
 
     assert_code(SES_JSON, ses_output_delta(fixture->store, "{", SES_NUL, "me", "k", &delta, NULL, &error));

@@ -89,7 +89,6 @@ static void check_cases(ses_session *session, const ses_render_options *options,
 static void test_the_shared_cases(void **state)
 {
     char *text = support_test_data("vectors/template.json", NULL);
-    ses_error error;
 
     if (text) {
         char *first = strstr(text, "\"state\": ") + strlen("\"state\": ");
@@ -104,7 +103,7 @@ static void test_the_shared_cases(void **state)
 
         /* temp: keys live in an invocation, so they come with an event. */
         snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":%s}}", initial);
-        assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+        must_append(session, event);
         cJSON_ArrayForEach(item, cJSON_GetObjectItem(vectors, "cases"))
         {
             const cJSON *expect = cJSON_GetObjectItem(item, "expect");
@@ -296,7 +295,7 @@ static void test_artifacts_without_a_callback(void **state)
 
 static void test_a_view_renders_what_it_shows(void **state)
 {
-    ses_session *session = agent_session(*state, "{\"a\":1,\"b\":2}");
+    ses_session *session = agent_session(*state, Q("{'a':1,'b':2}"));
     ses_tracked *tracked = agent_view(session, 0);
     char *rendered = NULL;
     ses_error error;

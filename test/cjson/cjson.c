@@ -39,9 +39,8 @@ static void check_value(const ses_session *session, const char *expected)
 
 static ses_session *create(ses_store *store)
 {
-    ses_session *session = NULL;
-    ses_error error;
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &session, &error));
+    ses_session *session = must_open_new(store, &key, NULL);
+
     return session;
 }
 
@@ -50,38 +49,36 @@ static ses_session *create(ses_store *store)
 static void test_state_and_events_go_in_as_trees(void **state)
 {
     struct fixture *fixture = *state;
-    cJSON *tree = cJSON_Parse("{\"a\":1,\"app:b\":[true,null,\"x\"],\"user:c\":{\"d\":1.5},\"temp:e\":2}");
-    cJSON *event =
-        cJSON_Parse("{\"id\":\"e1\",\"timestamp\":5,\"actions\":{\"stateDelta\":{\"a\":3,\"temp:t\":4}}}");
-    cJSON *later = cJSON_Parse("{\"id\":\"e2\",\"timestamp\":6,\"author\":\"x\"}");
-    cJSON *partial = cJSON_Parse("{\"partial\":true}");
+    cJSON *tree = cJSON_Parse(Q("{'a':1,'app:b':[true,null,'x'],'user:c':{'d':1.5},'temp:e':2}"));
+    cJSON *event = cJSON_Parse(Q("{'id':'e1','timestamp':5,'actions':{'stateDelta':{'a':3,'temp:t':4}}}"));
+    cJSON *later = cJSON_Parse(Q("{'id':'e2','timestamp':6,'author':'x'}"));
+    cJSON *partial = cJSON_Parse(Q("{'partial':true}"));
     ses_session *session = NULL;
     ses_appended appended;
     ses_error error;
 
     assert_ok(ses_create_cjson(fixture->store, &key, tree, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL),
-                        "{\"app:b\":[true,null,\"x\"],\"user:c\":{\"d\":1.5},\"a\":1}");
+                        Q("{'app:b':[true,null,'x'],'user:c':{'d':1.5},'a':1}"));
     assert_code(SES_EXISTS, ses_create_cjson(fixture->store, &key, tree, NULL, NULL, &error));
     assert_ok(ses_append_cjson(session, event, NULL, &appended, &error));
     assert_int_equal(appended.seq, 1);
     assert_int_equal(appended.time_us, 5000000);
     assert_string_equal(ses_session_event(session, 0)->json,
-                        "{\"id\":\"e1\",\"timestamp\":5,\"actions\":{\"stateDelta\":{\"a\":3}}}");
+                        Q("{'id':'e1','timestamp':5,'actions':{'stateDelta':{'a':3}}}"));
     assert_string_equal(support_state(session, NULL),
-                        "{\"app:b\":[true,null,\"x\"],\"user:c\":{\"d\":1.5},\"a\":3,\"temp:t\":4}");
+                        Q("{'app:b':[true,null,'x'],'user:c':{'d':1.5},'a':3,'temp:t':4}"));
     assert_code(SES_DUPLICATE, ses_append_cjson(session, event, NULL, &appended, &error));
     assert_code(SES_PARTIAL, ses_append_cjson(session, partial, NULL, &appended, &error));
     assert_ok(ses_append_by_key_cjson(fixture->store, &key, later, NULL, &appended, &error));
     assert_int_equal(appended.version, 2);
     assert_code(SES_STALE, append_value(session, cJSON_CreateNull(), &error));
-    assert_ok(ses_refresh(session, NULL, &error));
-    assert_string_equal(ses_session_event(session, 1)->json,
-                        "{\"id\":\"e2\",\"timestamp\":6,\"author\":\"x\"}");
+    must_refresh(session);
+    assert_string_equal(ses_session_event(session, 1)->json, Q("{'id':'e2','timestamp':6,'author':'x'}"));
     ses_session_close(session);
     assert_ok(
         ses_create_cjson(fixture->store, &(ses_key){"app", "user", "empty"}, NULL, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"app:b\":[true,null,\"x\"],\"user:c\":{\"d\":1.5}}");
+    assert_string_equal(support_state(session, NULL), Q("{'app:b':[true,null,'x'],'user:c':{'d':1.5}}"));
     ses_session_close(session);
     cJSON_Delete(tree);
     cJSON_Delete(event);
@@ -93,7 +90,7 @@ static void test_trees_obey_the_rules_of_text(void **state)
 {
     struct fixture *fixture = *state;
     static const char *const states[] = {"[]", "1", "null", "true", "\"x\""};
-    cJSON *wrong_id = cJSON_Parse("{\"author\":\"a\", \"id\": 5}");
+    cJSON *wrong_id = cJSON_Parse(Q("{'author':'a', 'id': 5}"));
     cJSON *array = cJSON_CreateArray();
     ses_session *session = (ses_session *)(void *)&fixture;
     ses_error error;
@@ -195,10 +192,9 @@ enum { DOUBLES = sizeof doubles / sizeof doubles[0] };
 
 static void check_doubles(ses_store *store)
 {
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(store, &(ses_key){"app", "user", NULL}, NULL);
     ses_error error;
 
-    assert_ok(ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < DOUBLES; i++) {
         double value = -7.7;
         assert_ok(append_value(session, cJSON_CreateNumber(doubles[i]), &error));
@@ -358,7 +354,7 @@ static void test_an_event_as_text_and_as_a_tree_is_one(void **state)
     const char *text = ses_builder_json(builder, NULL);
     cJSON *tree = cJSON_Parse(text);
     assert_non_null(tree);
-    assert_ok(ses_append(session, text, SES_NUL, NULL, NULL, &error));
+    must_append(session, text);
     assert_code(SES_DUPLICATE, ses_append_cjson(session, tree, NULL, NULL, &error));
     cJSON_ReplaceItemInObject(tree, "id", cJSON_CreateString("e2"));
     assert_ok(ses_append_cjson(session, tree, NULL, NULL, &error));

@@ -10,9 +10,8 @@ static const ses_key key = {"app", "user", "session"};
 
 static ses_session *create(ses_store *store, const char *state)
 {
-    ses_session *session = NULL;
-    ses_error error;
-    assert_ok(ses_create(store, &key, state, SES_NUL, NULL, &session, &error));
+    ses_session *session = must_open_new(store, &key, state);
+
     return session;
 }
 
@@ -29,28 +28,25 @@ static void check_tree(const cJSON *tree, const char *expected)
 static void test_state_values_and_events_come_out_as_trees(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session =
-        create(fixture->store, "{\"b\":[1, {\"c\":null}],\"app:a\":\"x\",\"user:u\":true}");
+    ses_session *session = create(fixture->store, Q("{'b':[1, {'c':null}],'app:a':'x','user:u':true}"));
     cJSON *tree = NULL;
     ses_error error;
 
-    assert_ok(ses_append(session,
-                         "{\"id\":\"e\",\"timestamp\":5,\"actions\":{\"stateDelta\":{\"temp:t\":7}}}",
-                         SES_NUL, NULL, NULL, &error));
+    must_append(session, Q("{'id':'e','timestamp':5,'actions':{'stateDelta':{'temp:t':7}}}"));
     memset(&error, 1, sizeof error);
     assert_ok(ses_state_cjson(session, &tree, &error));
     assert_int_equal(error.code, SES_OK);
     assert_string_equal(error.message, "");
-    check_tree(tree, "{\"app:a\":\"x\",\"user:u\":true,\"b\":[1,{\"c\":null}],\"temp:t\":7}");
+    check_tree(tree, Q("{'app:a':'x','user:u':true,'b':[1,{'c':null}],'temp:t':7}"));
     cJSON_Delete(tree);
     assert_ok(ses_state_get_cjson(session, "b", &tree, &error));
-    check_tree(tree, "[1,{\"c\":null}]");
+    check_tree(tree, Q("[1,{'c':null}]"));
     cJSON_Delete(tree);
     assert_ok(ses_state_get_cjson(session, "temp:t", &tree, &error));
     assert_true(cJSON_IsNumber(tree) && tree->valuedouble == 7);
     cJSON_Delete(tree);
     assert_ok(ses_event_cjson(ses_session_event(session, 0), &tree, &error));
-    check_tree(tree, "{\"id\":\"e\",\"timestamp\":5,\"actions\":{\"stateDelta\":{}}}");
+    check_tree(tree, Q("{'id':'e','timestamp':5,'actions':{'stateDelta':{}}}"));
     cJSON_Delete(tree);
     assert_code(SES_ABSENT, ses_state_get_cjson(session, "none", &tree, &error));
     assert_null(tree);
@@ -66,14 +62,13 @@ static void test_events_of_a_cursor_come_out_as_trees(void **state)
     ses_error error;
 
     ses_session_close(create(fixture->store, NULL));
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":5}", SES_NUL, NULL, NULL,
-                                &error));
+    must_append_by_key(fixture->store, &key, Q("{'id':'e','timestamp':5}"));
     assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursor, &error));
     assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
     assert_ok(ses_event_cjson(event, &tree, &error));
-    check_tree(tree, "{\"id\":\"e\",\"timestamp\":5}");
+    check_tree(tree, Q("{'id':'e','timestamp':5}"));
     assert_ok(ses_cursor_close(cursor, &error));
-    check_tree(tree, "{\"id\":\"e\",\"timestamp\":5}"); /* it is the caller's */
+    check_tree(tree, Q("{'id':'e','timestamp':5}")); /* it is the caller's */
     cJSON_Delete(tree);
 }
 
@@ -90,7 +85,7 @@ static void test_every_scalar_comes_out(void **state)
         cJSON *tree = NULL;
         char event[80];
         snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":{\"v\":%s}}}", scalars[i]);
-        assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+        must_append(session, event);
         assert_ok(ses_state_get_cjson(session, "v", &tree, &error));
         if (!cJSON_Compare(tree, due, true))
             fail_msg("%s came out as something else", scalars[i]);
@@ -157,7 +152,7 @@ static void test_long_numbers_come_out_right_or_not_at_all(void **state)
 static void test_lone_surrogates_do_not_come_out(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = create(fixture->store, "{\"v\":\"\\ud800\"}");
+    ses_session *session = create(fixture->store, Q("{'v':'\\ud800'}"));
     cJSON *tree = (cJSON *)(void *)&fixture;
     ses_error error;
 
@@ -169,7 +164,7 @@ static void test_lone_surrogates_do_not_come_out(void **state)
 static void test_null_arguments_are_misuse(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = create(fixture->store, "{\"v\":1}");
+    ses_session *session = create(fixture->store, Q("{'v':1}"));
     cJSON *tree = (cJSON *)(void *)&fixture;
     ses_error error;
 
@@ -181,7 +176,7 @@ static void test_null_arguments_are_misuse(void **state)
     assert_code(SES_MISUSE, ses_state_get_cjson(session, "v", NULL, &error));
     assert_code(SES_MISUSE, ses_event_cjson(NULL, &tree, &error));
     assert_null(tree);
-    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    must_append(session, "{}");
     assert_code(SES_MISUSE, ses_event_cjson(ses_session_event(session, 0), NULL, &error));
     assert_int_equal(ses_state_cjson(NULL, &tree, NULL), SES_MISUSE);
     ses_session_close(session);
@@ -227,7 +222,7 @@ static void test_raw_items_are_stored_as_they_stand(void **state)
     cJSON *event = cJSON_CreateRaw("{\"id\" : \"e\", \"timestamp\":1.50}");
     ses_session *session = create(fixture->store, NULL);
     assert_ok(ses_append_cjson(session, event, NULL, NULL, &error));
-    assert_string_equal(ses_session_event(session, 0)->json, "{\"id\" : \"e\", \"timestamp\":1.50}");
+    assert_string_equal(ses_session_event(session, 0)->json, Q("{'id' : 'e', 'timestamp':1.50}"));
     ses_session_close(session);
     cJSON_Delete(event);
 }
@@ -235,22 +230,22 @@ static void test_raw_items_are_stored_as_they_stand(void **state)
 static void test_references_are_what_they_refer_to(void **state)
 {
     struct fixture *fixture = *state;
-    cJSON *array = cJSON_Parse("[1,[2,3],{\"k\":\"v\"}]");
-    cJSON *object = cJSON_Parse("{\"k\":\"v\",\"l\":[]}");
+    cJSON *array = cJSON_Parse(Q("[1,[2,3],{'k':'v'}]"));
+    cJSON *object = cJSON_Parse(Q("{'k':'v','l':[]}"));
     cJSON *value = cJSON_CreateObject();
     ses_error error;
 
-    assert_ok(create_with(fixture->store, cJSON_CreateStringReference("text"), "\"text\"", &error));
-    assert_ok(create_with(fixture->store, cJSON_CreateArrayReference(array->child), "[1,[2,3],{\"k\":\"v\"}]",
+    assert_ok(create_with(fixture->store, cJSON_CreateStringReference("text"), Q("'text'"), &error));
+    assert_ok(create_with(fixture->store, cJSON_CreateArrayReference(array->child), Q("[1,[2,3],{'k':'v'}]"),
                           &error));
-    assert_ok(create_with(fixture->store, cJSON_CreateObjectReference(object->child),
-                          "{\"k\":\"v\",\"l\":[]}", &error));
+    assert_ok(create_with(fixture->store, cJSON_CreateObjectReference(object->child), Q("{'k':'v','l':[]}"),
+                          &error));
     cJSON_AddItemReferenceToObject(value, "a", array);
     cJSON_AddItemReferenceToObject(value, "again", array);
     cJSON_AddItemToObjectCS(value, "constant", cJSON_CreateTrue());
-    assert_ok(create_with(
-        fixture->store, value,
-        "{\"a\":[1,[2,3],{\"k\":\"v\"}],\"again\":[1,[2,3],{\"k\":\"v\"}],\"constant\":true}", &error));
+    assert_ok(create_with(fixture->store, value,
+                          Q("{'a':[1,[2,3],{'k':'v'}],'again':[1,[2,3],{'k':'v'}],'constant':true}"),
+                          &error));
     cJSON_Delete(array);
     cJSON_Delete(object);
 }

@@ -30,10 +30,10 @@ static void test_good_values_are_accepted_in_an_initial_state(void **state)
     for (size_t i = 0; i < ACCEPTED_COUNT; i++) {
         for (size_t format = 0; format < COUNT(state_formats); format++) {
             snprintf(text, sizeof text, state_formats[format], accepted_values[i]);
-            assert_ok(ses_create(fixture->store, &key, text, SES_NUL, NULL, NULL, &error));
+            must_create(fixture->store, &key, text);
             assert_code(SES_EXISTING,
                         ses_get_or_create(fixture->store, &key, text, SES_NUL, NULL, NULL, &error));
-            assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+            must_delete(fixture->store, &key);
         }
     }
 }
@@ -46,18 +46,18 @@ static void test_good_values_are_accepted_in_an_event(void **state)
     char text[512];
 
     for (size_t i = 0; i < ACCEPTED_COUNT; i++) {
-        assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
+        session = must_open_new(fixture->store, &key, NULL);
         for (size_t format = 0; format < COUNT(event_formats); format++) {
             snprintf(text, sizeof text, event_formats[format], accepted_values[i]);
-            assert_ok(ses_append(session, text, SES_NUL, NULL, NULL, &error));
-            assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
-            assert_ok(ses_refresh(session, NULL, &error));
+            must_append(session, text);
+            must_append_by_key(fixture->store, &key, "{}");
+            must_refresh(session);
         }
         snprintf(text, sizeof text, "{\"partial\":true,\"content\":%s}", accepted_values[i]);
         assert_code(SES_PARTIAL, ses_append(session, text, SES_NUL, NULL, NULL, &error));
         assert_int_equal(ses_session_event_count(session), COUNT(event_formats) * 2);
         ses_session_close(session);
-        assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+        must_delete(fixture->store, &key);
     }
 }
 
@@ -67,11 +67,11 @@ static void test_the_length_counts_and_not_the_nul(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}{\"b\":2}", 7, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"a\":1}");
-    assert_ok(ses_append(session, "{\"id\":\"e\",\"timestamp\":1}garbage", 24, NULL, NULL, &error));
-    assert_string_equal(ses_session_event(session, 0)->json, "{\"id\":\"e\",\"timestamp\":1}");
-    assert_code(SES_JSON, ses_append(session, "{\"id\":\"f\"}", 9, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, Q("{'a':1}{'b':2}"), 7, NULL, &session, &error));
+    assert_string_equal(support_state(session, NULL), Q("{'a':1}"));
+    assert_ok(ses_append(session, Q("{'id':'e','timestamp':1}garbage"), 24, NULL, NULL, &error));
+    assert_string_equal(ses_session_event(session, 0)->json, Q("{'id':'e','timestamp':1}"));
+    assert_code(SES_JSON, ses_append(session, Q("{'id':'f'}"), 9, NULL, NULL, &error));
     assert_int_equal(error.offset, 9);
     ses_session_close(session);
 }

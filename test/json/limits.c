@@ -65,7 +65,7 @@ static void append_nested(ses_session *session, const struct place *place, enum 
     char *bad = nested(place->before, levels + 1, shape, inner, place->after, &offset);
     int64_t version = ses_session_version(session);
 
-    assert_ok(ses_append(session, good, SES_NUL, NULL, NULL, &error));
+    must_append(session, good);
     assert_int_equal(ses_session_version(session), version + 1);
     assert_code(SES_LIMIT, ses_append(session, bad, SES_NUL, NULL, NULL, &error));
     assert_int_equal(error.offset, offset);
@@ -77,11 +77,9 @@ static void append_nested(ses_session *session, const struct place *place, enum 
 static void test_an_event_has_at_most_1000_levels(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     int64_t appended = 0;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t place = 0; place < sizeof event_places / sizeof event_places[0]; place++) {
         for (enum shape shape = ARRAYS; shape < SHAPES; shape++) {
             for (size_t inner = 0; inner < 2; inner++, appended++)
@@ -89,7 +87,7 @@ static void test_an_event_has_at_most_1000_levels(void **state)
         }
     }
     ses_session_close(session);
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_event_count(session), appended);
     ses_session_close(session);
 }
@@ -106,7 +104,7 @@ static void create_nested(ses_store *store, const struct place *place, enum shap
     assert_code(SES_LIMIT, ses_create(store, &key, bad, SES_NUL, NULL, &session, &error));
     assert_int_equal(error.offset, offset);
     assert_code(SES_NOTFOUND, ses_get(store, &key, NULL, &session, &error));
-    assert_ok(ses_create(store, &key, good, SES_NUL, NULL, &session, &error));
+    session = must_open_new(store, &key, good);
     if (!strstr(place->before, "temp:"))
         assert_string_equal(support_state(session, NULL), good);
     ses_session_close(session);
@@ -141,7 +139,7 @@ static void test_a_million_levels_are_refused_as_any(void **state)
     memset(open, '[', MEBIBYTE);
     open[MEBIBYTE] = '\0';
     free(nested("{\"content\":", MAX_LEVELS, MIXED, "0", "}", &offset));
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     assert_code(SES_LIMIT, ses_append_by_key(fixture->store, &key, closed, SES_NUL, NULL, NULL, &error));
     assert_int_equal(error.offset, offset);
     assert_code(SES_LIMIT, ses_append_by_key(fixture->store, &key, open, SES_NUL, NULL, NULL, &error));
@@ -156,15 +154,14 @@ static void test_a_million_levels_are_refused_as_any(void **state)
 static void test_many_containers_side_by_side_are_no_depth(void **state)
 {
     struct fixture *fixture = *state;
-    ses_error error;
     char text[4 * 3000 + 64];
     char *to = stpcpy(text, "{\"content\":[[]");
 
     for (int i = 0; i < 3000; i++)
         to = stpcpy(to, i % 2 ? ",{}" : ",[]");
     (void)stpcpy(to, "]}");
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(fixture->store, &key, text, SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key, text);
 }
 
 /* ---------------------------------------------------------------------------------------------- size */
@@ -200,7 +197,7 @@ static void assert_size_limit(struct fixture *fixture, size_t limit)
     assert_code(SES_LIMIT, ses_create(fixture->store, &key, large_initial, SES_NUL, NULL, NULL, &error));
     assert_code(SES_LIMIT, ses_create(fixture->store, &key, large_initial, limit + 1, NULL, NULL, &error));
     assert_ok(ses_create(fixture->store, &key, initial, limit, NULL, &session, &error));
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
     assert_ok(ses_append(session, event, limit, NULL, NULL, &error));
     assert_code(SES_LIMIT, ses_append(session, large_event, SES_NUL, NULL, NULL, &error));
     assert_code(SES_LIMIT, ses_append(session, large_event, limit + 1, NULL, NULL, &error));
@@ -209,7 +206,7 @@ static void assert_size_limit(struct fixture *fixture, size_t limit)
     assert_code(SES_LIMIT, ses_append_batch(session, batch, 3, NULL, NULL, &error));
     assert_int_equal(error.index, 2);
     assert_int_equal(ses_session_version(session), 2);
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_int_equal(ses_session_event_count(session), 2);
     ses_session_close(session);
     free(event);
@@ -251,12 +248,12 @@ static void test_the_limit_holds_for_the_text_that_came(void **state)
 
     fixture->options.max_event_bytes = 2;
     fixture_reopen(fixture);
-    assert_ok(ses_create(fixture->store, &key, "{}", SES_NUL, NULL, &session, &error));
-    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    session = must_open_new(fixture->store, &key, "{}");
+    must_append(session, "{}");
     assert_true(ses_session_event(session, 0)->json_len > 2);
     assert_code(SES_LIMIT, ses_append(session, "{ }", SES_NUL, NULL, NULL, &error));
     ses_session_close(session);
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_event_count(session), 1);
     ses_session_close(session);
 }

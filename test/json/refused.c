@@ -31,13 +31,9 @@ struct witness {
 
 static void witness_start(struct witness *witness, struct fixture *fixture)
 {
-    ses_error error;
-
     witness->fixture = fixture;
-    assert_ok(ses_create(fixture->store, &key, "{\"v\":0,\"app:v\":0,\"user:v\":0}", SES_NUL, NULL,
-                         &witness->session, &error));
-    assert_ok(
-        ses_append(witness->session, "{\"id\":\"first\",\"timestamp\":1}", SES_NUL, NULL, NULL, &error));
+    witness->session = must_open_new(fixture->store, &key, Q("{'v':0,'app:v':0,'user:v':0}"));
+    must_append(witness->session, Q("{'id':'first','timestamp':1}"));
     witness->before = describe(witness->session);
 }
 
@@ -49,7 +45,7 @@ static void assert_untouched(const struct witness *witness)
 
     assert_string_equal(after, witness->before);
     free(after);
-    assert_ok(ses_get(witness->fixture->store, &key, NULL, &stored, &error));
+    stored = must_get(witness->fixture->store, &key);
     after = describe(stored);
     assert_string_equal(after, witness->before);
     free(after);
@@ -247,8 +243,8 @@ static void test_no_text_is_misuse_and_no_state_is_an_empty_one(void **state)
     assert_code(SES_MISUSE, ses_append_by_key(witness.fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_append_batch(witness.session, batch, 1, NULL, NULL, &error));
     witness_end(&witness);
-    assert_ok(ses_create(witness.fixture->store, &fresh_key, NULL, SES_NUL, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"app:v\":0,\"user:v\":0}");
+    session = must_open_new(witness.fixture->store, &fresh_key, NULL);
+    assert_string_equal(support_state(session, NULL), Q("{'app:v':0,'user:v':0}"));
     ses_session_close(session);
 }
 

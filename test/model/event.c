@@ -215,8 +215,8 @@ static void test_a_made_id_is_escaped(void **state)
     ses_error error;
 
     (void)state;
-    assert_ok(read_event(&reading, "{\"timestamp\":1}", NULL, &error));
-    reading.draft.row.id = span_of("\"\\\n");
+    assert_ok(read_event(&reading, Q("{'timestamp':1}"), NULL, &error));
+    reading.draft.row.id = span_of(Q("'\\\n"));
     assert_ok(ses__event_seal(&reading.draft, &error));
     assert_span(reading.draft.row.body, "{\"id\":\"\\\"\\\\\\n\",\"timestamp\":1}");
     reading_end(&reading);

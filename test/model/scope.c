@@ -67,7 +67,7 @@ static void test_names_obey_the_rules(void **state)
     assert_message("513 bytes after its prefix");
     assert_ok(ses__scope_check_name((struct span){longest + 5, SES_ID_MAX}, &error));
     assert_ok(ses__scope_check_name((struct span){"", 0}, &error));
-    assert_ok(ses__scope_check_name(span_of("\xC3\xA9 \"{}\n"), &error));
+    assert_ok(ses__scope_check_name(span_of(Q("\xC3\xA9 '{}\n")), &error));
     assert_code(SES_INVALID, ses__scope_check_name((struct span){"a\0b", 3}, &error));
     assert_message("NUL");
     assert_code(SES_INVALID, ses__scope_check_name(span_of("app:\xFF"), &error));
@@ -78,11 +78,11 @@ static void test_the_tombstone_however_it_is_spelled(void **state)
 {
     (void)state;
     assert_true(ses__scope_is_tombstone(span_of(Q(TOMBSTONE_JSON))));
-    assert_false(ses__scope_is_tombstone(span_of("\"\\u005f_ADK_SENTINEL_REMOVED__\"")));
-    assert_false(ses__scope_is_tombstone(span_of("\"__ADK_SENTINEL_REMOVED_\"")));
-    assert_false(ses__scope_is_tombstone(span_of("\"__ADK_SENTINEL_REMOVED__ \"")));
-    assert_false(ses__scope_is_tombstone(span_of("[\"__ADK_SENTINEL_REMOVED__\"]")));
-    assert_false(ses__scope_is_tombstone(span_of("\"\"")));
+    assert_false(ses__scope_is_tombstone(span_of(Q("'\\u005f_ADK_SENTINEL_REMOVED__'"))));
+    assert_false(ses__scope_is_tombstone(span_of(Q("'__ADK_SENTINEL_REMOVED_'"))));
+    assert_false(ses__scope_is_tombstone(span_of(Q("'__ADK_SENTINEL_REMOVED__ '"))));
+    assert_false(ses__scope_is_tombstone(span_of(Q("['__ADK_SENTINEL_REMOVED__']"))));
+    assert_false(ses__scope_is_tombstone(span_of(Q("''"))));
     assert_false(ses__scope_is_tombstone(span_of("7")));
 }
 

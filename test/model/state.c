@@ -335,7 +335,7 @@ static void test_the_text_of_a_string_is_made_once(void **state)
     struct subject *subject = *state;
     ses_error error;
 
-    load_one(&subject->state, SCOPE_SESSION, "s", "\"a\\u0000\\n\"");
+    load_one(&subject->state, SCOPE_SESSION, "s", Q("'a\\u0000\\n'"));
     struct state_entry *entry = ses__state_find(&subject->state, span_of("s"));
     assert_ok(ses__state_entry_text(&subject->state, entry, &error));
     const char *text = entry->text;
@@ -346,7 +346,7 @@ static void test_the_text_of_a_string_is_made_once(void **state)
     load_one(&subject->state, SCOPE_SESSION, "s", "7");
     entry = ses__state_find(&subject->state, span_of("s"));
     assert_code(SES_TYPE, ses__state_entry_text(&subject->state, entry, &error));
-    load_one(&subject->state, SCOPE_SESSION, "s", "\"\\uD800\"");
+    load_one(&subject->state, SCOPE_SESSION, "s", Q("'\\uD800'"));
     entry = ses__state_find(&subject->state, span_of("s"));
     assert_code(SES_RANGE, ses__state_entry_text(&subject->state, entry, &error));
 }

@@ -9,19 +9,17 @@ static const ses_key other_app = {"application", "user", "session"};
 static void append_delta(ses_session *session, const char *delta)
 {
     char event[2048];
-    ses_error error;
     snprintf(event, sizeof event, "{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":%s}}", delta);
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
 }
 
 static void test_an_append_moves_the_session_forward(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, Q("{'a':0}"));
     ses_appended appended;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":0}", SES_NUL, NULL, &session, &error));
     assert_int_equal(ses_session_version(session), 0);
     assert_int_equal(ses_session_last_seq(session), 0);
     for (int i = 1; i <= 3; i++) {
@@ -45,7 +43,7 @@ static void test_an_append_moves_the_session_forward(void **state)
     assert_int_equal(ses_session_created_us(session), fixture->now - 3000);
     ses_session_close(session);
     fixture_reopen(fixture);
-    assert_stored_state(fixture->store, &key, "{\"a\":3}");
+    assert_stored_state(fixture->store, &key, Q("{'a':3}"));
 }
 
 /* ------------------------------------------------------------------------------------------- scopes */
@@ -54,35 +52,30 @@ static void test_a_delta_is_split_by_prefix(void **state)
 {
     struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
-    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_app, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &other_app, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    append_delta(session,
-                 "{\"app:a\":1,\"user:u\":2,\"s\":3,\"temp:t\":4,\"App:x\":5,\"other:x\":6,\"app:user:x\":7,"
-                 "\"user:app:x\":8,\"app:\":9,\"user:\":10,\"temp:\":11,\":x\":12,\"\":13,\"app\":14,"
-                 "\"user:temp:x\":15,\" app:x\":16,\"TEMP:x\":17,\"app:temp:x\":18}");
-    assert_string_equal(
-        support_state(session, NULL),
-        "{\"app:\":9,\"app:a\":1,\"app:temp:x\":18,\"app:user:x\":7,"
-        "\"user:\":10,\"user:app:x\":8,\"user:temp:x\":15,\"user:u\":2,"
-        "\"\":13,\" app:x\":16,\":x\":12,\"App:x\":5,\"TEMP:x\":17,\"app\":14,\"other:x\":6,\"s\":3,"
-        "\"temp:\":11,\"temp:t\":4}");
+    must_create(fixture->store, &same_user, NULL);
+    must_create(fixture->store, &same_app, NULL);
+    must_create(fixture->store, &other_app, NULL);
+    session = must_open_new(fixture->store, &key, NULL);
+    append_delta(session, Q("{'app:a':1,'user:u':2,'s':3,'temp:t':4,'App:x':5,'other:x':6,'app:user:x':7,"
+                            "'user:app:x':8,'app:':9,'user:':10,'temp:':11,':x':12,'':13,'app':14,"
+                            "'user:temp:x':15,' app:x':16,'TEMP:x':17,'app:temp:x':18}"));
+    assert_string_equal(support_state(session, NULL),
+                        Q("{'app:':9,'app:a':1,'app:temp:x':18,'app:user:x':7,"
+                          "'user:':10,'user:app:x':8,'user:temp:x':15,'user:u':2,"
+                          "'':13,' app:x':16,':x':12,'App:x':5,'TEMP:x':17,'app':14,'other:x':6,'s':3,"
+                          "'temp:':11,'temp:t':4}"));
     assert_handle_is_current(fixture->store, session);
     ses_session_close(session);
     fixture_reopen(fixture);
-    assert_stored_state(
-        fixture->store, &key,
-        "{\"app:\":9,\"app:a\":1,\"app:temp:x\":18,\"app:user:x\":7,"
-        "\"user:\":10,\"user:app:x\":8,\"user:temp:x\":15,\"user:u\":2,"
-        "\"\":13,\" app:x\":16,\":x\":12,\"App:x\":5,\"TEMP:x\":17,\"app\":14,\"other:x\":6,\"s\":3}");
+    assert_stored_state(fixture->store, &key,
+                        Q("{'app:':9,'app:a':1,'app:temp:x':18,'app:user:x':7,"
+                          "'user:':10,'user:app:x':8,'user:temp:x':15,'user:u':2,"
+                          "'':13,' app:x':16,':x':12,'App:x':5,'TEMP:x':17,'app':14,'other:x':6,'s':3}"));
     assert_stored_state(fixture->store, &same_user,
-                        "{\"app:\":9,\"app:a\":1,\"app:temp:x\":18,\"app:user:x\":7,"
-                        "\"user:\":10,\"user:app:x\":8,\"user:temp:x\":15,\"user:u\":2}");
-    assert_stored_state(fixture->store, &same_app,
-                        "{\"app:\":9,\"app:a\":1,\"app:temp:x\":18,\"app:user:x\":7}");
+                        Q("{'app:':9,'app:a':1,'app:temp:x':18,'app:user:x':7,"
+                          "'user:':10,'user:app:x':8,'user:temp:x':15,'user:u':2}"));
+    assert_stored_state(fixture->store, &same_app, Q("{'app:':9,'app:a':1,'app:temp:x':18,'app:user:x':7}"));
     assert_stored_state(fixture->store, &other_app, "{}");
 }
 
@@ -91,23 +84,20 @@ static void test_a_delta_is_split_by_prefix(void **state)
 static void test_sessions_share_app_and_user_state_key_by_key(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *one = NULL;
-    ses_session *two = NULL;
-    ses_error error;
+    ses_session *one = must_open_new(fixture->store, &key, NULL);
+    ses_session *two = must_open_new(fixture->store, &same_user, NULL);
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &one, &error));
-    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, &two, &error));
-    append_delta(one, "{\"app:one\":1,\"user:one\":1,\"app:both\":1,\"user:both\":1,\"own\":1}");
-    append_delta(two, "{\"app:two\":2,\"user:two\":2,\"app:both\":2,\"user:both\":2,\"own\":2}");
-    append_delta(one, "{\"app:one\":3}");
+    append_delta(one, Q("{'app:one':1,'user:one':1,'app:both':1,'user:both':1,'own':1}"));
+    append_delta(two, Q("{'app:two':2,'user:two':2,'app:both':2,'user:both':2,'own':2}"));
+    append_delta(one, Q("{'app:one':3}"));
     assert_stored_state(fixture->store, &key,
-                        "{\"app:both\":2,\"app:one\":3,\"app:two\":2,"
-                        "\"user:both\":2,\"user:one\":1,\"user:two\":2,\"own\":1}");
+                        Q("{'app:both':2,'app:one':3,'app:two':2,"
+                          "'user:both':2,'user:one':1,'user:two':2,'own':1}"));
     assert_stored_state(fixture->store, &same_user,
-                        "{\"app:both\":2,\"app:one\":3,\"app:two\":2,"
-                        "\"user:both\":2,\"user:one\":1,\"user:two\":2,\"own\":2}");
+                        Q("{'app:both':2,'app:one':3,'app:two':2,"
+                          "'user:both':2,'user:one':1,'user:two':2,'own':2}"));
     /* Neither was stale: the shared scopes have no version. A refresh shows them as they are. */
-    assert_ok(ses_refresh(one, NULL, &error));
+    must_refresh(one);
     assert_handle_is_current(fixture->store, one);
     ses_session_close(one);
     ses_session_close(two);
@@ -151,18 +141,15 @@ static void test_a_delta_replaces_whole_values(void **state)
         {"{\"app:a\":" REMOVED ",\"\\u0061pp:a\":null,\"a\":null,\"a\":" REMOVED "}", "{\"app:a\":null}"},
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_session *other = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
+    ses_session *other = must_get(fixture->store, &key);
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    assert_ok(ses_get(fixture->store, &key, NULL, &other, &error));
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         append_delta(session, steps[i].delta);
         assert_string_equal(support_state(session, NULL), steps[i].state);
         assert_handle_is_current(fixture->store, session);
         if (i % 3 == 0) { /* some of the time it has several events to catch up with */
-            assert_ok(ses_refresh(other, NULL, &error));
+            must_refresh(other);
             assert_string_equal(support_state(other, NULL), steps[i].state);
         }
     }
@@ -175,11 +162,10 @@ static void test_a_removed_key_is_told_from_a_null(void **state)
     struct fixture *fixture = *state;
     const char *json = NULL;
     char *value = NULL;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, Q("{'a':1,'b':1}"));
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"b\":1}", SES_NUL, NULL, &session, &error));
-    append_delta(session, "{\"a\":null,\"b\":" REMOVED "}");
+    append_delta(session, Q("{'a':null,'b':" REMOVED "}"));
     assert_ok(ses_state_get(session, "a", &json, NULL, &error));
     assert_string_equal(json, "null");
     assert_code(SES_ABSENT, ses_state_get(session, "b", &json, NULL, &error));
@@ -195,17 +181,14 @@ static void test_a_tombstone_at_creation_removes_what_is_shared(void **state)
 {
     struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":1,\"app:b\":1,\"user:a\":1,\"a\":1}", SES_NUL,
-                         NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_user,
-                         "{\"app:a\":" REMOVED ",\"user:a\":" REMOVED ",\"a\":" REMOVED ",\"temp:a\":" REMOVED
-                         "}",
-                         SES_NUL, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"app:b\":1}");
-    assert_stored_state(fixture->store, &same_user, "{\"app:b\":1}");
-    assert_stored_state(fixture->store, &key, "{\"app:b\":1,\"a\":1}");
+    must_create(fixture->store, &key, Q("{'app:a':1,'app:b':1,'user:a':1,'a':1}"));
+    session =
+        must_open_new(fixture->store, &same_user,
+                      Q("{'app:a':" REMOVED ",'user:a':" REMOVED ",'a':" REMOVED ",'temp:a':" REMOVED "}"));
+    assert_string_equal(support_state(session, NULL), Q("{'app:b':1}"));
+    assert_stored_state(fixture->store, &same_user, Q("{'app:b':1}"));
+    assert_stored_state(fixture->store, &key, Q("{'app:b':1,'a':1}"));
     ses_session_close(session);
 }
 
@@ -214,12 +197,11 @@ static void test_names_of_keys_that_break_a_rule_are_invalid(void **state)
     static const char *const prefixes[] = {"", "app:", "user:", "temp:"};
     static const char *const wrong[] = {"\\u0000", "a\\u0000b", "\\ud800", "a\\udc00\\ud800"};
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
     char name[SES_ID_MAX + 2];
     char event[SES_ID_MAX + 256];
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     memset(name, 'n', sizeof name);
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
         static const char format[] = "{\"actions\":{\"stateDelta\":{\"good\":1,\"%s%s\":1}}}";
@@ -237,7 +219,7 @@ static void test_names_of_keys_that_break_a_rule_are_invalid(void **state)
     name[SES_ID_MAX] = '\0';
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
         snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":{\"%s%s\":1}}}", prefixes[i], name);
-        assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+        must_append(session, event);
     }
     assert_int_equal(ses_state_count(session), 4);
     assert_handle_is_current(fixture->store, session);

@@ -39,10 +39,8 @@ static inline char *describe(const ses_session *session, int with_temp)
 /* How a fresh handle shows the session. */
 static inline char *describe_stored(ses_store *store, const ses_key *of)
 {
-    ses_session *stored = NULL;
-    ses_error error;
+    ses_session *stored = must_get(store, of);
 
-    assert_ok(ses_get(store, of, NULL, &stored, &error));
     char *text = describe(stored, 1);
     ses_session_close(stored);
     return text;

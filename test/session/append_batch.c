@@ -14,12 +14,11 @@ static void test_a_batch_is_appended_in_order(void **state)
         {"{\"id\":\"c\",\"actions\":{\"stateDelta\":{\"app:z\":3,\"user:u\":3}}}", SES_NUL},
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_appended appended[3];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    must_append(session, "{}");
     fixture->now += 5;
     assert_ok(ses_append_batch(session, events, 3, NULL, appended, &error));
     for (size_t i = 0; i < 3; i++) {
@@ -33,13 +32,13 @@ static void test_a_batch_is_appended_in_order(void **state)
     assert_string_equal(appended[0].made_id, "");
     assert_string_equal(appended[1].made_id, ses_session_event(session, 2)->id);
     assert_string_equal(appended[2].made_id, "");
-    assert_state(session, "{\"app:z\":3,\"user:u\":3,\"x\":2}");
+    assert_state(session, Q("{'app:z':3,'user:u':3,'x':2}"));
     assert_int_equal(ses_session_version(session), 4);
     assert_int_equal(ses_session_updated_us(session), fixture->now);
     assert_handle_is_current(fixture->store, session);
     ses_session_close(session);
     fixture_reopen(fixture);
-    assert_stored_state(fixture->store, &key, "{\"app:z\":3,\"user:u\":3,\"x\":2}");
+    assert_stored_state(fixture->store, &key, Q("{'app:z':3,'user:u':3,'x':2}"));
 }
 
 static void test_a_batch_by_key(void **state)
@@ -50,23 +49,22 @@ static void test_a_batch_by_key(void **state)
     ses_appended appended[2];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 2, NULL, appended, &error));
     assert_int_equal(appended[0].seq, 1);
     assert_int_equal(appended[1].seq, 2);
     assert_int_equal(appended[1].version, 2);
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 2, NULL, NULL, &error));
-    assert_stored_state(fixture->store, &key, "{\"x\":1,\"y\":2}");
+    assert_stored_state(fixture->store, &key, Q("{'x':1,'y':2}"));
 }
 
 static void test_a_batch_of_none_does_nothing(void **state)
 {
     static const ses_text one = {"{}", SES_NUL};
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, Q("{'a':1}"));
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &session, &error));
     char *before = describe(session, 1);
     assert_ok(ses_append_batch(session, NULL, 0, NULL, NULL, &error));
     assert_ok(ses_append_batch(session, &one, 0, NULL, NULL, &error));
@@ -98,15 +96,10 @@ static void test_a_batch_is_all_or_none(void **state)
         {SES_MISUSE, NULL},
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, Q("{'app:a':0,'user:a':0,'a':0}"));
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":0,\"user:a\":0,\"a\":0}", SES_NUL, NULL, &session,
-                         &error));
-    assert_ok(ses_append(
-        session,
-        "{\"id\":\"first\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"a\":1,\"temp:a\":1}}}",
-        SES_NUL, NULL, NULL, &error));
+    must_append(session, Q("{'id':'first','invocationId':'i','actions':{'stateDelta':{'a':1,'temp:a':1}}}"));
     char *handle = describe(session, 1);
     char *file = describe_stored(fixture->store, &key);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -153,8 +146,8 @@ static void test_partial_and_duplicate_events_are_told_apart(void **state)
     ses_error error;
     int64_t stored_us = fixture->now;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    assert_ok(ses_append(session, stored, SES_NUL, NULL, NULL, &error));
+    session = must_open_new(fixture->store, &key, NULL);
+    must_append(session, stored);
     fixture->now += 1000;
     assert_ok(ses_append_batch(session, events, 4, NULL, appended, &error));
     for (size_t i = 0; i < 4; i++) {
@@ -165,7 +158,7 @@ static void test_partial_and_duplicate_events_are_told_apart(void **state)
     assert_int_equal(appended[1].time_us, 0);
     assert_int_equal(appended[2].time_us, stored_us);
     assert_int_equal(appended[3].time_us, fixture->now);
-    assert_state(session, "{\"a\":2,\"b\":4}"); /* what the duplicate had set does not come back */
+    assert_state(session, Q("{'a':2,'b':4}")); /* what the duplicate had set does not come back */
     assert_handle_is_current(fixture->store, session);
 
     /* All of it again: all of it was there. */
@@ -184,11 +177,10 @@ static void test_a_batch_of_partial_events_stores_nothing(void **state)
     static const ses_text events[] = {{"{\"partial\":true}", SES_NUL},
                                       {"{\"id\":\"x\",\"partial\":true}", SES_NUL}};
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_appended appended[2];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append_batch(session, events, 2, NULL, appended, &error));
     assert_int_equal(appended[0].status, SES_PARTIAL);
     assert_int_equal(appended[1].status, SES_PARTIAL);
@@ -209,11 +201,10 @@ static void test_the_same_event_twice_in_a_batch_is_stored_once(void **state)
         {twice, SES_NUL},
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_appended appended[4];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append_batch(session, events, 4, NULL, appended, &error));
     assert_int_equal(appended[0].status, SES_OK);
     assert_int_equal(appended[1].status, SES_OK);
@@ -223,7 +214,7 @@ static void test_the_same_event_twice_in_a_batch_is_stored_once(void **state)
     assert_int_equal(appended[3].seq, 1);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(appended[i].version, 2);
-    assert_state(session, "{\"a\":2,\"temp:t\":2}");
+    assert_state(session, Q("{'a':2,'temp:t':2}"));
     assert_int_equal(ses_session_event_count(session), 2);
     assert_handle_is_current(fixture->store, session);
     ses_session_close(session);
@@ -238,10 +229,9 @@ static void test_two_events_of_one_id_in_a_batch_exist(void **state)
         {"{\"id\":\"b\",\"author\":\"x\"}", SES_NUL},
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_code(SES_EXISTS, ses_append_batch(session, events, 4, NULL, NULL, &error));
     assert_int_equal(error.index, 2);
     assert_int_equal(ses_session_version(session), 0);
@@ -260,7 +250,7 @@ static void test_a_partial_event_takes_no_id_in_a_batch(void **state)
     ses_appended appended[3];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 3, NULL, appended, &error));
     assert_int_equal(appended[0].status, SES_PARTIAL);
     assert_int_equal(appended[1].status, SES_PARTIAL);
@@ -278,11 +268,10 @@ static void test_a_batch_is_retried_on_a_stale_handle(void **state)
         {"{\"id\":\"c\",\"actions\":{\"stateDelta\":{\"a\":3}}}", SES_NUL},
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_appended appended[4];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append_batch_by_key(fixture->store, &key, events, 3, NULL, NULL, &error));
     /* One of it is new: that may not be written over what the handle has not seen. */
     assert_code(SES_STALE, ses_append_batch(session, events, 4, NULL, NULL, &error));
@@ -293,13 +282,13 @@ static void test_a_batch_is_retried_on_a_stale_handle(void **state)
     assert_int_equal(appended[1].status, SES_PARTIAL);
     assert_int_equal(appended[2].status, SES_DUPLICATE);
     assert_int_equal(appended[2].seq, 2);
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_handle_is_current(fixture->store, session);
     assert_ok(ses_append_batch(session, events, 4, NULL, appended, &error));
     assert_int_equal(appended[2].status, SES_DUPLICATE);
     assert_int_equal(appended[3].status, SES_OK);
     assert_int_equal(appended[3].seq, 3);
-    assert_state(session, "{\"a\":3}");
+    assert_state(session, Q("{'a':3}"));
     assert_handle_is_current(fixture->store, session);
     ses_session_close(session);
 }
@@ -319,7 +308,7 @@ static void test_a_large_batch(void **state)
                  i % 100, i);
         events[i] = (ses_text){texts[i], SES_NUL};
     }
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
+    session = must_open_new(fixture->store, &key, NULL);
     assert_ok(ses_append_batch(session, events, LARGE, NULL, appended, &error));
     for (int i = 0; i < LARGE; i++)
         assert_int_equal(appended[i].seq, i + 1);

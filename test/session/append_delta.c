@@ -13,9 +13,8 @@ static ses_append_options with_delta(const char *delta)
 
 static ses_session *create(struct fixture *fixture)
 {
-    ses_session *session = NULL;
-    ses_error error;
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
+
     return session;
 }
 
@@ -47,7 +46,7 @@ static void check_placing(struct fixture *fixture, const struct placing *placing
     ses_error error;
 
     assert_ok(ses_append_by_key(fixture->store, &key, placing->event, SES_NUL, &options, NULL, &error));
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_last_event(session, placing->stored);
     destroy(fixture, session);
     session = create(fixture);
@@ -132,7 +131,7 @@ static void test_events_without_id_and_time(void **state)
         snprintf(expected, sizeof expected, cases[i].stored, id, "\"timestamp\":1700000000.000000");
 #pragma GCC diagnostic pop
         assert_last_event(session, expected);
-        assert_state(session, "{\"k\":1}");
+        assert_state(session, Q("{'k':1}"));
         destroy(fixture, session);
     }
 }
@@ -141,32 +140,30 @@ static void test_events_without_id_and_time(void **state)
 
 static void test_they_change_the_state_and_win(void **state)
 {
-    const ses_append_options options = with_delta("{\"user:n\":42,\"both\":\"beside\",\"gone\":" REMOVED
-                                                  ",\"temp:t\":[1],\"temp:both\":\"beside\"}");
+    const ses_append_options options =
+        with_delta(Q("{'user:n':42,'both':'beside','gone':" REMOVED ",'temp:t':[1],'temp:both':'beside'}"));
     ses_session *session = create(*state);
     ses_error error;
 
-    assert_ok(ses_append(session, "{\"actions\":{\"stateDelta\":{\"gone\":1,\"both\":0}}}", SES_NUL, NULL,
-                         NULL, &error));
+    must_append(session, Q("{'actions':{'stateDelta':{'gone':1,'both':0}}}"));
     assert_ok(ses_append(session,
                          DELTA("\"gone\":2,\"both\":\"event\",\"own\":1,\"temp:both\":0,\"temp:own\":0"),
                          SES_NUL, &options, NULL, &error));
-    assert_state(session, "{\"user:n\":42,\"both\":\"beside\",\"own\":1,\"temp:both\":\"beside\",\"temp:"
-                          "own\":0,\"temp:t\":[1]}");
+    assert_state(session, Q("{'user:n':42,'both':'beside','own':1,'temp:both':'beside','temp:"
+                            "own':0,'temp:t':[1]}"));
     assert_handle_is_current(((struct fixture *)*state)->store, session);
-    assert_stored_state(((struct fixture *)*state)->store, &key,
-                        "{\"user:n\":42,\"both\":\"beside\",\"own\":1}");
+    assert_stored_state(((struct fixture *)*state)->store, &key, Q("{'user:n':42,'both':'beside','own':1}"));
     ses_session_close(session);
 }
 
 static void test_a_partial_event_changes_nothing(void **state)
 {
-    const ses_append_options options = with_delta("{\"k\":1,\"temp:t\":1}");
+    const ses_append_options options = with_delta(Q("{'k':1,'temp:t':1}"));
     ses_session *session = create(*state);
     ses_error error;
 
-    assert_code(SES_PARTIAL, ses_append(session, "{\"partial\":true}", SES_NUL, &options, NULL, &error));
-    assert_code(SES_PARTIAL, ses_append_by_key(((struct fixture *)*state)->store, &key, "{\"partial\":true}",
+    assert_code(SES_PARTIAL, ses_append(session, Q("{'partial':true}"), SES_NUL, &options, NULL, &error));
+    assert_code(SES_PARTIAL, ses_append_by_key(((struct fixture *)*state)->store, &key, Q("{'partial':true}"),
                                                SES_NUL, &options, NULL, &error));
     assert_state(session, "{}");
     assert_int_equal(ses_session_version(session), 0);
@@ -177,9 +174,9 @@ static void test_a_partial_event_changes_nothing(void **state)
 static void test_a_retry_is_a_duplicate_with_the_same_changes_only(void **state)
 {
     struct fixture *fixture = *state;
-    const ses_append_options options = with_delta("{\"k\":1,\"temp:t\":1}");
-    const ses_append_options spelled = with_delta("{ \"\\u006b\" : 1 }");
-    const ses_append_options others = with_delta("{\"k\":2}");
+    const ses_append_options options = with_delta(Q("{'k':1,'temp:t':1}"));
+    const ses_append_options spelled = with_delta(Q("{ '\\u006b' : 1 }"));
+    const ses_append_options others = with_delta(Q("{'k':2}"));
     static const char *const events[] = {EVENT(""), "{\"id\":\"no time\"}"};
     ses_session *session = create(fixture);
     ses_appended appended;
@@ -194,7 +191,7 @@ static void test_a_retry_is_a_duplicate_with_the_same_changes_only(void **state)
                     ses_append_by_key(fixture->store, &key, events[i], SES_NUL, &spelled, NULL, &error));
         assert_code(SES_EXISTS, ses_append(session, events[i], SES_NUL, &others, NULL, &error));
         assert_code(SES_EXISTS, ses_append(session, events[i], SES_NUL, NULL, NULL, &error));
-        assert_stored_state(fixture->store, &key, "{\"k\":1}");
+        assert_stored_state(fixture->store, &key, Q("{'k':1}"));
     }
     /* The event as it is stored is the same event. */
     assert_code(SES_DUPLICATE, ses_append(session, EVENT(",\"actions\":{\"stateDelta\":{\"k\":1}}"), SES_NUL,
@@ -206,7 +203,7 @@ static void test_a_retry_is_a_duplicate_with_the_same_changes_only(void **state)
 static void test_a_counter_beside_the_event(void **state)
 {
     struct fixture *fixture = *state;
-    ses_append_options options = with_delta("{\"user:n\":1}");
+    ses_append_options options = with_delta(Q("{'user:n':1}"));
     ses_session *session = create(fixture);
     ses_error error;
 
@@ -217,14 +214,14 @@ static void test_a_counter_beside_the_event(void **state)
     options.expected = "{\"user:n\":1}";
     options.delta = "{\"user:n\":2}";
     assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, &options, NULL, &error));
-    assert_stored_state(fixture->store, &key, "{\"user:n\":2}");
+    assert_stored_state(fixture->store, &key, Q("{'user:n':2}"));
     ses_session_close(session);
 }
 
 /* The event, the view on it, the options: the later win. */
 static void test_the_options_win_over_a_view(void **state)
 {
-    const ses_append_options options = with_delta("{\"c\":\"options\",\"b\":\"options\"}");
+    const ses_append_options options = with_delta(Q("{'c':'options','b':'options'}"));
     ses_session *session = create(*state);
     ses_tracked *tracked = NULL;
     ses_error error;
@@ -232,16 +229,14 @@ static void test_the_options_win_over_a_view(void **state)
     assert_ok(ses_tracked_open(session, 0, &tracked, &error));
     assert_ok(ses_tracked_append(tracked, EVENT(""), SES_NUL, &options, NULL, &error));
     assert_last_event(session, EVENT(",\"actions\":{\"stateDelta\":{\"c\":\"options\",\"b\":\"options\"}}"));
-    assert_ok(ses_tracked_set(tracked, "a", "\"view\"", SES_NUL, &error));
-    assert_ok(ses_tracked_set(tracked, "b", "\"view\"", SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "a", Q("'view'"), SES_NUL, &error));
+    assert_ok(ses_tracked_set(tracked, "b", Q("'view'"), SES_NUL, &error));
     assert_ok(ses_tracked_append(
-        tracked,
-        "{\"id\":\"y\",\"timestamp\":1,\"actions\":{\"stateDelta\":{\"a\":0,\"b\":0,\"c\":0,\"d\":0}}}",
-        SES_NUL, &options, NULL, &error));
-    assert_last_event(session,
-                      "{\"id\":\"y\",\"timestamp\":1,\"actions\":{\"stateDelta\":{\"d\":0,\"a\":\"view\","
-                      "\"c\":\"options\",\"b\":\"options\"}}}");
-    assert_state(session, "{\"a\":\"view\",\"b\":\"options\",\"c\":\"options\",\"d\":0}");
+        tracked, Q("{'id':'y','timestamp':1,'actions':{'stateDelta':{'a':0,'b':0,'c':0,'d':0}}}"), SES_NUL,
+        &options, NULL, &error));
+    assert_last_event(session, Q("{'id':'y','timestamp':1,'actions':{'stateDelta':{'d':0,'a':'view',"
+                                 "'c':'options','b':'options'}}}"));
+    assert_state(session, Q("{'a':'view','b':'options','c':'options','d':0}"));
     ses_tracked_close(tracked);
     ses_session_close(session);
 }

@@ -53,11 +53,9 @@ static ses_append_options expecting(const char *expected)
 static ses_session *create(struct fixture *fixture)
 {
     ses_session *session = NULL;
-    ses_error error;
-    assert_ok(ses_create(fixture->store, &other, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &key,
-                         "{\"user:n\":1,\"user:null\":null,\"app:o\":{\"a\": [1.0]},\"user:\":\"\"}", SES_NUL,
-                         NULL, &session, &error));
+    must_create(fixture->store, &other, NULL);
+    session = must_open_new(fixture->store, &key,
+                            Q("{'user:n':1,'user:null':null,'app:o':{'a': [1.0]},'user:':''}"));
     return session;
 }
 
@@ -65,9 +63,8 @@ static ses_session *create(struct fixture *fixture)
 static void write_elsewhere(struct fixture *fixture, const char *delta)
 {
     char event[300];
-    ses_error error;
     snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":%s}}", delta);
-    assert_ok(ses_append_by_key(fixture->store, &other, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(fixture->store, &other, event);
 }
 
 /* ------------------------------------------------------------------------------------- what is compared */
@@ -110,7 +107,7 @@ static void test_the_stored_bytes_are_compared(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (size_t way = 0; way < WAYS; way++) {
             const ses_append_options options = expecting(cases[i].expected);
-            assert_ok(ses_refresh(session, NULL, &error));
+            must_refresh(session);
             char *before = describe_stored(fixture->store, &key);
             char *handle = describe(session, 1);
             snprintf(event, sizeof event, "{\"id\":\"e%zu-%zu\"}", i, way);
@@ -141,20 +138,20 @@ static void test_a_refresh_shows_what_is_to_be_expected(void **state)
 {
     struct fixture *fixture = *state;
     ses_session *session = create(fixture);
-    ses_append_options options = expecting("{\"user:n\":1}");
+    ses_append_options options = expecting(Q("{'user:n':1}"));
     ses_error error;
 
-    write_elsewhere(fixture, "{\"user:n\":7}");
+    write_elsewhere(fixture, Q("{'user:n':7}"));
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &options, NULL, &error));
     assert_message("user:n");
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     const char *json = NULL;
     assert_ok(ses_state_get(session, "user:n", &json, NULL, &error));
     assert_string_equal(json, "7");
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &options, NULL, &error));
-    options = expecting("{\"user:n\":7}");
-    assert_ok(ses_append(session, "{\"actions\":{\"stateDelta\":{\"user:n\":8}}}", SES_NUL, &options, NULL,
-                         &error));
+    options = expecting(Q("{'user:n':7}"));
+    assert_ok(
+        ses_append(session, Q("{'actions':{'stateDelta':{'user:n':8}}}"), SES_NUL, &options, NULL, &error));
     assert_handle_is_current(fixture->store, session);
     /* What was appended here has changed it as well. */
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &options, NULL, &error));
@@ -166,7 +163,7 @@ static void test_a_batch_is_checked_once(void **state)
 {
     struct fixture *fixture = *state;
     ses_session *session = create(fixture);
-    const ses_append_options options = expecting("{\"user:n\":1}");
+    const ses_append_options options = expecting(Q("{'user:n':1}"));
     const ses_text events[] = {{"{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"user:n\":2}}}", SES_NUL},
                                {"{\"id\":\"b\",\"actions\":{\"stateDelta\":{\"user:n\":3}}}", SES_NUL},
                                {"{\"id\":\"c\"}", SES_NUL}};
@@ -189,14 +186,14 @@ static void test_a_retry_is_a_duplicate(void **state)
     static const char event[] = "{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"user:n\":2}}}";
     struct fixture *fixture = *state;
     ses_session *session = create(fixture);
-    const ses_append_options options = expecting("{\"user:n\":1}");
+    const ses_append_options options = expecting(Q("{'user:n':1}"));
     ses_error error;
 
     assert_ok(by_key(fixture, NULL, event, &options, &error));
     assert_code(SES_DUPLICATE, by_key(fixture, NULL, event, &options, &error));
     assert_code(SES_DUPLICATE, by_handle(fixture, session, event, &options, &error));
-    assert_code(SES_EXISTS, by_key(fixture, NULL, "{\"id\":\"a\"}", &options, &error));
-    assert_code(SES_STALE, by_key(fixture, NULL, "{\"id\":\"b\"}", &options, &error));
+    assert_code(SES_EXISTS, by_key(fixture, NULL, Q("{'id':'a'}"), &options, &error));
+    assert_code(SES_STALE, by_key(fixture, NULL, Q("{'id':'b'}"), &options, &error));
     assert_handle_is_current(fixture->store, session);
     ses_session_close(session);
 }
@@ -222,7 +219,7 @@ static void test_anyway_does_not_look(void **state)
 static void test_version_and_expected_are_both_asked(void **state)
 {
     struct fixture *fixture = *state;
-    ses_append_options options = expecting("{\"user:n\":1}");
+    ses_append_options options = expecting(Q("{'user:n':1}"));
     ses_error error;
 
     ses_session_close(create(fixture));
@@ -231,33 +228,33 @@ static void test_version_and_expected_are_both_asked(void **state)
     assert_code(SES_STALE, by_key(fixture, NULL, "{}", &options, &error));
     assert_message("at version 1");
     options.version = 1;
-    write_elsewhere(fixture, "{\"user:n\":2}");
+    write_elsewhere(fixture, Q("{'user:n':2}"));
     assert_code(SES_STALE, by_key(fixture, NULL, "{}", &options, &error));
     assert_message("user:n");
-    write_elsewhere(fixture, "{\"user:n\":1}");
+    write_elsewhere(fixture, Q("{'user:n':1}"));
     assert_ok(by_key(fixture, NULL, "{}", &options, &error));
 }
 
 static void test_a_partial_event_asks_nothing(void **state)
 {
     struct fixture *fixture = *state;
-    ses_append_options options = expecting("{\"user:n\":2}");
+    ses_append_options options = expecting(Q("{'user:n':2}"));
     ses_error error;
 
     ses_session_close(create(fixture));
-    assert_code(SES_PARTIAL, by_key(fixture, NULL, "{\"partial\":true}", &options, &error));
-    options = expecting("{\"n\":2}");
-    assert_code(SES_INVALID, by_key(fixture, NULL, "{\"partial\":true}", &options, &error));
+    assert_code(SES_PARTIAL, by_key(fixture, NULL, Q("{'partial':true}"), &options, &error));
+    options = expecting(Q("{'n':2}"));
+    assert_code(SES_INVALID, by_key(fixture, NULL, Q("{'partial':true}"), &options, &error));
 }
 
 static void test_a_session_that_is_gone(void **state)
 {
     struct fixture *fixture = *state;
-    const ses_append_options options = expecting("{\"user:n\":1}");
+    const ses_append_options options = expecting(Q("{'user:n':1}"));
     ses_session *session = create(fixture);
     ses_error error;
 
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
     for (size_t way = 0; way < WAYS; way++)
         assert_code(SES_NOTFOUND, ways[way].append(fixture, session, "{}", &options, &error));
     ses_session_close(session);
@@ -309,7 +306,7 @@ static void test_what_cannot_be_expected(void **state)
 static void test_the_length_counts(void **state)
 {
     struct fixture *fixture = *state;
-    ses_append_options options = expecting("{\"user:n\":1}}}");
+    ses_append_options options = expecting(Q("{'user:n':1}}}"));
     ses_error error;
 
     ses_session_close(create(fixture));

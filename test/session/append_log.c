@@ -4,8 +4,7 @@
 
 static void append(ses_session *session, const char *event)
 {
-    ses_error error;
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
 }
 
 /* The order is that of the commits, whatever the timestamps say. */
@@ -18,12 +17,11 @@ static void test_events_stand_in_the_order_of_commit(void **state)
     };
     enum { COUNT = sizeof events / sizeof events[0] };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < COUNT; i++)
         append(session, events[i]);
     assert_handle_is_current(fixture->store, session);
@@ -56,10 +54,8 @@ static void test_the_update_time_never_goes_back(void **state)
         {"{\"timestamp\":4102444799999}", INT64_C(4102444800000000)},
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_int_equal(ses_session_updated_us(session), fixture->now);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         append(session, steps[i].event);
@@ -80,9 +76,9 @@ static void test_the_update_time_of_an_imported_session_is_that_of_its_events(vo
 
     assert_ok(ses_create(fixture->store, &key, NULL, 0, &options, &session, &error));
     assert_int_equal(ses_session_updated_us(session), created_us);
-    append(session, "{\"timestamp\":-0.5}");
+    append(session, Q("{'timestamp':-0.5}"));
     assert_int_equal(ses_session_updated_us(session), -500000);
-    append(session, "{\"timestamp\":12.5}");
+    append(session, Q("{'timestamp':12.5}"));
     assert_int_equal(ses_session_updated_us(session), 12500000);
     assert_handle_is_current(fixture->store, session);
     ses_session_close(session);
@@ -94,18 +90,16 @@ static void test_events_of_a_handle_stay_where_they_are(void **state)
     enum { COUNT = 2000 };
     struct fixture *fixture = *state;
     const ses_event *events[COUNT];
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     char event[128];
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (int i = 0; i < COUNT; i++) {
         snprintf(event, sizeof event, "{\"id\":\"%d\",\"timestamp\":1,\"author\":\"author %d\"}", i, i);
         if (i % 2) {
             append(session, event);
         } else { /* by another way, which a refresh brings in */
-            assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, NULL, &error));
-            assert_ok(ses_refresh(session, NULL, &error));
+            must_append_by_key(fixture->store, &key, event);
+            must_refresh(session);
         }
         events[i] = ses_session_event(session, (size_t)i);
     }
@@ -129,34 +123,31 @@ static void test_a_handle_without_events_keeps_none(void **state)
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, Q("{'a':0}"));
     ses_appended appended;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":0}", SES_NUL, NULL, &session, &error));
-    append(session, "{\"actions\":{\"stateDelta\":{\"a\":1}}}");
+    append(session, Q("{'actions':{'stateDelta':{'a':1}}}"));
     ses_session_close(session);
     assert_ok(ses_get(fixture->store, &key, GET_RANGE(&none), &session, &error));
     assert_int_equal(ses_session_event_count(session), 0);
     assert_int_equal(ses_session_stored(session), 1);
     assert_int_equal(ses_session_last_seq(session), 1);
 
-    append(session, "{\"actions\":{\"stateDelta\":{\"a\":2,\"temp:t\":1}}}");
-    assert_state(session, "{\"a\":2,\"temp:t\":1}");
+    append(session, Q("{'actions':{'stateDelta':{'a':2,'temp:t':1}}}"));
+    assert_state(session, Q("{'a':2,'temp:t':1}"));
     assert_int_equal(ses_session_event_count(session), 0);
 
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"actions\":{\"stateDelta\":{\"a\":3}}}", SES_NUL,
-                                NULL, NULL, &error));
-    assert_ok(ses_refresh(session, NULL, &error));
-    assert_state(session, "{\"a\":3,\"temp:t\":1}");
+    must_append_by_key(fixture->store, &key, Q("{'actions':{'stateDelta':{'a':3}}}"));
+    must_refresh(session);
+    assert_state(session, Q("{'a':3,'temp:t':1}"));
     assert_int_equal(ses_session_event_count(session), 0);
 
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"actions\":{\"stateDelta\":{\"b\":4}}}", SES_NUL,
-                                NULL, NULL, &error));
+    must_append_by_key(fixture->store, &key, Q("{'actions':{'stateDelta':{'b':4}}}"));
     assert_ok(
-        ses_append(session, "{\"actions\":{\"stateDelta\":{\"c\":5}}}", SES_NUL, &anyway, &appended, &error));
+        ses_append(session, Q("{'actions':{'stateDelta':{'c':5}}}"), SES_NUL, &anyway, &appended, &error));
     assert_int_equal(appended.seq, 5);
-    assert_state(session, "{\"a\":3,\"b\":4,\"c\":5,\"temp:t\":1}");
+    assert_state(session, Q("{'a':3,'b':4,'c':5,'temp:t':1}"));
     assert_int_equal(ses_session_event_count(session), 0);
     assert_null(ses_session_event(session, 0));
     assert_int_equal(ses_session_stored(session), 5);
@@ -174,15 +165,15 @@ static void test_a_handle_with_a_range_keeps_what_comes_behind(void **state)
     ses_session *empty = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     for (int i = 0; i < 3; i++)
-        assert_ok(ses_append_by_key(fixture->store, &key, "{\"timestamp\":1}", SES_NUL, NULL, NULL, &error));
+        must_append_by_key(fixture->store, &key, Q("{'timestamp':1}"));
     assert_ok(ses_get(fixture->store, &key, GET_RANGE(&newest), &session, &error));
     assert_ok(ses_get(fixture->store, &key, GET_RANGE(&nothing), &empty, &error));
     assert_int_equal(ses_session_event_count(session), 1);
     assert_int_equal(ses_session_event_count(empty), 0);
-    append(session, "{\"timestamp\":2}");
-    assert_ok(ses_refresh(empty, NULL, &error));
+    append(session, Q("{'timestamp':2}"));
+    must_refresh(empty);
     assert_int_equal(ses_session_event_count(session), 2);
     assert_int_equal(ses_session_event(session, 0)->seq, 3);
     assert_int_equal(ses_session_event(session, 1)->seq, 4);
@@ -217,13 +208,10 @@ static const struct {
 static void test_a_failure_leaves_the_handle_and_the_file_as_before(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, Q("{'app:a':0,'user:a':0,'a':0}"));
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":0,\"user:a\":0,\"a\":0}", SES_NUL, NULL, &session,
-                         &error));
-    append(session,
-           "{\"id\":\"first\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"a\":1,\"temp:a\":1}}}");
+    append(session, Q("{'id':'first','invocationId':'i','actions':{'stateDelta':{'a':1,'temp:a':1}}}"));
     char *handle = describe(session, 1);
     char *file = describe_stored(fixture->store, &key);
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
@@ -245,7 +233,7 @@ static void test_a_failure_leaves_the_handle_and_the_file_as_before(void **state
         free(file_after);
     }
     /* And it can go on: the next number is the next one. */
-    append(session, "{\"actions\":{\"stateDelta\":{\"a\":2}}}");
+    append(session, Q("{'actions':{'stateDelta':{'a':2}}}"));
     assert_int_equal(ses_session_last_seq(session), 2);
     assert_handle_is_current(fixture->store, session);
     free(handle);
@@ -258,10 +246,9 @@ static void test_wrong_options_are_misuse(void **state)
     const ses_append_options sizeless = {.flags = SES_APPEND_ANYWAY};
     const ses_append_options unknown = {.size = sizeof unknown, .flags = 0x80000000U};
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_code(SES_MISUSE, ses_append(session, "{}", SES_NUL, &sizeless, NULL, &error));
     assert_code(SES_MISUSE, ses_append(session, "{}", SES_NUL, &unknown, NULL, &error));
     assert_code(SES_MISUSE, ses_append_by_key(fixture->store, &key, "{}", SES_NUL, &unknown, NULL, &error));

@@ -39,12 +39,8 @@ static void assert_duplicate(const ses_appended *again, const ses_appended *firs
 /* Later events changed what these had set: a retry must not bring it back. */
 static void overwrite(ses_session *session)
 {
-    ses_error error;
-    assert_ok(
-        ses_append(session,
-                   "{\"invocationId\":\"later\",\"actions\":{\"stateDelta\":{\"a\":9,\"b\":9,\"app:b\":9,"
-                   "\"user:c\":" REMOVED ",\"d\":9,\"temp:z\":9}}}",
-                   SES_NUL, NULL, NULL, &error));
+    must_append(session, Q("{'invocationId':'later','actions':{'stateDelta':{'a':9,'b':9,'app:b':9,"
+                           "'user:c':" REMOVED ",'d':9,'temp:z':9}}}"));
 }
 
 static void test_a_retry_through_the_handle_changes_nothing(void **state)
@@ -112,8 +108,8 @@ static void test_the_stored_bytes_are_a_retry(void **state)
     ses_error error;
 
     store_events(fixture, &session, first);
-    assert_ok(ses_append(session, "{\"author\":\"made\"}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_get(fixture->store, &key, NULL, &stored, &error));
+    must_append(session, Q("{'author':'made'}"));
+    stored = must_get(fixture->store, &key);
     for (size_t i = 0; i < COUNT + 1; i++) {
         const ses_event *event = ses_session_event(stored, i);
         assert_code(SES_DUPLICATE, ses_append(session, event->json, event->json_len, NULL, &again, &error));
@@ -147,11 +143,10 @@ static void test_another_event_with_the_id_exists(void **state)
         "{\"id\":\"e\",\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    assert_ok(ses_append(session, stored, SES_NUL, NULL, NULL, &error));
+    must_append(session, stored);
     char *before = describe(session, 1);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         assert_code(SES_EXISTS, ses_append(session, others[i], SES_NUL, NULL, NULL, &error));
@@ -165,7 +160,7 @@ static void test_another_event_with_the_id_exists(void **state)
     assert_handle_is_current(fixture->store, session);
     /* Its temp: values are no part of the stored event: they make no difference. */
     assert_code(SES_DUPLICATE, ses_append(session, with_other_temp, SES_NUL, NULL, NULL, &error));
-    assert_state(session, "{\"a\":1,\"temp:t\":1}");
+    assert_state(session, Q("{'a':1,'temp:t':1}"));
     free(before);
     free(after);
     ses_session_close(session);
@@ -177,21 +172,19 @@ static void test_ids_belong_to_one_session(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &another, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(fixture->store, &another, "{\"id\":\"e\",\"author\":\"a\"}", SES_NUL, NULL,
-                                NULL, &error));
+    must_create(fixture->store, &key, NULL);
+    must_create(fixture->store, &another, NULL);
+    must_append_by_key(fixture->store, &key, Q("{'id':'e'}"));
+    must_append_by_key(fixture->store, &another, Q("{'id':'e','author':'a'}"));
     /* Ids are compared byte by byte. */
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"E\"}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e \"}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(fixture->store, &key, Q("{'id':'E'}"));
+    must_append_by_key(fixture->store, &key, Q("{'id':'e '}"));
     /* A session that was made anew has none of the old ones. */
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
     assert_code(SES_NOTFOUND,
-                ses_append_by_key(fixture->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"author\":\"b\"}", SES_NUL, NULL, NULL,
-                                &error));
+                ses_append_by_key(fixture->store, &key, Q("{'id':'e'}"), SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key, Q("{'id':'e','author':'b'}"));
 }
 
 /* ------------------------------------------------------------------------------------- stale handles */
@@ -205,22 +198,22 @@ static void test_a_retry_of_what_the_handle_has_not_seen(void **state)
 
     for (int flags = 0; flags < 2; flags++) {
         const ses_append_options *options = flags ? &anyway : NULL;
-        ses_session *session = NULL;
+        ses_session *session = must_open_new(fixture->store, &key, NULL);
         ses_appended first;
         ses_appended again;
         ses_error error;
-        assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
+
         assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, &first, &error));
         fixture->now += 1000;
         assert_code(SES_DUPLICATE, ses_append(session, event, SES_NUL, options, &again, &error));
         assert_duplicate(&again, &first, first.version);
-        assert_state(session, "{\"app:a\":1,\"a\":1,\"temp:t\":1}");
+        assert_state(session, Q("{'app:a':1,'a':1,'temp:t':1}"));
         assert_int_equal(ses_session_event_count(session), 1);
         assert_handle_is_current(fixture->store, session);
-        assert_ok(ses_append(session, "{\"invocationId\":\"i\"}", SES_NUL, NULL, NULL, &error));
+        must_append(session, Q("{'invocationId':'i'}"));
         assert_handle_is_current(fixture->store, session);
         ses_session_close(session);
-        assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+        must_delete(fixture->store, &key);
     }
 }
 
@@ -237,19 +230,17 @@ static void test_a_retry_on_a_stale_handle(void **state)
         store_events(fixture, &session, first);
         for (size_t i = 0; i < COUNT; i++) {
             int64_t version = ses_session_version(session) + 1;
-            assert_ok(ses_append_by_key(
-                fixture->store, &key,
-                "{\"invocationId\":\"else\",\"actions\":{\"stateDelta\":{\"a\":7,\"app:b\":7}}}", SES_NUL,
-                NULL, NULL, &error));
+            must_append_by_key(fixture->store, &key,
+                               Q("{'invocationId':'else','actions':{'stateDelta':{'a':7,'app:b':7}}}"));
             fixture->now += 1000;
             assert_code(SES_DUPLICATE, ses_append(session, events[i], SES_NUL, options, &again, &error));
             assert_duplicate(&again, &first[i], version);
             /* Whether it caught up or not: nothing is there twice, and nothing is lost. */
-            assert_ok(ses_refresh(session, NULL, &error));
+            must_refresh(session);
             assert_handle_is_current(fixture->store, session);
         }
         ses_session_close(session);
-        assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+        must_delete(fixture->store, &key);
     }
 }
 
@@ -292,9 +283,9 @@ static void test_a_retry_with_a_handle_that_keeps_no_events(void **state)
         assert_duplicate(&again, &first[i], COUNT + 1);
         assert_int_equal(ses_session_event_count(lean), 0);
     }
-    assert_ok(ses_refresh(lean, NULL, &error));
+    must_refresh(lean);
     assert_int_equal(ses_session_version(lean), COUNT + 1);
-    assert_state(lean, "{\"app:b\":9,\"a\":9,\"b\":9,\"d\":9}");
+    assert_state(lean, Q("{'app:b':9,'a':9,'b':9,'d':9}"));
     ses_session_close(session);
     ses_session_close(lean);
 }

@@ -7,32 +7,24 @@ static const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_AP
 static void append_by_key(struct fixture *fixture, const ses_key *to, const char *delta)
 {
     char event[512];
-    ses_error error;
     snprintf(event, sizeof event, "{\"invocationId\":\"else\",\"actions\":{\"stateDelta\":%s}}", delta);
-    assert_ok(ses_append_by_key(fixture->store, to, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(fixture->store, to, event);
 }
 
 /* A handle that is behind, in each way another writer can come between. */
 static ses_session *stale_handle(struct fixture *fixture)
 {
     ses_session *session = NULL;
-    ses_error error;
 
-    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, NULL, &error));
-    assert_ok(
-        ses_create(fixture->store, &key,
-                   "{\"app:kept\":0,\"app:gone\":0,\"app:set\":0,\"user:gone\":0,\"user:set\":0,\"kept\":0,"
-                   "\"gone\":0,\"set\":0,\"both\":0}",
-                   SES_NUL, NULL, &session, &error));
-    assert_ok(ses_append(
-        session, "{\"id\":\"mine\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:t\":1}}}",
-        SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &same_user, NULL);
+    session = must_open_new(fixture->store, &key,
+                            Q("{'app:kept':0,'app:gone':0,'app:set':0,'user:gone':0,'user:set':0,'kept':0,"
+                              "'gone':0,'set':0,'both':0}"));
+    must_append(session, Q("{'id':'mine','invocationId':'i','actions':{'stateDelta':{'temp:t':1}}}"));
     fixture->now += 1000;
-    append_by_key(fixture, &key,
-                  "{\"gone\":" REMOVED ",\"set\":1,\"new\":1,\"both\":1,\"brief\":1,\"temp:else\":1}");
-    append_by_key(fixture, &key,
-                  "{\"app:gone\":" REMOVED ",\"app:set\":1,\"user:set\":1,\"brief\":" REMOVED "}");
-    append_by_key(fixture, &same_user, "{\"user:gone\":" REMOVED ",\"app:new\":2,\"app:set\":2,\"gone\":2}");
+    append_by_key(fixture, &key, Q("{'gone':" REMOVED ",'set':1,'new':1,'both':1,'brief':1,'temp:else':1}"));
+    append_by_key(fixture, &key, Q("{'app:gone':" REMOVED ",'app:set':1,'user:set':1,'brief':" REMOVED "}"));
+    append_by_key(fixture, &same_user, Q("{'user:gone':" REMOVED ",'app:new':2,'app:set':2,'gone':2}"));
     return session;
 }
 
@@ -67,7 +59,7 @@ static void test_a_stale_handle_is_refused(void **state)
     free(handle_after);
     free(file_after);
 
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_state(session, caught_up);
     assert_int_equal(ses_session_updated_us(session), fixture->now);
     assert_handle_is_current(fixture->store, session);
@@ -87,17 +79,16 @@ static void test_another_store_makes_a_handle_stale(void **state)
     ses_error error;
 
     assert_ok(ses_open(fixture->path, &fixture->options, &other, &error));
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &here, &error));
-    assert_ok(ses_get(other, &key, NULL, &there, &error));
+    here = must_open_new(fixture->store, &key, NULL);
+    there = must_get(other, &key);
     for (int i = 0; i < 5; i++) {
-        assert_ok(ses_append(here, "{\"author\":\"here\",\"actions\":{\"stateDelta\":{\"a\":1}}}", SES_NUL,
-                             NULL, NULL, &error));
-        assert_code(SES_STALE, ses_append(there, "{\"author\":\"there\"}", SES_NUL, NULL, NULL, &error));
-        assert_ok(ses_append(there, "{\"author\":\"there\",\"actions\":{\"stateDelta\":{\"b\":1}}}", SES_NUL,
+        must_append(here, Q("{'author':'here','actions':{'stateDelta':{'a':1}}}"));
+        assert_code(SES_STALE, ses_append(there, Q("{'author':'there'}"), SES_NUL, NULL, NULL, &error));
+        assert_ok(ses_append(there, Q("{'author':'there','actions':{'stateDelta':{'b':1}}}"), SES_NUL,
                              &anyway, NULL, &error));
         assert_handle_is_current(other, there);
-        assert_code(SES_STALE, ses_append(here, "{\"author\":\"here\"}", SES_NUL, NULL, NULL, &error));
-        assert_ok(ses_refresh(here, NULL, &error));
+        assert_code(SES_STALE, ses_append(here, Q("{'author':'here'}"), SES_NUL, NULL, NULL, &error));
+        must_refresh(here);
         assert_handle_is_current(fixture->store, here);
     }
     assert_int_equal(ses_session_version(here), 10);
@@ -109,18 +100,15 @@ static void test_another_store_makes_a_handle_stale(void **state)
 static void test_a_refresh_sees_shared_scopes_of_other_sessions(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &key, Q("{'app:a':0,'user:a':0}"));
 
-    assert_ok(
-        ses_create(fixture->store, &key, "{\"app:a\":0,\"user:a\":0}", SES_NUL, NULL, &session, &error));
-    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, NULL, &error));
-    append_by_key(fixture, &same_user, "{\"app:a\":" REMOVED ",\"app:b\":1,\"user:a\":1}");
-    assert_state(session, "{\"app:a\":0,\"user:a\":0}"); /* a snapshot until then */
-    assert_ok(ses_refresh(session, NULL, &error));
-    assert_state(session, "{\"app:b\":1,\"user:a\":1}");
+    must_create(fixture->store, &same_user, NULL);
+    append_by_key(fixture, &same_user, Q("{'app:a':" REMOVED ",'app:b':1,'user:a':1}"));
+    assert_state(session, Q("{'app:a':0,'user:a':0}")); /* a snapshot until then */
+    must_refresh(session);
+    assert_state(session, Q("{'app:b':1,'user:a':1}"));
     assert_int_equal(ses_session_version(session), 0);
-    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    must_append(session, "{}");
     ses_session_close(session);
 }
 
@@ -134,16 +122,15 @@ static void test_appending_anyway_catches_up(void **state)
     ses_error error;
 
     assert_ok(ses_append(session,
-                         "{\"id\":\"new\",\"timestamp\":1,\"invocationId\":\"i\",\"actions\":{\"stateDelta\":"
-                         "{\"app:mine\":5,\"app:kept\":" REMOVED
-                         ",\"user:set\":5,\"both\":5,\"kept\":" REMOVED ",\"temp:u\":5}}}",
+                         Q("{'id':'new','timestamp':1,'invocationId':'i','actions':{'stateDelta':"
+                           "{'app:mine':5,'app:kept':" REMOVED ",'user:set':5,'both':5,'kept':" REMOVED
+                           ",'temp:u':5}}}"),
                          SES_NUL, &anyway, &appended, &error));
     assert_int_equal(appended.status, SES_OK);
     assert_int_equal(appended.seq, 4);
     assert_int_equal(appended.version, 4);
-    assert_state(session,
-                 "{\"app:mine\":5,\"app:new\":2,\"app:set\":2,\"user:set\":5,\"both\":5,\"new\":1,\"set\":1,"
-                 "\"temp:t\":1,\"temp:u\":5}");
+    assert_state(session, Q("{'app:mine':5,'app:new':2,'app:set':2,'user:set':5,'both':5,'new':1,'set':1,"
+                            "'temp:t':1,'temp:u':5}"));
     assert_int_equal(ses_session_event_count(session), 4);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(ses_session_event(session, i)->seq, i + 1);
@@ -157,8 +144,8 @@ static void test_appending_anyway_catches_up(void **state)
     assert_ok(ses_append(session, "{}", SES_NUL, NULL, &appended, &error));
     assert_int_equal(appended.seq, 5);
     /* And where it is current, the flag makes no difference. */
-    assert_ok(ses_append(session, "{\"actions\":{\"stateDelta\":{\"app:set\":6}}}", SES_NUL, &anyway, NULL,
-                         &error));
+    assert_ok(
+        ses_append(session, Q("{'actions':{'stateDelta':{'app:set':6}}}"), SES_NUL, &anyway, NULL, &error));
     assert_handle_is_current(fixture->store, session);
     ses_session_close(session);
 }
@@ -180,9 +167,8 @@ static void test_a_batch_anyway_catches_up(void **state)
     assert_int_equal(appended[0].seq, 4);
     assert_int_equal(appended[1].status, SES_PARTIAL);
     assert_int_equal(appended[2].seq, 5);
-    assert_state(session,
-                 "{\"app:kept\":0,\"app:new\":2,\"user:set\":1,\"both\":7,\"kept\":0,\"new\":1,\"set\":1,"
-                 "\"temp:t\":1}");
+    assert_state(session, Q("{'app:kept':0,'app:new':2,'user:set':1,'both':7,'kept':0,'new':1,'set':1,"
+                            "'temp:t':1}"));
     assert_handle_is_current(fixture->store, session);
     ses_session_close(session);
 }
@@ -227,7 +213,7 @@ static void test_an_append_by_key_asks_for_no_version_unless_told(void **state)
     ses_appended appended;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     options.version = 77; /* says nothing without its flag */
     assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, &appended, &error));
     assert_int_equal(appended.version, 1);
@@ -246,7 +232,7 @@ static void test_an_append_by_key_at_a_version(void **state)
     ses_appended appended[2];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, &options, &appended[0], &error));
     options.version = appended[0].version;
     assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, &options, &appended[0], &error));
@@ -282,7 +268,7 @@ static void test_an_append_to_no_session_is_not_found(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     for (size_t i = 0; i < 4; i++) {
         assert_code(SES_NOTFOUND,
                     ses_append_by_key(fixture->store, &absent[i], event, SES_NUL, NULL, NULL, &error));
@@ -292,7 +278,7 @@ static void test_an_append_to_no_session_is_not_found(void **state)
                     ses_append_batch_by_key(fixture->store, &absent[i], batch, 1, NULL, NULL, &error));
         assert_code(SES_INVALID,
                     ses_append_by_key(fixture->store, &invalid[i], event, SES_NUL, NULL, NULL, &error));
-        assert_ok(ses_create(fixture->store, &absent[i], NULL, 0, NULL, &session, &error));
+        session = must_open_new(fixture->store, &absent[i], NULL);
         assert_state(session, "{}"); /* no trace in the shared scopes either */
         ses_session_close(session);
     }
@@ -310,7 +296,7 @@ static void assert_gone(ses_session *session)
 
     assert_code(SES_NOTFOUND, ses_append(session, event, SES_NUL, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_append(session, event, SES_NUL, &anyway, NULL, &error));
-    assert_code(SES_NOTFOUND, ses_append(session, "{\"id\":\"mine\"}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_NOTFOUND, ses_append(session, Q("{'id':'mine'}"), SES_NUL, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_append_batch(session, batch, 1, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_refresh(session, NULL, &error));
     char *after = describe(session, 1);
@@ -325,12 +311,12 @@ static void test_a_handle_on_a_deleted_session_finds_none(void **state)
     ses_session *session = stale_handle(fixture);
     ses_error error;
 
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
     assert_gone(session);
     /* A new session of that name is another one. */
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     assert_gone(session);
-    assert_stored_state(fixture->store, &key, "{\"app:kept\":0,\"app:new\":2,\"app:set\":2,\"user:set\":1}");
+    assert_stored_state(fixture->store, &key, Q("{'app:kept':0,'app:new':2,'app:set':2,'user:set':1}"));
     assert_ok(ses_delete_user(fixture->store, key.app, key.user, NULL, NULL, NULL, &error));
     assert_gone(session);
     ses_session_close(session);
@@ -368,10 +354,10 @@ static void test_handles_agree_with_the_file_after_any_mixture(void **state)
     unsigned stale = 0;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
+    must_create(fixture->store, &same_user, NULL);
     for (size_t i = 0; i < HANDLES; i++)
-        assert_ok(ses_get(fixture->store, i < 3 ? &key : &same_user, NULL, &handles[i], &error));
+        handles[i] = must_get(fixture->store, i < 3 ? &key : &same_user);
     for (int step = 0; step < STEPS; step++) {
         size_t which = choose(&seed, HANDLES);
         char delta[512];
@@ -390,13 +376,13 @@ static void test_handles_agree_with_the_file_after_any_mixture(void **state)
         }
         size_t looked_at = choose(&seed, HANDLES);
         if (step % 7 == 0) {
-            assert_ok(ses_refresh(handles[looked_at], NULL, &error));
+            must_refresh(handles[looked_at]);
             assert_handle_is_current(fixture->store, handles[looked_at]);
         }
     }
     assert_in_range(stale, STEPS / 20, STEPS); /* the mixture did mix */
     for (size_t i = 0; i < HANDLES; i++) {
-        assert_ok(ses_refresh(handles[i], NULL, &error));
+        must_refresh(handles[i]);
         assert_handle_is_current(fixture->store, handles[i]);
         ses_session_close(handles[i]);
     }

@@ -8,41 +8,38 @@ static void append(ses_session *session, const char *invocation, const char *del
 {
     static int snake;
     char event[512];
-    ses_error error;
 
     snake = !snake;
     snprintf(event, sizeof event, "{\"%s\":%s,\"actions\":{\"%s\":%s}}",
              snake ? "invocation_id" : "invocationId", invocation, snake ? "state_delta" : "stateDelta",
              delta);
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
 }
 
 static void test_temp_values_are_visible_on_their_handle_only(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_session *other = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, Q("{'s':0}"));
+    ses_session *other = must_get(fixture->store, &key);
     const char *json = NULL;
     char *value = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"s\":0}", SES_NUL, NULL, &session, &error));
-    assert_ok(ses_get(fixture->store, &key, NULL, &other, &error));
-    append(session, "\"i\"", "{\"temp:a\":1.10,\"temp:\":null,\"s\":1}");
-    assert_state(session, "{\"s\":1,\"temp:\":null,\"temp:a\":1.10}");
+    append(session, Q("'i'"), Q("{'temp:a':1.10,'temp:':null,'s':1}"));
+    assert_state(session, Q("{'s':1,'temp:':null,'temp:a':1.10}"));
     assert_ok(ses_state_get(session, "temp:a", &json, NULL, &error));
     assert_string_equal(json, "1.10");
 
-    assert_ok(ses_refresh(other, NULL, &error));
-    assert_state(other, "{\"s\":1}");
+    must_refresh(other);
+    assert_state(other, Q("{'s':1}"));
     assert_code(SES_ABSENT, ses_state_get(other, "temp:a", &json, NULL, &error));
     assert_code(SES_ABSENT, ses_state_get_by_key(fixture->store, &key, "temp:a", NULL, &value, NULL, &error));
-    assert_stored_state(fixture->store, &key, "{\"s\":1}");
+    assert_stored_state(fixture->store, &key, Q("{'s':1}"));
     assert_null(strstr(ses_session_event(session, 0)->json, "temp:"));
     ses_session_close(session);
     ses_session_close(other);
     fixture_reopen(fixture);
-    assert_stored_state(fixture->store, &key, "{\"s\":1}");
+    assert_stored_state(fixture->store, &key, Q("{'s':1}"));
 }
 
 /* What each event leaves visible: the steps follow each other on one handle. */
@@ -73,10 +70,8 @@ static void test_temp_values_last_as_long_as_their_invocation(void **state)
         {"\"3\"", "{\"s\":" REMOVED "}", "{}"},
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         append(session, steps[i].invocation, steps[i].delta);
         assert_state(session, steps[i].state);
@@ -88,17 +83,14 @@ static void test_temp_values_last_as_long_as_their_invocation(void **state)
 static void test_an_event_without_invocation_ends_the_one_before(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    append(session, "\"i\"", "{\"temp:a\":1}");
-    assert_ok(
-        ses_append(session, "{\"actions\":{\"stateDelta\":{\"temp:b\":1}}}", SES_NUL, NULL, NULL, &error));
-    assert_state(session, "{\"temp:b\":1}");
-    assert_ok(ses_append(session, "{\"author\":\"x\"}", SES_NUL, NULL, NULL, &error));
-    assert_state(session, "{\"temp:b\":1}");
-    append(session, "\"i\"", "{}");
+    append(session, Q("'i'"), Q("{'temp:a':1}"));
+    must_append(session, Q("{'actions':{'stateDelta':{'temp:b':1}}}"));
+    assert_state(session, Q("{'temp:b':1}"));
+    must_append(session, Q("{'author':'x'}"));
+    assert_state(session, Q("{'temp:b':1}"));
+    append(session, Q("'i'"), "{}");
     assert_state(session, "{}");
     ses_session_close(session);
 }
@@ -106,21 +98,20 @@ static void test_an_event_without_invocation_ends_the_one_before(void **state)
 static void test_an_invocation_can_be_ended(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, Q("{'s':1}"));
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"s\":1}", SES_NUL, NULL, &session, &error));
     assert_ok(ses_invocation_end(session, &error)); /* none has begun */
-    append(session, "\"i\"", "{\"temp:a\":1}");
+    append(session, Q("'i'"), Q("{'temp:a':1}"));
     assert_ok(ses_invocation_end(session, &error));
-    assert_state(session, "{\"s\":1}");
+    assert_state(session, Q("{'s':1}"));
     assert_int_equal(ses_session_version(session), 1);
     assert_handle_is_current(fixture->store, session);
     assert_ok(ses_invocation_end(session, &error));
-    append(session, "\"i\"", "{\"temp:b\":1}"); /* it may go on all the same */
-    assert_state(session, "{\"s\":1,\"temp:b\":1}");
-    append(session, "\"i\"", "{\"temp:c\":1}");
-    assert_state(session, "{\"s\":1,\"temp:b\":1,\"temp:c\":1}");
+    append(session, Q("'i'"), Q("{'temp:b':1}")); /* it may go on all the same */
+    assert_state(session, Q("{'s':1,'temp:b':1}"));
+    append(session, Q("'i'"), Q("{'temp:c':1}"));
+    assert_state(session, Q("{'s':1,'temp:b':1,'temp:c':1}"));
     assert_code(SES_MISUSE, ses_invocation_end(NULL, &error));
     ses_session_close(session);
 }
@@ -131,42 +122,36 @@ static void test_only_what_is_stored_through_the_handle_ends_an_invocation(void 
     static const char other[] =
         "{\"invocationId\":\"other\",\"actions\":{\"stateDelta\":{\"s\":1,\"temp:b\":1}}}";
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    assert_ok(ses_append(
-        session, "{\"id\":\"old\",\"invocationId\":\"old\",\"actions\":{\"stateDelta\":{\"temp:o\":1}}}",
-        SES_NUL, NULL, NULL, &error));
-    append(session, "\"i\"", "{\"temp:a\":1}");
-    assert_code(SES_PARTIAL, ses_append(session, "{\"invocationId\":\"p\",\"partial\":true}", SES_NUL, NULL,
-                                        NULL, &error));
+    must_append(session, Q("{'id':'old','invocationId':'old','actions':{'stateDelta':{'temp:o':1}}}"));
+    append(session, Q("'i'"), Q("{'temp:a':1}"));
+    assert_code(SES_PARTIAL,
+                ses_append(session, Q("{'invocationId':'p','partial':true}"), SES_NUL, NULL, NULL, &error));
     assert_code(SES_INVALID,
-                ses_append(session, "{\"invocationId\":\"x\",\"author\":1}", SES_NUL, NULL, NULL, &error));
-    assert_code(
-        SES_DUPLICATE,
-        ses_append(session,
-                   "{\"id\":\"old\",\"invocationId\":\"old\",\"actions\":{\"stateDelta\":{\"temp:o\":1}}}",
-                   SES_NUL, NULL, NULL, &error));
-    assert_state(session, "{\"temp:a\":1}");
+                ses_append(session, Q("{'invocationId':'x','author':1}"), SES_NUL, NULL, NULL, &error));
+    assert_code(SES_DUPLICATE,
+                ses_append(session,
+                           Q("{'id':'old','invocationId':'old','actions':{'stateDelta':{'temp:o':1}}}"),
+                           SES_NUL, NULL, NULL, &error));
+    assert_state(session, Q("{'temp:a':1}"));
 
-    assert_ok(ses_append_by_key(fixture->store, &key, other, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(fixture->store, &key, other);
     assert_code(SES_STALE, ses_append(session, other, SES_NUL, NULL, NULL, &error));
-    assert_state(session, "{\"temp:a\":1}");
-    assert_ok(ses_refresh(session, NULL, &error));
-    assert_state(session, "{\"s\":1,\"temp:a\":1}");
+    assert_state(session, Q("{'temp:a':1}"));
+    must_refresh(session);
+    assert_state(session, Q("{'s':1,'temp:a':1}"));
 
-    assert_ok(ses_append_by_key(fixture->store, &key, other, SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append(session,
-                         "{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"s\":2,\"temp:c\":1}}}",
+    must_append_by_key(fixture->store, &key, other);
+    assert_ok(ses_append(session, Q("{'invocationId':'i','actions':{'stateDelta':{'s':2,'temp:c':1}}}"),
                          SES_NUL, &anyway, NULL, &error));
-    assert_state(session, "{\"s\":2,\"temp:a\":1,\"temp:c\":1}");
+    assert_state(session, Q("{'s':2,'temp:a':1,'temp:c':1}"));
 
-    assert_ok(
-        ses_append_by_key(fixture->store, &key, "{\"invocationId\":\"i\"}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append(session, "{\"invocationId\":\"j\",\"actions\":{\"stateDelta\":{\"temp:d\":1}}}",
-                         SES_NUL, &anyway, NULL, &error));
-    assert_state(session, "{\"s\":2,\"temp:d\":1}");
+    must_append_by_key(fixture->store, &key, Q("{'invocationId':'i'}"));
+    assert_ok(ses_append(session, Q("{'invocationId':'j','actions':{'stateDelta':{'temp:d':1}}}"), SES_NUL,
+                         &anyway, NULL, &error));
+    assert_state(session, Q("{'s':2,'temp:d':1}"));
     assert_handle_is_current(fixture->store, session);
     ses_session_close(session);
 }
@@ -181,21 +166,20 @@ static void test_invocations_within_a_batch(void **state)
          SES_NUL},
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    append(session, "\"i\"", "{\"temp:a\":1}");
+    append(session, Q("'i'"), Q("{'temp:a':1}"));
     assert_ok(ses_append_batch(session, events, 1, NULL, NULL, &error));
-    assert_state(session, "{\"temp:a\":1,\"temp:b\":1}");
+    assert_state(session, Q("{'temp:a':1,'temp:b':1}"));
     assert_ok(ses_append_batch(session, events, 4, NULL, NULL, &error));
-    assert_state(session, "{\"temp:c\":2}");
-    append(session, "\"j\"", "{\"temp:f\":1}"); /* the batch left off in j */
-    assert_state(session, "{\"temp:c\":2,\"temp:f\":1}");
+    assert_state(session, Q("{'temp:c':2}"));
+    append(session, Q("'j'"), Q("{'temp:f':1}")); /* the batch left off in j */
+    assert_state(session, Q("{'temp:c':2,'temp:f':1}"));
     /* There and back within one batch: what was of i is over. */
-    append(session, "\"i\"", "{\"temp:a\":1}");
+    append(session, Q("'i'"), Q("{'temp:a':1}"));
     assert_ok(ses_append_batch(session, (const ses_text[]){events[1], events[0]}, 2, NULL, NULL, &error));
-    assert_state(session, "{\"temp:b\":1}");
+    assert_state(session, Q("{'temp:b':1}"));
     ses_session_close(session);
 }
 
@@ -203,24 +187,22 @@ static void test_invocations_within_a_batch(void **state)
 static void test_handles_have_their_own_invocations(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *one = NULL;
-    ses_session *two = NULL;
+    ses_session *one = must_open_new(fixture->store, &key, NULL);
+    ses_session *two = must_get(fixture->store, &key);
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &one, &error));
-    assert_ok(ses_get(fixture->store, &key, NULL, &two, &error));
-    append(one, "\"i\"", "{\"temp:a\":1}");
-    assert_ok(ses_refresh(two, NULL, &error));
-    append(two, "\"i\"", "{\"temp:b\":2}");
-    assert_ok(ses_refresh(one, NULL, &error));
-    assert_state(one, "{\"temp:a\":1}");
-    assert_state(two, "{\"temp:b\":2}");
-    append(one, "\"j\"", "{}");
+    append(one, Q("'i'"), Q("{'temp:a':1}"));
+    must_refresh(two);
+    append(two, Q("'i'"), Q("{'temp:b':2}"));
+    must_refresh(one);
+    assert_state(one, Q("{'temp:a':1}"));
+    assert_state(two, Q("{'temp:b':2}"));
+    append(one, Q("'j'"), "{}");
     assert_state(one, "{}");
-    assert_ok(ses_refresh(two, NULL, &error));
-    assert_state(two, "{\"temp:b\":2}");
+    must_refresh(two);
+    assert_state(two, Q("{'temp:b':2}"));
     assert_ok(ses_invocation_end(one, &error));
-    assert_state(two, "{\"temp:b\":2}");
+    assert_state(two, Q("{'temp:b':2}"));
     ses_session_close(one);
     ses_session_close(two);
 }
@@ -228,15 +210,14 @@ static void test_handles_have_their_own_invocations(void **state)
 static void test_temp_values_of_every_type_can_be_read(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     const char *text = NULL;
     size_t len = 0;
     int64_t integer = 0;
     int yes = 0;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    append(session, "\"i\"", "{\"temp:s\":\"a\\u0000b\",\"temp:i\":9007199254740993,\"temp:b\":true}");
+    append(session, Q("'i'"), Q("{'temp:s':'a\\u0000b','temp:i':9007199254740993,'temp:b':true}"));
     assert_ok(ses_state_get_string(session, "temp:s", &text, &len, &error));
     assert_int_equal(len, 3);
     assert_memory_equal(text, "a\0b", 4);

@@ -175,7 +175,7 @@ static void assert_stored_state(ses_store *store, const ses_key *key, const char
     char *json = NULL;
     size_t len = 0;
 
-    assert_ok(ses_get(store, key, NULL, &session, &error));
+    session = must_get(store, key);
     assert_state_of(session, value);
     ses_session_close(session);
     for (size_t i = 0; i < 3; i++) {
@@ -236,12 +236,11 @@ static void append_with_pattern(struct fixture *fixture, const char *pattern)
         ses_session *other = NULL;
         ses_error error;
         char *text = fill(pattern, value_at(i));
-        assert_ok(ses_create(fixture->store, &key, "{\"v\":0,\"app:v\":0,\"user:v\":0}", SES_NUL, NULL,
-                             &session, &error));
-        assert_ok(ses_get(fixture->store, &key, NULL, &other, &error));
+        session = must_open_new(fixture->store, &key, Q("{'v':0,'app:v':0,'user:v':0}"));
+        other = must_get(fixture->store, &key);
         assert_ok(ses_append(session, text, strlen(text), NULL, NULL, &error));
         assert_state_of(session, value_at(i));
-        assert_ok(ses_refresh(other, NULL, &error));
+        must_refresh(other);
         assert_state_of(other, value_at(i));
         ses_session_close(session);
         ses_session_close(other);
@@ -285,20 +284,18 @@ static void test_names_of_keys_are_texts(void **state)
     };
     struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "session"};
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
     const char *json = NULL;
     char *value = NULL;
     char event[256];
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":{\"%s\":1.%zu0}}}", cases[i].spelled, i);
-        assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+        must_append(session, event);
         assert_int_equal(ses_state_count(session), i + 1);
     }
-    assert_ok(ses_create(fixture->store, &(ses_key){"app", "user", "copy"}, support_state(session, NULL),
-                         SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &(ses_key){"app", "user", "copy"}, support_state(session, NULL));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char expected[16];
         snprintf(expected, sizeof expected, "1.%zu0", i);
@@ -369,10 +366,9 @@ static void assert_events_of(const ses_session *session)
 
 static void assert_stored_events(ses_store *store, const ses_key *key)
 {
-    ses_session *session = NULL;
+    ses_session *session = must_get(store, key);
     ses_error error;
 
-    assert_ok(ses_get(store, key, NULL, &session, &error));
     assert_events_of(session);
     ses_session_close(session);
     for (int backward = 0; backward < 2; backward++) {
@@ -394,19 +390,17 @@ static void test_events(void **state)
 {
     struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "session"};
-    ses_session *session = NULL;
-    ses_session *other = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
+    ses_session *other = must_get(fixture->store, &key);
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    assert_ok(ses_get(fixture->store, &key, NULL, &other, &error));
     for (size_t i = 0; i < EVENT_COUNT; i++) {
         char *event = event_at(i);
         assert_ok(ses_append(session, event, strlen(event), NULL, NULL, &error));
         free(event);
     }
     assert_events_of(session);
-    assert_ok(ses_refresh(other, NULL, &error));
+    must_refresh(other);
     assert_events_of(other);
     assert_stored_events(fixture->store, &key);
     ses_session_close(session);
@@ -428,7 +422,7 @@ static void test_events_of_a_batch(void **state)
         char *event = event_at(i);
         texts[i] = (ses_text){event, strlen(event)};
     }
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
+    session = must_open_new(fixture->store, &key, NULL);
     assert_ok(ses_append_batch(session, texts, EVENT_COUNT, NULL, NULL, &error));
     for (size_t i = 0; i < EVENT_COUNT; i++)
         free((void *)(uintptr_t)texts[i].text);

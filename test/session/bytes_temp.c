@@ -203,14 +203,13 @@ static void check_event(struct fixture *fixture, const struct delta_case *delta)
     const ses_key own = next_key(app);
     ses_session *session = NULL;
     ses_session *stored = NULL;
-    ses_error error;
 
     write_delta(object, delta, 0);
     snprintf(event, sizeof event, "%s%s%s", before, object, after);
-    assert_ok(ses_create(fixture->store, &own, NULL, 0, NULL, &session, &error));
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    session = must_open_new(fixture->store, &own, NULL);
+    must_append(session, event);
     assert_members_of(session, delta, 1);
-    assert_ok(ses_get(fixture->store, &own, NULL, &stored, &error));
+    stored = must_get(fixture->store, &own);
     assert_members_of(stored, delta, 0);
 
     const ses_event *kept = ses_session_event(stored, 0);
@@ -226,7 +225,7 @@ static void check_event(struct fixture *fixture, const struct delta_case *delta)
         assert_string_equal(kept->json, event);
     ses_session_close(session);
     ses_session_close(stored);
-    assert_ok(ses_delete(fixture->store, &own, NULL, NULL, &error));
+    must_delete(fixture->store, &own);
 }
 
 static void check_initial_state(struct fixture *fixture, const struct delta_case *delta)
@@ -236,17 +235,16 @@ static void check_initial_state(struct fixture *fixture, const struct delta_case
     const ses_key own = next_key(app);
     ses_session *session = NULL;
     ses_session *stored = NULL;
-    ses_error error;
 
     write_delta(object, delta, 0);
-    assert_ok(ses_create(fixture->store, &own, object, SES_NUL, NULL, &session, &error));
+    session = must_open_new(fixture->store, &own, object);
     assert_members_of(session, delta,
                       0); /* no invocation has begun: there is nothing temp: could belong to */
-    assert_ok(ses_get(fixture->store, &own, NULL, &stored, &error));
+    stored = must_get(fixture->store, &own);
     assert_members_of(stored, delta, 0);
     ses_session_close(session);
     ses_session_close(stored);
-    assert_ok(ses_delete(fixture->store, &own, NULL, NULL, &error));
+    must_delete(fixture->store, &own);
 }
 
 static void test_temp_keys_are_cut_out_of_an_event(void **state)
@@ -285,14 +283,12 @@ static void test_what_is_left_is_exact(void **state)
     };
     static const char format[] = "{\"id\":\"%zu\",\"timestamp\":1,\"actions\":{\"%s\":%s},\"author\":\"a\"}";
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     char text[512];
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         snprintf(text, sizeof text, format, i, i % 2 ? "state_delta" : "stateDelta", cases[i].delta);
-        assert_ok(ses_append(session, text, SES_NUL, NULL, NULL, &error));
+        must_append(session, text);
     }
     for (int reopened = 0; reopened < 2; reopened++) {
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -301,7 +297,7 @@ static void test_what_is_left_is_exact(void **state)
         }
         ses_session_close(session);
         fixture_reopen(fixture);
-        assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+        session = must_get(fixture->store, &key);
     }
     ses_session_close(session);
 }
@@ -322,13 +318,11 @@ static void test_cuts_beside_what_the_store_adds(void **state)
          "\",\"timestamp\":1,\"actions\":{\"stateDelta\":{}}}"},
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     char expected[512];
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_ok(ses_append(session, cases[i].event, SES_NUL, NULL, NULL, &error));
+        must_append(session, cases[i].event);
         const ses_event *event = ses_session_event(session, i);
         assert_non_null(event);
         snprintf(expected, sizeof expected, "%s%s%s", cases[i].front, event->id, cases[i].end);

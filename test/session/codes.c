@@ -40,7 +40,7 @@ static int provoke_invalid(struct fixture *fixture, ses_error *error)
 
 static int provoke_json(struct fixture *fixture, ses_error *error)
 {
-    return ses_append_by_key(fixture->store, &key, "{\"a\":tru}", SES_NUL, NULL, NULL, error);
+    return ses_append_by_key(fixture->store, &key, Q("{'a':tru}"), SES_NUL, NULL, NULL, error);
 }
 
 static int provoke_notfound(struct fixture *fixture, ses_error *error)
@@ -138,7 +138,7 @@ static int provoke_limit(struct fixture *fixture, ses_error *error)
     ses_store *store = NULL;
 
     assert_int_equal(ses_open(fixture->path, &options, &store, error), SES_OK);
-    int code = ses_append_by_key(store, &key, "{\"text\":\"longer\"}", SES_NUL, NULL, NULL, error);
+    int code = ses_append_by_key(store, &key, Q("{'text':'longer'}"), SES_NUL, NULL, NULL, error);
     ses_close(store);
     return code;
 }
@@ -228,7 +228,7 @@ static void test_every_code_is_provoked(void **state)
         assert_int_equal(codes[i], provocations[i].code);
         assert_int_equal(fixture_setup(&own), 0);
         struct fixture *fixture = own;
-        assert_ok(ses_create(fixture->store, &key, "{\"n\":1e400}", SES_NUL, NULL, NULL, &error));
+        must_create(fixture->store, &key, Q("{'n':1e400}"));
         assert_code(provocations[i].code, provocations[i].provoke(fixture, &error));
         assert_message(provocations[i].says);
         fixture_teardown(&own);

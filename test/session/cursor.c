@@ -138,10 +138,9 @@ static void test_every_range_in_both_directions(void **state)
 {
     struct fixture *fixture = *state;
     const ses_key behind = {"app", "user", "z"};
-    ses_error error;
 
     make_session(fixture, MANY, 0);
-    assert_ok(ses_create(fixture->store, &behind, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &behind, NULL);
     append_events(fixture->store, &behind, 1, 100, 0); /* never met */
     check_all_ranges(fixture->store, MANY);
 }
@@ -257,7 +256,7 @@ static void test_session_deleted_meanwhile_is_notfound(void **state)
             ses_cursor *cursor = open_cursor(fixture->store, NULL, steps % 20 == 0);
             for (int i = 0; i < steps; i++)
                 assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
-            assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+            must_delete(fixture->store, &key);
             if (again)
                 make_session(fixture, MANY, 0);
             assert_int_equal(walk_on(cursor, &count), SES_NOTFOUND);
@@ -269,7 +268,7 @@ static void test_session_deleted_meanwhile_is_notfound(void **state)
             assert_code(SES_NOTFOUND, ses_cursor_close(cursor, &error));
             assert_message("deleted");
             if (again)
-                assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+                must_delete(fixture->store, &key);
         }
     }
 }
@@ -283,7 +282,7 @@ static void test_close_is_silent_where_next_met_no_failure(void **state)
     make_session(fixture, MANY, 0);
     ses_cursor *cursor = open_cursor(fixture->store, NULL, false);
     assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
     memset(&error, 1, sizeof error);
     assert_ok(ses_cursor_close(cursor, &error)); /* it had not gone on to where it would have failed */
     assert_int_equal(error.code, SES_OK);
@@ -296,11 +295,10 @@ static void test_close_returns_the_failure_without_an_error(void **state)
 {
     struct fixture *fixture = *state;
     size_t count = 0;
-    ses_error error;
 
     make_session(fixture, MANY, 0);
     ses_cursor *cursor = open_cursor(fixture->store, NULL, true);
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
     assert_int_equal(walk_on(cursor, &count), SES_NOTFOUND);
     assert_true(count < MANY); /* what it had read already was of before */
     assert_int_equal(ses_cursor_close(cursor, NULL), SES_NOTFOUND);

@@ -33,10 +33,8 @@ static int door_teardown(void **state)
 /* A session with that state; how it was made is not counted. */
 static ses_session *new_session(struct door *door, const ses_key *of, const char *json)
 {
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(door->store, of, json);
 
-    assert_ok(ses_create(door->store, of, json, SES_NUL, NULL, &session, &error));
     memset(door->fake.calls, 0, sizeof door->fake.calls);
     return session;
 }
@@ -47,14 +45,12 @@ static void test_creating_is_one_operation(void **state)
 {
     const ses_key nameless = {"app", "user", NULL};
     struct door *door = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(door->store, &key, Q("{'app:a':1,'user:b':2,'c':3,'temp:d':4}"));
     ses_error error;
 
-    assert_ok(ses_create(door->store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3,\"temp:d\":4}", SES_NUL, NULL,
-                         &session, &error));
     assert_operations(&door->fake, FAKE_CREATE, 1);
     ses_session_close(session);
-    assert_ok(ses_create(door->store, &nameless, NULL, 0, NULL, NULL, &error));
+    must_create(door->store, &nameless, NULL);
     assert_operations(&door->fake, FAKE_CREATE, 1);
     assert_code(SES_EXISTS, ses_create(door->store, &key, NULL, 0, NULL, NULL, &error));
     assert_operations(&door->fake, FAKE_CREATE, 1);
@@ -66,10 +62,10 @@ static void test_get_or_create_is_one_operation(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_get_or_create(door->store, &key, "{\"a\":1}", SES_NUL, NULL, &session, &error));
+    assert_ok(ses_get_or_create(door->store, &key, Q("{'a':1}"), SES_NUL, NULL, &session, &error));
     assert_operations(&door->fake, FAKE_CREATE, 1);
     ses_session_close(session);
-    assert_ok(ses_append_by_key(door->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(door->store, &key, "{}");
     assert_operations(&door->fake, FAKE_APPEND, 1);
     assert_code(SES_EXISTING, ses_get_or_create(door->store, &key, NULL, 0, NULL, &session, &error));
     assert_operations(&door->fake, FAKE_CREATE, 1);
@@ -109,11 +105,11 @@ static void test_appending_one_event_is_one_operation(void **state)
     ses_error error;
     char *event = event_with_keys(7);
 
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
     assert_operations(&door->fake, FAKE_APPEND, 1);
     assert_ok(ses_append(session, "{}", SES_NUL, &options, NULL, &error));
     assert_operations(&door->fake, FAKE_APPEND, 1);
-    assert_ok(ses_append_by_key(door->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(door->store, &key, "{}");
     assert_operations(&door->fake, FAKE_APPEND, 1);
     free(event);
     ses_session_close(session);
@@ -143,7 +139,7 @@ static void test_appending_many_events_is_one_operation(void **state)
 static void test_appending_through_a_view_is_one_operation(void **state)
 {
     struct door *door = *state;
-    ses_session *session = new_session(door, &key, "{\"app:n\":1,\"user:n\":1}");
+    ses_session *session = new_session(door, &key, Q("{'app:n':1,'user:n':1}"));
     ses_tracked *view = NULL;
     ses_error error;
     int64_t number = 0;
@@ -155,10 +151,10 @@ static void test_appending_through_a_view_is_one_operation(void **state)
     assert_no_operation(&door->fake);
     assert_ok(ses_tracked_append(view, "{}", SES_NUL, NULL, NULL, &error));
     assert_operations(&door->fake, FAKE_APPEND, 1);
-    assert_ok(ses_output_append(view, "{\"author\":\"agent\",\"content\":{\"parts\":[{\"text\":\"said\"}]}}",
-                                SES_NUL, "agent", "answer", NULL, NULL, &error));
+    assert_ok(ses_output_append(view, Q("{'author':'agent','content':{'parts':[{'text':'said'}]}}"), SES_NUL,
+                                "agent", "answer", NULL, NULL, &error));
     assert_operations(&door->fake, FAKE_APPEND, 1);
-    assert_state(session, "{\"app:n\":2,\"user:n\":1,\"answer\":\"said\",\"s\":\"text\"}");
+    assert_state(session, Q("{'app:n':2,'user:n':1,'answer':'said','s':'text'}"));
     ses_tracked_close(view);
     ses_session_close(session);
 }
@@ -170,19 +166,18 @@ static void test_a_stale_append_is_one_operation(void **state)
     const ses_append_options unlike = {
         .size = sizeof unlike, .expected = "{\"app:n\":5}", .expected_len = SES_NUL};
     struct door *door = *state;
-    ses_session *session = new_session(door, &key, "{\"app:n\":1}");
+    ses_session *session = new_session(door, &key, Q("{'app:n':1}"));
     ses_error error;
 
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &unlike, NULL, &error));
     assert_operations(&door->fake, FAKE_APPEND, 1);
-    assert_ok(ses_append_by_key(door->store, &key, "{\"actions\":{\"stateDelta\":{\"a\":1}}}", SES_NUL, NULL,
-                                NULL, &error));
+    must_append_by_key(door->store, &key, Q("{'actions':{'stateDelta':{'a':1}}}"));
     assert_operations(&door->fake, FAKE_APPEND, 1);
     assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
     assert_operations(&door->fake, FAKE_APPEND, 1);
     assert_ok(ses_append(session, "{}", SES_NUL, &anyway, NULL, &error));
     assert_operations(&door->fake, FAKE_APPEND, 1);
-    assert_state(session, "{\"app:n\":1,\"a\":1}");
+    assert_state(session, Q("{'app:n':1,'a':1}"));
     assert_int_equal(ses_session_event_count(session), 2);
     ses_session_close(session);
 }
@@ -193,13 +188,12 @@ static void test_a_repeated_append_is_one_operation(void **state)
     ses_session *session = new_session(door, &key, NULL);
     ses_error error;
 
-    assert_ok(ses_append_by_key(door->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(door->store, &key, Q("{'id':'e'}"));
     assert_operations(&door->fake, FAKE_APPEND, 1);
-    assert_code(SES_DUPLICATE, ses_append(session, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_DUPLICATE, ses_append(session, Q("{'id':'e'}"), SES_NUL, NULL, NULL, &error));
     assert_operations(&door->fake, FAKE_APPEND, 1);
     assert_int_equal(ses_session_event_count(session), 1);
-    assert_code(SES_EXISTS,
-                ses_append(session, "{\"id\":\"e\",\"author\":\"x\"}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_EXISTS, ses_append(session, Q("{'id':'e','author':'x'}"), SES_NUL, NULL, NULL, &error));
     assert_operations(&door->fake, FAKE_APPEND, 1);
     ses_session_close(session);
 }
@@ -208,7 +202,7 @@ static void test_what_needs_no_storage_is_no_operation(void **state)
 {
     static const ses_text partials[] = {{"{\"partial\":true}", SES_NUL}, {"{\"partial\":true}", SES_NUL}};
     struct door *door = *state;
-    ses_session *session = new_session(door, &key, "{\"a\":1}");
+    ses_session *session = new_session(door, &key, Q("{'a':1}"));
     const char *json = NULL;
     char id[40];
     ses_error error;
@@ -217,9 +211,10 @@ static void test_what_needs_no_storage_is_no_operation(void **state)
     assert_ok(ses_append_batch(session, partials, 2, NULL, NULL, &error));
     assert_ok(ses_append_batch(session, NULL, 0, NULL, NULL, &error));
     assert_code(SES_JSON, ses_append(session, "{", SES_NUL, NULL, NULL, &error));
-    assert_code(SES_INVALID, ses_append_by_key(door->store, &key, "{\"id\":1}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_INVALID,
+                ses_append_by_key(door->store, &key, Q("{'id':1}"), SES_NUL, NULL, NULL, &error));
     assert_ok(ses_state_get(session, "a", &json, NULL, &error));
-    assert_string_equal(support_state(session, NULL), "{\"a\":1}");
+    assert_string_equal(support_state(session, NULL), Q("{'a':1}"));
     assert_ok(ses_invocation_begin(session, NULL, &error));
     assert_ok(ses_store_make_id(door->store, id, sizeof id, &error));
     assert_no_operation(&door->fake);
@@ -233,21 +228,21 @@ static void test_reading_is_one_operation(void **state)
 {
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 1};
     struct door *door = *state;
-    ses_session *session = new_session(door, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3}");
+    ses_session *session = new_session(door, &key, Q("{'app:a':1,'user:b':2,'c':3}"));
     ses_session *other = NULL;
     char *json = NULL;
     ses_error error;
 
-    assert_ok(ses_append_by_key(door->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(door->store, &key, "{}");
     assert_operations(&door->fake, FAKE_APPEND, 1);
-    assert_ok(ses_get(door->store, &key, NULL, &other, &error));
+    other = must_get(door->store, &key);
     assert_operations(&door->fake, FAKE_GET, 1);
     ses_session_close(other);
     assert_ok(ses_get(door->store, &key, GET_RANGE(&newest), &other, &error));
     assert_operations(&door->fake, FAKE_GET, 1);
     ses_session_close(other);
     for (int i = 0; i < 2; i++) { /* behind, and no longer */
-        assert_ok(ses_refresh(session, NULL, &error));
+        must_refresh(session);
         assert_operations(&door->fake, FAKE_REFRESH, 1);
     }
     assert_ok(ses_state_json_by_key(door->store, &key, NULL, &json, NULL, &error));
@@ -277,7 +272,7 @@ static void test_a_page_of_sessions_is_one_operation(void **state)
         const ses_key of = {"app", user, name};
         snprintf(user, sizeof user, "u%d", i % USERS);
         snprintf(name, sizeof name, "s%d", i);
-        ses_session_close(new_session(door, &of, "{\"app:a\":1,\"user:b\":2,\"c\":3}"));
+        ses_session_close(new_session(door, &of, Q("{'app:a':1,'user:b':2,'c':3}")));
     }
     assert_ok(ses_list(door->store, "app", NULL, &first, &page, &error));
     assert_operations(&door->fake, FAKE_LIST, 1);
@@ -286,7 +281,7 @@ static void test_a_page_of_sessions_is_one_operation(void **state)
     assert_operations(&door->fake, FAKE_LIST, 1);
     assert_int_equal(ses_page_count(page) + ses_page_count(rest), USERS * SESSIONS);
     for (size_t i = 0; i < ses_page_count(page); i++)
-        assert_state(ses_page_session(page, i), "{\"app:a\":1,\"user:b\":2,\"c\":3}");
+        assert_state(ses_page_session(page, i), Q("{'app:a':1,'user:b':2,'c':3}"));
     ses_page_close(page);
     ses_page_close(rest);
     assert_ok(ses_list(door->store, "app", "u1", NULL, &page, &error));
@@ -329,7 +324,7 @@ static void test_a_page_of_events_is_one_operation(void **state)
 static void test_deleting_is_one_operation(void **state)
 {
     struct door *door = *state;
-    ses_session *session = new_session(door, &key, "{\"user:b\":2,\"c\":3}");
+    ses_session *session = new_session(door, &key, Q("{'user:b':2,'c':3}"));
     int64_t count = 0;
     ses_error error;
 

@@ -30,19 +30,14 @@ struct faults {
 static int faults_setup(void **state)
 {
     struct faults *faults = calloc(1, sizeof *faults);
-    ses_error error;
 
     assert_non_null(faults);
     assert_int_equal(fixture_setup((void **)&faults->fixture), 0);
     faults->store = faults->fixture->store;
     fake_engine_put(&faults->fake, faults->store);
-    assert_ok(ses_create(faults->store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3}", SES_NUL, NULL, &faults->session,
-                         &error));
-    assert_ok(ses_append(faults->session, "{\"id\":\"first\",\"invocationId\":\"i\"}", SES_NUL, NULL, NULL,
-                         &error));
-    assert_ok(ses_append_by_key(faults->store, &key,
-                                "{\"id\":\"second\",\"actions\":{\"stateDelta\":{\"c\":4}}}", SES_NUL, NULL,
-                                NULL, &error));
+    faults->session = must_open_new(faults->store, &key, Q("{'app:a':1,'user:b':2,'c':3}"));
+    must_append(faults->session, Q("{'id':'first','invocationId':'i'}"));
+    must_append_by_key(faults->store, &key, Q("{'id':'second','actions':{'stateDelta':{'c':4}}}"));
     *state = faults;
     return 0;
 }
@@ -68,7 +63,7 @@ static void fail_creating(struct faults *faults, int code)
     ses_session *session = UNTOUCHED;
     ses_error error;
 
-    assert_code(code, ses_create(faults->store, &other, "{\"a\":1}", SES_NUL, NULL, &session, &error));
+    assert_code(code, ses_create(faults->store, &other, Q("{'a':1}"), SES_NUL, NULL, &session, &error));
     assert_null(session);
     session = UNTOUCHED;
     assert_code(code, ses_get_or_create(faults->store, &key, NULL, 0, NULL, &session, &error));
@@ -186,7 +181,7 @@ static void test_an_append_whose_answer_was_lost_is_repeated(void **state)
     ses_appended appended;
     ses_error error;
 
-    assert_ok(ses_refresh(faults->session, NULL, &error));
+    must_refresh(faults->session);
     faults->fake.answer_lost = true;
     faults->fake.fails_with = SES_IO;
     assert_code(SES_IO, ses_append(faults->session, event, SES_NUL, NULL, &appended, &error));
@@ -195,7 +190,7 @@ static void test_an_append_whose_answer_was_lost_is_repeated(void **state)
     assert_int_equal(ses_session_version(faults->session), 2);
     assert_code(SES_DUPLICATE, ses_append(faults->session, event, SES_NUL, NULL, &appended, &error));
     assert_int_equal(appended.seq, 3);
-    assert_state(faults->session, "{\"app:a\":5,\"user:b\":5,\"c\":5,\"temp:d\":5}");
+    assert_state(faults->session, Q("{'app:a':5,'user:b':5,'c':5,'temp:d':5}"));
     assert_handle_is_current(faults->store, faults->session);
 }
 
@@ -257,14 +252,13 @@ static void move_on(const struct elsewhere *place, bool deletes)
 
     assert_ok(ses_open(place->path, &place->faults->fixture->options, &store, &error));
     if (deletes) {
-        assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+        must_delete(store, &key);
     } else {
         int code = ses_append_by_key(
-            store, &key,
-            "{\"id\":\"of the copy\",\"actions\":{\"stateDelta\":{\"app:x\":1,\"user:x\":1,\"x\":1}}}",
+            store, &key, Q("{'id':'of the copy','actions':{'stateDelta':{'app:x':1,'user:x':1,'x':1}}}"),
             SES_NUL, NULL, NULL, &error);
         assert_true(code == SES_OK || code == SES_NOTFOUND);
-        assert_ok(ses_create(store, &other, "{\"y\":1}", SES_NUL, NULL, NULL, &error));
+        must_create(store, &other, Q("{'y':1}"));
     }
     ses_close(store);
 }
@@ -315,7 +309,7 @@ static void play_appends(struct faults *faults, FILE *out)
     int code = ses_append(faults->session, event, SES_NUL, NULL, appended, &error);
 
     fprintf(out, "behind: %d\n", code);
-    code = ses_append(faults->session, "{\"author\":\"a\"}", SES_NUL, &anyway, appended, &error);
+    code = ses_append(faults->session, Q("{'author':'a'}"), SES_NUL, &anyway, appended, &error);
     tell_appended(out, code, appended);
     tell_session(out, faults->session);
     code = ses_append_batch(faults->session, events, 3, NULL, appended, &error);
@@ -323,9 +317,8 @@ static void play_appends(struct faults *faults, FILE *out)
         tell_appended(out, code, &appended[i]);
     code = ses_append_by_key(faults->store, &key, event, SES_NUL, NULL, appended, &error);
     tell_appended(out, code, appended);
-    code =
-        ses_append_by_key(faults->store, &key, "{\"id\":\"later\",\"actions\":{\"stateDelta\":{\"c\":null}}}",
-                          SES_NUL, NULL, appended, &error);
+    code = ses_append_by_key(faults->store, &key, Q("{'id':'later','actions':{'stateDelta':{'c':null}}}"),
+                             SES_NUL, NULL, appended, &error);
     tell_appended(out, code, appended);
     code = ses_refresh(faults->session, NULL, &error);
     fprintf(out, "refresh %d\n", code);
@@ -377,14 +370,15 @@ static void play_the_rest(struct faults *faults, FILE *out)
     ses_error error;
 
     fprintf(out, "create %d\n",
-            ses_create(faults->store, &other, "{\"app:a\":8,\"o\":1}", SES_NUL, NULL, &session, &error));
+            ses_create(faults->store, &other, Q("{'app:a':8,'o':1}"), SES_NUL, NULL, &session, &error));
     tell_session(out, session);
     ses_session_close(session);
     fprintf(out, "exists %d\n", ses_create(faults->store, &other, NULL, 0, NULL, NULL, &error));
     fprintf(out, "or get %d\n", ses_get_or_create(faults->store, &key, NULL, 0, NULL, &session, &error));
     tell_session(out, session);
     ses_session_close(session);
-    fprintf(out, "delete %d %lld\n", ses_delete(faults->store, &other, NULL, &count, &error), (long long)count);
+    fprintf(out, "delete %d %lld\n", ses_delete(faults->store, &other, NULL, &count, &error),
+            (long long)count);
     fprintf(out, "or create %d\n", ses_get_or_create(faults->store, &other, NULL, 0, NULL, &session, &error));
     tell_session(out, session);
     ses_session_close(session);

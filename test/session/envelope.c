@@ -80,20 +80,19 @@ static void assert_read(const ses_event *event, size_t index)
 static void test_fields_are_read_in_both_spellings(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_cursor *cursor = NULL;
     const ses_event *event = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < READ_COUNT; i++) {
-        assert_ok(ses_append(session, read_cases[i].event, SES_NUL, NULL, NULL, &error));
+        must_append(session, read_cases[i].event);
         assert_read(ses_session_event(session, i), i);
     }
     assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
     fixture_reopen(fixture);
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    session = must_get(fixture->store, &key);
     assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursor, &error));
     for (size_t i = 0; i < READ_COUNT; i++) {
         assert_read(ses_session_event(session, i), i);
@@ -114,13 +113,12 @@ static void test_deltas_are_read_in_both_spellings(void **state)
         "{\"actions\":{\"x\":{\"stateDelta\":{\"a\":0}},\"stateDelta\":{\"a\":4},\"y\":{\"stateDelta\":0}}}",
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
     int64_t value = -1;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-        assert_ok(ses_append(session, events[i], SES_NUL, NULL, NULL, &error));
+        must_append(session, events[i]);
         assert_ok(ses_state_get_int64(session, "a", &value, &error));
         assert_int_equal(value, i);
         assert_int_equal(ses_state_count(session), 1);
@@ -176,10 +174,9 @@ static const struct refused twice[] = {
 
 static void assert_events_refused(struct fixture *fixture, const struct refused *cases, size_t count)
 {
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < count; i++) {
         const ses_text batch[] = {{cases[i].event, SES_NUL}};
         assert_code(SES_INVALID, ses_append(session, cases[i].event, SES_NUL, NULL, NULL, &error));
@@ -190,7 +187,7 @@ static void assert_events_refused(struct fixture *fixture, const struct refused 
         assert_code(SES_INVALID, ses_append_batch(session, batch, 1, NULL, NULL, &error));
         assert_names(&error, cases[i].field);
     }
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_int_equal(ses_session_version(session), 0);
     assert_int_equal(ses_session_event_count(session), 0);
     assert_string_equal(support_state(session, NULL), "{}");
@@ -234,11 +231,10 @@ static void test_wrong_types_are_invalid_and_name_the_field(void **state)
         {'b', "true"}, {'b', "false"},    {'a', "[]"},     {'a', "[{}]"}, {'o', "{}"}, {'o', "{\"a\":1}"},
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
     char event[128];
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         for (size_t j = 0; j < sizeof values / sizeof values[0]; j++) {
             if (strchr(fields[i].good_types, values[j].type))
@@ -251,7 +247,7 @@ static void test_wrong_types_are_invalid_and_name_the_field(void **state)
             assert_names(&error, fields[i].field);
         }
     }
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_int_equal(ses_session_version(session), 0);
     assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
@@ -276,12 +272,11 @@ static void test_texts_that_cannot_be_kept_are_invalid(void **state)
 static void test_an_id_has_at_most_512_bytes(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
     char letters[SES_ID_MAX + 2];
     char event[SES_ID_MAX * 6 + 64];
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     memset(letters, 'a', sizeof letters);
     letters[SES_ID_MAX + 1] = '\0';
     snprintf(event, sizeof event, "{\"id\":\"%s\"}", letters);
@@ -289,7 +284,7 @@ static void test_an_id_has_at_most_512_bytes(void **state)
     assert_names(&error, "id");
     letters[SES_ID_MAX] = '\0';
     snprintf(event, sizeof event, "{\"id\":\"%s\"}", letters);
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
     assert_string_equal(ses_session_event(session, 0)->id, letters);
     /* The bytes of the text count, not those of its spelling. */
     char *to = stpcpy(event, "{\"id\":\"");
@@ -298,7 +293,7 @@ static void test_an_id_has_at_most_512_bytes(void **state)
         letters[i] = 'b';
     }
     (void)stpcpy(to, "\"}");
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
     assert_string_equal(ses_session_event(session, 1)->id, letters);
     assert_int_equal(ses_session_stored(session), 2);
     ses_session_close(session);
@@ -315,12 +310,11 @@ static void test_a_partial_event_is_neither_stored_nor_applied(void **state)
         "{\"invocationId\":\"other\",\"partial\":true}",
     };
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    assert_ok(ses_append(session, "{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:t\":1}}}",
-                         SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_append(session, Q("{'invocationId':'i','actions':{'stateDelta':{'temp:t':1}}}"), SES_NUL,
+                         NULL, NULL, &error));
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
         ses_appended appended;
         memset(&appended, 0x55, sizeof appended);
@@ -335,16 +329,16 @@ static void test_a_partial_event_is_neither_stored_nor_applied(void **state)
         assert_string_equal(appended.made_id, "");
         assert_code(SES_PARTIAL,
                     ses_append_by_key(fixture->store, &key, events[i], SES_NUL, NULL, NULL, &error));
-        assert_string_equal(support_state(session, NULL), "{\"temp:t\":1}");
+        assert_string_equal(support_state(session, NULL), Q("{'temp:t':1}"));
         assert_int_equal(ses_session_version(session), 1);
     }
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_int_equal(ses_session_version(session), 1);
     assert_int_equal(ses_session_event_count(session), 1);
     assert_int_equal(ses_session_updated_us(session), fixture->now);
-    assert_string_equal(support_state(session, NULL), "{\"temp:t\":1}");
+    assert_string_equal(support_state(session, NULL), Q("{'temp:t':1}"));
     /* Its id is free: the whole event that follows has the same one. */
-    assert_ok(ses_append(session, "{\"id\":\"e\",\"partial\":false}", SES_NUL, NULL, NULL, &error));
+    must_append(session, Q("{'id':'e','partial':false}"));
     ses_session_close(session);
 }
 

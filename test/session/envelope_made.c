@@ -59,10 +59,9 @@ static void assert_id_and_time_stand_in(const ses_event *event)
 static void assert_reads_as_itself(struct fixture *fixture, const ses_event *event)
 {
     const ses_key copy_key = {"app", "user", "copy"};
-    ses_session *copy = NULL;
+    ses_session *copy = must_open_new(fixture->store, &copy_key, NULL);
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &copy_key, NULL, 0, NULL, &copy, &error));
     assert_ok(ses_append(copy, event->json, event->json_len, NULL, NULL, &error));
     const ses_event *read = ses_session_event(copy, 0);
     assert_non_null(read);
@@ -70,19 +69,18 @@ static void assert_reads_as_itself(struct fixture *fixture, const ses_event *eve
     assert_int_equal(read->time_us, event->time_us);
     assert_string_equal(read->json, event->json);
     ses_session_close(copy);
-    assert_ok(ses_delete(fixture->store, &copy_key, NULL, NULL, &error));
+    must_delete(fixture->store, &copy_key);
 }
 
 /* Appends the event; what was made must be in `appended`, in the handle and in the file. Returns the bytes.
  */
 static char *append_and_check(struct fixture *fixture, const char *event, int makes_id, int makes_time)
 {
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_session *stored = NULL;
     ses_appended appended;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append(session, event, SES_NUL, NULL, &appended, &error));
     const ses_event *kept = ses_session_event(session, 0);
     assert_non_null(kept);
@@ -99,7 +97,7 @@ static char *append_and_check(struct fixture *fixture, const char *event, int ma
     assert_id_and_time_stand_in(kept);
     assert_reads_as_itself(fixture, kept);
 
-    assert_ok(ses_get(fixture->store, &key, NULL, &stored, &error));
+    stored = must_get(fixture->store, &key);
     assert_string_equal(ses_session_event(stored, 0)->json, kept->json);
     assert_string_equal(ses_session_event(stored, 0)->id, kept->id);
     assert_int_equal(ses_session_event(stored, 0)->time_us, kept->time_us);
@@ -107,7 +105,7 @@ static char *append_and_check(struct fixture *fixture, const char *event, int ma
     assert_non_null(json);
     ses_session_close(session);
     ses_session_close(stored);
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
     return json;
 }
 
@@ -231,7 +229,7 @@ static void test_the_clock_is_written_exactly_in_the_far_future(void **state)
 
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         fixture->now = times[i];
-        free(append_and_check(fixture, "{\"author\":\"a\"}", 1, 1));
+        free(append_and_check(fixture, Q("{'author':'a'}"), 1, 1));
     }
 }
 
@@ -244,7 +242,7 @@ static void test_made_ids_ascend_whatever_the_clock_does(void **state)
     ses_error error;
     char before[64] = "";
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
+    session = must_open_new(fixture->store, &key, NULL);
     for (size_t i = 0; i < 6000;
          i++) { /* more than the 4096 that the counter of one millisecond has room for */
         ses_appended appended;
@@ -271,10 +269,9 @@ static void test_each_event_of_a_batch_gets_its_own_id(void **state)
         {"{}", SES_NUL}, {"{\"id\":\"given\"}", SES_NUL}, {"{}", SES_NUL}, {"{\"id\":null}", SES_NUL}};
     struct fixture *fixture = *state;
     ses_appended appended[4];
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_ok(ses_append_batch(session, events, 4, NULL, appended, &error));
     assert_string_equal(appended[1].made_id, "");
     assert_true(strcmp(appended[0].made_id, appended[2].made_id) < 0);
@@ -321,8 +318,8 @@ static void test_ids_can_be_made_by_the_caller(void **state)
     ses_error error;
 
     use_maker(fixture, &maker);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    assert_ok(ses_append(session, "{\"id\":\"given\"}", SES_NUL, NULL, &appended, &error));
+    session = must_open_new(fixture->store, &key, NULL);
+    assert_ok(ses_append(session, Q("{'id':'given'}"), SES_NUL, NULL, &appended, &error));
     assert_int_equal(maker.calls, 0);
     assert_string_equal(appended.made_id, "");
     assert_ok(ses_append(session, "{}", SES_NUL, NULL, &appended, &error));
@@ -346,7 +343,7 @@ static void test_a_long_made_id_is_not_cut(void **state)
     memset(letters, 'a', SES_ID_MAX);
     letters[SES_ID_MAX] = '\0';
     use_maker(fixture, &maker);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
+    session = must_open_new(fixture->store, &key, NULL);
     assert_ok(ses_append(session, "{}", SES_NUL, NULL, &appended, &error));
     assert_string_equal(ses_session_event(session, 0)->id, letters);
     assert_string_equal(appended.made_id, ""); /* it has no room for it */
@@ -367,14 +364,14 @@ static void test_an_id_that_cannot_be_made_fails_the_append(void **state)
     ses_error error;
 
     use_maker(fixture, &maker);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
+    session = must_open_new(fixture->store, &key, NULL);
     for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
         maker = makers[i];
-        assert_code(SES_INVALID, ses_append(session, "{\"actions\":{\"stateDelta\":{\"a\":1}}}", SES_NUL,
-                                            NULL, NULL, &error));
+        assert_code(SES_INVALID, ses_append(session, Q("{'actions':{'stateDelta':{'a':1}}}"), SES_NUL, NULL,
+                                            NULL, &error));
         assert_int_equal(maker.calls, 1);
     }
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_int_equal(ses_session_version(session), 0);
     assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);

@@ -28,11 +28,10 @@ struct good_time {
 
 static void assert_times(struct fixture *fixture, const struct good_time *cases, size_t count)
 {
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
     int64_t time_us = 0;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < count; i++) {
         assert_ok(append_at(session, cases[i].timestamp, &time_us, &error));
         if (time_us != cases[i].time_us) {
@@ -43,7 +42,7 @@ static void assert_times(struct fixture *fixture, const struct good_time *cases,
     }
     ses_session_close(session);
     fixture_reopen(fixture);
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    session = must_get(fixture->store, &key);
     for (size_t i = 0; i < count; i++)
         assert_int_equal(ses_session_event(session, i)->time_us, cases[i].time_us);
     ses_session_close(session);
@@ -51,11 +50,10 @@ static void assert_times(struct fixture *fixture, const struct good_time *cases,
 
 static void assert_refused(struct fixture *fixture, const char *const *cases, size_t count)
 {
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
     int64_t time_us = 0;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (size_t i = 0; i < count; i++) {
         int code = append_at(session, cases[i], &time_us, &error);
         if (code != SES_INVALID || !strstr(error.message, "timestamp")) {
@@ -64,7 +62,7 @@ static void assert_refused(struct fixture *fixture, const char *const *cases, si
             fail();
         }
     }
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_int_equal(ses_session_version(session), 0);
     assert_int_equal(ses_session_event_count(session), 0);
     ses_session_close(session);

@@ -11,13 +11,13 @@
 
 static int call_create(ses_store *store, const ses_key *key, ses_error *error)
 {
-    return ses_create(store, key, "{\"k\":1}", SES_NUL, NULL, NULL, error);
+    return ses_create(store, key, Q("{'k':1}"), SES_NUL, NULL, NULL, error);
 }
 
 static int call_create_with(ses_store *store, const ses_key *key, ses_error *error)
 {
     const ses_create_options options = {.size = sizeof options};
-    return ses_create(store, key, "{\"k\":1}", SES_NUL, &options, NULL, error);
+    return ses_create(store, key, Q("{'k':1}"), SES_NUL, &options, NULL, error);
 }
 
 static int call_create_cjson(ses_store *store, const ses_key *key, ses_error *error)
@@ -27,7 +27,7 @@ static int call_create_cjson(ses_store *store, const ses_key *key, ses_error *er
 
 static int call_get_or_create(ses_store *store, const ses_key *key, ses_error *error)
 {
-    return ses_get_or_create(store, key, "{\"k\":1}", SES_NUL, NULL, NULL, error);
+    return ses_get_or_create(store, key, Q("{'k':1}"), SES_NUL, NULL, NULL, error);
 }
 
 static int call_get(ses_store *store, const ses_key *key, ses_error *error)
@@ -215,7 +215,7 @@ static void test_ids_of_512_bytes_are_taken_by_every_call(void **state)
     ses_error error;
 
     assert_ok(call_create(fixture->store, &key, &error));
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    session = must_get(fixture->store, &key);
     assert_string_equal(ses_session_app(session), app);
     assert_string_equal(ses_session_user(session), user);
     assert_string_equal(ses_session_id(session), name);
@@ -291,8 +291,7 @@ static void check_variants(struct fixture *fixture, size_t place)
         char json[32];
         ids[place] = variants[i];
         snprintf(json, sizeof json, "{\"n\":%zu}", i);
-        assert_ok(ses_create(fixture->store, &(ses_key){ids[0], ids[1], ids[2]}, json, SES_NUL, NULL, NULL,
-                             &error));
+        must_create(fixture->store, &(ses_key){ids[0], ids[1], ids[2]}, json);
     }
     for (size_t i = 0; i < VARIANTS; i++) {
         const char *ids[3] = {"app", "user", "session"};
@@ -342,7 +341,7 @@ static void test_wrong_app_or_user_is_the_same_as_absent(void **state)
     }
     char *json = NULL;
     assert_ok(ses_state_json_by_key(fixture->store, &key, NULL, &json, NULL, &error));
-    assert_string_equal(json, "{\"k\":1}");
+    assert_string_equal(json, Q("{'k':1}"));
     ses_free(json);
 }
 
@@ -355,11 +354,10 @@ static void test_same_session_id_under_two_users_is_two_sessions(void **state)
     ses_error error;
     int64_t deleted = 0;
 
-    assert_ok(ses_create(fixture->store, &alice, "{\"n\":1}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &bob, "{\"n\":2}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &elsewhere, "{\"n\":3}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(fixture->store, &bob, "{\"actions\":{\"stateDelta\":{\"n\":4}}}", SES_NUL,
-                                NULL, NULL, &error));
+    must_create(fixture->store, &alice, Q("{'n':1}"));
+    must_create(fixture->store, &bob, Q("{'n':2}"));
+    must_create(fixture->store, &elsewhere, Q("{'n':3}"));
+    must_append_by_key(fixture->store, &bob, Q("{'actions':{'stateDelta':{'n':4}}}"));
     check_state(fixture->store, &alice, 1);
     check_state(fixture->store, &bob, 4);
     check_state(fixture->store, &elsewhere, 3);

@@ -8,10 +8,8 @@
 static void create_without_id(ses_store *store, char id[SES_ID_MAX + 1])
 {
     const ses_key key = {"app", "user", NULL};
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(store, &key, NULL);
 
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &session, &error));
     assert_true(strlen(ses_session_id(session)) <= SES_ID_MAX);
     strcpy(id, ses_session_id(session));
     ses_session_close(session);
@@ -47,14 +45,13 @@ static void test_null_session_id_makes_a_uuid_of_the_stores_time(void **state)
     const int64_t times[] = {INT64_C(1700000000000000), INT64_C(1700000000001000), INT64_C(1893456000000999)};
     char id[SES_ID_MAX + 1];
     ses_session *session = NULL;
-    ses_error error;
 
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         fixture->now = times[i];
         create_without_id(fixture->store, id);
         check_uuid_version_7(id);
         assert_int_equal(uuid_milliseconds(id), times[i] / 1000);
-        assert_ok(ses_get(fixture->store, &(ses_key){"app", "user", id}, NULL, &session, &error));
+        session = must_get(fixture->store, &(ses_key){"app", "user", id});
         assert_string_equal(ses_session_id(session), id);
         ses_session_close(session);
     }
@@ -124,9 +121,9 @@ static void test_events_without_id_get_a_uuid(void **state)
     ses_appended first, second;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, &first, &error));
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":null}", SES_NUL, NULL, &second, &error));
+    assert_ok(ses_append_by_key(fixture->store, &key, Q("{'id':null}"), SES_NUL, NULL, &second, &error));
     check_uuid_version_7(first.made_id);
     check_uuid_version_7(second.made_id);
     assert_true(strcmp(first.made_id, second.made_id) < 0);
@@ -136,23 +133,22 @@ static void test_event_ids_obey_the_rules_of_ids(void **state)
 {
     struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "session"};
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     char event[600];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     for (int len = SES_ID_MAX; len <= SES_ID_MAX + 1; len++) {
         snprintf(event, sizeof event, "{\"id\":\"%0*d\"}", len, 0);
         assert_code(len == SES_ID_MAX ? SES_OK : SES_INVALID,
                     ses_append(session, event, SES_NUL, NULL, NULL, &error));
     }
-    assert_code(SES_INVALID, ses_append(session, "{\"id\":\"\"}", SES_NUL, NULL, NULL, &error));
-    assert_code(SES_INVALID, ses_append(session, "{\"id\":\"a\\u0000b\"}", SES_NUL, NULL, NULL, &error));
-    assert_code(SES_INVALID, ses_append(session, "{\"id\":\"\\ud800\"}", SES_NUL, NULL, NULL, &error));
-    assert_code(SES_JSON, ses_append(session, "{\"id\":\"\xFF\"}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append(session, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append(session, "{\"id\":\"E\"}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append(session, "{\"id\":\"e \"}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_INVALID, ses_append(session, Q("{'id':''}"), SES_NUL, NULL, NULL, &error));
+    assert_code(SES_INVALID, ses_append(session, Q("{'id':'a\\u0000b'}"), SES_NUL, NULL, NULL, &error));
+    assert_code(SES_INVALID, ses_append(session, Q("{'id':'\\ud800'}"), SES_NUL, NULL, NULL, &error));
+    assert_code(SES_JSON, ses_append(session, Q("{'id':'\xFF'}"), SES_NUL, NULL, NULL, &error));
+    must_append(session, Q("{'id':'e'}"));
+    must_append(session, Q("{'id':'E'}"));
+    must_append(session, Q("{'id':'e '}"));
     assert_int_equal(ses_session_stored(session), 4);
     assert_string_equal(ses_session_event(session, 3)->id, "e ");
     ses_session_close(session);
@@ -216,8 +212,8 @@ static void test_own_ids_are_used(void **state)
     assert_string_equal(appended.made_id, "event-1");
     assert_int_equal(maker.calls, 4);
 
-    ses_session *session = NULL;
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    ses_session *session = must_get(fixture->store, &key);
+
     assert_string_equal(ses_session_event(session, 0)->id, longest);
     assert_string_equal(ses_session_event(session, 1)->id, "event-1");
     ses_session_close(session);
@@ -228,11 +224,10 @@ static void test_own_ids_are_not_asked_for_where_one_is_given(void **state)
     struct fixture *fixture = *state;
     struct maker maker = {.text = NULL};
     const ses_key key = {"app", "user", "session"};
-    ses_error error;
 
     use_maker(fixture, &maker);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key, Q("{'id':'e'}"));
     assert_int_equal(maker.calls, 0);
 }
 
@@ -248,7 +243,7 @@ static void test_own_id_that_exists_is_exists(void **state)
     use_maker(fixture, &maker);
     create_without_id(fixture->store, id);
     assert_code(SES_EXISTS,
-                ses_create(fixture->store, &key, "{\"app:x\":1}", SES_NUL, NULL, &session, &error));
+                ses_create(fixture->store, &key, Q("{'app:x':1}"), SES_NUL, NULL, &session, &error));
     assert_null(session);
 }
 
@@ -262,13 +257,13 @@ static void test_own_ids_that_fail_or_break_the_rules_are_invalid(void **state)
     ses_page *page = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &there, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &there, NULL);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct maker maker = bad[i];
         ses_session *session = NULL;
         use_maker(fixture, &maker);
         assert_code(SES_INVALID,
-                    ses_create(fixture->store, &key, "{\"app:x\":1}", SES_NUL, NULL, &session, &error));
+                    ses_create(fixture->store, &key, Q("{'app:x':1}"), SES_NUL, NULL, &session, &error));
         assert_null(session);
         assert_int_equal(maker.calls, 1);
         assert_code(SES_INVALID,

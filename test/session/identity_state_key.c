@@ -37,7 +37,7 @@ static void check_object(ses_store *store, const char *object, int expected)
     snprintf(name, sizeof name, "check-%d", number++);
     assert_code(expected, ses_create(store, &key, object, SES_NUL, NULL, NULL, &error));
     snprintf(name, sizeof name, "check-%d", number++);
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &session, &error));
+    session = must_open_new(store, &key, NULL);
     assert_code(expected, ses_append(session, event, SES_NUL, NULL, NULL, &error));
     assert_code(expected, ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
     assert_int_equal(ses_session_stored(session), expected == SES_OK ? 1 : 0);
@@ -84,7 +84,7 @@ static void test_longest_keys_come_back(void **state)
     const char *const prefixes[] = {"", "app:", "user:"};
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &first, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &first, NULL);
     for (size_t i = 0; i < 3; i++) {
         char *object = object_with_key(prefixes[i], 'k', SES_ID_MAX);
         char *event = event_with_delta(object);
@@ -92,7 +92,7 @@ static void test_longest_keys_come_back(void **state)
         char *json = NULL;
         snprintf(name, sizeof name, "%.*s", (int)(strlen(object) - 6), object + 2);
         assert_int_equal(strlen(name), strlen(prefixes[i]) + SES_ID_MAX);
-        assert_ok(ses_append_by_key(fixture->store, &first, event, SES_NUL, NULL, NULL, &error));
+        must_append_by_key(fixture->store, &first, event);
         assert_ok(ses_state_get_by_key(fixture->store, &first, name, NULL, &json, NULL, &error));
         assert_string_equal(json, "1");
         ses_free(json);
@@ -111,18 +111,18 @@ static void test_keys_without_a_utf8_text_are_refused(void **state)
     char *json = NULL;
     ses_error error;
 
-    check_object(fixture->store, "{\"a\\u0000b\":1}", SES_INVALID);
-    check_object(fixture->store, "{\"\\u0000\":1}", SES_INVALID);
-    check_object(fixture->store, "{\"app:\\u0000\":1}", SES_INVALID);
-    check_object(fixture->store, "{\"user:a\\u0000\":1}", SES_INVALID);
-    check_object(fixture->store, "{\"temp:a\\u0000\":1}", SES_INVALID);
-    check_object(fixture->store, "{\"good\":1,\"bad\\u0000\":1}", SES_INVALID);
-    check_object(fixture->store, "{\"\\ud800\":1}", SES_INVALID);
-    check_object(fixture->store, "{\"a\\udc00b\":1}", SES_INVALID);
-    check_object(fixture->store, "{\"\\udc00\\ud800\":1}", SES_INVALID);
-    check_object(fixture->store, "{\"\xFF\":1}", SES_JSON); /* not even text */
-    check_object(fixture->store, "{\"\xED\xA0\x80\":1}", SES_JSON);
-    assert_ok(ses_create(fixture->store, &first, NULL, 0, NULL, NULL, &error));
+    check_object(fixture->store, Q("{'a\\u0000b':1}"), SES_INVALID);
+    check_object(fixture->store, Q("{'\\u0000':1}"), SES_INVALID);
+    check_object(fixture->store, Q("{'app:\\u0000':1}"), SES_INVALID);
+    check_object(fixture->store, Q("{'user:a\\u0000':1}"), SES_INVALID);
+    check_object(fixture->store, Q("{'temp:a\\u0000':1}"), SES_INVALID);
+    check_object(fixture->store, Q("{'good':1,'bad\\u0000':1}"), SES_INVALID);
+    check_object(fixture->store, Q("{'\\ud800':1}"), SES_INVALID);
+    check_object(fixture->store, Q("{'a\\udc00b':1}"), SES_INVALID);
+    check_object(fixture->store, Q("{'\\udc00\\ud800':1}"), SES_INVALID);
+    check_object(fixture->store, Q("{'\xFF':1}"), SES_JSON); /* not even text */
+    check_object(fixture->store, Q("{'\xED\xA0\x80':1}"), SES_JSON);
+    must_create(fixture->store, &first, NULL);
     assert_code(SES_INVALID, ses_state_get_by_key(fixture->store, &first, "\xFF", NULL, &json, NULL, &error));
     assert_null(json);
 }
@@ -133,7 +133,7 @@ static void test_refused_key_says_where_it_stands(void **state)
     ses_error error;
 
     assert_code(SES_INVALID,
-                ses_create(fixture->store, &first, "{\"a\":1, \"b\\u0000\":1}", SES_NUL, NULL, NULL, &error));
+                ses_create(fixture->store, &first, Q("{'a':1, 'b\\u0000':1}"), SES_NUL, NULL, NULL, &error));
     assert_int_equal(error.offset, 8);
     assert_message("NUL");
 }
@@ -177,15 +177,15 @@ static void test_any_other_character_is_allowed(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &first, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &first, NULL);
     for (size_t i = 0; i < KEYS * 3; i++) {
         char delta[100];
         snprintf(delta, sizeof delta, "{\"%s%s\":%zu}", prefixes[i % 3], keys[i / 3].json, i);
         char *event = event_with_delta(delta);
-        assert_ok(ses_append_by_key(fixture->store, &first, event, SES_NUL, NULL, NULL, &error));
+        must_append_by_key(fixture->store, &first, event);
         free(event);
     }
-    assert_ok(ses_get(fixture->store, &first, NULL, &session, &error));
+    session = must_get(fixture->store, &first);
     assert_int_equal(ses_state_count(session), KEYS * 3);
     for (size_t i = 0; i < KEYS * 3; i++) {
         char name[64];
@@ -207,11 +207,9 @@ static void test_keys_in_json_text_are_escaped_again(void **state)
     char *json = NULL;
     ses_error error;
 
-    assert_ok(
-        ses_create(fixture->store, &first, "{\"\\\"\\\\\\u0001\\u00e9\\/\":1}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &first, Q("{'\\'\\\\\\u0001\\u00e9\\/':1}"));
     assert_ok(ses_state_json_by_key(fixture->store, &first, NULL, &json, NULL, &error));
-    assert_ok(
-        ses_create(fixture->store, &(ses_key){"app", "user", "copy"}, json, SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &(ses_key){"app", "user", "copy"}, json);
     ses_free(json);
     assert_ok(ses_state_get_by_key(fixture->store, &(ses_key){"app", "user", "copy"}, "\"\\\x01\xC3\xA9/",
                                    NULL, &json, NULL, &error));
@@ -230,27 +228,23 @@ static void test_prefix_is_case_sensitive_and_ends_at_the_first_colon(void **sta
     char *json = NULL;
     ses_error error;
 
-    assert_ok(
-        ses_create(fixture->store, &first,
-                   "{\"App:x\":1,\"other:x\":2,\"USER:x\":3,\"Temp:x\":4,\" app:x\":5,\"app\":6,\"user\":7,"
-                   "\"temp\":8,\"app:user:x\":9,\"user:app:x\":10,\"app:\":11,\"user:\":12,\"temp:\":13,"
-                   "\"temp:app:x\":14,\"app:temp:x\":15,\"apps:x\":16}",
-                   SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &first,
+                Q("{'App:x':1,'other:x':2,'USER:x':3,'Temp:x':4,' app:x':5,'app':6,'user':7,"
+                  "'temp':8,'app:user:x':9,'user:app:x':10,'app:':11,'user:':12,'temp:':13,"
+                  "'temp:app:x':14,'app:temp:x':15,'apps:x':16}"));
     assert_ok(ses_state_json_by_key(fixture->store, &first, NULL, &json, NULL, &error));
-    assert_string_equal(json,
-                        "{\"app:\":11,\"app:temp:x\":15,\"app:user:x\":9,\"user:\":12,\"user:app:x\":10,"
-                        "\" app:x\":5,\"App:x\":1,\"Temp:x\":4,\"USER:x\":3,\"app\":6,\"apps:x\":16,"
-                        "\"other:x\":2,\"temp\":8,\"user\":7}");
+    assert_string_equal(json, Q("{'app:':11,'app:temp:x':15,'app:user:x':9,'user:':12,'user:app:x':10,"
+                                "' app:x':5,'App:x':1,'Temp:x':4,'USER:x':3,'app':6,'apps:x':16,"
+                                "'other:x':2,'temp':8,'user':7}"));
     ses_free(json);
-    assert_ok(ses_create(fixture->store, &same_user, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &other_user, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &other_app, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &same_user, NULL);
+    must_create(fixture->store, &other_user, NULL);
+    must_create(fixture->store, &other_app, NULL);
     assert_ok(ses_state_json_by_key(fixture->store, &same_user, NULL, &json, NULL, &error));
-    assert_string_equal(json,
-                        "{\"app:\":11,\"app:temp:x\":15,\"app:user:x\":9,\"user:\":12,\"user:app:x\":10}");
+    assert_string_equal(json, Q("{'app:':11,'app:temp:x':15,'app:user:x':9,'user:':12,'user:app:x':10}"));
     ses_free(json);
     assert_ok(ses_state_json_by_key(fixture->store, &other_user, NULL, &json, NULL, &error));
-    assert_string_equal(json, "{\"app:\":11,\"app:temp:x\":15,\"app:user:x\":9}");
+    assert_string_equal(json, Q("{'app:':11,'app:temp:x':15,'app:user:x':9}"));
     ses_free(json);
     assert_ok(ses_state_json_by_key(fixture->store, &other_app, NULL, &json, NULL, &error));
     assert_string_equal(json, "{}");
@@ -264,29 +258,25 @@ static void test_escaped_prefix_is_the_prefix(void **state)
     char *json = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &first,
-                         "{\"\\u0061pp:x\":1,\"user\\u003ay\":2,\"temp\\u003Az\":3,\"\\u0041pp:x\":4}",
-                         SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &first,
+                Q("{'\\u0061pp:x':1,'user\\u003ay':2,'temp\\u003Az':3,'\\u0041pp:x':4}"));
     assert_ok(ses_state_json_by_key(fixture->store, &first, NULL, &json, NULL, &error));
-    assert_string_equal(json, "{\"app:x\":1,\"user:y\":2,\"App:x\":4}");
+    assert_string_equal(json, Q("{'app:x':1,'user:y':2,'App:x':4}"));
     ses_free(json);
-    assert_ok(ses_create(fixture->store, &other_user, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &other_user, NULL);
     assert_ok(ses_state_json_by_key(fixture->store, &other_user, NULL, &json, NULL, &error));
-    assert_string_equal(json, "{\"app:x\":1}");
+    assert_string_equal(json, Q("{'app:x':1}"));
     ses_free(json);
 }
 
 static void test_escaped_and_plain_spellings_are_one_key(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &first, Q("{'k':1,'\\u006b':2}"));
 
-    assert_ok(ses_create(fixture->store, &first, "{\"k\":1,\"\\u006b\":2}", SES_NUL, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"k\":2}");
-    assert_ok(
-        ses_append(session, "{\"actions\":{\"stateDelta\":{\"\\u006B\":3}}}", SES_NUL, NULL, NULL, &error));
-    assert_string_equal(support_state(session, NULL), "{\"k\":3}");
+    assert_string_equal(support_state(session, NULL), Q("{'k':2}"));
+    must_append(session, Q("{'actions':{'stateDelta':{'\\u006B':3}}}"));
+    assert_string_equal(support_state(session, NULL), Q("{'k':3}"));
     ses_session_close(session);
 }
 

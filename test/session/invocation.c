@@ -8,9 +8,8 @@ static const char *const TEMP = "{\"invocationId\":\"%s\",\"actions\":{\"stateDe
 static void append_temp(ses_session *session, const char *invocation, const char *key, int value)
 {
     char event[256];
-    ses_error error;
     snprintf(event, sizeof event, TEMP, invocation, key, value);
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
 }
 
 static void test_ids_are_made_as_the_adk_makes_them(void **state)
@@ -42,15 +41,15 @@ static void test_everyone_in_the_invocation_sees_its_temp_values(void **state)
     assert_ok(ses_invocation_begin(session, "e-1", &error));
     assert_string_equal(ses_invocation_id(session), "e-1");
     assert_ok(ses_tracked_set_int64(tool, "temp:found", 7, &error));
-    assert_ok(ses_tracked_append(tool, "{\"invocationId\":\"e-1\"}", SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_tracked_append(tool, Q("{'invocationId':'e-1'}"), SES_NUL, NULL, NULL, &error));
     agent_assert_value(agent, "temp:found", "7");
     append_temp(session, "e-1", "more", 8);
     agent_assert_value(agent, "temp:found", "7");
     agent_assert_value(tool, "temp:more", "8");
     /* Another handle, and the file, see nothing of it. */
     struct fixture *fixture = *state;
-    ses_session *other = NULL;
-    assert_ok(ses_get(fixture->store, &agent_key, NULL, &other, &error));
+    ses_session *other = must_get(fixture->store, &agent_key);
+
     assert_string_equal(support_state(other, NULL), "{}");
     ses_session_close(other);
     ses_tracked_close(agent);
@@ -60,15 +59,15 @@ static void test_everyone_in_the_invocation_sees_its_temp_values(void **state)
 
 static void test_beginning_another_takes_the_values_away(void **state)
 {
-    ses_session *session = agent_session(*state, "{\"kept\":1}");
+    ses_session *session = agent_session(*state, Q("{'kept':1}"));
     ses_error error;
 
     assert_ok(ses_invocation_begin(session, "e-1", &error));
     append_temp(session, "e-1", "t", 1);
     assert_ok(ses_invocation_begin(session, "e-1", &error)); /* the current one: nothing changes */
-    assert_string_equal(support_state(session, NULL), "{\"kept\":1,\"temp:t\":1}");
+    assert_string_equal(support_state(session, NULL), Q("{'kept':1,'temp:t':1}"));
     assert_ok(ses_invocation_begin(session, "e-2", &error));
-    assert_string_equal(support_state(session, NULL), "{\"kept\":1}");
+    assert_string_equal(support_state(session, NULL), Q("{'kept':1}"));
     assert_string_equal(ses_invocation_id(session), "e-2");
     ses_session_close(session);
 }
@@ -81,9 +80,9 @@ static void test_an_event_of_another_begins_that_one(void **state)
     assert_ok(ses_invocation_begin(session, "e-1", &error));
     append_temp(session, "e-1", "t", 1);
     append_temp(session, "e-2", "u", 2);
-    assert_string_equal(support_state(session, NULL), "{\"temp:u\":2}");
+    assert_string_equal(support_state(session, NULL), Q("{'temp:u':2}"));
     assert_string_equal(ses_invocation_id(session), "e-2");
-    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    must_append(session, "{}");
     assert_null(ses_invocation_id(session));
     assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
@@ -100,7 +99,7 @@ static void test_ending_takes_the_values_away(void **state)
     assert_ok(ses_tracked_set(tracked, "temp:own", "1", SES_NUL, &error));
     assert_ok(ses_invocation_end(session, &error));
     assert_null(ses_invocation_id(session));
-    agent_assert_shows(tracked, "{\"temp:own\":1}"); /* what a view has not appended is the view's */
+    agent_assert_shows(tracked, Q("{'temp:own':1}")); /* what a view has not appended is the view's */
     assert_ok(ses_invocation_end(session, &error));
     ses_tracked_close(tracked);
     ses_session_close(session);
@@ -122,7 +121,7 @@ static void test_ids_have_rules(void **state)
     assert_message("invocation");
     assert_code(SES_MISUSE, ses_invocation_begin(NULL, "e", &error));
     assert_string_equal(ses_invocation_id(session), "e-1");
-    assert_string_equal(support_state(session, NULL), "{\"temp:t\":1}");
+    assert_string_equal(support_state(session, NULL), Q("{'temp:t':1}"));
     id[SES_ID_MAX] = '\0';
     assert_ok(ses_invocation_begin(session, id, &error));
     assert_string_equal(ses_invocation_id(session), id);
@@ -149,7 +148,7 @@ static void test_made_ids_come_from_the_store(void **state)
     fixture->options.make_id = make_id;
     fixture->options.id_context = &len;
     fixture_reopen(fixture);
-    assert_ok(ses_create(fixture->store, &agent_key, NULL, 0, NULL, &session, &error));
+    session = must_open_new(fixture->store, &agent_key, NULL);
     assert_ok(ses_invocation_begin(session, NULL, &error));
     assert_string_equal(ses_invocation_id(session), "e-mmm");
     len = 511; /* an id itself, but too long behind e- */

@@ -158,7 +158,6 @@ static void test_appended_events_move_sessions(void **state)
     struct fixture *fixture = *state;
     static const int64_t moves[] = {1, 1800, 3599, 3600, 3601, 86400, 900000};
     struct entry entries[100];
-    ses_error error;
 
     size_t count = make_entries(fixture->store, entries);
     for (size_t i = 0; i < count; i += 2) {
@@ -167,13 +166,12 @@ static void test_appended_events_move_sessions(void **state)
         char json[100];
         snprintf(json, sizeof json, "{\"timestamp\":%s%lld.%06lld}", time_us < 0 ? "-" : "",
                  llabs(time_us) / 1000000, llabs(time_us) % 1000000);
-        assert_ok(ses_append_by_key(fixture->store, &key, json, SES_NUL, NULL, NULL, &error));
+        must_append_by_key(fixture->store, &key, json);
         entries[i].updated_us = time_us;
     }
     for (size_t i = 1; i < count; i += 4) { /* an earlier event moves nothing */
         const ses_key key = {"app", entries[i].user, entries[i].name};
-        assert_ok(ses_append_by_key(fixture->store, &key, "{\"timestamp\":-62000000000}", SES_NUL, NULL, NULL,
-                                    &error));
+        must_append_by_key(fixture->store, &key, Q("{'timestamp':-62000000000}"));
     }
     check_lists(fixture->store, entries, count);
     fixture_reopen(fixture);
@@ -236,16 +234,14 @@ static void test_list_of_what_is_not_there_is_empty(void **state)
 {
     struct fixture *fixture = *state;
     const struct entry entry = {.user = "alice", .name = "s"};
-    ses_error error;
 
     for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
         const ses_list_options options = {.size = sizeof options, .order = order};
         const char *const where[][2] = {{"none", "alice"}, {"none", NULL}, {"app", "nobody"}, {"app", "bob"}};
         if (order == SES_ORDER_NEWEST) {
             create_at(fixture->store, &entry);
-            assert_ok(ses_create(fixture->store, &(ses_key){"app", "bob", "s"}, "{\"user:u\":1}", SES_NUL,
-                                 NULL, NULL, &error));
-            assert_ok(ses_delete(fixture->store, &(ses_key){"app", "bob", "s"}, NULL, NULL, &error));
+            must_create(fixture->store, &(ses_key){"app", "bob", "s"}, Q("{'user:u':1}"));
+            must_delete(fixture->store, &(ses_key){"app", "bob", "s"});
         }
         for (size_t i = 0; i < 4; i++) {
             ses_page *page = list(fixture->store, where[i][0], where[i][1], &options);
@@ -345,27 +341,20 @@ static void test_listed_sessions_show_all_scopes_merged(void **state)
                                  "{\"app:a\":7,\"app:b\":8,\"user:u\":4}",
                                  "{\"app:a\":7,\"app:b\":8,\"user:u\":9}", "{\"app:a\":7,\"app:b\":8}"};
     const char *const of_alice[] = {after[0], after[2]};
-    ses_error error;
 
-    assert_ok(ses_create(fixture->store, &keys[0], "{\"app:a\":1,\"user:u\":2,\"own\":3}", SES_NUL, NULL,
-                         NULL, &error));
-    assert_ok(
-        ses_create(fixture->store, &keys[1], "{\"user:u\":4,\"user:v\":5}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &keys[2], "{\"own\":6,\"temp:t\":1}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &keys[3], NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &(ses_key){"other", "alice", "1"}, "{\"app:a\":99,\"user:u\":99}",
-                         SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &keys[0], Q("{'app:a':1,'user:u':2,'own':3}"));
+    must_create(fixture->store, &keys[1], Q("{'user:u':4,'user:v':5}"));
+    must_create(fixture->store, &keys[2], Q("{'own':6,'temp:t':1}"));
+    must_create(fixture->store, &keys[3], NULL);
+    must_create(fixture->store, &(ses_key){"other", "alice", "1"}, Q("{'app:a':99,'user:u':99}"));
     for (size_t limit = 1; limit <= 5; limit++)
         check_listed_state(fixture->store, NULL, limit, before, 4);
 
-    assert_ok(ses_append_by_key(fixture->store, &keys[1],
-                                "{\"actions\":{\"stateDelta\":{\"app:a\":7,\"app:b\":8,"
-                                "\"user:v\":\"__ADK_SENTINEL_REMOVED__\",\"temp:t\":1}}}",
-                                SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(
-        fixture->store, &keys[2],
-        "{\"actions\":{\"stateDelta\":{\"user:u\":9,\"own\":\"__ADK_SENTINEL_REMOVED__\"}}}", SES_NUL, NULL,
-        NULL, &error));
+    must_append_by_key(fixture->store, &keys[1],
+                       Q("{'actions':{'stateDelta':{'app:a':7,'app:b':8,"
+                         "'user:v':'__ADK_SENTINEL_REMOVED__','temp:t':1}}}"));
+    must_append_by_key(fixture->store, &keys[2],
+                       Q("{'actions':{'stateDelta':{'user:u':9,'own':'__ADK_SENTINEL_REMOVED__'}}}"));
     for (size_t limit = 1; limit <= 5; limit++) {
         check_listed_state(fixture->store, NULL, limit, after, 4);
         check_listed_state(fixture->store, "alice", limit, of_alice, 2);
@@ -378,10 +367,8 @@ static void test_page_is_a_snapshot_without_events(void **state)
     const ses_key key = {"app", "alice", "s"};
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":\"A\",\"user:u\":2,\"own\":3}", SES_NUL, NULL,
-                         NULL, &error));
-    assert_ok(
-        ses_append_by_key(fixture->store, &key, "{\"timestamp\":1800000000}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, Q("{'app:a':'A','user:u':2,'own':3}"));
+    must_append_by_key(fixture->store, &key, Q("{'timestamp':1800000000}"));
     ses_page *page = list(fixture->store, "app", NULL, NULL);
     const ses_session *session = ses_page_session(page, 0);
     assert_int_equal(ses_session_event_count(session), 0);
@@ -393,11 +380,9 @@ static void test_page_is_a_snapshot_without_events(void **state)
     assert_int_equal(ses_session_updated_us(session), INT64_C(1800000000000000));
     assert_int_equal(ses_state_count(session), 3);
 
-    assert_ok(ses_append_by_key(fixture->store, &key,
-                                "{\"actions\":{\"stateDelta\":{\"own\":4,\"app:a\":5}}}", SES_NUL, NULL, NULL,
-                                &error));
+    must_append_by_key(fixture->store, &key, Q("{'actions':{'stateDelta':{'own':4,'app:a':5}}}"));
     assert_ok(ses_delete_user(fixture->store, "app", "alice", NULL, NULL, NULL, &error));
-    assert_string_equal(support_state(session, NULL), "{\"app:a\":\"A\",\"user:u\":2,\"own\":3}");
+    assert_string_equal(support_state(session, NULL), Q("{'app:a':'A','user:u':2,'own':3}"));
     fixture_reopen(fixture);
     assert_int_equal(ses_page_count(page), 1);
     assert_string_equal(ses_session_id(session), "s");

@@ -7,14 +7,12 @@ enum { SESSIONS = 40 };
 
 static void create(ses_store *store, const char *user, const char *name)
 {
-    ses_error error;
-    assert_ok(ses_create(store, &(ses_key){"app", user, name}, NULL, 0, NULL, NULL, &error));
+    must_create(store, &(ses_key){"app", user, name}, NULL);
 }
 
 static void touch(ses_store *store, const char *user, const char *name)
 {
-    ses_error error;
-    assert_ok(ses_append_by_key(store, &(ses_key){"app", user, name}, "{}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &(ses_key){"app", user, name}, "{}");
 }
 
 static void delete (ses_store *store, const char *user, const char *name)

@@ -255,11 +255,10 @@ static void assert_session(const struct recording *recording, const ses_session 
 
 static void assert_stored(const struct recording *recording, ses_store *store)
 {
-    ses_session *session = NULL;
+    ses_session *session = must_get(store, &recording->key);
     char *state = NULL;
     ses_error error;
 
-    assert_ok(ses_get(store, &recording->key, NULL, &session, &error));
     assert_session(recording, session);
     ses_session_close(session);
     assert_ok(ses_state_json_by_key(store, &recording->key, NULL, &state, NULL, &error));
@@ -301,17 +300,17 @@ static void replay(struct fixture *fixture, const char *name, size_t event_count
         skip();
     assert_int_equal(recording.event_count, event_count);
     create(&recording, fixture->store, &session);
-    assert_ok(ses_get(fixture->store, &recording.key, NULL, &follower, &error));
+    follower = must_get(fixture->store, &recording.key);
     for (size_t i = 0; i < event_count; i++) {
         const struct text_span *event = &recording.events[i];
         assert_ok(ses_append(session, event->start, event->len, NULL, NULL, &error));
         if (i % 5 == 4) {
-            assert_ok(ses_refresh(follower, NULL, &error));
+            must_refresh(follower);
             assert_int_equal(ses_session_event_count(follower), i + 1);
         }
     }
     assert_session(&recording, session);
-    assert_ok(ses_refresh(follower, NULL, &error));
+    must_refresh(follower);
     assert_session(&recording, follower);
     assert_stored(&recording, fixture->store);
     ses_session_close(session);

@@ -12,8 +12,7 @@ static const ses_key same_app = {"app", "other", "session"};
 
 static void append(ses_store *store, const ses_key *which, const char *event)
 {
-    ses_error error;
-    assert_ok(ses_append_by_key(store, which, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, which, event);
 }
 
 static ses_session *get(ses_store *store, const ses_key *which, const ses_range *range)
@@ -63,13 +62,11 @@ static void test_accessors_show_the_session(void **state)
 {
     struct fixture *fixture = *state;
     const int64_t created = fixture->now;
-    ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, Q("{'a':1}"));
     fixture->now += 5000000;
-    append(fixture->store, &key,
-           "{\"id\":\"e1\",\"invocationId\":\"i\",\"author\":\"au\",\"branch\":\"b.c\"}");
-    append(fixture->store, &key, "{\"id\":\"e2\",\"timestamp\":1.5}");
+    append(fixture->store, &key, Q("{'id':'e1','invocationId':'i','author':'au','branch':'b.c'}"));
+    append(fixture->store, &key, Q("{'id':'e2','timestamp':1.5}"));
     ses_session *session = get(fixture->store, &key, NULL);
     assert_string_equal(ses_session_app(session), "app");
     assert_string_equal(ses_session_user(session), "user");
@@ -93,7 +90,7 @@ static void test_accessors_show_the_session(void **state)
     assert_string_equal(event->invocation_id, "");
     assert_string_equal(event->author, "");
     assert_null(event->branch);
-    assert_string_equal(event->json, "{\"id\":\"e2\",\"timestamp\":1.5}");
+    assert_string_equal(event->json, Q("{'id':'e2','timestamp':1.5}"));
     assert_null(ses_session_event(session, 2));
     assert_null(ses_session_event(session, SIZE_MAX));
     ses_session_close(session);
@@ -118,15 +115,13 @@ static void test_get_of_what_is_not_there(void **state)
 static void test_handle_does_not_change_by_itself(void **state)
 {
     struct fixture *fixture = *state;
-    ses_error error;
 
-    assert_ok(
-        ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, Q("{'a':1,'app:b':2,'user:c':3}"));
     ses_session *session = get(fixture->store, &key, NULL);
     const char *json = support_state(session, NULL);
     char *before = describe(session);
     append(fixture->store, &key, DELTA("\"a\":9,\"app:b\":9,\"user:c\":9"));
-    assert_ok(ses_create(fixture->store, &same_user, "{\"app:b\":8}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &same_user, Q("{'app:b':8}"));
     char *after = describe(session);
     assert_string_equal(after, before);
     assert_ptr_equal(support_state(session, NULL), json);
@@ -140,11 +135,9 @@ static void test_handle_does_not_change_by_itself(void **state)
 static void test_refresh_brings_what_others_wrote(void **state)
 {
     struct fixture *fixture = *state;
-    ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"stays\":0,\"goes\":1,\"app:goes\":2,\"user:goes\":3}",
-                         SES_NUL, NULL, NULL, &error));
-    append(fixture->store, &key, "{\"id\":\"e1\"}");
+    must_create(fixture->store, &key, Q("{'stays':0,'goes':1,'app:goes':2,'user:goes':3}"));
+    append(fixture->store, &key, Q("{'id':'e1'}"));
     ses_session *session = get(fixture->store, &key, NULL);
     const ses_event *first = ses_session_event(session, 0);
     fixture->now += 1000000;
@@ -152,15 +145,14 @@ static void test_refresh_brings_what_others_wrote(void **state)
     append(fixture->store, &key, DELTA("\"new\":7,\"again\":8"));
     append(fixture->store, &key, DELTA("\"again\":" REMOVED ",\"user:goes\":" REMOVED));
     append(fixture->store, &key, DELTA("\"app:goes\":" REMOVED ",\"app:new\":9,\"user:new\":10"));
-    assert_ok(ses_refresh(session, NULL, &error));
-    assert_string_equal(support_state(session, NULL),
-                        "{\"app:new\":9,\"user:new\":10,\"new\":7,\"stays\":5}");
+    must_refresh(session);
+    assert_string_equal(support_state(session, NULL), Q("{'app:new':9,'user:new':10,'new':7,'stays':5}"));
     assert_int_equal(ses_session_version(session), 5);
     assert_int_equal(ses_session_event_count(session), 5);
     assert_ptr_equal(ses_session_event(session, 0), first); /* borrowed until the handle is closed */
     assert_string_equal(first->id, "e1");
     check_as_fresh(fixture->store, session);
-    assert_ok(ses_refresh(session, NULL, &error)); /* again: nothing new */
+    must_refresh(session); /* again: nothing new */
     check_as_fresh(fixture->store, session);
     ses_session_close(session);
 }
@@ -168,18 +160,14 @@ static void test_refresh_brings_what_others_wrote(void **state)
 static void test_refresh_brings_shared_state_of_other_sessions(void **state)
 {
     struct fixture *fixture = *state;
-    ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, NULL,
-                         &error));
+    must_create(fixture->store, &key, Q("{'app:a':1,'app:b':2,'user:c':3}"));
     ses_session *session = get(fixture->store, &key, NULL);
-    assert_ok(ses_create(fixture->store, &same_user, "{\"user:c\":4,\"user:d\":5,\"own\":6}", SES_NUL, NULL,
-                         NULL, &error));
-    assert_ok(
-        ses_create(fixture->store, &same_app, "{\"app:a\":7,\"user:c\":8}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &same_user, Q("{'user:c':4,'user:d':5,'own':6}"));
+    must_create(fixture->store, &same_app, Q("{'app:a':7,'user:c':8}"));
     append(fixture->store, &same_app, DELTA("\"app:b\":" REMOVED));
-    assert_ok(ses_refresh(session, NULL, &error));
-    assert_string_equal(support_state(session, NULL), "{\"app:a\":7,\"user:c\":4,\"user:d\":5}");
+    must_refresh(session);
+    assert_string_equal(support_state(session, NULL), Q("{'app:a':7,'user:c':4,'user:d':5}"));
     assert_int_equal(ses_session_version(session), 0);
     assert_int_equal(ses_session_event_count(session), 0);
     ses_session_close(session);
@@ -188,16 +176,12 @@ static void test_refresh_brings_shared_state_of_other_sessions(void **state)
 static void test_refresh_keeps_temp_values(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    assert_ok(ses_append(session, "{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:t\":1}}}",
-                         SES_NUL, NULL, NULL, &error));
-    append(fixture->store, &key,
-           "{\"invocationId\":\"j\",\"actions\":{\"stateDelta\":{\"temp:t\":2,\"a\":3}}}");
-    assert_ok(ses_refresh(session, NULL, &error));
-    assert_string_equal(support_state(session, NULL), "{\"a\":3,\"temp:t\":1}");
+    must_append(session, Q("{'invocationId':'i','actions':{'stateDelta':{'temp:t':1}}}"));
+    append(fixture->store, &key, Q("{'invocationId':'j','actions':{'stateDelta':{'temp:t':2,'a':3}}}"));
+    must_refresh(session);
+    assert_string_equal(support_state(session, NULL), Q("{'a':3,'temp:t':1}"));
     ses_session_close(session);
 }
 
@@ -207,28 +191,27 @@ static void test_refresh_of_a_handle_with_a_range(void **state)
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     const ses_range no_newest = {.size = sizeof no_newest, .which = SES_RANGE_NEWEST, .newest = 0};
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 1};
-    ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     append(fixture->store, &key, DELTA("\"a\":1"));
     append(fixture->store, &key, DELTA("\"a\":2"));
     ses_session *without = get(fixture->store, &key, &none);
     ses_session *with_zero = get(fixture->store, &key, &no_newest);
     ses_session *with_one = get(fixture->store, &key, &newest);
     append(fixture->store, &key, DELTA("\"a\":3,\"b\":4"));
-    assert_ok(ses_refresh(without, NULL, &error));
-    assert_ok(ses_refresh(with_zero, NULL, &error));
-    assert_ok(ses_refresh(with_one, NULL, &error));
+    must_refresh(without);
+    must_refresh(with_zero);
+    must_refresh(with_one);
     assert_int_equal(ses_session_event_count(without), 0);
     assert_int_equal(ses_session_event_count(with_zero), 1);
     assert_int_equal(ses_session_event(with_zero, 0)->seq, 3);
     assert_int_equal(ses_session_event_count(with_one), 2);
     assert_int_equal(ses_session_event(with_one, 0)->seq, 2);
-    assert_string_equal(support_state(without, NULL), "{\"a\":3,\"b\":4}");
-    assert_string_equal(support_state(with_zero, NULL), "{\"a\":3,\"b\":4}");
+    assert_string_equal(support_state(without, NULL), Q("{'a':3,'b':4}"));
+    assert_string_equal(support_state(with_zero, NULL), Q("{'a':3,'b':4}"));
     assert_int_equal(ses_session_last_seq(without), 3);
     assert_int_equal(ses_session_stored(without), 3);
-    assert_ok(ses_append(without, "{}", SES_NUL, NULL, NULL, &error)); /* it is current */
+    must_append(without, "{}"); /* it is current */
     assert_int_equal(ses_session_event_count(without), 0);
     assert_null(ses_session_event(without, 0));
     assert_int_equal(ses_session_stored(without), 4);
@@ -242,12 +225,12 @@ static void test_failed_refresh_leaves_the_handle(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, Q("{'a':1,'app:b':2}"));
     append(fixture->store, &key, DELTA("\"a\":2"));
     ses_session *session = get(fixture->store, &key, NULL);
     char *before = describe(session);
     append(fixture->store, &key, DELTA("\"a\":3,\"app:b\":4"));
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
     assert_code(SES_NOTFOUND, ses_refresh(session, NULL, &error));
     assert_message("session");
     char *after = describe(session);
@@ -269,7 +252,7 @@ static void test_handle_of_a_closed_store_is_misuse(void **state)
     const ses_text text = {"{\"id\":\"x\"}", SES_NUL};
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, Q("{'a':1}"));
     ses_session *session = get(fixture->store, &key, NULL);
     fixture_reopen(fixture);
     assert_code(SES_MISUSE, ses_append(session, text.text, SES_NUL, NULL, NULL, &error));
@@ -285,10 +268,10 @@ static void test_every_call_that_needs_a_closed_store_is_misuse(void **state)
     const char *json = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, Q("{'a':1}"));
     ses_session *session = get(fixture->store, &key, NULL);
     fixture_reopen(fixture);
-    int partial = ses_append(session, "{\"partial\":true}", SES_NUL, NULL, NULL, &error);
+    int partial = ses_append(session, Q("{'partial':true}"), SES_NUL, NULL, NULL, &error);
     int end = ses_invocation_end(session, &error);
     int read = ses_state_get(session, "a", &json, NULL, &error);
     ses_session_close(session);
@@ -306,24 +289,23 @@ static void test_delete_takes_the_session_and_leaves_shared_state(void **state)
     char *json = NULL;
     ses_error error;
 
-    assert_ok(
-        ses_create(fixture->store, &key, "{\"a\":1,\"app:b\":2,\"user:c\":3}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_user, "{\"own\":4}", SES_NUL, NULL, NULL, &error));
-    append(fixture->store, &key, "{\"id\":\"e\"}");
+    must_create(fixture->store, &key, Q("{'a':1,'app:b':2,'user:c':3}"));
+    must_create(fixture->store, &same_user, Q("{'own':4}"));
+    append(fixture->store, &key, Q("{'id':'e'}"));
     assert_ok(ses_delete(fixture->store, &key, NULL, &deleted, &error));
     assert_int_equal(deleted, 1);
     assert_code(SES_NOTFOUND, ses_state_json_by_key(fixture->store, &key, NULL, &json, NULL, &error));
     assert_ok(ses_state_json_by_key(fixture->store, &same_user, NULL, &json, NULL, &error));
-    assert_string_equal(json, "{\"app:b\":2,\"user:c\":3,\"own\":4}");
+    assert_string_equal(json, Q("{'app:b':2,'user:c':3,'own':4}"));
     ses_free(json);
     assert_ok(ses_delete(fixture->store, &key, NULL, &deleted, &error));
     assert_int_equal(deleted, 0);
     assert_ok(ses_delete(fixture->store, &key, NULL, NULL, NULL));
-    ses_session *session = NULL;
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"app:b\":2,\"user:c\":3}");
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
+
+    assert_string_equal(support_state(session, NULL), Q("{'app:b':2,'user:c':3}"));
     assert_int_equal(ses_session_stored(session), 0);
-    assert_ok(ses_append(session, "{\"id\":\"e\",\"author\":\"new\"}", SES_NUL, NULL, NULL, &error));
+    must_append(session, Q("{'id':'e','author':'new'}"));
     ses_session_close(session);
 }
 
@@ -336,12 +318,10 @@ static void test_delete_user_takes_everything_of_the_user_in_the_app(void **stat
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1,\"user:x\":2,\"user:y\":3,\"app:b\":4}", SES_NUL,
-                         NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_user, "{\"user:z\":5}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_app, "{\"user:x\":6,\"own\":7}", SES_NUL, NULL, NULL, &error));
-    assert_ok(
-        ses_create(fixture->store, &other_app, "{\"user:x\":8,\"app:b\":9}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, Q("{'a':1,'user:x':2,'user:y':3,'app:b':4}"));
+    must_create(fixture->store, &same_user, Q("{'user:z':5}"));
+    must_create(fixture->store, &same_app, Q("{'user:x':6,'own':7}"));
+    must_create(fixture->store, &other_app, Q("{'user:x':8,'app:b':9}"));
     append(fixture->store, &key, "{}");
     assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, &sessions, &keys, &error));
     assert_int_equal(sessions, 2);
@@ -349,13 +329,13 @@ static void test_delete_user_takes_everything_of_the_user_in_the_app(void **stat
     assert_code(SES_NOTFOUND, ses_get(fixture->store, &key, NULL, &session, &error));
     assert_code(SES_NOTFOUND, ses_get(fixture->store, &same_user, NULL, &session, &error));
     session = get(fixture->store, &same_app, NULL);
-    assert_string_equal(support_state(session, NULL), "{\"app:b\":4,\"user:x\":6,\"own\":7}");
+    assert_string_equal(support_state(session, NULL), Q("{'app:b':4,'user:x':6,'own':7}"));
     ses_session_close(session);
     session = get(fixture->store, &other_app, NULL);
-    assert_string_equal(support_state(session, NULL), "{\"app:b\":9,\"user:x\":8}");
+    assert_string_equal(support_state(session, NULL), Q("{'app:b':9,'user:x':8}"));
     ses_session_close(session);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"app:b\":4}");
+    session = must_open_new(fixture->store, &key, NULL);
+    assert_string_equal(support_state(session, NULL), Q("{'app:b':4}"));
     ses_session_close(session);
 }
 
@@ -369,12 +349,12 @@ static void test_delete_user_counts_what_there_was(void **state)
     assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, &sessions, &keys, &error));
     assert_int_equal(sessions, 0);
     assert_int_equal(keys, 0);
-    assert_ok(ses_create(fixture->store, &key, "{\"user:x\":1}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_create(fixture->store, &key, Q("{'user:x':1}"));
+    must_delete(fixture->store, &key);
     assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, &sessions, &keys, &error));
     assert_int_equal(sessions, 0);
     assert_int_equal(keys, 1);
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, Q("{'a':1}"));
     assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, &sessions, &keys, &error));
     assert_int_equal(sessions, 1);
     assert_int_equal(keys, 0);
@@ -384,15 +364,14 @@ static void test_delete_user_counts_what_there_was(void **state)
 static void check_old_handle(ses_store *store, ses_session *old)
 {
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
-    ses_session *fresh = NULL;
+    ses_session *fresh = must_open_new(store, &key, Q("{'fresh':1}"));
     ses_error error;
 
-    assert_ok(ses_create(store, &key, "{\"fresh\":1}", SES_NUL, NULL, &fresh, &error));
     assert_code(SES_NOTFOUND, ses_refresh(old, NULL, &error));
     assert_code(SES_NOTFOUND, ses_append(old, DELTA("\"app:x\":1,\"a\":2"), SES_NUL, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_append(old, DELTA("\"app:x\":1,\"a\":2"), SES_NUL, &anyway, NULL, &error));
-    assert_ok(ses_refresh(fresh, NULL, &error));
-    assert_string_equal(support_state(fresh, NULL), "{\"fresh\":1}");
+    must_refresh(fresh);
+    assert_string_equal(support_state(fresh, NULL), Q("{'fresh':1}"));
     assert_int_equal(ses_session_stored(fresh), 0);
     ses_session_close(fresh);
 }
@@ -400,15 +379,14 @@ static void check_old_handle(ses_store *store, ses_session *old)
 static void test_old_handle_never_reaches_a_session_made_again(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *old = NULL;
+    ses_session *old = must_open_new(fixture->store, &key, Q("{'a':1}"));
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, &old, &error));
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
     check_old_handle(fixture->store, old);
     assert_ok(ses_delete_user(fixture->store, "app", "user", NULL, NULL, NULL, &error));
     check_old_handle(fixture->store, old);
-    assert_string_equal(support_state(old, NULL), "{\"a\":1}");
+    assert_string_equal(support_state(old, NULL), Q("{'a':1}"));
     ses_session_close(old);
 }
 

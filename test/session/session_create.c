@@ -48,19 +48,16 @@ static void check_apps_and_users(const struct fixture *fixture, const char *expe
 static void test_initial_state_goes_to_its_scopes(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(
+        fixture->store, &key, Q("{'own':1, 'user:name' : 'A','app:theme':{'a': [1, 2]},'temp:t':4}"));
 
-    assert_ok(ses_create(fixture->store, &key,
-                         "{\"own\":1, \"user:name\" : \"A\",\"app:theme\":{\"a\": [1, 2]},\"temp:t\":4}",
-                         SES_NUL, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL),
-                        "{\"app:theme\":{\"a\": [1, 2]},\"user:name\":\"A\",\"own\":1}");
-    assert_ok(ses_create(fixture->store, &same_user, "{}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &same_app, "{}", SES_NUL, NULL, NULL, &error));
+                        Q("{'app:theme':{'a': [1, 2]},'user:name':'A','own':1}"));
+    must_create(fixture->store, &same_user, "{}");
+    must_create(fixture->store, &same_app, "{}");
     check_state(fixture->store, &key, support_state(session, NULL));
-    check_state(fixture->store, &same_user, "{\"app:theme\":{\"a\": [1, 2]},\"user:name\":\"A\"}");
-    check_state(fixture->store, &same_app, "{\"app:theme\":{\"a\": [1, 2]}}");
+    check_state(fixture->store, &same_user, Q("{'app:theme':{'a': [1, 2]},'user:name':'A'}"));
+    check_state(fixture->store, &same_app, Q("{'app:theme':{'a': [1, 2]}}"));
     ses_session_close(session);
 }
 
@@ -68,28 +65,22 @@ static void test_created_session_shows_shared_state_that_was_there(void **state)
 {
     struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":1,\"app:b\":2,\"user:u\":3,\"own\":4}", SES_NUL,
-                         NULL, NULL, &error));
-    assert_ok(
-        ses_create(fixture->store, &same_user, "{\"app:b\":5,\"mine\":6}", SES_NUL, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"app:a\":1,\"app:b\":5,\"user:u\":3,\"mine\":6}");
-    check_state(fixture->store, &key, "{\"app:a\":1,\"app:b\":5,\"user:u\":3,\"own\":4}");
+    must_create(fixture->store, &key, Q("{'app:a':1,'app:b':2,'user:u':3,'own':4}"));
+    session = must_open_new(fixture->store, &same_user, Q("{'app:b':5,'mine':6}"));
+    assert_string_equal(support_state(session, NULL), Q("{'app:a':1,'app:b':5,'user:u':3,'mine':6}"));
+    check_state(fixture->store, &key, Q("{'app:a':1,'app:b':5,'user:u':3,'own':4}"));
     ses_session_close(session);
 }
 
 static void test_temp_keys_are_dropped(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &key, Q("{'temp:a':1,'b':2,'temp:':3,'temp:c':4}"));
 
-    assert_ok(ses_create(fixture->store, &key, "{\"temp:a\":1,\"b\":2,\"temp:\":3,\"temp:c\":4}", SES_NUL,
-                         NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"b\":2}");
+    assert_string_equal(support_state(session, NULL), Q("{'b':2}"));
     ses_session_close(session);
-    assert_ok(ses_create(fixture->store, &same_user, "{\"temp:a\":1}", SES_NUL, NULL, &session, &error));
+    session = must_open_new(fixture->store, &same_user, Q("{'temp:a':1}"));
     assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
 }
@@ -100,31 +91,27 @@ static void test_tombstone_removes_and_the_last_of_a_key_counts(void **state)
 {
     struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
-    assert_ok(ses_create(fixture->store, &same_user, "{\"app:a\":1,\"user:u\":2,\"app:stays\":3}", SES_NUL,
-                         NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &key,
-                         "{\"app:a\":" REMOVED ",\"user:u\":" REMOVED ",\"none\":" REMOVED
-                         ",\"x\":1,\"x\":" REMOVED ",\"y\":" REMOVED ",\"y\":2,\"z\":1,\"z\":2,"
-                         "\"e\":\"\\u005f_ADK_SENTINEL_REMOVED__\",\"list\":[" REMOVED "],"
-                         "\"like\":\"__ADK_SENTINEL_REMOVED__ \"}",
-                         SES_NUL, NULL, &session, &error));
+    must_create(fixture->store, &same_user, Q("{'app:a':1,'user:u':2,'app:stays':3}"));
+    session = must_open_new(fixture->store, &key,
+                            Q("{'app:a':" REMOVED ",'user:u':" REMOVED ",'none':" REMOVED
+                              ",'x':1,'x':" REMOVED ",'y':" REMOVED ",'y':2,'z':1,'z':2,"
+                              "'e':'\\u005f_ADK_SENTINEL_REMOVED__','list':[" REMOVED "],"
+                              "'like':'__ADK_SENTINEL_REMOVED__ '}"));
     assert_string_equal(support_state(session, NULL),
-                        "{\"app:stays\":3,\"e\":\"\\u005f_ADK_SENTINEL_REMOVED__\",\"like\":\"__ADK_SENTINEL_"
-                        "REMOVED__ \",\"list\":[" REMOVED "],\"y\":2,\"z\":2}");
+                        Q("{'app:stays':3,'e':'\\u005f_ADK_SENTINEL_REMOVED__','like':'__ADK_SENTINEL_"
+                          "REMOVED__ ','list':[" REMOVED "],'y':2,'z':2}"));
     check_state(fixture->store, &key, support_state(session, NULL));
-    check_state(fixture->store, &same_user, "{\"app:stays\":3}");
+    check_state(fixture->store, &same_user, Q("{'app:stays':3}"));
     ses_session_close(session);
 }
 
 static void test_null_state_is_an_empty_one(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     assert_string_equal(support_state(session, NULL), "{}");
     ses_session_close(session);
     assert_ok(ses_create(fixture->store, &same_user, NULL, 99, NULL, &session, &error));
@@ -138,12 +125,12 @@ static void test_state_length_counts(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}garbage", 7, NULL, NULL, &error));
-    check_state(fixture->store, &key, "{\"a\":1}");
-    assert_code(SES_JSON, ses_create(fixture->store, &same_user, "{\"a\":1}", 6, NULL, NULL, &error));
-    assert_code(SES_JSON, ses_create(fixture->store, &same_user, "{\"a\":1}", 0, NULL, NULL, &error));
+    assert_ok(ses_create(fixture->store, &key, Q("{'a':1}garbage"), 7, NULL, NULL, &error));
+    check_state(fixture->store, &key, Q("{'a':1}"));
+    assert_code(SES_JSON, ses_create(fixture->store, &same_user, Q("{'a':1}"), 6, NULL, NULL, &error));
+    assert_code(SES_JSON, ses_create(fixture->store, &same_user, Q("{'a':1}"), 0, NULL, NULL, &error));
     assert_code(SES_JSON,
-                ses_create(fixture->store, &same_user, "{\"a\":1}", 8, NULL, NULL, &error)); /* the NUL */
+                ses_create(fixture->store, &same_user, Q("{'a':1}"), 8, NULL, NULL, &error)); /* the NUL */
     assert_int_equal(error.offset, 7);
 }
 
@@ -190,7 +177,7 @@ static void test_refused_state_leaves_nothing_behind(void **state)
         assert_null(session);
     }
     check_apps_and_users(fixture, "0 0\n");
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     check_state(fixture->store, &key, "{}");
 }
 
@@ -201,11 +188,11 @@ static void test_too_large_state_is_a_limit(void **state)
 
     fixture->options.max_event_bytes = 20;
     fixture_reopen(fixture);
-    assert_ok(ses_create(fixture->store, &key, "{\"k\":\"123456789012\"}", SES_NUL, NULL, NULL, &error));
-    assert_code(SES_LIMIT, ses_create(fixture->store, &same_user, "{\"k\":\"1234567890123\"}", SES_NUL, NULL,
+    must_create(fixture->store, &key, Q("{'k':'123456789012'}"));
+    assert_code(SES_LIMIT, ses_create(fixture->store, &same_user, Q("{'k':'1234567890123'}"), SES_NUL, NULL,
                                       NULL, &error));
     assert_code(SES_LIMIT,
-                ses_create(fixture->store, &same_user, "{\"k\":\"1234567890123\"}", 21, NULL, NULL, &error));
+                ses_create(fixture->store, &same_user, Q("{'k':'1234567890123'}"), 21, NULL, NULL, &error));
     assert_code(SES_NOTFOUND,
                 ses_state_json_by_key(fixture->store, &same_user, NULL, &(char *){NULL}, NULL, &error));
 }
@@ -236,17 +223,16 @@ static void test_existing_session_is_exists_and_changes_nothing(void **state)
     ses_session *after = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"app:a\":1,\"user:u\":2,\"own\":3}", SES_NUL, NULL, NULL,
-                         &error));
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, Q("{'app:a':1,'user:u':2,'own':3}"));
+    must_append_by_key(fixture->store, &key, Q("{'id':'e'}"));
     fixture->now += 1000000;
     assert_code(SES_EXISTS, ses_create(fixture->store, &key,
-                                       "{\"app:a\":9,\"app:new\":9,\"user:u\":" REMOVED ",\"own\":9,\"x\":9}",
+                                       Q("{'app:a':9,'app:new':9,'user:u':" REMOVED ",'own':9,'x':9}"),
                                        SES_NUL, NULL, &session, &error));
     assert_null(session);
     assert_message("app/user/session");
-    assert_ok(ses_get(fixture->store, &key, NULL, &after, &error));
-    assert_string_equal(support_state(after, NULL), "{\"app:a\":1,\"user:u\":2,\"own\":3}");
+    after = must_get(fixture->store, &key);
+    assert_string_equal(support_state(after, NULL), Q("{'app:a':1,'user:u':2,'own':3}"));
     assert_int_equal(ses_session_stored(after), 1);
     assert_int_equal(ses_session_version(after), 1);
     assert_int_equal(ses_session_created_us(after), fixture->now - 1000000);
@@ -259,10 +245,9 @@ static void test_fresh_session_has_no_events_and_the_stores_time(void **state)
 {
     struct fixture *fixture = *state;
     ses_session *session = NULL;
-    ses_error error;
 
     fixture->now = INT64_C(1234567890123456);
-    assert_ok(ses_create(fixture->store, &key, "{}", SES_NUL, NULL, &session, &error));
+    session = must_open_new(fixture->store, &key, "{}");
     assert_string_equal(ses_session_app(session), "app");
     assert_string_equal(ses_session_user(session), "user");
     assert_string_equal(ses_session_id(session), "session");
@@ -295,14 +280,14 @@ static void test_time_of_creation_can_be_given(void **state)
             ses_create(fixture->store, &(ses_key){"app", "user", name}, NULL, 0, &options, &session, &error));
         assert_int_equal(ses_session_created_us(session), times[i]);
         assert_int_equal(ses_session_updated_us(session), times[i]);
-        assert_ok(ses_refresh(session, NULL, &error));
+        must_refresh(session);
         assert_int_equal(ses_session_created_us(session), times[i]);
         ses_session_close(session);
     }
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         options.create_us = &wrong[i];
         assert_code(SES_INVALID,
-                    ses_create(fixture->store, &key, "{\"app:a\":1}", SES_NUL, &options, NULL, &error));
+                    ses_create(fixture->store, &key, Q("{'app:a':1}"), SES_NUL, &options, NULL, &error));
     }
     assert_code(SES_NOTFOUND,
                 ses_state_json_by_key(fixture->store, &key, NULL, &(char *){NULL}, NULL, &error));
@@ -336,19 +321,19 @@ static void test_get_or_create_creates_once(void **state)
     ses_error error;
 
     assert_ok(
-        ses_get_or_create(fixture->store, &key, "{\"app:a\":1,\"own\":2}", SES_NUL, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"app:a\":1,\"own\":2}");
-    assert_ok(ses_append(session, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+        ses_get_or_create(fixture->store, &key, Q("{'app:a':1,'own':2}"), SES_NUL, NULL, &session, &error));
+    assert_string_equal(support_state(session, NULL), Q("{'app:a':1,'own':2}"));
+    must_append(session, Q("{'id':'e'}"));
     ses_session_close(session);
     session = NULL;
-    assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, "{\"app:a\":8,\"own\":9,\"user:u\":7}",
+    assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, Q("{'app:a':8,'own':9,'user:u':7}"),
                                                 SES_NUL, NULL, &session, &error));
     assert_int_equal(error.code, SES_OK);
     assert_string_equal(error.message, "");
-    assert_string_equal(support_state(session, NULL), "{\"app:a\":1,\"own\":2}");
+    assert_string_equal(support_state(session, NULL), Q("{'app:a':1,'own':2}"));
     assert_int_equal(ses_session_event_count(session), 1);
     ses_session_close(session);
-    check_state(fixture->store, &key, "{\"app:a\":1,\"own\":2}");
+    check_state(fixture->store, &key, Q("{'app:a':1,'own':2}"));
     assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
 }
 
@@ -358,12 +343,12 @@ static void test_get_or_create_checks_the_state_it_does_not_use(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     assert_code(SES_INVALID, ses_get_or_create(fixture->store, &key, "[]", SES_NUL, NULL, &session, &error));
     assert_code(SES_JSON,
-                ses_get_or_create(fixture->store, &key, "{\"a\"}", SES_NUL, NULL, &session, &error));
+                ses_get_or_create(fixture->store, &key, Q("{'a'}"), SES_NUL, NULL, &session, &error));
     assert_code(SES_INVALID,
-                ses_get_or_create(fixture->store, &key, "{\"\\u0000\":1}", SES_NUL, NULL, &session, &error));
+                ses_get_or_create(fixture->store, &key, Q("{'\\u0000':1}"), SES_NUL, NULL, &session, &error));
     assert_null(session);
 }
 
@@ -376,9 +361,9 @@ static void test_get_existing_reads_the_range(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_get_or_create(fixture->store, &key, "{\"a\":1}", SES_NUL, &options, &session, &error));
+    assert_ok(ses_get_or_create(fixture->store, &key, Q("{'a':1}"), SES_NUL, &options, &session, &error));
     for (int i = 0; i < 3; i++)
-        assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+        must_append(session, "{}");
     ses_session_close(session);
     assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, &options, &session, &error));
     assert_int_equal(ses_session_event_count(session), 2);
@@ -388,7 +373,7 @@ static void test_get_existing_reads_the_range(void **state)
     assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, &options, &session, &error));
     assert_int_equal(ses_session_event_count(session), 0);
     assert_int_equal(ses_session_stored(session), 3);
-    assert_string_equal(support_state(session, NULL), "{\"a\":1}");
+    assert_string_equal(support_state(session, NULL), Q("{'a':1}"));
     ses_session_close(session);
 }
 
@@ -400,7 +385,7 @@ static void test_get_existing_keeps_the_time_of_creation(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, &options, &session, &error));
     assert_int_equal(ses_session_created_us(session), fixture->now);
     ses_session_close(session);

@@ -17,13 +17,13 @@ static void make_sessions(struct fixture *fixture, int64_t create_us)
     ses_error error;
 
     for (size_t i = 0; i < 3; i++)
-        assert_ok(ses_create(fixture->store, &around[i], "{\"k\":1}", SES_NUL, &options, NULL, &error));
+        assert_ok(ses_create(fixture->store, &around[i], Q("{'k':1}"), SES_NUL, &options, NULL, &error));
     for (int event = 0; event < EVENTS; event++) {
         for (size_t i = 0; i < 3; i++) {
             char json[100];
             snprintf(json, sizeof json, "{\"id\":\"%s-%d\",\"timestamp\":%d}", around[i].session, event + 1,
                      (int)seconds[event]);
-            assert_ok(ses_append_by_key(fixture->store, &around[i], json, SES_NUL, NULL, NULL, &error));
+            must_append_by_key(fixture->store, &around[i], json);
         }
     }
 }
@@ -69,7 +69,7 @@ static void check_range(ses_store *store, const ses_range *range)
     assert_null(ses_session_event(session, count));
     assert_int_equal(ses_session_stored(session), EVENTS);
     assert_int_equal(ses_session_last_seq(session), EVENTS);
-    assert_string_equal(support_state(session, NULL), "{\"k\":1}");
+    assert_string_equal(support_state(session, NULL), Q("{'k':1}"));
     ses_session_close(session);
 }
 
@@ -125,11 +125,10 @@ static void test_no_range_is_all_events(void **state)
     struct fixture *fixture = *state;
     const ses_range all = {.size = sizeof all};
     ses_session *session = NULL;
-    ses_error error;
 
     make_sessions(fixture, 0);
     check_range(fixture->store, &all);
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_event_count(session), EVENTS);
     for (size_t i = 0; i < EVENTS; i++) {
         assert_int_equal(ses_session_event(session, i)->seq, i + 1);
@@ -143,7 +142,7 @@ static void test_ranges_of_a_session_without_events(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     for (unsigned which = 0; which < 16; which++) {
         const ses_range range = {sizeof range, which, 5, 0, 1, 10};
         ses_session *session = NULL;
@@ -283,7 +282,7 @@ static void test_options_without_their_size_are_misuse(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     for (size_t i = 0; i < TAKERS; i++) {
         struct later_options options = {{0}};
         assert_code(SES_MISUSE, takers[i].call(fixture->store, &options, &error));
@@ -300,7 +299,7 @@ static void test_larger_options_are_taken_while_the_rest_is_zero(void **state)
     struct fixture *fixture = *state;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     for (size_t i = 0; i < TAKERS; i++) {
         struct later_options options = {{0}};
         options.as.size = sizeof options;

@@ -9,9 +9,8 @@ static const ses_key key = {"app", "user", "session"};
 
 static ses_session *create(ses_store *store, const char *state)
 {
-    ses_session *session = NULL;
-    ses_error error;
-    assert_ok(ses_create(store, &key, state, SES_NUL, NULL, &session, &error));
+    ses_session *session = must_open_new(store, &key, state);
+
     return session;
 }
 
@@ -19,11 +18,10 @@ static void append_delta(ses_session *session, const char *delta)
 {
     size_t room = strlen(delta) + 40;
     char *event = malloc(room);
-    ses_error error;
 
     assert_non_null(event);
     snprintf(event, room, "{\"actions\":{\"stateDelta\":%s}}", delta);
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
     free(event);
 }
 
@@ -85,7 +83,7 @@ static void test_each_value_is_of_one_type(void **state)
 static void test_booleans(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = create(fixture->store, "{\"t\":true,\"f\":false,\"app:t\": true }");
+    ses_session *session = create(fixture->store, Q("{'t':true,'f':false,'app:t': true }"));
     int value = 7;
     ses_error error;
 
@@ -106,7 +104,7 @@ static void test_booleans(void **state)
 static void test_null_arguments_are_misuse(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = create(fixture->store, "{\"a\":1}");
+    ses_session *session = create(fixture->store, Q("{'a':1}"));
     const char *text = NULL;
     char *owned = NULL;
     int64_t integer = 0;
@@ -139,7 +137,7 @@ static void test_null_arguments_are_misuse(void **state)
 static void test_failed_reads_set_the_text_to_null(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = create(fixture->store, "{\"n\":1,\"lone\":\"\\ud800\"}");
+    ses_session *session = create(fixture->store, Q("{'n':1,'lone':'\\ud800'}"));
     const char *texts[2] = {"before", "before"};
     char *owned[2] = {(char *)(uintptr_t) "before", (char *)(uintptr_t) "before"};
     size_t len = 99;
@@ -163,7 +161,7 @@ static void test_failed_reads_set_the_text_to_null(void **state)
 static void test_a_missing_key_is_no_error(void **state)
 {
     struct fixture *fixture = *state;
-    ses_session *session = create(fixture->store, "{\"a\":1,\"app:b\":2}");
+    ses_session *session = create(fixture->store, Q("{'a':1,'app:b':2}"));
     static const char *const missing[] = {"b", "", "app:a", "user:a", "temp:a", "a ", "app:"};
     ses_error error;
 
@@ -311,7 +309,7 @@ static void test_state_walks_by_scope_and_key(void **state)
     assert_ok(ses_state_at(session, 0, NULL, NULL, NULL, &error));
     assert_code(SES_NOTFOUND, ses_state_at(session, NAMES, &name, &json, &len, &error));
     assert_code(SES_NOTFOUND, ses_state_at(session, SIZE_MAX, &name, &json, &len, &error));
-    append_delta(session, "{\"a\":" REMOVED ",\"c\":1}"); /* the walk is of the state as it is now */
+    append_delta(session, Q("{'a':" REMOVED ",'c':1}")); /* the walk is of the state as it is now */
     assert_ok(ses_state_at(session, 13, &name, &json, &len, &error));
     assert_string_equal(name, "c");
     ses_session_close(session);
@@ -353,11 +351,10 @@ static void test_values_stay_until_the_next_change(void **state)
         (void)ses_state_get_string(session, other, &other, NULL, &error);
     }
     assert_code(SES_ABSENT, ses_state_get(session, "none", &other, NULL, &error));
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"actions\":{\"stateDelta\":{\"b\":1}}}", SES_NUL,
-                                NULL, NULL, &error)); /* by others */
+    must_append_by_key(fixture->store, &key, Q("{'actions':{'stateDelta':{'b':1}}}")); /* by others */
     assert_ptr_equal(support_state(session, NULL), all);
     assert_string_equal(all, everything);
-    assert_string_equal(json, "{\"k\" : null}");
+    assert_string_equal(json, Q("{'k' : null}"));
     assert_string_equal(text, "A");
     assert_string_equal(name, "app:a");
     ses_session_close(session);
@@ -408,11 +405,11 @@ static void test_texts_outlive_the_store(void **state)
     char *value = NULL;
     ses_error error;
 
-    ses_session_close(create(fixture->store, "{\"a\":[1,2,3]}"));
+    ses_session_close(create(fixture->store, Q("{'a':[1,2,3]}")));
     assert_ok(ses_state_json_by_key(fixture->store, &key, NULL, &all, NULL, &error));
     assert_ok(ses_state_get_by_key(fixture->store, &key, "a", NULL, &value, NULL, &error));
     fixture_reopen(fixture);
-    assert_string_equal(all, "{\"a\":[1,2,3]}");
+    assert_string_equal(all, Q("{'a':[1,2,3]}"));
     assert_string_equal(value, "[1,2,3]");
     ses_free(all);
     ses_free(value);

@@ -79,11 +79,10 @@ static void append_delta(ses_session *session, char *delta)
 {
     size_t room = strlen(delta) + 80;
     char *event = malloc(room);
-    ses_error error;
 
     assert_non_null(event);
     snprintf(event, room, "{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":%s}}", delta);
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
     free(event);
     free(delta);
 }
@@ -133,12 +132,11 @@ static void check_all(const struct fixture *fixture, const struct model *model, 
                       ses_session *reader)
 {
     ses_session *fresh = NULL;
-    ses_error error;
 
     check(model, writer, true);
-    assert_ok(ses_refresh(reader, NULL, &error));
+    must_refresh(reader);
     check(model, reader, false);
-    assert_ok(ses_get(fixture->store, &key, NULL, &fresh, &error));
+    fresh = must_get(fixture->store, &key);
     check(model, fresh, false);
     assert_string_equal(support_state(reader, NULL), support_state(fresh, NULL));
     ses_session_close(fresh);
@@ -155,12 +153,9 @@ static void test_thousands_of_keys_grow_shrink_and_grow_again(void **state)
     };
     struct fixture *fixture = *state;
     struct model *model = model_new();
-    ses_session *writer = NULL;
-    ses_session *reader = NULL;
-    ses_error error;
+    ses_session *writer = must_open_new(fixture->store, &key, NULL);
+    ses_session *reader = must_get(fixture->store, &key);
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &writer, &error));
-    assert_ok(ses_get(fixture->store, &key, NULL, &reader, &error));
     for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
         for (int round = 0; round < phases[i].rounds; round++)
             append_delta(writer, random_delta(model, phases[i].first, phases[i].among, phases[i].changes,
@@ -177,11 +172,9 @@ static void test_every_key_can_be_removed(void **state)
 {
     struct fixture *fixture = *state;
     struct model *model = model_new();
-    ses_session *session = NULL;
-    ses_error error;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     char delta[LONGEST + 64];
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
     append_delta(session, random_delta(model, 1500, 400, 1000, 0));
     for (int i = 0; i < 400; i++) {
         int number = 1500 + i * 7 % 400;
@@ -205,10 +198,9 @@ static void test_initial_state_of_thousands_of_keys(void **state)
     struct fixture *fixture = *state;
     struct model *model = model_new();
     ses_session *session = NULL;
-    ses_error error;
 
     char *json = random_delta(model, 0, KEYS, 9000, 20);
-    assert_ok(ses_create(fixture->store, &key, json, SES_NUL, NULL, &session, &error));
+    session = must_open_new(fixture->store, &key, json);
     check(model, session, false);
     free(json);
     ses_session_close(session);

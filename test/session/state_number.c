@@ -14,11 +14,10 @@ static ses_session *with_value(ses_store *store, const char *json)
     size_t room = strlen(json) + 16;
     char *state = malloc(room);
     ses_session *session = NULL;
-    ses_error error;
 
     assert_non_null(state);
     snprintf(state, room, "{\"v\":%s}", json);
-    assert_ok(ses_create(store, &(ses_key){"app", "user", NULL}, state, SES_NUL, NULL, &session, &error));
+    session = must_open_new(store, &(ses_key){"app", "user", NULL}, state);
     free(state);
     return session;
 }
@@ -249,13 +248,13 @@ static void test_numbers_do_not_depend_on_the_locale(void **state)
     snprintf(written, sizeof written, "%.1f", 1.5);
     assert_string_equal(written, "1,5"); /* the library put it back */
 
-    ses_session *session = NULL;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_appended appended;
     ses_error error;
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
-    assert_ok(ses_append(session, "{\"id\":\"a\",\"timestamp\":1.5}", SES_NUL, NULL, &appended, &error));
+
+    assert_ok(ses_append(session, Q("{'id':'a','timestamp':1.5}"), SES_NUL, NULL, &appended, &error));
     assert_int_equal(appended.time_us, 1500000);
-    assert_ok(ses_append(session, "{\"id\":\"b\"}", SES_NUL, NULL, &appended, &error));
+    assert_ok(ses_append(session, Q("{'id':'b'}"), SES_NUL, NULL, &appended, &error));
     assert_non_null(strstr(ses_session_event(session, 1)->json, "\"timestamp\":1700000000."));
     ses_session_close(session);
     setlocale(LC_ALL, "C");

@@ -6,12 +6,11 @@ static void test_reopened_store_has_everything(void **state)
     struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "session"};
     ses_session *session = NULL;
-    ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"a\":1}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, Q("{'a':1}"));
     fixture_reopen(fixture);
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"a\":1}");
+    session = must_get(fixture->store, &key);
+    assert_string_equal(support_state(session, NULL), Q("{'a':1}"));
     ses_session_close(session);
 }
 

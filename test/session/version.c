@@ -9,24 +9,22 @@ static const ses_key other = {"app", "user", "other"};
 
 static ses_session *create(struct fixture *fixture, const ses_key *of)
 {
-    ses_session *session = NULL;
-    ses_error error;
-    assert_ok(ses_create(fixture->store, of, NULL, 0, NULL, &session, &error));
+    ses_session *session = must_open_new(fixture->store, of, NULL);
+
     return session;
 }
 
 static void append_events(struct fixture *fixture, const ses_key *to, int count)
 {
-    ses_error error;
     for (int i = 0; i < count; i++)
-        assert_ok(ses_append_by_key(fixture->store, to, "{}", SES_NUL, NULL, NULL, &error));
+        must_append_by_key(fixture->store, to, "{}");
 }
 
 static int append_at(struct fixture *fixture, int64_t version, ses_error *error)
 {
     const ses_append_options options = {
         .size = sizeof options, .flags = SES_APPEND_VERSION, .version = version};
-    return ses_append_by_key(fixture->store, &key, "{\"author\":\"late\"}", SES_NUL, &options, NULL, error);
+    return ses_append_by_key(fixture->store, &key, Q("{'author':'late'}"), SES_NUL, &options, NULL, error);
 }
 
 /* With `events` in the new life, all that was held of versions up to `last` of the old one is refused. */
@@ -42,7 +40,7 @@ static void assert_old_life_is_over(struct fixture *fixture, ses_session *old, i
         assert_code(SES_NOTFOUND, ses_append(old, "{}", SES_NUL, NULL, NULL, &error));
         assert_code(SES_NOTFOUND, ses_refresh(old, NULL, &error));
     }
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_event_count(session), events);
     assert_int_equal(ses_session_last_seq(session), events);
     assert_true(ses_session_version(session) > last);
@@ -136,8 +134,8 @@ static void test_the_longest_life_counts(void **state)
     ses_session_close(session);
     /* A shorter one brings it down no more. */
     session = create(fixture, &other);
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
-    assert_ok(ses_delete(fixture->store, &other, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
+    must_delete(fixture->store, &other);
     ses_session_close(session);
     session = create(fixture, &key);
     assert_int_equal(ses_session_version(session), 11);
@@ -182,7 +180,7 @@ static void test_a_damaged_floor_is_not_used(void **state)
         change(fixture, "DELETE FROM version_floor; INSERT INTO version_floor VALUES (1, 0)");
     }
     assert_query(fixture->path, "SELECT count(*) FROM events", "9\n");
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
 }
 
 static void test_a_version_ends_below_2_to_the_53(void **state)
@@ -192,15 +190,15 @@ static void test_a_version_ends_below_2_to_the_53(void **state)
     ses_error error;
 
     change(fixture, "UPDATE sessions SET version = " MOST_VERSION " - 1");
-    assert_ok(ses_refresh(session, NULL, &error));
-    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    must_refresh(session);
+    must_append(session, "{}");
     assert_true(ses_session_version(session) == INT64_C(9007199254740991));
     assert_code(SES_LIMIT, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
     assert_code(SES_LIMIT, ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
     assert_query(fixture->path, "SELECT count(*), (SELECT version FROM sessions) FROM events",
                  "1|" MOST_VERSION "\n");
     ses_session_close(session);
-    assert_ok(ses_delete(fixture->store, &key, NULL, NULL, &error));
+    must_delete(fixture->store, &key);
     assert_query(fixture->path, "SELECT floor FROM version_floor", BEYOND_VERSION "\n");
     assert_code(SES_LIMIT, ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
     assert_query(fixture->path, "SELECT count(*) FROM sessions", "0\n");

@@ -51,7 +51,7 @@ static void test_the_write_ahead_file_stays_bounded(void **state)
 
     fixture->options.synchronous = SES_SYNC_NORMAL;
     fixture_reopen(fixture);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     for (int i = 0; i < READERS; i++) {
         readers[i].store = fixture->store;
         atomic_init(&readers[i].stop, false);
@@ -60,9 +60,7 @@ static void test_the_write_ahead_file_stays_bounded(void **state)
     }
     for (int i = 0; i < APPENDS; i++) {
         const ses_event *event = NULL;
-        assert_ok(ses_append_by_key(fixture->store, &key,
-                                    "{\"actions\":{\"stateDelta\":{\"k\":1,\"user:k\":2}}}", SES_NUL, NULL,
-                                    NULL, &error));
+        must_append_by_key(fixture->store, &key, Q("{'actions':{'stateDelta':{'k':1,'user:k':2}}}"));
         if (i % 2000 == 100) {
             assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursors[i / 2000], &error));
             assert_code(SES_ROW, ses_cursor_next(cursors[i / 2000], &event, &error));
@@ -93,13 +91,13 @@ static void test_checkpoints_are_left_to_others(void **state)
     ses_stats stats = {.size = sizeof stats};
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     fixture->options.checkpoint = SES_CHECKPOINT_EXTERNAL;
     fixture->options.synchronous = SES_SYNC_NORMAL;
     fixture_reopen(fixture);
     int64_t before = size_of(fixture->path, "");
     for (int i = 0; i < 2500; i++) /* a log that would be copied beside the writers */
-        assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+        must_append_by_key(fixture->store, &key, "{}");
     assert_ok(ses_store_stats(fixture->store, &stats, &error));
     assert_int_equal(stats.sqlite.checkpoints, 0);
     assert_true(stats.sqlite.wal_pages > 5000);
@@ -126,12 +124,11 @@ static void test_statistics_begin_at_zero(void **state)
     assert_int_equal(stats.events, 0);
     assert_int_equal(stats.commits, 0);
     assert_int_equal(stats.read_calls, 0);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":1}", SES_NUL, NULL, NULL,
-                                &error));
-    assert_code(SES_DUPLICATE, ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":1}",
-                                                 SES_NUL, NULL, NULL, &error));
-    assert_code(SES_EXISTS, ses_append_by_key(fixture->store, &key, "{\"id\":\"e\",\"timestamp\":2}", SES_NUL,
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key, Q("{'id':'e','timestamp':1}"));
+    assert_code(SES_DUPLICATE, ses_append_by_key(fixture->store, &key, Q("{'id':'e','timestamp':1}"), SES_NUL,
+                                                 NULL, NULL, &error));
+    assert_code(SES_EXISTS, ses_append_by_key(fixture->store, &key, Q("{'id':'e','timestamp':2}"), SES_NUL,
                                               NULL, NULL, &error));
     assert_ok(ses_store_stats(fixture->store, &stats, &error));
     assert_int_equal(stats.events, 1);
@@ -148,8 +145,8 @@ static void test_statistics_in_memory(void **state)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    must_create(fixture->store, &key, NULL);
+    session = must_get(fixture->store, &key);
     ses_session_close(session);
     assert_ok(ses_store_stats(fixture->store, &stats, &error));
     assert_int_equal(stats.write_calls, 1);

@@ -53,10 +53,9 @@ static void make_event(char event[20100], int number)
 static void append(ses_store *store, int *number)
 {
     static char event[20100];
-    ses_error error;
 
     make_event(event, ++*number);
-    assert_ok(ses_append_by_key(store, &key, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &key, event);
 }
 
 static ses_stats statistics(ses_store *store)
@@ -82,11 +81,9 @@ static sqlite3 *begin_reading(const char *path)
 
 static void start(struct fixture *fixture, int *number)
 {
-    ses_error error;
-
     fixture->options.synchronous = SES_SYNC_NORMAL;
     fixture_reopen(fixture);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     append(fixture->store, number);
 }
 
@@ -272,8 +269,8 @@ static void test_killed_while_copying(void **state)
     assert_true(last > 400);
 
     assert_ok(ses_open(fixture->path, NULL, &fixture->store, &error));
-    ses_session *session = NULL;
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    ses_session *session = must_get(fixture->store, &key);
+
     int stored = (int)ses_session_event_count(session);
     ses_session_close(session);
     assert_in_range(stored, last, last + 1); /* one was perhaps stored and not reported */

@@ -48,7 +48,6 @@ static const ses_key victim = {"app", "u0", "s0"};
 static void add_events(ses_store *store, const ses_key *key, int first, int last)
 {
     char event[8192];
-    ses_error error;
 
     for (int i = first; i <= last; i++) {
         int len = i % 40 == 7 ? 6000 : 60 + i % 7 * 20;
@@ -60,7 +59,7 @@ static void add_events(ses_store *store, const ses_key *key, int first, int last
                  "\"temp:t\":1}}}",
                  i, i / 4, i % 2 ? "agent" : "user", 1700000000 + i * 60 - i % 5 * 400, len, i, i % 9, i,
                  i % 5, i);
-        assert_ok(ses_append_by_key(store, key, event, SES_NUL, NULL, NULL, &error));
+        must_append_by_key(store, key, event);
     }
 }
 
@@ -69,7 +68,6 @@ static void add_sessions(ses_store *store, const char *app, int users, int sessi
     char state[1024];
     char user[16];
     char name[16];
-    ses_error error;
 
     for (int i = 0; i < users * sessions; i++) {
         const ses_key key = {app, user, name};
@@ -79,7 +77,7 @@ static void add_sessions(ses_store *store, const char *app, int users, int sessi
                  "{\"app:a%d\":{\"b\":[1,2,\"c\"]},\"user:u%d\":\"two\",\"own\":%d,\"text\":\"some \\u00e9 "
                  "text\"}",
                  i, i, i);
-        assert_ok(ses_create(store, &key, state, SES_NUL, NULL, NULL, &error));
+        must_create(store, &key, state);
         add_events(store, &key, 1, events);
     }
 }
@@ -503,13 +501,12 @@ static void create_and_delete(struct drive *drive)
     ses_session *session = NULL;
     ses_error error;
 
-    (void)CALL(
-        drive, "ses_create", CREATE_CODES,
-        ses_create(drive->store, &fresh, "{\"user:k1\":5,\"own\":6}", SES_NUL, NULL, &session, &error));
+    (void)CALL(drive, "ses_create", CREATE_CODES,
+               ses_create(drive->store, &fresh, Q("{'user:k1':5,'own':6}"), SES_NUL, NULL, &session, &error));
     ses_session_close(session);
     session = NULL;
     (void)CALL(drive, "ses_get_or_create", CREATE_CODES,
-               ses_get_or_create(drive->store, &victim, "{\"own\":7}", SES_NUL, NULL, &session, &error));
+               ses_get_or_create(drive->store, &victim, Q("{'own':7}"), SES_NUL, NULL, &session, &error));
     ses_session_close(session);
     (void)CALL(drive, "ses_delete", DELETE_CODES, ses_delete(drive->store, &victim, NULL, NULL, &error));
 }

@@ -28,14 +28,13 @@ static void close_store(struct rows_test *test)
 static void append_events(ses_store *store, const ses_key *key, int count)
 {
     char event[400];
-    ses_error error;
 
     for (int i = 1; i <= count; i++) {
         snprintf(
             event, sizeof event,
             "{\"id\":\"e%d\",\"timestamp\":%d,\"actions\":{\"stateDelta\":{\"k%d\":%d}},\"text\":\"%0200d\"}",
             i, 1700000000 + i, i % 7, i, i);
-        assert_ok(ses_append_by_key(store, key, event, SES_NUL, NULL, NULL, &error));
+        must_append_by_key(store, key, event);
     }
 }
 
@@ -43,14 +42,13 @@ static void append_events(ses_store *store, const ses_key *key, int count)
 static int setup(void **state)
 {
     struct rows_test *test = calloc(1, sizeof *test);
-    ses_error error;
 
     assert_non_null(test);
     assert_int_equal(folder_setup((void **)&test->folder), 0);
     test->path = test->folder->path;
     open_store(test);
-    assert_ok(ses_create(test->store, &alice, "{\"k\":1,\"user:u\":1}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_create(test->store, &bob, "{\"k\":2,\"user:u\":2}", SES_NUL, NULL, NULL, &error));
+    must_create(test->store, &alice, Q("{'k':1,'user:u':1}"));
+    must_create(test->store, &bob, Q("{'k':2,'user:u':2}"));
     append_events(test->store, &alice, 3);
     append_events(test->store, &bob, 3);
     close_store(test);
@@ -434,7 +432,7 @@ static void test_a_place_that_is_taken(void **state)
     change_rows(test, NULL, "UPDATE sessions SET last_seq = 1, event_count = 1 WHERE id = 1");
     open_store(test);
     assert_code(SES_CORRUPT,
-                ses_append_by_key(test->store, &alice, "{\"id\":\"new\"}", SES_NUL, NULL, &appended, &error));
+                ses_append_by_key(test->store, &alice, Q("{'id':'new'}"), SES_NUL, NULL, &appended, &error));
     assert_message("event 2");
     assert_query(test->path, "SELECT count(*) FROM events", "6\n");
     /* This very event is stored, and lies behind the last. */
@@ -442,7 +440,7 @@ static void test_a_place_that_is_taken(void **state)
                 "UPDATE events SET body = '{\"id\":\"e3\",\"timestamp\":1700000003.000000}' "
                 "WHERE session_id = 1 AND id = 'e3'");
     assert_code(SES_CORRUPT,
-                ses_append_by_key(test->store, &alice, "{\"id\":\"e3\",\"timestamp\":1700000003.000000}",
+                ses_append_by_key(test->store, &alice, Q("{'id':'e3','timestamp':1700000003.000000}"),
                                   SES_NUL, NULL, &appended, &error));
 }
 
@@ -458,10 +456,10 @@ static void test_a_handle_whose_row_became_anothers(void **state)
         ses_error error;
         store_files_read(&sound, test->path);
         open_store(test);
-        assert_ok(ses_get(test->store, &alice, NULL, &session, &error));
+        session = must_get(test->store, &alice);
         snprintf(sql, sizeof sql, "UPDATE sessions SET %s WHERE id = 1", changes[i]);
         change_rows(test, NULL, sql);
-        assert_code(SES_CORRUPT, ses_append(session, "{\"actions\":{\"stateDelta\":{\"user:u\":7}}}", SES_NUL,
+        assert_code(SES_CORRUPT, ses_append(session, Q("{'actions':{'stateDelta':{'user:u':7}}}"), SES_NUL,
                                             NULL, NULL, &error));
         assert_code(SES_CORRUPT, ses_refresh(session, NULL, &error));
         ses_session_close(session);
@@ -559,16 +557,15 @@ static void test_schema_changed_under_an_open_store(void **state)
         int corrupt = 0;
         ses_error error;
         open_store(test);
-        assert_ok(ses_get(test->store, &alice, NULL, &session, &error));
-        assert_ok(ses_append(session, "{\"actions\":{\"stateDelta\":{\"app:x\":1,\"k\":2}}}", SES_NUL, NULL,
-                             NULL, &error));
+        session = must_get(test->store, &alice);
+        must_append(session, Q("{'actions':{'stateDelta':{'app:x':1,'k':2}}}"));
         assert_ok(list_to_end(test, NULL, SES_ORDER_CREATED, 10, &error));
         change_rows(test, NULL, changes[i]);
         const int codes[] = {
-            ses_append(session, "{\"actions\":{\"stateDelta\":{\"app:x\":1,\"k\":2}}}", SES_NUL, NULL, NULL,
+            ses_append(session, Q("{'actions':{'stateDelta':{'app:x':1,'k':2}}}"), SES_NUL, NULL, NULL,
                        &error),
             ses_refresh(session, NULL, &error),
-            ses_create(test->store, &fresh, "{\"k\":1}", SES_NUL, NULL, NULL, &error),
+            ses_create(test->store, &fresh, Q("{'k':1}"), SES_NUL, NULL, NULL, &error),
             list_to_end(test, NULL, SES_ORDER_CREATED, 10, &error),
             ses_delete(test->store, &alice, NULL, NULL, &error),
         };

@@ -108,7 +108,7 @@ static void run_part(const char *path, int journal, int until, struct progress *
 
     progress->code = ses_open(path, &options, &store, &progress->error);
     if (progress->code == SES_OK)
-        progress->code = ses_get_or_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &progress->error);
+        progress->code = ses_get_or_create(store, &key, Q("{'k':1}"), SES_NUL, NULL, NULL, &progress->error);
     while (progress->code >= 0 && progress->acknowledged < until) {
         progress->code = append_event(store, progress->acknowledged + 1, &progress->error);
         if (progress->code == SES_OK)
@@ -168,7 +168,7 @@ static void look_again(const char *path, int journal, const struct progress *pro
     if (code == SES_NOTFOUND) {
         assert_int_equal(progress->acknowledged, 0);
         assert_true(progress->code < 0 && !progress->in_doubt);
-        assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &session, &error));
+        session = must_open_new(store, &key, Q("{'k':1}"));
     }
     int count = (int)ses_session_event_count(session);
     if (progress->in_doubt && disk.at_sync)
@@ -177,7 +177,7 @@ static void look_again(const char *path, int journal, const struct progress *pro
         assert_int_equal(count, progress->acknowledged);
     assert_whole(session, count);
     assert_ok(append_event(store, count + 1, &error));
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_whole(session, count + 1);
     ses_session_close(session);
     ses_close(store);

@@ -34,12 +34,9 @@ static int setup(void **state)
                                       .clock = support_clock,
                                       .clock_context = &test->now};
     assert_ok(ses_open(test->folder->path, &options, &test->store, &error));
-    assert_ok(ses_create(test->store, &key, "{\"app:a\":1,\"user:u\":\"two\",\"s\":[3],\"t\":\"\\u0041\"}",
-                         SES_NUL, NULL, &test->session, &error));
-    assert_ok(ses_append(
-        test->session,
-        "{\"id\":\"first\",\"invocationId\":\"i1\",\"actions\":{\"stateDelta\":{\"temp:x\":\"kept\"}}}",
-        SES_NUL, NULL, NULL, &error));
+    test->session = must_open_new(test->store, &key, Q("{'app:a':1,'user:u':'two','s':[3],'t':'\\u0041'}"));
+    must_append(test->session,
+                Q("{'id':'first','invocationId':'i1','actions':{'stateDelta':{'temp:x':'kept'}}}"));
     *state = test;
     return 0;
 }
@@ -150,26 +147,24 @@ static void write_by_another(struct handle_test *test)
                                          "{\"actions\":{\"stateDelta\":{\"gone\":1}}}",
                                          "{\"branch\":\"b\",\"author\":\"\\u00e9\",\"actions\":{"
                                          "\"stateDelta\":{\"gone\":\"__ADK_SENTINEL_REMOVED__\"}}}"};
-    ses_error error;
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
-        assert_ok(ses_append_by_key(test->store, &key, events[i], SES_NUL, NULL, NULL, &error));
+        must_append_by_key(test->store, &key, events[i]);
 }
 
 static void catch_up(struct handle_test *test)
 {
-    ses_error error;
-    assert_ok(ses_refresh(test->session, NULL, &error));
+    must_refresh(test->session);
 }
 
 static int call_append(struct handle_test *test, ses_error *error)
 {
     ses_appended appended = {.seq = -7};
-    int code = ses_append(
-        test->session,
-        "{\"invocation_id\":\"i2\",\"author\":\"a\\n\",\"actions\":{\"stateDelta\":{\"temp:y\":1,\"a b\":2,"
-        "\"temp:z\":\"\\u0041\",\"app:a\":\"__ADK_SENTINEL_REMOVED__\",\"user:new\":{\"x\":1.10},"
-        "\"k1\":1,\"k2\":2,\"k3\":3,\"k4\":4,\"k5\":5,\"k6\":6,\"k7\":7,\"k8\":8,\"k9\":9}}}",
-        SES_NUL, NULL, &appended, error);
+    int code =
+        ses_append(test->session,
+                   Q("{'invocation_id':'i2','author':'a\\n','actions':{'stateDelta':{'temp:y':1,'a b':2,"
+                     "'temp:z':'\\u0041','app:a':'__ADK_SENTINEL_REMOVED__','user:new':{'x':1.10},"
+                     "'k1':1,'k2':2,'k3':3,'k4':4,'k5':5,'k6':6,'k7':7,'k8':8,'k9':9}}}"),
+                   SES_NUL, NULL, &appended, error);
     if (code < 0)
         assert_int_equal(appended.seq, -7);
     return code;
@@ -178,8 +173,7 @@ static int call_append(struct handle_test *test, ses_error *error)
 static int call_append_anyway(struct handle_test *test, ses_error *error)
 {
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
-    return ses_append(test->session,
-                      "{\"invocationId\":\"i3\",\"actions\":{\"stateDelta\":{\"temp:w\":1,\"s\":0}}}",
+    return ses_append(test->session, Q("{'invocationId':'i3','actions':{'stateDelta':{'temp:w':1,'s':0}}}"),
                       SES_NUL, &anyway, NULL, error);
 }
 
@@ -239,8 +233,8 @@ static int call_create(struct handle_test *test, ses_error *error)
 {
     const ses_key fresh = {"app", "user", NULL};
     ses_session *session = test->session;
-    int code = ses_create(test->store, &fresh, "{\"app:c\":1,\"user:c\":2,\"c\":3,\"temp:c\":4}", SES_NUL,
-                          NULL, &session, error);
+    int code = ses_create(test->store, &fresh, Q("{'app:c':1,'user:c':2,'c':3,'temp:c':4}"), SES_NUL, NULL,
+                          &session, error);
     if (code < 0)
         assert_null(session);
     ses_session_close(session);
@@ -308,7 +302,7 @@ static void test_state_string(void **state)
 /* STALE and failing for lack of memory do not mix: a handle that is behind stays so, and says so. */
 static int call_append_stale(struct handle_test *test, ses_error *error)
 {
-    return ses_append(test->session, "{\"id\":\"late\"}", SES_NUL, NULL, NULL, error);
+    return ses_append(test->session, Q("{'id':'late'}"), SES_NUL, NULL, NULL, error);
 }
 
 static void test_append_to_a_stale_handle(void **state)

@@ -127,8 +127,8 @@ static void test_the_last_row_of_a_walk(void **state)
     const char *const event = "{\"id\":\"e\",\"invocationId\":\"i\",\"author\":\"a\",\"branch\":\"b\"}";
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key, event);
     for (long n = 1; n <= 5; n++) {
         ses_session *session = NULL;
         arm(WRAPPED_TEXT, n, false);
@@ -149,21 +149,20 @@ static void test_checkpoints_fail(void **state)
     struct fixture *fixture = *state;
     const ses_key key = {"app", "user", "one"};
     ses_session *session = NULL;
-    ses_error error;
     static char event[20000];
 
     snprintf(event, sizeof event, "{\"author\":\"%0*d\"}", (int)sizeof event - 100, 7);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &session, &error));
+    session = must_open_new(fixture->store, &key, NULL);
     arm(WRAPPED_CHECKPOINT, 1, true);
     for (int i = 0; i < 600; i++)
-        assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+        must_append(session, event);
     ses_session_close(session);
     fixture_reopen(fixture);
     assert_true(sqlite.calls[WRAPPED_CHECKPOINT] > 0);
     lift();
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_event_count(session), 600);
-    assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+    must_append(session, event);
     ses_session_close(session);
 }
 

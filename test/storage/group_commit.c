@@ -73,12 +73,11 @@ static void *write_events(void *context)
 
 static void make_sessions(ses_store *store)
 {
-    ses_error error;
     for (int i = 0; i < MOST; i++) {
         char id[16];
         snprintf(id, sizeof id, "s%d", i);
         const ses_key key = {"app", "user", id};
-        assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+        must_create(store, &key, NULL);
     }
 }
 
@@ -102,11 +101,10 @@ static int64_t stored(ses_store *store, int number)
 {
     char id[16];
     ses_session *session = NULL;
-    ses_error error;
 
     snprintf(id, sizeof id, "s%d", number);
     const ses_key key = {"app", "user", id};
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    session = must_get(store, &key);
     int64_t count = (int64_t)ses_session_event_count(session);
     assert_int_equal(ses_session_version(session), count);
     for (int64_t i = 0; i < count; i++)
@@ -152,13 +150,12 @@ static void test_a_writer_alone_waits_for_nobody(void **state)
     const ses_key key = {"app", "user", "s0"};
     struct timespec start_time;
     struct timespec end_time;
-    ses_error error;
 
     make_sessions(fixture->store);
     ses_stats before = statistics(fixture->store);
     clock_gettime(CLOCK_MONOTONIC, &start_time);
     for (int i = 0; i < 50; i++)
-        assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+        must_append_by_key(fixture->store, &key, "{}");
     clock_gettime(CLOCK_MONOTONIC, &end_time);
     ses_stats after = statistics(fixture->store);
     assert_int_equal(after.commits - before.commits, 50);
@@ -171,11 +168,9 @@ static void test_members_fail_each_for_itself(void **state)
     struct fixture *fixture = *state;
     struct writer writers[MOST];
     const ses_key taken = {"app", "user", "s1"};
-    ses_error error;
 
     make_sessions(fixture->store);
-    assert_ok(ses_append_by_key(fixture->store, &taken, "{\"id\":\"x\",\"timestamp\":1}", SES_NUL, NULL, NULL,
-                                &error));
+    must_append_by_key(fixture->store, &taken, Q("{'id':'x','timestamp':1}"));
     slow_vfs_set_delay(1000);
     start(writers, fixture->store, 10);
     writers[1].event = "{\"id\":\"x\",\"timestamp\":2}"; /* EXISTS */
@@ -214,11 +209,9 @@ static void test_a_member_that_has_written_is_undone(void **state)
     struct writer writers[MOST];
     struct writer bad = {.store = fixture->store, .appends = 20};
     const ses_key key = {"app", "user", "s0"};
-    ses_error error;
 
     make_sessions(fixture->store);
-    assert_ok(ses_append_by_key(fixture->store, &key, "{\"id\":\"x\",\"timestamp\":1}", SES_NUL, NULL, NULL,
-                                &error));
+    must_append_by_key(fixture->store, &key, Q("{'id':'x','timestamp':1}"));
     slow_vfs_set_delay(1000);
     start(writers, fixture->store, 20);
     assert_int_equal(pthread_create(&bad.thread, NULL, write_bad_batches, &bad), 0);
@@ -311,7 +304,7 @@ static void *create_and_delete(void *context)
         snprintf(id, sizeof id, "made-%d-%d", writer->number, i);
         const ses_key key = {"app", "user", id};
         writer->failed +=
-            ses_create(writer->store, &key, "{\"user:n\":1}", SES_NUL, NULL, NULL, NULL) != SES_OK;
+            ses_create(writer->store, &key, Q("{'user:n':1}"), SES_NUL, NULL, NULL, NULL) != SES_OK;
         writer->failed += ses_create(writer->store, &key, NULL, 0, NULL, NULL, NULL) != SES_EXISTS;
         writer->failed += ses_delete(writer->store, &key, NULL, &deleted, NULL) != SES_OK || deleted != 1;
     }

@@ -120,7 +120,7 @@ static void fill(ses_store *store)
 
     for (size_t i = 0; i < EVENTS; i++)
         batch[i] = (ses_text){"{}", 2};
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(store, &key, NULL);
     assert_ok(ses_append_batch_by_key(store, &key, batch, EVENTS, NULL, NULL, &error));
 }
 
@@ -129,14 +129,13 @@ static void assert_nothing_lingers(struct fixture *fixture)
 {
     ses_session *session = NULL;
     sqlite3 *other = NULL;
-    ses_error error;
 
-    assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(fixture->store, &key, "{}");
     assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
     assert_int_equal(sqlite3_wal_checkpoint_v2(other, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL),
                      SQLITE_OK);
     assert_int_equal(sqlite3_close(other), SQLITE_OK);
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_event_count(session), EVENTS + 1);
     ses_session_close(session);
 }

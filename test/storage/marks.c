@@ -5,22 +5,20 @@ static const ses_key key = {"app", "user", "one"};
 
 static void append(const struct fixture *fixture, const char *event)
 {
-    ses_error error;
-    assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(fixture->store, &key, event);
 }
 
 static int marks_setup(void **state)
 {
-    ses_error error;
     int failed = fixture_setup(state);
     const struct fixture *fixture = *state;
     const ses_key other = {"app", "user", "other"};
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_create(fixture->store, &other, NULL, 0, NULL, NULL, &error));
-    append(fixture, "{\"id\":\"e1\",\"invocationId\":\"a\"}");
-    append(fixture, "{\"id\":\"e2\",\"invocationId\":\"b\"}");
-    append(fixture, "{\"id\":\"e3\",\"invocationId\":\"b\"}");
+    must_create(fixture->store, &key, NULL);
+    must_create(fixture->store, &other, NULL);
+    append(fixture, Q("{'id':'e1','invocationId':'a'}"));
+    append(fixture, Q("{'id':'e2','invocationId':'b'}"));
+    append(fixture, Q("{'id':'e3','invocationId':'b'}"));
     return failed;
 }
 
@@ -33,14 +31,10 @@ static void test_rewinds_know_where_they_lead(void **state)
 {
     const struct fixture *fixture = *state;
 
-    append(fixture,
-           "{\"id\":\"r1\",\"invocationId\":\"c\",\"actions\":{\"rewindBeforeInvocationId\":\"b\"}}");
-    append(
-        fixture,
-        "{\"id\":\"r2\",\"invocationId\":\"d\",\"actions\":{\"rewind_before_invocation_id\":\"\\u0061\"}}");
-    append(fixture, "{\"id\":\"r3\",\"actions\":{\"rewindBeforeInvocationId\":\"unknown\"}}");
-    append(fixture,
-           "{\"id\":\"r4\",\"invocationId\":\"e\",\"actions\":{\"rewindBeforeInvocationId\":\"e\"}}");
+    append(fixture, Q("{'id':'r1','invocationId':'c','actions':{'rewindBeforeInvocationId':'b'}}"));
+    append(fixture, Q("{'id':'r2','invocationId':'d','actions':{'rewind_before_invocation_id':'\\u0061'}}"));
+    append(fixture, Q("{'id':'r3','actions':{'rewindBeforeInvocationId':'unknown'}}"));
+    append(fixture, Q("{'id':'r4','invocationId':'e','actions':{'rewindBeforeInvocationId':'e'}}"));
     assert_marks(fixture, "1|4|1|2\n1|5|1|1\n1|6|1|0\n1|7|1|0\n");
 }
 
@@ -48,9 +42,9 @@ static void test_compactions_are_marked(void **state)
 {
     const struct fixture *fixture = *state;
 
-    append(fixture, "{\"id\":\"c1\",\"actions\":{\"compaction\":{\"startTimestamp\":1,\"endTimestamp\":2}}}");
-    append(fixture, "{\"id\":\"c2\",\"invocationId\":\"x\",\"actions\":{\"compaction\":{},"
-                    "\"rewindBeforeInvocationId\":\"a\"}}");
+    append(fixture, Q("{'id':'c1','actions':{'compaction':{'startTimestamp':1,'endTimestamp':2}}}"));
+    append(fixture, Q("{'id':'c2','invocationId':'x','actions':{'compaction':{},"
+                      "'rewindBeforeInvocationId':'a'}}"));
     assert_marks(fixture, "1|4|2|NULL\n1|5|1|1\n");
 }
 
@@ -58,9 +52,9 @@ static void test_other_events_are_not(void **state)
 {
     const struct fixture *fixture = *state;
 
-    append(fixture, "{\"id\":\"n1\",\"actions\":{\"rewindBeforeInvocationId\":\"\",\"compaction\":null}}");
-    append(fixture, "{\"id\":\"n2\",\"rewindBeforeInvocationId\":\"a\",\"compaction\":{}}");
-    append(fixture, "{\"id\":\"n3\",\"actions\":{\"rewindBeforeInvocationId\":null}}");
+    append(fixture, Q("{'id':'n1','actions':{'rewindBeforeInvocationId':'','compaction':null}}"));
+    append(fixture, Q("{'id':'n2','rewindBeforeInvocationId':'a','compaction':{}}"));
+    append(fixture, Q("{'id':'n3','actions':{'rewindBeforeInvocationId':null}}"));
     assert_marks(fixture, "");
 }
 
@@ -102,7 +96,7 @@ static void test_a_session_takes_all_its_rows_along(void **state)
     int64_t deleted = 0;
     ses_error error;
 
-    append(fixture, "{\"id\":\"r\",\"actions\":{\"rewindBeforeInvocationId\":\"a\"}}");
+    append(fixture, Q("{'id':'r','actions':{'rewindBeforeInvocationId':'a'}}"));
     raw_exec(fixture->path,
              "INSERT INTO session_labels VALUES (1, 'l', 'v', 1), (2, 'l', 'v', 1);"
              "INSERT INTO session_leases (session_id, owner, until_us) VALUES (1, 'o', 5), (2, 'o', 5);"

@@ -169,7 +169,7 @@ static void test_largest_options(void **state)
     ses_error error;
 
     assert_ok(ses_open(folder->path, &options, &store, &error));
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(store, &key, NULL);
     assert_code(SES_EXISTS, ses_create(store, &key, NULL, 0, NULL, NULL, &error));
     ses_close(store);
 }
@@ -197,14 +197,14 @@ static void write_and_read_again(const char *path)
     ses_error error;
 
     assert_ok(ses_open(path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error));
+    must_create(store, &key, Q("{'k':1}"));
     ses_close(store);
     const ses_open_options options = {.size = sizeof options, .flags = SES_OPEN_MUST_EXIST};
     assert_ok(ses_open(path, &options, &store, &error));
     assert_ok(ses_store_info(store, &info, &error));
     assert_string_equal(info.path, path);
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"k\":1}");
+    session = must_get(store, &key);
+    assert_string_equal(support_state(session, NULL), Q("{'k':1}"));
     ses_session_close(session);
     ses_close(store);
 }

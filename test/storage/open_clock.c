@@ -19,7 +19,7 @@ static void open_clocked(struct clocked *clocked, const char *path)
 
     clocked->now = 0;
     assert_ok(ses_open(path, &options, &clocked->store, &error));
-    assert_ok(ses_create(clocked->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(clocked->store, &key, NULL);
 }
 
 static void test_clock_out_of_range(void **state)
@@ -38,7 +38,7 @@ static void test_clock_out_of_range(void **state)
         ses_session *session = NULL;
         ses_appended appended;
         clocked.now = cases[i].now;
-        assert_ok(ses_create(clocked.store, &fresh, NULL, 0, NULL, &session, &error));
+        session = must_open_new(clocked.store, &fresh, NULL);
         assert_true(ses_session_created_us(session) == cases[i].seen);
         assert_ok(ses_append(session, "{}", 2, NULL, &appended, &error));
         assert_true(appended.time_us == cases[i].seen);
@@ -64,10 +64,10 @@ static void test_made_time_is_read_as_the_same(void **state)
         ses_appended appended;
         clocked.now = times[i];
         assert_ok(ses_append_by_key(clocked.store, &key, "{}", 2, NULL, &appended, &error));
-        assert_ok(ses_get(clocked.store, &key, NULL, &session, &error));
+        session = must_get(clocked.store, &key);
         const ses_event *event = ses_session_event(session, ses_session_event_count(session) - 1);
-        ses_session *target = NULL;
-        assert_ok(ses_create(clocked.store, &copy, NULL, 0, NULL, &target, &error));
+        ses_session *target = must_open_new(clocked.store, &copy, NULL);
+
         assert_ok(ses_append(target, event->json, event->json_len, NULL, &appended, &error));
         if (appended.time_us != times[i])
             print_error("%lld became %s and then %lld\n", (long long)times[i], event->json,

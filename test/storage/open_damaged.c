@@ -14,16 +14,15 @@ static void make_full_store(const char *path)
     char event[3000];
 
     assert_ok(ses_open(path, &options, &store, &error));
-    assert_ok(ses_create(store, &key, "{\"app:a\":1,\"user:u\":\"two\",\"s\":[3]}", SES_NUL, NULL, &session,
-                         &error));
-    assert_ok(ses_create(store, &other, "{\"x\":null}", SES_NUL, NULL, NULL, &error));
+    session = must_open_new(store, &key, Q("{'app:a':1,'user:u':'two','s':[3]}"));
+    must_create(store, &other, Q("{'x':null}"));
     for (int i = 0; i < 40; i++) {
         snprintf(event, sizeof event,
                  "{\"id\":\"event-%d\",\"author\":\"agent\",\"actions\":{\"stateDelta\":{\"k%d\":%d,\"app:"
                  "b\":%d}},"
                  "\"text\":\"%0*d\"}",
                  i, i, i, i, i % 4 == 0 ? 2500 : 100, 0);
-        assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+        must_append(session, event);
     }
     ses_session_close(session);
     ses_close(store);
@@ -89,8 +88,8 @@ static void use_session(ses_store *store, struct tally *tally)
     if (code == SES_OK) {
         count_code(tally, ses_state_json(session, &text, NULL, &error), &error);
         count_code(tally, ses_state_get_string(session, "user:u", &text, NULL, &error), &error);
-        code = ses_append(session, "{\"id\":\"new\",\"actions\":{\"stateDelta\":{\"s\":4}}}", SES_NUL, NULL,
-                          NULL, &error);
+        code = ses_append(session, Q("{'id':'new','actions':{'stateDelta':{'s':4}}}"), SES_NUL, NULL, NULL,
+                          &error);
         count_code(tally, code, &error);
         count_code(tally, ses_refresh(session, NULL, &error), &error);
         ses_session_close(session);
@@ -117,7 +116,7 @@ static void use_damaged(const char *path, struct tally *tally)
         ses_page_close(page);
         count_code(tally, ses_state_json_by_key(store, &key, NULL, &json, NULL, &error), &error);
         ses_free(json);
-        count_code(tally, ses_create(store, &fresh, "{\"app:a\":2}", SES_NUL, NULL, NULL, &error), &error);
+        count_code(tally, ses_create(store, &fresh, Q("{'app:a':2}"), SES_NUL, NULL, NULL, &error), &error);
         count_code(tally, ses_delete(store, &key, NULL, NULL, &error), &error);
         count_code(tally, ses_delete_user(store, "app", "user", NULL, NULL, NULL, &error), &error);
         ses_close(store);
@@ -275,13 +274,13 @@ static void test_unreadable_event_in_the_way(void **state)
     ses_error error;
 
     assert_ok(ses_open(folder->path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &session, &error));
-    assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    session = must_open_new(store, &key, Q("{'k':1}"));
+    must_append_by_key(store, &key, Q("{'id':'e'}"));
     raw_exec(folder->path, "DROP TRIGGER guard_events_update; UPDATE events SET body = '{\"id\":\"e\"'");
     assert_code(SES_CORRUPT, ses_refresh(session, NULL, &error));
     assert_message("event 1");
     assert_int_equal(ses_session_version(session), 0);
-    assert_string_equal(support_state(session, NULL), "{\"k\":1}");
+    assert_string_equal(support_state(session, NULL), Q("{'k':1}"));
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
     assert_code(SES_CORRUPT, ses_append(session, "{}", 2, &anyway, NULL, &error));
     assert_int_equal(ses_session_version(session), 0);
@@ -313,7 +312,7 @@ static void assert_journal_is_played_back(const struct folder *folder, bool by_l
 
     assert_int_equal(symlink(crashed, link_path), 0);
     assert_ok(ses_open(by_link ? link_path : crashed, NULL, &store, &error));
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    session = must_get(store, &key);
     assert_int_equal(ses_session_event_count(session), 40);
     assert_string_equal(ses_session_event(session, 39)->author, "agent");
     ses_session_close(session);

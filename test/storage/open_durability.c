@@ -54,16 +54,15 @@ static struct sights append_ten(const struct folder *folder, int synchronous, in
     ses_error error;
 
     assert_ok(ses_open(folder->path, &options, &store, &error));
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, &session, &error));
-    assert_ok(ses_append(session, "{\"actions\":{\"stateDelta\":{\"k\":0}}}", SES_NUL, NULL, NULL, &error));
+    session = must_open_new(store, &key, NULL);
+    must_append(session, Q("{'actions':{'stateDelta':{'k':0}}}"));
     memset(&seen, 0, sizeof seen);
     for (int i = 0; i < APPENDS; i++)
-        assert_ok(
-            ses_append(session, "{\"actions\":{\"stateDelta\":{\"k\":1}}}", SES_NUL, NULL, NULL, &error));
+        must_append(session, Q("{'actions':{'stateDelta':{'k':1}}}"));
     assert_in_range(seen.writes, APPENDS, 1000);
     const struct sights cost = seen;
     for (int i = 0; i < APPENDS; i++)
-        assert_ok(ses_refresh(session, NULL, &error));
+        must_refresh(session);
     /* Reading costs nothing of this kind. */
     assert_memory_equal(&seen, &cost, sizeof seen);
     ses_session_close(session);
@@ -114,7 +113,7 @@ static void test_a_batch_is_one_commit(void **state)
     ses_error error;
 
     assert_ok(ses_open(folder->path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(store, &key, NULL);
     memset(&seen, 0, sizeof seen);
     assert_ok(ses_append_batch_by_key(store, &key, events, 4, NULL, NULL, &error));
     assert_int_equal(seen.log_syncs, 1);

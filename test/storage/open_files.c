@@ -188,7 +188,7 @@ static void make_store(const char *path)
     ses_store *store = NULL;
     ses_error error;
     assert_ok(ses_open(path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error));
+    must_create(store, &key, Q("{'k':1}"));
     ses_close(store);
 }
 
@@ -243,8 +243,8 @@ static void use_as_store(const struct folder *folder)
 
     make_store(folder->path);
     assert_ok(ses_open(folder->path, NULL, &store, &error));
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
-    assert_ok(ses_append(session, "{\"id\":\"e1\",\"timestamp\":5}", SES_NUL, NULL, NULL, &error));
+    session = must_get(store, &key);
+    must_append(session, Q("{'id':'e1','timestamp':5}"));
     ses_session_close(session);
     ses_close(store);
     assert_sound(folder->path);
@@ -324,17 +324,17 @@ static void test_read_only(void **state)
     assert_string_equal(info.sqlite.journal_mode, "wal");
     assert_int_equal(info.schema_version, 1);
 
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"k\":1}");
+    session = must_get(store, &key);
+    assert_string_equal(support_state(session, NULL), Q("{'k':1}"));
     assert_int_equal(ses_session_event_count(session), 1);
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_code(SES_EXISTING, ses_get_or_create(store, &key, NULL, 0, NULL, &created, &error));
     ses_session_close(created);
     assert_ok(ses_list(store, "app", NULL, NULL, &page, &error));
     assert_int_equal(ses_page_count(page), 1);
     ses_page_close(page);
     assert_ok(ses_state_json_by_key(store, &key, NULL, &json, NULL, &error));
-    assert_string_equal(json, "{\"k\":1}");
+    assert_string_equal(json, Q("{'k':1}"));
     ses_free(json);
     assert_ok(ses_cursor_open(store, &key, NULL, &cursor, &error));
     assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));

@@ -16,12 +16,11 @@ static void make_store(const char *folder, const char *owner)
 {
     char *path = support_path(folder, "agents.db");
     char state[64];
-    ses_error error;
 
     assert_int_equal(mkdir(folder, 0700), 0);
     ses_store *store = open_store(path, NULL);
     snprintf(state, sizeof state, "{\"owner\":\"%s\"}", owner);
-    assert_ok(ses_create(store, &key, state, SES_NUL, NULL, NULL, &error));
+    must_create(store, &key, state);
     ses_close(store);
     free(path);
 }
@@ -124,9 +123,8 @@ static void assert_deletion_is_told(const struct folder *folder, int journal)
 {
     const ses_open_options options = {.size = sizeof options, .journal = journal};
     ses_store *store = open_store(folder->path, &options);
-    ses_error error;
 
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(store, &key, NULL);
     assert_int_equal(unlink(folder->path), 0);
     assert_gone(store, journal == SES_JOURNAL_WAL ? "deleted or moved" : "store.db");
     ses_close(store);
@@ -149,10 +147,9 @@ static void test_replaced_file(void **state)
     char *bob = support_path(folder->folder, "bob");
     char *other = support_path(bob, "agents.db");
     ses_store *store = open_store(folder->path, NULL);
-    ses_error error;
 
     make_store(bob, "bob");
-    assert_ok(ses_create(store, &key, "{\"owner\":\"alice\"}", SES_NUL, NULL, NULL, &error));
+    must_create(store, &key, Q("{'owner':'alice'}"));
     ses_close(store); /* its log is copied, and gone */
     store = open_store(folder->path, NULL);
     assert_owner(store, "\"alice\"");
@@ -195,7 +192,7 @@ static void test_file_comes_back(void **state)
     ses_store *store = open_store(folder->path, NULL);
     ses_error error;
 
-    assert_ok(ses_create(store, &key, "{\"owner\":1}", SES_NUL, NULL, NULL, &error));
+    must_create(store, &key, Q("{'owner':1}"));
     assert_int_equal(rename(folder->path, aside), 0);
     assert_code(SES_IO, ses_append_by_key(store, &key, "{}", 2, NULL, NULL, &error));
     assert_int_equal(rename(aside, folder->path), 0);

@@ -24,14 +24,13 @@ static void test_wal_is_the_default(void **state)
 {
     const struct folder *folder = *state;
     char *wal = support_path(folder->folder, "store.db-wal");
-    ses_error error;
 
     for (int journal = SES_JOURNAL_AUTO; journal <= SES_JOURNAL_WAL; journal++) {
         ses_store *store = open_with(folder->path, journal);
         ses_info info = info_of(store);
         assert_string_equal(info.sqlite.journal_mode, "wal");
         assert_string_equal(info.sqlite.journal_reason, "");
-        assert_ok(ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, NULL, NULL, &error));
+        must_create(store, &(ses_key){"app", "user", NULL}, NULL);
         assert_int_equal(access(wal, F_OK), 0);
         ses_close(store);
         /* Closing puts everything into the file itself. */
@@ -47,12 +46,11 @@ static void test_rollback_journal(void **state)
     ses_store *store = open_with(folder->path, SES_JOURNAL_ROLLBACK);
     ses_info info = info_of(store);
     ses_session *session = NULL;
-    ses_error error;
 
     assert_string_equal(info.sqlite.journal_mode, "delete");
     assert_string_equal(info.sqlite.journal_reason, "a rollback journal was requested");
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, &session, &error));
-    assert_ok(ses_append(session, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    session = must_open_new(store, &key, Q("{'k':1}"));
+    must_append(session, Q("{'id':'e'}"));
     assert_int_equal(access(wal, F_OK), -1);
     ses_session_close(session);
     ses_close(store);
@@ -77,7 +75,7 @@ static void test_journal_can_be_changed(void **state)
         assert_in_range(ses_get_or_create(store, &key, NULL, 0, NULL, &session, &error), 0, SES_EXISTING);
         assert_int_equal(ses_session_event_count(session), i);
         snprintf(event, sizeof event, "{\"id\":\"e%d\"}", i);
-        assert_ok(ses_append(session, event, SES_NUL, NULL, NULL, &error));
+        must_append(session, event);
         ses_session_close(session);
         ses_close(store);
     }
@@ -124,13 +122,13 @@ static void test_journal_of_a_file_in_use(void **state)
     ses_store *other = NULL;
     ses_error error;
 
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(store, &key, NULL);
     int64_t start = support_steady_us() / 1000;
     assert_code(SES_BUSY, ses_open(folder->path, &options, &other, &error));
     assert_in_range(support_steady_us() / 1000 - start, 300, 5000);
     assert_null(other);
     assert_message("300 ms");
-    assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &key, Q("{'id':'e'}"));
     ses_close(store);
     assert_ok(ses_open(folder->path, &options, &other, &error));
     assert_string_equal(info_of(other).sqlite.journal_mode, "delete");

@@ -31,12 +31,9 @@ static void make_all(struct made *made, const char *path)
         .size = sizeof options, .allocator = &allocator, .clock = made_clock, .clock_context = made};
 
     assert_ok(ses_open(path, &options, &made->store, &error));
-    assert_ok(ses_create(made->store, &key, "{\"n\":1,\"t\":\"text\",\"b\":true,\"app:x\":0}", SES_NUL, NULL,
-                         &made->session, &error));
+    made->session = must_open_new(made->store, &key, Q("{'n':1,'t':'text','b':true,'app:x':0}"));
     for (int i = 0; i < 3; i++)
-        assert_ok(ses_append(made->session,
-                             "{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:t\":1}}}", SES_NUL,
-                             NULL, NULL, &error));
+        must_append(made->session, Q("{'invocationId':'i','actions':{'stateDelta':{'temp:t':1}}}"));
     assert_ok(ses_cursor_open(made->store, &key, NULL, &made->fresh_cursor, &error));
     assert_ok(ses_cursor_open(made->store, &key, NULL, &made->used_cursor, &error));
     assert_code(SES_ROW, ses_cursor_next(made->used_cursor, &event, &error));
@@ -432,13 +429,12 @@ static void run_all_in_fork(const struct folder *folder, const struct call *call
 {
     struct made made;
     struct forked forked = {&made, calls, count, count_wrong};
-    ses_error error;
 
     make_all(&made, folder->path);
     assert_int_equal(child_run(run_in_fork, &forked), 0);
 
     /* The child's closing did no harm here. */
-    assert_ok(ses_append(made.session, "{\"id\":\"after\"}", SES_NUL, NULL, NULL, &error));
+    must_append(made.session, Q("{'id':'after'}"));
     free_all(&made);
     ses_close(made.store);
     assert_no_blocks(&made.memory);
@@ -490,7 +486,7 @@ static void test_text_outlives_the_store(void **state)
     free_all(&made);
     ses_close(made.store);
     assert_int_equal(made.memory.live, 1);
-    assert_string_equal(text, "{\"app:x\":0,\"b\":true,\"n\":1,\"t\":\"text\"}");
+    assert_string_equal(text, Q("{'app:x':0,'b':true,'n':1,'t':'text'}"));
     ses_free(text);
     assert_no_blocks(&made.memory);
 }

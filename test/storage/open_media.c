@@ -18,7 +18,7 @@ static int make_store(const char *path)
     ses_error error;
     int code = ses_open(path, NULL, &store, &error);
     if (code == SES_OK)
-        code = ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error);
+        code = ses_create(store, &key, Q("{'k':1}"), SES_NUL, NULL, NULL, &error);
     ses_close(store);
     return code;
 }

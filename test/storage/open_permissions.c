@@ -145,7 +145,7 @@ static void test_permissions_of_a_file_are_kept(void **state)
         write_file(folder->path, "", 0);
         assert_int_equal(chmod(folder->path, modes[i]), 0);
         assert_ok(ses_open(folder->path, NULL, &store, &error));
-        assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+        must_create(store, &key, NULL);
         assert_int_equal(mode_of(folder->path), modes[i]);
         assert_int_equal(mode_of(wal), modes[i]);
         ses_close(store);

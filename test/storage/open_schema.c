@@ -8,8 +8,8 @@ static void make_store(const char *path)
     ses_store *store = NULL;
     ses_error error;
     assert_ok(ses_open(path, NULL, &store, &error));
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error));
-    assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e\"}", SES_NUL, NULL, NULL, &error));
+    must_create(store, &key, Q("{'k':1}"));
+    must_append_by_key(store, &key, Q("{'id':'e'}"));
     ses_close(store);
 }
 
@@ -98,11 +98,11 @@ static void test_what_is_fine(void **state)
         write_file(folder->path, sound, len);
         raw_exec(folder->path, additions[i]);
         assert_ok(ses_open(folder->path, NULL, &store, &error));
-        assert_ok(ses_append_by_key(store, &key, "{\"id\":\"e2\"}", SES_NUL, NULL, NULL, &error));
-        assert_ok(ses_get(store, &key, NULL, &session, &error));
+        must_append_by_key(store, &key, Q("{'id':'e2'}"));
+        session = must_get(store, &key);
         assert_int_equal(ses_session_event_count(session), 2);
         ses_session_close(session);
-        assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+        must_delete(store, &key);
         ses_close(store);
     }
     free(sound);
@@ -118,12 +118,12 @@ static void test_schema_changes_under_an_open_store(void **state)
 
     make_store(folder->path);
     assert_ok(ses_open(folder->path, NULL, &store, &error));
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    session = must_get(store, &key);
     ses_session_close(session);
     raw_exec(folder->path, refused[0].sql);
     assert_code(SES_CORRUPT, ses_get(store, &key, NULL, &session, &error));
-    assert_code(SES_CORRUPT, ses_append_by_key(store, &key, "{\"actions\":{\"stateDelta\":{\"a\":1}}}",
-                                               SES_NUL, NULL, NULL, &error));
+    assert_code(SES_CORRUPT, ses_append_by_key(store, &key, Q("{'actions':{'stateDelta':{'a':1}}}"), SES_NUL,
+                                               NULL, NULL, &error));
     ses_close(store);
 }
 
@@ -147,7 +147,7 @@ static void test_store_from_a_dump(void **state)
 
     raw_exec(restored, "PRAGMA application_id = 1397052236; PRAGMA user_version = 1;");
     assert_ok(ses_open(restored, NULL, &store, &error));
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    session = must_get(store, &key);
     assert_string_equal(ses_session_event(session, 0)->id, "e");
     ses_session_close(session);
     ses_close(store);

@@ -110,11 +110,12 @@ static void assert_counts(const char *path, const char *expected)
 {
     assert_sound(path);
     /* Sessions, events, and sessions whose sequence has a gap or whose counters are not those of their events. */
-    assert_query(path,
-                 "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM events),"
-                 " (SELECT count(*) FROM sessions AS s WHERE (s.last_seq, s.version, s.event_count) <>"
-                 "  (SELECT max(position) & 4294967295, count(*), count(*) FROM events WHERE session_id = s.id))",
-                 expected);
+    assert_query(
+        path,
+        "SELECT (SELECT count(*) FROM sessions), (SELECT count(*) FROM events),"
+        " (SELECT count(*) FROM sessions AS s WHERE (s.last_seq, s.version, s.event_count) <>"
+        "  (SELECT max(position) & 4294967295, count(*), count(*) FROM events WHERE session_id = s.id))",
+        expected);
 }
 
 static void test_one_new_file_is_made_by_many(void **state)
@@ -192,7 +193,7 @@ static pid_t hold_lock(const char *path, int ms)
 static int try_append(ses_store *store, int64_t *took_ms, ses_error *error)
 {
     int64_t start = support_steady_us() / 1000;
-    int code = ses_append_by_key(store, &key, "{\"author\":\"a\"}", SES_NUL, NULL, NULL, error);
+    int code = ses_append_by_key(store, &key, Q("{'author':'a'}"), SES_NUL, NULL, NULL, error);
     *took_ms = support_steady_us() / 1000 - start;
     return code;
 }
@@ -206,7 +207,7 @@ static void test_busy_only_after_the_whole_timeout(void **state)
     int64_t took = 0;
     ses_error error;
 
-    assert_ok(ses_create(patient, &key, NULL, 0, NULL, NULL, &error));
+    must_create(patient, &key, NULL);
     pid_t child = hold_lock(folder->path, 1500);
     assert_code(SES_BUSY, try_append(hasty, &took, &error));
     assert_in_range(took, 0, 399);
@@ -254,12 +255,12 @@ static void test_readers_do_not_wait_for_a_writer(void **state)
     ses_page *page = NULL;
     ses_error error;
 
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error));
+    must_create(store, &key, Q("{'k':1}"));
     pid_t child = hold_lock(folder->path, 700);
     int64_t start = support_steady_us() / 1000;
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    session = must_get(store, &key);
     assert_true(ses_session_updated_us(session) != 77); /* which is not committed */
-    assert_ok(ses_refresh(session, NULL, &error));
+    must_refresh(session);
     assert_ok(ses_list(store, "app", NULL, NULL, &page, &error));
     assert_int_equal(ses_page_count(page), 1);
     /* Opening the file does not wait either. */
@@ -286,7 +287,7 @@ static void test_rollback_journal_waits_for_readers(void **state)
     ses_error error;
 
     assert_ok(ses_open(folder->path, &options, &store, &error));
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(store, &key, NULL);
     sqlite3 *db = raw_open(folder->path);
     raw_run(db, "BEGIN");
     raw_query(db, "SELECT count(*) FROM sessions", &rows);
@@ -326,10 +327,11 @@ static void test_killed_writers_harm_nothing(void **state)
         close(report[0]);
 
         struct text sql = {NULL, 0};
-        text_printf(&sql,
-                    "SELECT count(*) BETWEEN %d AND %d, max(position) & 4294967295 = count(*) FROM events AS e"
-                    " JOIN sessions AS s ON s.id = e.session_id WHERE s.name = 'session-%d'",
-                    acknowledged, acknowledged + 1, round);
+        text_printf(
+            &sql,
+            "SELECT count(*) BETWEEN %d AND %d, max(position) & 4294967295 = count(*) FROM events AS e"
+            " JOIN sessions AS s ON s.id = e.session_id WHERE s.name = 'session-%d'",
+            acknowledged, acknowledged + 1, round);
         /* The next store finds all that was acknowledged. */
         ses_store *store = open_store(folder->path, 0, 0);
         assert_query(folder->path, sql.data, "1|1\n");
@@ -369,7 +371,7 @@ static void test_opening_while_another_process_checkpoints(void **state)
     ses_error error;
 
     ses_store *store = open_store(folder->path, 0, 0);
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(store, &key, NULL);
     ses_close(store);
     pid_t child = child_start(run_large_writer, &work);
     while (waitpid(child, &status, WNOHANG) == 0) {

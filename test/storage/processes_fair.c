@@ -70,10 +70,9 @@ static void test_nobody_starves_beside_a_busy_process(void **state)
     const struct folder *folder = *state;
     ses_store *store = open_store(folder->path);
     int status = 0;
-    ses_error error;
 
-    assert_ok(ses_create(store, &hogs, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_create(store, &own, NULL, 0, NULL, NULL, &error));
+    must_create(store, &hogs, NULL);
+    must_create(store, &own, NULL);
     ses_close(store); /* a file may not be open at a fork */
     pid_t hog = start_hog(folder->path);
     store = open_store(folder->path);
@@ -81,7 +80,7 @@ static void test_nobody_starves_beside_a_busy_process(void **state)
     int64_t before = hogs_version(store);
     for (int i = 0; i < APPENDS; i++) {
         const struct timespec pause = {0, 2 * FLUSH_US * 1000};
-        assert_ok(ses_append_by_key(store, &own, "{}", SES_NUL, NULL, NULL, &error));
+        must_append_by_key(store, &own, "{}");
         nanosleep(&pause, NULL); /* in which the other has the lock again */
     }
     slow_vfs_set_delay(0);

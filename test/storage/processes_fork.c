@@ -19,7 +19,7 @@ static int run_open(void *context)
     int code = ses_open(context, NULL, &store, &error);
 
     if (code == SES_OK)
-        code = ses_append_by_key(store, &key, "{\"id\":\"child\"}", SES_NUL, NULL, NULL, &error);
+        code = ses_append_by_key(store, &key, Q("{'id':'child'}"), SES_NUL, NULL, NULL, &error);
     if (code == SES_MISUSE && !strstr(error.message, "forked while the file was open"))
         code = SES_INTERNAL;
     ses_close(store);
@@ -30,16 +30,15 @@ static int run_open(void *context)
 static void test_file_that_was_open_at_the_fork_is_refused(void **state)
 {
     const struct folder *folder = *state;
-    ses_error error;
     ses_store *store = open_store(folder->path);
 
     assert_int_equal(child_run(run_open, folder->path), -SES_MISUSE); /* the parent has only opened it */
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(store, &key, NULL);
     assert_int_equal(child_run(run_open, folder->path), -SES_MISUSE);
     ses_store *twice = open_store(folder->path); /* in the parent itself that is fine */
     ses_close(twice);
     assert_int_equal(child_run(run_open, folder->path), -SES_MISUSE); /* the other one is still open */
-    assert_ok(ses_append_by_key(store, &key, "{\"id\":\"parent\"}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(store, &key, Q("{'id':'parent'}"));
     ses_close(store);
     assert_sound(folder->path);
     assert_query(folder->path, "SELECT seq, id FROM event_log", "1|parent\n");
@@ -48,10 +47,9 @@ static void test_file_that_was_open_at_the_fork_is_refused(void **state)
 static void test_file_that_was_closed_before_the_fork_is_opened(void **state)
 {
     const struct folder *folder = *state;
-    ses_error error;
     ses_store *store = open_store(folder->path);
 
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(store, &key, NULL);
     ses_close(store);
     assert_int_equal(child_run(run_open, folder->path), 0);
     assert_query(folder->path, "SELECT seq, id FROM event_log", "1|child\n");
@@ -60,12 +58,11 @@ static void test_file_that_was_closed_before_the_fork_is_opened(void **state)
 static void test_another_file_is_opened_in_the_child(void **state)
 {
     const struct folder *folder = *state;
-    ses_error error;
     char *other_path = support_path(folder->folder, "other.db");
     ses_store *other = open_store(other_path);
     ses_store *store = open_store(folder->path);
 
-    assert_ok(ses_create(other, &key, NULL, 0, NULL, NULL, &error));
+    must_create(other, &key, NULL);
     ses_close(other);
     assert_int_equal(child_run(run_open, other_path), 0);
     ses_close(store);
@@ -113,7 +110,7 @@ static void test_opening_twice_keeps_the_locks(void **state)
     ses_store *store = open_store(folder->path);
     ses_store *other = NULL;
 
-    assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(store, &key, NULL);
     assert_int_equal(is_marked_in_use(folder->path), 1);
     for (int i = 0; i < 3; i++) {
         assert_ok(ses_open(folder->path, i == 1 ? &read_only : NULL, &other, &error));

@@ -72,8 +72,8 @@ static void test_a_get_never_shows_half_an_append(void **state)
     ses_error error;
     int64_t until = support_steady_us() / 1000 + 1500;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
-    assert_ok(ses_get(fixture->store, &key, NULL, &kept, &error));
+    must_create(fixture->store, &key, NULL);
+    kept = must_get(fixture->store, &key);
     begin(&writer, fixture->store, write_numbers);
     while (support_steady_us() / 1000 < until) {
         const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 3};
@@ -89,7 +89,7 @@ static void test_a_get_never_shows_half_an_append(void **state)
         assert_ok(ses_list(fixture->store, "app", NULL, NULL, &page, &error));
         assert_one_moment(ses_page_session(page, 0));
         ses_page_close(page);
-        assert_ok(ses_refresh(kept, NULL, &error));
+        must_refresh(kept);
         assert_one_moment(kept);
         assert_int_equal(ses_session_event_count(kept), ses_session_version(kept));
     }
@@ -103,15 +103,14 @@ static void test_a_reader_does_not_wait_for_a_writer(void **state)
     struct fixture *fixture = *state;
     sqlite3 *other = NULL;
     ses_session *session = NULL;
-    ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error));
+    must_create(fixture->store, &key, Q("{'k':1}"));
     assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
     assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE; DELETE FROM session_state", NULL, NULL, NULL),
                      SQLITE_OK);
     int64_t start = support_steady_us() / 1000;
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
-    assert_string_equal(support_state(session, NULL), "{\"k\":1}");
+    session = must_get(fixture->store, &key);
+    assert_string_equal(support_state(session, NULL), Q("{'k':1}"));
     assert_true(support_steady_us() / 1000 - start < 2000); /* far below the timeout of ten seconds */
     ses_session_close(session);
     sqlite3_close(other);
@@ -158,7 +157,7 @@ static void test_readers_share_connections(void **state)
     static const unsigned limits[] = {1, 64};
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     fill(fixture->store, 500);
     for (size_t i = 0; i < 2; i++) {
         struct background readers[4];
@@ -190,12 +189,12 @@ static void test_an_open_cursor_holds_nobody_up(void **state)
 
     fixture->options.max_readers = 1;
     fixture_reopen(fixture);
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     fill(fixture->store, 200);
     assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursor, &error));
     assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error)); /* with the only connection */
-    assert_ok(ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    session = must_get(fixture->store, &key); /* with the only connection */
+    must_append(session, "{}");
     ses_session_close(session);
     assert_ok(ses_cursor_close(cursor, &error));
 }
@@ -222,7 +221,7 @@ static void interrupt_gets(struct fixture *fixture)
     ses_session *session = NULL;
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     fill(fixture->store, 20000);
     begin(&reader, fixture->store, get_until_interrupted);
     int64_t until = support_steady_us() / 1000 + 10000;
@@ -233,7 +232,7 @@ static void interrupt_gets(struct fixture *fixture)
     }
     end(&reader);
     assert_true(atomic_load(&reader.done) >= 3);
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error)); /* nothing lingers */
+    session = must_get(fixture->store, &key); /* nothing lingers */
     assert_int_equal(ses_session_event_count(session), 20000);
     ses_session_close(session);
 }
@@ -272,7 +271,7 @@ static void test_close_waits_for_calls_under_way(void **state)
     struct background users[4];
     ses_error error;
 
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, &keeps_memory, &error));
+    keeps_memory = must_open_new(fixture->store, &key, NULL);
     for (int i = 0; i < 4; i++)
         begin(&users[i], fixture->store, use_until_closed);
     while (atomic_load(&users[0].done) < 10)

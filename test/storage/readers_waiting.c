@@ -143,7 +143,7 @@ static void fill(ses_store *store)
     ses_text batch[EVENTS / 4];
     ses_error error;
 
-    assert_ok(ses_create(store, &key, "{\"k\":1}", SES_NUL, NULL, NULL, &error));
+    must_create(store, &key, Q("{'k':1}"));
     for (size_t i = 0; i < EVENTS / 4; i++)
         batch[i] = events[0];
     for (int i = 0; i < 4; i++)
@@ -152,9 +152,8 @@ static void fill(ses_store *store)
 
 static int64_t count_events(ses_store *store)
 {
-    ses_session *session = NULL;
-    ses_error error;
-    assert_ok(ses_get(store, &key, NULL, &session, &error));
+    ses_session *session = must_get(store, &key);
+
     int64_t count = (int64_t)ses_session_event_count(session);
     ses_session_close(session);
     return count;
@@ -178,10 +177,9 @@ static void test_no_reader_waits_for_a_writer(void **state)
     struct call writer = {.kind = APPEND, .store = fixture->store};
     ses_session *session = NULL;
     sqlite3 *other = NULL;
-    ses_error error;
 
     fill(fixture->store);
-    assert_ok(ses_get(fixture->store, &key, NULL, &session, &error));
+    session = must_get(fixture->store, &key);
     assert_int_equal(sqlite3_open(fixture->path, &other), SQLITE_OK);
     assert_int_equal(sqlite3_exec(other,
                                   "BEGIN IMMEDIATE; UPDATE session_state SET value = 2; DELETE FROM events",
@@ -202,7 +200,7 @@ static void test_no_reader_waits_for_a_writer(void **state)
     join_call(&writer);
     assert_int_equal(writer.code, SES_OK);
     assert_int_equal(count_events(fixture->store), EVENTS + 1);
-    assert_string_equal(support_state(session, NULL), "{\"k\":1}");
+    assert_string_equal(support_state(session, NULL), Q("{'k':1}"));
     ses_session_close(session);
 }
 
@@ -226,14 +224,13 @@ static void test_a_long_read_holds_nobody_up(void **state)
 {
     struct fixture *fixture = *state;
     struct call reader = {.kind = GET};
-    ses_error error;
 
     fixture->options.max_readers = 2;
     fixture_reopen(fixture);
     fill(fixture->store);
     reader.store = fixture->store;
     start_held(&reader, EVENTS / 2);
-    assert_ok(ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    must_append_by_key(fixture->store, &key, "{}");
     assert_int_equal(count_events(fixture->store), EVENTS + 1);
     assert_int_equal(statistics(fixture->store).readers_in_use, 1);
     assert_int_equal(statistics(fixture->store).readers_open, 2);
@@ -326,7 +323,7 @@ static void close_upon(struct fixture *fixture, enum kind kind)
     fixture->options.max_readers = 1;
     fixture_reopen(fixture);
     fill(fixture->store);
-    assert_ok(ses_get(fixture->store, &key, NULL, &kept, &error));
+    kept = must_get(fixture->store, &key);
     assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursor, &error));
     assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
     call.store = fixture->store;

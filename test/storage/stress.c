@@ -65,11 +65,10 @@ static void make_event(char event[300], const char *id)
 
 static void make_sessions(ses_store *store)
 {
-    ses_error error;
     for (int i = 0; i < SESSIONS; i++) {
         struct names names;
         const ses_key key = key_of(&names, i);
-        assert_ok(ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+        must_create(store, &key, NULL);
     }
 }
 
@@ -225,9 +224,9 @@ static void create_and_delete(struct worker *worker)
 
     snprintf(id, sizeof id, "passing-%d", worker->number);
     const ses_key key = {app, "passing", id};
-    int code = ses_create(worker->store, &key, "{\"user:p\":1,\"k\":2}", SES_NUL, NULL, NULL, &error);
+    int code = ses_create(worker->store, &key, Q("{'user:p':1,'k':2}"), SES_NUL, NULL, NULL, &error);
     if (code == SES_OK)
-        code = ses_append_by_key(worker->store, &key, "{\"author\":\"p\"}", SES_NUL, NULL, NULL, &error);
+        code = ses_append_by_key(worker->store, &key, Q("{'author':'p'}"), SES_NUL, NULL, NULL, &error);
     if (code == SES_OK)
         code = ses_delete(worker->store, &key, NULL, &deleted, &error);
     if (code != SES_OK || deleted != 1)

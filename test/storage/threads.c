@@ -71,7 +71,7 @@ static void use_own_session(struct worker *worker, int round)
 
     snprintf(name, sizeof name, "own-%d-%d", worker->number, round);
     const ses_key key = {"app", "own", name};
-    int code = ses_create(worker->store, &key, "{\"user:x\":1,\"y\":[2]}", SES_NUL, NULL, &session, &error);
+    int code = ses_create(worker->store, &key, Q("{'user:x':1,'y':[2]}"), SES_NUL, NULL, &session, &error);
     if (is_fine(worker, "create", code == SES_OK, code, &error)) {
         code = ses_append_batch(session, events, 3, NULL, NULL, &error);
         is_fine(worker, "batch", code == SES_OK && ses_session_stored(session) == 3, code, &error);
@@ -156,7 +156,7 @@ static void test_all_kinds_of_calls_at_once(void **state)
     ses_error error;
 
     assert_ok(ses_open(folder->path, &options, &store, &error));
-    assert_ok(ses_create(store, &shared_key, NULL, 0, NULL, NULL, &error));
+    must_create(store, &shared_key, NULL);
     for (int i = 0; i < THREADS; i++)
         workers[i] = (struct worker){.store = store, .number = i, .rounds = ROUNDS};
     run_workers(workers, run_worker);
@@ -165,7 +165,8 @@ static void test_all_kinds_of_calls_at_once(void **state)
     assert_sound(folder->path);
     assert_query(folder->path, "SELECT name, version, last_seq, event_count FROM sessions",
                  "session|150|150|150\n");
-    assert_query(folder->path, "SELECT count(*), count(DISTINCT id), max(seq) FROM event_log", "150|150|150\n");
+    assert_query(folder->path, "SELECT count(*), count(DISTINCT id), max(seq) FROM event_log",
+                 "150|150|150\n");
     assert_query(folder->path, "SELECT count(*) FROM app_state WHERE value = '25'", "6\n");
 }
 
@@ -262,20 +263,20 @@ static int halted_create(struct halt *halt, ses_error *error)
 {
     const ses_key key = {"app", "user", NULL};
     ses_session *session = NULL;
-    int code = ses_create(halt->store, &key, "{\"k\":1}", SES_NUL, NULL, &session, error);
+    int code = ses_create(halt->store, &key, Q("{'k':1}"), SES_NUL, NULL, &session, error);
     ses_session_close(session);
     return code;
 }
 
 static int halted_append_by_key(struct halt *halt, ses_error *error)
 {
-    return ses_append_by_key(halt->store, &shared_key, "{\"actions\":{\"stateDelta\":{\"k\":1}}}", SES_NUL,
-                             NULL, NULL, error);
+    return ses_append_by_key(halt->store, &shared_key, Q("{'actions':{'stateDelta':{'k':1}}}"), SES_NUL, NULL,
+                             NULL, error);
 }
 
 static int halted_append(struct halt *halt, ses_error *error)
 {
-    return ses_append(halt->session, "{\"actions\":{\"stateDelta\":{\"k\":1}}}", SES_NUL, NULL, NULL, error);
+    return ses_append(halt->session, Q("{'actions':{'stateDelta':{'k':1}}}"), SES_NUL, NULL, NULL, error);
 }
 
 /* Appends as well, so that its outcome can be seen in the file. */
@@ -392,7 +393,7 @@ static void test_handles_and_store_closed_at_once(void **state)
         assert_in_range(ses_get_or_create(store, &shared_key, NULL, 0, NULL, NULL, &error), 0, SES_EXISTING);
         for (int i = 0; i < THREADS; i++) {
             closers[i] = (struct closer){.waiting = &waiting};
-            assert_ok(ses_get(store, &shared_key, NULL, &closers[i].session, &error));
+            closers[i].session = must_get(store, &shared_key);
             assert_ok(ses_list(store, "app", NULL, NULL, &closers[i].page, &error));
             assert_ok(ses_cursor_open(store, &shared_key, NULL, &closers[i].cursor, &error));
             assert_int_equal(pthread_create(&closers[i].thread, NULL, run_handle_closer, &closers[i]), 0);

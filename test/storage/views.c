@@ -12,18 +12,16 @@ static const ses_key key = {"app", "user", "one"};
 static void append(const struct fixture *fixture, double seconds, const char *parts, const char *more)
 {
     char event[2000];
-    ses_error error;
     snprintf(event, sizeof event, "{\"author\":\"agent\",\"timestamp\":%.3f,\"content\":{\"parts\":[%s]}%s}",
              1700000000 + seconds, parts, more);
-    assert_ok(ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, NULL, &error));
+    must_append_by_key(fixture->store, &key, event);
 }
 
 static int views_setup(void **state)
 {
-    ses_error error;
     int failed = fixture_setup(state);
     const struct fixture *fixture = *state;
-    assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    must_create(fixture->store, &key, NULL);
     return failed;
 }
 
@@ -72,8 +70,7 @@ static void test_odd_events_break_no_view(void **state)
                                         "tool_calls",   "usage",     "session_overview"};
 
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-        ses_error error;
-        assert_ok(ses_append_by_key(fixture->store, &key, events[i], SES_NUL, NULL, NULL, &error));
+        must_append_by_key(fixture->store, &key, events[i]);
     }
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
         char sql[100];
@@ -88,13 +85,12 @@ static void test_usage(void **state)
     const struct fixture *fixture = *state;
 
     append(fixture, 0, "",
-           ",\"modelVersion\":\"m1\",\"usageMetadata\":{\"promptTokenCount\":10,\"candidatesTokenCount\":2,"
-           "\"totalTokenCount\":12}");
-    append(
-        fixture, 1, "",
-        ",\"model_version\":\"m1\",\"usage_metadata\":{\"prompt_token_count\":1,\"thoughts_token_count\":4,"
-        "\"cached_content_token_count\":3,\"total_token_count\":5}");
-    append(fixture, 86400, "", ",\"usageMetadata\":{\"totalTokenCount\":7}");
+           Q(",'modelVersion':'m1','usageMetadata':{'promptTokenCount':10,'candidatesTokenCount':2,"
+             "'totalTokenCount':12}"));
+    append(fixture, 1, "",
+           Q(",'model_version':'m1','usage_metadata':{'prompt_token_count':1,'thoughts_token_count':4,"
+             "'cached_content_token_count':3,'total_token_count':5}"));
+    append(fixture, 86400, "", Q(",'usageMetadata':{'totalTokenCount':7}"));
     append(fixture, 86400, "", "");
     assert_query(fixture->path, "SELECT * FROM usage",
                  "app|user|one||2023-11-15|1|NULL|NULL|NULL|NULL|7\n"
@@ -114,12 +110,9 @@ static void test_titles_and_labels(void **state)
 static void test_event_log(void **state)
 {
     const struct fixture *fixture = *state;
-    ses_error error;
 
-    assert_ok(ses_append_by_key(
-        fixture->store, &key,
-        "{\"id\":\"e\",\"invocationId\":\"i\",\"author\":\"a\",\"branch\":\"b\",\"timestamp\":-1.5}", SES_NUL,
-        NULL, NULL, &error));
+    must_append_by_key(fixture->store, &key,
+                       Q("{'id':'e','invocationId':'i','author':'a','branch':'b','timestamp':-1.5}"));
     assert_query(fixture->path, "SELECT seq, time, id, invocation_id, author, branch, time_us FROM event_log",
                  "1|1969-12-31T23:59:58.500000Z|e|i|a|b|-1500000\n");
 }
