@@ -38,8 +38,8 @@ static void fill(const char *path)
     ses_error error;
 
     assert_ok(ses_open(path, NULL, &store, &error));
-    assert_ok(
-        ses_create(store, &key, "{\"app:a\":1,\"user:u\":\"x\",\"k\":[1.10]}", SES_NUL, NULL, &session, &error));
+    assert_ok(ses_create(store, &key, "{\"app:a\":1,\"user:u\":\"x\",\"k\":[1.10]}", SES_NUL, NULL, &session,
+                         &error));
     append_many(store, session);
     ses_session_close(session);
     ses_close(store);
