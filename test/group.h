@@ -139,7 +139,7 @@ static inline int make_call(struct call *call)
     const ses_key key = {"app", "user", call->session_id};
     const ses_append_options at_version = {
         .size = sizeof at_version, .flags = SES_APPEND_VERSION, .version = call->version};
-    const ses_text two[] = {{"{\"author\":\"first of two\"}", SES_NUL}, {call->text, SES_NUL}};
+    const ses_text two[] = {{Q("{'author':'first of two'}"), SES_NUL}, {call->text, SES_NUL}};
     ses_appended both[2];
     int code = SES_INTERNAL;
 

@@ -77,14 +77,14 @@ static void faults_use_handle(struct faults *faults, ses_store *store, const ses
 {
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
     const ses_append_options seen = {.size = sizeof seen,
-                                     .expected = "{\"user:u\":2,\"app:a\":\"__ADK_SENTINEL_REMOVED__\"}",
+                                     .expected = Q("{'user:u':2,'app:a':'__ADK_SENTINEL_REMOVED__'}"),
                                      .expected_len = SES_NUL};
     const ses_append_options beside = {
-        .size = sizeof beside, .delta = "{\"m\":1,\"\\u006d\":2,\"temp:m\":3}", .delta_len = SES_NUL};
+        .size = sizeof beside, .delta = Q("{'m':1,'\\u006d':2,'temp:m':3}"), .delta_len = SES_NUL};
     const ses_text batch[] = {
-        {"{\"author\":\"b1\",\"id\":\"b-1\"}", SES_NUL},
-        {"{\"author\":\"b2\",\"partial\":true}", SES_NUL},
-        {"{\"author\":\"b3\",\"branch\":\"x\\u0041\",\"actions\":{\"stateDelta\":{\"b\":3}}}", SES_NUL}};
+        {Q("{'author':'b1','id':'b-1'}"), SES_NUL},
+        {Q("{'author':'b2','partial':true}"), SES_NUL},
+        {Q("{'author':'b3','branch':'x\\u0041','actions':{'stateDelta':{'b':3}}}"), SES_NUL}};
     const char *const temp =
         "{\"author\":\"t\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:x\":1,\"k\":\"v\\n\","
         "\"user:u\":2,\"app:a\":\"__ADK_SENTINEL_REMOVED__\",\"gone\":1}}}";

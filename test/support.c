@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include <locale.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -276,16 +277,46 @@ bool support_comma_locale(void)
     return set;
 }
 
+/* A text in single quotes, and the same in double ones. They are kept until the program ends. */
+struct quoted {
+    struct quoted *next;
+    char *json;
+    char text[];
+};
+
+static struct quoted *quoted_new(const char *text, struct quoted *next)
+{
+    size_t size = strlen(text) + 1;
+    struct quoted *quoted = malloc(sizeof *quoted + 2 * size);
+
+    assert_non_null(quoted);
+    quoted->next = next;
+    quoted->json = quoted->text + size;
+    for (size_t i = 0; i < size; i++) {
+        quoted->text[i] = text[i];
+        quoted->json[i] = (char)(text[i] == '\'' ? '"' : text[i]);
+    }
+    return quoted;
+}
+
 const char *support_json(const char *text)
 {
-    enum { TEXTS = 64, ROOM = 2048 };
-    static _Thread_local char texts[TEXTS][ROOM];
-    static _Thread_local unsigned next;
-    char *json = texts[next++ % TEXTS];
-    size_t len = strlen(text);
+    enum { CHAINS = 256 };
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static struct quoted *chains[CHAINS];
+    unsigned hash = 0;
 
-    assert_true(len < ROOM);
-    for (size_t i = 0; i <= len; i++)
-        json[i] = (char)(text[i] == '\'' ? '"' : text[i]);
-    return json;
+    if (!text)
+        return NULL;
+    for (const char *p = text; *p; p++)
+        hash = hash * 31 + (unsigned char)*p;
+    (void)pthread_mutex_lock(&lock);
+    struct quoted **chain = &chains[hash % CHAINS];
+    struct quoted *quoted = *chain;
+    while (quoted && strcmp(quoted->text, text) != 0)
+        quoted = quoted->next;
+    if (!quoted)
+        *chain = quoted = quoted_new(text, *chain);
+    (void)pthread_mutex_unlock(&lock);
+    return quoted->json;
 }

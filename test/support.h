@@ -84,7 +84,8 @@ char *support_test_data(const char *name, size_t *len);
 /* Sets a locale that writes 1,5, to be undone by setlocale(LC_ALL, "C"); false where there is none, after saying so. */
 bool support_comma_locale(void);
 
-/* JSON that can be read in C: single quotes become double ones. It lasts until the thread has made 64 others. */
+/* JSON that can be read in C: single quotes become double ones. It is there as long as the program runs. NULL
+ * stays NULL. */
 const char *support_json(const char *text);
 #define Q(text) support_json(text)
 

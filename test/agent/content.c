@@ -28,25 +28,25 @@ static void test_text_is_that_of_all_parts_but_thoughts(void **state)
         const char *event;
         const char *text;
     } cases[] = {
-        {"{\"content\":{\"parts\":[{\"text\":\"a\"},{\"text\":\"b\\n\\u00e9\"}]}}", "ab\n\xc3\xa9"},
-        {"{\"content\":{\"parts\":[{\"thought\":true,\"text\":\"no\"},{\"text\":\"yes\",\"thought\":false}]}"
+        {"{'content':{'parts':[{'text':'a'},{'text':'b\\n\\u00e9'}]}}", "ab\n\xc3\xa9"},
+        {"{'content':{'parts':[{'thought':true,'text':'no'},{'text':'yes','thought':false}]}"
          "}",
          "yes"},
-        {"{\"content\":{\"parts\":[{\"text\":\"no\",\"thought\":true}]}}", NULL},
-        {"{\"content\":{\"parts\":[{\"text\":\"\"}]}}", ""},
-        {"{\"content\":{\"parts\":[{\"text\":null}]}}", NULL},
-        {"{\"content\":{\"parts\":[]}}", NULL},
-        {"{\"content\":{\"parts\":null}}", NULL},
-        {"{\"content\":{\"role\":7}}", NULL},
-        {"{\"content\":null}", NULL},
+        {"{'content':{'parts':[{'text':'no','thought':true}]}}", NULL},
+        {"{'content':{'parts':[{'text':''}]}}", ""},
+        {"{'content':{'parts':[{'text':null}]}}", NULL},
+        {"{'content':{'parts':[]}}", NULL},
+        {"{'content':{'parts':null}}", NULL},
+        {"{'content':{'role':7}}", NULL},
+        {"{'content':null}", NULL},
         {"{}", NULL},
-        {" { \"x\" : [ { } ] , \"content\" : { \"parts\" : [ { \"text\" : \"s\" } ] } } ", "s"},
-        {"{\"cont\\u0065nt\":{\"parts\":[{\"t\\u0065xt\":\"s\"}]}}", "s"},
-        {"{\"content\":{\"parts\":[{\"text\":\"\\\"\"},{\"inlineData\":{\"text\":\"no\"}}]}}", "\""},
+        {" { 'x' : [ { } ] , 'content' : { 'parts' : [ { 'text' : 's' } ] } } ", "s"},
+        {"{'cont\\u0065nt':{'parts':[{'t\\u0065xt':'s'}]}}", "s"},
+        {"{'content':{'parts':[{'text':'\\''},{'inlineData':{'text':'no'}}]}}", "\""},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ses_content *content = open_content(state, cases[i].event);
+        ses_content *content = open_content(state, Q(cases[i].event));
         size_t len = 99;
         const char *text = ses_content_text(content, &len);
         if (cases[i].text) {
@@ -67,35 +67,35 @@ static void test_the_content_itself(void **state)
         const char *event;
         const char *json;
     } cases[] = {
-        {"{\"author\":\"a\" , \"content\" : { \"role\":\"user\", \"parts\":[ ] } , \"x\":1}",
-         "{ \"role\":\"user\", \"parts\":[ ] }"},
-        {"{\"content\":{}}", "{}"},
-        {"{\"content\":null}", NULL},
-        {"{\"x\":{\"content\":{}}}", NULL},
+        {"{'author':'a' , 'content' : { 'role':'user', 'parts':[ ] } , 'x':1}",
+         "{ 'role':'user', 'parts':[ ] }"},
+        {"{'content':{}}", "{}"},
+        {"{'content':null}", NULL},
+        {"{'x':{'content':{}}}", NULL},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        ses_content *content = open_content(state, cases[i].event);
+        ses_content *content = open_content(state, Q(cases[i].event));
         ses_text json = ses_content_json(content);
-        assert_text(json, cases[i].json);
-        assert_int_equal(json.len, cases[i].json ? strlen(cases[i].json) : 0);
+        assert_text(json, Q(cases[i].json));
+        assert_int_equal(json.len, Q(cases[i].json) ? strlen(Q(cases[i].json)) : 0);
         if (json.text) /* borrowed, not copied */
-            assert_ptr_equal(json.text, strstr(cases[i].event, cases[i].json));
+            assert_ptr_equal(json.text, strstr(Q(cases[i].event), Q(cases[i].json)));
         ses_content_close(content);
     }
 }
 
 static void test_the_parts_as_they_stand(void **state)
 {
-    static const char *const parts[] = {"{\"text\":\"a\", \"thought\":true}", "{}",
-                                        "{\"functionCall\":{\"name\":\"f\"},\"thoughtSignature\":\"QQ==\"}"};
+    static const char *const parts[] = {"{'text':'a', 'thought':true}", "{}",
+                                        "{'functionCall':{'name':'f'},'thoughtSignature':'QQ=='}"};
     const char *event = "{\"content\":{\"parts\":[ {\"text\":\"a\", \"thought\":true} ,{} , "
                         "{\"functionCall\":{\"name\":\"f\"},\"thoughtSignature\":\"QQ==\"} ]}}";
     ses_content *content = open_content(state, event);
 
     assert_int_equal(ses_content_part_count(content), 3);
     for (size_t i = 0; i < 3; i++)
-        assert_text(ses_content_part(content, i), parts[i]);
+        assert_text(ses_content_part(content, i), Q(parts[i]));
     assert_text(ses_content_part(content, 3), NULL);
     ses_content_close(content);
     content = open_content(state, "{\"content\":{\"parts\":null}}");
@@ -187,43 +187,37 @@ static void test_wrong_events_are_refused_by_name(void **state)
         {"{", SES_JSON, 1, "key"},
         {"{}x", SES_JSON, 2, "unexpected text"},
         {"[]", SES_INVALID, 0, "must be a JSON object"},
-        {"{\"content\":[]}", SES_INVALID, 11, "the event's content must be an object"},
-        {"{\"content\":{\"parts\":{}}}", SES_INVALID, 20, "content.parts must be an array"},
-        {"{\"content\":{\"parts\":[7]}}", SES_INVALID, 21, "content.parts[] must be an object"},
-        {"{\"content\":{\"parts\":[null]}}", SES_INVALID, 21, "content.parts[] must be an object"},
-        {"{\"content\":{\"parts\":[x]}}", SES_JSON, 21, "value"},
-        {"{\"content\":{\"parts\":[{\"text\":7}]}}", SES_INVALID, 29,
-         "content.parts[].text must be a string"},
-        {"{\"content\":{\"parts\":[{\"thought\":7}]}}", SES_INVALID, 32,
-         "content.parts[].thought must be true"},
-        {"{\"content\":{\"parts\":[{\"thought\":tru}]}}", SES_JSON, 32, "word"},
-        {"{\"content\":{\"parts\":[{\"functionCall\":[]}]}}", SES_INVALID, 37,
-         "functionCall must be an object"},
-        {"{\"content\":{\"parts\":[{\"function_call\":{\"name\":1}}]}}", SES_INVALID, 46,
-         "functionCall.name"},
-        {"{\"content\":{\"parts\":[{\"function_call\":{\"args\":1}}]}}", SES_INVALID, 46,
-         "functionCall.args"},
-        {"{\"content\":{\"parts\":[{\"function_call\":{\"args\":{]}}]}}", SES_JSON, 47, "key"},
-        {"{\"content\":{\"parts\":[{\"functionResponse\":{\"response\":\"x\"}}]}}", SES_INVALID, 53,
+        {"{'content':[]}", SES_INVALID, 11, "the event's content must be an object"},
+        {"{'content':{'parts':{}}}", SES_INVALID, 20, "content.parts must be an array"},
+        {"{'content':{'parts':[7]}}", SES_INVALID, 21, "content.parts[] must be an object"},
+        {"{'content':{'parts':[null]}}", SES_INVALID, 21, "content.parts[] must be an object"},
+        {"{'content':{'parts':[x]}}", SES_JSON, 21, "value"},
+        {"{'content':{'parts':[{'text':7}]}}", SES_INVALID, 29, "content.parts[].text must be a string"},
+        {"{'content':{'parts':[{'thought':7}]}}", SES_INVALID, 32, "content.parts[].thought must be true"},
+        {"{'content':{'parts':[{'thought':tru}]}}", SES_JSON, 32, "word"},
+        {"{'content':{'parts':[{'functionCall':[]}]}}", SES_INVALID, 37, "functionCall must be an object"},
+        {"{'content':{'parts':[{'function_call':{'name':1}}]}}", SES_INVALID, 46, "functionCall.name"},
+        {"{'content':{'parts':[{'function_call':{'args':1}}]}}", SES_INVALID, 46, "functionCall.args"},
+        {"{'content':{'parts':[{'function_call':{'args':{]}}]}}", SES_JSON, 47, "key"},
+        {"{'content':{'parts':[{'functionResponse':{'response':'x'}}]}}", SES_INVALID, 53,
          "functionResponse.response must be an object"},
-        {"{\"content\":{\"parts\":[{\"function_call\":{},\"functionCall\":{}}]}}", SES_INVALID, 41,
+        {"{'content':{'parts':[{'function_call':{},'functionCall':{}}]}}", SES_INVALID, 41,
          "both content.parts[].function_call and content.parts[].functionCall"},
-        {"{\"content\":{\"parts\":[{\"text\":\"a\",\"text\":\"b\"}]}}", SES_INVALID, 33, "twice"},
-        {"{\"content\":{\"parts\":[{\"text\":\"a}]}}", SES_JSON, 35, "unterminated string"},
-        {"{\"content\":{\"parts\":[{\"text\":\"a\"} {}]}}", SES_JSON, 34, "expected , or ]"},
-        {"{\"content\":{\"parts\":[{\"functionCall\":{\"id\":\"\\q\"}}]}}", SES_JSON, 44, "escape"},
-        {"{\"content\":{\"parts\":[{\"codeExecutionResult\":1}]}}", SES_INVALID, 44, "codeExecutionResult"},
-        {"{\"content\":{\"parts\":[{\"text\":\"\\ud800\"}]}}", SES_RANGE, 29, "lone surrogate"},
-        {"{\"author\":\"\\udc00\"}", SES_RANGE, 10, "lone surrogate"},
-        {"{\"author\":7}", SES_INVALID, 10, "the event's author must be a string"},
-        {"{\"partial\":1}", SES_INVALID, 11, "the event's partial must be true or false"},
-        {"{\"actions\":7}", SES_INVALID, 11, "actions must be an object"},
-        {"{\"actions\":{\"skip_summarization\":\"yes\"}}", SES_INVALID, 33,
-         "actions.skip_summarization must be"},
-        {"{\"longRunningToolIds\":{}}", SES_INVALID, 22, "longRunningToolIds must be an array"},
-        {"{\"longRunningToolIds\":[\"a\" \"b\"]}", SES_JSON, 27, "expected , or ]"},
-        {"{\"longRunningToolIds\":[\"a\",]}", SES_JSON, 27, "value"},
-        {"{\"longRunningToolIds\":[],\"long_running_tool_ids\":[]}", SES_INVALID, 25,
+        {"{'content':{'parts':[{'text':'a','text':'b'}]}}", SES_INVALID, 33, "twice"},
+        {"{'content':{'parts':[{'text':'a}]}}", SES_JSON, 35, "unterminated string"},
+        {"{'content':{'parts':[{'text':'a'} {}]}}", SES_JSON, 34, "expected , or ]"},
+        {"{'content':{'parts':[{'functionCall':{'id':'\\q'}}]}}", SES_JSON, 44, "escape"},
+        {"{'content':{'parts':[{'codeExecutionResult':1}]}}", SES_INVALID, 44, "codeExecutionResult"},
+        {"{'content':{'parts':[{'text':'\\ud800'}]}}", SES_RANGE, 29, "lone surrogate"},
+        {"{'author':'\\udc00'}", SES_RANGE, 10, "lone surrogate"},
+        {"{'author':7}", SES_INVALID, 10, "the event's author must be a string"},
+        {"{'partial':1}", SES_INVALID, 11, "the event's partial must be true or false"},
+        {"{'actions':7}", SES_INVALID, 11, "actions must be an object"},
+        {"{'actions':{'skip_summarization':'yes'}}", SES_INVALID, 33, "actions.skip_summarization must be"},
+        {"{'longRunningToolIds':{}}", SES_INVALID, 22, "longRunningToolIds must be an array"},
+        {"{'longRunningToolIds':['a' 'b']}", SES_JSON, 27, "expected , or ]"},
+        {"{'longRunningToolIds':['a',]}", SES_JSON, 27, "value"},
+        {"{'longRunningToolIds':[],'long_running_tool_ids':[]}", SES_INVALID, 25,
          "the event has both longRunningToolIds and long_running_tool_ids"},
     };
     struct fixture *fixture = *state;
@@ -232,7 +226,7 @@ static void test_wrong_events_are_refused_by_name(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ses_content *content = (ses_content *)state;
         assert_code(cases[i].code,
-                    ses_content_open(fixture->store, cases[i].event, SES_NUL, &content, &error));
+                    ses_content_open(fixture->store, Q(cases[i].event), SES_NUL, &content, &error));
         assert_message(cases[i].words);
         assert_int_equal(error.offset, cases[i].offset);
         assert_null(content);

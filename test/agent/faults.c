@@ -205,7 +205,7 @@ static int step_append(struct scene *scene, ses_error *error)
 static int step_append_expecting(struct scene *scene, ses_error *error)
 {
     const ses_append_options options = {
-        .size = sizeof options, .expected = "{\"app:a\":{\"k\":1}}", .expected_len = SES_NUL};
+        .size = sizeof options, .expected = Q("{'app:a':{'k':1}}"), .expected_len = SES_NUL};
     return ses_tracked_append(scene->tracked, EVENT, SES_NUL, &options, NULL, error);
 }
 

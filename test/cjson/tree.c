@@ -208,13 +208,13 @@ static void test_raw_items_are_stored_as_they_stand(void **state)
 {
     struct fixture *fixture = *state;
     static const char *const raw[] = {
-        "9007199254740993",      "1e400", "-0.0", "1.10", "\"a\\u0000b\"", "\"\\ud800\"",
-        "[1, 2 ,{\"a\" :null}]", "true"};
+        "9007199254740993",    "1e400", "-0.0", "1.10", "\"a\\u0000b\"", "\"\\ud800\"",
+        "[1, 2 ,{'a' :null}]", "true"};
     static const char *const bad[] = {"", "1,", "[1", "1 2", "'x'", "NaN", "\"\x01\"", "{\"a\":1}}"};
     ses_error error;
 
     for (size_t i = 0; i < sizeof raw / sizeof raw[0]; i++)
-        assert_ok(create_with(fixture->store, cJSON_CreateRaw(raw[i]), raw[i], &error));
+        assert_ok(create_with(fixture->store, cJSON_CreateRaw(Q(raw[i])), Q(raw[i]), &error));
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_code(SES_JSON, create_with(fixture->store, cJSON_CreateRaw(bad[i]), "", &error));
     assert_int_equal(error.offset, strlen("{\"v\":{\"a\":1}}"));

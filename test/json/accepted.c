@@ -5,18 +5,18 @@ static const ses_key key = {"app", "user", "session"};
 
 /* Where values stand: in what the store passes through, and in what it reads. */
 static const char *const event_formats[] = {
-    "{\"content\":%s}",
-    " \t\r\n{ \"id\" : \"x\" , \"content\" : { \"parts\" : [ 1 , %s ] } , \"author\" : \"a\" } \t\r\n",
-    "{\"actions\":{\"artifactDelta\":%s}}",
-    "{\"actions\":{\"stateDelta\":{\"v\":%s}}}",
-    "{\"actions\":{\"state_delta\":{\"app:v\":1,\"user:v\":%s,\"v\":2}}}",
-    "{\"actions\":{\"stateDelta\":{\"temp:v\":%s,\"v\":1}}}",
+    "{'content':%s}",
+    " \t\r\n{ 'id' : 'x' , 'content' : { 'parts' : [ 1 , %s ] } , 'author' : 'a' } \t\r\n",
+    "{'actions':{'artifactDelta':%s}}",
+    "{'actions':{'stateDelta':{'v':%s}}}",
+    "{'actions':{'state_delta':{'app:v':1,'user:v':%s,'v':2}}}",
+    "{'actions':{'stateDelta':{'temp:v':%s,'v':1}}}",
 };
 
 static const char *const state_formats[] = {
-    "{\"v\":%s}",
-    "\n{\t\"app:v\" : 1 ,\r\"user:v\":2 , \"v\" : %s } ",
-    "{\"app:v\":1,\"temp:v\":%s,\"v\":1}",
+    "{'v':%s}",
+    "\n{\t'app:v' : 1 ,\r'user:v':2 , 'v' : %s } ",
+    "{'app:v':1,'temp:v':%s,'v':1}",
 };
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
@@ -29,7 +29,7 @@ static void test_good_values_are_accepted_in_an_initial_state(void **state)
 
     for (size_t i = 0; i < ACCEPTED_COUNT; i++) {
         for (size_t format = 0; format < COUNT(state_formats); format++) {
-            snprintf(text, sizeof text, state_formats[format], accepted_values[i]);
+            snprintf(text, sizeof text, Q(state_formats[format]), accepted_values[i]);
             must_create(fixture->store, &key, text);
             assert_code(SES_EXISTING,
                         ses_get_or_create(fixture->store, &key, text, SES_NUL, NULL, NULL, &error));
@@ -48,7 +48,7 @@ static void test_good_values_are_accepted_in_an_event(void **state)
     for (size_t i = 0; i < ACCEPTED_COUNT; i++) {
         session = must_open_new(fixture->store, &key, NULL);
         for (size_t format = 0; format < COUNT(event_formats); format++) {
-            snprintf(text, sizeof text, event_formats[format], accepted_values[i]);
+            snprintf(text, sizeof text, Q(event_formats[format]), accepted_values[i]);
             must_append(session, text);
             must_append_by_key(fixture->store, &key, "{}");
             must_refresh(session);

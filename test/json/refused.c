@@ -75,7 +75,7 @@ static void assert_refusal(int expected, int64_t offset, int code, const ses_err
 static void assert_event_refused(const struct witness *witness, int expected, int64_t offset,
                                  const char *text, size_t len)
 {
-    const ses_text batch[] = {{"{\"id\":\"second\"}", SES_NUL}, {text, len}};
+    const ses_text batch[] = {{Q("{'id':'second'}"), SES_NUL}, {text, len}};
     ses_store *store = witness->fixture->store;
     ses_error error;
     int code = ses_append(witness->session, text, len, NULL, NULL, &error);
@@ -133,19 +133,19 @@ struct place {
 
 /* Where values stand in an event: in what the store passes through, and in what it reads. */
 static const struct place event_places[] = {
-    {"{\"content\":", "}"},
-    {"{\"id\":\"x\",\"content\":{\"parts\":[1,", "]},\"author\":\"a\"}"},
-    {"{\"actions\":{\"artifactDelta\":", "}}"},
-    {"{\"actions\":{\"stateDelta\":{\"v\":", "}}}"},
-    {"{\"actions\":{\"state_delta\":{\"app:v\":1,\"user:v\":", ",\"v\":2}}}"},
-    {"{\"actions\":{\"stateDelta\":{\"temp:v\":", ",\"v\":1}}}"},
-    {"{\"partial\":true,\"content\":", "}"},
+    {"{'content':", "}"},
+    {"{'id':'x','content':{'parts':[1,", "]},\"author\":\"a\"}"},
+    {"{'actions':{'artifactDelta':", "}}"},
+    {"{'actions':{'stateDelta':{'v':", "}}}"},
+    {"{'actions':{'state_delta':{'app:v':1,'user:v':", ",\"v\":2}}}"},
+    {"{'actions':{'stateDelta':{'temp:v':", ",\"v\":1}}}"},
+    {"{'partial':true,'content':", "}"},
 };
 
 static const struct place state_places[] = {
-    {"{\"v\":", "}"},
-    {"{\"app:v\":1,\"user:v\":2,\"v\":", "}"},
-    {"{\"app:v\":1,\"temp:v\":", ",\"v\":1}"},
+    {"{'v':", "}"},
+    {"{'app:v':1,'user:v':2,'v':", "}"},
+    {"{'app:v':1,'temp:v':", ",\"v\":1}"},
 };
 
 enum {
@@ -175,15 +175,15 @@ static void test_wrong_values_are_refused_in_every_place(void **state)
         const struct refused *value = &refused_values[i];
         char *text = NULL;
         for (size_t place = 0; place < EVENT_PLACES; place++) {
-            size_t len = surround(&text, event_places[place].before, value, event_places[place].after);
+            size_t len = surround(&text, Q(event_places[place].before), value, event_places[place].after);
             assert_event_refused(&witness, SES_JSON,
-                                 (int64_t)strlen(event_places[place].before) + value->offset, text, len);
+                                 (int64_t)strlen(Q(event_places[place].before)) + value->offset, text, len);
             free(text);
         }
         for (size_t place = 0; place < STATE_PLACES; place++) {
-            size_t len = surround(&text, state_places[place].before, value, state_places[place].after);
+            size_t len = surround(&text, Q(state_places[place].before), value, state_places[place].after);
             assert_state_refused(&witness, SES_JSON,
-                                 (int64_t)strlen(state_places[place].before) + value->offset, text, len);
+                                 (int64_t)strlen(Q(state_places[place].before)) + value->offset, text, len);
             free(text);
         }
     }

@@ -188,7 +188,7 @@ static void test_a_snapshot_without_events_stays_without(void **state)
 
 static void test_events_that_cannot_be_are_corrupt(void **state)
 {
-    static const char *const bodies[] = {"", "{", "[]", "{\"id\":7}", "{} {}"};
+    static const char *const bodies[] = {"", "{", "[]", "{'id':7}", "{} {}"};
     struct subject *subject = *state;
     struct event_row late = row_of(3, "{}");
     struct advance advance;
@@ -197,7 +197,7 @@ static void test_events_that_cannot_be_are_corrupt(void **state)
     assert_code(SES_CORRUPT, ses__snapshot_add_event(&subject->snapshot, &late, &error));
     assert_message("event 3 of session number 1 comes after its last event, 2");
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
-        struct event_row row = row_of(3, bodies[i]);
+        struct event_row row = row_of(3, Q(bodies[i]));
         assert_ok(ses__advance_init(&advance, &subject->snapshot, &error));
         assert_code(SES_CORRUPT, ses__advance_read_event(&advance, &row, &error));
         assert_message("the stored event 3");

@@ -111,46 +111,46 @@ static void test_a_delta_replaces_whole_values(void **state)
         const char *delta;
         const char *state; /* after it */
     } steps[] = {
-        {"{\"a\":{\"x\":1,\"y\":{\"z\":2}},\"b\":[1,2]}", "{\"a\":{\"x\":1,\"y\":{\"z\":2}},\"b\":[1,2]}"},
-        {"{\"a\":{\"x\":3}}", "{\"a\":{\"x\":3},\"b\":[1,2]}"},
-        {"{\"b\":[3]}", "{\"a\":{\"x\":3},\"b\":[3]}"},
-        {"{}", "{\"a\":{\"x\":3},\"b\":[3]}"},
-        {"{\"a\":{}}", "{\"a\":{},\"b\":[3]}"},
-        {"{\"a\":null}", "{\"a\":null,\"b\":[3]}"},
-        {"{\"a\":1,\"b\":" REMOVED "}", "{\"a\":1}"},
-        {"{\"a\":" REMOVED "}", "{}"},
-        {"{\"a\":" REMOVED "}", "{}"}, /* what is not there can be removed again */
-        {"{\"a\":\"__ADK_SENTINEL_REMOVED__ \"}", "{\"a\":\"__ADK_SENTINEL_REMOVED__ \"}"},
-        {"{\"a\":\"__adk_sentinel_removed__\"}", "{\"a\":\"__adk_sentinel_removed__\"}"},
-        {"{\"a\":[" REMOVED "]}", "{\"a\":[" REMOVED "]}"},
-        {"{\"a\":{\"x\":" REMOVED "}}", "{\"a\":{\"x\":" REMOVED "}}"},
-        {"{\"a\":\"\\u005f_ADK_SENTINEL_REMOVED_\\u005F\"}",
-         "{\"a\":\"\\u005f_ADK_SENTINEL_REMOVED_\\u005F\"}"}, /* a string */
-        {"{\"a\":" REMOVED "}", "{}"},
-        {"{\"app:a\":1,\"user:a\":2,\"a\":3}", "{\"app:a\":1,\"user:a\":2,\"a\":3}"},
-        {"{\"app:a\":" REMOVED "}", "{\"user:a\":2,\"a\":3}"},
-        {"{\"user:a\":" REMOVED ",\"app:a\":null}", "{\"app:a\":null,\"a\":3}"},
-        {"{\"app:a\":" REMOVED ",\"a\":" REMOVED ",\"user:b\":" REMOVED "}", "{}"},
+        {"{'a':{'x':1,'y':{'z':2}},'b':[1,2]}", "{'a':{'x':1,'y':{'z':2}},'b':[1,2]}"},
+        {"{'a':{'x':3}}", "{'a':{'x':3},'b':[1,2]}"},
+        {"{'b':[3]}", "{'a':{'x':3},'b':[3]}"},
+        {"{}", "{'a':{'x':3},'b':[3]}"},
+        {"{'a':{}}", "{'a':{},'b':[3]}"},
+        {"{'a':null}", "{'a':null,'b':[3]}"},
+        {"{'a':1,'b':" REMOVED "}", "{'a':1}"},
+        {"{'a':" REMOVED "}", "{}"},
+        {"{'a':" REMOVED "}", "{}"}, /* what is not there can be removed again */
+        {"{'a':'__ADK_SENTINEL_REMOVED__ '}", "{'a':'__ADK_SENTINEL_REMOVED__ '}"},
+        {"{'a':'__adk_sentinel_removed__'}", "{'a':'__adk_sentinel_removed__'}"},
+        {"{'a':[" REMOVED "]}", "{'a':[" REMOVED "]}"},
+        {"{'a':{'x':" REMOVED "}}", "{'a':{'x':" REMOVED "}}"},
+        {"{'a':'\\u005f_ADK_SENTINEL_REMOVED_\\u005F'}",
+         "{'a':'\\u005f_ADK_SENTINEL_REMOVED_\\u005F'}"}, /* a string */
+        {"{'a':" REMOVED "}", "{}"},
+        {"{'app:a':1,'user:a':2,'a':3}", "{'app:a':1,'user:a':2,'a':3}"},
+        {"{'app:a':" REMOVED "}", "{'user:a':2,'a':3}"},
+        {"{'user:a':" REMOVED ",'app:a':null}", "{'app:a':null,'a':3}"},
+        {"{'app:a':" REMOVED ",'a':" REMOVED ",'user:b':" REMOVED "}", "{}"},
         /* When a key stands twice, the last one counts. */
-        {"{\"a\":1,\"b\":9,\"a\":2}", "{\"a\":2,\"b\":9}"},
-        {"{\"a\":3,\"a\":" REMOVED "}", "{\"b\":9}"},
-        {"{\"a\":" REMOVED ",\"a\":4}", "{\"a\":4,\"b\":9}"},
-        {"{\"a\":5,\"\\u0061\":6}", "{\"a\":6,\"b\":9}"},
-        {"{\"\\u0061\":7,\"a\":8,\"b\":1,\"b\":2,\"b\":" REMOVED "}", "{\"a\":8}"},
-        {"{\"app:a\":1,\"user:a\":1,\"app:a\":2,\"user:a\":" REMOVED "}", "{\"app:a\":2,\"a\":8}"},
-        {"{\"app:a\":" REMOVED ",\"\\u0061pp:a\":null,\"a\":null,\"a\":" REMOVED "}", "{\"app:a\":null}"},
+        {"{'a':1,'b':9,'a':2}", "{'a':2,'b':9}"},
+        {"{'a':3,'a':" REMOVED "}", "{'b':9}"},
+        {"{'a':" REMOVED ",'a':4}", "{'a':4,'b':9}"},
+        {"{'a':5,'\\u0061':6}", "{'a':6,'b':9}"},
+        {"{'\\u0061':7,'a':8,'b':1,'b':2,'b':" REMOVED "}", "{'a':8}"},
+        {"{'app:a':1,'user:a':1,'app:a':2,'user:a':" REMOVED "}", "{'app:a':2,'a':8}"},
+        {"{'app:a':" REMOVED ",'\\u0061pp:a':null,'a':null,'a':" REMOVED "}", "{'app:a':null}"},
     };
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_session *other = must_get(fixture->store, &key);
 
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        append_delta(session, steps[i].delta);
-        assert_string_equal(support_state(session, NULL), steps[i].state);
+        append_delta(session, Q(steps[i].delta));
+        assert_string_equal(support_state(session, NULL), Q(steps[i].state));
         assert_handle_is_current(fixture->store, session);
         if (i % 3 == 0) { /* some of the time it has several events to catch up with */
             must_refresh(other);
-            assert_string_equal(support_state(other, NULL), steps[i].state);
+            assert_string_equal(support_state(other, NULL), Q(steps[i].state));
         }
     }
     ses_session_close(session);

@@ -7,11 +7,10 @@ static void test_a_batch_is_appended_in_order(void **state)
 {
     static const char second[] =
         "{\"timestamp\":20,\"actions\":{\"stateDelta\":{\"x\":2,\"y\":" REMOVED "}}}garbage";
-    static const ses_text events[] = {
-        {"{\"id\":\"a\",\"timestamp\":30,\"actions\":{\"stateDelta\":{\"x\":1,\"y\":1,\"app:z\":1}}}",
-         SES_NUL},
+    const ses_text events[] = {
+        {Q("{'id':'a','timestamp':30,'actions':{'stateDelta':{'x':1,'y':1,'app:z':1}}}"), SES_NUL},
         {second, sizeof second - sizeof "garbage"},
-        {"{\"id\":\"c\",\"actions\":{\"stateDelta\":{\"app:z\":3,\"user:u\":3}}}", SES_NUL},
+        {Q("{'id':'c','actions':{'stateDelta':{'app:z':3,'user:u':3}}}"), SES_NUL},
     };
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
@@ -43,8 +42,8 @@ static void test_a_batch_is_appended_in_order(void **state)
 
 static void test_a_batch_by_key(void **state)
 {
-    static const ses_text events[] = {{"{\"actions\":{\"stateDelta\":{\"x\":1}}}", SES_NUL},
-                                      {"{\"actions\":{\"stateDelta\":{\"y\":2,\"temp:t\":1}}}", SES_NUL}};
+    const ses_text events[] = {{"{\"actions\":{\"stateDelta\":{\"x\":1}}}", SES_NUL},
+                               {"{\"actions\":{\"stateDelta\":{\"y\":2,\"temp:t\":1}}}", SES_NUL}};
     struct fixture *fixture = *state;
     ses_appended appended[2];
     ses_error error;
@@ -87,12 +86,12 @@ static void test_a_batch_is_all_or_none(void **state)
         int code;
         const char *event;
     } cases[] = {
-        {SES_JSON, "{\"actions\":{\"stateDelta\":{\"a\":3}}"},
+        {SES_JSON, "{'actions':{'stateDelta':{'a':3}}"},
         {SES_JSON, ""},
         {SES_INVALID, "[]"},
-        {SES_INVALID, "{\"id\":1}"},
-        {SES_INVALID, "{\"partial\":true,\"author\":1}"},
-        {SES_EXISTS, "{\"id\":\"first\",\"author\":\"another\"}"},
+        {SES_INVALID, "{'id':1}"},
+        {SES_INVALID, "{'partial':true,'author':1}"},
+        {SES_EXISTS, "{'id':'first','author':'another'}"},
         {SES_MISUSE, NULL},
     };
     struct fixture *fixture = *state;
@@ -109,7 +108,7 @@ static void test_a_batch_is_all_or_none(void **state)
             ses_appended untouched[4];
             memset(untouched, 0x55, sizeof untouched);
             memcpy(appended, untouched, sizeof appended);
-            events[at].text = cases[i].event;
+            events[at].text = Q(cases[i].event);
             assert_code(cases[i].code, ses_append_batch(session, events, 4, NULL, appended, &error));
             assert_int_equal(error.index, at);
             assert_code(cases[i].code,
@@ -132,7 +131,7 @@ static void test_a_batch_is_all_or_none(void **state)
 static void test_partial_and_duplicate_events_are_told_apart(void **state)
 {
     static const char stored[] = "{\"id\":\"stored\",\"actions\":{\"stateDelta\":{\"a\":1}}}";
-    static const ses_text events[] = {
+    const ses_text events[] = {
         {"{\"id\":\"new\",\"actions\":{\"stateDelta\":{\"a\":2}}}", SES_NUL},
         {"{\"id\":\"part\",\"partial\":true,\"actions\":{\"stateDelta\":{\"a\":3,\"app:a\":3}}}", SES_NUL},
         {stored, SES_NUL},
@@ -174,8 +173,7 @@ static void test_partial_and_duplicate_events_are_told_apart(void **state)
 
 static void test_a_batch_of_partial_events_stores_nothing(void **state)
 {
-    static const ses_text events[] = {{"{\"partial\":true}", SES_NUL},
-                                      {"{\"id\":\"x\",\"partial\":true}", SES_NUL}};
+    const ses_text events[] = {{"{\"partial\":true}", SES_NUL}, {"{\"id\":\"x\",\"partial\":true}", SES_NUL}};
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
     ses_appended appended[2];
@@ -193,7 +191,7 @@ static void test_the_same_event_twice_in_a_batch_is_stored_once(void **state)
 {
     static const char twice[] =
         "{\"id\":\"twice\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"a\":1,\"temp:t\":1}}}";
-    static const ses_text events[] = {
+    const ses_text events[] = {
         {twice, SES_NUL},
         {"{\"id\":\"between\",\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"a\":2,\"temp:t\":2}}}",
          SES_NUL},
@@ -222,7 +220,7 @@ static void test_the_same_event_twice_in_a_batch_is_stored_once(void **state)
 
 static void test_two_events_of_one_id_in_a_batch_exist(void **state)
 {
-    static const ses_text events[] = {
+    const ses_text events[] = {
         {"{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}", SES_NUL},
         {"{\"id\":\"b\"}", SES_NUL},
         {"{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"a\":2}}}", SES_NUL},
@@ -243,9 +241,9 @@ static void test_two_events_of_one_id_in_a_batch_exist(void **state)
 /* A partial event comes before the whole one, and has its id. */
 static void test_a_partial_event_takes_no_id_in_a_batch(void **state)
 {
-    static const ses_text events[] = {{"{\"id\":\"a\",\"partial\":true}", SES_NUL},
-                                      {"{\"id\":\"a\",\"partial\":true,\"author\":\"x\"}", SES_NUL},
-                                      {"{\"id\":\"a\",\"partial\":false}", SES_NUL}};
+    const ses_text events[] = {{"{\"id\":\"a\",\"partial\":true}", SES_NUL},
+                               {"{\"id\":\"a\",\"partial\":true,\"author\":\"x\"}", SES_NUL},
+                               {"{\"id\":\"a\",\"partial\":false}", SES_NUL}};
     struct fixture *fixture = *state;
     ses_appended appended[3];
     ses_error error;
@@ -261,7 +259,7 @@ static void test_a_partial_event_takes_no_id_in_a_batch(void **state)
 /* A batch may be stored already, in part, and unknown to the handle. */
 static void test_a_batch_is_retried_on_a_stale_handle(void **state)
 {
-    static const ses_text events[] = {
+    const ses_text events[] = {
         {"{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}", SES_NUL},
         {"{\"id\":\"p\",\"partial\":true}", SES_NUL},
         {"{\"id\":\"b\",\"actions\":{\"stateDelta\":{\"a\":2}}}", SES_NUL},

@@ -41,17 +41,17 @@ struct placing {
 
 static void check_placing(struct fixture *fixture, const struct placing *placing)
 {
-    const ses_append_options options = with_delta(placing->delta);
+    const ses_append_options options = with_delta(Q(placing->delta));
     ses_session *session = create(fixture);
     ses_error error;
 
-    assert_ok(ses_append_by_key(fixture->store, &key, placing->event, SES_NUL, &options, NULL, &error));
+    assert_ok(ses_append_by_key(fixture->store, &key, Q(placing->event), SES_NUL, &options, NULL, &error));
     must_refresh(session);
-    assert_last_event(session, placing->stored);
+    assert_last_event(session, Q(placing->stored));
     destroy(fixture, session);
     session = create(fixture);
-    assert_ok(ses_append(session, placing->event, SES_NUL, &options, NULL, &error));
-    assert_last_event(session, placing->stored);
+    assert_ok(ses_append(session, Q(placing->event), SES_NUL, &options, NULL, &error));
+    assert_last_event(session, Q(placing->stored));
     assert_handle_is_current(fixture->store, session);
     destroy(fixture, session);
 }
@@ -60,42 +60,38 @@ static void test_they_are_put_into_the_delta_and_every_other_byte_stays(void **s
 {
     static const struct placing cases[] = {
         {EVENT(""), "{}", EVENT("")},
-        {EVENT(",\"actions\":null"), " { } ", EVENT(",\"actions\":null")},
-        {EVENT(""), "{\"k\":1}", EVENT(",\"actions\":{\"stateDelta\":{\"k\":1}}")},
-        {EVENT(" , \"y\" : [ ] "), "{\"k\":1}",
-         EVENT(" , \"y\" : [ ] ,\"actions\":{\"stateDelta\":{\"k\":1}}")},
-        {EVENT(",\"actions\": null "), "{\"k\":1}", EVENT(",\"actions\": {\"stateDelta\":{\"k\":1}} ")},
-        {EVENT(",\"actions\":{}"), "{\"k\":1}", EVENT(",\"actions\":{\"stateDelta\":{\"k\":1}}")},
-        {EVENT(",\"actions\":{ }"), "{\"k\":1}", EVENT(",\"actions\":{\"stateDelta\":{\"k\":1} }")},
-        {EVENT(",\"actions\":{ \"x\":1}"), "{\"k\":1}",
-         EVENT(",\"actions\":{\"stateDelta\":{\"k\":1}, \"x\":1}")},
-        {EVENT(",\"actions\":{\"state_delta\":null,\"x\":1}"), "{\"k\":1}",
-         EVENT(",\"actions\":{\"state_delta\":{\"k\":1},\"x\":1}")},
-        {DELTA(""), "{\"k\":1}", DELTA("\"k\":1")},
-        {DELTA(" "), "{\"k\":1}", DELTA(" \"k\":1")},
-        {DELTA(" \"j\" : 1.0 "), "{ \"k\" : [ 1 , 2 ] , \"l\":1e400}",
-         DELTA(" \"j\" : 1.0 ,\"k\":[ 1 , 2 ],\"l\":1e400")},
+        {EVENT(",'actions':null"), " { } ", EVENT(",'actions':null")},
+        {EVENT(""), "{'k':1}", EVENT(",'actions':{'stateDelta':{'k':1}}")},
+        {EVENT(" , 'y' : [ ] "), "{'k':1}", EVENT(" , 'y' : [ ] ,'actions':{'stateDelta':{'k':1}}")},
+        {EVENT(",'actions': null "), "{'k':1}", EVENT(",'actions': {'stateDelta':{'k':1}} ")},
+        {EVENT(",'actions':{}"), "{'k':1}", EVENT(",'actions':{'stateDelta':{'k':1}}")},
+        {EVENT(",'actions':{ }"), "{'k':1}", EVENT(",'actions':{'stateDelta':{'k':1} }")},
+        {EVENT(",'actions':{ 'x':1}"), "{'k':1}", EVENT(",'actions':{'stateDelta':{'k':1}, 'x':1}")},
+        {EVENT(",'actions':{'state_delta':null,'x':1}"), "{'k':1}",
+         EVENT(",'actions':{'state_delta':{'k':1},'x':1}")},
+        {DELTA(""), "{'k':1}", DELTA("'k':1")},
+        {DELTA(" "), "{'k':1}", DELTA(" 'k':1")},
+        {DELTA(" 'j' : 1.0 "), "{ 'k' : [ 1 , 2 ] , 'l':1e400}",
+         DELTA(" 'j' : 1.0 ,'k':[ 1 , 2 ],'l':1e400")},
         /* Keys are spelled as the library spells strings; of one that appears twice the last counts. */
-        {DELTA(""), "{\"\\u0061\\u00e9\\n\\/\":\"\\u0061\"}", DELTA("\"a\u00e9\\n/\":\"\\u0061\"")},
-        {DELTA(""), "{\"a\":1,\"b\":2,\"\\u0061\":3}", DELTA("\"b\":2,\"a\":3")},
+        {DELTA(""), "{'\\u0061\\u00e9\\n\\/':'\\u0061'}", DELTA("'a\u00e9\\n/':'\\u0061'")},
+        {DELTA(""), "{'a':1,'b':2,'\\u0061':3}", DELTA("'b':2,'a':3")},
         /* What both write is cut out of the event's. */
-        {DELTA("\"a\":1"), "{\"a\":2}", DELTA("\"a\":2")},
-        {DELTA(" \"a\" : 1 , \"b\" : 2 , \"c\" : 3 "), "{\"a\":0}", DELTA(" \"b\" : 2 , \"c\" : 3 ,\"a\":0")},
-        {DELTA(" \"a\" : 1 , \"b\" : 2 , \"c\" : 3 "), "{\"b\":0}", DELTA(" \"a\" : 1 , \"c\" : 3 ,\"b\":0")},
-        {DELTA(" \"a\" : 1 , \"b\" : 2 , \"c\" : 3 "), "{\"c\":0}",
-         DELTA(" \"a\" : 1 , \"b\" : 2 , \"c\":0")},
-        {DELTA(" \"a\" : 1 , \"b\" : 2 , \"c\" : 3 "), "{\"c\":0,\"a\":0,\"b\":0}",
-         DELTA(" \"c\":0,\"a\":0,\"b\":0")},
-        {DELTA("\"a\":1,\"\\u0061\":2,\"a\":3,\"ab\":4"), "{\"a\":0}", DELTA("\"ab\":4,\"a\":0")},
-        {DELTA("\"user:a\":1,\"app:a\":2,\"a\":3"), "{\"app:a\":" REMOVED "}",
-         DELTA("\"user:a\":1,\"a\":3,\"app:a\":" REMOVED)},
+        {DELTA("'a':1"), "{'a':2}", DELTA("'a':2")},
+        {DELTA(" 'a' : 1 , 'b' : 2 , 'c' : 3 "), "{'a':0}", DELTA(" 'b' : 2 , 'c' : 3 ,'a':0")},
+        {DELTA(" 'a' : 1 , 'b' : 2 , 'c' : 3 "), "{'b':0}", DELTA(" 'a' : 1 , 'c' : 3 ,'b':0")},
+        {DELTA(" 'a' : 1 , 'b' : 2 , 'c' : 3 "), "{'c':0}", DELTA(" 'a' : 1 , 'b' : 2 , 'c':0")},
+        {DELTA(" 'a' : 1 , 'b' : 2 , 'c' : 3 "), "{'c':0,'a':0,'b':0}", DELTA(" 'c':0,'a':0,'b':0")},
+        {DELTA("'a':1,'\\u0061':2,'a':3,'ab':4"), "{'a':0}", DELTA("'ab':4,'a':0")},
+        {DELTA("'user:a':1,'app:a':2,'a':3"), "{'app:a':" REMOVED "}",
+         DELTA("'user:a':1,'a':3,'app:a':" REMOVED)},
         /* temp: keys are never stored, whoever writes them. */
-        {EVENT(""), "{\"temp:k\":1}", EVENT(",\"actions\":{\"stateDelta\":{}}")},
-        {DELTA(" \"a\" : 1 "), "{\"temp:k\":1}", DELTA(" \"a\" : 1 ")},
-        {DELTA("\"temp:a\":1"), "{\"temp:k\":1}", DELTA("")},
-        {DELTA("\"a\":1, \"temp:a\":1 "), "{\"temp:k\":1,\"b\":2}", DELTA("\"a\":1, \"b\":2")},
-        {DELTA("\"a\":1, \"temp:a\":1 "), "{\"temp:a\":2}", DELTA("\"a\":1 ")},
-        {DELTA("\"temp:a\":1, \"b\":1, \"c\":1 "), "{\"b\":2,\"temp:b\":0}", DELTA("\"c\":1 ,\"b\":2")},
+        {EVENT(""), "{'temp:k':1}", EVENT(",'actions':{'stateDelta':{}}")},
+        {DELTA(" 'a' : 1 "), "{'temp:k':1}", DELTA(" 'a' : 1 ")},
+        {DELTA("'temp:a':1"), "{'temp:k':1}", DELTA("")},
+        {DELTA("'a':1, 'temp:a':1 "), "{'temp:k':1,'b':2}", DELTA("'a':1, 'b':2")},
+        {DELTA("'a':1, 'temp:a':1 "), "{'temp:a':2}", DELTA("'a':1 ")},
+        {DELTA("'temp:a':1, 'b':1, 'c':1 "), "{'b':2,'temp:b':0}", DELTA("'c':1 ,'b':2")},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -106,17 +102,17 @@ static void test_they_are_put_into_the_delta_and_every_other_byte_stays(void **s
 static void test_events_without_id_and_time(void **state)
 {
     static const struct placing cases[] = {
-        {"{}", "{\"k\":1}", "{%s,%s,\"actions\":{\"stateDelta\":{\"k\":1}}}"},
-        {" { } ", "{\"k\":1}", " {%s,%s, \"actions\":{\"stateDelta\":{\"k\":1}}} "},
-        {"{\"actions\":null}", "{\"k\":1}", "{%s,%s,\"actions\":{\"stateDelta\":{\"k\":1}}}"},
-        {"{\"actions\":{\"stateDelta\":{\"k\":0}},\"id\":null,\"timestamp\":null}", "{\"k\":1}",
-         "{\"actions\":{\"stateDelta\":{\"k\":1}},%s,%s}"},
-        {"{\"id\":null,\"timestamp\":null}", "{\"k\":1}", "{%s,%s,\"actions\":{\"stateDelta\":{\"k\":1}}}"},
+        {"{}", "{'k':1}", "{%s,%s,'actions':{'stateDelta':{'k':1}}}"},
+        {" { } ", "{'k':1}", " {%s,%s, 'actions':{'stateDelta':{'k':1}}} "},
+        {"{'actions':null}", "{'k':1}", "{%s,%s,'actions':{'stateDelta':{'k':1}}}"},
+        {"{'actions':{'stateDelta':{'k':0}},'id':null,'timestamp':null}", "{'k':1}",
+         "{'actions':{'stateDelta':{'k':1}},%s,%s}"},
+        {"{'id':null,'timestamp':null}", "{'k':1}", "{%s,%s,'actions':{'stateDelta':{'k':1}}}"},
     };
     struct fixture *fixture = *state;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const ses_append_options options = with_delta(cases[i].delta);
+        const ses_append_options options = with_delta(Q(cases[i].delta));
         ses_session *session = create(fixture);
         ses_appended appended;
         ses_error error;
@@ -124,11 +120,11 @@ static void test_events_without_id_and_time(void **state)
         char expected[400];
 
         fixture->now = 1700000000000000;
-        assert_ok(ses_append(session, cases[i].event, SES_NUL, &options, &appended, &error));
+        assert_ok(ses_append(session, Q(cases[i].event), SES_NUL, &options, &appended, &error));
         snprintf(id, sizeof id, "\"id\":\"%s\"", appended.made_id);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        snprintf(expected, sizeof expected, cases[i].stored, id, "\"timestamp\":1700000000.000000");
+        snprintf(expected, sizeof expected, Q(cases[i].stored), id, "\"timestamp\":1700000000.000000");
 #pragma GCC diagnostic pop
         assert_last_event(session, expected);
         assert_state(session, Q("{'k':1}"));
@@ -177,20 +173,20 @@ static void test_a_retry_is_a_duplicate_with_the_same_changes_only(void **state)
     const ses_append_options options = with_delta(Q("{'k':1,'temp:t':1}"));
     const ses_append_options spelled = with_delta(Q("{ '\\u006b' : 1 }"));
     const ses_append_options others = with_delta(Q("{'k':2}"));
-    static const char *const events[] = {EVENT(""), "{\"id\":\"no time\"}"};
+    static const char *const events[] = {EVENT(""), "{'id':'no time'}"};
     ses_session *session = create(fixture);
     ses_appended appended;
     ses_error error;
 
     for (size_t i = 0; i < 2; i++) {
-        assert_ok(ses_append(session, events[i], SES_NUL, &options, NULL, &error));
+        assert_ok(ses_append(session, Q(events[i]), SES_NUL, &options, NULL, &error));
         fixture->now += 5000000;
-        assert_code(SES_DUPLICATE, ses_append(session, events[i], SES_NUL, &options, &appended, &error));
+        assert_code(SES_DUPLICATE, ses_append(session, Q(events[i]), SES_NUL, &options, &appended, &error));
         assert_int_equal(appended.seq, i + 1);
         assert_code(SES_DUPLICATE,
-                    ses_append_by_key(fixture->store, &key, events[i], SES_NUL, &spelled, NULL, &error));
-        assert_code(SES_EXISTS, ses_append(session, events[i], SES_NUL, &others, NULL, &error));
-        assert_code(SES_EXISTS, ses_append(session, events[i], SES_NUL, NULL, NULL, &error));
+                    ses_append_by_key(fixture->store, &key, Q(events[i]), SES_NUL, &spelled, NULL, &error));
+        assert_code(SES_EXISTS, ses_append(session, Q(events[i]), SES_NUL, &others, NULL, &error));
+        assert_code(SES_EXISTS, ses_append(session, Q(events[i]), SES_NUL, NULL, NULL, &error));
         assert_stored_state(fixture->store, &key, Q("{'k':1}"));
     }
     /* The event as it is stored is the same event. */
@@ -255,35 +251,35 @@ static void test_what_is_refused_changes_nothing(void **state)
 {
     static const struct refusal cases[] = {
         {"{}", "", SES_JSON, -1, "append options: `delta`: at byte 0"},
-        {"{}", "{\"a\":1,}", SES_JSON, -1, "`delta`: at byte 7"},
-        {"{}", "{\"a\":1} x", SES_JSON, -1, "`delta`: at byte 8"},
+        {"{}", "{'a':1,}", SES_JSON, -1, "`delta`: at byte 7"},
+        {"{}", "{'a':1} x", SES_JSON, -1, "`delta`: at byte 8"},
         {"{}", "[]", SES_INVALID, -1, "must be a JSON object"},
         {"{}", "null", SES_INVALID, -1, "must be a JSON object"},
-        {"{}", "{\"\\ud800\":1}", SES_INVALID, -1, "lone surrogate"},
-        {"{}", "{\"a\\u0000b\":1}", SES_INVALID, -1, "NUL"},
+        {"{}", "{'\\ud800':1}", SES_INVALID, -1, "lone surrogate"},
+        {"{}", "{'a\\u0000b':1}", SES_INVALID, -1, "NUL"},
         /* In the event: the offset is that of the caller's text. */
-        {"{\"author\":7,\"actions\":{}}", "{\"k\":\"long enough\"}", SES_INVALID, 10,
+        {"{'author':7,'actions':{}}", "{'k':'long enough'}", SES_INVALID, 10,
          "at byte 10: the event's author"},
-        {"{\"actions\":null,\"author\":7}", "{\"k\":\"long enough\"}", SES_INVALID, 25,
+        {"{'actions':null,'author':7}", "{'k':'long enough'}", SES_INVALID, 25,
          "at byte 25: the event's author"},
-        {"{\"actions\":{\"stateDelta\":{\"a\":1}},\"timestamp\":\"x\"}", "{\"a\":\"long enough\"}",
-         SES_INVALID, 46, "at byte 46: the event's timestamp"},
-        {"{\"actions\":{\"stateDelta\":[]}}", "{\"k\":1}", SES_INVALID, 25,
+        {"{'actions':{'stateDelta':{'a':1}},'timestamp':'x'}", "{'a':'long enough'}", SES_INVALID, 46,
+         "at byte 46: the event's timestamp"},
+        {"{'actions':{'stateDelta':[]}}", "{'k':1}", SES_INVALID, 25,
          "at byte 25: the event's actions.stateDelta"},
-        {"{\"actions\":{\"stateDelta\":{\"a\":1}}", "{\"a\":1}", SES_JSON, 33, "at byte 33"},
-        {"{\"actions\":{\"stateDelta\":{\"a\":tru}}}", "{\"a\":1}", SES_JSON, 30, "at byte 30"},
+        {"{'actions':{'stateDelta':{'a':1}}", "{'a':1}", SES_JSON, 33, "at byte 33"},
+        {"{'actions':{'stateDelta':{'a':tru}}}", "{'a':1}", SES_JSON, 30, "at byte 30"},
     };
     struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     ses_error error;
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        const ses_append_options options = with_delta(cases[i].delta);
-        assert_code(cases[i].code, ses_append(session, cases[i].event, SES_NUL, &options, NULL, &error));
+        const ses_append_options options = with_delta(Q(cases[i].delta));
+        assert_code(cases[i].code, ses_append(session, Q(cases[i].event), SES_NUL, &options, NULL, &error));
         assert_message(cases[i].words);
         assert_int_equal(error.offset, cases[i].offset);
-        assert_code(cases[i].code,
-                    ses_append_by_key(fixture->store, &key, cases[i].event, SES_NUL, &options, NULL, &error));
+        assert_code(cases[i].code, ses_append_by_key(fixture->store, &key, Q(cases[i].event), SES_NUL,
+                                                     &options, NULL, &error));
     }
     assert_int_equal(ses_session_version(session), 0);
     assert_handle_is_current(fixture->store, session);

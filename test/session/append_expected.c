@@ -27,7 +27,7 @@ static int by_handle(struct fixture *fixture, ses_session *session, const char *
 static int by_batch(struct fixture *fixture, ses_session *session, const char *event,
                     const ses_append_options *options, ses_error *error)
 {
-    const ses_text events[] = {{"{\"id\":\"first\"}", SES_NUL}, {event, SES_NUL}};
+    const ses_text events[] = {{Q("{'id':'first'}"), SES_NUL}, {event, SES_NUL}};
     (void)session;
     return ses_append_batch_by_key(fixture->store, &key, events, 2, options, NULL, error);
 }
@@ -35,7 +35,7 @@ static int by_batch(struct fixture *fixture, ses_session *session, const char *e
 static int by_handle_batch(struct fixture *fixture, ses_session *session, const char *event,
                            const ses_append_options *options, ses_error *error)
 {
-    const ses_text events[] = {{event, SES_NUL}, {"{\"id\":\"last\"}", SES_NUL}};
+    const ses_text events[] = {{event, SES_NUL}, {Q("{'id':'last'}"), SES_NUL}};
     (void)fixture;
     return ses_append_batch(session, events, 2, options, NULL, error);
 }
@@ -78,26 +78,26 @@ static void test_the_stored_bytes_are_compared(void **state)
 {
     static const struct expectation cases[] = {
         {"{}", NULL},
-        {" { \"user:n\" : 1 } ", NULL},
-        {"{\"user:n\":1,\"user:null\":null,\"app:o\":{\"a\": [1.0]},\"user:\":\"\"}", NULL},
-        {"{\"us\\u0065r:n\":1}", NULL},
-        {"{\"user:none\":" REMOVED ",\"app:n\":" REMOVED ",\"app:\":" REMOVED "}", NULL},
-        {"{\"user:n\":1,\"user:n\":1}", NULL},
-        {"{\"user:n\":2}", "user:n"},
-        {"{\"user:n\":1.0}", "user:n"},
-        {"{\"user:n\":\"1\"}", "user:n"},
-        {"{\"user:n\":null}", "user:n"},
-        {"{\"user:n\":" REMOVED "}", "user:n"},
-        {"{\"user:null\":" REMOVED "}", "user:null"},
-        {"{\"user:none\":null}", "user:none"},
-        {"{\"user:none\":\"\"}", "user:none"},
-        {"{\"app:n\":1}", "app:n"},
-        {"{\"app:o\":{\"a\":[1.0]}}", "app:o"},
-        {"{\"user:\":1}", "user:"},
-        {"{\"user:n\":1,\"app:o\":0,\"user:null\":null}", "app:o"},
+        {" { 'user:n' : 1 } ", NULL},
+        {"{'user:n':1,'user:null':null,'app:o':{'a': [1.0]},'user:':''}", NULL},
+        {"{'us\\u0065r:n':1}", NULL},
+        {"{'user:none':" REMOVED ",'app:n':" REMOVED ",'app:':" REMOVED "}", NULL},
+        {"{'user:n':1,'user:n':1}", NULL},
+        {"{'user:n':2}", "user:n"},
+        {"{'user:n':1.0}", "user:n"},
+        {"{'user:n':'1'}", "user:n"},
+        {"{'user:n':null}", "user:n"},
+        {"{'user:n':" REMOVED "}", "user:n"},
+        {"{'user:null':" REMOVED "}", "user:null"},
+        {"{'user:none':null}", "user:none"},
+        {"{'user:none':''}", "user:none"},
+        {"{'app:n':1}", "app:n"},
+        {"{'app:o':{'a':[1.0]}}", "app:o"},
+        {"{'user:':1}", "user:"},
+        {"{'user:n':1,'app:o':0,'user:null':null}", "app:o"},
         /* Each member counts: both cannot be so. */
-        {"{\"user:n\":0,\"user:n\":1}", "user:n"},
-        {"{\"user:n\":1,\"user:n\":0}", "user:n"},
+        {"{'user:n':0,'user:n':1}", "user:n"},
+        {"{'user:n':1,'user:n':0}", "user:n"},
     };
     struct fixture *fixture = *state;
     ses_session *session = create(fixture);
@@ -106,14 +106,14 @@ static void test_the_stored_bytes_are_compared(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (size_t way = 0; way < WAYS; way++) {
-            const ses_append_options options = expecting(cases[i].expected);
+            const ses_append_options options = expecting(Q(cases[i].expected));
             must_refresh(session);
             char *before = describe_stored(fixture->store, &key);
             char *handle = describe(session, 1);
             snprintf(event, sizeof event, "{\"id\":\"e%zu-%zu\"}", i, way);
             int code = ways[way].append(fixture, session, event, &options, &error);
             if (code != (cases[i].changed ? SES_STALE : SES_OK))
-                print_error("%s, %s\n", cases[i].expected, ways[way].name);
+                print_error("%s, %s\n", Q(cases[i].expected), ways[way].name);
             assert_code(cases[i].changed ? SES_STALE : SES_OK, code);
             if (cases[i].changed) {
                 char named[100];
@@ -164,9 +164,9 @@ static void test_a_batch_is_checked_once(void **state)
     struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     const ses_append_options options = expecting(Q("{'user:n':1}"));
-    const ses_text events[] = {{"{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"user:n\":2}}}", SES_NUL},
-                               {"{\"id\":\"b\",\"actions\":{\"stateDelta\":{\"user:n\":3}}}", SES_NUL},
-                               {"{\"id\":\"c\"}", SES_NUL}};
+    const ses_text events[] = {{Q("{'id':'a','actions':{'stateDelta':{'user:n':2}}}"), SES_NUL},
+                               {Q("{'id':'b','actions':{'stateDelta':{'user:n':3}}}"), SES_NUL},
+                               {Q("{'id':'c'}"), SES_NUL}};
     ses_appended appended[3];
     ses_error error;
 
@@ -202,13 +202,13 @@ static void test_a_retry_is_a_duplicate(void **state)
 
 static void test_anyway_does_not_look(void **state)
 {
-    static const char *const texts[] = {"{\"user:n\":77}", "{\"own\":1}", "{", ""};
+    static const char *const texts[] = {"{'user:n':77}", "{'own':1}", "{", ""};
     struct fixture *fixture = *state;
     ses_session *session = create(fixture);
     ses_error error;
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        ses_append_options options = expecting(texts[i]);
+        ses_append_options options = expecting(Q(texts[i]));
         options.flags = SES_APPEND_ANYWAY;
         assert_ok(by_key(fixture, NULL, "{}", &options, &error));
         assert_ok(by_handle(fixture, session, "{}", &options, &error));
@@ -270,15 +270,15 @@ static void test_what_cannot_be_expected(void **state)
         const char *message;
     } cases[] = {
         {"", SES_JSON, "expected"},
-        {"{\"user:n\":1", SES_JSON, "byte 11"},
-        {"{\"user:n\":1}x", SES_JSON, "byte 12"},
+        {"{'user:n':1", SES_JSON, "byte 11"},
+        {"{'user:n':1}x", SES_JSON, "byte 12"},
         {"[]", SES_INVALID, "must be a JSON object"},
         {"null", SES_INVALID, "must be a JSON object"},
-        {"{\"n\":1}", SES_INVALID, "\"n\" is not shared"},
-        {"{\"user:n\":1,\"temp:n\":1}", SES_INVALID, "\"temp:n\" is not shared"},
-        {"{\"User:n\":1}", SES_INVALID, "\"User:n\" is not shared"},
-        {"{\"user:a\\u0000b\":1}", SES_INVALID, "NUL"},
-        {"{\"user:\\ud800\":1}", SES_INVALID, "surrogate"},
+        {"{'n':1}", SES_INVALID, "\"n\" is not shared"},
+        {"{'user:n':1,'temp:n':1}", SES_INVALID, "\"temp:n\" is not shared"},
+        {"{'User:n':1}", SES_INVALID, "\"User:n\" is not shared"},
+        {"{'user:a\\u0000b':1}", SES_INVALID, "NUL"},
+        {"{'user:\\ud800':1}", SES_INVALID, "surrogate"},
     };
     struct fixture *fixture = *state;
     ses_session *session = create(fixture);
@@ -287,7 +287,7 @@ static void test_what_cannot_be_expected(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         for (size_t way = 0; way < WAYS; way++) {
-            const ses_append_options options = expecting(cases[i].text);
+            const ses_append_options options = expecting(Q(cases[i].text));
             assert_code(cases[i].code, ways[way].append(fixture, session, "{}", &options, &error));
             assert_message(cases[i].message);
             assert_message("`expected`");

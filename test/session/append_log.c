@@ -11,9 +11,9 @@ static void append(ses_session *session, const char *event)
 static void test_events_stand_in_the_order_of_commit(void **state)
 {
     static const char *const events[] = {
-        "{\"id\":\"c\",\"timestamp\":1800000000}", "{\"id\":\"a\",\"timestamp\":1}",
-        "{\"id\":\"b\",\"timestamp\":1900000000}", "{\"id\":\"e\",\"timestamp\":-5}",
-        "{\"id\":\"d\",\"timestamp\":1900000000}",
+        "{'id':'c','timestamp':1800000000}", "{'id':'a','timestamp':1}",
+        "{'id':'b','timestamp':1900000000}", "{'id':'e','timestamp':-5}",
+        "{'id':'d','timestamp':1900000000}",
     };
     enum { COUNT = sizeof events / sizeof events[0] };
     struct fixture *fixture = *state;
@@ -23,14 +23,14 @@ static void test_events_stand_in_the_order_of_commit(void **state)
     ses_error error;
 
     for (size_t i = 0; i < COUNT; i++)
-        append(session, events[i]);
+        append(session, Q(events[i]));
     assert_handle_is_current(fixture->store, session);
     assert_ok(ses_cursor_open(fixture->store, &key, NULL, &cursor, &error));
     for (size_t i = 0; i < COUNT; i++) {
-        assert_string_equal(ses_session_event(session, i)->json, events[i]);
+        assert_string_equal(ses_session_event(session, i)->json, Q(events[i]));
         assert_int_equal(ses_session_event(session, i)->seq, i + 1);
         assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
-        assert_string_equal(event->json, events[i]);
+        assert_string_equal(event->json, Q(events[i]));
         assert_int_equal(event->seq, i + 1);
     }
     assert_ok(ses_cursor_close(cursor, &error));
@@ -43,22 +43,22 @@ static void test_the_update_time_never_goes_back(void **state)
         const char *event;
         int64_t updated_us;
     } steps[] = {
-        {"{\"timestamp\":1600000000}", INT64_C(1700000000000000)}, /* before the session was made */
-        {"{\"timestamp\":1700000000.000001}", INT64_C(1700000000000001)},
-        {"{\"timestamp\":1700000000}", INT64_C(1700000000000001)},
-        {"{\"timestamp\":1700000000.000001}", INT64_C(1700000000000001)},
-        {"{\"timestamp\":1800000000}", INT64_C(1800000000000000)},
+        {"{'timestamp':1600000000}", INT64_C(1700000000000000)}, /* before the session was made */
+        {"{'timestamp':1700000000.000001}", INT64_C(1700000000000001)},
+        {"{'timestamp':1700000000}", INT64_C(1700000000000001)},
+        {"{'timestamp':1700000000.000001}", INT64_C(1700000000000001)},
+        {"{'timestamp':1800000000}", INT64_C(1800000000000000)},
         {"{}", INT64_C(1800000000000000)}, /* the store's clock is behind */
-        {"{\"timestamp\":-1}", INT64_C(1800000000000000)},
-        {"{\"timestamp\":\"2100-01-01T00:00:00Z\"}", INT64_C(4102444800000000)},
-        {"{\"timestamp\":4102444799999}", INT64_C(4102444800000000)},
+        {"{'timestamp':-1}", INT64_C(1800000000000000)},
+        {"{'timestamp':'2100-01-01T00:00:00Z'}", INT64_C(4102444800000000)},
+        {"{'timestamp':4102444799999}", INT64_C(4102444800000000)},
     };
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
 
     assert_int_equal(ses_session_updated_us(session), fixture->now);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        append(session, steps[i].event);
+        append(session, Q(steps[i].event));
         assert_int_equal(ses_session_updated_us(session), steps[i].updated_us);
         assert_int_equal(ses_session_created_us(session), fixture->now);
         assert_handle_is_current(fixture->store, session);
@@ -190,19 +190,16 @@ static const struct {
     int code;
     const char *event;
 } failures[] = {
-    {SES_JSON, "{\"actions\":{\"stateDelta\":{\"app:a\":2,\"user:a\":2,\"a\":2,\"temp:a\":2}}"},
-    {SES_JSON, "{\"actions\":{\"stateDelta\":{\"app:a\":2,\"a\":" REMOVED ",\"temp:a\":02}}}"},
-    {SES_JSON, "{\"invocationId\":\"other\",\"actions\":{\"stateDelta\":{\"a\":2}}} x"},
-    {SES_INVALID,
-     "{\"actions\":{\"stateDelta\":{\"app:a\":2,\"user:a\":2,\"a\":2,\"temp:a\":2,\"\\u0000\":2}}}"},
-    {SES_INVALID, "{\"invocationId\":\"other\",\"actions\":{\"stateDelta\":{\"app:a\":2}},\"author\":1}"},
-    {SES_INVALID, "{\"id\":\"\",\"actions\":{\"stateDelta\":{\"a\":2}}}"},
-    {SES_INVALID, "{\"timestamp\":\"\",\"actions\":{\"stateDelta\":{\"a\":2}}}"},
+    {SES_JSON, "{'actions':{'stateDelta':{'app:a':2,'user:a':2,'a':2,'temp:a':2}}"},
+    {SES_JSON, "{'actions':{'stateDelta':{'app:a':2,'a':" REMOVED ",'temp:a':02}}}"},
+    {SES_JSON, "{'invocationId':'other','actions':{'stateDelta':{'a':2}}} x"},
+    {SES_INVALID, "{'actions':{'stateDelta':{'app:a':2,'user:a':2,'a':2,'temp:a':2,'\\u0000':2}}}"},
+    {SES_INVALID, "{'invocationId':'other','actions':{'stateDelta':{'app:a':2}},'author':1}"},
+    {SES_INVALID, "{'id':'','actions':{'stateDelta':{'a':2}}}"},
+    {SES_INVALID, "{'timestamp':'','actions':{'stateDelta':{'a':2}}}"},
+    {SES_EXISTS, "{'id':'first','timestamp':1800000000,'actions':{'stateDelta':{'app:a':2,'temp:a':2}}}"},
     {SES_EXISTS,
-     "{\"id\":\"first\",\"timestamp\":1800000000,\"actions\":{\"stateDelta\":{\"app:a\":2,\"temp:a\":2}}}"},
-    {SES_EXISTS,
-     "{\"id\":\"first\",\"invocationId\":\"other\",\"actions\":{\"stateDelta\":{\"user:a\":2,\"a\":" REMOVED
-     "}}}"},
+     "{'id':'first','invocationId':'other','actions':{'stateDelta':{'user:a':2,'a':" REMOVED "}}}"},
 };
 
 static void test_a_failure_leaves_the_handle_and_the_file_as_before(void **state)
@@ -220,11 +217,12 @@ static void test_a_failure_leaves_the_handle_and_the_file_as_before(void **state
         memset(&untouched, 0x55, sizeof untouched);
         memcpy(&appended, &untouched, sizeof appended);
         assert_code(failures[i].code,
-                    ses_append(session, failures[i].event, SES_NUL, NULL, &appended, &error));
-        assert_code(failures[i].code, ses_append_by_key(fixture->store, &key, failures[i].event, SES_NUL,
+                    ses_append(session, Q(failures[i].event), SES_NUL, NULL, &appended, &error));
+        assert_code(failures[i].code, ses_append_by_key(fixture->store, &key, Q(failures[i].event), SES_NUL,
                                                         NULL, &appended, &error));
         assert_memory_equal(&appended, &untouched, sizeof appended);
-        assert_int_equal(ses_append(session, failures[i].event, SES_NUL, NULL, NULL, NULL), failures[i].code);
+        assert_int_equal(ses_append(session, Q(failures[i].event), SES_NUL, NULL, NULL, NULL),
+                         failures[i].code);
         char *handle_after = describe(session, 1);
         char *file_after = describe_stored(fixture->store, &key);
         assert_string_equal(handle_after, handle);

@@ -5,13 +5,13 @@ static const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_AP
 
 /* Events that are stored first, and retried later. */
 static const char *const events[] = {
-    "{\"id\":\"whole\",\"timestamp\":17e8,\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
-    "{\"id\":\"timeless\",\"actions\":{\"stateDelta\":{\"b\":1,\"app:b\":1}}}",
-    "{\"author\":\"x\",\"timestamp\":null,\"id\":\"null time\",\"actions\":{\"stateDelta\":{\"user:c\":1}}}",
-    "{ \"id\" : \"temp\" , \"actions\":{ \"state_delta\":{ \"temp:d\":1 , \"d\" : 1.10 }}}\n",
-    "{\"id\":\"only temp\",\"actions\":{\"stateDelta\":{\"temp:e\":1}}}",
-    "{\"id\":\"removes\",\"timestamp\":1,\"actions\":{\"stateDelta\":{\"a\":" REMOVED "}}}",
-    "{\"id\":\"\\u0065scaped\",\"content\":{\"parts\":[]}}",
+    "{'id':'whole','timestamp':17e8,'invocationId':'i','actions':{'stateDelta':{'a':1}}}",
+    "{'id':'timeless','actions':{'stateDelta':{'b':1,'app:b':1}}}",
+    "{'author':'x','timestamp':null,'id':'null time','actions':{'stateDelta':{'user:c':1}}}",
+    "{ 'id' : 'temp' , 'actions':{ 'state_delta':{ 'temp:d':1 , 'd' : 1.10 }}}\n",
+    "{'id':'only temp','actions':{'stateDelta':{'temp:e':1}}}",
+    "{'id':'removes','timestamp':1,'actions':{'stateDelta':{'a':" REMOVED "}}}",
+    "{'id':'\\u0065scaped','content':{'parts':[]}}",
 };
 
 enum { COUNT = sizeof events / sizeof events[0] };
@@ -23,7 +23,7 @@ static void store_events(struct fixture *fixture, ses_session **session, ses_app
     assert_ok(ses_create(fixture->store, &key, NULL, 0, NULL, session, &error));
     for (size_t i = 0; i < COUNT; i++) {
         fixture->now += 1000001;
-        assert_ok(ses_append(*session, events[i], SES_NUL, NULL, &first[i], &error));
+        assert_ok(ses_append(*session, Q(events[i]), SES_NUL, NULL, &first[i], &error));
     }
 }
 
@@ -57,7 +57,7 @@ static void test_a_retry_through_the_handle_changes_nothing(void **state)
     char *before = describe(session, 1);
     for (size_t i = 0; i < COUNT; i++) {
         error.code = SES_IO;
-        assert_code(SES_DUPLICATE, ses_append(session, events[i], SES_NUL, NULL, &again, &error));
+        assert_code(SES_DUPLICATE, ses_append(session, Q(events[i]), SES_NUL, NULL, &again, &error));
         assert_int_equal(error.code, SES_OK);
         assert_string_equal(error.message, "");
         assert_duplicate(&again, &first[i], COUNT + 1);
@@ -86,7 +86,7 @@ static void test_a_retry_by_key_changes_nothing(void **state)
         for (size_t i = 0; i < COUNT; i++) {
             fixture->now += 77;
             assert_code(SES_DUPLICATE,
-                        ses_append_by_key(fixture->store, &key, events[i], SES_NUL, NULL, &again, &error));
+                        ses_append_by_key(fixture->store, &key, Q(events[i]), SES_NUL, NULL, &again, &error));
             assert_duplicate(&again, &first[i], COUNT + 1);
         }
         char *after = describe_stored(fixture->store, &key);
@@ -128,19 +128,19 @@ static void test_another_event_with_the_id_exists(void **state)
     static const char with_other_temp[] =
         "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1,\"temp:t\":2}}}";
     static const char *const others[] = {
-        "{\"id\":\"e\"}",
-        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\"}",
-        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"b\",\"actions\":{\"stateDelta\":{\"a\":1,\"temp:t\":1}}}",
-        "{\"id\":\"e\",\"timestamp\":6,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
-        "{\"id\":\"e\",\"timestamp\":5.0,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
-        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1.0}}}",
-        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1,\"b\":1}}}",
-        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"temp:a\":1}}}",
-        "{\"id\":\"e\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}} ",
-        "{\"id\":\"e\", \"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
-        "{\"timestamp\":5,\"id\":\"e\",\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
-        "{\"id\":\"\\u0065\",\"timestamp\":5,\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
-        "{\"id\":\"e\",\"author\":\"a\",\"actions\":{\"stateDelta\":{\"a\":1}}}",
+        "{'id':'e'}",
+        "{'id':'e','timestamp':5,'author':'a'}",
+        "{'id':'e','timestamp':5,'author':'b','actions':{'stateDelta':{'a':1,'temp:t':1}}}",
+        "{'id':'e','timestamp':6,'author':'a','actions':{'stateDelta':{'a':1}}}",
+        "{'id':'e','timestamp':5.0,'author':'a','actions':{'stateDelta':{'a':1}}}",
+        "{'id':'e','timestamp':5,'author':'a','actions':{'stateDelta':{'a':1.0}}}",
+        "{'id':'e','timestamp':5,'author':'a','actions':{'stateDelta':{'a':1,'b':1}}}",
+        "{'id':'e','timestamp':5,'author':'a','actions':{'stateDelta':{'temp:a':1}}}",
+        "{'id':'e','timestamp':5,'author':'a','actions':{'stateDelta':{'a':1}}} ",
+        "{'id':'e', 'timestamp':5,'author':'a','actions':{'stateDelta':{'a':1}}}",
+        "{'timestamp':5,'id':'e','author':'a','actions':{'stateDelta':{'a':1}}}",
+        "{'id':'\\u0065','timestamp':5,'author':'a','actions':{'stateDelta':{'a':1}}}",
+        "{'id':'e','author':'a','actions':{'stateDelta':{'a':1}}}",
     };
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
@@ -149,11 +149,11 @@ static void test_another_event_with_the_id_exists(void **state)
     must_append(session, stored);
     char *before = describe(session, 1);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        assert_code(SES_EXISTS, ses_append(session, others[i], SES_NUL, NULL, NULL, &error));
+        assert_code(SES_EXISTS, ses_append(session, Q(others[i]), SES_NUL, NULL, NULL, &error));
         assert_message("\"e\"");
-        assert_code(SES_EXISTS, ses_append(session, others[i], SES_NUL, &anyway, NULL, &error));
+        assert_code(SES_EXISTS, ses_append(session, Q(others[i]), SES_NUL, &anyway, NULL, &error));
         assert_code(SES_EXISTS,
-                    ses_append_by_key(fixture->store, &key, others[i], SES_NUL, NULL, NULL, &error));
+                    ses_append_by_key(fixture->store, &key, Q(others[i]), SES_NUL, NULL, NULL, &error));
     }
     char *after = describe(session, 1);
     assert_string_equal(after, before);
@@ -233,7 +233,7 @@ static void test_a_retry_on_a_stale_handle(void **state)
             must_append_by_key(fixture->store, &key,
                                Q("{'invocationId':'else','actions':{'stateDelta':{'a':7,'app:b':7}}}"));
             fixture->now += 1000;
-            assert_code(SES_DUPLICATE, ses_append(session, events[i], SES_NUL, options, &again, &error));
+            assert_code(SES_DUPLICATE, ses_append(session, Q(events[i]), SES_NUL, options, &again, &error));
             assert_duplicate(&again, &first[i], version);
             /* Whether it caught up or not: nothing is there twice, and nothing is lost. */
             must_refresh(session);
@@ -257,8 +257,8 @@ static void test_a_retry_at_an_older_version(void **state)
         const ses_append_options expected = {
             .size = sizeof expected, .flags = SES_APPEND_VERSION, .version = (int64_t)i};
         fixture->now += 1000;
-        assert_code(SES_DUPLICATE,
-                    ses_append_by_key(fixture->store, &key, events[i], SES_NUL, &expected, &again, &error));
+        assert_code(SES_DUPLICATE, ses_append_by_key(fixture->store, &key, Q(events[i]), SES_NUL, &expected,
+                                                     &again, &error));
         assert_duplicate(&again, &first[i], COUNT);
     }
     assert_handle_is_current(fixture->store, session);
@@ -279,7 +279,7 @@ static void test_a_retry_with_a_handle_that_keeps_no_events(void **state)
     assert_ok(ses_get(fixture->store, &key, GET_RANGE(&none), &lean, &error));
     overwrite(session);
     for (size_t i = 0; i < COUNT; i++) {
-        assert_code(SES_DUPLICATE, ses_append(lean, events[i], SES_NUL, NULL, &again, &error));
+        assert_code(SES_DUPLICATE, ses_append(lean, Q(events[i]), SES_NUL, NULL, &again, &error));
         assert_duplicate(&again, &first[i], COUNT + 1);
         assert_int_equal(ses_session_event_count(lean), 0);
     }

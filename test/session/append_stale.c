@@ -153,10 +153,9 @@ static void test_appending_anyway_catches_up(void **state)
 static void test_a_batch_anyway_catches_up(void **state)
 {
     const ses_text batch[] = {
-        {"{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"both\":5,\"app:set\":5}}}", SES_NUL},
-        {"{\"partial\":true,\"actions\":{\"stateDelta\":{\"both\":6}}}", SES_NUL},
-        {"{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"both\":7,\"app:set\":" REMOVED "}}}",
-         SES_NUL},
+        {Q("{'invocationId':'i','actions':{'stateDelta':{'both':5,'app:set':5}}}"), SES_NUL},
+        {Q("{'partial':true,'actions':{'stateDelta':{'both':6}}}"), SES_NUL},
+        {Q("{'invocationId':'i','actions':{'stateDelta':{'both':7,'app:set':" REMOVED "}}}"), SES_NUL},
     };
     struct fixture *fixture = *state;
     ses_session *session = stale_handle(fixture);
@@ -180,9 +179,9 @@ static void test_appending_anyway_can_fail(void **state)
         int code;
         const char *event;
     } cases[] = {
-        {SES_EXISTS, "{\"id\":\"mine\",\"actions\":{\"stateDelta\":{\"set\":5}}}"},
-        {SES_INVALID, "{\"id\":5,\"actions\":{\"stateDelta\":{\"set\":5}}}"},
-        {SES_JSON, "{\"actions\":{\"stateDelta\":{\"set\":5}}"},
+        {SES_EXISTS, "{'id':'mine','actions':{'stateDelta':{'set':5}}}"},
+        {SES_INVALID, "{'id':5,'actions':{'stateDelta':{'set':5}}}"},
+        {SES_JSON, "{'actions':{'stateDelta':{'set':5}}"},
     };
     struct fixture *fixture = *state;
     ses_session *session = stale_handle(fixture);
@@ -191,7 +190,7 @@ static void test_appending_anyway_can_fail(void **state)
     char *file = describe_stored(fixture->store, &key);
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_code(cases[i].code, ses_append(session, cases[i].event, SES_NUL, &anyway, NULL, &error));
+        assert_code(cases[i].code, ses_append(session, Q(cases[i].event), SES_NUL, &anyway, NULL, &error));
         char *handle_after = describe(session, 1);
         char *file_after = describe_stored(fixture->store, &key);
         assert_string_equal(handle_after, handle);
@@ -226,7 +225,7 @@ static void test_an_append_by_key_asks_for_no_version_unless_told(void **state)
 static void test_an_append_by_key_at_a_version(void **state)
 {
     static const int64_t wrong[] = {-1, 0, 1, 3, INT64_MAX, INT64_MIN};
-    const ses_text batch[] = {{"{\"actions\":{\"stateDelta\":{\"app:a\":1}}}", SES_NUL}, {"{}", SES_NUL}};
+    const ses_text batch[] = {{Q("{'actions':{'stateDelta':{'app:a':1}}}"), SES_NUL}, {"{}", SES_NUL}};
     struct fixture *fixture = *state;
     ses_append_options options = {.size = sizeof options, .flags = SES_APPEND_VERSION};
     ses_appended appended[2];
@@ -334,13 +333,13 @@ static unsigned choose(unsigned *seed, unsigned below)
 static void random_delta(unsigned *seed, char *text, size_t size)
 {
     static const char *const scopes[] = {"app:", "user:", "", "temp:"};
-    static const char *const values[] = {REMOVED, "null", "1.10", "{\"a\":1}", "\"text\""};
+    static const char *const values[] = {REMOVED, "null", "1.10", "{'a':1}", "\"text\""};
     size_t len = (size_t)snprintf(text, size, "{");
     unsigned count = choose(seed, 5);
 
     for (unsigned i = 0; i < count; i++)
         len += (size_t)snprintf(text + len, size - len, "%s\"%s%u\":%s", i ? "," : "",
-                                scopes[choose(seed, 4)], choose(seed, 12), values[choose(seed, 5)]);
+                                scopes[choose(seed, 4)], choose(seed, 12), Q(values[choose(seed, 5)]));
     snprintf(text + len, size - len, "}");
 }
 

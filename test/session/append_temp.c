@@ -50,31 +50,27 @@ static void test_temp_values_last_as_long_as_their_invocation(void **state)
         const char *delta;
         const char *state;
     } steps[] = {
-        {"\"1\"", "{\"temp:a\":1,\"temp:b\":1}", "{\"temp:a\":1,\"temp:b\":1}"},
-        {"\"1\"", "{\"s\":1}", "{\"s\":1,\"temp:a\":1,\"temp:b\":1}"},
-        {"\"1\"", "{\"temp:a\":{\"x\":1}}", "{\"s\":1,\"temp:a\":{\"x\":1},\"temp:b\":1}"},
-        {"\"1\"", "{\"temp:a\":{\"y\":2},\"temp:c\":3}",
-         "{\"s\":1,\"temp:a\":{\"y\":2},\"temp:b\":1,\"temp:c\":3}"},
-        {"\"1\"", "{\"temp:b\":" REMOVED ",\"temp:none\":" REMOVED "}",
-         "{\"s\":1,\"temp:a\":{\"y\":2},\"temp:c\":3}"},
-        {"\"1\"", "{\"temp:c\":4,\"temp:c\":5,\"temp:a\":1,\"temp:a\":" REMOVED "}",
-         "{\"s\":1,\"temp:c\":5}"},
-        {"\"\\u0031\"", "{\"temp:d\":1}",
-         "{\"s\":1,\"temp:c\":5,\"temp:d\":1}"}, /* the same in another spelling */
-        {"\"2\"", "{}", "{\"s\":1}"},
-        {"\"2\"", "{\"temp:a\":1}", "{\"s\":1,\"temp:a\":1}"},
-        {"\"1\"", "{\"temp:b\":1}", "{\"s\":1,\"temp:b\":1}"}, /* what is over does not come back */
-        {"\"1 \"", "{\"temp:c\":1}", "{\"s\":1,\"temp:c\":1}"},
-        {"\"\"", "{\"temp:d\":1}", "{\"s\":1,\"temp:d\":1}"},
-        {"null", "{\"temp:e\":1}", "{\"s\":1,\"temp:d\":1,\"temp:e\":1}"}, /* no invocation is "" */
-        {"\"3\"", "{\"s\":" REMOVED "}", "{}"},
+        {"\"1\"", "{'temp:a':1,'temp:b':1}", "{'temp:a':1,'temp:b':1}"},
+        {"\"1\"", "{'s':1}", "{'s':1,'temp:a':1,'temp:b':1}"},
+        {"\"1\"", "{'temp:a':{'x':1}}", "{'s':1,'temp:a':{'x':1},'temp:b':1}"},
+        {"\"1\"", "{'temp:a':{'y':2},'temp:c':3}", "{'s':1,'temp:a':{'y':2},'temp:b':1,'temp:c':3}"},
+        {"\"1\"", "{'temp:b':" REMOVED ",'temp:none':" REMOVED "}", "{'s':1,'temp:a':{'y':2},'temp:c':3}"},
+        {"\"1\"", "{'temp:c':4,'temp:c':5,'temp:a':1,'temp:a':" REMOVED "}", "{'s':1,'temp:c':5}"},
+        {"\"\\u0031\"", "{'temp:d':1}", "{'s':1,'temp:c':5,'temp:d':1}"}, /* the same in another spelling */
+        {"\"2\"", "{}", "{'s':1}"},
+        {"\"2\"", "{'temp:a':1}", "{'s':1,'temp:a':1}"},
+        {"\"1\"", "{'temp:b':1}", "{'s':1,'temp:b':1}"}, /* what is over does not come back */
+        {"\"1 \"", "{'temp:c':1}", "{'s':1,'temp:c':1}"},
+        {"\"\"", "{'temp:d':1}", "{'s':1,'temp:d':1}"},
+        {"null", "{'temp:e':1}", "{'s':1,'temp:d':1,'temp:e':1}"}, /* no invocation is "" */
+        {"\"3\"", "{'s':" REMOVED "}", "{}"},
     };
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
 
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        append(session, steps[i].invocation, steps[i].delta);
-        assert_state(session, steps[i].state);
+        append(session, steps[i].invocation, Q(steps[i].delta));
+        assert_state(session, Q(steps[i].state));
         assert_handle_is_current(fixture->store, session);
     }
     ses_session_close(session);
@@ -158,12 +154,11 @@ static void test_only_what_is_stored_through_the_handle_ends_an_invocation(void 
 
 static void test_invocations_within_a_batch(void **state)
 {
-    static const ses_text events[] = {
-        {"{\"invocationId\":\"i\",\"actions\":{\"stateDelta\":{\"temp:b\":1}}}", SES_NUL},
-        {"{\"invocationId\":\"j\",\"actions\":{\"stateDelta\":{\"temp:c\":1,\"temp:d\":1}}}", SES_NUL},
-        {"{\"invocationId\":\"k\",\"partial\":true,\"actions\":{\"stateDelta\":{\"temp:e\":1}}}", SES_NUL},
-        {"{\"invocationId\":\"j\",\"actions\":{\"stateDelta\":{\"temp:c\":2,\"temp:d\":" REMOVED "}}}",
-         SES_NUL},
+    const ses_text events[] = {
+        {Q("{'invocationId':'i','actions':{'stateDelta':{'temp:b':1}}}"), SES_NUL},
+        {Q("{'invocationId':'j','actions':{'stateDelta':{'temp:c':1,'temp:d':1}}}"), SES_NUL},
+        {Q("{'invocationId':'k','partial':true,'actions':{'stateDelta':{'temp:e':1}}}"), SES_NUL},
+        {Q("{'invocationId':'j','actions':{'stateDelta':{'temp:c':2,'temp:d':" REMOVED "}}}"), SES_NUL},
     };
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);

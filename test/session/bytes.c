@@ -50,19 +50,19 @@ static const char *const hard_values[] = {
     "[]",
     "{ }",
     "[ \t\r\n ]",
-    "{\"a\":1,\"a\":2,\"a\":1}",
-    "{\"x\":{\"k\":1,\"k\":{\"k\":2,\"k\":3},\"k\":4}}",
-    "[{\"\":0},{\"\":{\"\":\"\"}}]",
-    "{\"\":1,\"\":2}",
-    "{\"b\":1,\"a\":2,\"c\":3,\"B\":4,\"10\":5,\"9\":6}",
-    "{ \"b\" :1 ,\r\n\t\"a\": [ 1,2 , 3 ]\n, \"c\":{ \"d\" : null } }",
+    "{'a':1,'a':2,'a':1}",
+    "{'x':{'k':1,'k':{'k':2,'k':3},'k':4}}",
+    "[{'':0},{'':{'':''}}]",
+    "{'':1,'':2}",
+    "{'b':1,'a':2,'c':3,'B':4,'10':5,'9':6}",
+    "{ 'b' :1 ,\r\n\t'a': [ 1,2 , 3 ]\n, 'c':{ 'd' : null } }",
     "[1 ,2, 3,\t4,\n5]",
     "[[[[[[]]]]],[[],[]],[{}]]",
-    "{\"temp:a\":1,\"k\":2,\"temp:b\":3}",
-    "[\"temp:a\",{\"temp:a\":{\"temp:b\":{}}}]",
-    "{\"removed\":\"__ADK_SENTINEL_REMOVED__\",\"list\":[\"__ADK_SENTINEL_REMOVED__\"]}",
-    "{\"id\":7,\"timestamp\":\"never\",\"partial\":true,\"actions\":[],\"stateDelta\":0}",
-    "{\"\\u0061\":1,\"a\":2,\"\\u0000\":3,\"\\ud800\":4}",
+    "{'temp:a':1,'k':2,'temp:b':3}",
+    "['temp:a',{'temp:a':{'temp:b':{}}}]",
+    "{'removed':'__ADK_SENTINEL_REMOVED__','list':['__ADK_SENTINEL_REMOVED__']}",
+    "{'id':7,'timestamp':'never','partial':true,'actions':[],'stateDelta':0}",
+    "{'\\u0061':1,'a':2,'\\u0000':3,'\\ud800':4}",
 };
 
 enum { TABLE_COUNT = sizeof hard_values / sizeof hard_values[0], VALUE_COUNT = TABLE_COUNT + 4 };
@@ -71,7 +71,7 @@ static char *made_values[VALUE_COUNT - TABLE_COUNT];
 
 static const char *value_at(size_t index)
 {
-    return index < TABLE_COUNT ? hard_values[index] : made_values[index - TABLE_COUNT];
+    return index < TABLE_COUNT ? Q(hard_values[index]) : made_values[index - TABLE_COUNT];
 }
 
 /* `opening` so many times, `middle`, `closing` so many times. */
@@ -316,11 +316,11 @@ static void test_names_of_keys_are_texts(void **state)
 /* --------------------------------------------------------------------------------------------- events */
 
 static const char *const event_patterns[] = {
-    "{\"id\":\"*\",\"timestamp\":1,\"content\":%}",
-    "{\"content\":%,\"timestamp\":1700000000.50,\"id\":\"*\"}",
-    " \n{ \"id\" : \"*\" ,\t\"timestamp\":1e0 , \"content\" : { \"p\" : [ % , % ] } , \"\":%,\"\":%\r\n} \t",
-    "{\"id\":\"*\",\"timestamp\":\"1970-01-01T00:00:00Z\",\"actions\":{\"x\":%,\"stateDelta\":{\"k\":%}}}",
-    "{\"id\":\"*\",\"timestamp\":1,\"x\":%,\"x\":%,\"Author\":%,\"INVOCATION_ID\":%,\"state_delta\":%}",
+    "{'id':'*','timestamp':1,'content':%}",
+    "{'content':%,'timestamp':1700000000.50,'id':'*'}",
+    " \n{ 'id' : '*' ,\t'timestamp':1e0 , 'content' : { 'p' : [ % , % ] } , '':%,'':%\r\n} \t",
+    "{'id':'*','timestamp':'1970-01-01T00:00:00Z','actions':{'x':%,'stateDelta':{'k':%}}}",
+    "{'id':'*','timestamp':1,'x':%,'x':%,'Author':%,'INVOCATION_ID':%,'state_delta':%}",
 };
 
 enum {
@@ -332,7 +332,7 @@ enum {
 static char *event_at(size_t index)
 {
     char id[32];
-    char *text = fill(event_patterns[index % PATTERN_COUNT], value_at(index / PATTERN_COUNT));
+    char *text = fill(Q(event_patterns[index % PATTERN_COUNT]), value_at(index / PATTERN_COUNT));
     char *star = strchr(text, '*');
     size_t id_len = (size_t)snprintf(id, sizeof id, "%08zu", index);
     size_t len = strlen(text);

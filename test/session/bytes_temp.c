@@ -13,8 +13,8 @@ static const char *const values[] = {
     "\"a\\u0000b\\ud800\"",
     "\"\\\",}{\\\\\"",
     "\",\\\"temp:x\\\":1\"",
-    "{\"a\":1,\"a\":2}",
-    "{ \"temp:a\" : 1 , \"b\" : [ 1 , 2 ]\n}",
+    "{'a':1,'a':2}",
+    "{ 'temp:a' : 1 , 'b' : [ 1 , 2 ]\n}",
     "[ ]",
     "{}",
     "null",
@@ -152,7 +152,7 @@ static void each_delta(struct fixture *fixture, check_delta *check)
         for (unsigned temps = 0; temps < 1U << count; temps++) {
             for (size_t style = 0; style < STYLE_COUNT; style++) {
                 for (size_t value = 0; value < VALUE_COUNT; value++)
-                    check(fixture, &(struct delta_case){count, temps, &styles[style], values[value]});
+                    check(fixture, &(struct delta_case){count, temps, &styles[style], Q(values[value])});
             }
         }
     }
@@ -264,22 +264,21 @@ static void test_what_is_left_is_exact(void **state)
         const char *delta;
         const char *left;
     } cases[] = {
-        {"{\"temp:a\":1}", "{}"},
-        {"{\"temp:\":1}", "{}"},
-        {"{\"temp:a\":1,\"k\":1.10}", "{\"k\":1.10}"},
-        {"{\"k\":1.10,\"temp:a\":1}", "{\"k\":1.10}"},
-        {"{\"k\":1.10,\"temp:a\":1,\"l\":-0.0}", "{\"k\":1.10,\"l\":-0.0}"},
-        {"{\"temp:a\":1,\"temp:b\":2}", "{}"},
-        {"{\"temp:a\":1,\"temp:b\":2,\"k\":1}", "{\"k\":1}"},
-        {"{\"k\":1,\"temp:a\":1,\"temp:b\":2}", "{\"k\":1}"},
-        {"{\"temp:a\":1,\"k\":1,\"temp:b\":2,\"temp:c\":3,\"l\":2,\"temp:d\":4}", "{\"k\":1,\"l\":2}"},
-        {"{\"temp:a\":1,\"temp:a\":2,\"k\":1,\"k\":2,\"temp:a\":3}", "{\"k\":1,\"k\":2}"},
-        {"{\"temp:a\":{\"k\":[1,\"}\"]},\"\\u0074emp:b\":\",\",\"k\":{\"temp:a\":1}}",
-         "{\"k\":{\"temp:a\":1}}"},
-        {"{\"TEMP:a\":1,\"temp :a\":2,\" temp:a\":3,\"temp\":4,\"user:temp:a\":5}",
-         "{\"TEMP:a\":1,\"temp :a\":2,\" temp:a\":3,\"temp\":4,\"user:temp:a\":5}"},
-        {"{\"temp:a\":\"__ADK_SENTINEL_REMOVED__\",\"k\":\"__ADK_SENTINEL_REMOVED__\"}",
-         "{\"k\":\"__ADK_SENTINEL_REMOVED__\"}"},
+        {"{'temp:a':1}", "{}"},
+        {"{'temp:':1}", "{}"},
+        {"{'temp:a':1,'k':1.10}", "{'k':1.10}"},
+        {"{'k':1.10,'temp:a':1}", "{'k':1.10}"},
+        {"{'k':1.10,'temp:a':1,'l':-0.0}", "{'k':1.10,'l':-0.0}"},
+        {"{'temp:a':1,'temp:b':2}", "{}"},
+        {"{'temp:a':1,'temp:b':2,'k':1}", "{'k':1}"},
+        {"{'k':1,'temp:a':1,'temp:b':2}", "{'k':1}"},
+        {"{'temp:a':1,'k':1,'temp:b':2,'temp:c':3,'l':2,'temp:d':4}", "{'k':1,'l':2}"},
+        {"{'temp:a':1,'temp:a':2,'k':1,'k':2,'temp:a':3}", "{'k':1,'k':2}"},
+        {"{'temp:a':{'k':[1,'}']},'\\u0074emp:b':',','k':{'temp:a':1}}", "{'k':{'temp:a':1}}"},
+        {"{'TEMP:a':1,'temp :a':2,' temp:a':3,'temp':4,'user:temp:a':5}",
+         "{'TEMP:a':1,'temp :a':2,' temp:a':3,'temp':4,'user:temp:a':5}"},
+        {"{'temp:a':'__ADK_SENTINEL_REMOVED__','k':'__ADK_SENTINEL_REMOVED__'}",
+         "{'k':'__ADK_SENTINEL_REMOVED__'}"},
     };
     static const char format[] = "{\"id\":\"%zu\",\"timestamp\":1,\"actions\":{\"%s\":%s},\"author\":\"a\"}";
     struct fixture *fixture = *state;
@@ -287,12 +286,12 @@ static void test_what_is_left_is_exact(void **state)
     char text[512];
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        snprintf(text, sizeof text, format, i, i % 2 ? "state_delta" : "stateDelta", cases[i].delta);
+        snprintf(text, sizeof text, format, i, i % 2 ? "state_delta" : "stateDelta", Q(cases[i].delta));
         must_append(session, text);
     }
     for (int reopened = 0; reopened < 2; reopened++) {
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-            snprintf(text, sizeof text, format, i, i % 2 ? "state_delta" : "stateDelta", cases[i].left);
+            snprintf(text, sizeof text, format, i, i % 2 ? "state_delta" : "stateDelta", Q(cases[i].left));
             assert_string_equal(ses_session_event(session, i)->json, text);
         }
         ses_session_close(session);
@@ -310,11 +309,11 @@ static void test_cuts_beside_what_the_store_adds(void **state)
         const char *front; /* up to what was made */
         const char *end;   /* behind it */
     } cases[] = {
-        {"{\"actions\":{\"stateDelta\":{\"temp:a\":1,\"k\":1}},\"id\":null,\"timestamp\":1}",
-         "{\"actions\":{\"stateDelta\":{\"k\":1}},\"id\":\"", "\",\"timestamp\":1}"},
-        {"{\"id\":null,\"actions\":{\"stateDelta\":{\"k\":1,\"temp:a\":1}},\"timestamp\":1}", "{\"id\":\"",
+        {"{'actions':{'stateDelta':{'temp:a':1,'k':1}},'id':null,'timestamp':1}",
+         "{'actions':{'stateDelta':{'k':1}},'id':'", "\",\"timestamp\":1}"},
+        {"{'id':null,'actions':{'stateDelta':{'k':1,'temp:a':1}},'timestamp':1}", "{'id':'",
          "\",\"actions\":{\"stateDelta\":{\"k\":1}},\"timestamp\":1}"},
-        {"{\"timestamp\":1,\"actions\":{\"stateDelta\":{\"temp:a\":1}}}", "{\"id\":\"",
+        {"{'timestamp':1,'actions':{'stateDelta':{'temp:a':1}}}", "{'id':'",
          "\",\"timestamp\":1,\"actions\":{\"stateDelta\":{}}}"},
     };
     struct fixture *fixture = *state;
@@ -322,10 +321,10 @@ static void test_cuts_beside_what_the_store_adds(void **state)
     char expected[512];
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        must_append(session, cases[i].event);
+        must_append(session, Q(cases[i].event));
         const ses_event *event = ses_session_event(session, i);
         assert_non_null(event);
-        snprintf(expected, sizeof expected, "%s%s%s", cases[i].front, event->id, cases[i].end);
+        snprintf(expected, sizeof expected, "%s%s%s", Q(cases[i].front), event->id, cases[i].end);
         assert_string_equal(event->json, expected);
     }
     ses_session_close(session);

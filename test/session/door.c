@@ -164,7 +164,7 @@ static void test_a_stale_append_is_one_operation(void **state)
 {
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
     const ses_append_options unlike = {
-        .size = sizeof unlike, .expected = "{\"app:n\":5}", .expected_len = SES_NUL};
+        .size = sizeof unlike, .expected = Q("{'app:n':5}"), .expected_len = SES_NUL};
     struct door *door = *state;
     ses_session *session = new_session(door, &key, Q("{'app:n':1}"));
     ses_error error;

@@ -303,7 +303,7 @@ static int make_id(void *context, char *id, size_t capacity)
 static void play_appends(struct faults *faults, FILE *out)
 {
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
-    const ses_text events[] = {{event, SES_NUL}, {"{\"partial\":true}", SES_NUL}, {"{}", 2}};
+    const ses_text events[] = {{event, SES_NUL}, {Q("{'partial':true}"), SES_NUL}, {"{}", 2}};
     ses_appended appended[3] = {{0}};
     ses_error error;
     int code = ses_append(faults->session, event, SES_NUL, NULL, appended, &error);

@@ -14,47 +14,38 @@ static const struct {
     const char *author;
     const char *branch;
 } read_cases[] = {
-    {"{\"id\":\"0\",\"timestamp\":1,\"invocationId\":\"inv\",\"author\":\"me\",\"branch\":\"a.b\"}", "0",
-     "inv", "me", "a.b"},
-    {"{\"id\":\"1\",\"timestamp\":1,\"invocation_id\":\"inv\",\"author\":\"me\",\"branch\":\"a.b\"}", "1",
-     "inv", "me", "a.b"},
-    {"{\"branch\":\"b\",\"author\":\"a\",\"timestamp\":1,\"invocationId\":\"i\",\"id\":\"2\"}", "2", "i", "a",
-     "b"},
-    {"{\"id\":\"3\",\"timestamp\":1}", "3", "", "", NULL},
-    {"{\"id\":\"4\",\"timestamp\":1,\"invocationId\":null,\"author\":null,\"branch\":null}", "4", "", "",
-     NULL},
-    {"{\"id\":\"5\",\"timestamp\":1,\"invocation_id\" : null ,\"partial\":null,\"actions\":null}", "5", "",
-     "", NULL},
-    {"{\"id\":\"6\",\"timestamp\":1,\"invocationId\":\"\",\"author\":\"\",\"branch\":\"\"}", "6", "", "", ""},
+    {"{'id':'0','timestamp':1,'invocationId':'inv','author':'me','branch':'a.b'}", "0", "inv", "me", "a.b"},
+    {"{'id':'1','timestamp':1,'invocation_id':'inv','author':'me','branch':'a.b'}", "1", "inv", "me", "a.b"},
+    {"{'branch':'b','author':'a','timestamp':1,'invocationId':'i','id':'2'}", "2", "i", "a", "b"},
+    {"{'id':'3','timestamp':1}", "3", "", "", NULL},
+    {"{'id':'4','timestamp':1,'invocationId':null,'author':null,'branch':null}", "4", "", "", NULL},
+    {"{'id':'5','timestamp':1,'invocation_id' : null ,'partial':null,'actions':null}", "5", "", "", NULL},
+    {"{'id':'6','timestamp':1,'invocationId':'','author':'','branch':''}", "6", "", "", ""},
     /* Names are compared as texts, so their spelling does not matter ... */
-    {"{\"\\u0069d\":\"7\",\"time\\u0073tamp\":1,\"invocation\\u0049d\":\"i\","
-     "\"\\u0061uthor\":\"a\",\"branc\\u0068\":\"b\"}",
+    {"{'\\u0069d':'7','time\\u0073tamp':1,'invocation\\u0049d':'i',"
+     "'\\u0061uthor':'a','branc\\u0068':'b'}",
      "7", "i", "a", "b"},
-    {"{\"\\u0069\\u0064\":\"8\",\"timestamp\":1,\"invocation\\u005fid\":\"i\",\"author\":\"a\"}", "8", "i",
-     "a", NULL},
+    {"{'\\u0069\\u0064':'8','timestamp':1,'invocation\\u005fid':'i','author':'a'}", "8", "i", "a", NULL},
     /* ... and case does. */
-    {"{\"id\":\"9\",\"timestamp\":1,\"ID\":1,\"Author\":2,\"invocationID\":3,\"Branch\":5}", "9", "", "",
-     NULL},
-    {"{\"id\":\"10\",\"timestamp\":1,\"id \":1,\"authors\":2,\"invocation-id\":3,\"bra\":4,\"\":5}", "10", "",
-     "", NULL},
+    {"{'id':'9','timestamp':1,'ID':1,'Author':2,'invocationID':3,'Branch':5}", "9", "", "", NULL},
+    {"{'id':'10','timestamp':1,'id ':1,'authors':2,'invocation-id':3,'bra':4,'':5}", "10", "", "", NULL},
     /* Values are decoded. */
-    {"{\"id\":\"\\u0031\\u0031\",\"timestamp\":1,\"invocationId\":\"\\/\\\"\\\\\","
-     "\"author\":\"\\b\\f\\n\\r\\t\",\"branch\":\"\\u00e9\"}",
+    {"{'id':'\\u0031\\u0031','timestamp':1,'invocationId':'\\/\\'\\\\',"
+     "'author':'\\b\\f\\n\\r\\t','branch':'\\u00e9'}",
      "11", "/\"\\", "\b\f\n\r\t", "\xC3\xA9"},
-    {"{\"id\":\"12 \\uD83D\\uDE00\",\"timestamp\":1,\"author\":\"\xC3\xA9\xF0\x9F\x98\x80\"}",
-     "12 \xF0\x9F\x98\x80", "", "\xC3\xA9\xF0\x9F\x98\x80", NULL},
-    {"{\"id\":\" 13 \",\"timestamp\":1,\"author\":\" a \"}", " 13 ", "", " a ", NULL},
+    {"{'id':'12 \\uD83D\\uDE00','timestamp':1,'author':'\xC3\xA9\xF0\x9F\x98\x80'}", "12 \xF0\x9F\x98\x80",
+     "", "\xC3\xA9\xF0\x9F\x98\x80", NULL},
+    {"{'id':' 13 ','timestamp':1,'author':' a '}", " 13 ", "", " a ", NULL},
     /* Only the event's own members are its fields. */
-    {"{\"id\":\"14\",\"timestamp\":1,\"content\":{\"author\":\"no\",\"id\":1,\"branch\":[]},"
-     "\"actions\":{\"id\":[],\"author\":1,\"invocationId\":2,\"timestamp\":{},\"partial\":1,\"actions\":1}}",
+    {"{'id':'14','timestamp':1,'content':{'author':'no','id':1,'branch':[]},"
+     "'actions':{'id':[],'author':1,'invocationId':2,'timestamp':{},'partial':1,'actions':1}}",
      "14", "", "", NULL},
-    {"{\"id\":\"15\",\"timestamp\":1,\"actions\":{}}", "15", "", "", NULL},
-    {"{\"id\":\"16\",\"timestamp\":1,\"actions\":{\"stateDelta\":null}}", "16", "", "", NULL},
-    {"{\"id\":\"17\",\"timestamp\":1,\"actions\":{\"state_delta\":{}}}", "17", "", "", NULL},
-    {"{\"id\":\"18\",\"timestamp\":1,\"partial\":false}", "18", "", "", NULL},
+    {"{'id':'15','timestamp':1,'actions':{}}", "15", "", "", NULL},
+    {"{'id':'16','timestamp':1,'actions':{'stateDelta':null}}", "16", "", "", NULL},
+    {"{'id':'17','timestamp':1,'actions':{'state_delta':{}}}", "17", "", "", NULL},
+    {"{'id':'18','timestamp':1,'partial':false}", "18", "", "", NULL},
     /* At the top a delta is an unknown member, in whatever type; so is a spelling that no field has. */
-    {"{\"id\":\"19\",\"timestamp\":1,\"stateDelta\":[],\"state_delta\":1,\"time_stamp\":true}", "19", "", "",
-     NULL},
+    {"{'id':'19','timestamp':1,'stateDelta':[],'state_delta':1,'time_stamp':true}", "19", "", "", NULL},
 };
 
 enum { READ_COUNT = sizeof read_cases / sizeof read_cases[0] };
@@ -73,8 +64,8 @@ static void assert_read(const ses_event *event, size_t index)
     }
     assert_int_equal(event->time_us, 1000000);
     assert_int_equal(event->seq, index + 1);
-    assert_string_equal(event->json, read_cases[index].event);
-    assert_int_equal(event->json_len, strlen(read_cases[index].event));
+    assert_string_equal(event->json, Q(read_cases[index].event));
+    assert_int_equal(event->json_len, strlen(Q(read_cases[index].event)));
 }
 
 static void test_fields_are_read_in_both_spellings(void **state)
@@ -86,7 +77,7 @@ static void test_fields_are_read_in_both_spellings(void **state)
     ses_error error;
 
     for (size_t i = 0; i < READ_COUNT; i++) {
-        must_append(session, read_cases[i].event);
+        must_append(session, Q(read_cases[i].event));
         assert_read(ses_session_event(session, i), i);
     }
     assert_string_equal(support_state(session, NULL), "{}");
@@ -106,11 +97,11 @@ static void test_fields_are_read_in_both_spellings(void **state)
 static void test_deltas_are_read_in_both_spellings(void **state)
 {
     static const char *const events[] = {
-        "{\"actions\":{\"stateDelta\":{\"a\":0}}}",
-        "{\"actions\":{\"state_delta\":{\"a\":1}}}",
-        "{\"\\u0061ctions\":{\"state\\u0044elta\":{\"a\":2}}}",
-        "{\"actions\":{\"state\\u005fdelta\":{\"a\":3}}}",
-        "{\"actions\":{\"x\":{\"stateDelta\":{\"a\":0}},\"stateDelta\":{\"a\":4},\"y\":{\"stateDelta\":0}}}",
+        "{'actions':{'stateDelta':{'a':0}}}",
+        "{'actions':{'state_delta':{'a':1}}}",
+        "{'\\u0061ctions':{'state\\u0044elta':{'a':2}}}",
+        "{'actions':{'state\\u005fdelta':{'a':3}}}",
+        "{'actions':{'x':{'stateDelta':{'a':0}},'stateDelta':{'a':4},'y':{'stateDelta':0}}}",
     };
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
@@ -118,7 +109,7 @@ static void test_deltas_are_read_in_both_spellings(void **state)
     int64_t value = -1;
 
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-        must_append(session, events[i]);
+        must_append(session, Q(events[i]));
         assert_ok(ses_state_get_int64(session, "a", &value, &error));
         assert_int_equal(value, i);
         assert_int_equal(ses_state_count(session), 1);
@@ -148,28 +139,28 @@ static void assert_names(const ses_error *error, const char *field)
 }
 
 static const struct refused both_spellings[] = {
-    {"{\"invocationId\":\"a\",\"invocation_id\":\"a\"}", "invocation"},
-    {"{\"invocation_id\":\"a\",\"author\":\"x\",\"invocationId\":\"b\"}", "invocation"},
-    {"{\"invocation_id\":\"a\",\"invocation\\u0049d\":\"a\"}", "invocation"},
-    {"{\"actions\":{\"stateDelta\":{},\"state_delta\":{}}}", "state"},
-    {"{\"actions\":{\"state_delta\":{\"a\":1},\"x\":1,\"stateDelta\":{\"a\":1}}}", "state"},
-    {"{\"actions\":{\"state\\u005fdelta\":{},\"stateDelta\":{}}}", "state"},
+    {"{'invocationId':'a','invocation_id':'a'}", "invocation"},
+    {"{'invocation_id':'a','author':'x','invocationId':'b'}", "invocation"},
+    {"{'invocation_id':'a','invocation\\u0049d':'a'}", "invocation"},
+    {"{'actions':{'stateDelta':{},'state_delta':{}}}", "state"},
+    {"{'actions':{'state_delta':{'a':1},'x':1,'stateDelta':{'a':1}}}", "state"},
+    {"{'actions':{'state\\u005fdelta':{},'stateDelta':{}}}", "state"},
 };
 
 static const struct refused twice[] = {
-    {"{\"id\":\"a\",\"id\":\"a\"}", "id"},
-    {"{\"id\":\"a\",\"author\":\"x\",\"\\u0069d\":\"b\"}", "id"},
-    {"{\"invocationId\":\"a\",\"invocationId\":\"a\"}", "invocationId"},
-    {"{\"invocation_id\":\"a\",\"invocation_id\":\"a\"}", "invocation_id"},
-    {"{\"author\":\"a\",\"author\":\"a\"}", "author"},
-    {"{\"branch\":\"a\",\"branch\":\"a\"}", "branch"},
-    {"{\"timestamp\":1,\"timestamp\":1}", "timestamp"},
-    {"{\"partial\":false,\"partial\":false}", "partial"},
-    {"{\"partial\":false,\"partial\":true}", "partial"},
-    {"{\"actions\":{},\"actions\":{}}", "actions"},
-    {"{\"actions\":{\"stateDelta\":{\"a\":1}},\"actions\":{\"stateDelta\":{\"b\":1}}}", "actions"},
-    {"{\"actions\":{\"stateDelta\":{},\"stateDelta\":{}}}", "stateDelta"},
-    {"{\"actions\":{\"state_delta\":{},\"state_delta\":{}}}", "state_delta"},
+    {"{'id':'a','id':'a'}", "id"},
+    {"{'id':'a','author':'x','\\u0069d':'b'}", "id"},
+    {"{'invocationId':'a','invocationId':'a'}", "invocationId"},
+    {"{'invocation_id':'a','invocation_id':'a'}", "invocation_id"},
+    {"{'author':'a','author':'a'}", "author"},
+    {"{'branch':'a','branch':'a'}", "branch"},
+    {"{'timestamp':1,'timestamp':1}", "timestamp"},
+    {"{'partial':false,'partial':false}", "partial"},
+    {"{'partial':false,'partial':true}", "partial"},
+    {"{'actions':{},'actions':{}}", "actions"},
+    {"{'actions':{'stateDelta':{'a':1}},'actions':{'stateDelta':{'b':1}}}", "actions"},
+    {"{'actions':{'stateDelta':{},'stateDelta':{}}}", "stateDelta"},
+    {"{'actions':{'state_delta':{},'state_delta':{}}}", "state_delta"},
 };
 
 static void assert_events_refused(struct fixture *fixture, const struct refused *cases, size_t count)
@@ -178,11 +169,11 @@ static void assert_events_refused(struct fixture *fixture, const struct refused 
     ses_error error;
 
     for (size_t i = 0; i < count; i++) {
-        const ses_text batch[] = {{cases[i].event, SES_NUL}};
-        assert_code(SES_INVALID, ses_append(session, cases[i].event, SES_NUL, NULL, NULL, &error));
+        const ses_text batch[] = {{Q(cases[i].event), SES_NUL}};
+        assert_code(SES_INVALID, ses_append(session, Q(cases[i].event), SES_NUL, NULL, NULL, &error));
         assert_names(&error, cases[i].field);
         assert_code(SES_INVALID,
-                    ses_append_by_key(fixture->store, &key, cases[i].event, SES_NUL, NULL, NULL, &error));
+                    ses_append_by_key(fixture->store, &key, Q(cases[i].event), SES_NUL, NULL, NULL, &error));
         assert_names(&error, cases[i].field);
         assert_code(SES_INVALID, ses_append_batch(session, batch, 1, NULL, NULL, &error));
         assert_names(&error, cases[i].field);
@@ -212,23 +203,23 @@ static void test_wrong_types_are_invalid_and_name_the_field(void **state)
         const char *field;
         const char *good_types; /* letters of the values below that are not wrong here */
     } fields[] = {
-        {"{\"id\":%s}", "id", "s"},
-        {"{\"invocationId\":%s}", "invocationId", "s"},
-        {"{\"invocation_id\":%s}", "invocation_id", "s"},
-        {"{\"author\":%s}", "author", "s"},
-        {"{\"branch\":%s}", "branch", "s"},
-        {"{\"timestamp\":%s}", "timestamp", "n"},
-        {"{\"partial\":%s}", "partial", "b"},
-        {"{\"actions\":%s}", "actions", "o"},
-        {"{\"actions\":{\"stateDelta\":%s}}", "stateDelta", "o"},
-        {"{\"actions\":{\"state_delta\":%s}}", "state_delta", "o"},
+        {"{'id':%s}", "id", "s"},
+        {"{'invocationId':%s}", "invocationId", "s"},
+        {"{'invocation_id':%s}", "invocation_id", "s"},
+        {"{'author':%s}", "author", "s"},
+        {"{'branch':%s}", "branch", "s"},
+        {"{'timestamp':%s}", "timestamp", "n"},
+        {"{'partial':%s}", "partial", "b"},
+        {"{'actions':%s}", "actions", "o"},
+        {"{'actions':{'stateDelta':%s}}", "stateDelta", "o"},
+        {"{'actions':{'state_delta':%s}}", "state_delta", "o"},
     };
     static const struct {
         char type;
         const char *value;
     } values[] = {
         {'s', "\"\""}, {'s', "\"true\""}, {'s', "\"{}\""}, {'n', "0"},    {'n', "1"},  {'n', "-1.5e3"},
-        {'b', "true"}, {'b', "false"},    {'a', "[]"},     {'a', "[{}]"}, {'o', "{}"}, {'o', "{\"a\":1}"},
+        {'b', "true"}, {'b', "false"},    {'a', "[]"},     {'a', "[{}]"}, {'o', "{}"}, {'o', "{'a':1}"},
     };
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
@@ -239,7 +230,7 @@ static void test_wrong_types_are_invalid_and_name_the_field(void **state)
         for (size_t j = 0; j < sizeof values / sizeof values[0]; j++) {
             if (strchr(fields[i].good_types, values[j].type))
                 continue;
-            snprintf(event, sizeof event, fields[i].format, values[j].value);
+            snprintf(event, sizeof event, Q(fields[i].format), Q(values[j].value));
             assert_code(SES_INVALID, ses_append(session, event, SES_NUL, NULL, NULL, &error));
             assert_names(&error, fields[i].field);
             assert_code(SES_INVALID,
@@ -257,14 +248,14 @@ static void test_wrong_types_are_invalid_and_name_the_field(void **state)
 static void test_texts_that_cannot_be_kept_are_invalid(void **state)
 {
     static const struct refused cases[] = {
-        {"{\"id\":\"\"}", "id"},
-        {"{\"id\":\"a\\u0000b\"}", "id"},
-        {"{\"id\":\"\\ud800\"}", "id"},
-        {"{\"id\":\"\\udc00\\ud800\"}", "id"},
-        {"{\"author\":\"a\\u0000b\"}", "author"},
-        {"{\"invocationId\":\"\\u0000\"}", "invocationId"},
-        {"{\"invocation_id\":\"\\ud800x\"}", "invocation_id"},
-        {"{\"branch\":\"a\\u0000\"}", "branch"},
+        {"{'id':''}", "id"},
+        {"{'id':'a\\u0000b'}", "id"},
+        {"{'id':'\\ud800'}", "id"},
+        {"{'id':'\\udc00\\ud800'}", "id"},
+        {"{'author':'a\\u0000b'}", "author"},
+        {"{'invocationId':'\\u0000'}", "invocationId"},
+        {"{'invocation_id':'\\ud800x'}", "invocation_id"},
+        {"{'branch':'a\\u0000'}", "branch"},
     };
     assert_events_refused(*state, cases, sizeof cases / sizeof cases[0]);
 }
@@ -304,10 +295,10 @@ static void test_an_id_has_at_most_512_bytes(void **state)
 static void test_a_partial_event_is_neither_stored_nor_applied(void **state)
 {
     static const char *const events[] = {
-        "{\"partial\":true}",
-        "{\"id\":\"e\",\"timestamp\":1800000000,\"partial\":true,\"actions\":{\"stateDelta\":{\"app:a\":1}}}",
-        "{\"actions\":{\"stateDelta\":{\"user:a\":1,\"temp:a\":1}},\"p\\u0061rtial\":true}",
-        "{\"invocationId\":\"other\",\"partial\":true}",
+        "{'partial':true}",
+        "{'id':'e','timestamp':1800000000,'partial':true,'actions':{'stateDelta':{'app:a':1}}}",
+        "{'actions':{'stateDelta':{'user:a':1,'temp:a':1}},'p\\u0061rtial':true}",
+        "{'invocationId':'other','partial':true}",
     };
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
@@ -319,7 +310,7 @@ static void test_a_partial_event_is_neither_stored_nor_applied(void **state)
         ses_appended appended;
         memset(&appended, 0x55, sizeof appended);
         error.code = SES_IO;
-        assert_code(SES_PARTIAL, ses_append(session, events[i], SES_NUL, NULL, &appended, &error));
+        assert_code(SES_PARTIAL, ses_append(session, Q(events[i]), SES_NUL, NULL, &appended, &error));
         assert_int_equal(error.code, SES_OK);
         assert_string_equal(error.message, "");
         assert_int_equal(appended.status, SES_PARTIAL);
@@ -328,7 +319,7 @@ static void test_a_partial_event_is_neither_stored_nor_applied(void **state)
         assert_int_equal(appended.time_us, 0);
         assert_string_equal(appended.made_id, "");
         assert_code(SES_PARTIAL,
-                    ses_append_by_key(fixture->store, &key, events[i], SES_NUL, NULL, NULL, &error));
+                    ses_append_by_key(fixture->store, &key, Q(events[i]), SES_NUL, NULL, NULL, &error));
         assert_string_equal(support_state(session, NULL), Q("{'temp:t':1}"));
         assert_int_equal(ses_session_version(session), 1);
     }
@@ -346,10 +337,10 @@ static void test_a_partial_event_is_neither_stored_nor_applied(void **state)
 static void test_a_partial_event_is_checked(void **state)
 {
     static const struct refused cases[] = {
-        {"{\"partial\":true,\"id\":5}", "id"},
-        {"{\"partial\":true,\"actions\":{\"stateDelta\":[]}}", "stateDelta"},
-        {"{\"author\":[],\"partial\":true}", "author"},
-        {"{\"partial\":true,\"timestamp\":\"today\"}", "timestamp"},
+        {"{'partial':true,'id':5}", "id"},
+        {"{'partial':true,'actions':{'stateDelta':[]}}", "stateDelta"},
+        {"{'author':[],'partial':true}", "author"},
+        {"{'partial':true,'timestamp':'today'}", "timestamp"},
     };
     assert_events_refused(*state, cases, sizeof cases / sizeof cases[0]);
 }

@@ -140,28 +140,28 @@ static void test_what_is_missing_is_added_at_the_front(void **state)
     } cases[] = {
         {"{}", 1, 1, "{", "}"},
         {"{ }", 1, 1, "{", " }"},
-        {"{\"author\":\"a\"}", 1, 1, "{", ",\"author\":\"a\"}"},
-        {"\n{ \"author\" : \"a\"\t}\r\n", 1, 1, "\n{", " \"author\" : \"a\"\t}\r\n"},
-        {"{\"id\":\"given\"}", 0, 1, "{", ",\"id\":\"given\"}"},
-        {"{\"author\":\"a\",\"i\\u0064\":\"giv\\u0065n\"}", 0, 1, "{",
+        {"{'author':'a'}", 1, 1, "{", ",\"author\":\"a\"}"},
+        {"\n{ 'author' : 'a'\t}\r\n", 1, 1, "\n{", " \"author\" : \"a\"\t}\r\n"},
+        {"{'id':'given'}", 0, 1, "{", ",\"id\":\"given\"}"},
+        {"{'author':'a','i\\u0064':'giv\\u0065n'}", 0, 1, "{",
          ",\"author\":\"a\",\"i\\u0064\":\"giv\\u0065n\"}"},
-        {"{\"timestamp\":7}", 1, 0, "{", ",\"timestamp\":7}"},
-        {"{\"x\":{\"id\":\"no\",\"timestamp\":1.10},\"timestamp\":7.000}", 1, 0, "{",
+        {"{'timestamp':7}", 1, 0, "{", ",\"timestamp\":7}"},
+        {"{'x':{'id':'no','timestamp':1.10},'timestamp':7.000}", 1, 0, "{",
          ",\"x\":{\"id\":\"no\",\"timestamp\":1.10},\"timestamp\":7.000}"},
-        {"{\"content\":9007199254740993,\"content\":1e400}", 1, 1, "{",
+        {"{'content':9007199254740993,'content':1e400}", 1, 1, "{",
          ",\"content\":9007199254740993,\"content\":1e400}"},
     };
     struct fixture *fixture = *state;
 
     fixture->now = INT64_C(1700000000123456);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *json = append_and_check(fixture, cases[i].event, cases[i].makes_id, cases[i].makes_time);
+        char *json = append_and_check(fixture, Q(cases[i].event), cases[i].makes_id, cases[i].makes_time);
         size_t begin_len = strlen(cases[i].begin);
         size_t end_len = strlen(cases[i].end);
         assert_true(strlen(json) >= begin_len + end_len);
         assert_memory_equal(json, cases[i].begin, begin_len);
         assert_string_equal(json + strlen(json) - end_len, cases[i].end);
-        assert_rest_is_the_same(cases[i].event, json);
+        assert_rest_is_the_same(Q(cases[i].event), json);
         free(json);
     }
 }
@@ -174,20 +174,20 @@ static void test_what_is_null_is_replaced(void **state)
         int makes_id;
         int makes_time;
     } cases[] = {
-        {"{\"id\":null,\"timestamp\":null}", 1, 1},
-        {"{\"timestamp\" : null ,\"author\":null, \"id\" :null }", 1, 1},
-        {"{\"id\":null}", 1, 1},
-        {"{\"timestamp\":null}", 1, 1},
-        {"{\"id\":null,\"timestamp\":7}", 1, 0},
-        {"{\"id\":\"given\",\"timestamp\":null}", 0, 1},
-        {"{\"x\":null,\"id\":null,\"y\":[null],\"timestamp\":null,\"z\":null}", 1, 1},
+        {"{'id':null,'timestamp':null}", 1, 1},
+        {"{'timestamp' : null ,'author':null, 'id' :null }", 1, 1},
+        {"{'id':null}", 1, 1},
+        {"{'timestamp':null}", 1, 1},
+        {"{'id':null,'timestamp':7}", 1, 0},
+        {"{'id':'given','timestamp':null}", 0, 1},
+        {"{'x':null,'id':null,'y':[null],'timestamp':null,'z':null}", 1, 1},
     };
     struct fixture *fixture = *state;
 
     fixture->now = INT64_C(1700000000123456);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char *json = append_and_check(fixture, cases[i].event, cases[i].makes_id, cases[i].makes_time);
-        assert_rest_is_the_same(cases[i].event, json);
+        char *json = append_and_check(fixture, Q(cases[i].event), cases[i].makes_id, cases[i].makes_time);
+        assert_rest_is_the_same(Q(cases[i].event), json);
         free(json);
     }
 }
@@ -266,7 +266,7 @@ static void test_made_ids_ascend_whatever_the_clock_does(void **state)
 static void test_each_event_of_a_batch_gets_its_own_id(void **state)
 {
     const ses_text events[] = {
-        {"{}", SES_NUL}, {"{\"id\":\"given\"}", SES_NUL}, {"{}", SES_NUL}, {"{\"id\":null}", SES_NUL}};
+        {"{}", SES_NUL}, {Q("{'id':'given'}"), SES_NUL}, {"{}", SES_NUL}, {Q("{'id':null}"), SES_NUL}};
     struct fixture *fixture = *state;
     ses_appended appended[4];
     ses_session *session = must_open_new(fixture->store, &key, NULL);

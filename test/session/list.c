@@ -334,12 +334,11 @@ static void test_listed_sessions_show_all_scopes_merged(void **state)
     struct fixture *fixture = *state;
     const ses_key keys[] = {
         {"app", "alice", "1"}, {"app", "bob", "2"}, {"app", "alice", "3"}, {"app", "carol", "4"}};
-    const char *const before[] = {"{\"app:a\":1,\"user:u\":2,\"own\":3}",
-                                  "{\"app:a\":1,\"user:u\":4,\"user:v\":5}",
-                                  "{\"app:a\":1,\"user:u\":2,\"own\":6}", "{\"app:a\":1}"};
-    const char *const after[] = {"{\"app:a\":7,\"app:b\":8,\"user:u\":9,\"own\":3}",
-                                 "{\"app:a\":7,\"app:b\":8,\"user:u\":4}",
-                                 "{\"app:a\":7,\"app:b\":8,\"user:u\":9}", "{\"app:a\":7,\"app:b\":8}"};
+    const char *const before[] = {Q("{'app:a':1,'user:u':2,'own':3}"), Q("{'app:a':1,'user:u':4,'user:v':5}"),
+                                  Q("{'app:a':1,'user:u':2,'own':6}"), Q("{'app:a':1}")};
+    const char *const after[] = {Q("{'app:a':7,'app:b':8,'user:u':9,'own':3}"),
+                                 Q("{'app:a':7,'app:b':8,'user:u':4}"), Q("{'app:a':7,'app:b':8,'user:u':9}"),
+                                 Q("{'app:a':7,'app:b':8}")};
     const char *const of_alice[] = {after[0], after[2]};
 
     must_create(fixture->store, &keys[0], Q("{'app:a':1,'user:u':2,'own':3}"));

@@ -249,7 +249,7 @@ static void test_failed_refresh_leaves_the_handle(void **state)
 static void test_handle_of_a_closed_store_is_misuse(void **state)
 {
     struct fixture *fixture = *state;
-    const ses_text text = {"{\"id\":\"x\"}", SES_NUL};
+    const ses_text text = {Q("{'id':'x'}"), SES_NUL};
     ses_error error;
 
     must_create(fixture->store, &key, Q("{'a':1}"));

@@ -142,13 +142,13 @@ static void fail_both_ways(struct handle_test *test, void (*prepare)(struct hand
 
 static void write_by_another(struct handle_test *test)
 {
-    static const char *const events[] = {"{\"actions\":{\"stateDelta\":{\"app:other\":[1],\"user:u\":"
-                                         "\"theirs\",\"s\":\"theirs\",\"more\":{}}}}",
-                                         "{\"actions\":{\"stateDelta\":{\"gone\":1}}}",
-                                         "{\"branch\":\"b\",\"author\":\"\\u00e9\",\"actions\":{"
-                                         "\"stateDelta\":{\"gone\":\"__ADK_SENTINEL_REMOVED__\"}}}"};
+    static const char *const events[] = {"{'actions':{'stateDelta':{'app:other':[1],'user:u':"
+                                         "'theirs','s':'theirs','more':{}}}}",
+                                         "{'actions':{'stateDelta':{'gone':1}}}",
+                                         "{'branch':'b','author':'\\u00e9','actions':{"
+                                         "'stateDelta':{'gone':'__ADK_SENTINEL_REMOVED__'}}}"};
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
-        must_append_by_key(test->store, &key, events[i]);
+        must_append_by_key(test->store, &key, Q(events[i]));
 }
 
 static void catch_up(struct handle_test *test)
@@ -180,10 +180,9 @@ static int call_append_anyway(struct handle_test *test, ses_error *error)
 static int call_append_batch(struct handle_test *test, ses_error *error)
 {
     const ses_text events[] = {
-        {"{\"invocationId\":\"i4\",\"actions\":{\"stateDelta\":{\"temp:a\":1,\"b\":1}}}", SES_NUL},
-        {"{\"partial\":true,\"id\":\"p\"}", SES_NUL},
-        {"{\"invocationId\":\"i5\",\"actions\":{\"stateDelta\":{\"temp:b\":2,\"b\":\"\\ud83d\\ude00\"}}}",
-         SES_NUL}};
+        {Q("{'invocationId':'i4','actions':{'stateDelta':{'temp:a':1,'b':1}}}"), SES_NUL},
+        {Q("{'partial':true,'id':'p'}"), SES_NUL},
+        {Q("{'invocationId':'i5','actions':{'stateDelta':{'temp:b':2,'b':'\\ud83d\\ude00'}}}"), SES_NUL}};
     ses_appended appended[3] = {{.seq = -7}};
     int code = ses_append_batch(test->session, events, 3, NULL, appended, error);
     if (code < 0)

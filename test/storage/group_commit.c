@@ -193,8 +193,7 @@ static void *write_bad_batches(void *context)
 {
     struct writer *writer = context;
     const ses_key key = {"app", "user", "s0"};
-    const ses_text batch[] = {{"{\"author\":\"half\"}", SES_NUL},
-                              {"{\"id\":\"x\",\"timestamp\":2}", SES_NUL}};
+    const ses_text batch[] = {{Q("{'author':'half'}"), SES_NUL}, {Q("{'id':'x','timestamp':2}"), SES_NUL}};
 
     for (int i = 0; i < writer->appends; i++)
         writer->failed +=

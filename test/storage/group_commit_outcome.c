@@ -48,10 +48,10 @@ static void test_each_member_has_its_own_result(void **state)
     struct fixture *fixture = *state;
     const struct call what[] = {
         APPEND_TO("a"),
-        {.kind = APPEND, .session_id = "b", .text = "{\"id\":\"taken\",\"timestamp\":2}"}, /* EXISTS */
+        {.kind = APPEND, .session_id = "b", .text = Q("{'id':'taken','timestamp':2}")}, /* EXISTS */
         {.kind = BATCH_OF_TWO,
          .session_id = "b",
-         .text = "{\"id\":\"taken\",\"timestamp\":2}"}, /* after writing */
+         .text = Q("{'id':'taken','timestamp':2}")}, /* after writing */
         APPEND_TO("b"),
         {.kind = APPEND_AT_VERSION,
          .session_id = "a",
@@ -60,8 +60,8 @@ static void test_each_member_has_its_own_result(void **state)
         {.kind = BATCH_OF_TWO, .session_id = "d", .text = "{}"}, /* LIMIT, after writing */
         APPEND_TO("none"),                                       /* NOTFOUND */
         {.kind = APPEND_AT_VERSION, .session_id = "a", .text = "{}", .version = 1},
-        {.kind = CREATE, .session_id = "new", .text = "{\"user:k\":1}"},
-        {.kind = CREATE, .session_id = "new", .text = "{\"user:k\":2}"}, /* EXISTS: the one before */
+        {.kind = CREATE, .session_id = "new", .text = Q("{'user:k':1}")},
+        {.kind = CREATE, .session_id = "new", .text = Q("{'user:k':2}")}, /* EXISTS: the one before */
         {.kind = DELETE, .session_id = "c"},
         APPEND_TO("c"), /* NOTFOUND: deleted by the one before */
         {.kind = BATCH_OF_TWO, .session_id = "new", .text = "{}"},
@@ -101,7 +101,7 @@ static void test_each_member_has_its_own_result(void **state)
 static void test_a_retry_in_the_same_group(void **state)
 {
     struct fixture *fixture = *state;
-    const struct call same = {.kind = APPEND, .session_id = "a", .text = "{\"id\":\"e\",\"timestamp\":1}"};
+    const struct call same = {.kind = APPEND, .session_id = "a", .text = Q("{'id':'e','timestamp':1}")};
     const struct call what[] = {same, same, APPEND_TO("a"), same};
 
     run_group(fixture->store, what, 4, COMMIT_IS_REAL);
@@ -125,13 +125,11 @@ static void fail_commit(struct fixture *fixture, enum commit_does how)
         APPEND_TO("a"),
         {.kind = APPEND_TO_HANDLE,
          .session = session,
-         .text = "{\"actions\":{\"stateDelta\":{\"temp:t\":1,\"k\":1}}}"},
-        {.kind = APPEND, .session_id = "a", .text = "{\"id\":\"e\",\"timestamp\":1}"},
-        {.kind = APPEND,
-         .session_id = "a",
-         .text = "{\"id\":\"e\",\"timestamp\":1}"}, /* would be DUPLICATE */
-        {.kind = APPEND, .session_id = "a", .text = "{\"id\":\"e\",\"timestamp\":2}"}, /* would be EXISTS */
-        {.kind = APPEND_AT_VERSION, .session_id = "a", .text = "{}", .version = 0},    /* would be STALE */
+         .text = Q("{'actions':{'stateDelta':{'temp:t':1,'k':1}}}")},
+        {.kind = APPEND, .session_id = "a", .text = Q("{'id':'e','timestamp':1}")},
+        {.kind = APPEND, .session_id = "a", .text = Q("{'id':'e','timestamp':1}")}, /* would be DUPLICATE */
+        {.kind = APPEND, .session_id = "a", .text = Q("{'id':'e','timestamp':2}")}, /* would be EXISTS */
+        {.kind = APPEND_AT_VERSION, .session_id = "a", .text = "{}", .version = 0}, /* would be STALE */
         {.kind = CREATE, .session_id = "new", .text = "{}"},
         {.kind = CREATE, .session_id = "new", .text = "{}"}, /* would be EXISTS */
         {.kind = DELETE, .session_id = "c"},
@@ -179,11 +177,11 @@ static void test_a_commit_that_fails_and_rolls_back(void **state)
 static void test_a_member_that_undoes_all(void **state)
 {
     struct fixture *fixture = *state;
-    const struct call marked = {.kind = APPEND, .session_id = "d", .text = "{\"id\":\"marked\"}"};
+    const struct call marked = {.kind = APPEND, .session_id = "d", .text = Q("{'id':'marked'}")};
     const struct call what[] = {APPEND_TO("a"),
                                 marked,
-                                {.kind = CREATE, .session_id = "new", .text = "{\"app:k\":1}"},
-                                {.kind = BATCH_OF_TWO, .session_id = "a", .text = "{\"id\":\"e\"}"},
+                                {.kind = CREATE, .session_id = "new", .text = Q("{'app:k':1}")},
+                                {.kind = BATCH_OF_TWO, .session_id = "a", .text = Q("{'id':'e'}")},
                                 marked,
                                 {.kind = DELETE, .session_id = "c"}};
 

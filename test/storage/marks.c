@@ -62,8 +62,8 @@ static void test_a_batch_and_its_retry(void **state)
 {
     const struct fixture *fixture = *state;
     const ses_text events[] = {
-        {"{\"id\":\"e4\",\"invocationId\":\"c\"}", SES_NUL},
-        {"{\"id\":\"r\",\"invocationId\":\"d\",\"actions\":{\"rewindBeforeInvocationId\":\"c\"}}", SES_NUL},
+        {Q("{'id':'e4','invocationId':'c'}"), SES_NUL},
+        {Q("{'id':'r','invocationId':'d','actions':{'rewindBeforeInvocationId':'c'}}"), SES_NUL},
     };
     ses_error error;
 

@@ -67,7 +67,7 @@ static void use_own_session(struct worker *worker, int round)
     int64_t deleted = 0;
     int seen = 0;
     const ses_text events[] = {
-        {"{\"id\":\"1\"}", SES_NUL}, {"{\"id\":\"2\"}", SES_NUL}, {"{\"id\":\"3\"}", SES_NUL}};
+        {Q("{'id':'1'}"), SES_NUL}, {Q("{'id':'2'}"), SES_NUL}, {Q("{'id':'3'}"), SES_NUL}};
 
     snprintf(name, sizeof name, "own-%d-%d", worker->number, round);
     const ses_key key = {"app", "own", name};

@@ -59,18 +59,18 @@ static void test_odd_events_break_no_view(void **state)
 {
     const struct fixture *fixture = *state;
     static const char *const events[] = {
-        "{\"content\":\"text\"}",
-        "{\"content\":{\"parts\":\"text\"}}",
-        "{\"content\":{\"parts\":[1,null,\"text\",[],{\"functionCall\":\"text\"},{\"functionCall\":{\"name\":"
+        "{'content':'text'}",
+        "{'content':{'parts':'text'}}",
+        "{'content':{'parts':[1,null,'text',[],{'functionCall':'text'},{'functionCall':{'name':"
         "5}}]}}",
-        "{\"content\":{\"parts\":{\"text\":\"x\"}},\"usageMetadata\":\"text\"}",
-        "{\"usageMetadata\":{\"promptTokenCount\":\"text\",\"totalTokenCount\":{}}}",
+        "{'content':{'parts':{'text':'x'}},'usageMetadata':'text'}",
+        "{'usageMetadata':{'promptTokenCount':'text','totalTokenCount':{}}}",
     };
     static const char *const views[] = {"merged_state", "event_log", "transcript",
                                         "tool_calls",   "usage",     "session_overview"};
 
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
-        must_append_by_key(fixture->store, &key, events[i]);
+        must_append_by_key(fixture->store, &key, Q(events[i]));
     }
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
         char sql[100];
