@@ -99,7 +99,7 @@ static void assert_doubles(void)
     assert_written(0.1, "0.1");
     assert_written(1.5, "1.5");
     assert_written(1.0 / 3, "0.3333333333333333");
-    assert_written(0.1 + 0.2, "0.30000000000000004");
+    assert_written(0.30000000000000004, "0.30000000000000004");
     assert_written(9007199254740991.0, "9007199254740991");
     assert_written(1e22, "1e+22");
     assert_written(1e100, "1e+100");
