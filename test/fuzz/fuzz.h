@@ -35,9 +35,10 @@ static inline ses_session *fuzz_session(ses_store *store)
 {
     const ses_key key = {"app", "user", "session"};
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
+    const ses_get_options options = {.size = sizeof options, .range = &none};
     ses_session *session = NULL;
     must(ses_create(store, &key, NULL, 0, NULL, NULL, NULL) == SES_OK);
-    must(ses_get(store, &key, GET_RANGE(&none), &session, NULL) == SES_OK);
+    must(ses_get(store, &key, &options, &session, NULL) == SES_OK);
     return session;
 }
 
