@@ -1,6 +1,5 @@
 #include "storage/sqlite/connection.h"
 
-#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -8,97 +7,6 @@
 #include "base/error.h"
 #include "storage/sqlite/file.h"
 #include "base/memory.h"
-
-/* --------------------------------------------------------------------------------------------- errors */
-
-static int code_of(int rc)
-{
-    int code;
-    switch (rc & 0xFF) {
-    case SQLITE_NOMEM:
-        code = SES_NOMEM;
-        break;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL:
-        code = SES_BUSY;
-        break;
-    case SQLITE_READONLY:
-        code = SES_READONLY;
-        break;
-    case SQLITE_FULL:
-        code = SES_FULL;
-        break;
-    case SQLITE_IOERR:
-    case SQLITE_NOLFS:
-        code = SES_IO;
-        break;
-    case SQLITE_CORRUPT:
-    case SQLITE_CONSTRAINT: /* the library keeps every constraint, so the rows that are there must not */
-        code = SES_CORRUPT;
-        break;
-    case SQLITE_NOTADB:
-        code = SES_NOTASTORE;
-        break;
-    case SQLITE_CANTOPEN:
-    case SQLITE_PERM:
-        code = SES_CANTOPEN;
-        break;
-    case SQLITE_TOOBIG:
-        code = SES_LIMIT;
-        break;
-    case SQLITE_INTERRUPT:
-        code = SES_INTERRUPTED;
-        break;
-    default:
-        code = SES_INTERNAL;
-        break;
-    }
-    return code;
-}
-
-/*
- * A write that failed because there is no room, which SQLite does not call FULL: beyond a limit of the process
- * (RLIMIT_FSIZE) or a quota. SQLite keeps the system's error number only for some calls; for a commit it is in errno
- * alone.
- */
-static bool has_no_room(int extended)
-{
-    return (extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE) &&
-           (errno == EFBIG || errno == EDQUOT);
-}
-
-int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *error)
-{
-    int code = code_of(rc);
-    int extended = db->handle ? sqlite3_extended_errcode(db->handle) : rc;
-    /* The connection's message is of its latest call; it tells more than the code only if it is of ours. */
-    const char *text = (extended & 0xFF) == (rc & 0xFF) ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc);
-
-    if ((extended & 0xFF) != (rc & 0xFF))
-        extended = rc;
-    if (has_no_room(extended))
-        code = SES_FULL;
-    else if (extended == SQLITE_READONLY_DBMOVED)
-        code = SES_IO;
-    if (code == SES_NOMEM)
-        ses__error_nomem(error);
-    else if (code == SES_BUSY)
-        ses__error_set(error, code, "%s: still locked by another connection after %lld ms (%s: %s)",
-                       db->config->path, (long long)(db->config->busy_timeout_us / 1000), doing, text);
-    else
-        ses__error_set(error, code, "%s: %s failed: %s (SQLite code %d)", db->config->path, doing, text,
-                       extended);
-    if (error)
-        error->engine_code = extended;
-    return code;
-}
-
-int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_error *error)
-{
-    return ses__error_set(error, SES_BUSY, "%s: waited %lld ms for %s in use by other threads", config->path,
-                          (long long)(config->busy_timeout_us / 1000), what);
-}
 
 /* -------------------------------------------------------------------------------------------- waiting */
 
@@ -242,24 +150,6 @@ void ses__connection_start_work(struct db *db)
     start_work(db, true);
 }
 
-/* Our statements are good: what SQLite finds wrong with one is wrong in the file. */
-static int tell_failure(struct db *db, int rc, const char *doing, ses_error *error)
-{
-    int code;
-
-    if ((rc & 0xFF) == SQLITE_ERROR || (rc & 0xFF) == SQLITE_SCHEMA)
-        code = ses__error_set(error, SES_CORRUPT, "%s: the schema is not as expected: %s (%s)",
-                              db->config->path, sqlite3_errmsg(db->handle), doing);
-    else if ((rc & 0xFF) == SQLITE_INTERRUPT && db->endless)
-        code = ses__error_set(error, SES_CORRUPT, "%s: %s found more rows than the file has room for",
-                              db->config->path, doing);
-    else
-        code = ses__connection_error(db, rc, doing, error);
-    if (error && error->engine_code == 0)
-        error->engine_code = rc;
-    return code;
-}
-
 /* ------------------------------------------------------------------------------------------ execution */
 
 int ses__connection_execute(struct db *db, const char *sql, const char *doing, ses_error *error)
@@ -274,7 +164,7 @@ int ses__connection_read_int(struct db *db, const char *sql, int64_t *value, ses
     sqlite3_stmt *statement = NULL;
     int code = SES_OK;
 
-    start_work(db, true);
+    ses__connection_start_work(db);
     *value = 0;
     int rc = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
     if (rc == SQLITE_OK) {
@@ -285,124 +175,9 @@ int ses__connection_read_int(struct db *db, const char *sql, int64_t *value, ses
         }
     }
     if (rc != SQLITE_OK && rc != SQLITE_DONE)
-        code = tell_failure(db, rc, sql, error);
+        code = ses__statement_error(db, rc, sql, error);
     (void)sqlite3_finalize(statement); /* repeats the failure of the step, which was reported already */
     return code;
-}
-
-/* -------------------------------------------------------------------------------------------- queries */
-
-static bool is_of_transaction(enum statement_id id)
-{
-    return id == STATEMENT_BEGIN_WRITE || id == STATEMENT_BEGIN_READ || id == STATEMENT_COMMIT ||
-           id == STATEMENT_ROLLBACK;
-}
-
-/* Is it the caller's texts that SQLite finds too long, and not a row of the file? */
-static bool is_too_big_itself(const struct query *query)
-{
-    const size_t rest = 4096; /* more than enough for the numbers and the head of a row */
-    return query->bytes + rest > (size_t)sqlite3_limit(query->db->handle, SQLITE_LIMIT_LENGTH, -1);
-}
-
-static void query_fail(struct query *query, int rc)
-{
-    struct db *db = query->db;
-    const char *name = ses__statement_text(query->id)->name;
-
-    if (query->code == SES_OK && is_of_transaction(query->id))
-        query->code = ses__connection_error(db, rc, name, query->error);
-    else if (query->code == SES_OK)
-        query->code = tell_failure(db, rc, name, query->error);
-    /* The file was a store when it was opened, and the rows of a store fit. */
-    if (query->code == SES_NOTASTORE || (query->code == SES_LIMIT && !is_too_big_itself(query))) {
-        query->code = SES_CORRUPT;
-        if (query->error)
-            query->error->code = SES_CORRUPT;
-    }
-}
-
-void ses__query_start(struct query *query, struct db *db, enum statement_id id, ses_error *error)
-{
-    *query =
-        (struct query){.db = db, .statement = db->statements[id], .id = id, .code = SES_OK, .error = error};
-    start_work(db, true);
-    if (UNLIKELY(!query->statement)) {
-        int rc = sqlite3_prepare_v3(db->handle, ses__statement_text(id)->sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                    &query->statement, NULL);
-        if (rc == SQLITE_OK)
-            db->statements[id] = query->statement;
-        else
-            query_fail(query, rc);
-    }
-}
-
-void ses__query_bind_int(struct query *query, int parameter, int64_t value)
-{
-    if (query->code == SES_OK) {
-        int rc = sqlite3_bind_int64(query->statement, parameter, value);
-        if (UNLIKELY(rc != SQLITE_OK))
-            query_fail(query, rc);
-    }
-}
-
-void ses__query_bind_text(struct query *query, int parameter, struct span text)
-{
-    if (query->code == SES_OK) {
-        int rc =
-            sqlite3_bind_text64(query->statement, parameter, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
-        query->bytes += text.len;
-        if (UNLIKELY(rc != SQLITE_OK))
-            query_fail(query, rc);
-    }
-}
-
-bool ses__query_row(struct query *query)
-{
-    bool row = false;
-    if (UNLIKELY(atomic_load_explicit(&query->db->interrupted, memory_order_relaxed)))
-        query_fail(query, SQLITE_INTERRUPT);
-    if (query->code == SES_OK) {
-        int rc = sqlite3_step(query->statement);
-        row = rc == SQLITE_ROW;
-        if (UNLIKELY(!row && rc != SQLITE_DONE))
-            query_fail(query, rc);
-    }
-    return row;
-}
-
-int64_t ses__query_int(struct query *query, int column)
-{
-    return sqlite3_column_int64(query->statement, column);
-}
-
-struct span ses__query_text(struct query *query, int column)
-{
-    struct span text = {NULL, 0};
-    text.ptr = (const char *)sqlite3_column_text(query->statement, column);
-    if (text.ptr)
-        text.len = (size_t)sqlite3_column_bytes(query->statement, column);
-    else if (sqlite3_column_type(query->statement, column) != SQLITE_NULL)
-        query_fail(query, SQLITE_NOMEM);
-    return text;
-}
-
-int ses__query_end(struct query *query)
-{
-    if (query->statement) {
-        /* Reset repeats what the step returned, which was reported already; bindings borrow the caller's texts. */
-        (void)sqlite3_reset(query->statement);
-        (void)sqlite3_clear_bindings(query->statement);
-    }
-    return query->code;
-}
-
-int ses__query_run(struct db *db, enum statement_id id, ses_error *error)
-{
-    struct query query;
-    ses__query_start(&query, db, id, error);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
 }
 
 /* ----------------------------------------------------------------------------------- opening, closing */

@@ -1,4 +1,4 @@
-/* One SQLite connection: how it is opened, how its statements run, how its failures are reported. */
+/* One SQLite connection: how it is opened, how long it waits and works, how its failures are reported. */
 #ifndef SESLITE_STORAGE_SQLITE_CONNECTION_H
 #define SESLITE_STORAGE_SQLITE_CONNECTION_H
 
@@ -73,6 +73,8 @@ SESLITE_PRIVATE void ses__connection_start_work(struct db *db);
 
 /* What SQLite's result code means for a caller, with what was being done. */
 SESLITE_PRIVATE int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *error);
+/* The same for a statement. Ours are good: what SQLite finds wrong with one is wrong in the file. */
+SESLITE_PRIVATE int ses__statement_error(struct db *db, int rc, const char *doing, ses_error *error);
 /* BUSY: the whole timeout was waited for what other threads of this process have. */
 SESLITE_PRIVATE int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_error *error);
 /* Runs SQL text that yields no rows we look at. */
@@ -81,36 +83,5 @@ SESLITE_PRIVATE int ses__connection_execute(struct db *db, const char *sql, cons
 /* The first column of the first row; SQL that yields none gives 0. */
 SESLITE_PRIVATE int ses__connection_read_int(struct db *db, const char *sql, int64_t *value,
                                              ses_error *error);
-
-/*
- * One run of a prepared statement. The first failure is kept in `code` and makes the rest do nothing, so only
- * ses__query_end needs looking at. Bound texts must live until then.
- *
- *     ses__query_start(&query, db, STATEMENT_X, error);
- *     ses__query_bind_int(&query, 1, id);
- *     while (ses__query_row(&query)) ...
- *     code = ses__query_end(&query);
- */
-struct query {
-    struct db *db;
-    sqlite3_stmt *statement;
-    enum statement_id id;
-    size_t bytes; /* of the texts that were bound */
-    int code;
-    ses_error *error;
-};
-
-SESLITE_PRIVATE void ses__query_start(struct query *query, struct db *db, enum statement_id id,
-                                      ses_error *error);
-SESLITE_PRIVATE void ses__query_bind_int(struct query *query, int parameter, int64_t value);
-SESLITE_PRIVATE void ses__query_bind_text(struct query *query, int parameter,
-                                          struct span text); /* no text: NULL */
-SESLITE_PRIVATE bool ses__query_row(struct query *query);
-SESLITE_PRIVATE int64_t ses__query_int(struct query *query, int column);
-/* Borrowed until the next row; memory out is kept like any failure. */
-SESLITE_PRIVATE struct span ses__query_text(struct query *query, int column);
-SESLITE_PRIVATE int ses__query_end(struct query *query);
-/* Start, one step, end: for a statement without parameters and rows. */
-SESLITE_PRIVATE int ses__query_run(struct db *db, enum statement_id id, ses_error *error);
 
 #endif

@@ -3,7 +3,7 @@
 #define SESLITE_STORAGE_SQLITE_ROWS_H
 
 #include "storage/door.h"
-#include "storage/sqlite/connection.h"
+#include "storage/sqlite/query.h"
 
 /* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
 #define MAX_SESSION_ID INT64_C(0x7FFFFFFF)

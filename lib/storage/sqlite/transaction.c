@@ -1,6 +1,7 @@
 /* Transactions on one connection. */
 #include "base/error.h"
 #include "storage/sqlite/parts.h"
+#include "storage/sqlite/query.h"
 
 int ses__transaction_begin(struct db *db, enum statement_id how, ses_error *error)
 {

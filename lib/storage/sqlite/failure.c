@@ -1,0 +1,111 @@
+/* What a failure of SQLite means for a caller. */
+#include <errno.h>
+
+#include "base/error.h"
+#include "storage/sqlite/connection.h"
+
+static int code_of(int rc)
+{
+    int code;
+    switch (rc & 0xFF) {
+    case SQLITE_NOMEM:
+        code = SES_NOMEM;
+        break;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL:
+        code = SES_BUSY;
+        break;
+    case SQLITE_READONLY:
+        code = SES_READONLY;
+        break;
+    case SQLITE_FULL:
+        code = SES_FULL;
+        break;
+    case SQLITE_IOERR:
+    case SQLITE_NOLFS:
+        code = SES_IO;
+        break;
+    case SQLITE_CORRUPT:
+    case SQLITE_CONSTRAINT: /* the library keeps every constraint, so the rows that are there must not */
+        code = SES_CORRUPT;
+        break;
+    case SQLITE_NOTADB:
+        code = SES_NOTASTORE;
+        break;
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+        code = SES_CANTOPEN;
+        break;
+    case SQLITE_TOOBIG:
+        code = SES_LIMIT;
+        break;
+    case SQLITE_INTERRUPT:
+        code = SES_INTERRUPTED;
+        break;
+    default:
+        code = SES_INTERNAL;
+        break;
+    }
+    return code;
+}
+
+/*
+ * A write that failed because there is no room, which SQLite does not call FULL: beyond a limit of the process
+ * (RLIMIT_FSIZE) or a quota. SQLite keeps the system's error number only for some calls; for a commit it is in errno
+ * alone.
+ */
+static bool has_no_room(int extended)
+{
+    return (extended == SQLITE_IOERR_WRITE || extended == SQLITE_IOERR_SHMSIZE) &&
+           (errno == EFBIG || errno == EDQUOT);
+}
+
+int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *error)
+{
+    int code = code_of(rc);
+    int extended = db->handle ? sqlite3_extended_errcode(db->handle) : rc;
+    /* The connection's message is of its latest call; it tells more than the code only if it is of ours. */
+    const char *text = (extended & 0xFF) == (rc & 0xFF) ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc);
+
+    if ((extended & 0xFF) != (rc & 0xFF))
+        extended = rc;
+    if (has_no_room(extended))
+        code = SES_FULL;
+    else if (extended == SQLITE_READONLY_DBMOVED)
+        code = SES_IO;
+    if (code == SES_NOMEM)
+        ses__error_nomem(error);
+    else if (code == SES_BUSY)
+        ses__error_set(error, code, "%s: still locked by another connection after %lld ms (%s: %s)",
+                       db->config->path, (long long)(db->config->busy_timeout_us / 1000), doing, text);
+    else
+        ses__error_set(error, code, "%s: %s failed: %s (SQLite code %d)", db->config->path, doing, text,
+                       extended);
+    if (error)
+        error->engine_code = extended;
+    return code;
+}
+
+int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_error *error)
+{
+    return ses__error_set(error, SES_BUSY, "%s: waited %lld ms for %s in use by other threads", config->path,
+                          (long long)(config->busy_timeout_us / 1000), what);
+}
+
+int ses__statement_error(struct db *db, int rc, const char *doing, ses_error *error)
+{
+    int code;
+
+    if ((rc & 0xFF) == SQLITE_ERROR || (rc & 0xFF) == SQLITE_SCHEMA)
+        code = ses__error_set(error, SES_CORRUPT, "%s: the schema is not as expected: %s (%s)",
+                              db->config->path, sqlite3_errmsg(db->handle), doing);
+    else if ((rc & 0xFF) == SQLITE_INTERRUPT && db->endless)
+        code = ses__error_set(error, SES_CORRUPT, "%s: %s found more rows than the file has room for",
+                              db->config->path, doing);
+    else
+        code = ses__connection_error(db, rc, doing, error);
+    if (error && error->engine_code == 0)
+        error->engine_code = rc;
+    return code;
+}

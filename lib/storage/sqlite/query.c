@@ -1,0 +1,114 @@
+#include "storage/sqlite/query.h"
+
+static bool is_of_transaction(enum statement_id id)
+{
+    return id == STATEMENT_BEGIN_WRITE || id == STATEMENT_BEGIN_READ || id == STATEMENT_COMMIT ||
+           id == STATEMENT_ROLLBACK;
+}
+
+/* Is it the caller's texts that SQLite finds too long, and not a row of the file? */
+static bool is_too_big_itself(const struct query *query)
+{
+    const size_t rest = 4096; /* more than enough for the numbers and the head of a row */
+    return query->bytes + rest > (size_t)sqlite3_limit(query->db->handle, SQLITE_LIMIT_LENGTH, -1);
+}
+
+static void query_fail(struct query *query, int rc)
+{
+    struct db *db = query->db;
+    const char *name = ses__statement_text(query->id)->name;
+
+    if (query->code == SES_OK && is_of_transaction(query->id))
+        query->code = ses__connection_error(db, rc, name, query->error);
+    else if (query->code == SES_OK)
+        query->code = ses__statement_error(db, rc, name, query->error);
+    /* The file was a store when it was opened, and the rows of a store fit. */
+    if (query->code == SES_NOTASTORE || (query->code == SES_LIMIT && !is_too_big_itself(query))) {
+        query->code = SES_CORRUPT;
+        if (query->error)
+            query->error->code = SES_CORRUPT;
+    }
+}
+
+void ses__query_start(struct query *query, struct db *db, enum statement_id id, ses_error *error)
+{
+    *query =
+        (struct query){.db = db, .statement = db->statements[id], .id = id, .code = SES_OK, .error = error};
+    ses__connection_start_work(db);
+    if (UNLIKELY(!query->statement)) {
+        int rc = sqlite3_prepare_v3(db->handle, ses__statement_text(id)->sql, -1, SQLITE_PREPARE_PERSISTENT,
+                                    &query->statement, NULL);
+        if (rc == SQLITE_OK)
+            db->statements[id] = query->statement;
+        else
+            query_fail(query, rc);
+    }
+}
+
+void ses__query_bind_int(struct query *query, int parameter, int64_t value)
+{
+    if (query->code == SES_OK) {
+        int rc = sqlite3_bind_int64(query->statement, parameter, value);
+        if (UNLIKELY(rc != SQLITE_OK))
+            query_fail(query, rc);
+    }
+}
+
+void ses__query_bind_text(struct query *query, int parameter, struct span text)
+{
+    if (query->code == SES_OK) {
+        int rc =
+            sqlite3_bind_text64(query->statement, parameter, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+        query->bytes += text.len;
+        if (UNLIKELY(rc != SQLITE_OK))
+            query_fail(query, rc);
+    }
+}
+
+bool ses__query_row(struct query *query)
+{
+    bool row = false;
+    if (UNLIKELY(atomic_load_explicit(&query->db->interrupted, memory_order_relaxed)))
+        query_fail(query, SQLITE_INTERRUPT);
+    if (query->code == SES_OK) {
+        int rc = sqlite3_step(query->statement);
+        row = rc == SQLITE_ROW;
+        if (UNLIKELY(!row && rc != SQLITE_DONE))
+            query_fail(query, rc);
+    }
+    return row;
+}
+
+int64_t ses__query_int(struct query *query, int column)
+{
+    return sqlite3_column_int64(query->statement, column);
+}
+
+struct span ses__query_text(struct query *query, int column)
+{
+    struct span text = {NULL, 0};
+    text.ptr = (const char *)sqlite3_column_text(query->statement, column);
+    if (text.ptr)
+        text.len = (size_t)sqlite3_column_bytes(query->statement, column);
+    else if (sqlite3_column_type(query->statement, column) != SQLITE_NULL)
+        query_fail(query, SQLITE_NOMEM);
+    return text;
+}
+
+int ses__query_end(struct query *query)
+{
+    if (query->statement) {
+        /* Reset repeats what the step returned, which was reported already; bindings borrow the caller's texts. */
+        (void)sqlite3_reset(query->statement);
+        (void)sqlite3_clear_bindings(query->statement);
+    }
+    return query->code;
+}
+
+int ses__query_run(struct db *db, enum statement_id id, ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, id, error);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
