@@ -1,5 +1,7 @@
 #include "storage/sqlite/query.h"
 
+#include <string.h>
+
 static bool is_of_transaction(enum statement_id id)
 {
     return id == STATEMENT_BEGIN_WRITE || id == STATEMENT_BEGIN_READ || id == STATEMENT_COMMIT ||
@@ -63,6 +65,11 @@ void ses__query_bind_text(struct query *query, int parameter, struct span text)
         if (UNLIKELY(rc != SQLITE_OK))
             query_fail(query, rc);
     }
+}
+
+void ses__query_bind_string(struct query *query, int parameter, const char *string)
+{
+    ses__query_bind_text(query, parameter, (struct span){string, strlen(string)});
 }
 
 bool ses__query_row(struct query *query)

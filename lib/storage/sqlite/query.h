@@ -27,6 +27,7 @@ SESLITE_PRIVATE void ses__query_start(struct query *query, struct db *db, enum s
 SESLITE_PRIVATE void ses__query_bind_int(struct query *query, int parameter, int64_t value);
 SESLITE_PRIVATE void ses__query_bind_text(struct query *query, int parameter,
                                           struct span text); /* no text: NULL */
+SESLITE_PRIVATE void ses__query_bind_string(struct query *query, int parameter, const char *string);
 SESLITE_PRIVATE bool ses__query_row(struct query *query);
 SESLITE_PRIVATE int64_t ses__query_int(struct query *query, int column);
 /* Borrowed until the next row; running out of memory is kept like any failure. */

@@ -1,0 +1,17 @@
+/* What damage in a file may have done to rows. */
+#include "base/error.h"
+#include "storage/sqlite/rows_parts.h"
+
+int ses__refuse_stranger(const struct db *db, const char *what, ses_error *error)
+{
+    return ses__error_set(error, SES_CORRUPT, "%s: an index leads to the row of another %s", db->config->path,
+                          what);
+}
+
+int ses__check_one_changed(const struct db *db, const char *table, ses_error *error)
+{
+    return sqlite3_changes(db->handle) == 1
+               ? SES_OK
+               : ses__error_set(error, SES_CORRUPT, "%s: a row of %s is in an index but not in the table",
+                                db->config->path, table);
+}
