@@ -6,7 +6,7 @@
 #define SESLITE_JSON_READER_H
 
 #include "base/common.h"
-#include "base/memory.h"
+#include "json/string.h"
 
 enum { JSON_MAX_DEPTH = 1000 };
 
@@ -20,12 +20,6 @@ struct json_reader {
     const char *wrong_at;
 };
 
-/* A string as it is in the text, without its quotes. */
-struct json_string {
-    struct span raw;
-    bool escaped; /* holds at least one backslash */
-};
-
 enum json_type { JSON_NONE, JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
 SESLITE_PRIVATE void ses__json_start(struct json_reader *reader, const char *text, size_t len);
@@ -34,8 +28,6 @@ SESLITE_PRIVATE enum json_type ses__json_peek(struct json_reader *reader);
 /* A value that was accepted before, without the white space around it; and its type. */
 SESLITE_PRIVATE struct span ses__json_trim(struct span value);
 SESLITE_PRIVATE enum json_type ses__json_type_of(struct span value);
-/* The string that such a value is. */
-SESLITE_PRIVATE struct json_string ses__json_string_of(struct span value);
 /* For messages: "a string". */
 SESLITE_PRIVATE const char *ses__json_type_name(enum json_type type);
 
@@ -62,17 +54,5 @@ SESLITE_PRIVATE int ses__json_start_object(struct json_reader *reader, struct sp
                                            ses_error *error);
 /* Turns `wrong` into an error. */
 SESLITE_PRIVATE int ses__json_error(const struct json_reader *reader, ses_error *error);
-
-/*
- * A string as plain text. Where it holds a lone surrogate, which UTF-8 cannot express, these say so: the first two
- * return false, the third RANGE (or NOMEM), without a message.
- */
-/* Into `out`, which has room for raw.len bytes. */
-SESLITE_PRIVATE bool ses__json_unescape(struct json_string string, char *out, size_t *len);
-/* To the end of the buffer. */
-SESLITE_PRIVATE bool ses__json_add_text(struct buffer *buffer, struct json_string string);
-/* Borrowed from the text if nothing is escaped, else decoded in the arena and followed by a NUL. */
-SESLITE_PRIVATE int ses__json_decode(struct json_string string, struct arena *arena, struct span *text);
-SESLITE_PRIVATE bool ses__json_string_is(struct json_string string, const char *text);
 
 #endif

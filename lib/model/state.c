@@ -14,191 +14,6 @@ struct state_view {
     size_t json_len;
 };
 
-/* Open addressing with linear probing; never more than half full. */
-struct state_map {
-    unsigned references;
-    size_t count;
-    size_t capacity; /* a power of two, or 0 */
-    struct state_entry **slots;
-};
-
-const char *ses__state_entry_name(const struct state_entry *entry)
-{
-    return entry->bytes;
-}
-
-struct span ses__state_entry_value(const struct state_entry *entry)
-{
-    return (struct span){entry->bytes + entry->name_len + 1, entry->value_len};
-}
-
-/* ---------------------------------------------------------------------------------------------- hash */
-
-static ALWAYS_INLINE uint64_t rotate(uint64_t word, int bits)
-{
-    return word << bits | word >> (64 - bits);
-}
-
-static ALWAYS_INLINE void sip_round(uint64_t v[4])
-{
-    v[0] += v[1];
-    v[1] = rotate(v[1], 13) ^ v[0];
-    v[0] = rotate(v[0], 32);
-    v[2] += v[3];
-    v[3] = rotate(v[3], 16) ^ v[2];
-    v[0] += v[3];
-    v[3] = rotate(v[3], 21) ^ v[0];
-    v[2] += v[1];
-    v[1] = rotate(v[1], 17) ^ v[2];
-    v[2] = rotate(v[2], 32);
-}
-
-/* SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). */
-static uint64_t hash_name(const struct state_seed *seed, struct span name)
-{
-    uint64_t v[4] = {
-        seed->words[0] ^ UINT64_C(0x736f6d6570736575), seed->words[1] ^ UINT64_C(0x646f72616e646f6d),
-        seed->words[0] ^ UINT64_C(0x6c7967656e657261), seed->words[1] ^ UINT64_C(0x7465646279746573)};
-    size_t left = name.len;
-    const char *p = name.ptr;
-    uint64_t word;
-
-    for (; left >= 8; left -= 8, p += 8) {
-        memcpy(&word, p, 8);
-        v[3] ^= word;
-        sip_round(v);
-        v[0] ^= word;
-    }
-    word = (uint64_t)name.len << 56;
-    for (size_t i = 0; i < left; i++)
-        word |= (uint64_t)(unsigned char)p[i] << (8 * i);
-    v[3] ^= word;
-    sip_round(v);
-    v[0] ^= word;
-    v[2] ^= 0xFF;
-    sip_round(v);
-    sip_round(v);
-    sip_round(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
-
-/* ---------------------------------------------------------------------------------------------- maps */
-
-static void entry_free(const ses_allocator *allocator, struct state_entry *entry)
-{
-    if (entry) {
-        ses__memory_free(allocator, entry->text);
-        ses__memory_free(allocator, entry);
-    }
-}
-
-static struct state_map *map_new(const ses_allocator *allocator)
-{
-    struct state_map *map = ses__memory_zeroed(allocator, sizeof *map);
-    if (map)
-        map->references = 1;
-    return map;
-}
-
-static void map_clear(const ses_allocator *allocator, struct state_map *map)
-{
-    for (size_t i = 0; i < map->capacity && map->count > 0; i++) {
-        if (map->slots[i]) {
-            entry_free(allocator, map->slots[i]);
-            map->slots[i] = NULL;
-            map->count--;
-        }
-    }
-}
-
-static void map_release(const ses_allocator *allocator, struct state_map *map)
-{
-    if (map && --map->references == 0) {
-        map_clear(allocator, map);
-        ses__memory_free(allocator, map->slots);
-        ses__memory_free(allocator, map);
-    }
-}
-
-/* The slot that holds the name, or the empty one where it would go. The map must have slots. */
-static size_t map_slot(const struct state_map *map, uint64_t hash, struct span name)
-{
-    size_t mask = map->capacity - 1;
-    size_t slot = (size_t)hash & mask;
-    const struct state_entry *entry;
-
-    while ((entry = map->slots[slot]) != NULL && !(entry->hash == hash && entry->name_len == name.len &&
-                                                   memcmp(entry->bytes, name.ptr, name.len) == 0))
-        slot = (slot + 1) & mask;
-    return slot;
-}
-
-static struct span entry_name_span(const struct state_entry *entry)
-{
-    return (struct span){entry->bytes, entry->name_len};
-}
-
-/* Room for `more` further entries. */
-static bool map_reserve(const ses_allocator *allocator, struct state_map *map, size_t more)
-{
-    size_t needed = (map->count + more) * 2;
-    bool ok = true;
-
-    if (needed > map->capacity) {
-        size_t capacity = map->capacity ? map->capacity : 8;
-        while (capacity < needed)
-            capacity *= 2;
-        struct state_map grown = {.capacity = capacity};
-        grown.slots = ses__memory_zeroed(allocator, capacity * sizeof(struct state_entry *));
-        ok = grown.slots != NULL;
-        if (ok) {
-            for (size_t i = 0; i < map->capacity; i++) {
-                struct state_entry *entry = map->slots[i];
-                if (entry)
-                    grown.slots[map_slot(&grown, entry->hash, entry_name_span(entry))] = entry;
-            }
-            ses__memory_free(allocator, map->slots);
-            map->slots = grown.slots;
-            map->capacity = capacity;
-        }
-    }
-    return ok;
-}
-
-/* Takes the entry; one of the same name goes. There must be room. */
-static void map_put(const ses_allocator *allocator, struct state_map *map, struct state_entry *entry)
-{
-    size_t slot = map_slot(map, entry->hash, entry_name_span(entry));
-    if (map->slots[slot])
-        entry_free(allocator, map->slots[slot]);
-    else
-        map->count++;
-    map->slots[slot] = entry;
-}
-
-static void map_remove(const ses_allocator *allocator, struct state_map *map, uint64_t hash, struct span name)
-{
-    if (map->capacity > 0) {
-        size_t mask = map->capacity - 1;
-        size_t hole = map_slot(map, hash, name);
-        if (map->slots[hole]) {
-            entry_free(allocator, map->slots[hole]);
-            map->count--;
-            /* Entries after the hole that probing would no longer reach move into it. */
-            for (size_t i = (hole + 1) & mask; map->slots[i]; i = (i + 1) & mask) {
-                size_t home = (size_t)map->slots[i]->hash & mask;
-                if (((i - home) & mask) >= ((i - hole) & mask)) {
-                    map->slots[hole] = map->slots[i];
-                    hole = i;
-                }
-            }
-            map->slots[hole] = NULL;
-        }
-    }
-}
-
-/* --------------------------------------------------------------------------------------------- state */
-
 int ses__state_init(struct state *state, const ses_allocator *allocator, struct state_seed seed,
                     ses_error *error)
 {
@@ -208,7 +23,7 @@ int ses__state_init(struct state *state, const ses_allocator *allocator, struct 
     state->view = ses__memory_zeroed(allocator, sizeof *state->view);
     ok = state->view != NULL;
     for (int scope = 0; scope < SCOPE_COUNT && ok; scope++) {
-        state->scopes[scope] = map_new(allocator);
+        state->scopes[scope] = ses__state_map_new(allocator);
         ok = state->scopes[scope] != NULL;
     }
     return ok ? SES_OK : ses__error_nomem(error);
@@ -224,7 +39,7 @@ static void view_forget(struct state *state)
 void ses__state_free(struct state *state)
 {
     for (int scope = 0; scope < SCOPE_COUNT; scope++)
-        map_release(state->allocator, state->scopes[scope]);
+        ses__state_map_release(state->allocator, state->scopes[scope]);
     if (state->view)
         view_forget(state);
     ses__memory_free(state->allocator, state->view);
@@ -241,10 +56,7 @@ size_t ses__state_count(const struct state *state)
 struct state_entry *ses__state_find(const struct state *state, struct span name)
 {
     const struct state_map *map = state->scopes[ses__scope_of(name, NULL)];
-    struct state_entry *entry = NULL;
-    if (map->count > 0)
-        entry = map->slots[map_slot(map, hash_name(&state->seed, name), name)];
-    return entry;
+    return ses__state_map_find(map, ses__state_hash(&state->seed, name), name);
 }
 
 static int compare_names(const void *left, const void *right)
@@ -283,7 +95,7 @@ struct state_entry *const *ses__state_sorted(const struct state *state)
 static int check_stored_name(const struct state_entry *entry, ses_error *error)
 {
     static const char advice[] = "; another program wrote it: rename or delete it with the sqlite3 program";
-    struct span name = entry_name_span(entry);
+    struct span name = ses__state_entry_span(entry);
     int code = SES_OK;
 
     if (ses__scope_of(name, NULL) != entry->scope)
@@ -340,7 +152,7 @@ static int add_members(const struct state *state, struct state_entry *const *sor
         struct span value = ses__state_entry_value(sorted[i]);
         code = ses__state_entry_check(sorted[i], error);
         if (code == SES_OK) {
-            ses__json_add_member(json, 1, entry_name_span(sorted[i]), value);
+            ses__json_add_member(json, 1, ses__state_entry_span(sorted[i]), value);
         }
     }
     return code;
@@ -397,7 +209,7 @@ static struct state_entry *entry_new(const struct state *state, enum scope scope
         if (value.len)
             memcpy(bytes + name_len + 1, value.ptr, value.len);
         bytes[name_len + 1 + value.len] = '\0';
-        entry->hash = hash_name(&state->seed, (struct span){bytes, name_len});
+        entry->hash = ses__state_hash(&state->seed, (struct span){bytes, name_len});
     }
     return entry;
 }
@@ -405,7 +217,7 @@ static struct state_entry *entry_new(const struct state *state, enum scope scope
 int ses__state_load_begin(struct state_loading *loading, struct state *state, enum scope scope,
                           ses_error *error)
 {
-    *loading = (struct state_loading){state, scope, map_new(state->allocator)};
+    *loading = (struct state_loading){state, scope, ses__state_map_new(state->allocator)};
     return loading->map ? SES_OK : ses__error_nomem(error);
 }
 
@@ -416,11 +228,11 @@ int ses__state_load_put(struct state_loading *loading, struct span key, struct s
     struct state_entry *entry =
         entry_new(state, loading->scope, ses__scope_prefix(loading->scope), key, value);
 
-    if (!entry || !map_reserve(state->allocator, loading->map, 1)) {
-        entry_free(state->allocator, entry);
+    if (!entry || !ses__state_map_reserve(state->allocator, loading->map, 1)) {
+        ses__state_entry_free(state->allocator, entry);
         return ses__error_nomem(error);
     }
-    map_put(state->allocator, loading->map, entry);
+    ses__state_map_put(state->allocator, loading->map, entry);
     if (loading->map->count == before) /* such rows may have no end */
         return ses__error_set(error, SES_CORRUPT, "the state key \"%.*s\" appears twice", (int)key.len,
                               key.ptr);
@@ -437,20 +249,20 @@ void ses__state_load_end(struct state_loading *loading, bool whole)
         state->scopes[loading->scope] = loading->map;
         view_forget(state);
     }
-    map_release(state->allocator, dropped);
+    ses__state_map_release(state->allocator, dropped);
 }
 
 void ses__state_share(struct state *state, const struct state *other, enum scope scope)
 {
     other->scopes[scope]->references++;
-    map_release(state->allocator, state->scopes[scope]);
+    ses__state_map_release(state->allocator, state->scopes[scope]);
     state->scopes[scope] = other->scopes[scope];
     view_forget(state);
 }
 
 void ses__state_clear(struct state *state, enum scope scope)
 {
-    map_clear(state->allocator, state->scopes[scope]);
+    ses__state_map_clear(state->allocator, state->scopes[scope]);
     view_forget(state);
 }
 
@@ -473,7 +285,7 @@ int ses__state_stage(struct state *state, const struct delta *delta, enum scope 
                 changes->entries = entries;
                 changes->entries[changes->count++] = entry;
             } else {
-                entry_free(state->allocator, entry);
+                ses__state_entry_free(state->allocator, entry);
                 code = ses__error_nomem(error);
             }
         }
@@ -489,7 +301,7 @@ int ses__state_reserve(struct state *state, const struct state_changes *changes,
     for (size_t i = 0; i < changes->count; i++)
         more[changes->entries[i]->scope]++;
     for (int scope = 0; scope < SCOPE_COUNT && ok; scope++)
-        ok = more[scope] == 0 || map_reserve(state->allocator, state->scopes[scope], more[scope]);
+        ok = more[scope] == 0 || ses__state_map_reserve(state->allocator, state->scopes[scope], more[scope]);
     return ok ? SES_OK : ses__error_nomem(error);
 }
 
@@ -500,10 +312,10 @@ void ses__state_apply_some(struct state *state, struct state_changes *changes, s
         struct state_map *map = state->scopes[entry->scope];
         changes->entries[i] = NULL;
         if (entry->removes) {
-            map_remove(state->allocator, map, entry->hash, entry_name_span(entry));
-            entry_free(state->allocator, entry);
+            ses__state_map_remove(state->allocator, map, entry->hash, ses__state_entry_span(entry));
+            ses__state_entry_free(state->allocator, entry);
         } else {
-            map_put(state->allocator, map, entry);
+            ses__state_map_put(state->allocator, map, entry);
         }
     }
     view_forget(state);
@@ -518,7 +330,7 @@ void ses__state_apply(struct state *state, struct state_changes *changes)
 void ses__state_changes_free(struct state *state, struct state_changes *changes)
 {
     for (size_t i = 0; i < changes->count; i++)
-        entry_free(state->allocator, changes->entries[i]);
+        ses__state_entry_free(state->allocator, changes->entries[i]);
     ses__memory_free(state->allocator, changes->entries);
     *changes = (struct state_changes){0};
 }

@@ -1,34 +1,10 @@
-/* The merged state a handle shows: a hash table for each scope, keyed by the whole name. */
+/* The merged state a handle shows: a map for each scope. */
 #ifndef SESLITE_MODEL_STATE_H
 #define SESLITE_MODEL_STATE_H
 
 #include "base/common.h"
 #include "model/delta.h"
-#include "base/memory.h"
-
-/* A key and its value; both end in a NUL. */
-struct state_entry {
-    uint64_t hash;
-    enum scope scope;
-    bool removes; /* in staged changes: takes the key away */
-    bool
-        checked; /* the key and the value obey the rules: an event brought them, or ses__state_entry_check saw them */
-    size_t name_len;
-    size_t value_len;
-    char *text; /* the unescaped string, made when first asked for */
-    size_t text_len;
-    char bytes[]; /* name, NUL, value, NUL */
-};
-
-SESLITE_PRIVATE const char *ses__state_entry_name(const struct state_entry *entry);
-SESLITE_PRIVATE struct span ses__state_entry_value(const struct state_entry *entry);
-
-struct state_map;
-
-/* Keys the hash, so that no one can choose names that collide. */
-struct state_seed {
-    uint64_t words[2];
-};
+#include "model/state_map.h"
 
 struct state {
     const ses_allocator *allocator;

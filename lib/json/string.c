@@ -1,0 +1,127 @@
+#include "json/string.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+struct json_string ses__json_string_of(struct span value)
+{
+    return (struct json_string){{value.ptr + 1, value.len - 2}, memchr(value.ptr, '\\', value.len) != NULL};
+}
+
+static int hex_value(char digit)
+{
+    int value = -1;
+    if (digit >= '0' && digit <= '9')
+        value = digit - '0';
+    else if (digit >= 'a' && digit <= 'f')
+        value = digit - 'a' + 10;
+    else if (digit >= 'A' && digit <= 'F')
+        value = digit - 'A' + 10;
+    return value;
+}
+
+int32_t ses__json_hex4(const char *p)
+{
+    int32_t value = 0;
+    for (int i = 0; i < 4 && value >= 0; i++) {
+        int digit = hex_value(p[i]);
+        value = digit < 0 ? -1 : value * 16 + digit;
+    }
+    return value;
+}
+
+/* One escape at `p`, decoded into `out`: moves both on. False: a lone surrogate. */
+static bool unescape_one(const char **p, const char *end, char **out)
+{
+    static const char escapes[] = "\"\\/bfnrt";
+    static const char meanings[] = "\"\\/\b\f\n\r\t";
+    bool ok = true;
+
+    if ((*p)[1] != 'u') {
+        *(*out)++ = meanings[strchr(escapes, (*p)[1]) - escapes];
+        *p += 2;
+    } else {
+        uint32_t character = (uint32_t)ses__json_hex4(*p + 2);
+        *p += 6;
+        if (character >= 0xD800 && character <= 0xDBFF) {
+            int32_t low = end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u' ? ses__json_hex4(*p + 2) : -1;
+            ok = low >= 0xDC00 && low <= 0xDFFF;
+            if (ok) {
+                character = 0x10000 + ((character - 0xD800) << 10) + ((uint32_t)low - 0xDC00);
+                *p += 6;
+            }
+        } else if (character >= 0xDC00 && character <= 0xDFFF) {
+            ok = false;
+        }
+        if (ok)
+            *out += ses__utf8_encode(character, *out);
+    }
+    return ok;
+}
+
+bool ses__json_unescape(struct json_string string, char *out, size_t *len)
+{
+    const char *p = string.raw.ptr;
+    const char *end = p + string.raw.len;
+    char *to = out;
+    bool ok = true;
+
+    while (ok && p < end) {
+        if (*p == '\\')
+            ok = unescape_one(&p, end, &to);
+        else
+            *to++ = *p++;
+    }
+    *len = (size_t)(to - out);
+    return ok;
+}
+
+bool ses__json_string_is(struct json_string string, const char *text)
+{
+    size_t len = strlen(text);
+    bool is;
+
+    if (!string.escaped) {
+        is = string.raw.len == len && memcmp(string.raw.ptr, text, len) == 0;
+    } else if (string.raw.len > len * 6) {
+        is = false; /* no escape is longer than six bytes, so it cannot shrink to `text` */
+    } else {
+        char plain[256];
+        size_t plain_len;
+        is = string.raw.len <= sizeof plain && ses__json_unescape(string, plain, &plain_len) &&
+             plain_len == len && memcmp(plain, text, len) == 0;
+    }
+    return is;
+}
+
+bool ses__json_add_text(struct buffer *buffer, struct json_string string)
+{
+    size_t len = 0;
+
+    if (!string.escaped) {
+        ses__buffer_add(buffer, string.raw.ptr, string.raw.len);
+        return true;
+    }
+    if (!ses__buffer_reserve(buffer, string.raw.len))
+        return true; /* it has failed, and says so */
+    bool ok = ses__json_unescape(string, buffer->data + buffer->len, &len);
+    buffer->len += ok ? len : 0;
+    buffer->data[buffer->len] = '\0';
+    return ok;
+}
+
+int ses__json_decode(struct json_string string, struct arena *arena, struct span *text)
+{
+    *text = string.raw;
+    if (!string.escaped)
+        return SES_OK;
+    char *plain = ses__arena_new(arena, string.raw.len + 1);
+    if (!plain)
+        return SES_NOMEM;
+    text->ptr = plain;
+    if (!ses__json_unescape(string, plain, &text->len))
+        return SES_RANGE;
+    plain[text->len] = '\0';
+    return SES_OK;
+}
