@@ -8,6 +8,7 @@ CFLAGS     ?= -O2 -g
 AWK        ?= awk
 INSTALL    ?= install
 PKG_CONFIG ?= pkg-config
+NM         ?= nm
 ifeq ($(origin AR),default)
 AR = $(shell sh tools/archiver.sh $(CC))
 endif
@@ -151,7 +152,7 @@ bench: $(B)/tools/bench/bench
 TEST_SOURCES := $(filter-out test/fuzz/%,$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
-CHECK_ALL    := layers headers readme $(if $(filter release,$(FLAVOUR)),exports linking amalgamation install)
+CHECK_ALL    := headers readme $(if $(filter release,$(FLAVOUR)),layers exports linking amalgamation install)
 
 include test/flags.mk
 
@@ -196,7 +197,7 @@ README_PROGRAMS := $(B)/test/readme $(B)/test/readme_program
 .SECONDARY:
 
 # Scripts that look at the whole: what test/NAME.sh needs to know, it is given in its environment.
-CHECK_SETTINGS = CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
+CHECK_SETTINGS = NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
     SQLITE_CFLAGS='$(SQLITE_CFLAGS)' SQLITE_LIBS='$(SQLITE_LIBS)' CJSON_CFLAGS='$(CJSON_CFLAGS)' CJSON_LIBS='$(CJSON_LIBS)'
 
 # A run of one test is a target, so that -j runs several at once. One that fails leaves the others to run, and the sum to
@@ -206,6 +207,9 @@ RUNS := $(TEST_NAMES:%=run-%)
 $(RUNS): run-%: $(B)/test/%
 	@sh test/run.sh one $(B) $*
 
+check-layers: $(OBJECTS) $(BENCH_OBJECTS)
+check-layers: export OBJECTS := $(OBJECTS)
+check-layers: export BENCH_OBJECTS := $(BENCH_OBJECTS)
 check-readme: $(README_PROGRAMS)
 check-amalgamation: $(B)/gen/statement_ids.h $(B)/gen/sql_text.c $(B)/test/readme_program.c
 check-exports check-linking check-install: $(LIBRARY)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Rooms are floors: a folder of lib/ includes only what stands below it. Run from the top of the repository.
+# Rooms are floors: a folder of lib/ includes only what stands below it. And no files form a circle, in lib/ or in
+# tools/bench/, whose objects are given in OBJECTS and BENCH_OBJECTS. Run from the top of the repository.
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
@@ -32,5 +33,29 @@ for file in $(find lib -name '*.[ch]'); do
 done
 grep -rln '<sqlite3.h>' lib | grep -v '^lib/storage/sqlite/' >&2 && complain "only storage/sqlite knows SQLite"
 grep -rln '<cjson/' lib include | grep -vx 'include/seslite_cjson.h' >&2 && complain "only cjson knows cJSON"
+
+# Prints which object uses which other, by their symbols.
+uses() {
+    $NM -P -A "$@" | awk '
+        {object = $1; sub(/.*\//, "", object); sub(/:$/, "", object)}
+        $3 == "U" {users[object " " $2] = $2}
+        $3 ~ /^[A-TV-Z]$/ {owner[$2] = object}
+        END {
+            for (pair in users) {
+                split(pair, user, " ")
+                other = owner[users[pair]]
+                if (other != "" && other != user[1])
+                    print user[1], other
+            }
+        }'
+}
+check_circles() {
+    folder=$1
+    shift
+    circle=$(uses "$@" | tsort 2>&1 >/dev/null || true)
+    [ -z "$circle" ] || complain "files of $folder form a circle: $circle"
+}
+check_circles lib $OBJECTS
+check_circles tools/bench $BENCH_OBJECTS
 [ "$failed" -eq 0 ] && echo "ok      layers"
 exit "$failed"

@@ -26,7 +26,14 @@
 
 /* ------------------------------------------------------------------------------------------- measuring */
 
+/* Before anything is measured: where the files of the stores go, and (or NULL) a line of JSON for each figure. */
+void measure_begin(const char *folder, FILE *json);
+/* Has every figure so far reached its claim? */
+bool measure_all_reached(void);
+
 double now_us(void);
+/* Sorts the values. */
+double median(double *values, size_t count);
 
 /* Does `count` of what is measured. */
 typedef void work(void *context, int count);

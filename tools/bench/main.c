@@ -7,101 +7,8 @@
 
 #include <sqlite3.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "slow_vfs.h"
-
-static const char *folder = ".";
-static FILE *json;
-static bool all_reached = true;
-
-double now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
-}
-
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-static double median(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare_doubles);
-    return values[count / 2];
-}
-
-void report(const struct figure *figure)
-{
-    bool reached = figure->at_most > 0 ? figure->ratio <= figure->at_most : figure->ratio >= figure->at_least;
-    double bound = figure->at_most > 0 ? figure->at_most : figure->at_least;
-
-    all_reached = all_reached && reached;
-    printf("%-44s %11.2f %-7s %-22s %11.2f   %6.2f   at %s %.1f%s\n", figure->name, figure->left,
-           figure->unit, figure->right_name, figure->right, figure->ratio,
-           figure->at_most > 0 ? "most" : "least", bound, reached ? "" : "   NOT REACHED");
-    if (!reached && figure->limit)
-        printf("    what limits it: %s\n", figure->limit);
-    fflush(stdout);
-    if (json)
-        fprintf(json,
-                "{\"name\":\"%s\",\"unit\":\"%s\",\"left\":\"%s\",\"left_value\":%.3f,\"right\":\"%s\","
-                "\"right_value\":%.3f,\"ratio\":%.3f,\"%s\":%.2f,\"reached\":%s}\n",
-                figure->name, figure->unit, figure->left_name, figure->left, figure->right_name,
-                figure->right, figure->ratio, figure->at_most > 0 ? "at_most" : "at_least", bound,
-                reached ? "true" : "false");
-}
-
-void compare(const struct comparison *comparison)
-{
-    enum { MAX_ROUNDS = 400 };
-    double left[MAX_ROUNDS];
-    double right[MAX_ROUNDS];
-    const struct side *l = &comparison->left;
-    const struct side *r = &comparison->right;
-
-    CHECK(comparison->rounds <= MAX_ROUNDS);
-    l->work(l->context, comparison->count);
-    r->work(r->context, comparison->count);
-    for (int round = 0; round < comparison->rounds; round++) {
-        double start = now_us();
-        l->work(l->context, comparison->count);
-        double middle = now_us();
-        r->work(r->context, comparison->count);
-        double end = now_us();
-        left[round] = (middle - start) / comparison->count;
-        right[round] = (end - middle) / comparison->count;
-    }
-    double l_us = median(left, (size_t)comparison->rounds);
-    double r_us = median(right, (size_t)comparison->rounds);
-    report(&(struct figure){.name = comparison->name,
-                            .unit = "us",
-                            .left_name = l->name,
-                            .left = l_us,
-                            .right_name = r->name,
-                            .right = r_us,
-                            .ratio = comparison->at_most > 0 ? l_us / r_us : r_us / l_us,
-                            .at_most = comparison->at_most,
-                            .at_least = comparison->at_least});
-}
-
-char *fresh_path(const char *name)
-{
-    static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
-    size_t size = strlen(folder) + strlen(name) + 16;
-    char *path = malloc(size);
-    CHECK(path);
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        snprintf(path, size, "%s/%s%s", folder, name, suffixes[i]);
-        unlink(path);
-    }
-    return path;
-}
 
 static bool wanted(int argc, char **argv, const char *name)
 {
@@ -120,6 +27,9 @@ static bool wanted(int argc, char **argv, const char *name)
 
 int main(int argc, char **argv)
 {
+    const char *folder = ".";
+    FILE *json = NULL;
+
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
             CHECK((json = fopen(argv[++i], "w")) != NULL);
@@ -128,6 +38,7 @@ int main(int argc, char **argv)
         else
             CHECK(argv[i][0] != '-');
     }
+    measure_begin(folder, json);
     CHECK(slow_vfs_install() == SQLITE_OK);
     printf("seslite %s, SQLite %s\n\n", ses_version(), sqlite3_libversion());
     printf("%-44s %11s %-7s %-22s %11s   %6s\n", "what", "seslite", "", "compared with", "", "ratio");
@@ -143,5 +54,5 @@ int main(int argc, char **argv)
         bench_foreign();
     if (json)
         fclose(json);
-    return all_reached ? 0 : 2;
+    return measure_all_reached() ? 0 : 2;
 }

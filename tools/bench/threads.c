@@ -61,13 +61,6 @@ static double crowd_run(struct crowd *crowd, int threads, double us)
     return (double)(after - before) / (end - start) * 1e6;
 }
 
-static int compare_doubles(const void *left, const void *right)
-{
-    double a = *(const double *)left;
-    double b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* One thread and many take turns; the medians of the rounds are compared. */
 static void bench_group_commit(const char *name, long delay_us, double at_least, const char *limit)
 {
@@ -87,15 +80,15 @@ static void bench_group_commit(const char *name, long delay_us, double at_least,
         many[round] = crowd_run(crowd, MOST_THREADS, 500000);
     }
     slow_vfs_set_delay(0);
-    qsort(one, ROUNDS, sizeof *one, compare_doubles);
-    qsort(many, ROUNDS, sizeof *many, compare_doubles);
+    double one_per_second = median(one, ROUNDS);
+    double many_per_second = median(many, ROUNDS);
     report(&(struct figure){.name = name,
                             .unit = "ev/s",
                             .left_name = "8 threads",
-                            .left = many[ROUNDS / 2],
+                            .left = many_per_second,
                             .right_name = "1 thread",
-                            .right = one[ROUNDS / 2],
-                            .ratio = many[ROUNDS / 2] / one[ROUNDS / 2],
+                            .right = one_per_second,
+                            .ratio = many_per_second / one_per_second,
                             .at_least = at_least,
                             .limit = limit});
     for (int i = 0; i < MOST_THREADS; i++)
@@ -171,16 +164,16 @@ static void bench_gets_beside_writer(void)
         atomic_store(&crowd->stop, true);
         CHECK(pthread_join(writer, NULL) == 0);
     }
-    qsort(alone, ROUNDS, sizeof *alone, compare_doubles);
-    qsort(beside, ROUNDS, sizeof *beside, compare_doubles);
+    double alone_us = median(alone, ROUNDS);
+    double beside_us = median(beside, ROUNDS);
     report(&(struct figure){
         .name = "get of 20 events beside a busy writer",
         .unit = "us",
         .left_name = "with a writer",
-        .left = beside[ROUNDS / 2],
+        .left = beside_us,
         .right_name = "no writer",
-        .right = alone[ROUNDS / 2],
-        .ratio = beside[ROUNDS / 2] / alone[ROUNDS / 2],
+        .right = alone_us,
+        .ratio = beside_us / alone_us,
         .at_most = 1.5,
         .limit = "SQLite drops a connection's page cache whenever another one has committed: every "
                  "get then reads its pages again from the file or the write-ahead file"});
