@@ -41,10 +41,11 @@ SES_API int ses_append_by_key_cjson(ses_store *store, const ses_key *key, const 
 
 /*
  * These calls give the whole merged state, one value, and an event. For a missing key ses_state_get_cjson
- * returns SES_ABSENT and sets `*value` to NULL. LIMIT: cJSON rejects the text (older versions reject numbers
- * of more than 63 characters) or is out of memory.
+ * returns SES_ABSENT and sets `*value` to NULL. LIMIT: cJSON rejects the text (a lone surrogate; in older
+ * versions a number of more than 63 characters) or is out of memory. CORRUPT: the stored value or event is
+ * not JSON.
  *
- * Codes: MISUSE, LIMIT; for the state also CORRUPT, and for the whole state NOMEM.
+ * Codes: MISUSE, LIMIT, CORRUPT; for the whole state also NOMEM.
  */
 SES_API int ses_state_cjson(const ses_session *session, cJSON **state, ses_error *error);
 SES_API int ses_state_get_cjson(const ses_session *session, const char *name, cJSON **value,

@@ -1,5 +1,6 @@
 /* seslite_cjson.h for sessions and events, by the public calls alone. */
 #include "cjson/text.h"
+#include "json/reader.h"
 
 int ses_create_cjson(ses_store *store, const ses_key *key, const cJSON *state,
                      const ses_create_options *options, ses_session **session, ses_error *error)
@@ -74,6 +75,19 @@ int ses_state_cjson(const ses_session *session, cJSON **state, ses_error *error)
     return code == SES_OK ? ses__cjson_parse(json, len, state, error) : code;
 }
 
+/* The body as it is in the file, where another program may have written it. cJSON takes some texts that are not JSON. */
+static int check_body(const ses_event *event, ses_error *error)
+{
+    ses_error wrong;
+    int code = ses__json_check(event->json, event->json_len, &wrong);
+    return code == SES_OK
+               ? SES_OK
+               : ses__cjson_tell(error, SES_CORRUPT,
+                                 "the event with number %lld is not JSON (%s); another program wrote it: "
+                                 "correct or delete it with the sqlite3 program",
+                                 (long long)event->seq, wrong.message);
+}
+
 int ses_event_cjson(const ses_event *event, cJSON **tree, ses_error *error)
 {
     int code = ses__cjson_need(tree, "tree", error);
@@ -82,6 +96,8 @@ int ses_event_cjson(const ses_event *event, cJSON **tree, ses_error *error)
         return code;
     *tree = NULL;
     code = ses__cjson_need(event, "event", error);
+    if (code == SES_OK)
+        code = check_body(event, error);
     if (code == SES_OK)
         code = ses__cjson_parse(event->json, event->json_len, tree, error);
     if (code == SES_OK)

@@ -138,7 +138,7 @@ int ses__cjson_parse(const char *text, size_t len, cJSON **tree, ses_error *erro
 {
     *tree = cJSON_ParseWithLength(text, len);
     return *tree ? SES_OK
-                 : ses__cjson_tell(
-                       error, SES_LIMIT,
-                       "cJSON rejected the text (a number too long, nested too deep) or is out of memory");
+                 : ses__cjson_tell(error, SES_LIMIT,
+                                   "cJSON rejected the text (a long number, a lone surrogate, deep nesting) "
+                                   "or is out of memory");
 }

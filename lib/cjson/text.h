@@ -11,7 +11,7 @@ SESLITE_PRIVATE int ses__cjson_tell(ses_error *error, int code, const char *form
 SESLITE_PRIVATE int ses__cjson_need(const void *argument, const char *what, ses_error *error);
 /* The tree as text, to be freed with cJSON_free. */
 SESLITE_PRIVATE int ses__cjson_write(const cJSON *tree, char **text, size_t *len, ses_error *error);
-/* LIMIT for what cJSON does not take. The tree is the caller's. */
+/* The text is JSON. LIMIT when cJSON does not take it. The tree is the caller's. */
 SESLITE_PRIVATE int ses__cjson_parse(const char *text, size_t len, cJSON **tree, ses_error *error);
 
 #endif

@@ -425,10 +425,30 @@ static void test_an_event_that_is_not_json_comes_out_as_it_stands(void **state)
     const ses_event *event = ses_session_event(session, 0);
     assert_string_equal(event->json, "{bad");
     assert_code(SES_JSON, ses_content_open(fixture->store, event->json, event->json_len, &content, &error));
-    assert_code(SES_LIMIT, ses_event_cjson(event, &tree, &error));
+    assert_code(SES_CORRUPT, ses_event_cjson(event, &tree, &error));
+    assert_message("the event with number 1 is not JSON (at byte 1: ");
     assert_code(SES_CORRUPT, ses_refresh(before, NULL, &error));
     ses_session_close(before);
     ses_session_close(session);
+}
+
+/* cJSON reads the first value of a text, and numbers that JSON does not have. */
+static void test_what_cjson_takes_for_json_is_corrupt_in_an_event(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct piece bodies[] = {PIECE("{} {}"), PIECE("{\"n\":01}"), PIECE("{\"t\":\"\xFF\"}")};
+    ses_error error;
+
+    create(fixture->store);
+    must_append_by_key(fixture->store, &key, Q("{'id':'e'}"));
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        cJSON *tree = (cJSON *)(void *)&fixture;
+        write_by_hand(fixture->path, "UPDATE events SET body = ?2 WHERE id = ?1", PIECE("e"), bodies[i]);
+        ses_session *session = must_get(fixture->store, &key);
+        assert_code(SES_CORRUPT, ses_event_cjson(ses_session_event(session, 0), &tree, &error));
+        assert_null(tree);
+        ses_session_close(session);
+    }
 }
 
 int main(void)
@@ -442,6 +462,7 @@ int main(void)
         TEST(test_a_key_that_breaks_the_rules_is_corrupt),
         TEST(test_a_session_key_cannot_pass_for_another_scope),
         TEST(test_an_event_that_is_not_json_comes_out_as_it_stands),
+        TEST(test_what_cjson_takes_for_json_is_corrupt_in_an_event),
     };
     return cmocka_run_group_tests_name("state in the file", tests, NULL, NULL);
 }
