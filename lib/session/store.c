@@ -8,11 +8,6 @@
 #include "model/timestamp.h"
 #include "session/handle.h"
 
-static const size_t DEFAULT_MAX_EVENT = (size_t)16 << 20;
-static const size_t LARGEST_MAX_EVENT = (size_t)512 << 20;
-
-enum { DEFAULT_READERS = 4, MAX_READERS = 64, DEFAULT_BUSY_MS = 10000 };
-
 /* ----------------------------------------------------------------------------------------- arguments */
 
 int ses__check_key(const ses_key *key, ses_error *error)
@@ -128,14 +123,11 @@ int ses__store_make_id(ses_store *store, char *id, ses_error *error)
     return code;
 }
 
-int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *error)
+static int give_made_id(ses_store *store, char *id, size_t capacity, ses_error *error)
 {
     char made[SES_ID_MAX + 1];
-    int code = ses__store_begin(store, error);
-    const bool begun = code == SES_OK;
+    int code = ses__check_argument(id, "id", error);
 
-    if (code == SES_OK)
-        code = ses__check_argument(id, "id", error);
     if (code == SES_OK)
         code = ses__store_make_id(store, made, error);
     if (code == SES_OK && strlen(made) >= capacity)
@@ -143,160 +135,16 @@ int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *er
                               strlen(made), capacity);
     if (code == SES_OK)
         memcpy(id, made, strlen(made) + 1);
-    if (begun)
-        ses__store_end(store);
     return code;
 }
 
-static int check_allocator(const ses_allocator *given, ses_allocator *own, ses_error *error)
+int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *error)
 {
-    int code = SES_OK;
-    if (!given) {
-        ses__memory_default(own);
-    } else {
-        code = ses__take_options(own, sizeof *own, given, "allocator", error);
-        if (code == SES_OK && (!own->allocate || !own->resize || !own->release))
-            code = ses__error_set(error, SES_MISUSE,
-                                  "allocator: allocate, resize and release must all be given");
-    }
-    return code;
-}
-
-static int check_options(const ses_open_options *options, ses_error *error)
-{
-    int code =
-        ses__check_flags(options->flags, SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST, "open options", error);
-
-    if (code == SES_OK && options->synchronous != SES_SYNC_FULL && options->synchronous != SES_SYNC_NORMAL)
-        code = ses__error_set(error, SES_MISUSE, "open options: synchronous is not one of SES_SYNC_*");
-    if (code == SES_OK && (options->journal < SES_JOURNAL_AUTO || options->journal > SES_JOURNAL_ROLLBACK))
-        code = ses__error_set(error, SES_MISUSE, "open options: journal is not one of SES_JOURNAL_*");
-    if (code == SES_OK && options->checkpoint != SES_CHECKPOINT_AUTO &&
-        options->checkpoint != SES_CHECKPOINT_EXTERNAL)
-        code = ses__error_set(error, SES_MISUSE, "open options: checkpoint is not one of SES_CHECKPOINT_*");
-    if (code == SES_OK && options->max_event_bytes > LARGEST_MAX_EVENT)
-        code = ses__error_set(error, SES_MISUSE, "open options: max_event_bytes is more than 512 MiB");
-    if (code == SES_OK && options->max_readers > MAX_READERS)
-        code = ses__error_set(error, SES_MISUSE, "open options: max_readers is more than %d", MAX_READERS);
-    return code;
-}
-
-static int check_path(const char *path, ses_error *error)
-{
-    int code = ses__check_argument(path, "path", error);
-    if (code == SES_OK && path[0] == '\0')
-        code = ses__error_set(error, SES_INVALID, "the path is empty");
-    else if (code == SES_OK && strncmp(path, "file:", 5) == 0)
-        code =
-            ses__error_set(error, SES_INVALID,
-                           "%s: expected a path, not a URI (for a file of this name use ./%s)", path, path);
-    return code;
-}
-
-static int open_storage(ses_store *store, const ses_open_options *options, ses_error *error)
-{
-    const int64_t longest_ms = INT64_MAX / 4000;
-    int64_t busy_ms = options->busy_timeout_ms == 0 ? DEFAULT_BUSY_MS : options->busy_timeout_ms;
-    const struct sqlite_config config = {
-        .path = store->path,
-        .in_memory = strcmp(store->path, ":memory:") == 0,
-        .read_only = (options->flags & SES_OPEN_READ_ONLY) != 0,
-        .must_exist = (options->flags & SES_OPEN_MUST_EXIST) != 0,
-        .synchronous = options->synchronous,
-        .journal = options->journal,
-        .checkpoint = options->checkpoint,
-        .busy_timeout_us = (busy_ms < 0            ? 0
-                            : busy_ms > longest_ms ? longest_ms
-                                                   : busy_ms) *
-                           1000,
-        .max_readers = options->max_readers ? options->max_readers : DEFAULT_READERS,
-        .allocator = &store->allocator,
-    };
-    int code = SES_OK;
-
-    if (config.in_memory && (config.read_only || config.must_exist))
-        code = ses__error_set(error, SES_MISUSE, "a store in memory is always new and writable");
-    if (code == SES_OK)
-        code = ses__sqlite_open(&config, &store->storage, error);
-    return code;
-}
-
-static void set_callbacks(ses_store *store, const ses_open_options *options)
-{
-    store->max_event_bytes = options->max_event_bytes ? options->max_event_bytes : DEFAULT_MAX_EVENT;
-    store->clock = options->clock ? options->clock : ses__clock_wall_us;
-    store->clock_context = options->clock_context;
-    store->make_id = options->make_id;
-    store->id_context = options->id_context;
-}
-
-static bool store_init_locks(ses_store *store)
-{
-    bool lock = pthread_mutex_init(&store->lock, NULL) == 0;
-    bool ended = lock && pthread_cond_init(&store->ended, NULL) == 0;
-    bool uuids = ended && ses__uuid_source_init(&store->uuids);
-
-    if (ended && !uuids)
-        (void)pthread_cond_destroy(&store->ended);
-    if (lock && !uuids)
-        (void)pthread_mutex_destroy(&store->lock);
-    return uuids;
-}
-
-/* Everything but the file. */
-static int store_new(const char *path, const ses_open_options *options, const ses_allocator *allocator,
-                     ses_store **store, ses_error *error)
-{
-    size_t path_len = strlen(path);
-    ses_store *fresh = ses__memory_zeroed(allocator, sizeof *fresh);
-    char *path_copy = ses__memory_new(allocator, path_len + 1);
-    int code = SES_OK;
-
-    if (!fresh || !path_copy || !store_init_locks(fresh)) {
-        ses__memory_free(allocator, path_copy);
-        ses__memory_free(allocator, fresh);
-        code = ses__error_nomem(error);
-    } else {
-        memcpy(path_copy, path, path_len + 1);
-        fresh->allocator = *allocator;
-        fresh->path = path_copy;
-        fresh->process = getpid();
-        atomic_init(&fresh->references, 1);
-        atomic_init(&fresh->closed, false);
-        set_callbacks(fresh, options);
-        *store = fresh;
-        if (!ses__random_bytes(&fresh->seed, sizeof fresh->seed))
-            code = ses__error_set(error, SES_IO, "the system provides no random bytes");
-    }
-    return code;
-}
-
-int ses_open(const char *path, const ses_open_options *given, ses_store **store, ses_error *error)
-{
-    ses_open_options options;
-    ses_allocator allocator;
-    ses_store *opened = NULL;
-    int code = ses__check_argument(store, "store", error);
-
-    ses__error_clear(code == SES_OK ? error : NULL);
-    if (code == SES_OK)
-        *store = NULL;
-    if (code == SES_OK)
-        code = check_path(path, error);
-    if (code == SES_OK)
-        code = ses__take_options(&options, sizeof options, given, "open options", error);
-    if (code == SES_OK)
-        code = check_options(&options, error);
-    if (code == SES_OK)
-        code = check_allocator(options.allocator, &allocator, error);
-    if (code == SES_OK)
-        code = store_new(path, &options, &allocator, &opened, error);
-    if (code == SES_OK)
-        code = open_storage(opened, &options, error);
-    if (code == SES_OK)
-        *store = opened;
-    else if (opened)
-        ses__store_release(opened);
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = give_made_id(store, id, capacity, error);
+    ses__store_end(store);
     return code;
 }
 
@@ -342,34 +190,44 @@ static void give_output(void *output, const void *filled, size_t filled_size)
     memcpy((char *)output + sizeof size, (const char *)filled + sizeof size, size - sizeof size);
 }
 
-int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
+static int give_info(ses_store *store, ses_info *info, ses_error *error)
 {
     ses_info filled = {0};
-    int code = ses__store_begin(store, error);
-    const bool begun = code == SES_OK;
+    int code = check_output(info, "info", error);
+    if (code != SES_OK)
+        return code;
+    store->storage->engine->describe(store->storage, &filled);
+    give_output(info, &filled, sizeof filled);
+    return SES_OK;
+}
 
-    if (code == SES_OK)
-        code = check_output(info, "info", error);
-    if (code == SES_OK) {
-        store->storage->engine->describe(store->storage, &filled);
-        give_output(info, &filled, sizeof filled);
-    }
-    if (begun)
-        ses__store_end(store);
+int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
+{
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = give_info(store, info, error);
+    ses__store_end(store);
     return code;
+}
+
+static int give_stats(ses_store *store, ses_stats *stats, ses_error *error)
+{
+    ses_stats filled = {0};
+    int code = check_output(stats, "stats", error);
+    if (code != SES_OK)
+        return code;
+    store->storage->engine->count(store->storage, &filled);
+    give_output(stats, &filled, sizeof filled);
+    return SES_OK;
 }
 
 int ses_store_stats(ses_store *store, ses_stats *stats, ses_error *error)
 {
-    ses_stats filled = {0};
     int code = ses__store_begin(store, error);
     if (code != SES_OK)
         return code;
-    code = check_output(stats, "stats", error);
-    if (code == SES_OK) {
-        store->storage->engine->count(store->storage, &filled);
-        give_output(stats, &filled, sizeof filled);
-    }
+    code = give_stats(store, stats, error);
     ses__store_end(store);
     return code;
 }
@@ -377,9 +235,9 @@ int ses_store_stats(ses_store *store, ses_stats *stats, ses_error *error)
 int ses_store_interrupt(ses_store *store, ses_error *error)
 {
     int code = ses__store_begin(store, error);
-    if (code == SES_OK) {
-        store->storage->engine->interrupt(store->storage);
-        ses__store_end(store);
-    }
-    return code;
+    if (code != SES_OK)
+        return code;
+    store->storage->engine->interrupt(store->storage);
+    ses__store_end(store);
+    return SES_OK;
 }

@@ -1,0 +1,169 @@
+/* Opens a store. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "session/store.h"
+
+static const size_t DEFAULT_MAX_EVENT = (size_t)16 << 20;
+static const size_t LARGEST_MAX_EVENT = (size_t)512 << 20;
+
+enum { DEFAULT_READERS = 4, MAX_READERS = 64, DEFAULT_BUSY_MS = 10000 };
+
+static int check_allocator(const ses_allocator *given, ses_allocator *own, ses_error *error)
+{
+    int code = SES_OK;
+    if (!given) {
+        ses__memory_default(own);
+    } else {
+        code = ses__take_options(own, sizeof *own, given, "allocator", error);
+        if (code == SES_OK && (!own->allocate || !own->resize || !own->release))
+            code = ses__error_set(error, SES_MISUSE,
+                                  "allocator: allocate, resize and release must all be given");
+    }
+    return code;
+}
+
+static int check_options(const ses_open_options *options, ses_error *error)
+{
+    int code =
+        ses__check_flags(options->flags, SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST, "open options", error);
+
+    if (code == SES_OK && options->synchronous != SES_SYNC_FULL && options->synchronous != SES_SYNC_NORMAL)
+        code = ses__error_set(error, SES_MISUSE, "open options: synchronous is not one of SES_SYNC_*");
+    if (code == SES_OK && (options->journal < SES_JOURNAL_AUTO || options->journal > SES_JOURNAL_ROLLBACK))
+        code = ses__error_set(error, SES_MISUSE, "open options: journal is not one of SES_JOURNAL_*");
+    if (code == SES_OK && options->checkpoint != SES_CHECKPOINT_AUTO &&
+        options->checkpoint != SES_CHECKPOINT_EXTERNAL)
+        code = ses__error_set(error, SES_MISUSE, "open options: checkpoint is not one of SES_CHECKPOINT_*");
+    if (code == SES_OK && options->max_event_bytes > LARGEST_MAX_EVENT)
+        code = ses__error_set(error, SES_MISUSE, "open options: max_event_bytes is more than 512 MiB");
+    if (code == SES_OK && options->max_readers > MAX_READERS)
+        code = ses__error_set(error, SES_MISUSE, "open options: max_readers is more than %d", MAX_READERS);
+    return code;
+}
+
+static int check_path(const char *path, ses_error *error)
+{
+    int code = ses__check_argument(path, "path", error);
+    if (code == SES_OK && path[0] == '\0')
+        code = ses__error_set(error, SES_INVALID, "the path is empty");
+    else if (code == SES_OK && strncmp(path, "file:", 5) == 0)
+        code =
+            ses__error_set(error, SES_INVALID,
+                           "%s: expected a path, not a URI (for a file of this name use ./%s)", path, path);
+    return code;
+}
+
+static int open_storage(ses_store *store, const ses_open_options *options, ses_error *error)
+{
+    const int64_t longest_ms = INT64_MAX / 4000;
+    int64_t busy_ms = options->busy_timeout_ms == 0 ? DEFAULT_BUSY_MS : options->busy_timeout_ms;
+    const struct sqlite_config config = {
+        .path = store->path,
+        .in_memory = strcmp(store->path, ":memory:") == 0,
+        .read_only = (options->flags & SES_OPEN_READ_ONLY) != 0,
+        .must_exist = (options->flags & SES_OPEN_MUST_EXIST) != 0,
+        .synchronous = options->synchronous,
+        .journal = options->journal,
+        .checkpoint = options->checkpoint,
+        .busy_timeout_us = (busy_ms < 0            ? 0
+                            : busy_ms > longest_ms ? longest_ms
+                                                   : busy_ms) *
+                           1000,
+        .max_readers = options->max_readers ? options->max_readers : DEFAULT_READERS,
+        .allocator = &store->allocator,
+    };
+    int code = SES_OK;
+
+    if (config.in_memory && (config.read_only || config.must_exist))
+        code = ses__error_set(error, SES_MISUSE, "a store in memory is always new and writable");
+    if (code == SES_OK)
+        code = ses__sqlite_open(&config, &store->storage, error);
+    return code;
+}
+
+static void set_callbacks(ses_store *store, const ses_open_options *options)
+{
+    store->max_event_bytes = options->max_event_bytes ? options->max_event_bytes : DEFAULT_MAX_EVENT;
+    store->clock = options->clock ? options->clock : ses__clock_wall_us;
+    store->clock_context = options->clock_context;
+    store->make_id = options->make_id;
+    store->id_context = options->id_context;
+}
+
+static bool store_init_locks(ses_store *store)
+{
+    bool lock = pthread_mutex_init(&store->lock, NULL) == 0;
+    bool ended = lock && pthread_cond_init(&store->ended, NULL) == 0;
+    bool uuids = ended && ses__uuid_source_init(&store->uuids);
+
+    if (ended && !uuids)
+        (void)pthread_cond_destroy(&store->ended);
+    if (lock && !uuids)
+        (void)pthread_mutex_destroy(&store->lock);
+    return uuids;
+}
+
+/* Everything but the file. */
+static int store_new(const char *path, const ses_open_options *options, const ses_allocator *allocator,
+                     ses_store **store, ses_error *error)
+{
+    size_t path_len = strlen(path);
+    ses_store *fresh = ses__memory_zeroed(allocator, sizeof *fresh);
+    char *path_copy = ses__memory_new(allocator, path_len + 1);
+    int code = SES_OK;
+
+    if (!fresh || !path_copy || !store_init_locks(fresh)) {
+        ses__memory_free(allocator, path_copy);
+        ses__memory_free(allocator, fresh);
+        code = ses__error_nomem(error);
+    } else {
+        memcpy(path_copy, path, path_len + 1);
+        fresh->allocator = *allocator;
+        fresh->path = path_copy;
+        fresh->process = getpid();
+        atomic_init(&fresh->references, 1);
+        atomic_init(&fresh->closed, false);
+        set_callbacks(fresh, options);
+        *store = fresh;
+        if (!ses__random_bytes(&fresh->seed, sizeof fresh->seed))
+            code = ses__error_set(error, SES_IO, "the system provides no random bytes");
+    }
+    return code;
+}
+
+/* `*opened` is to be released even after a failure. */
+static int open_store(const char *path, const ses_open_options *given, ses_store **opened, ses_error *error)
+{
+    ses_open_options options;
+    ses_allocator allocator;
+    int code = check_path(path, error);
+
+    if (code == SES_OK)
+        code = ses__take_options(&options, sizeof options, given, "open options", error);
+    if (code == SES_OK)
+        code = check_options(&options, error);
+    if (code == SES_OK)
+        code = check_allocator(options.allocator, &allocator, error);
+    if (code == SES_OK)
+        code = store_new(path, &options, &allocator, opened, error);
+    return code == SES_OK ? open_storage(*opened, &options, error) : code;
+}
+
+int ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error)
+{
+    ses_store *opened = NULL;
+    int code = ses__check_argument(store, "store", error);
+    if (code != SES_OK)
+        return code;
+    *store = NULL;
+    ses__error_clear(error);
+    code = open_store(path, options, &opened, error);
+    if (code == SES_OK)
+        *store = opened;
+    else if (opened)
+        ses__store_release(opened);
+    return code;
+}
