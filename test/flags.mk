@@ -39,9 +39,13 @@ TEST_LIBS_storage/interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interr
 
 TEST_LIBS_storage/open_media := -Wl,--wrap=sqlite3_initialize
 
-# What takes long: begun first, and left out by `make quick`.
-LONG_TESTS := storage/faults_disk storage/faults_sqlite storage/faults_memory session/list_token session/property \
-    storage/processes storage/checkpoint storage/faults_sqlite_memory session/bytes storage/faults_disk_crash \
-    storage/faults_sqlite_text storage/stress cjson/cjson storage/open_damaged storage/open_identity storage/open_files \
-    storage/group_commit_waiting session/state_number storage/readers session/session_range storage/migrate \
-    program/sqlite3_guards storage/threads install amalgamation
+# What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
+LONG_TESTS := storage/faults_sqlite storage/faults_disk storage/damage storage/faults_disk_crash \
+    storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
+    session/property storage/processes storage/checkpoint session/shared_counter storage/stress storage/checkpoint_reader \
+    json/writer session/bytes cjson/cjson session/state_number storage/damaged_rows storage/open_identity \
+    storage/open_files storage/group_commit_waiting storage/readers session/session_range storage/migrate \
+    program/sqlite3_guards storage/threads storage/group_commit storage/interrupt storage/open storage/readers_waiting \
+    storage/open_schema storage/plans_room storage/open_journal storage/plans_views storage/faults_memory_handle \
+    storage/open_life storage/group_commit_outcome storage/processes_fair program/sqlite3 agent/tracked_model install \
+    amalgamation
