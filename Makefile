@@ -159,6 +159,8 @@ include test/flags.mk
 # TESTS=list,append: only these, by name; or whole rooms; or scripts that look at the whole. What takes long begins first,
 # so that -j has less to wait for.
 comma := ,
+empty :=
+space := $(empty) $(empty)
 TESTS ?=
 tests_called = $(filter $(1),$(CHECK_ALL)) $(foreach test,$(TEST_ALL),$(if $(filter $(1),$(test) $(notdir $(test)) $(patsubst %/,%,$(dir $(test)))),$(test)))
 WANTED       := $(subst $(comma), ,$(TESTS))
@@ -235,9 +237,13 @@ tree-check: $(CHECKS:%=check-%)
 asan:
 	@$(MAKE) --no-print-directory check FLAVOUR=asan
 
-## tsan: the tests with the thread sanitizer
+## tsan: the tests that start threads or processes, with the thread sanitizer
+# In one thread it finds nothing that asan does not. What starts them: the system's calls, or test/open.h and test/group.h.
+STARTS_THREADS := pthread_create|fork\(|child_(run|start)|"group\.h"
+THREADED_TESTS  = $(shell grep -lE '$(STARTS_THREADS)' $(TEST_SOURCES))
 tsan:
-	@$(MAKE) --no-print-directory check FLAVOUR=tsan
+	@$(MAKE) --no-print-directory check FLAVOUR=tsan \
+	    TESTS=$(subst $(space),$(comma),$(strip $(if $(WANTED),$(WANTED),$(THREADED_TESTS:test/%.c=%))))
 
 ## stress: many threads, and many processes of which one is killed, for a minute each
 stress: $(B)/test/storage/stress
