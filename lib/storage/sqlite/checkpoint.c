@@ -1,11 +1,11 @@
 /*
- * Checkpoints: copying what the write-ahead file, the log, holds into the database, so that the log can start again.
- * A thread does it, which is started for the first one: no caller waits for its own commit and a checkpoint. What
- * takes little time it does on the writing connection, in the writer's turn, like any job; a log that has grown long is
- * copied beside the writers first (see checkpoint_beside.c).
+ * A checkpoint copies what the write-ahead file, the log, holds into the database, so that the log can start again. A
+ * thread does this, so that no caller waits for a checkpoint as well as for its own commit. It is started for the first
+ * checkpoint. A short log is copied on the writing connection, in the writer's turn, like any job. A log that has grown
+ * long is first copied beside the writers (see checkpoint_beside.c).
  *
- * What keeps the log from being copied, and from starting again, are readers, in this process or another; only their
- * end helps. What was done in vain because of them is done ever less often.
+ * Readers, in this process or another, keep the log from being copied and from starting again until they end. Attempts
+ * that are in vain because of them are made less and less often.
  */
 #include <limits.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "storage/sqlite/parts.h"
 
-/* How long it waits: a writer waits for it. */
+/* How long a checkpoint waits for readers. Writers wait with it. */
 static const int64_t WAITING_US = 100000;
 
 static int note_pages(void *context, sqlite3 *handle, const char *name, int pages)
@@ -31,7 +31,7 @@ int ses__checkpoint_setup(struct sqlite *storage, ses_error *error)
     struct db *db = storage->writer.db;
     int code = SES_OK;
 
-    /* The hook takes the place of SQLite's own checkpoints at every thousandth page. */
+    /* This replaces SQLite's own hook, which makes a checkpoint at every thousandth page. */
     (void)sqlite3_wal_hook(db->handle, note_pages, db);
     atomic_init(&storage->checkpointer.slowed, 0);
     atomic_init(&storage->checkpointer.wants_thread, false);
@@ -47,7 +47,7 @@ int ses__checkpoint_setup(struct sqlite *storage, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------ the thread */
 
-/* Called by the one who has the turn, without the lock. */
+/* Called by the thread that has the turn, without the lock. */
 static void run_in_turn(struct sqlite *storage)
 {
     struct db *db = storage->writer.db;
@@ -60,7 +60,7 @@ static void run_in_turn(struct sqlite *storage)
     (void)pthread_mutex_unlock(&storage->lock);
     ses__log_file_cut(storage);
     ses__connection_start_call(db, run.waits ? start + WAITING_US : start, false);
-    /* When readers or another process are in the way, what could not be done is done another time. */
+    /* If readers or another process are in the way, a later checkpoint does the rest. */
     run.rc = sqlite3_wal_checkpoint_v2(db->handle, "main",
                                        run.waits ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE,
                                        &run.frames, &run.copied);
@@ -75,7 +75,7 @@ static void run_in_turn(struct sqlite *storage)
     (void)pthread_mutex_unlock(&storage->lock);
 }
 
-/* With the lock held, having the turn, which it hands on. */
+/* With the lock held, and with the turn, which it hands on. */
 static void work_in_turn(struct sqlite *storage)
 {
     (void)pthread_mutex_unlock(&storage->lock);
@@ -85,7 +85,7 @@ static void work_in_turn(struct sqlite *storage)
     ses__writer_hand_on(storage);
 }
 
-/* The same. What is left after it is done in the writer's turn. */
+/* The same. What this leaves is copied in the writer's turn. */
 static void work_beside(struct sqlite *storage)
 {
     struct checkpointer *own = &storage->checkpointer;
@@ -136,7 +136,7 @@ static bool start_thread(struct sqlite *storage)
     bool ok = pthread_attr_init(&attributes) == 0;
 
     if (ok) {
-        (void)pthread_attr_setstacksize(&attributes, stack_bytes); /* refused: the default does as well */
+        (void)pthread_attr_setstacksize(&attributes, stack_bytes); /* if refused, the default will do */
         (void)sigfillset(&all);
         ok = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
         if (ok) {
@@ -149,14 +149,14 @@ static bool start_thread(struct sqlite *storage)
     return ok;
 }
 
-/* With the lock held: begins with the turn, if it is free; otherwise gets it when it is next handed on. */
+/* With the lock held. The checkpointer gets the turn now if it is free, or else when it is next handed on. */
 static void begin_now(struct sqlite *storage)
 {
     if (!storage->writer.taken)
         ses__writer_hand_on(storage);
 }
 
-/* With the lock held. No thread could be started: the caller does it, if the turn is free. */
+/* With the lock held. No thread could be started, so the caller does the work, if the turn is free. */
 static void work_without_thread(struct sqlite *storage)
 {
     if (!storage->writer.taken) {

@@ -1,25 +1,28 @@
 /*
- * Copying beside the writers: what a log has become too long for, after a reader kept it from being copied.
+ * Copies a log beside the writers. This is for a log that has become too long to be copied in the writer's turn, because
+ * a reader kept it from being copied earlier.
  *
- * A passive checkpoint takes no lock that a writer needs, so it runs on a connection of its own while the writing
- * connection goes on. It copies what the log holds when it begins; meanwhile the log grows, so another follows, over
- * less, until the rest is small enough for the writing connection to copy in its turn.
+ * A passive checkpoint takes no lock that a writer needs, so it runs on a connection of its own while the writers go on.
+ * It copies what the log holds when it begins. The log grows meanwhile, so another checkpoint follows, with less to
+ * copy, until the rest is small enough for the writing connection to copy in its turn.
  *
- * In SQLite before 3.51.3 a file can be damaged when a commit resets the log after a checkpoint of another connection
- * has read the log's header ("WAL-reset"). Here a second connection holds a read transaction all the while. If it reads
- * from the log, it has a shared lock on one of the read marks 1 to 4, and what resets the log (a commit, in
- * walRestartLog(), or a RESTART or TRUNCATE checkpoint) needs an exclusive lock on all of them: nobody does, in this
- * process or another. If all was copied when it began, it reads from the database file only and has a shared lock on
- * read mark 0 instead, which walCheckpoint() needs exclusively before it copies or counts anything: it does nothing.
+ * SQLite before 3.51.3 can damage a file if a commit resets the log after a checkpoint of another connection has read
+ * the log's header (its "WAL-reset" bug). To prevent this, a second connection holds a read transaction during each
+ * checkpoint. There are two cases:
+ *  - It reads from the log. It then holds a shared lock on one of the read marks 1 to 4. Resetting the log (by a commit,
+ *    in walRestartLog(), or by a RESTART or TRUNCATE checkpoint) needs an exclusive lock on all of them, so no process
+ *    can reset it.
+ *  - All of the log was copied before. It then reads only from the database file, and holds a shared lock on read mark 0.
+ *    walCheckpoint() needs that lock exclusively before it copies or counts anything, so the checkpoint does nothing.
  */
 #include <time.h>
 
 #include "base/clock.h"
 #include "storage/sqlite/parts.h"
 
-/* A step that leaves more than this of what the one before has left: the writers are about as fast. Then they are slowed
- * down, so that less than half as much is to come while as much is copied: before each commit they pause for so many
- * times what the last one took. */
+/* If a step leaves more than this share of what the step before it left, the writers are about as fast as the copying.
+ * They are then slowed down until the log grows by less than half of what is copied in the same time: before each commit
+ * they pause for a multiple, up to SLOWEST, of the time that the last commit took. */
 static const int64_t SHRINKS_TO_PERCENT = 75;
 enum { SLOWEST = 64, TRIES_AT_SLOWEST = 3 };
 
@@ -28,7 +31,7 @@ struct beside {
     struct db *marker; /* keeps the log from being reset */
     struct db *copier;
     int64_t copied;
-    int64_t left; /* to be copied, after the last step */
+    int64_t left; /* pages still to be copied after the last step */
     int tries_at_slowest;
 };
 
@@ -37,12 +40,12 @@ static int open_and_read(struct sqlite *storage, struct db **db)
     int64_t version;
     int code = ses__connection_open(&storage->config, CONNECTION_READER, db, NULL);
 
-    if (code == SES_OK) /* without having read once it does not know of the log */
+    if (code == SES_OK) /* a connection learns of the log when it first reads */
         code = ses__connection_read_int(*db, "PRAGMA user_version", &version, NULL);
     return code;
 }
 
-/* True when all is ready, and the store does not close. */
+/* True if both connections are ready and the store is not closing. */
 static bool beside_begin(struct beside *beside)
 {
     struct checkpointer *own = &beside->storage->checkpointer;
@@ -54,7 +57,7 @@ static bool beside_begin(struct beside *beside)
         ses__connection_start_call(beside->copier, 0, true);
         (void)pthread_mutex_lock(&beside->storage->lock);
         own->copier = beside->copier;
-        atomic_store(&own->slowed, own->slowed_last / 2); /* if it was needed, it is likely to be again */
+        atomic_store(&own->slowed, own->slowed_last / 2); /* needed last time, so likely to be needed again */
         beside->copied = own->copied_pages;
         beside->left = own->log_pages - own->copied_pages;
         ready = !own->stops;
@@ -84,9 +87,9 @@ static bool hold_log(struct db *marker)
 }
 
 /*
- * SQLite flushes the database file when a checkpoint has copied the whole log. That will be the last step, which writers
- * wait for: what the steps before have written is flushed here, so that it has little to do. If this fails, the last
- * step's own flush is reported as well, as its file was open at the time.
+ * SQLite flushes the database file when a checkpoint has copied the whole log. Only the last step does so, and writers
+ * wait for it. Every step before it therefore flushes here what it has written, so that little is left to flush. A
+ * failure here needs no report: the connection of the last step also has the file open, so its own flush fails too.
  */
 static void flush_database(struct db *db)
 {
@@ -112,7 +115,7 @@ static void copy_step(struct beside *beside, struct checkpoint_run *run)
     run->us = ses__clock_steady_us() - start;
 }
 
-/* With the lock held. False when slowing the writers down has not helped. */
+/* With the lock held. False if slowing the writers down has not helped. */
 static bool slow_writers(struct beside *beside, int64_t left_before)
 {
     struct checkpointer *own = &beside->storage->checkpointer;
@@ -125,8 +128,8 @@ static bool slow_writers(struct beside *beside, int64_t left_before)
     return beside->tries_at_slowest < TRIES_AT_SLOWEST;
 }
 
-/* With the lock held, after a step that has copied something. If not, the rest is for the writer's turn, or, where other
- * processes have made it too much, for another time. */
+/* With the lock held, after a step that has copied something. If no step follows, the rest is copied in the writer's
+ * turn, or at another time if other processes have made it too much for that. */
 static bool step_follows(struct beside *beside)
 {
     struct checkpointer *own = &beside->storage->checkpointer;

@@ -75,7 +75,7 @@ SESLITE_PRIVATE void ses__connection_start_work(struct db *db);
 SESLITE_PRIVATE int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *error);
 /* The same for a statement. Ours are good: what SQLite finds wrong with one is wrong in the file. */
 SESLITE_PRIVATE int ses__statement_error(struct db *db, int rc, const char *doing, ses_error *error);
-/* BUSY: the whole timeout was waited for what other threads of this process have. */
+/* BUSY: other threads of this process still use it after the whole timeout; `what` is "the ... connection is". */
 SESLITE_PRIVATE int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_error *error);
 /* Runs SQL text that yields no rows we look at. */
 SESLITE_PRIVATE int ses__connection_execute(struct db *db, const char *sql, const char *doing,

@@ -162,7 +162,7 @@ static int set_journal(struct sqlite *storage, ses_error *error)
         else if (!want_wal)
             storage->journal_reason = "a rollback journal was requested";
         else
-            storage->journal_reason = "SQLite does not use WAL here";
+            storage->journal_reason = "SQLite does not use WAL for this file";
     }
     return code;
 }

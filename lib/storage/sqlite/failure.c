@@ -89,8 +89,8 @@ int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *e
 
 int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_error *error)
 {
-    return ses__error_set(error, SES_BUSY, "%s: waited %lld ms for %s in use by other threads", config->path,
-                          (long long)(config->busy_timeout_us / 1000), what);
+    return ses__error_set(error, SES_BUSY, "%s: %s still in use by other threads after %lld ms", config->path,
+                          what, (long long)(config->busy_timeout_us / 1000));
 }
 
 int ses__statement_error(struct db *db, int rc, const char *doing, ses_error *error)

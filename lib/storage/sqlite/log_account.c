@@ -1,30 +1,30 @@
 /*
- * What is known of the log, the write-ahead file: how long it is, how much of it is copied, how long copying takes, what
- * was tried in vain. This decides when a checkpoint runs, and when writers are slowed down.
+ * What is known about the log, the write-ahead file: how long it is, how much of it has been copied, how long copying
+ * takes, and which attempts were in vain. This decides when a checkpoint runs and when writers are slowed down.
  */
 #include <time.h>
 
 #include "base/clock.h"
 #include "storage/sqlite/parts.h"
 
-/* Pages not copied yet, from which on a checkpoint runs. */
+/* A checkpoint runs once so many pages have not been copied yet. */
 static const int64_t DUE_PAGES = 1000;
 
-/* What copying in the writer's turn may take, as far as can be foreseen: a writer waits for it. */
+/* How long copying in the writer's turn may take, by estimate. A writer waits for it. */
 static const int64_t COPYING_US = 80000;
 
-/* Fewer pages than these tell little about how long one takes. */
+/* A run over fewer pages says little about the time that one page takes. */
 static const int64_t PAGES_TO_MEASURE = 250;
 
-/* After an attempt in vain there is a pause, twice as long each time; and after some in a row it is so many times as
- * long as the attempt: in the long run three percent of the time are spent in vain. */
+/* An attempt in vain is followed by a pause, which doubles each time. After QUICK_ATTEMPTS in a row the pause is also at
+ * least PAUSE_TIMES as long as the attempt, so that in the long run three percent of the time are spent in vain. */
 static const int64_t FIRST_PAUSE_US = 10000;
 enum { MOST_DOUBLINGS = 7, QUICK_ATTEMPTS = 2, PAUSE_TIMES = 32 };
 
-/* Before a commit writers pause no longer than this. */
+/* The longest pause of a writer before a commit. */
 static const int64_t LONGEST_PAUSE_US = 20000;
 
-/* An attempt that took so long was in vain, or not. */
+/* Records an attempt that took `us`. */
 static void account_attempt(struct checkpoint_attempts *attempts, bool in_vain, int64_t us)
 {
     if (in_vain) {
@@ -100,6 +100,6 @@ void ses__log_slow_down(struct sqlite *storage)
         if (pause > LONGEST_PAUSE_US)
             pause = LONGEST_PAUSE_US;
         const struct timespec time = {0, (long)(pause * 1000)};
-        (void)nanosleep(&time, NULL); /* a signal may cut it short: it is only one of many */
+        (void)nanosleep(&time, NULL); /* a signal may cut it short: it is one pause of many */
     }
 }

@@ -1,16 +1,17 @@
 /*
- * The length of the write-ahead file, the log. As a rule it stays what it has become, for to write over what is there
- * is cheaper than to make the file longer. The one who has the turn does all of this, without the lock.
+ * The length of the write-ahead file, the log. Normally the file keeps its length, because overwriting it is cheaper than
+ * making it longer. Only the thread that has the turn calls these functions, without the lock.
  */
 #include <stdio.h>
 
 #include "storage/sqlite/parts.h"
 
-/* What is above this is given back when the log starts again, so much at a time: that takes time in proportion. */
+/* When the log starts again, a longer file is cut to KEPT_BYTES, but by at most CUT_BYTES at a time, since cutting takes
+ * time in proportion. */
 static const int64_t KEPT_BYTES = INT64_C(16) << 20;
 static const int64_t CUT_BYTES = INT64_C(64) << 20;
 
-/* A log that readers keep from starting again gets longer by so many pieces at a time, before it is needed. */
+/* While readers keep the log from starting again, its file is made longer ahead of need, by PIECES at a time. */
 enum { PIECE_BYTES = 16 * 1024, PIECES = 16, RESERVE_BYTES = 64 * 1024 };
 static const int64_t FRAME_BYTES = 4096 + 24;
 
@@ -28,7 +29,7 @@ static int64_t file_bytes(sqlite3_file *file)
     return file && file->pMethods->xFileSize(file, &bytes) == SQLITE_OK ? bytes : 0;
 }
 
-/* `bytes`: of the file after the commit that starts the log again; LOG_FILE_AS_IT_IS. */
+/* `bytes` is the length to which the commit that starts the log again cuts the file, or LOG_FILE_AS_IT_IS. */
 static void set_limit(struct sqlite *storage, int64_t bytes)
 {
     char sql[64];
@@ -36,7 +37,7 @@ static void set_limit(struct sqlite *storage, int64_t bytes)
     if (storage->log_file.limit != bytes) {
         (void)snprintf(sql, sizeof sql, "PRAGMA journal_size_limit = %lld", (long long)bytes);
         if (ses__connection_execute(storage->writer.db, sql, "bounding the log", NULL) == SES_OK)
-            storage->log_file.limit = bytes; /* else it is tried again with the next checkpoint */
+            storage->log_file.limit = bytes; /* otherwise the next checkpoint tries again */
     }
 }
 
@@ -61,8 +62,8 @@ void ses__log_file_cut(struct sqlite *storage)
     storage->log_file.bytes = 0;
 }
 
-/* Inside a write transaction no one else, in any process, writes to the log or cuts it off; and what is beyond the
- * last commit is nothing to SQLite. */
+/* Inside a write transaction no other connection, in any process, writes to the log or cuts it. SQLite ignores what
+ * follows the last commit. */
 static void extend(struct log_file *own, sqlite3_file *file)
 {
     static const char zeros[PIECE_BYTES];
@@ -70,7 +71,7 @@ static void extend(struct log_file *own, sqlite3_file *file)
 
     for (int i = 0; i < PIECES && rc == SQLITE_OK; i++) {
         rc = file->pMethods->xWrite(file, zeros, PIECE_BYTES, own->bytes);
-        if (rc == SQLITE_OK) /* else the commit will tell what is wrong */
+        if (rc == SQLITE_OK) /* otherwise the commit will report what is wrong */
             own->bytes += PIECE_BYTES;
     }
 }
@@ -81,7 +82,7 @@ void ses__log_file_extend(struct sqlite *storage, int64_t from_pages)
     int64_t pages = storage->writer.db->wal_pages;
     int64_t needed = pages * FRAME_BYTES + RESERVE_BYTES;
 
-    /* To flush a file that has become longer takes the file system a commit of its own, so that is done seldom. */
+    /* Flushing a file that has become longer costs the file system a commit of its own, so this is done seldom. */
     if (storage->config.synchronous == SES_SYNC_FULL && pages >= from_pages && needed > own->bytes) {
         sqlite3_file *file = log_file(storage->writer.db);
         own->bytes = file_bytes(file);

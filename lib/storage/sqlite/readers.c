@@ -25,7 +25,7 @@ static int reserve(struct sqlite *storage, struct db **db, int64_t deadline, ses
         readers->open++;
         readers->in_use++;
     } else {
-        code = ses__refuse_busy(&storage->config, "a reading connection, all", error);
+        code = ses__refuse_busy(&storage->config, "all reading connections are", error);
     }
     return code;
 }

@@ -32,8 +32,8 @@ static int run_by_positions(struct db *db, enum statement_id statement, int64_t 
 static int refuse_leftover(const struct db *db, const char *what, int64_t id, ses_error *error)
 {
     return ses__error_set(error, SES_CORRUPT,
-                          "%s: rows of %s number %lld are filed as another's, or the other way round",
-                          db->config->path, what, (long long)id);
+                          "%s: the rows of %s number %lld are mixed up with those of another %s",
+                          db->config->path, what, (long long)id, what);
 }
 
 /* The foreign keys would do it, but row by row through an index, wherever that leads. */

@@ -1,20 +1,20 @@
 /*
  * Group commit. A call that finds the writer idle leads: it begins a transaction, runs its own job, then the
- * jobs of all waiting calls, and commits once for all of them. Then the turn goes to the first call that came
- * meanwhile.
+ * jobs of all waiting calls, and commits once for all of them. Then the turn goes to the first call that has
+ * arrived in the meantime.
  */
 #include "base/clock.h"
 #include "base/error.h"
 #include "storage/sqlite/parts.h"
 
-/* A commit takes no more jobs, and no more bytes, so that no call waits for an endless one. */
+/* The most jobs and bytes of one commit, so that no call waits for a commit without end. */
 enum { GROUP_JOBS = 64 };
 static const size_t GROUP_BYTES = (size_t)4 << 20;
 
 /*
- * The threads of a shared commit come back with their next job moments after it. Where commits are slow, the
- * next leader gives them a tenth of a commit's time to join, up to so long; after a commit that was not shared,
- * or where the wait would be shorter than waking up takes, it does not wait.
+ * Threads that share a commit often return with their next job moments after it. Where commits are slow, the next
+ * leader gives them a tenth of a commit's time to join, and at most COMPANY_MOST_US. It does not wait after a
+ * commit that was not shared, or if the wait would be shorter than waking up takes.
  */
 static const int64_t COMPANY_LEAST_US = 50;
 static const int64_t COMPANY_MOST_US = 500;
@@ -29,7 +29,7 @@ struct pending {
     int64_t deadline; /* of waiting, by the steady clock */
     ses_error *error;
     int result;
-    bool settled;         /* it has failed, whatever becomes of the others in the group */
+    bool settled;         /* it has failed, whatever happens to the rest of the group */
     bool queued;          /* guarded by the storage's lock, as is `next` */
     struct pending *next; /* in the queue, then in the group */
     pthread_mutex_t
@@ -116,7 +116,7 @@ static struct pending *queue_take_first(struct writer *writer)
     return first;
 }
 
-/* With the lock held: the checkpointer's thread is given the turn, if it wants it. */
+/* With the lock held. Gives the turn to the checkpointer's thread, if it wants it. */
 static bool give_to_checkpointer(struct sqlite *storage)
 {
     struct checkpointer *own = &storage->checkpointer;
@@ -167,8 +167,8 @@ static void group_add(struct group *group, struct pending *pending)
 }
 
 /*
- * False when the job has failed and left something to undo: most fail before they write. What failed after others
- * had written may have failed because of that (EXISTS, STALE): it is settled only when theirs is.
+ * False if the job has failed and left something to undo; most jobs fail before they write. A job that fails after
+ * others have written may have failed because of what they wrote (EXISTS, STALE), so it is not settled before theirs.
  */
 static bool run_pending(struct db *db, struct group *group, struct pending *pending)
 {
@@ -189,7 +189,7 @@ static bool run_pending(struct db *db, struct group *group, struct pending *pend
     return good;
 }
 
-/* The transaction cannot go on, or did not commit: nothing of the group is stored. */
+/* The transaction cannot go on, or it did not commit: nothing of the group is stored. */
 static void fail_all(struct group *group, int code, const ses_error *failure)
 {
     for (struct pending *pending = group->first; pending; pending = pending->next) {
@@ -203,9 +203,9 @@ static void fail_all(struct group *group, int code, const ses_error *failure)
 }
 
 /*
- * One member has failed and left something to undo. Everything is rolled back, and the jobs that are not settled run
- * again in a transaction without it. This ends, because there are fewer each time. False when that transaction could not
- * begin: then all have failed, and there is none.
+ * One job has failed and left something to undo. Everything is rolled back, and the jobs that are not settled run again
+ * in a transaction without it. This ends, because fewer jobs remain each time. False if that transaction could not
+ * begin: all jobs have failed then, and no transaction is open.
  */
 static bool run_again(struct db *db, struct group *group)
 {
@@ -232,7 +232,7 @@ static bool run_again(struct db *db, struct group *group)
     return begun;
 }
 
-/* With the lock held: waits for the callers that shared the last commit to come back, where that is worth it. */
+/* With the lock held. Waits for the callers that shared the last commit to return, if that is worth it. */
 static void await_company(struct sqlite *storage, const struct group *group)
 {
     struct writer *writer = &storage->writer;
@@ -268,7 +268,7 @@ static void commit_group(struct sqlite *storage, struct group *group)
 {
     struct db *db = storage->writer.db;
     ses_error failure;
-    /* What is in a file that was deleted or replaced is not stored, and its log may lie beside another file by now. */
+    /* A commit to a file that was deleted or replaced would be lost, and its log may be beside another file by now. */
     int code = ses__connection_check_file(db, &failure);
 
     if (code == SES_OK) {
@@ -282,7 +282,7 @@ static void commit_group(struct sqlite *storage, struct group *group)
     }
 }
 
-/* Begins the transaction, and waits for other processes until the deadline of the first. */
+/* Begins the transaction, and waits for other processes until the first job's deadline. */
 static void begin_group(struct writer *writer, struct group *group, struct pending *first)
 {
     struct db *db = writer->db;
@@ -297,8 +297,8 @@ static void begin_group(struct writer *writer, struct group *group, struct pendi
     group->begun_us = ses__clock_steady_us();
 }
 
-/* Runs the first job, if there is a transaction, and those of all waiting calls, and commits. True when there was a
- * commit. */
+/* Runs the first job, if its transaction has begun, then the jobs of all waiting calls, and commits. True if there was
+ * something to commit. */
 static bool run_group(struct sqlite *storage, struct group *group, struct pending *first)
 {
     struct db *db = storage->writer.db;
@@ -320,14 +320,14 @@ static bool run_group(struct sqlite *storage, struct group *group, struct pendin
     return commits;
 }
 
-/* With the lock held. `reads` are among the `calls`. */
+/* With the lock held. `reads` of the `calls` only read. */
 static void count_calls(struct sqlite *storage, size_t calls, size_t reads)
 {
     storage->counts.write_calls += (int64_t)(calls - reads);
     storage->counts.read_calls += (int64_t)reads;
 }
 
-/* With the lock held: keeps the accounts of a group that is done. */
+/* With the lock held. Records a group that is done. */
 static void account(struct sqlite *storage, const struct group *group, bool commits)
 {
     struct writer *writer = &storage->writer;
@@ -342,14 +342,14 @@ static void account(struct sqlite *storage, const struct group *group, bool comm
     ses__log_note_commit(storage);
 }
 
-/* The group's threads wake one another, each the next: so the leader returns after waking one. */
+/* Each thread of a group wakes the next one, so that the leader can return after waking one. */
 static void wake_next(struct pending *next)
 {
     if (next)
         notify(next, SIGNAL_DONE);
 }
 
-/* With the turn: runs a group that begins with the own job, and hands the turn on. */
+/* With the turn. Runs a group that begins with the thread's own job, and hands the turn on. */
 static void lead(struct sqlite *storage, struct pending *own)
 {
     struct group group = {0};
@@ -399,8 +399,8 @@ int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, siz
         }
         (void)pthread_mutex_unlock(&storage->lock);
         if (still_queued)
-            own.result = ses__refuse_busy(&storage->config, "the writing connection,", error);
-        else /* a leader is at it: its outcome is being decided */
+            own.result = ses__refuse_busy(&storage->config, "the writing connection is", error);
+        else /* a leader has taken it, and its outcome is being decided */
             signal = await(&own, INT64_MAX);
     }
     if (signal == SIGNAL_LEAD)
