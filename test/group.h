@@ -268,7 +268,7 @@ static inline int setup(void **state)
     return failed;
 }
 
-/* A test that failed may have left a call behind that is held: it must end, or closing the store waits for it. */
+/* A test that failed may have left a held call. It must end, or closing the store would wait for it. */
 static inline int teardown(void **state)
 {
     atomic_store(&next_commit, COMMIT_IS_REAL);
@@ -280,7 +280,7 @@ static inline int teardown(void **state)
     return fixture_teardown(state);
 }
 
-/* How many events the session has; they are numbered without a gap. -1: there is no such session. */
+/* The number of events in the session, which are numbered without a gap. -1: there is no such session. */
 static inline int64_t stored(ses_store *store, const char *id)
 {
     const ses_key key = {"app", "user", id};

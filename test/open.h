@@ -255,7 +255,7 @@ static inline unsigned mode_of(const char *path)
 
 /* ------------------------------------------------------------------------------------------ processes */
 
-/* Forks; the child runs the function and ends with what it returns, which must not use cmocka's assertions. */
+/* Forks. The child runs the function, which must not use cmocka's assertions, and exits with what it returns. */
 static inline pid_t child_start(int (*run)(void *context), void *context)
 {
     fflush(NULL);

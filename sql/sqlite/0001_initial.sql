@@ -1,14 +1,14 @@
 .bail on
 -- seslite, schema version 1.
 --
--- Makes a new store:          sqlite3 new.db < 0001_initial.sql
--- On any other file (a store already, or something else) it changes nothing, says so and fails.
--- The library runs this very text; it passes over the line that begins with a dot, which is for the
--- sqlite3 program.
+-- To make a new store:        sqlite3 new.db < 0001_initial.sql
+-- On any other file (already a store, or something else) it changes nothing, says so and fails.
+-- The library runs this same text. It skips the line that begins with a dot, which is for the sqlite3
+-- program.
 --
 -- Times are microseconds since 1970-01-01 00:00:00 UTC. Look at the views at the end first.
 
--- Only an empty file passes. Checked before anything is touched, and again under the write lock.
+-- Only an empty file passes. This is checked before anything is changed, and again under the write lock.
 CREATE TEMP TABLE seslite_guard (
     ok INTEGER CONSTRAINT "seslite 0001: the file is not empty; nothing was changed" CHECK (ok)
 );
@@ -38,8 +38,8 @@ CREATE TABLE users (
     UNIQUE (app_id, name)
 ) STRICT;
 
--- One row a session. Every append rewrites it, so it is kept narrow: what is wide or rare has tables of its own.
--- AUTOINCREMENT, because a handle on a deleted session must never meet another.
+-- One row per session. Every append rewrites it, so it is kept narrow: wide or rare values have tables of their own.
+-- AUTOINCREMENT, because a handle on a deleted session must never find another session under its id.
 CREATE TABLE sessions (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     app_id      INTEGER NOT NULL REFERENCES apps,
@@ -47,44 +47,44 @@ CREATE TABLE sessions (
     name        TEXT NOT NULL,           -- the id the application uses
     created_us  INTEGER NOT NULL,
     updated_us  INTEGER NOT NULL,        -- the latest event time so far
-    active_hour INTEGER NOT NULL,        -- updated_us in hours: what the index below is made of
-    version     INTEGER NOT NULL,        -- one more with every change of the log; begins at version_floor
+    active_hour INTEGER NOT NULL,        -- updated_us in hours, for the index below
+    version     INTEGER NOT NULL,        -- raised by one with every change of the log; begins at version_floor
     last_seq    INTEGER NOT NULL,        -- the highest sequence number ever given
     event_count INTEGER NOT NULL,        -- events stored now
-    expires_us  INTEGER,                 -- may be removed from then on; NULL: never
+    expires_us  INTEGER,                 -- the session may be removed from then on; NULL: never
     base_seq    INTEGER NOT NULL DEFAULT 0, -- events up to this number were pruned: base_state is the state after it
     UNIQUE (user_id, name)
 ) STRICT;
 
--- One row. `floor` is above the last version of every session that was deleted. A new session begins there, so
--- a version that somebody holds of a deleted session never fits the next one of its name.
+-- One row. `floor` is above the last version of every deleted session. A new session begins there, so that a
+-- version of a deleted session never fits a later session of the same name.
 CREATE TABLE version_floor (
     id    INTEGER PRIMARY KEY CHECK (id = 1),
-    floor INTEGER NOT NULL CHECK (floor BETWEEN 0 AND 9007199254740992) -- 2^53, at which no session can begin
+    floor INTEGER NOT NULL CHECK (floor BETWEEN 0 AND 9007199254740992) -- at 2^53 no session can begin
 ) STRICT;
 INSERT INTO version_floor VALUES (1, 0);
 
--- Lists all sessions of an app, latest first, and creation order within an app. An index on updated_us itself
--- would be written by every append (measured: a quarter more time for one); by the hour it is written once.
+-- These list all sessions of an app, latest first and in order of creation. Every append would write an index on
+-- updated_us itself (measured: a quarter more time per append). By the hour, the index is written once an hour.
 CREATE INDEX sessions_by_activity ON sessions (app_id, active_hour);
 CREATE INDEX sessions_by_app ON sessions (app_id);
--- Finds what has expired. Sessions that never expire are not in it.
+-- Finds expired sessions. Sessions that never expire are not in it.
 CREATE INDEX sessions_by_expiry ON sessions (expires_us) WHERE expires_us IS NOT NULL;
 
--- What only some sessions have: at most one row each. The widest column is the last, so that reading the others
--- does not read through it.
+-- What only some sessions have: at most one row per session. The widest column is the last, so that reading the
+-- others does not read through it.
 CREATE TABLE session_details (
     session_id     INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
     title          TEXT,
-    parent_user    TEXT,    -- a fork: the session it was made from, by the ids that the application uses ...
-    parent_session TEXT,    -- ... since that session may be deleted
+    parent_user    TEXT,    -- of a fork: the session it was made from, by the application's ids, ...
+    parent_session TEXT,    -- ... because that session may be deleted
     parent_seq     INTEGER, -- and the number of the last event that it took from there
-    more           TEXT,    -- JSON: an object, for what later versions note of a session
+    more           TEXT,    -- JSON: an object, for what later versions record about a session
     initial_state  TEXT     -- JSON: as created, without temp: keys; NULL: empty
 ) STRICT;
 
--- One row a label. The index finds the sessions of an app that have a label; where most have it, a list goes by
--- its own order instead and looks at each session's labels here.
+-- One row per label. The index finds the sessions of an app that have a label. If most sessions have it, a list
+-- walks in its own order instead, and looks at each session's labels here.
 CREATE TABLE session_labels (
     session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
     name       TEXT NOT NULL,
@@ -94,20 +94,20 @@ CREATE TABLE session_labels (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX session_labels_by_value ON session_labels (app_id, name, value);
 
--- Who may take a session's next turn. An owner gets a token, which is never given again in this file: so the row
--- stays when the lease is released or runs out, and is replaced when the next owner takes it.
+-- The owner that may take a session's next turn. Each owner gets a token that is never given again in this file. So
+-- the row stays when the lease is released or expires, and is replaced when the next owner takes it.
 CREATE TABLE session_leases (
     token        INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id   INTEGER NOT NULL UNIQUE REFERENCES sessions ON DELETE CASCADE,
     owner        TEXT NOT NULL,
     until_us     INTEGER NOT NULL,       -- by the store's clock; released: 0
-    next_owner   TEXT,                   -- of another process, which waits for it ...
-    next_until_us INTEGER                -- ... and until then goes before all others
+    next_owner   TEXT,                   -- an owner in another process, which waits for the lease ...
+    next_until_us INTEGER                -- ... and takes precedence over all others until then
 ) STRICT;
 
--- State: one row a key. `key` is without its prefix, `value` is JSON text with the bytes that came in.
--- session_id and seq name the event that set it last (seq 0: the creation of that session; session_id 0: no
--- session, but the application itself).
+-- State: one row per key. `key` is without its prefix, `value` is JSON text with the bytes that came in.
+-- session_id and seq name the event that set it last (seq 0: the creation of that session; session_id 0: the
+-- application itself, without a session).
 CREATE TABLE app_state (
     app_id     INTEGER NOT NULL REFERENCES apps ON DELETE CASCADE,
     key        TEXT NOT NULL,
@@ -134,7 +134,7 @@ CREATE TABLE session_state (
     PRIMARY KEY (session_id, key)
 ) STRICT, WITHOUT ROWID;
 
--- The session's own state after event sessions.base_seq, when the events up to that one were pruned.
+-- The session's own state after event sessions.base_seq, if the events up to that one were pruned.
 CREATE TABLE base_state (
     session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
     key        TEXT NOT NULL,
@@ -174,11 +174,11 @@ CREATE TABLE event_marks (
     PRIMARY KEY (session_id, seq)
 ) STRICT, WITHOUT ROWID;
 
--- Guards for other programs: what they write must be JSON where the library reads JSON, and no row may lose the one
--- it belongs to. (The sqlite3 program does not enforce foreign keys unless told to, and REPLACE deletes rows without
--- the triggers that take along what belongs to them.) The library turns triggers off: it enforces the foreign keys
--- themselves, and checks all JSON on the way in. (CHECK constraints would not do: with trusted_schema off, SQLite
--- 3.38 to 3.41 refuse a schema that has json_valid in one.)
+-- Guards for other programs: they must write JSON where the library reads JSON, and no row may lose the row that it
+-- belongs to. (The sqlite3 program does not enforce foreign keys unless told to, and REPLACE deletes rows without
+-- running the triggers that delete what belongs to them.) The library turns triggers off: it enforces the foreign
+-- keys and checks all JSON itself. (CHECK constraints would not work: with trusted_schema off, SQLite 3.38 to 3.41
+-- refuse a schema that uses json_valid in one.)
 CREATE TRIGGER guard_apps_insert BEFORE INSERT ON apps
 WHEN EXISTS (SELECT 1 FROM apps WHERE id = NEW.id OR name = NEW.name)
 BEGIN
@@ -304,10 +304,10 @@ BEGIN
     WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id AND app_id = NEW.app_id);
 END;
 
--- For people. (The library reads the tables.) With app, user and session given, each costs what that session costs:
--- the CROSS JOINs keep SQLite from beginning at the other end.
+-- Views for people. (The library reads the tables.) With app, user and session given, each view costs what that
+-- session costs: the CROSS JOINs keep SQLite from beginning at the other end.
 
--- Every session with its state, all scopes merged: one row a key.
+-- Every session with its state, all scopes merged: one row per key.
 CREATE VIEW merged_state AS
 SELECT a.name AS app, u.name AS user, s.name AS session, 'app:' || st.key AS key, st.value
 FROM apps AS a
@@ -340,8 +340,8 @@ CROSS JOIN sessions AS s ON s.user_id = u.id
 CROSS JOIN events AS e ON e.position BETWEEN s.id << 32 AND s.id << 32 | 4294967295
 ORDER BY a.id, u.id, s.id, e.position;
 
--- Every conversation as one would read it: one row an event. `text` joins the texts of its parts; `calls`
--- shows the tool calls as name(arguments), `responses` the answers as name: answer; `changes` are of the state.
+-- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows the
+-- tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of the state.
 CREATE VIEW transcript AS
 SELECT log.app, log.user, log.session, log.seq, log.time, log.author,
        (SELECT group_concat(json_extract(p.value, '$.text'), '')
@@ -365,7 +365,7 @@ SELECT log.app, log.user, log.session, log.seq, log.time, log.author,
                        json_extract(log.body, '$.actions.state_delta')), '{}') AS changes
 FROM event_log AS log;
 
--- Every tool call: one row a call, with the arguments, the answer (NULL: none yet) and the seconds between them.
+-- Every tool call: one row per call, with its arguments, its answer (NULL: none yet) and the seconds between them.
 -- A response with an id answers the last call before it with that id; the last such response counts. Calls and
 -- responses without ids are matched by name, in order.
 CREATE VIEW tool_calls AS
@@ -412,7 +412,7 @@ FROM answered
 WHERE is_call
 ORDER BY app, user, session, seq, part;
 
--- The tokens that models read and wrote: one row a session, model and day (UTC).
+-- The tokens that models read and wrote: one row per session, model and day (UTC).
 CREATE VIEW usage AS
 SELECT a.name AS app, u.name AS user, s.name AS session,
        coalesce(json_extract(e.body, '$.modelVersion'), json_extract(e.body, '$.model_version'), '') AS model,

@@ -349,7 +349,7 @@ static int step_render(struct scene *scene, ses_error *error)
     return code;
 }
 
-/* What is put in is so long that the buffer grows, once behind a copy and once for what is unescaped. */
+/* The values are so long that the buffer grows, once after a copy and once while unescaping. */
 static int step_render_long(struct scene *scene, ses_error *error)
 {
     char value[2000];
@@ -472,7 +472,7 @@ static void test_every_allocation_fails_in_turn(void **state)
     }
 }
 
-/* ses_tracked_has cannot say that memory was out: so what depends on the reading is refused, until it is read again. */
+/* ses_tracked_has cannot report that memory ran out, so what depends on its answer is refused until it is asked again. */
 static void test_a_reading_that_could_not_be_noted(void **state)
 {
     struct scene scene;

@@ -262,7 +262,7 @@ static int close_handle(void *context, const char *name, char **text, size_t *le
     return SES_NOTFOUND;
 }
 
-/* What a callback should not do, where it can be told: what cannot be looked up is not just missing. */
+/* A callback must not close the handle. If it does, a key that can no longer be looked up is an error, even with `?`. */
 static void test_a_callback_that_closes_the_handle(void **state)
 {
     ses_session *session = agent_session(*state, STATE);

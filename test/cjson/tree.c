@@ -312,7 +312,7 @@ static void test_trees_deeper_than_1000_levels_are_a_limit(void **state)
     assert_code(SES_LIMIT, create_with(fixture->store, nested(20000, NULL), "", &error));
 }
 
-/* The levels are the containers, in a tree as in a text: what stands in the innermost is no level more. */
+/* Only containers are levels, in a tree as in a text: a value inside the innermost one adds none. */
 static void test_a_value_in_the_thousandth_level_is_no_level_more(void **state)
 {
     struct fixture *fixture = *state;

@@ -96,7 +96,7 @@ static int append_by_view(const char *text, size_t size, ses_appended *appended)
     return code;
 }
 
-/* The same event with a delta is another one, so an id that was there is no reason to refuse it otherwise. */
+/* With a delta it is a different event, so an id that already existed says nothing about the other way. */
 static int is_refused(int code)
 {
     return code < 0 && code != SES_EXISTS;

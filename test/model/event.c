@@ -222,7 +222,7 @@ static void test_a_made_id_is_escaped(void **state)
     reading_end(&reading);
 }
 
-/* What is beside the event wins over what it carries, in the operations as well. */
+/* Changes beside the event win over those inside it, also in the operations. */
 static void test_operations_beside_the_event_come_last(void **state)
 {
     struct reading reading;

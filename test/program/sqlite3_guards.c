@@ -24,7 +24,7 @@ static int store_setup(void **state)
     return 0;
 }
 
-/* What the program prints; the SQL goes in through a file, so that the shell has no part in it. */
+/* Returns what the program prints. The SQL is passed in a file, so that the shell does not see it. */
 static char *run_program(const struct folder *folder, const char *sql, int *status)
 {
     char *input = support_path(folder->folder, "input.sql");
@@ -226,7 +226,7 @@ static void test_deleting_takes_all_that_belongs(void **state)
     assert_sound(folder->path);
 }
 
-/* A version that was held of a session names nothing in the next one of that name. */
+/* A version of a deleted session never fits the next session of that name. */
 static void test_deleting_ends_the_versions(void **state)
 {
     const struct folder *folder = *state;

@@ -96,7 +96,7 @@ static void test_sessions_share_app_and_user_state_key_by_key(void **state)
     assert_stored_state(fixture->store, &same_user,
                         Q("{'app:both':2,'app:one':3,'app:two':2,"
                           "'user:both':2,'user:one':1,'user:two':2,'own':2}"));
-    /* Neither was stale: the shared scopes have no version. A refresh shows them as they are. */
+    /* Neither was stale, because shared scopes have no version. A refresh shows their current values. */
     must_refresh(one);
     assert_handle_is_current(fixture->store, one);
     ses_session_close(one);
@@ -131,7 +131,7 @@ static void test_a_delta_replaces_whole_values(void **state)
         {"{'app:a':" REMOVED "}", "{'user:a':2,'a':3}"},
         {"{'user:a':" REMOVED ",'app:a':null}", "{'app:a':null,'a':3}"},
         {"{'app:a':" REMOVED ",'a':" REMOVED ",'user:b':" REMOVED "}", "{}"},
-        /* When a key stands twice, the last one counts. */
+        /* When a key appears twice, the last one counts. */
         {"{'a':1,'b':9,'a':2}", "{'a':2,'b':9}"},
         {"{'a':3,'a':" REMOVED "}", "{'b':9}"},
         {"{'a':" REMOVED ",'a':4}", "{'a':4,'b':9}"},

@@ -369,7 +369,7 @@ static const char *space(void)
     return spaces[pick(5)];
 }
 
-/* Members of random names, some more than once; `counts` and `last` say what is in there. */
+/* Members with random names, some more than once. `counts` and `last` say what they hold. */
 static char *random_members(char *to, int counts[NAMES], int last[NAMES])
 {
     const char *comma = "";

@@ -84,7 +84,7 @@ static void test_the_update_time_of_an_imported_session_is_that_of_its_events(vo
     ses_session_close(session);
 }
 
-/* An event is borrowed until the handle is closed, however much comes behind it. */
+/* An event is borrowed until the handle is closed, however many events follow it. */
 static void test_events_of_a_handle_stay_where_they_are(void **state)
 {
     enum { COUNT = 2000 };

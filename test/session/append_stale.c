@@ -69,7 +69,7 @@ static void test_a_stale_handle_is_refused(void **state)
     ses_session_close(session);
 }
 
-/* The other writer may be another program: here, another store on the same file. */
+/* The other writer may be another program. Here it is another store on the same file. */
 static void test_another_store_makes_a_handle_stale(void **state)
 {
     struct fixture *fixture = *state;

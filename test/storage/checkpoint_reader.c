@@ -1,4 +1,4 @@
-/* A program that reads for long keeps the write-ahead file from being copied: what it costs, and what comes after it. */
+/* A program that reads for a long time keeps the write-ahead file from being copied: what that costs, and what follows. */
 #include "open.h"
 
 #include <signal.h>

@@ -105,7 +105,7 @@ static ses_store *make_store(const char *path, bool is_large, int journal)
     return store;
 }
 
-/* Some of what the log holds is in the file, some is newer there, some is not there at all. */
+/* Some pages of the log are also in the file, some are newer in the log, and some are not in the file at all. */
 static void leave_log(struct damage_test *test, const char *path, int which)
 {
     sqlite3 *db;
@@ -201,7 +201,7 @@ static const struct way ways[] = {
     {"schema", STORE_FILE, NULL, damage_schema},
 };
 
-/* Every so many files, as the calls that meet it work for a while before they give up. */
+/* Only in some of the files, because calls that meet this work for a while before they give up. */
 enum { FLOORS_EVERY = 400 };
 static const struct way floors = {"floors", STORE_FILE, damage_by_floors, NULL};
 
@@ -513,7 +513,7 @@ static void create_and_delete(struct drive *drive)
 
 /* ------------------------------------------------------------------------------------------- judging */
 
-/* Rows of others that were in the sound file and are not in this one any more as they were. */
+/* Looks for rows of other sessions that the sound file has and this one has lost or changed. */
 static void judge_others(struct drive *drive, const char *sound, const char *whose, const char *after)
 {
     static const char *const tables[][2] = {{"sessions", "id"},
@@ -688,7 +688,7 @@ static int damage_setup(void **state)
     if (!getenv("TMPDIR") && access("/dev/shm", W_OK) == 0)
         assert_int_equal(setenv("TMPDIR", "/dev/shm", 1), 0); /* thousands of files are written there */
     test->folder = support_folder_make();
-    /* The numbers that SQLite puts into logs and journals by chance are to be the same each time. */
+    /* SQLite puts random numbers into logs and journals. They must be the same in each run. */
     (void)sqlite3_test_control(SQLITE_TESTCTRL_PRNG_SEED, 1, NULL);
     make_stores(test);
     *state = test;

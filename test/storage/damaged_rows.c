@@ -1,4 +1,4 @@
-/* Rows that lead in circles, out of bounds, or to others: told as CORRUPT, before anything is deleted or shifted. */
+/* Rows that lead in circles, out of bounds, or to other sessions are CORRUPT, before anything is deleted or moved. */
 #include "storage/damage.h"
 #include "storage/damage_bytes.h"
 #include "storage/damage_rows.h"
@@ -65,7 +65,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Past all guards; `aside` is what of the schema is put aside meanwhile, or NULL. */
+/* Bypasses all guards. `aside` (or NULL) is the part of the schema that is put aside meanwhile. */
 static void change_rows(const struct rows_test *test, const char *aside, const char *sql)
 {
     sqlite3 *db = open_unguarded(test->path);
@@ -287,7 +287,7 @@ static void test_numbers_and_texts_out_of_bounds(void **state)
     assert_get_refuses(test, "UPDATE sessions SET last_seq = 2, event_count = 2 WHERE id = 1", "event 3");
 }
 
-/* Many sessions and events, so that the trees have leaves to change places. The store is closed. */
+/* Many sessions and events, so that the trees have leaves that can be swapped. The store is closed. */
 static void grow(struct rows_test *test)
 {
     change_rows(
@@ -535,7 +535,7 @@ static void test_trees_without_end(void **state)
 
 /* --------------------------------------------------------------------------------------------- schema */
 
-/* Somebody is at the schema while the store is open: whatever the next call meets is not the library's fault. */
+/* Another program changes the schema while the store is open. What the next call meets is not the library's fault. */
 static void test_schema_changed_under_an_open_store(void **state)
 {
     static const char *const changes[] = {

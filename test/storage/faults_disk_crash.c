@@ -231,7 +231,7 @@ static void stop_everywhere(const struct folder *folder, int journal)
         look_again(folder->path, journal, &progress);
     }
     where[0] = '\0';
-    /* Most stop a call; with a write-ahead file some stop a checkpoint, of which no call is told. */
+    /* Most of them stop a call. With a write-ahead file some stop a checkpoint, which no call reports. */
     assert_in_range(refused, 50, operations);
     assert_int_equal(silent > 2, journal == SES_JOURNAL_WAL);
 }

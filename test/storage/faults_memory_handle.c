@@ -115,7 +115,7 @@ static int fail_until_success(struct handle_test *test, handle_call *call, int e
             assert_message("out of memory");
             assert_string_equal(handle_after, handle_before);
             assert_string_equal(rows_after, rows_before);
-            /* Connections, prepared statements and room that was made ahead may stay; but not without end. */
+            /* Connections, prepared statements and spare room may stay, but must not grow without end. */
             assert_in_range(test->memory.live - live_before + 8, 0, 16);
             free(rows_after);
             free(handle_after);
@@ -298,7 +298,7 @@ static void test_state_string(void **state)
     assert_int_equal(fail_until_success(test, call_state_string, SES_OK, 0), 1);
 }
 
-/* STALE and failing for lack of memory do not mix: a handle that is behind stays so, and says so. */
+/* Lack of memory does not hide STALE: a handle that was behind still is, and says so. */
 static int call_append_stale(struct handle_test *test, ses_error *error)
 {
     return ses_append(test->session, Q("{'id':'late'}"), SES_NUL, NULL, NULL, error);

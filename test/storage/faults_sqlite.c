@@ -114,7 +114,7 @@ static void fail_each_call(int rc, bool sticks, const char *path)
             fail();
         }
     }
-    /* A retry may take a failure in silence, and undoing need not succeed: but that is rare. */
+    /* A retry may hide a failure, and a rollback need not succeed, but both are rare. */
     assert_true(failures > calls * 9 / 10);
 }
 
@@ -138,7 +138,7 @@ FAULT_TEST(interrupt, SQLITE_INTERRUPT)
 FAULT_TEST(nomem, SQLITE_NOMEM)
 FAULT_TEST(error, SQLITE_ERROR)
 
-/* With a reading connection of its own, and the look at the file that comes before opening it. */
+/* With a reading connection of its own, and the check of the file before that is opened. */
 static void test_ioerr_with_a_file(void **state)
 {
     (void)state;

@@ -37,7 +37,7 @@ int __wrap_sqlite3_db_config(sqlite3 *handle, int operation, ...)
 {
     va_list arguments;
     va_start(arguments, operation);
-    /* All that the library sets are switches: on or off, and where to tell what it is then. */
+    /* All settings of the library are switches: on or off, and a pointer for the resulting value. */
     int on = va_arg(arguments, int);
     int *is = va_arg(arguments, int *);
     va_end(arguments);
@@ -118,7 +118,7 @@ static void test_connections_cannot_be_configured(void **state)
     fail_each(WRAPPED_CONFIG, true, 4);
 }
 
-/* A walk that stops at a row because it has enough must not hand out a row that could not be read. */
+/* A walk that has enough and stops at a row must not hand out a row that could not be read. */
 static void test_the_last_row_of_a_walk(void **state)
 {
     struct fixture *fixture = *state;
@@ -143,7 +143,7 @@ static void test_the_last_row_of_a_walk(void **state)
     ses_session_close(session);
 }
 
-/* Nobody is told of a checkpoint that fails, as nothing is lost by it: the next one, or closing, does its work. */
+/* No call reports a checkpoint that fails, because nothing is lost: the next one, or closing, does its work. */
 static void test_checkpoints_fail(void **state)
 {
     struct fixture *fixture = *state;

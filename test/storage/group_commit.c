@@ -225,7 +225,7 @@ static void test_a_member_that_has_written_is_undone(void **state)
     }
 }
 
-/* As a full disk may: SQLite has rolled back the whole transaction, the work of the others included. */
+/* Like a full disk, this makes SQLite roll back the whole transaction, including the work of the others. */
 static void test_a_failure_that_undoes_all_costs_the_others_nothing(void **state)
 {
     struct fixture *fixture = *state;
@@ -246,7 +246,7 @@ static void test_a_failure_that_undoes_all_costs_the_others_nothing(void **state
     assert_int_equal(statistics(fixture->store).events, 10 * (MOST - 1));
 }
 
-/* Nor can what the others did be done again: each is told so, and what was told to be stored is, and no more. */
+/* The work of the others cannot be repeated either: each call is told so, and exactly what was acknowledged is stored. */
 static void test_a_failure_that_undoes_all_for_good(void **state)
 {
     struct fixture *fixture = *state;
@@ -327,7 +327,7 @@ static void test_creates_and_deletes_share_too(void **state)
     assert_true(statistics(fixture->store).commits < MOST * 20);
 }
 
-/* The lock is another process's all the while: everybody waits the whole timeout, the queue included. */
+/* Another process holds the lock all the time: every call waits for the whole timeout, also those in the queue. */
 static void test_waiting_ends_with_the_timeout(void **state)
 {
     struct fixture *fixture = *state;

@@ -113,7 +113,7 @@ static void test_a_retry_in_the_same_group(void **state)
     assert_int_equal(stored(fixture->store, "a"), 2);
 }
 
-/* None is stored, none is told that it was; nor that another was, which is the only reason why it is not. */
+/* No event is stored, and no call reports success. No call reports EXISTS or STALE because of an event that was undone. */
 static void fail_commit(struct fixture *fixture, enum commit_does how)
 {
     const ses_key key = {"app", "user", "b"};
@@ -173,7 +173,7 @@ static void test_a_commit_that_fails_and_rolls_back(void **state)
     fail_commit(*state, COMMIT_FAILS_AND_ROLLS_BACK);
 }
 
-/* SQLite has rolled back everything, the work of the others included: theirs is done again. */
+/* SQLite has rolled back everything, including the work of the others, which is then done again. */
 static void test_a_member_that_undoes_all(void **state)
 {
     struct fixture *fixture = *state;
@@ -199,7 +199,7 @@ static void test_a_member_that_undoes_all(void **state)
     assert_int_equal(stored(fixture->store, "c"), -1);
 }
 
-/* Nor can it be done again, as there is no new transaction: then none is stored, in no transaction either. */
+/* It cannot be done again either, because no new transaction begins. Nothing of the group is stored then. */
 static void test_a_member_that_undoes_all_for_good(void **state)
 {
     struct fixture *fixture = *state;
@@ -219,7 +219,7 @@ static void test_a_member_that_undoes_all_for_good(void **state)
     assert_int_equal(stored(fixture->store, "b"), 1);
 }
 
-/* Who was told EXISTS because of another's session, which then is undone for good, has it instead. */
+/* A call failed with EXISTS because of another call's session. When that session is undone, the call creates its own. */
 static void test_a_failure_that_was_due_to_what_is_undone(void **state)
 {
     struct fixture *fixture = *state;

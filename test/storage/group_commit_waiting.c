@@ -1,4 +1,4 @@
-/* Group commit: who waits for whom, and for how long. */
+/* Group commit: which call waits for which, and for how long. */
 #include "group.h"
 
 enum { MOST_THREADS = 8 };
@@ -50,7 +50,7 @@ static void test_no_thread_starves(void **state)
     assert_true(least * 5 >= most);
 }
 
-/* However many wait, a commit takes so many of them and no more; nor more than some bytes. */
+/* However many calls wait, one commit takes a limited number of them, and of their bytes. */
 static void test_groups_are_bounded(void **state)
 {
     enum { LARGE = 6, BYTES = 1500000 };
@@ -92,7 +92,7 @@ static sqlite3 *open_raw(const char *path)
     return handle;
 }
 
-/* The writer is stuck in a commit: who stands behind it waits the whole timeout, is told BUSY, and is not stored. */
+/* The writer is stuck in a commit. A call in the queue waits for the whole timeout, returns BUSY, and stores nothing. */
 static void test_busy_behind_a_stuck_writer(void **state)
 {
     struct fixture *fixture = *state;
@@ -144,7 +144,7 @@ static void test_the_default_timeout(void **state)
     wait_behind_a_stuck_writer(*state, 0);
 }
 
-/* Another process has the lock. The leader waits for it, and those behind the leader: each for the whole timeout. */
+/* Another process has the lock. The leader and the calls queued after it wait for it, each for the whole timeout. */
 static void test_busy_behind_another_process(void **state)
 {
     struct fixture *fixture = *state;

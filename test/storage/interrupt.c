@@ -1,4 +1,4 @@
-/* Interrupts: they meet the reads under way, not calls that may write, and nothing that comes after. */
+/* Interrupts end the reads under way, but neither calls that may write nor later calls. */
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -124,7 +124,7 @@ static void fill(ses_store *store)
     assert_ok(ses_append_batch_by_key(store, &key, batch, EVENTS, NULL, NULL, &error));
 }
 
-/* Calls that come later go well, and no connection was left inside a transaction: all can be checkpointed. */
+/* Later calls succeed, and no connection was left in a transaction, so the whole log can be checkpointed. */
 static void assert_nothing_lingers(struct fixture *fixture)
 {
     ses_session *session = NULL;
@@ -140,7 +140,7 @@ static void assert_nothing_lingers(struct fixture *fixture)
     ses_session_close(session);
 }
 
-/* The read sees the interrupt before SQLite has: its transaction ends only when SQLite has seen it, too. */
+/* The read sees the interrupt before SQLite does. Its transaction ends only when SQLite has seen it too. */
 static void test_an_interrupt_ends_before_what_it_meets(void **state)
 {
     struct fixture *fixture = *state;

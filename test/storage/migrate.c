@@ -158,7 +158,7 @@ static void test_newer_store_is_refused(void **state)
     assert_int_equal(read_number(test->path, "PRAGMA user_version"), 3);
 }
 
-/* Children that open the file at the same moment; the number of those that could not. */
+/* Starts children that open the file at the same moment. Returns how many of them failed. */
 static int open_together(const char *path)
 {
     enum { CHILDREN = 8 };

@@ -137,7 +137,7 @@ static void test_bad_options_are_misuse(void **state)
     assert_refused(":memory:", &must_exist, SES_MISUSE, "memory");
 }
 
-/* An options struct of a newer header is fine as long as nothing new is asked for; so is one of an older. */
+/* The options struct of a newer header is accepted as long as it asks for nothing new, and so is an older one. */
 static void test_options_of_other_versions(void **state)
 {
     struct {

@@ -35,7 +35,7 @@ struct tally {
     int others;
 };
 
-/* What a damaged file may honestly say: also that a row is not there, where its key was what was damaged. */
+/* What calls on a damaged file may return: also NOTFOUND, if the key of the row was damaged. */
 static void count_code(struct tally *tally, int code, const ses_error *error)
 {
     static const int allowed[] = {SES_CORRUPT,  SES_NOTASTORE, SES_TOONEW, SES_NOTFOUND, SES_EXISTS,
@@ -134,7 +134,7 @@ static void remove_beside(const char *path)
     }
 }
 
-/* Bytes of every page in turn are turned over: a bit of its head, or a run, or all; of every page two of these. */
+/* Damages every page in turn, each in two of these ways: one bit of its header, a run of bytes, or all of them. */
 static void test_flipped_bytes(void **state)
 {
     const struct folder *folder = *state;
@@ -151,7 +151,7 @@ static void test_flipped_bytes(void **state)
         for (int kind = (int)(page % 2); kind < 4; kind += 2) {
             static const size_t runs[] = {1, 8, 64, 4096};
             random = random * 1664525u + 1013904223u;
-            /* The head of a page says what it is: the first kind hits it more often than chance would. */
+            /* The header of a page says what the page is. The first kind hits it more often than chance would. */
             size_t at = kind == 3 ? 0 : kind == 0 ? random % 16 : random % (4096 - runs[kind]);
             memcpy(damaged, whole, len);
             for (size_t i = 0; i < runs[kind]; i++)
@@ -161,7 +161,7 @@ static void test_flipped_bytes(void **state)
             remove_beside(folder->path);
         }
     }
-    /* Most damage to a page as a whole is found; what only changes a text cannot be. */
+    /* Most damage to a whole page is found. Damage that only changes a text cannot be. */
     assert_in_range(tally.corrupt, len / 4096 / 2, 100000);
     assert_in_range(tally.ok, 100, 100000);
     free(damaged);
@@ -187,14 +187,14 @@ static void test_truncated_file(void **state)
         refused++;
         remove_beside(folder->path);
     }
-    /* SQLite counts whole pages: what is missing of the last one is found when that page is used, if at all. */
+    /* SQLite counts whole pages. A missing part of the last page is found when that page is used, if at all. */
     write_file(folder->path, whole, len - 1000);
     use_damaged(folder->path, &tally);
     assert_in_range(refused, 10, 1000);
     free(whole);
 }
 
-/* Tables and indexes that are not there, or are others: somebody was at it with another program. */
+/* Tables and indexes that are missing or different, because another program changed them. */
 static void test_changed_schema(void **state)
 {
     static const char *const changes[] = {"DROP TABLE events",
@@ -265,7 +265,7 @@ static void test_wrong_rows(void **state)
     free(whole);
 }
 
-/* A handle catches up over an event that cannot be read: that is told, and the handle stays as it was. */
+/* A handle that catches up meets an event that cannot be read. The call says so, and the handle stays as it was. */
 static void test_unreadable_event_in_the_way(void **state)
 {
     const struct folder *folder = *state;

@@ -78,7 +78,7 @@ static void test_other_programs_databases(void **state)
 struct abandoned {
     const char *path;
     const char *before; /* run and closed, so that it stands in the file itself */
-    const char *after;  /* run and not closed: it stands in the write-ahead file only */
+    const char *after;  /* run and not closed: it is in the write-ahead file only */
 };
 
 static int run_abandoned(void *context)
@@ -120,7 +120,7 @@ static void test_other_programs_database_with_a_wal(void **state)
     assert_query(folder->path, "SELECT * FROM notes", "mine\n");
 }
 
-/* The file itself looks empty: all that is in it stands in the write-ahead file. */
+/* The file itself looks empty: all of its content is in the write-ahead file. */
 static void test_other_programs_database_in_a_wal_only(void **state)
 {
     const struct folder *folder = *state;
@@ -131,7 +131,7 @@ static void test_other_programs_database_in_a_wal_only(void **state)
     assert_query(folder->path, "SELECT * FROM notes", "mine\n");
 }
 
-/* The write-ahead file stands beside the file that a link names, not beside the link. */
+/* The write-ahead file is beside the file that a link names, not beside the link. */
 static void test_other_programs_database_behind_a_link(void **state)
 {
     const struct folder *folder = *state;

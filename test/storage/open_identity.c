@@ -1,4 +1,4 @@
-/* One file, always the same: whatever becomes of the working directory, of links, and of the file's name. */
+/* A store stays on one file, whatever happens to the working directory, to links, and to the file's name. */
 #include "open.h"
 
 static const ses_key key = {"app", "user", "session"};
@@ -34,7 +34,7 @@ static void assert_owner(ses_store *store, const char *expected)
     ses_free(json);
 }
 
-/* As a daemon does after it has opened its files. In a child, as the working directory is the process's. */
+/* As a daemon does after it has opened its files. It runs in a child, because the working directory is the process's. */
 static int run_change_of_directory(void *context)
 {
     const struct folder *folder = context;
@@ -105,7 +105,7 @@ static void test_links_change(void **state)
 
 enum { LOOK_PAUSE_US = 1100000 /* reads look at the file once a second */ };
 
-/* What a store says whose file is no more where it was: every write at once, reads within a second. */
+/* What a store returns when its file is gone from its path: every write at once, and reads within a second. */
 static void assert_gone(ses_store *store, const char *words)
 {
     ses_appended appended;

@@ -112,7 +112,7 @@ static void test_read_only_takes_the_journal_that_is_there(void **state)
     assert_picture(folder->folder, before);
 }
 
-/* The journal cannot be changed under another store: BUSY after the whole timeout, and nothing is disturbed. */
+/* The journal mode cannot be changed while another store is open: BUSY after the whole timeout, and no harm done. */
 static void test_journal_of_a_file_in_use(void **state)
 {
     const struct folder *folder = *state;

@@ -182,7 +182,7 @@ static void test_pipes_beside_the_file(void **state)
 
 /* ------------------------------------------------------------------------------------- a limit of size */
 
-/* In a child, as the limit is the process's: what does not fit is FULL, and what is there stays. */
+/* In a child, because the limit is the process's. What does not fit is FULL, and what is stored stays. */
 static int run_into_a_limit(void *context)
 {
     const struct folder *folder = context;

@@ -8,7 +8,7 @@ struct open_as_nobody {
     const char *words;
 };
 
-/* In a child process: opens without the rights of root. 100: those cannot be given up; else minus the code. */
+/* Opens in a child process without root's rights. Returns minus the code, or 100 if the rights cannot be given up. */
 static int run_as_nobody(void *context)
 {
     const struct open_as_nobody *attempt = context;
@@ -71,7 +71,7 @@ static void test_no_permission(void **state)
     free(closed_folder);
 }
 
-/* A file that may be read only: what cannot be written says so, at the latest when it is tried. */
+/* A file that may only be read: calls that would write say so, at the latest when they try. */
 static void test_file_that_may_only_be_read(void **state)
 {
     const struct folder *folder = *state;

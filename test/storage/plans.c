@@ -136,7 +136,7 @@ static void test_statements_search(void **state)
     }
     assert_true(count > 30);
 
-    /* What an insert or a foreign key looks up is in no plan: the events' index finds a retried event, too. */
+    /* Plans do not show what an insert or a foreign key looks up. The events' index also finds a retried event. */
     for (size_t i = 0; i < test->index_count; i++) {
         if (!test->uses[i] && !is_room(test->indexes[i])) {
             print_error("no statement uses the index %s\n", test->indexes[i]);

@@ -42,7 +42,7 @@ static void test_every_reference_has_an_index(void **state)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* Each has one column, refers to the row id, and is checked in the library's connections. */
+/* Each foreign key has one column, refers to the row id, and is checked on the library's connections. */
 static void test_references_are_to_row_ids(void **state)
 {
     sqlite3 *db = open_schema();
@@ -55,7 +55,7 @@ static void test_references_are_to_row_ids(void **state)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-/* Deleting a session that has much, beside one that has little: only its own rows are touched. */
+/* Deletes a session with many rows beside one with few. Only its own rows are touched. */
 static void test_deleting_visits_only_what_belongs(void **state)
 {
     sqlite3 *db = open_schema();

@@ -17,7 +17,7 @@ static ses_store *open_store(const char *path, int64_t busy_timeout_ms, unsigned
     return store;
 }
 
-/* In a child: says what went wrong, as its exit code only says that something did. */
+/* In a child: prints what went wrong, because the exit code only says that something did. */
 static int complain(const char *doing, int code, const ses_error *error)
 {
     fprintf(stderr, "process %d, %s: %s %s\n", (int)getpid(), doing, ses_code_name(code), error->message);
@@ -315,7 +315,7 @@ static void test_killed_writers_harm_nothing(void **state)
         struct work work = {folder->path, round, 100000, -1, report[1], true, 0};
         pid_t child = child_start(run_work, &work);
         close(report[1]);
-        /* Some events must be there; then it goes at some moment in the middle of the next ones. */
+        /* Some events must be stored. Then it is killed at some moment during the next ones. */
         while (acknowledged < 5 + round && read(report[0], &number, sizeof number) == (ssize_t)sizeof number)
             acknowledged = number;
         const struct timespec moment = {0, round * 370000L};

@@ -1,4 +1,4 @@
-/* A process that writes without a pause, on a disk whose flush takes long: others have their turn beside it. */
+/* A process writes without a pause on a disk whose flush takes long. Other processes still get their turn. */
 #include "open.h"
 
 #include <signal.h>

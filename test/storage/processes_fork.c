@@ -26,7 +26,7 @@ static int run_open(void *context)
     return -code;
 }
 
-/* SQLite's records of its locks are inherited, and the locks are not: the parent could delete what the child uses. */
+/* A child inherits SQLite's bookkeeping but not its locks, so the parent could delete what the child uses. */
 static void test_file_that_was_open_at_the_fork_is_refused(void **state)
 {
     const struct folder *folder = *state;

@@ -1,4 +1,4 @@
-/* Readers: one moment each, never in a writer's way nor it in theirs; interrupted, and closed upon. */
+/* Readers: each sees one moment, and readers and writers never block each other; interrupting them, closing the store. */
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>

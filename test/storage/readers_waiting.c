@@ -1,4 +1,4 @@
-/* Readers: who waits for whom, and for how long; closing waits for all of them. */
+/* Readers: which call waits for which, and for how long; closing waits for all of them. */
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -240,7 +240,7 @@ static void test_a_long_read_holds_nobody_up(void **state)
     assert_int_equal(reader.code, SES_OK);
 }
 
-/* All connections are in use: who wants one waits the whole timeout; or until one is given back. */
+/* All connections are in use. A call that needs one waits for the whole timeout, or until one is given back. */
 static void test_waiting_for_a_connection(void **state)
 {
     struct fixture *fixture = *state;
@@ -309,7 +309,7 @@ static void await_reader_wait(ses_store *store, struct call *waiting)
         support_pause_us(1000);
 }
 
-/* The call under way ends well, and so does one that waits for its connection; what comes later is refused. */
+/* The call under way succeeds, and so does one that waits for a connection. Later calls are refused. */
 static void close_upon(struct fixture *fixture, enum kind kind)
 {
     struct call call = {.kind = kind};

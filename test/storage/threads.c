@@ -27,7 +27,7 @@ static bool is_fine(struct worker *worker, const char *doing, bool fine, int cod
     return fine;
 }
 
-/* On a session that all threads write: with an own handle, which is stale again and again. */
+/* Appends to a session that all threads write, through a handle of its own, which is stale again and again. */
 static void use_shared_session(struct worker *worker, ses_session *session, int round)
 {
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
@@ -207,7 +207,7 @@ static void test_opening_one_file_at_once(void **state)
 
 /* ------------------------------------------------------------------------------------------- closing */
 
-/* A call that stands still in a callback of the application's, until it is let go on. */
+/* A call that is held in a callback of the application until it is released. */
 struct halt {
     atomic_bool armed;
     atomic_bool reached;
@@ -315,7 +315,7 @@ static void close_during(const struct folder *folder, int (*call)(struct halt *,
         support_pause_us(1000);
     assert_int_equal(pthread_create(&closer, NULL, run_close, halt), 0);
     support_pause_us(100000);
-    /* On failure the call stays where it is, with its memory: going on, it would use what is freed. */
+    /* After a failure the call stays held and its memory is not freed, because it would use freed memory if it went on. */
     assert_false(atomic_load(&halt->closed));
     atomic_store(&halt->go_on, true);
     assert_int_equal(pthread_join(caller, NULL), 0);
