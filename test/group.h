@@ -41,7 +41,7 @@ static _Atomic(const char *) fails_now;
 static inline bool is_marked_insert(sqlite3_stmt *statement)
 {
     char *sql = sqlite3_expanded_sql(statement);
-    bool is = sql && strncmp(sql, "INSERT INTO events", 18) == 0 && strstr(sql, "'marked'");
+    bool is = sql && strncmp(sql, "INSERT INTO events", 18) == 0 && strstr(sql, "\"marked\"");
     sqlite3_free(sql);
     return is;
 }

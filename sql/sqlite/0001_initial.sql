@@ -150,8 +150,10 @@ CREATE TABLE base_state (
 CREATE TABLE events (
     position      INTEGER PRIMARY KEY CHECK (position >> 32 = session_id AND position & 4294967295 > 0),
     session_id    INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
-    id            TEXT NOT NULL,
-    invocation_id TEXT NOT NULL,
+    id_key        ANY NOT NULL,          -- a hash of the id; the id itself if another event had that hash already
+    id            ANY NOT NULL,          -- a number: the id begins at this byte of body and ends before the next quote
+                                         -- (or the id itself, as text, if body spells it with escapes)
+    invocation_id ANY NOT NULL,          -- the same; '' if there is none
     author        TEXT NOT NULL,
     branch        TEXT,
     time_us       INTEGER NOT NULL,      -- the event's timestamp
@@ -159,8 +161,9 @@ CREATE TABLE events (
     body          TEXT NOT NULL -- the event, byte for byte, without temp: keys
 ) STRICT;
 
--- A retried event is found by its id; also what a foreign key needs to find a session's events.
-CREATE UNIQUE INDEX events_by_id ON events (session_id, id);
+-- A retried event is found by the hash of its id (32-bit FNV-1a, minus 2^31) and recognized by the id itself. Of two ids
+-- with one hash, the later is filed as text. Also what a foreign key needs to find a session's events.
+CREATE UNIQUE INDEX events_by_id ON events (session_id, id_key);
 
 -- The events that change how a log is read, which are few: so a walk over what is live parses no event.
 -- kind 1: a rewind (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
@@ -297,6 +300,8 @@ BEGIN
     SELECT RAISE(ABORT, 'events: there is no such session')
     WHERE NEW.session_id NOT IN (SELECT id FROM sessions);
     SELECT RAISE(ABORT, 'events.body: not valid JSON') WHERE NOT json_valid(NEW.body);
+    SELECT RAISE(ABORT, 'events.body: set id and invocation_id, as text, together with it')
+    WHERE NEW.body <> OLD.body AND (typeof(NEW.id) <> 'text' OR typeof(NEW.invocation_id) <> 'text');
 END;
 CREATE TRIGGER guard_session_labels_insert BEFORE INSERT ON session_labels
 BEGIN
@@ -333,7 +338,13 @@ CREATE VIEW event_log AS
 SELECT a.name AS app, u.name AS user, s.name AS session, e.position & 4294967295 AS seq,
        strftime('%Y-%m-%dT%H:%M:%S', e.time_us / 1000000 - (e.time_us % 1000000 < 0), 'unixepoch')
            || printf('.%06dZ', (e.time_us % 1000000 + 1000000) % 1000000) AS time,
-       e.id, e.invocation_id, e.author, e.branch, e.time_us, e.body
+       iif(typeof(e.id) = 'text', e.id,
+           CAST(substr(CAST(e.body AS BLOB), e.id + 1,
+                       instr(substr(CAST(e.body AS BLOB), e.id + 1), x'22') - 1) AS TEXT)) AS id,
+       iif(typeof(e.invocation_id) = 'text', e.invocation_id,
+           CAST(substr(CAST(e.body AS BLOB), e.invocation_id + 1,
+                       instr(substr(CAST(e.body AS BLOB), e.invocation_id + 1), x'22') - 1) AS TEXT)) AS invocation_id,
+       e.author, e.branch, e.time_us, e.body
 FROM apps AS a
 CROSS JOIN users AS u ON u.app_id = a.id
 CROSS JOIN sessions AS s ON s.user_id = u.id

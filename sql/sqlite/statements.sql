@@ -191,16 +191,24 @@ DELETE FROM session_leases WHERE session_id = ?1 AND +session_id = ?1;
 -- name: event_marks_delete
 DELETE FROM event_marks WHERE session_id = ?1 AND +session_id = ?1;
 
+-- ?4 is the id if it may be in the index as text while its hash is free. If it is, the conflict is with that row.
+
 -- name: event_add
-INSERT INTO events (position, session_id, id, invocation_id, author, branch, time_us, high_us, body)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING;
+INSERT INTO events (position, session_id, id_key, id, invocation_id, author, branch, time_us, high_us, body)
+VALUES (?1, ?2,
+        iif(?4 IS NULL, ?3, coalesce((SELECT id_key FROM events WHERE session_id = ?2 AND id_key = ?4), ?3)),
+        ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+ON CONFLICT DO NOTHING;
 
 -- name: event_mark_add
 INSERT INTO event_marks (session_id, seq, kind, target_seq) VALUES (?1, ?2, ?3, ?4);
 
+-- The event of the id ?3, or one that has its hash, ?2.
+
 -- name: event_by_id
 SELECT position, id, invocation_id, author, branch, time_us, high_us, body
-FROM events WHERE session_id = ?1 AND id = ?2;
+FROM events
+WHERE session_id = ?1 AND id_key = coalesce((SELECT id_key FROM events WHERE session_id = ?1 AND id_key = ?3), ?2);
 
 -- name: events_forward
 SELECT position, id, invocation_id, author, branch, time_us, high_us, body

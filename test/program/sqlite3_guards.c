@@ -93,8 +93,8 @@ static void test_only_json_is_taken(void **state)
         {"INSERT INTO user_state VALUES (1, 'new', '%s', 1, 1)", "user_state.value: not valid JSON"},
         {"REPLACE INTO session_state VALUES (1, 'k', '%s', 1)", "session_state.value: not valid JSON"},
         {"UPDATE OR IGNORE events SET body = '%s'", "events.body: not valid JSON"},
-        {"INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body)"
-         " VALUES (1 << 32 | 3, 1, 'e3', '', '', 0, '%s')",
+        {"INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body)"
+         " VALUES (1 << 32 | 3, 1, 'e3', 'e3', '', '', 0, '%s')",
          "events.body: not valid JSON"},
         {"UPDATE session_details SET initial_state = '%s'", "session_details.initial_state: not valid JSON"},
     };
@@ -121,7 +121,7 @@ static void test_types_are_strict(void **state)
     assert_refused("INSERT INTO apps (name) VALUES ('app')", "this app already exists");
     assert_refused("INSERT INTO users (app_id, name) VALUES (1, 'user')", "this user already exists");
     assert_refused("UPDATE sessions SET name = 'one'", "names are unique");
-    assert_refused("UPDATE events SET id = 'e1'", "UNIQUE constraint failed");
+    assert_refused("UPDATE events SET id_key = 'e1'", "UNIQUE constraint failed");
     assert_query(
         folder->path,
         "SELECT count(*), sum(strict) FROM pragma_table_list WHERE type = 'table' AND schema = 'main'"
@@ -153,11 +153,14 @@ static void test_no_row_without_its_owner(void **state)
     assert_refused("INSERT INTO session_state VALUES (9, 'k', '1', 1)", "there is no such session");
     assert_refused("UPDATE session_state SET session_id = 9 WHERE session_id = 1",
                    "there is no such session");
-    assert_refused("INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body)"
-                   " VALUES (9 << 32 | 1, 9, 'e', '', '', 0, '{}')",
+    assert_refused(
+        "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body)"
+        " VALUES (9 << 32 | 1, 9, 'e', 'e', '', '', 0, '{}')",
+        "there is no such session");
+    assert_refused("UPDATE events SET session_id = 9 WHERE position = 1 << 32 | 1",
                    "there is no such session");
-    assert_refused("UPDATE events SET session_id = 9 WHERE id = 'e1'", "there is no such session");
-    assert_refused("UPDATE events SET session_id = 2 WHERE id = 'e1'", "CHECK constraint failed");
+    assert_refused("UPDATE events SET session_id = 2 WHERE position = 1 << 32 | 1",
+                   "CHECK constraint failed");
     assert_refused("DELETE FROM users WHERE id = 1", "the user has sessions");
     assert_refused("DELETE FROM apps WHERE id = 1", "the app has users");
     assert_sound(folder->path);

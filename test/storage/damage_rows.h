@@ -155,10 +155,10 @@ static const char *const damaged_rows[] = {
     "UPDATE events SET position = position + (1 << 32), session_id = 2 WHERE session_id = 1",
     "UPDATE events SET session_id = 2 WHERE session_id = 1",
     "UPDATE events SET position = -position WHERE session_id = 1",
-    "INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body) "
-    "SELECT (1 << 32) + last_seq + 1, 1, 'beyond', '', '', 0, '{}' FROM sessions WHERE id = 1",
-    "INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body) "
-    "VALUES (1 << 32, 1, 'zero', '', '', 0, '{}')",
+    "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body) "
+    "SELECT (1 << 32) + last_seq + 1, 1, 'beyond', 'beyond', '', '', 0, '{}' FROM sessions WHERE id = 1",
+    "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body) "
+    "VALUES (1 << 32, 1, 'zero', 'zero', '', '', 0, '{}')",
     "INSERT INTO session_state (session_id, key, value, seq) VALUES (1, 'app:forged', '1', 0)",
     "INSERT INTO session_state (session_id, key, value, seq) VALUES (1, 'user:forged', '1', 0)",
     "INSERT INTO session_state (session_id, key, value, seq) VALUES (1, '', '', 0)",

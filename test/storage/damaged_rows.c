@@ -205,7 +205,7 @@ static void test_events_filed_under_another_session(void **state)
         int64_t count = -1;
         ses_error error;
         store_files_write(&sound, test->path);
-        change_rows(test, without_indexes, "UPDATE events SET id = id || 'x' WHERE session_id = 1");
+        change_rows(test, without_indexes, "UPDATE events SET id_key = position WHERE session_id = 1");
         change_rows(test, NULL, "REINDEX");
         change_rows(test, NULL, changes[i]);
         open_store(test);
@@ -276,7 +276,7 @@ static void test_numbers_and_texts_out_of_bounds(void **state)
         assert_get_refuses(test, sql, "session");
     }
     for (size_t i = 0; i < sizeof of_events / sizeof of_events[0]; i++) {
-        snprintf(sql, sizeof sql, "UPDATE events SET %s WHERE session_id = 1 AND id = 'e2'", of_events[i]);
+        snprintf(sql, sizeof sql, "UPDATE events SET %s WHERE position = 1 << 32 | 2", of_events[i]);
         assert_get_refuses(test, sql, "events");
     }
     for (size_t i = 0; i < sizeof of_state / sizeof of_state[0]; i++) {
@@ -299,8 +299,9 @@ static void grow(struct rows_test *test)
         "event_count) SELECT 1, 3 + n % 2, 's' || n, 1600000000000000 + n * 60000000, 1600000000000000 + n * "
         "60000000, (1600000000 + n * 60) / 3600, 0, 0, 0 FROM r;"
         "WITH RECURSIVE r(n) AS (SELECT 4 UNION ALL SELECT n + 1 FROM r WHERE n < 200) "
-        "INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body) "
-        "SELECT (1 << 32) + n, 1, 'e' || n, '', '', 1700000000000000, printf('{\"text\":\"%0200d\"}', n) "
+        "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body) "
+        "SELECT (1 << 32) + n, 1, 'e' || n, 'e' || n, '', '', 1700000000000000, "
+        "printf('{\"text\":\"%0200d\"}', n) "
         "FROM r;"
         "UPDATE sessions SET last_seq = 200, event_count = 200, version = 200 WHERE id = 1");
 }
@@ -438,7 +439,7 @@ static void test_a_place_that_is_taken(void **state)
     /* This very event is stored, and lies behind the last. */
     change_rows(test, NULL,
                 "UPDATE events SET body = '{\"id\":\"e3\",\"timestamp\":1700000003.000000}' "
-                "WHERE session_id = 1 AND id = 'e3'");
+                "WHERE position = 1 << 32 | 3");
     assert_code(SES_CORRUPT,
                 ses_append_by_key(test->store, &alice, Q("{'id':'e3','timestamp':1700000003.000000}"),
                                   SES_NUL, NULL, &appended, &error));

@@ -129,7 +129,7 @@ static void test_the_last_row_of_a_walk(void **state)
 
     must_create(fixture->store, &key, NULL);
     must_append_by_key(fixture->store, &key, event);
-    for (long n = 1; n <= 5; n++) {
+    for (long n = 1; n <= 3; n++) {
         ses_session *session = NULL;
         arm(WRAPPED_TEXT, n, false);
         int code = ses_get(fixture->store, &key, GET_RANGE(&newest), &session, &error);

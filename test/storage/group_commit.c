@@ -20,7 +20,7 @@ static atomic_bool begin_fails;
 static bool is_marked_insert(sqlite3_stmt *statement)
 {
     char *sql = sqlite3_expanded_sql(statement);
-    bool is = sql && strncmp(sql, "INSERT INTO events", 18) == 0 && strstr(sql, "'marked'");
+    bool is = sql && strncmp(sql, "INSERT INTO events", 18) == 0 && strstr(sql, "\"marked\"");
     sqlite3_free(sql);
     return is;
 }

@@ -63,14 +63,14 @@ static void make_version_1(const char *path)
     assert_non_null(script);
     exec(path, strchr(script, '\n'));
     free(script);
-    exec(
-        path,
-        "INSERT INTO apps VALUES (1, 'app'); INSERT INTO users VALUES (1, 1, 'user');"
-        "INSERT INTO sessions VALUES (1, 1, 1, 'one', 5, 7, 0, 1, 1, 1, NULL, 0);"
-        "INSERT INTO session_state VALUES (1, 'k', '1.10', 1);"
-        "INSERT INTO events (position, session_id, id, invocation_id, author, branch, time_us, high_us, body)"
-        " VALUES (4294967297, 1, 'e1', '', 'a', NULL, 7, NULL, '{\"id\":\"e1\",\"timestamp\":0.000007}');"
-        "PRAGMA journal_mode = WAL;");
+    exec(path, "INSERT INTO apps VALUES (1, 'app'); INSERT INTO users VALUES (1, 1, 'user');"
+               "INSERT INTO sessions VALUES (1, 1, 1, 'one', 5, 7, 0, 1, 1, 1, NULL, 0);"
+               "INSERT INTO session_state VALUES (1, 'k', '1.10', 1);"
+               "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, branch, "
+               "time_us, high_us, body)"
+               " VALUES (4294967297, 1, 68865795, 'e1', '', 'a', NULL, 7, NULL, "
+               "'{\"id\":\"e1\",\"timestamp\":0.000007}');"
+               "PRAGMA journal_mode = WAL;");
     assert_int_equal(read_number(path, "PRAGMA user_version"), 1);
 }
 

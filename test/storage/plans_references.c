@@ -66,8 +66,8 @@ static void test_deleting_visits_only_what_belongs(void **state)
                 "INSERT INTO sessions VALUES (1, 1, 1, 'large', 0, 0, 0, 0, 0, 0, NULL, 0),"
                 " (2, 1, 1, 'small', 0, 0, 0, 0, 0, 0, NULL, 0);"
                 "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
-                " INSERT INTO events (position, session_id, id, invocation_id, author, time_us, body)"
-                " SELECT 1 << 32 | i, 1, 'e' || i, '', '', 0, '{}' FROM n;"
+                " INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body)"
+                " SELECT 1 << 32 | i, 1, i, 'e' || i, '', '', 0, '{}' FROM n;"
                 "PRAGMA foreign_keys = ON;");
     assert_int_equal(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(db, "DELETE FROM sessions WHERE id = 2", -1, &statement, NULL),

@@ -133,11 +133,12 @@ void bare_append(void *context, int count)
         sqlite3_stmt *add = statements[BARE_EVENT_ADD];
         bare_int(add, 1, INT64_C(1) << 32 | number);
         bare_int(add, 2, 1);
-        bare_text(add, 3, event + 7, 36);
-        bare_text(add, 4, "e-3a796739-8780-4e33-a63e-e7a7041707e2", 38);
-        bare_text(add, 5, "agent", 5);
-        bare_int(add, 7, INT64_C(1700000000250000) + number);
-        bare_text(add, 9, event, len);
+        bare_int(add, 3, number * INT64_C(2654435761) % (INT64_C(1) << 32) - (INT64_C(1) << 31));
+        bare_int(add, 5, 7);
+        bare_int(add, 6, 100);
+        bare_text(add, 7, "agent", 5);
+        bare_int(add, 9, INT64_C(1700000000250000) + number);
+        bare_text(add, 11, event, len);
         bare_run(add);
         bare_state(statements[BARE_SESSION_STATE_SET], "counter", counter, number);
         bare_state(statements[BARE_SESSION_STATE_SET], "topic", "\"orders\"", number);

@@ -184,7 +184,7 @@ static int store_event(struct append_op *op, struct db *db, struct event_draft *
     draft->row.seq = row->last_seq + 1;
     draft->row.high_us = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
     if (code == SES_OK)
-        code = ses__event_add(db, row->id, &draft->row, error);
+        code = ses__event_add(db, row, &draft->row, error);
     if (code == SES_EXISTS)
         code = note_duplicate(op, db, draft, result, error);
     else if (code == SES_OK)

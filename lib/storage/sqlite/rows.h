@@ -100,9 +100,10 @@ SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
 
 /* -------------------------------------------------------------------------------------------- events */
 
-/* SES_EXISTS (without a message) when the session has an event of that id. */
-SESLITE_PRIVATE int ses__event_add(struct db *db, int64_t session_id, const struct event_row *row,
-                                   ses_error *error);
+/* SES_EXISTS (without a message) when the session has an event of that id, or one in that place. `session` is the row
+ * before the event. */
+SESLITE_PRIVATE int ses__event_add(struct db *db, const struct session_row *session,
+                                   const struct event_row *row, ses_error *error);
 
 enum walk { WALK_FORWARD, WALK_BACKWARD, WALK_BACKWARD_TIMES /* only seq, time_us and high_us */ };
 
@@ -114,12 +115,13 @@ struct event_rows {
     uint64_t first;
     uint64_t last;
     enum walk walk;
+    struct span id; /* only the event that has it; without text: all */
     int code;
 };
 /* Sequence numbers from `first` to `last`, both included. */
 SESLITE_PRIVATE void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id,
                                           int64_t first, int64_t last, enum walk walk, ses_error *error);
-/* The event of that id, or none. */
+/* The event of that id, or none. `id` lives until the close. */
 SESLITE_PRIVATE void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session_id,
                                          struct span id, ses_error *error);
 /* Texts live until the next row. */

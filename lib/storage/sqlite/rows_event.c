@@ -57,32 +57,127 @@ static int add_mark(struct db *db, int64_t session_id, const struct event_row *r
     return ses__query_end(&query);
 }
 
+/* ------------------------------------------------------------------------------------------------ ids */
+
+/* 32-bit FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv), as a column of four bytes holds it. Files are made of
+ * it: it never changes. */
+static int64_t hash_of(struct span id)
+{
+    uint32_t hash = UINT32_C(2166136261);
+    for (size_t i = 0; i < id.len; i++)
+        hash = (hash ^ (unsigned char)id.ptr[i]) * UINT32_C(16777619);
+    return (int64_t)hash - (INT64_C(1) << 31);
+}
+
+/* A byte of the body at which the text begins, which ends before the next quote; 0: there is none. */
+static size_t place_in(struct span body, struct span text)
+{
+    uintptr_t from = (uintptr_t)text.ptr - (uintptr_t)body.ptr;
+    const char *end = body.ptr + body.len;
+
+    if (from < body.len && text.len < body.len - from)
+        return from; /* it was read from there */
+    if (text.len == 0 || memchr(text.ptr, '"', text.len))
+        return 0;
+    for (const char *quote = memchr(body.ptr, '"', body.len); quote;
+         quote = memchr(quote + 1, '"', (size_t)(end - quote - 1))) {
+        size_t before = (size_t)(quote - body.ptr);
+        if (before > text.len && memcmp(quote - text.len, text.ptr, text.len) == 0)
+            return before - text.len;
+    }
+    return 0;
+}
+
+static void bind_quoted(struct query *query, int parameter, struct span body, struct span text)
+{
+    size_t place = place_in(body, text);
+    if (place > 0)
+        ses__query_bind_int(query, parameter, (int64_t)place);
+    else
+        ses__query_bind_text(query, parameter, text);
+}
+
+/* What bind_quoted has stored. Without text: the file is damaged. */
+static struct span read_quoted(struct query *query, int column, struct span body)
+{
+    if (sqlite3_column_type(query->statement, column) != SQLITE_INTEGER)
+        return ses__query_text(query, column);
+    int64_t place = ses__query_int(query, column);
+    if (place < 0 || (uint64_t)place >= body.len)
+        return (struct span){NULL, 0};
+    const char *text = body.ptr + place;
+    const char *end = memchr(text, '"', body.len - (size_t)place);
+    return end ? (struct span){text, (size_t)(end - text)} : (struct span){NULL, 0};
+}
+
 /* --------------------------------------------------------------------------------------------- adding */
 
-int ses__event_add(struct db *db, int64_t session_id, const struct event_row *row, ses_error *error)
+/* Has the session lost events? Then an id may be in the index as text although no event has its hash any more. */
+static bool has_gaps(const struct session_row *session)
+{
+    return session->event_count != session->last_seq;
+}
+
+static void bind_event(struct query *query, const struct event_row *row)
+{
+    bind_quoted(query, 5, row->body, row->id);
+    bind_quoted(query, 6, row->body, row->invocation_id);
+    ses__query_bind_text(query, 7, row->author);
+    if (row->branch.ptr)
+        ses__query_bind_text(query, 8, row->branch);
+    ses__query_bind_int(query, 9, row->time_us);
+    if (row->high_us > row->time_us)
+        ses__query_bind_int(query, 10, row->high_us);
+    ses__query_bind_text(query, 11, row->body);
+}
+
+/* SES_EXISTS (without a message): the place or the key in the index is taken. */
+static int insert_event(struct db *db, const struct session_row *session, const struct event_row *row,
+                        bool hash_is_taken, ses_error *error)
 {
     struct query query;
 
     ses__query_start(&query, db, STATEMENT_EVENT_ADD, error);
-    ses__query_bind_int(&query, 1, position_of(session_id, row->seq));
-    ses__query_bind_int(&query, 2, session_id);
-    ses__query_bind_text(&query, 3, row->id);
-    ses__query_bind_text(&query, 4, row->invocation_id);
-    ses__query_bind_text(&query, 5, row->author);
-    if (row->branch.ptr)
-        ses__query_bind_text(&query, 6, row->branch);
-    ses__query_bind_int(&query, 7, row->time_us);
-    if (row->high_us > row->time_us)
-        ses__query_bind_int(&query, 8, row->high_us);
-    ses__query_bind_text(&query, 9, row->body);
+    ses__query_bind_int(&query, 1, position_of(session->id, row->seq));
+    ses__query_bind_int(&query, 2, session->id);
+    if (hash_is_taken)
+        ses__query_bind_text(&query, 3, row->id);
+    else
+        ses__query_bind_int(&query, 3, hash_of(row->id));
+    if (has_gaps(session))
+        ses__query_bind_text(&query, 4, row->id);
+    bind_event(&query, row);
     (void)ses__query_row(&query);
     int code = ses__query_end(&query);
-    if (code == SES_OK && sqlite3_changes(db->handle) == 0)
-        code = SES_EXISTS;
-    else if (code == SES_OK)
+    return code == SES_OK && sqlite3_changes(db->handle) == 0 ? SES_EXISTS : code;
+}
+
+/* SES_EXISTS (without a message) when the session has an event of that id. */
+static int refuse_known_id(struct db *db, int64_t session_id, struct span id, ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row known;
+
+    ses__event_row_open(&rows, db, session_id, id, error);
+    bool found = ses__event_rows_next(&rows, &known);
+    int code = ses__event_rows_close(&rows);
+    return code == SES_OK && found ? SES_EXISTS : code;
+}
+
+int ses__event_add(struct db *db, const struct session_row *session, const struct event_row *row,
+                   ses_error *error)
+{
+    int code = insert_event(db, session, row, false, error);
+
+    if (code == SES_EXISTS) {
+        code = refuse_known_id(db, session->id, row->id, error);
+        if (code == SES_OK) /* the hash is that of another id */
+            code = insert_event(db, session, row, true, error);
+    }
+    if (code == SES_OK)
         db->events++;
     if (code == SES_OK && (row->rewinds_before.len > 0 || row->compacts))
-        code = add_mark(db, session_id, row, error);
+        code = add_mark(db, session->id, row, error);
     return code;
 }
 
@@ -90,11 +185,12 @@ int ses__event_add(struct db *db, int64_t session_id, const struct event_row *ro
 
 static void read_texts(struct query *query, struct event_row *row)
 {
-    row->id = ses__query_text(query, 1);
-    row->invocation_id = ses__query_text(query, 2);
-    row->author = ses__query_text(query, 3);
-    row->branch = ses__query_text(query, 4);
     row->body = ses__query_text(query, 7);
+    row->id = read_quoted(query, 1, row->body);
+    row->invocation_id = read_quoted(query, 2, row->body);
+    row->author = ses__query_text(query, 3);
+    if (sqlite3_column_type(query->statement, 4) != SQLITE_NULL)
+        row->branch = ses__query_text(query, 4);
 }
 
 /* The row must be the session's and lie ahead: pages that are damaged can lead anywhere, and back again. */
@@ -155,13 +251,15 @@ void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t sessio
 void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session_id, struct span id,
                          ses_error *error)
 {
-    *rows = (struct event_rows){.session_id = session_id, .first = 1, .last = MAX_SEQ, .walk = WALK_FORWARD};
+    *rows = (struct event_rows){
+        .session_id = session_id, .first = 1, .last = MAX_SEQ, .walk = WALK_FORWARD, .id = id};
     ses__query_start(&rows->query, db, STATEMENT_EVENT_BY_ID, error);
     ses__query_bind_int(&rows->query, 1, session_id);
-    ses__query_bind_text(&rows->query, 2, id);
+    ses__query_bind_int(&rows->query, 2, hash_of(id));
+    ses__query_bind_text(&rows->query, 3, id);
 }
 
-bool ses__event_rows_next(struct event_rows *rows, struct event_row *row)
+static bool next_row(struct event_rows *rows, struct event_row *row)
 {
     const bool times_only = rows->walk == WALK_BACKWARD_TIMES;
     const int high_column = times_only ? 2 : 6;
@@ -180,6 +278,12 @@ bool ses__event_rows_next(struct event_rows *rows, struct event_row *row)
     if (UNLIKELY(query->code == SES_OK && !sound))
         rows->code = refuse_event(query, position, query->error);
     return query->code == SES_OK && sound;
+}
+
+bool ses__event_rows_next(struct event_rows *rows, struct event_row *row)
+{
+    return next_row(rows, row) && (!rows->id.ptr || (row->id.len == rows->id.len &&
+                                                     memcmp(row->id.ptr, rows->id.ptr, row->id.len) == 0));
 }
 
 int ses__event_rows_close(struct event_rows *rows)
