@@ -21,7 +21,7 @@ TEST_OBJECTS_storage/group_commit := $(B)/tools/bench/slow_vfs.o
 TEST_LIBS_storage/group_commit := -Wl,--wrap=sqlite3_step
 $(B)/test/storage/group_commit: $(TEST_OBJECTS_storage/group_commit)
 
-WRAPPED_TEXTS := column_text db_config wal_checkpoint_v2
+WRAPPED_TEXTS := column_text value_text db_config wal_checkpoint_v2
 TEST_LIBS_storage/faults_sqlite_text := $(WRAPPED_TEXTS:%=-Wl,--wrap=sqlite3_%)
 
 # Groups of calls that are made to share a commit: see group.h.

@@ -31,6 +31,13 @@ const unsigned char *__wrap_sqlite3_column_text(sqlite3_stmt *statement, int col
     return fails_now(WRAPPED_TEXT) ? NULL : __real_sqlite3_column_text(statement, column);
 }
 
+const unsigned char *__real_sqlite3_value_text(sqlite3_value *value);
+const unsigned char *__wrap_sqlite3_value_text(sqlite3_value *value);
+const unsigned char *__wrap_sqlite3_value_text(sqlite3_value *value)
+{
+    return fails_now(WRAPPED_TEXT) ? NULL : __real_sqlite3_value_text(value);
+}
+
 int __real_sqlite3_db_config(sqlite3 *handle, int operation, ...);
 int __wrap_sqlite3_db_config(sqlite3 *handle, int operation, ...);
 int __wrap_sqlite3_db_config(sqlite3 *handle, int operation, ...)

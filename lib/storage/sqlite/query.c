@@ -93,10 +93,12 @@ int64_t ses__query_int(struct query *query, int column)
 
 struct span ses__query_text(struct query *query, int column)
 {
-    struct span text = {NULL, 0};
-    text.ptr = (const char *)sqlite3_column_text(query->statement, column);
+    /* One way to the column, where sqlite3_column_text and sqlite3_column_bytes each take it. Such a value is for one
+     * thread only, which a connection in use is, too. */
+    sqlite3_value *value = sqlite3_column_value(query->statement, column);
+    struct span text = {(const char *)sqlite3_value_text(value), 0};
     if (text.ptr)
-        text.len = (size_t)sqlite3_column_bytes(query->statement, column);
+        text.len = (size_t)sqlite3_value_bytes(value);
     else if (sqlite3_column_type(query->statement, column) != SQLITE_NULL)
         query_fail(query, SQLITE_NOMEM);
     return text;
