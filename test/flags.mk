@@ -2,7 +2,8 @@
 # where <name> is its path below test/, without the .c.
 
 # Calls of SQLite that the test puts its own functions in place of.
-WRAPPED := step bind_int64 bind_text64 prepare_v2 prepare_v3 exec open_v2 busy_handler extended_result_codes
+WRAPPED := step bind_int64 bind_text64 prepare_v2 prepare_v3 exec open_v2 busy_handler extended_result_codes \
+    create_module bind_pointer
 TEST_LIBS_storage/faults_sqlite := $(WRAPPED:%=-Wl,--wrap=sqlite3_%)
 
 # The library with a second schema script, in place of the archive.
@@ -33,6 +34,7 @@ SLOW_TESTS := $(GROUP_TESTS) storage/processes_fair
 $(foreach name,$(SLOW_TESTS),$(eval TEST_OBJECTS_$(name) := $(B)/tools/bench/slow_vfs.o))
 $(SLOW_TESTS:%=$(B)/test/%): $(B)/tools/bench/slow_vfs.o
 
+TEST_LIBS_storage/list_statements := -Wl,--wrap=sqlite3_step
 TEST_LIBS_storage/readers_waiting := -Wl,--wrap=sqlite3_step
 TEST_LIBS_storage/checkpoint_reader := -Wl,--wrap=sqlite3_interrupt
 TEST_LIBS_storage/interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interrupt

@@ -162,6 +162,18 @@ SELECT key, value FROM user_state WHERE user_id = ?1 ORDER BY key;
 -- name: session_state_all
 SELECT key, value FROM session_state WHERE session_id = ?1 ORDER BY key;
 
+-- The state of all owners of a page, in the page's order.
+
+-- name: user_state_of_owners
+SELECT st.key, st.value, st.user_id
+FROM temp.seslite_owners(?1) AS o CROSS JOIN user_state AS st ON st.user_id = o.id
+ORDER BY o.rowid;
+
+-- name: session_state_of_owners
+SELECT st.key, st.value, st.session_id
+FROM temp.seslite_owners(?1) AS o CROSS JOIN session_state AS st ON st.session_id = o.id
+ORDER BY o.rowid;
+
 -- name: app_state_get
 SELECT key, value FROM app_state WHERE app_id = ?1 AND key = ?2;
 

@@ -399,6 +399,50 @@ static void test_lists_with_names_that_are_none(void **state)
     }
 }
 
+/* In the row that begins so, the owner's number 3 becomes 2: the number stands before the key. */
+static void misfile_row(const struct rows_test *test, const char *tree, const char *key)
+{
+    struct store_files files = {.name = NULL};
+    unsigned char *page;
+    size_t at = 0;
+
+    store_files_read(&files, test->path);
+    page = page_at(&files.parts[STORE_FILE], root_of(test, tree));
+    while (at + 4 < PAGE && !(page[at] == 3 && memcmp(page + at + 1, key, strlen(key)) == 0))
+        at++;
+    assert_true(at + 4 < PAGE);
+    page[at] = 2;
+    store_files_write(&files, test->path);
+    store_files_free(&files);
+}
+
+static void test_lists_with_state_of_others(void **state)
+{
+    static const char *const rows[][2] = {{"session_state", "x2"}, {"user_state", "y2"}};
+    const ses_key carol = {"app", "carol", "c"};
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+
+    open_store(test);
+    must_create(test->store, &carol, Q("{'x1':1,'x2':2,'x3':3,'user:y1':1,'user:y2':2,'user:y3':3}"));
+    close_store(test);
+    store_files_read(&sound, test->path);
+    for (size_t i = 0; i < 2; i++) {
+        ses_error error;
+        store_files_write(&sound, test->path);
+        misfile_row(test, rows[i][0], rows[i][1]);
+        open_store(test);
+        for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+            assert_code(SES_CORRUPT, list_to_end(test, NULL, order, 10, &error));
+            assert_message("filed as another's");
+            assert_code(SES_CORRUPT, list_to_end(test, "carol", order, 10, &error));
+            assert_ok(list_to_end(test, "bob", order, 10, &error));
+        }
+        close_store(test);
+    }
+    store_files_free(&sound);
+}
+
 static void test_events_that_go_back(void **state)
 {
     struct rows_test *test = *state;
@@ -595,6 +639,7 @@ int main(void)
         TEST(test_lists_that_go_back),
         TEST(test_lists_out_of_order),
         TEST(test_lists_with_names_that_are_none),
+        TEST(test_lists_with_state_of_others),
         TEST(test_events_that_go_back),
         TEST(test_a_place_that_is_taken),
         TEST(test_a_handle_whose_row_became_anothers),

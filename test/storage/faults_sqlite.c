@@ -52,6 +52,12 @@ WRAP(sqlite3_busy_handler, (sqlite3 * handle, int (*on_busy)(void *, int), void 
      (handle, on_busy, context))
 WRAP(sqlite3_extended_result_codes, (sqlite3 * handle, int on), (handle, on))
 
+WRAP(sqlite3_create_module, (sqlite3 * handle, const char *name, const sqlite3_module *module, void *context),
+     (handle, name, module, context))
+WRAP(sqlite3_bind_pointer,
+     (sqlite3_stmt * statement, int parameter, void *pointer, const char *type, void (*release)(void *)),
+     (statement, parameter, pointer, type, release))
+
 static void lift(void)
 {
     sqlite.fail_at = 0;

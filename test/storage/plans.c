@@ -1,6 +1,7 @@
 /* How SQLite runs every statement of sql/sqlite/statements.sql: by searching, never by scanning. */
 #include <sqlite3.h>
 
+#include "storage/sqlite/owners.h"
 #include "support.h"
 
 struct plan_test {
@@ -21,6 +22,7 @@ static int setup(void **state)
     test->statements = support_read_file("sql/sqlite/statements.sql", NULL);
     assert_non_null(test->statements);
     assert_int_equal(sqlite3_open(":memory:", &test->handle), SQLITE_OK);
+    assert_int_equal(ses__owners_register(test->handle), SQLITE_OK);
     assert_int_equal(sqlite3_exec(test->handle, strchr(schema, '\n'), NULL, NULL, NULL), SQLITE_OK);
     free(schema);
     *state = test;
@@ -87,6 +89,12 @@ static void note_primary_key(struct plan_test *test, const char *detail)
     }
 }
 
+/* The owners whose state a page shows: a list in memory. */
+static bool walks_owners(const char *detail)
+{
+    return strcmp(detail, "SCAN o VIRTUAL TABLE INDEX 0:") == 0;
+}
+
 static void assert_plan_line(const char *name, const char *detail)
 {
     /* A sort is bounded: by one user's sessions, or by those an app had in one hour. */
@@ -94,7 +102,7 @@ static void assert_plan_line(const char *name, const char *detail)
     bool of_user = strncmp(name, "list_user_", 10) == 0;
     bool in_hour = strncmp(name, "list_app_", 9) == 0 && strstr(detail, "RIGHT PART OF ORDER BY");
 
-    if (strncmp(detail, "SCAN", 4) == 0 || (sorts && !of_user && !in_hour)) {
+    if ((strncmp(detail, "SCAN", 4) == 0 && !walks_owners(detail)) || (sorts && !of_user && !in_hour)) {
         print_error("%s: %s\n", name, detail);
         fail();
     }

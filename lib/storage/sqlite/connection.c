@@ -1,3 +1,4 @@
+#include "storage/sqlite/owners.h"
 #include "storage/sqlite/connection.h"
 
 #include <string.h>
@@ -201,6 +202,8 @@ static int configure(struct db *db, enum connection_role role, ses_error *error)
         rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     if (rc == SQLITE_OK) /* and so are the views: one in place of a table must not be run */
         rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    if (rc == SQLITE_OK)
+        rc = ses__owners_register(db->handle);
 
     int code = rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, "configuring the connection", error);
     if (code == SES_OK)

@@ -1,51 +1,14 @@
 /* Pages of sessions, with their state. */
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "storage/sqlite/operations.h"
 #include "storage/sqlite/rows.h"
 #include "storage/sqlite/run.h"
 
-/* The session of the page that shows the same user's state already; NULL: none yet. */
-static const struct snapshot *find_shown(const struct list_op *op, int64_t user_id)
-{
-    for (size_t i = op->count; i > 0; i--) {
-        if (op->items[i - 1].snapshot.row.user_id == user_id)
-            return &op->items[i - 1].snapshot;
-    }
-    return NULL;
-}
-
-/* App and user state are read once a page and shared. */
-static int load_state(const struct list_op *op, struct db *db, struct snapshot *snapshot, ses_error *error)
-{
-    const struct session_row *row = &snapshot->row;
-    const struct snapshot *same_user = find_shown(op, row->user_id);
-    int code = SES_OK;
-
-    if (op->count > 0)
-        ses__state_share(&snapshot->state, &op->items[0].snapshot.state, SCOPE_APP);
-    else
-        code = ses__load_scope(db, &snapshot->state, SCOPE_APP, row, error);
-    if (code == SES_OK && same_user)
-        ses__state_share(&snapshot->state, &same_user->state, SCOPE_USER);
-    else if (code == SES_OK)
-        code = ses__load_scope(db, &snapshot->state, SCOPE_USER, row, error);
-    return code == SES_OK ? ses__load_scope(db, &snapshot->state, SCOPE_SESSION, row, error) : code;
-}
-
-static int fill_listed(const struct list_op *op, struct db *db, struct listed *listed, struct span name,
-                       struct span user, ses_error *error)
-{
-    listed->name = ses__arena_text(op->arena, name.ptr, name.len);
-    listed->user = ses__arena_text(op->arena, user.ptr, user.len);
-    if (!listed->name || !listed->user)
-        return ses__error_nomem(error);
-    return load_state(op, db, &listed->snapshot, error);
-}
-
-static int add_listed(struct list_op *op, struct db *db, const struct session_row *row, struct span name,
-                      struct span user, ses_error *error)
+static int add_listed(struct list_op *op, const struct session_row *row, struct span name, struct span user,
+                      ses_error *error)
 {
     const ses_allocator *allocator = op->arena->allocator;
     void *items = op->items;
@@ -55,10 +18,12 @@ static int add_listed(struct list_op *op, struct db *db, const struct session_ro
     if (!grown)
         return ses__error_nomem(error);
     struct listed *listed = &op->items[op->count];
+    listed->name = ses__arena_text(op->arena, name.ptr, name.len);
+    listed->user = ses__arena_text(op->arena, user.ptr, user.len);
+    if (!listed->name || !listed->user)
+        return ses__error_nomem(error);
     int code = ses__snapshot_init(&listed->snapshot, allocator, op->seed, error);
     listed->snapshot.row = *row;
-    if (code == SES_OK)
-        code = fill_listed(op, db, listed, name, user, error);
     if (code == SES_OK)
         op->count++;
     else
@@ -78,10 +43,106 @@ static int read_list(struct list_op *op, struct db *db, const struct list_query 
     while (code == SES_OK && !op->more && ses__list_rows_next(&rows, &row, &name, &user)) {
         op->more = op->count == op->limit;
         if (!op->more)
-            code = add_listed(op, db, &row, name, user, error);
+            code = add_listed(op, &row, name, user, error);
     }
     int closed = ses__list_rows_close(&rows);
     return code != SES_OK ? code : closed;
+}
+
+/* --------------------------------------------------------------------------------------------- states */
+
+/* App state is read once, and all sessions show it. */
+static int load_app(const struct list_op *op, struct db *db, ses_error *error)
+{
+    struct snapshot *first = &op->items[0].snapshot;
+    int code = ses__load_scope(db, &first->state, SCOPE_APP, &first->row, error);
+
+    for (size_t i = 1; i < op->count && code == SES_OK; i++)
+        ses__state_share(&op->items[i].snapshot.state, &first->state, SCOPE_APP);
+    return code;
+}
+
+static int compare_users(const void *left, const void *right)
+{
+    int64_t a = (*(struct listed *const *)left)->snapshot.row.user_id;
+    int64_t b = (*(struct listed *const *)right)->snapshot.row.user_id;
+    return a < b ? -1 : a > b;
+}
+
+/* One session of each user, with the user's id; the others of that user follow in `sorted`. */
+static size_t collect_users(struct listed *const *sorted, size_t count, struct state_owner *owners)
+{
+    size_t users = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        struct snapshot *snapshot = &sorted[i]->snapshot;
+        if (users == 0 || owners[users - 1].id != snapshot->row.user_id)
+            owners[users++] = (struct state_owner){snapshot->row.user_id, &snapshot->state};
+    }
+    return users;
+}
+
+static void share_users(struct listed *const *sorted, size_t count)
+{
+    const struct snapshot *first = &sorted[0]->snapshot;
+
+    for (size_t i = 1; i < count; i++) {
+        struct snapshot *snapshot = &sorted[i]->snapshot;
+        if (snapshot->row.user_id == first->row.user_id)
+            ses__state_share(&snapshot->state, &first->state, SCOPE_USER);
+        else
+            first = snapshot;
+    }
+}
+
+/* User state is read once a user. `owners` has room for one each session. */
+static int load_users(const struct list_op *op, struct db *db, struct state_owner *owners, ses_error *error)
+{
+    struct listed **sorted = ses__memory_new(op->arena->allocator, op->count * sizeof(struct listed *));
+    if (!sorted)
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < op->count; i++)
+        sorted[i] = &op->items[i];
+    if (!op->user)
+        qsort(sorted, op->count, sizeof(struct listed *), compare_users);
+    struct owner_list list = {owners, collect_users(sorted, op->count, owners)};
+    int code = ses__load_owners(db, SCOPE_USER, &list, error);
+    if (code == SES_OK)
+        share_users(sorted, op->count);
+    ses__memory_free(op->arena->allocator, sorted);
+    return code;
+}
+
+static int load_sessions(const struct list_op *op, struct db *db, struct state_owner *owners,
+                         ses_error *error)
+{
+    const struct owner_list list = {owners, op->count};
+
+    for (size_t i = 0; i < op->count; i++) {
+        struct snapshot *snapshot = &op->items[i].snapshot;
+        owners[i] = (struct state_owner){snapshot->row.id, &snapshot->state};
+    }
+    return ses__load_owners(db, SCOPE_SESSION, &list, error);
+}
+
+/* One statement a scope, however many sessions there are. */
+static int load_states(const struct list_op *op, struct db *db, ses_error *error)
+{
+    const ses_allocator *allocator = op->arena->allocator;
+    struct state_owner *owners;
+
+    if (op->count == 0)
+        return SES_OK;
+    owners = ses__memory_new(allocator, op->count * sizeof *owners);
+    if (!owners)
+        return ses__error_nomem(error);
+    int code = load_app(op, db, error);
+    if (code == SES_OK)
+        code = load_users(op, db, owners, error);
+    if (code == SES_OK)
+        code = load_sessions(op, db, owners, error);
+    ses__memory_free(allocator, owners);
+    return code;
 }
 
 static int run_list(struct db *db, void *context, ses_error *error)
@@ -106,7 +167,9 @@ static int run_list(struct db *db, void *context, ses_error *error)
     }
     if (code == SES_NOTFOUND)
         return SES_OK;
-    return code == SES_OK ? read_list(op, db, &query, error) : code;
+    if (code == SES_OK)
+        code = read_list(op, db, &query, error);
+    return code == SES_OK ? load_states(op, db, error) : code;
 }
 
 int ses__sqlite_list(struct storage *storage, struct list_op *op, ses_error *error)

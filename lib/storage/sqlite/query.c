@@ -72,6 +72,15 @@ void ses__query_bind_string(struct query *query, int parameter, const char *stri
     ses__query_bind_text(query, parameter, (struct span){string, strlen(string)});
 }
 
+void ses__query_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
+{
+    if (query->code == SES_OK) {
+        int rc = ses__owners_bind(query->statement, parameter, owners);
+        if (UNLIKELY(rc != SQLITE_OK))
+            query_fail(query, rc);
+    }
+}
+
 bool ses__query_row(struct query *query)
 {
     bool row = false;

@@ -3,6 +3,7 @@
 #define SESLITE_STORAGE_SQLITE_QUERY_H
 
 #include "storage/sqlite/connection.h"
+#include "storage/sqlite/owners.h"
 
 /*
  * One run of a prepared statement. The first failure is kept in `code` and makes the rest do nothing, so only
@@ -28,6 +29,8 @@ SESLITE_PRIVATE void ses__query_bind_int(struct query *query, int parameter, int
 SESLITE_PRIVATE void ses__query_bind_text(struct query *query, int parameter,
                                           struct span text); /* no text: NULL */
 SESLITE_PRIVATE void ses__query_bind_string(struct query *query, int parameter, const char *string);
+SESLITE_PRIVATE void ses__query_bind_owners(struct query *query, int parameter,
+                                            const struct owner_list *owners);
 SESLITE_PRIVATE bool ses__query_row(struct query *query);
 SESLITE_PRIVATE int64_t ses__query_int(struct query *query, int column);
 /* Borrowed until the next row; running out of memory is kept like any failure. */

@@ -93,6 +93,10 @@ SESLITE_PRIVATE int ses__load_scope(struct db *db, struct state *state, enum sco
                                     const struct session_row *session, ses_error *error);
 SESLITE_PRIVATE int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session,
                                      ses_error *error);
+/* Loads the user or session scope of many owners, which must be different ones, with one statement. Their states must
+ * have nothing in that scope. */
+SESLITE_PRIVATE int ses__load_owners(struct db *db, enum scope scope, const struct owner_list *owners,
+                                     ses_error *error);
 SESLITE_PRIVATE int64_t ses__scope_owner(enum scope scope, const struct session_row *session);
 /* Writes the changes of the stored scopes, as made by event `seq` of the session; 0: its creation. */
 SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,

@@ -80,6 +80,67 @@ int ses__load_scope(struct db *db, struct state *state, enum scope scope, const 
     return code;
 }
 
+/* Rows of many owners: those of one are side by side, and come in the owners' order. */
+struct owners_walk {
+    struct state_rows rows;
+    enum scope scope;
+    const struct owner_list *owners;
+    size_t next;                   /* the first owner after it */
+    const struct state_owner *now; /* whose rows are read; NULL: none yet */
+    struct state_loading loading;  /* of its state */
+};
+
+static void end_owner(struct owners_walk *walk, bool whole)
+{
+    if (walk->now)
+        ses__state_load_end(&walk->loading, whole);
+    walk->now = NULL;
+}
+
+/* Owners without a row are passed over. */
+static int begin_owner(struct owners_walk *walk, int64_t id, ses_error *error)
+{
+    const struct owner_list *owners = walk->owners;
+
+    end_owner(walk, true);
+    while (walk->next < owners->count && owners->items[walk->next].id != id)
+        walk->next++;
+    if (walk->next == owners->count)
+        return ses__error_set(error, SES_CORRUPT,
+                              "%s: state of owner number %lld is filed as another's, or out of order",
+                              walk->rows.query.db->config->path, (long long)id);
+    const struct state_owner *owner = &owners->items[walk->next++];
+    int code = ses__state_load_begin(&walk->loading, owner->state, walk->scope, error);
+    if (code == SES_OK)
+        walk->now = owner;
+    return code;
+}
+
+int ses__load_owners(struct db *db, enum scope scope, const struct owner_list *owners, ses_error *error)
+{
+    struct owners_walk walk = {.scope = scope, .owners = owners};
+    struct span key;
+    struct span value;
+    int code = SES_OK;
+
+    ses__query_start(&walk.rows.query, db,
+                     scope == SCOPE_USER ? STATEMENT_USER_STATE_OF_OWNERS : STATEMENT_SESSION_STATE_OF_OWNERS,
+                     error);
+    ses__query_bind_owners(&walk.rows.query, 1, owners);
+    while (code == SES_OK && ses__state_rows_next(&walk.rows, &key, &value)) {
+        int64_t id = ses__query_int(&walk.rows.query, 2);
+        if (!walk.now || walk.now->id != id)
+            code = begin_owner(&walk, id, error);
+        if (code == SES_OK)
+            code = ses__state_load_put(&walk.loading, key, value, error);
+    }
+    int closed = ses__state_rows_close(&walk.rows);
+    if (code == SES_OK)
+        code = closed;
+    end_owner(&walk, code == SES_OK);
+    return code;
+}
+
 int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session, ses_error *error)
 {
     int code = SES_OK;

@@ -1,0 +1,28 @@
+/*
+ * Owners of state as a table of SQL, so that one statement reads the state of many: temp.seslite_owners(?1) has a row
+ * for each owner of the list that was bound, in the list's order, with its id. (`temp.` keeps a table of that name in
+ * the file out of the way.)
+ */
+#ifndef SESLITE_STORAGE_SQLITE_OWNERS_H
+#define SESLITE_STORAGE_SQLITE_OWNERS_H
+
+#include <sqlite3.h>
+
+#include "model/state.h"
+
+/* An app, a user or a session, and where its state goes. */
+struct state_owner {
+    int64_t id;
+    struct state *state;
+};
+
+struct owner_list {
+    const struct state_owner *items;
+    size_t count;
+};
+
+/* Both return SQLite's codes. The list must live as long as it is bound. */
+SESLITE_PRIVATE int ses__owners_register(sqlite3 *handle);
+SESLITE_PRIVATE int ses__owners_bind(sqlite3_stmt *statement, int parameter, const struct owner_list *owners);
+
+#endif
