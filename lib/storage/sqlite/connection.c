@@ -1,4 +1,3 @@
-#include "storage/sqlite/owners.h"
 #include "storage/sqlite/connection.h"
 
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "base/error.h"
 #include "storage/sqlite/file.h"
 #include "base/memory.h"
+#include "storage/sqlite/owners.h"
 
 /* -------------------------------------------------------------------------------------------- waiting */
 

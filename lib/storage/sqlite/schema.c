@@ -47,6 +47,17 @@ static int judge(const char *path, int64_t application, int64_t version, int64_t
     return code;
 }
 
+/* What is in a file whose two numbers are 0. For another it is not asked: SQLite parses the whole schema for it. */
+static int count_objects(struct db *db, int64_t *objects, int64_t *tables, ses_error *error)
+{
+    int code = ses__connection_read_int(db, "SELECT count(*) FROM sqlite_schema", objects, error);
+    if (code == SES_OK)
+        code = ses__connection_read_int(
+            db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (" SIGNIFICANT_NAMES ")",
+            tables, error);
+    return code;
+}
+
 static int read_marks(struct db *db, int *version, ses_error *error)
 {
     int64_t application = 0;
@@ -60,12 +71,8 @@ static int read_marks(struct db *db, int *version, ses_error *error)
         code = ses__connection_read_int(db, "PRAGMA application_id", &application, error);
     if (code == SES_OK)
         code = ses__connection_read_int(db, "PRAGMA user_version", &user_version, error);
-    if (code == SES_OK)
-        code = ses__connection_read_int(db, "SELECT count(*) FROM sqlite_schema", &objects, error);
-    if (code == SES_OK)
-        code = ses__connection_read_int(
-            db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (" SIGNIFICANT_NAMES ")",
-            &tables, error);
+    if (code == SES_OK && application == 0 && user_version == 0)
+        code = count_objects(db, &objects, &tables, error);
     if (code == SES_OK)
         code = ses__connection_execute(db, "COMMIT", "looking at the file", error);
     else if (!sqlite3_get_autocommit(db->handle))

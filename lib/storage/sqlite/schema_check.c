@@ -128,13 +128,13 @@ static int prepare_about(struct db *db, const char *format, const char *name, sq
     int rc = sql ? sqlite3_prepare_v2(db->handle, sql, -1, statement, NULL) : SQLITE_NOMEM;
 
     sqlite3_free(sql);
-    return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, "reading the schema", error);
+    return rc == SQLITE_OK ? SES_OK : ses__statement_error(db, rc, "reading the schema", error);
 }
 
 /* Ends a walk over rows that the last step has ended. */
 static int end_walk(struct db *db, sqlite3_stmt *statement, int rc, ses_error *error)
 {
-    int code = rc == SQLITE_DONE ? SES_OK : ses__connection_error(db, rc, "reading the schema", error);
+    int code = rc == SQLITE_DONE ? SES_OK : ses__statement_error(db, rc, "reading the schema", error);
     (void)sqlite3_finalize(statement); /* repeats the failure of the step */
     return code;
 }
