@@ -33,8 +33,9 @@
  *    exact spelling counts: the same string written with an escape is an ordinary value.
  *  - An invocation is one run of an agent, from a user's message to the final response. Its events share an
  *    invocation id.
- *  - The version of a session is a number below 2^53. Every stored event raises it by one. A session that is
- *    created under the name of a deleted one starts above every version that the deleted one had.
+ *  - The version of a session is a number below 2^53. Every stored event and every cut raises it by one. A
+ *    session that is created under the name of a deleted one starts above every version that the deleted one
+ *    had.
  *
  * These rules hold for every call. The comments below do not repeat them.
  *
@@ -134,6 +135,8 @@ typedef enum ses_code {
     SES_EXISTING = 3,  /* get or create: the session already existed */
     SES_ROW = 4,       /* cursor: an event was read */
     SES_ABSENT = 5,    /* reading state: there is no such key */
+    SES_UNCHANGED = 6, /* rewind, cut, prune: there was nothing to do, and nothing was written */
+    SES_MORE = 7,      /* a step of a long task is done: call again */
 #define SES_CODE_ENUM_(name, number, text) SES_##name = number,
     SES_CODES(SES_CODE_ENUM_)
 #undef SES_CODE_ENUM_
@@ -238,6 +241,8 @@ typedef struct ses_open_options {
     int (*make_id)(void *context, char *id, size_t capacity);
     void *id_context;
     int checkpoint; /* SES_CHECKPOINT_* */
+    /* The number of events that a session may hold. An event beyond it returns LIMIT. 0: no limit. */
+    int64_t max_session_events;
 } ses_open_options;
 
 /*
@@ -306,13 +311,14 @@ typedef struct ses_event {
     size_t json_len;
 } ses_event;
 
-/* Selects events. `which` combines these flags; 0 selects all events. Time and sequence apply first, then the
- * newest N of what is left. */
+/* Selects events. `which` combines these flags; 0 selects all events. Live, time and sequence apply first, then
+ * the newest N of what is left. */
 typedef enum ses_range_parts {
     SES_RANGE_NONE = 0x1,   /* no events */
     SES_RANGE_NEWEST = 0x2, /* the newest `newest` events */
     SES_RANGE_SINCE = 0x4,  /* events whose time is `since_us` or later */
-    SES_RANGE_SEQ = 0x8     /* events with sequence numbers from `first_seq` to `last_seq`, both included */
+    SES_RANGE_SEQ = 0x8,    /* events with sequence numbers from `first_seq` to `last_seq`, both included */
+    SES_RANGE_LIVE = 0x10   /* live events: those that rewinds have left (see History), over the whole log */
 } ses_range_parts;
 
 typedef struct ses_range {
@@ -337,6 +343,9 @@ typedef struct ses_create_options {
     size_t size;
     const ses_range *range;   /* ses_get_or_create: the events to read of an existing session; NULL: all */
     const int64_t *create_us; /* the time of creation, for imports; NULL: the store's clock */
+    /* When the session may be removed (see ses_expire), later than the store's clock; NULL: never. Not used by
+     * ses_get_or_create if the session exists. */
+    const int64_t *expires_us;
 } ses_create_options;
 
 typedef struct ses_get_options {
@@ -381,7 +390,8 @@ SES_API int ses_get(ses_store *store, const ses_key *key, const ses_get_options 
 
 /*
  * Brings the handle up to date with other writers, by reading the events that it lacks and the shared scopes.
- * A handle that was read with SES_RANGE_NONE still holds no events. `temp:` values stay.
+ * A handle that was read with SES_RANGE_NONE still holds no events. `temp:` values stay. If events were cut
+ * (see ses_cut), the handle drops them. Events that were pruned stay.
  * NOTFOUND: the session was deleted.
  *
  * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
@@ -395,11 +405,17 @@ SES_API void ses_session_close(ses_session *session);
 SES_API const char *ses_session_app(const ses_session *session);
 SES_API const char *ses_session_user(const ses_session *session);
 SES_API const char *ses_session_id(const ses_session *session);
-SES_API int64_t ses_session_version(const ses_session *session);    /* every stored event raises it */
+SES_API int64_t ses_session_version(const ses_session *session); /* every stored event, every cut raises it */
 SES_API int64_t ses_session_last_seq(const ses_session *session);   /* 0 before the first event */
 SES_API int64_t ses_session_stored(const ses_session *session);     /* the number of stored events */
 SES_API int64_t ses_session_created_us(const ses_session *session); /* microseconds */
 SES_API int64_t ses_session_updated_us(const ses_session *session); /* microseconds; never goes back */
+SES_API int64_t ses_session_expires_us(const ses_session *session); /* microseconds; INT64_MAX: never */
+/* The number of the last event that was pruned, after which the log is known. 0: no event was. */
+SES_API int64_t ses_session_base_seq(const ses_session *session);
+/* The session that this one was forked from, which may have been deleted since; NULL if it is no fork. `*seq` (may
+ * be NULL) is the number of the last event that was taken from there. */
+SES_API const ses_key *ses_session_parent(const ses_session *session, int64_t *seq);
 
 /*
  * The events that the handle holds, oldest first: those of its range, and those appended or refreshed since.
@@ -478,7 +494,7 @@ typedef struct ses_appended {
  *    is written. `error->version` is the version that the session has now.
  *  - NOTFOUND: the session was deleted.
  *  - LIMIT: the event, with its changes, is longer than max_event_bytes or nested more than 1000 levels deep,
- *    or the session has had 2^32 - 1 events or has reached the last version.
+ *    or the session has had 2^32 - 1 events, holds max_session_events, or has reached the last version.
  *  - UNKNOWN: the event may be stored or not. Append the same event with the same id again: it is stored
  *    once.
  *
@@ -628,7 +644,8 @@ typedef struct ses_cursor_options {
 /*
  * Opens a cursor, which walks the events of a session in constant memory, however long the log is. It reads a
  * page at a time and holds no transaction open in between. It walks the events that existed when it was
- * opened, and does not see later ones. If the session is deleted meanwhile, the walk ends with NOTFOUND.
+ * opened, and does not see later ones. If the session is deleted meanwhile, the walk ends with NOTFOUND. If events
+ * are cut, or events that it has not reached are pruned, the walk ends with STALE: begin another.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -638,7 +655,7 @@ SES_API int ses_cursor_open(ses_store *store, const ses_key *key, const ses_curs
  * Returns SES_ROW and the next event, borrowed until the next call on the cursor. At the end it returns 0 and
  * sets `*event` to NULL. After a failure every later call returns the same code.
  *
- * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: MISUSE, NOTFOUND, STALE, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
 SES_API int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *error);
 /*
@@ -691,24 +708,272 @@ SES_API const char *ses_page_token(const ses_page *page);
 /* Frees the page and its sessions. NULL is allowed. */
 SES_API void ses_page_close(ses_page *page);
 
+typedef enum ses_delete_flags {
+    /*
+     * Overwrites what is deleted, so that it cannot be found in the file any more, and empties the write-ahead log.
+     * If a reader keeps the log from being emptied, the deletion stands and the call returns SES_MORE: call it
+     * again later. (A copy that the file system or the disk has kept is out of reach.)
+     */
+    SES_DELETE_SECURE = 0x1
+} ses_delete_flags;
+
+typedef struct ses_delete_options {
+    size_t size;
+    unsigned flags; /* SES_DELETE_* */
+    int64_t limit;  /* ses_delete_app: sessions per call; 0: 100 */
+} ses_delete_options;
+
 /*
  * Deletes a session with its events and its session state. `app:` and `user:` state stay. A session that does
- * not exist is not an error: `*deleted` (may be NULL) is the number of sessions deleted, 1 or 0.
+ * not exist is not an error: `*deleted` (may be NULL) is the number of sessions deleted, 1 or 0. Returns 0 or,
+ * with SES_DELETE_SECURE, SES_MORE.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
-SES_API int ses_delete(ses_store *store, const ses_key *key, const ses_call_options *options,
+SES_API int ses_delete(ses_store *store, const ses_key *key, const ses_delete_options *options,
                        int64_t *deleted, ses_error *error);
 
 /*
  * Deletes everything of a user in an app: all sessions and the `user:` state, in one transaction. `*sessions`
- * and `*state_keys` (each may be NULL) are the numbers of sessions and of `user:` keys deleted.
+ * and `*state_keys` (each may be NULL) are the numbers of sessions and of `user:` keys deleted. Returns 0 or,
+ * with SES_DELETE_SECURE, SES_MORE.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
 SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
-                            const ses_call_options *options, int64_t *sessions, int64_t *state_keys,
+                            const ses_delete_options *options, int64_t *sessions, int64_t *state_keys,
                             ses_error *error);
+
+/*
+ * Deletes everything of an app, in steps: each call deletes at most `limit` sessions in one transaction, and
+ * returns SES_MORE until the last call deletes the users, their state and the `app:` state, and returns 0.
+ * `*sessions` (may be NULL) is the number of sessions that this call deleted. Sessions may be created meanwhile:
+ * they are deleted too.
+ *
+ * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ */
+
+/* ----------------------------------------------------------------------------------------------- history */
+
+/*
+ * The log of a session explains its state, so any point of it can be read again. Three calls go back to one:
+ *
+ *  - ses_rewind takes back what came after a point. Nothing is deleted: an event is appended that says so, and
+ *    that gives the session's own keys the values they had. ses_redo takes the newest rewind back.
+ *  - ses_cut deletes the events after a point for good.
+ *  - ses_fork makes a new session that begins as the log was at a point. The old one stays as it is.
+ *
+ * All of them leave `app:` and `user:` keys alone: other sessions share them. Own state is the state without
+ * them.
+ *
+ * Live events are those that rewinds have left. A rewind event names an invocation, and takes back everything
+ * from the first event of that invocation in the log up to itself. This is the ADK's rule, and applies to the
+ * rewind events of any ADK. Rewind events are never live.
+ *
+ * Every call comes in two forms, as for append: for a handle, and by key. A handle that another writer has cut
+ * events from is STALE for all of them.
+ */
+
+typedef enum ses_point_kind {
+    SES_POINT_NOW = 0,        /* after the last event; for a handle after the last that it knows */
+    SES_POINT_SEQ = 1,        /* after the event number `seq`; 0: as the session was created */
+    SES_POINT_EVENT = 2,      /* after the event whose id is `id` */
+    SES_POINT_INVOCATION = 3, /* before the first event of the invocation `id` */
+    /* Before the last turn: the last live invocation whose first event is by "user" and has content other than
+     * function responses. */
+    SES_POINT_LAST_TURN = 4
+} ses_point_kind;
+
+/*
+ * A point of a log. NULL in place of a point means SES_POINT_NOW. A point that is not there is NOTFOUND, and so is
+ * one before the last event that was pruned; the message says from where on history is known.
+ */
+typedef struct ses_point {
+    size_t size;
+    int kind;       /* SES_POINT_* */
+    int64_t seq;    /* for SES_POINT_SEQ */
+    const char *id; /* for SES_POINT_EVENT and SES_POINT_INVOCATION */
+} ses_point;
+
+typedef enum ses_as_of_flags {
+    SES_AS_OF_SHARED = 0x1 /* with the `app:` and `user:` keys that this session itself had written by then */
+} ses_as_of_flags;
+
+typedef struct ses_as_of_options {
+    size_t size;
+    unsigned flags; /* SES_AS_OF_* */
+} ses_as_of_options;
+
+/*
+ * These calls give the own state as it was at a point, as one JSON object sorted by key. Values keep the bytes that
+ * were written. `*json` belongs to the caller (ses_free). `len` may be NULL.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
+
+/*
+ * These calls give the state that the session was created with, shared keys included, without `temp:` keys: the
+ * bytes that were given, "{}" if there were none. They can be read after events were pruned, too. `*json` belongs to
+ * the caller (ses_free). `len` may be NULL.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
+
+typedef struct ses_rewind_options {
+    size_t size;
+    unsigned flags;  /* SES_APPEND_*, with the meaning they have for appends */
+    int64_t version; /* for SES_APPEND_VERSION */
+    /* The versions that artifacts have after the rewind, as a JSON object: the event's `actions.artifactDelta`.
+     * NULL: {} */
+    const char *artifact_delta;
+    size_t artifact_delta_len;
+} ses_rewind_options;
+
+/*
+ * Takes back everything after the point, by appending an event in one transaction. Nothing is deleted. The event is
+ * by "user", in an invocation of its own, and names in `actions.rewindBeforeInvocationId` the invocation after the
+ * point. Its `actions.stateDelta` makes the own state what it was there: keys that differ get their bytes back, and
+ * keys that did not exist are removed. (The ADK's own rewind writes null for both, and for keys that were given when
+ * the session was created.) Returns 0, or SES_UNCHANGED if the live events and the own state are those of the point
+ * already; then nothing is stored.
+ *
+ * INVALID: the point lies inside an invocation, or the event after it has no invocation, or has one that occurs
+ * earlier in the log: the ADK's event would take back more than what came after the point. LIMIT: the event would
+ * be longer than max_event_bytes. STALE as for ses_append. `appended` may be NULL.
+ *
+ * A handle moves forward to the new event, as by ses_append. Its list of events still holds those that were taken
+ * back; read the session again with SES_RANGE_LIVE for the others.
+ *
+ * Codes: those of ses_append except EXISTS.
+ */
+
+/*
+ * Takes the newest rewind back, by a rewind to before it. A rewind that was itself made by ses_redo is passed over,
+ * so two undos and two redos end where they began. NOTFOUND: there is no such session, or a live event comes after
+ * the newest rewind.
+ *
+ * Codes: those of ses_rewind.
+ */
+
+typedef enum ses_cut_flags {
+    SES_CUT_ANYWAY = 0x1,  /* an outdated handle catches up in the same transaction instead of STALE */
+    SES_CUT_VERSION = 0x2, /* only by key: STALE unless the session is at `version` */
+    SES_CUT_SECURE = 0x4   /* as SES_DELETE_SECURE */
+} ses_cut_flags;
+
+typedef struct ses_cut_options {
+    size_t size;
+    unsigned flags;  /* SES_CUT_* */
+    int64_t version; /* for SES_CUT_VERSION */
+} ses_cut_options;
+
+/*
+ * Deletes the events after the point for good, in one transaction. The own state becomes what it was there. The
+ * version goes up by one, so that other handles are STALE; sequence numbers are not used again, and the update time
+ * stays. `*deleted` (may be NULL) is the number of events deleted. Returns 0, SES_UNCHANGED if there are no events
+ * after the point, or, with SES_CUT_SECURE, SES_MORE.
+ *
+ * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, STALE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
+ * UNKNOWN.
+ */
+
+typedef enum ses_fork_flags {
+    SES_FORK_OTHER_USER = 0x1 /* the new session may belong to another user */
+} ses_fork_flags;
+
+typedef struct ses_fork_options {
+    size_t size;
+    unsigned flags;           /* SES_FORK_* */
+    const ses_range *range;   /* the events that `*fork` holds; NULL: all */
+    const int64_t *create_us; /* the time of creation; NULL: the store's clock */
+} ses_fork_options;
+
+/*
+ * Makes the session `to` in one transaction: it begins as the log of the other was at the point. Its events have the
+ * same ids, numbers, times and bytes, its own state is the one of the point, and its initial state, title and labels
+ * are copied. Changes of `app:` and `user:` keys are not applied again. ses_session_parent tells where it comes from.
+ * If `to` is NULL, or its session is, the store makes an id. `*fork` (may be NULL) shows the new session; close it
+ * with ses_session_close.
+ *
+ * EXISTS: there is a session `to` already. INVALID: `to` is in another app, or another user's without
+ * SES_FORK_OTHER_USER.
+ *
+ * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, EXISTS, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN,
+ * INTERNAL, NOMEM, UNKNOWN.
+ */
+
+/* ------------------------------------------------------------------------------- keeping a store small */
+
+/* Which events to prune: the first part of a log for which all that is asked holds. At least one is required. */
+typedef enum ses_prune_parts {
+    SES_PRUNE_KEEP = 0x1,     /* all but the newest `keep` events */
+    SES_PRUNE_BEFORE = 0x2,   /* up to the first event whose time is `before_us` or later */
+    SES_PRUNE_SEQ = 0x4,      /* events with numbers up to `last_seq` */
+    SES_PRUNE_COMPACTED = 0x8 /* only events that a live compaction covers, or that rewinds have taken back */
+} ses_prune_parts;
+
+typedef struct ses_prune_options {
+    size_t size;
+    unsigned which; /* SES_PRUNE_* */
+    unsigned flags; /* SES_DELETE_* */
+    int64_t keep;   /* 0 or more */
+    int64_t before_us;
+    int64_t last_seq;
+    int64_t limit; /* events per call; 0: 10,000 */
+} ses_prune_options;
+
+/*
+ * Deletes the oldest events of a session, in steps of one transaction. The own state, the numbers and the history
+ * after the pruned events stay exact, because the state at that point is kept. Less is pruned than asked where an
+ * invocation, a function call and its response, or a rewind and what it takes back would be parted. The version does
+ * not change, and no handle becomes STALE. A cursor that still needed these events returns STALE. Ids of pruned
+ * events are forgotten: the same event can be appended again.
+ *
+ * `*deleted` (may be NULL) is the number of events that this call deleted. Returns 0, SES_UNCHANGED if there is
+ * nothing to prune, or SES_MORE if a further call has more to prune (or, with SES_DELETE_SECURE, to empty the log). A
+ * step may be longer than `limit` where it must not part what belongs together.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
+ * UNKNOWN.
+ */
+
+/*
+ * Sets the time from which on the session may be removed; NULL: never. Nothing is hidden: the session reads as before
+ * until ses_expire removes it. Neither the version nor the update time changes. INVALID: the time is not later than
+ * the store's clock.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ */
+
+typedef struct ses_expire_options {
+    size_t size;
+    unsigned flags;            /* SES_DELETE_* */
+    const int64_t *now_us;     /* the caller's clock; NULL: the store's */
+    int64_t idle_us;           /* also sessions whose last update is longer ago; 0: not */
+    int64_t sessions_per_user; /* also the least recently updated sessions of a user beyond so many; 0: not */
+    int64_t limit;             /* sessions per call; 0: 100 */
+} ses_expire_options;
+
+/*
+ * Deletes sessions whose expiry time has come, in one app, or in all apps if `app` is NULL; and others as the
+ * options say. `*deleted` (may be NULL) is their number. Returns SES_MORE when `limit` was reached: call again. The
+ * library starts no thread and deletes nothing by itself.
+ *
+ * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ */
+
+typedef struct ses_maintain_options {
+    size_t size;
+    int64_t limit; /* free pages to give back per call; 0: 10,000 */
+} ses_maintain_options;
+
+/*
+ * Gives free pages of the file back to the file system, empties the write-ahead log, and refreshes the statistics
+ * that SQLite plans with. Returns SES_MORE if free pages are left, or a reader keeps the log from being emptied: call
+ * again later. Writers wait meanwhile.
+ *
+ * Codes: MISUSE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ */
 
 /* ------------------------------------------------------------------------- what a store tells, and makes */
 

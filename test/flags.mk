@@ -17,6 +17,7 @@ $(B)/test/gen/sql_text.o: $(B)/test/gen/sql_text.c $(B)/gen/statement_ids.h
 TEST_OBJECTS_storage/migrate := $(filter-out $(SQL_OBJECT),$(OBJECTS)) $(B)/test/gen/sql_text.o
 $(B)/test/storage/migrate: $(TEST_OBJECTS_storage/migrate)
 TEST_LIBS_session/codes := -Wl,--wrap=sqlite3_step
+TEST_LIBS_storage/live_steps := -Wl,--wrap=sqlite3_step
 
 TEST_OBJECTS_storage/group_commit := $(B)/tools/bench/slow_vfs.o
 TEST_LIBS_storage/group_commit := -Wl,--wrap=sqlite3_step

@@ -14,6 +14,8 @@ static const struct code_entry code_entries[] = {
     {SES_EXISTING, "SES_EXISTING", "success: the session was already there"},
     {SES_ROW, "SES_ROW", "success: here is an event"},
     {SES_ABSENT, "SES_ABSENT", "success: there is no such state key"},
+    {SES_UNCHANGED, "SES_UNCHANGED", "success: there was nothing to do"},
+    {SES_MORE, "SES_MORE", "success: a step is done, and more are left"},
 #define CODE_ENTRY(name, number, text) {SES_##name, "SES_" #name, text},
     SES_CODES(CODE_ENTRY)
 #undef CODE_ENTRY

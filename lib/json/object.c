@@ -75,7 +75,7 @@ static int read_field(struct json_reader *reader, const struct json_object *obje
     found.offset = offset_of(reader, reader->at);
     if (field->types & JSON_MAY_BE(found.type))
         return field->read(context, &found, error);
-    if (found.type == JSON_NULL || found.type == JSON_NONE)
+    if (found.type == JSON_NULL || found.type == JSON_NONE || reader->lenient)
         return skip(reader, error);
     return wrong_type(field, &found, error);
 }
@@ -97,7 +97,7 @@ int ses__json_read_object(struct json_reader *reader, const struct json_object *
             continue;
         }
         const char **before = &seen[field - object->fields];
-        if (*before)
+        if (*before && !reader->lenient)
             return appears_twice(reader, object, key, *before, spelling, error);
         *before = spelling;
         code = read_field(reader, object, field, spelling, context, error);

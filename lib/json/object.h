@@ -40,7 +40,7 @@ struct json_object {
     struct json_field fields[JSON_MOST_FIELDS];
 };
 
-/* The object that comes next in the reader. JSON, LIMIT; INVALID for a field of another type and for one that appears
+/* The object that comes next in the reader. JSON, LIMIT; and unless the reader is lenient, INVALID for a field of another type and for one that appears
  * twice; and what the fields' readers return, which is not SES_OK. */
 SESLITE_PRIVATE int ses__json_read_object(struct json_reader *reader, const struct json_object *object,
                                           void *context, ses_error *error);

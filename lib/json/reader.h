@@ -14,8 +14,10 @@ struct json_reader {
     const char *text;
     const char *at; /* the next byte to read */
     const char *end;
-    unsigned depth;    /* of the objects and arrays entered */
-    bool fresh;        /* one was just entered: no comma may follow */
+    unsigned depth; /* of the objects and arrays entered */
+    bool fresh;     /* one was just entered: no comma may follow */
+    bool lenient; /* reading objects with known fields: values of other types are passed over, and of several
+                          fields of one name all are read */
     const char *wrong; /* what was refused: static text; NULL: nothing so far */
     const char *wrong_at;
 };

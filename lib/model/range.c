@@ -8,12 +8,14 @@ int ses__range_take(const ses_range *given, struct range *range, ses_error *erro
     ses_range own;
     int code = ses__take_options(&own, sizeof own, given, "range", error);
 
-    *range = (struct range){false, INT64_MAX, INT64_MIN, 1, INT64_MAX};
+    *range = (struct range){false, false, INT64_MAX, INT64_MIN, 1, INT64_MAX};
     if (code == SES_OK)
         code = ses__check_flags(
-            own.which, SES_RANGE_NONE | SES_RANGE_NEWEST | SES_RANGE_SINCE | SES_RANGE_SEQ, "range", error);
+            own.which, SES_RANGE_NONE | SES_RANGE_NEWEST | SES_RANGE_SINCE | SES_RANGE_SEQ | SES_RANGE_LIVE,
+            "range", error);
     if (code == SES_OK) {
         range->none = (own.which & SES_RANGE_NONE) != 0;
+        range->live = (own.which & SES_RANGE_LIVE) != 0;
         if (own.which & SES_RANGE_NEWEST)
             range->newest = own.newest;
         if (own.which & SES_RANGE_SINCE)

@@ -6,6 +6,7 @@
 
 struct range {
     bool none;
+    bool live;      /* only live events */
     int64_t newest; /* INT64_MAX: no limit */
     int64_t since_us;
     int64_t first_seq;

@@ -14,7 +14,18 @@ struct session_row {
     int64_t event_count;
     int64_t created_us;
     int64_t updated_us;
+    int64_t expires_us; /* INT64_MAX: never */
+    int64_t base_seq;   /* events up to this one were pruned; 0: none */
+    int64_t details;    /* DETAIL_*: what more is stored of it */
 };
+
+enum session_detail { DETAIL_PARENT = 0x1 };
+
+/* What appends leave as it is, and a cut moves. */
+static inline int64_t ses__row_epoch(const struct session_row *row)
+{
+    return row->version - row->last_seq;
+}
 
 /* What a double holds exactly, as programs in other languages keep numbers. */
 #define MAX_VERSION ((INT64_C(1) << 53) - 1)
@@ -30,6 +41,7 @@ struct event_row {
     struct span body;
     /* Only of an event on its way in. */
     struct span rewinds_before; /* an invocation; empty: this is no rewind */
+    int64_t rewinds_to;         /* its first event, where that is known; else 0 */
     bool compacts;
 };
 

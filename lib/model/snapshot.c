@@ -34,7 +34,7 @@ int ses__advance_init(struct advance *advance, struct snapshot *snapshot, ses_er
 {
     *advance = (struct advance){.snapshot = snapshot, .row = snapshot->row};
     ses__arena_init(&advance->arena, snapshot->allocator);
-    return ses__state_init(&advance->shared, snapshot->allocator, snapshot->state.seed, error);
+    return ses__state_init(&advance->fresh, snapshot->allocator, snapshot->state.seed, error);
 }
 
 void ses__advance_free(struct advance *advance)
@@ -43,7 +43,7 @@ void ses__advance_free(struct advance *advance)
 
     if (snapshot) {
         ses__state_changes_free(&snapshot->state, &advance->changes);
-        ses__state_free(&advance->shared);
+        ses__state_free(&advance->fresh);
         ses__memory_free(snapshot->allocator, advance->events.items);
         ses__arena_free(&advance->arena);
         advance->snapshot = NULL;
@@ -65,7 +65,7 @@ int ses__advance_read_event(struct advance *advance, const struct event_row *row
     struct event_draft draft;
     int code = add_event(advance, row, error);
 
-    if (code != SES_OK)
+    if (code != SES_OK || advance->restarts) /* then all scopes are read again */
         return code;
     ses__event_draft_init(&draft, snapshot->allocator);
     code = ses__event_read(&draft, row->body, error);
@@ -80,11 +80,17 @@ int ses__advance_read_event(struct advance *advance, const struct event_row *row
     return code;
 }
 
+void ses__advance_restart(struct advance *advance, int64_t keep_seq)
+{
+    advance->restarts = true;
+    advance->keep_seq = keep_seq;
+}
+
 int ses__advance_add_draft(struct advance *advance, const struct event_draft *draft, enum scope from,
                            ses_error *error)
 {
     int code = add_event(advance, &draft->row, error);
-    if (code != SES_OK)
+    if (code != SES_OK || advance->restarts) /* then all scopes are read again */
         return code;
     return ses__state_stage(&advance->snapshot->state, &draft->delta, from, SCOPE_SESSION, &advance->changes,
                             error);
@@ -102,17 +108,24 @@ int ses__advance_prepare(struct advance *advance, const struct session_row *row,
     return ok ? ses__state_reserve(&snapshot->state, &advance->changes, error) : ses__error_nomem(error);
 }
 
+static void drop_events(struct snapshot *snapshot, int64_t keep_seq)
+{
+    struct event_list *events = &snapshot->events;
+    while (events->count > 0 && events->items[events->count - 1]->seq > keep_seq)
+        events->count--;
+}
+
 void ses__advance_apply(struct advance *advance)
 {
     struct snapshot *snapshot = advance->snapshot;
 
     snapshot->row = advance->row;
+    if (advance->restarts)
+        drop_events(snapshot, advance->keep_seq);
     for (size_t i = 0; i < advance->events.count; i++)
         snapshot->events.items[snapshot->events.count++] = advance->events.items[i];
     ses__arena_join(&snapshot->arena, &advance->arena);
-    if (advance->reloads_shared) {
-        ses__state_share(&snapshot->state, &advance->shared, SCOPE_APP);
-        ses__state_share(&snapshot->state, &advance->shared, SCOPE_USER);
-    }
+    for (enum scope scope = SCOPE_APP; scope < advance->loaded; scope++)
+        ses__state_share(&snapshot->state, &advance->fresh, scope);
     ses__state_apply(&snapshot->state, &advance->changes);
 }

@@ -11,6 +11,8 @@ struct snapshot {
     const ses_allocator *allocator;
     struct arena arena; /* the events, and what its owner puts there */
     struct session_row row;
+    const ses_key *parent; /* a fork's, in the arena; NULL: it is none */
+    int64_t parent_seq;
     bool keeps_events; /* false: read with SES_RANGE_NONE */
     struct event_list events;
     struct state state;
@@ -33,14 +35,19 @@ struct advance {
     struct session_row row;
     struct arena arena;
     struct event_list events;
-    bool reloads_shared; /* app and user state were read again, into `shared` */
-    struct state shared;
+    bool restarts; /* events were cut: those of the snapshot after `keep_seq` are gone */
+    int64_t keep_seq;
+    enum scope loaded; /* the scopes below it were read again, into `fresh`; SCOPE_APP: none was */
+    struct state fresh;
     struct state_changes changes; /* of stored state */
 };
 
 SESLITE_PRIVATE int ses__advance_init(struct advance *advance, struct snapshot *snapshot, ses_error *error);
 /* A zeroed one is fine. */
 SESLITE_PRIVATE void ses__advance_free(struct advance *advance);
+/* The log is not the one that the snapshot knows any more: of its events those up to `keep_seq` stay, and all stored
+ * scopes are to be read again. To be called first. */
+SESLITE_PRIVATE void ses__advance_restart(struct advance *advance, int64_t keep_seq);
 /* An event that another writer stored, and what it did to session state. CORRUPT: it cannot be read. */
 SESLITE_PRIVATE int ses__advance_read_event(struct advance *advance, const struct event_row *row,
                                             ses_error *error);

@@ -13,6 +13,7 @@ struct state_entry {
     bool removes; /* in staged changes: takes the key away */
     bool
         checked; /* key and value obey the rules: an event brought them, or ses__state_entry_check saw them */
+    int64_t seq; /* in a replay: the event that set it */
     size_t name_len;
     size_t value_len;
     char *text; /* the unescaped string, made when first asked for */

@@ -310,6 +310,7 @@ static int enter_session(struct append_call *call, ses_session *session, ses_err
     if (code == SES_OK) {
         *call = (struct append_call){
             .store = session->store, .session = session, .key = ses__session_key(session)};
+        call->op.most_events = session->store->max_session_events;
         call->op.session = (struct session_ref){&call->key, &session->snapshot.row};
         call->op.snapshot = &session->snapshot;
     }
@@ -324,6 +325,7 @@ static int enter_key(struct append_call *call, ses_store *store, const ses_key *
     code = ses__check_key(key, error);
     if (code == SES_OK) {
         *call = (struct append_call){.store = store, .key = *key};
+        call->op.most_events = store->max_session_events;
         call->op.session.key = &call->key;
     } else {
         ses__store_end(store);

@@ -81,9 +81,16 @@ static int create_session(ses_store *store, struct create_op *op, ses_session **
 static int check_creation(ses_store *store, const ses_create_options *options, struct create_op *op,
                           ses_error *error)
 {
-    op->created_us = options->create_us ? *options->create_us : ses__store_now(store);
+    const int64_t now = ses__store_now(store);
+
+    op->created_us = options->create_us ? *options->create_us : now;
+    op->expires_us = options->expires_us ? *options->expires_us : INT64_MAX;
     if (op->created_us < TIMESTAMP_MIN || op->created_us > TIMESTAMP_MAX)
         return ses__error_set(error, SES_INVALID, "the time of creation is outside the years 0 to 9999");
+    if (options->expires_us && op->expires_us <= now)
+        return ses__error_set(error, SES_INVALID,
+                              "the session would expire at once: expires_us is not later "
+                              "than the store's clock");
     return ses__range_take(options->range, &op->range, error);
 }
 

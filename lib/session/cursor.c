@@ -11,7 +11,8 @@ struct ses_cursor {
     ses_store *store;
     struct arena names; /* of the key */
     ses_key key;
-    struct session_row row; /* as of the last page: the life that is walked */
+    struct session_row row; /* as of the first page: the log that is walked */
+    struct live live;
     struct page_op op;
     struct arena arena; /* the page */
     struct event_list page;
@@ -31,12 +32,12 @@ static int read_page(ses_cursor *cursor, ses_error *error)
     int code = storage->engine->page(storage, op, error);
     if (code == SES_NOTFOUND && !op->first)
         (void)ses__error_set(error, code, "the session was deleted while a cursor walked its events");
-    if (code == SES_OK) {
+    if (code != SES_OK) {
+        cursor->page.count = 0;
+    } else if (op->first) {
         cursor->row = op->row;
         op->session.known = &cursor->row;
         op->first = false;
-    } else {
-        cursor->page.count = 0;
     }
     return code;
 }
@@ -54,6 +55,7 @@ static int cursor_new(ses_store *store, const ses_key *key, bool backward, ses_c
     ses__store_retain(store);
     ses__arena_init(&fresh->arena, &store->allocator);
     ses__arena_init(&fresh->names, &store->allocator);
+    ses__live_init(&fresh->live, &store->allocator);
     fresh->key = (ses_key){ses__arena_text(&fresh->names, key->app, strlen(key->app)),
                            ses__arena_text(&fresh->names, key->user, strlen(key->user)),
                            ses__arena_text(&fresh->names, key->session, strlen(key->session))};
@@ -63,6 +65,7 @@ static int cursor_new(ses_store *store, const ses_key *key, bool backward, ses_c
                                  .most_events = PAGE_EVENTS,
                                  .most_bytes = PAGE_BYTES,
                                  .allocator = &store->allocator,
+                                 .live = &fresh->live,
                                  .arena = &fresh->arena,
                                  .events = &fresh->page};
     *cursor = fresh;
@@ -158,6 +161,7 @@ int ses_cursor_close(ses_cursor *cursor, ses_error *error)
             *error = cursor->failure;
         ses__arena_free(&cursor->arena);
         ses__arena_free(&cursor->names);
+        ses__live_free(&cursor->live);
         ses__memory_free(&store->allocator, cursor->page.items);
         ses__memory_free(&store->allocator, cursor);
         ses__store_release(store);

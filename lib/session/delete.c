@@ -1,22 +1,37 @@
-/* Deleting sessions, and users. */
+/* Deleting sessions, users and apps. */
+#include "base/error.h"
 #include "session/store.h"
 
-static int delete_session(ses_store *store, const ses_key *key, const ses_call_options *options,
-                          int64_t *deleted, ses_error *error)
+static int take_delete_options(const ses_delete_options *given, ses_delete_options *own, ses_error *error)
 {
-    struct delete_op op = {.key = key};
-    int code = ses__check_key(key, error);
+    int code = ses__take_options(own, sizeof *own, given, "delete options", error);
 
     if (code == SES_OK)
-        code = ses__check_call_options(options, error);
-    if (code == SES_OK)
-        code = store->storage->engine->delete_session(store->storage, &op, error);
-    if (code == SES_OK && deleted)
-        *deleted = op.deleted;
+        code = ses__check_flags(own->flags, SES_DELETE_SECURE, "delete options", error);
+    if (code == SES_OK && own->limit < 0)
+        code = ses__error_set(error, SES_INVALID, "delete options: limit is negative");
     return code;
 }
 
-int ses_delete(ses_store *store, const ses_key *key, const ses_call_options *options, int64_t *deleted,
+static int delete_session(ses_store *store, const ses_key *key, const ses_delete_options *options,
+                          int64_t *deleted, ses_error *error)
+{
+    struct delete_op op = {.key = key};
+    ses_delete_options own;
+    int code = ses__check_key(key, error);
+
+    if (code == SES_OK)
+        code = take_delete_options(options, &own, error);
+    if (code != SES_OK)
+        return code;
+    op.erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
+    code = store->storage->engine->delete_session(store->storage, &op, error);
+    if (code == SES_OK && deleted)
+        *deleted = op.deleted;
+    return code == SES_OK && op.erasure.unclean ? SES_MORE : code;
+}
+
+int ses_delete(ses_store *store, const ses_key *key, const ses_delete_options *options, int64_t *deleted,
                ses_error *error)
 {
     int code = ses__store_begin(store, error);
@@ -27,18 +42,24 @@ int ses_delete(ses_store *store, const ses_key *key, const ses_call_options *opt
     return code;
 }
 
-static int delete_user(ses_store *store, struct delete_user_op *op, const ses_call_options *options,
+static int delete_user(ses_store *store, struct delete_user_op *op, const ses_delete_options *options,
                        ses_error *error)
 {
+    ses_delete_options own;
     int code = ses__check_id(op->app, "app", error);
-    if (code == SES_OK)
-        code = ses__check_call_options(options, error);
+
     if (code == SES_OK)
         code = ses__check_id(op->user, "user", error);
-    return code == SES_OK ? store->storage->engine->delete_user(store->storage, op, error) : code;
+    if (code == SES_OK)
+        code = take_delete_options(options, &own, error);
+    if (code != SES_OK)
+        return code;
+    op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
+    code = store->storage->engine->delete_user(store->storage, op, error);
+    return code == SES_OK && op->erasure.unclean ? SES_MORE : code;
 }
 
-int ses_delete_user(ses_store *store, const char *app, const char *user, const ses_call_options *options,
+int ses_delete_user(ses_store *store, const char *app, const char *user, const ses_delete_options *options,
                     int64_t *sessions, int64_t *state_keys, ses_error *error)
 {
     struct delete_user_op op = {.app = app, .user = user};
@@ -47,9 +68,9 @@ int ses_delete_user(ses_store *store, const char *app, const char *user, const s
         return code;
     code = delete_user(store, &op, options, error);
     ses__store_end(store);
-    if (code == SES_OK && sessions)
+    if (code >= 0 && sessions)
         *sessions = op.sessions;
-    if (code == SES_OK && state_keys)
+    if (code >= 0 && state_keys)
         *state_keys = op.state_keys;
     return code;
 }

@@ -39,6 +39,8 @@ static int check_options(const ses_open_options *options, ses_error *error)
         code = ses__error_set(error, SES_MISUSE, "open options: checkpoint is not one of SES_CHECKPOINT_*");
     if (code == SES_OK && options->max_event_bytes > LARGEST_MAX_EVENT)
         code = ses__error_set(error, SES_MISUSE, "open options: max_event_bytes is more than 512 MiB");
+    if (code == SES_OK && options->max_session_events < 0)
+        code = ses__error_set(error, SES_MISUSE, "open options: max_session_events is negative");
     if (code == SES_OK && options->max_readers > MAX_READERS)
         code = ses__error_set(error, SES_MISUSE, "open options: max_readers is more than %d", MAX_READERS);
     return code;
@@ -87,6 +89,7 @@ static int open_storage(ses_store *store, const ses_open_options *options, ses_e
 static void set_callbacks(ses_store *store, const ses_open_options *options)
 {
     store->max_event_bytes = options->max_event_bytes ? options->max_event_bytes : DEFAULT_MAX_EVENT;
+    store->max_session_events = options->max_session_events ? options->max_session_events : INT64_MAX;
     store->clock = options->clock ? options->clock : ses__clock_wall_us;
     store->clock_context = options->clock_context;
     store->make_id = options->make_id;

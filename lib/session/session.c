@@ -163,6 +163,23 @@ int64_t ses_session_updated_us(const ses_session *session)
     return session->snapshot.row.updated_us;
 }
 
+int64_t ses_session_expires_us(const ses_session *session)
+{
+    return session->snapshot.row.expires_us;
+}
+
+int64_t ses_session_base_seq(const ses_session *session)
+{
+    return session->snapshot.row.base_seq;
+}
+
+const ses_key *ses_session_parent(const ses_session *session, int64_t *seq)
+{
+    if (seq && session->snapshot.parent)
+        *seq = session->snapshot.parent_seq;
+    return session->snapshot.parent;
+}
+
 size_t ses_session_event_count(const ses_session *session)
 {
     return session->snapshot.events.count;

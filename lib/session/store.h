@@ -22,6 +22,7 @@ struct ses_store {
     char *path;
     struct storage *storage;
     size_t max_event_bytes;
+    int64_t max_session_events;
     int64_t (*clock)(void *context);
     void *clock_context;
     int (*make_id)(void *context, char *id, size_t capacity);

@@ -12,6 +12,8 @@
 #define SESLITE_STORAGE_DOOR_H
 
 #include "model/expected.h"
+#include "model/live.h"
+#include "model/point.h"
 #include "model/range.h"
 #include "model/snapshot.h"
 
@@ -26,6 +28,7 @@ struct session_ref {
 struct create_op {
     const ses_key *key;
     int64_t created_us;
+    int64_t expires_us;  /* INT64_MAX: never */
     struct span initial; /* state as it is kept, without temp: keys; without text: none */
     const struct delta *delta;
     bool get_existing; /* read the session when there is one (SES_EXISTING), with `range`; else EXISTS */
@@ -71,6 +74,7 @@ struct append_op {
     const struct expected *expected; /* NULL: nothing is expected */
     struct event_draft *drafts;      /* sealed; their numbers are filled in */
     size_t count;
+    int64_t most_events;       /* that the session may hold */
     size_t bytes;              /* about how much is written */
     struct snapshot *snapshot; /* the handle's; NULL: by key */
     /* out */
@@ -81,7 +85,8 @@ struct append_op {
     struct advance advance; /* of the snapshot, as in refresh_op */
 };
 
-/* A page of a session's events. The first page of a walk ends its range at the events that are there then. */
+/* A page of a session's events. The first page of a walk ends it at the events that are there then; the others are given
+ * its row as `session.known`. STALE when events were cut since, or pruned that the walk still needs. */
 struct page_op {
     struct session_ref session;
     bool first;
@@ -91,6 +96,8 @@ struct page_op {
     const ses_allocator *allocator;
     /* in and out: what is left of the walk */
     struct range range;
+    struct live
+        *live; /* as of the first page, for a range of live events: what comes later takes nothing back */
     /* out */
     struct session_row row;
     struct arena *arena;       /* of the events; reset first */
@@ -127,8 +134,16 @@ struct list_op {
     bool more; /* there are sessions after the last */
 };
 
+/* What is deleted is overwritten if `secure`. `unclean` (out): a reader kept the log of it from being emptied. */
+struct erasure {
+    bool secure;
+    /* out */
+    bool unclean;
+};
+
 struct delete_op {
     const ses_key *key;
+    struct erasure erasure;
     /* out */
     int64_t deleted; /* 0 or 1 */
 };
@@ -136,9 +151,120 @@ struct delete_op {
 struct delete_user_op {
     const char *app;
     const char *user;
+    struct erasure erasure;
     /* out */
     int64_t sessions;
     int64_t state_keys;
+};
+
+/* A step: deletes up to `limit` sessions, and the app when none is left. */
+struct delete_app_op {
+    const char *app;
+    int64_t limit;
+    struct erasure erasure;
+    /* out */
+    int64_t sessions;
+    bool more;
+};
+
+/* -------------------------------------------------------------------------------------------- history */
+
+/* Own state as of a point, or the state a session was created with. */
+struct as_of_op {
+    struct session_ref session;
+    bool initial; /* the latter; the point does not count */
+    struct point point;
+    bool shared; /* with the shared keys that the session had written */
+    struct state_seed seed;
+    const ses_allocator *allocator;
+    /* out */
+    char *json; /* to be freed by ses_free in any case */
+    size_t len;
+};
+
+/*
+ * Appends the event that takes back what came after a point; or, if `redoes`, the newest rewind. Else as an append of one
+ * event, whose draft is made inside.
+ */
+struct rewind_op {
+    bool redoes;
+    struct point point;
+    const char *event_id;      /* of the new event ... */
+    const char *invocation_id; /* ... and its invocation */
+    int64_t time_us;
+    struct span artifact_delta; /* JSON */
+    size_t max_event_bytes;
+    struct state_seed seed;
+    /* in and out: its session, what is checked, and the snapshot are given; its drafts and results are the operation's */
+    struct append_op append;
+    /* out */
+    ses_appended result; /* status SES_UNCHANGED: nothing was stored */
+};
+
+struct cut_op {
+    struct session_ref session;
+    bool checks_version;
+    int64_t version;
+    struct point point;
+    struct state_seed seed;
+    struct erasure erasure;
+    struct snapshot *snapshot; /* the handle's; NULL: by key */
+    /* out */
+    int64_t deleted; /* 0: there was nothing to cut, and nothing has changed */
+    struct advance advance;
+};
+
+struct fork_op {
+    struct session_ref session;
+    struct point point;
+    const ses_key *to;
+    int64_t created_us;
+    struct state_seed seed;
+    struct range range;
+    int64_t most_events;
+    struct snapshot *snapshot; /* of the new session, to be filled, freshly made; NULL: not needed */
+};
+
+/* A step: deletes about `limit` of the oldest events. */
+struct prune_op {
+    struct session_ref session;
+    unsigned which; /* SES_PRUNE_* */
+    int64_t keep;
+    int64_t before_us;
+    int64_t last_seq;
+    int64_t limit;
+    struct state_seed seed;
+    struct erasure erasure;
+    /* out */
+    int64_t deleted;
+    bool more;
+    struct session_row row;
+};
+
+struct expiry_op {
+    struct session_ref session;
+    int64_t expires_us; /* INT64_MAX: never */
+    /* out */
+    struct session_row row;
+};
+
+/* A step: deletes up to `limit` sessions. */
+struct expire_op {
+    const char *app; /* NULL: all */
+    int64_t now_us;
+    int64_t idle_before_us; /* INT64_MIN: not */
+    int64_t per_user;       /* 0: not */
+    int64_t limit;
+    struct erasure erasure;
+    /* out */
+    int64_t deleted;
+    bool more;
+};
+
+struct maintain_op {
+    int64_t limit; /* pages */
+    /* out */
+    bool more;
 };
 
 /* ------------------------------------------------------------------------------------------- engines */
@@ -158,6 +284,15 @@ struct engine {
     int (*list)(struct storage *storage, struct list_op *op, ses_error *error);
     int (*delete_session)(struct storage *storage, struct delete_op *op, ses_error *error);
     int (*delete_user)(struct storage *storage, struct delete_user_op *op, ses_error *error);
+    int (*delete_app)(struct storage *storage, struct delete_app_op *op, ses_error *error);
+    int (*as_of)(struct storage *storage, struct as_of_op *op, ses_error *error);
+    int (*rewind)(struct storage *storage, struct rewind_op *op, ses_error *error);
+    int (*cut)(struct storage *storage, struct cut_op *op, ses_error *error);
+    int (*fork)(struct storage *storage, struct fork_op *op, ses_error *error);
+    int (*prune)(struct storage *storage, struct prune_op *op, ses_error *error);
+    int (*set_expiry)(struct storage *storage, struct expiry_op *op, ses_error *error);
+    int (*expire)(struct storage *storage, struct expire_op *op, ses_error *error);
+    int (*maintain)(struct storage *storage, struct maintain_op *op, ses_error *error);
 
     /* Makes the reads that are under way fail with INTERRUPTED. */
     void (*interrupt)(struct storage *storage);

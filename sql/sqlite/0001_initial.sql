@@ -53,6 +53,7 @@ CREATE TABLE sessions (
     event_count INTEGER NOT NULL,        -- events stored now
     expires_us  INTEGER,                 -- the session may be removed from then on; NULL: never
     base_seq    INTEGER NOT NULL DEFAULT 0, -- events up to this number were pruned: base_state is the state after it
+    details     INTEGER NOT NULL DEFAULT 0, -- what other tables hold of it: 1, a parent; 2, a title; 4, labels
     UNIQUE (user_id, name)
 ) STRICT;
 
@@ -134,10 +135,11 @@ CREATE TABLE session_state (
     PRIMARY KEY (session_id, key)
 ) STRICT, WITHOUT ROWID;
 
--- The session's own state after event sessions.base_seq, if the events up to that one were pruned.
+-- What the log had led to by event sessions.base_seq, if the events up to that one were pruned: the session's own
+-- state, and what it had written to shared keys.
 CREATE TABLE base_state (
     session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
-    key        TEXT NOT NULL,
+    key        TEXT NOT NULL,            -- with its prefix
     value      TEXT NOT NULL,
     seq        INTEGER NOT NULL,
     PRIMARY KEY (session_id, key)

@@ -38,8 +38,9 @@ WHERE a.name = ?1;
 DELETE FROM users WHERE id = ?1;
 
 -- name: session_add
-INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count)
-VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, 0, 0);
+INSERT INTO sessions
+    (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us)
+VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, 0, 0, ?7);
 
 -- The row 1 is the only one; another that is seen beside it is damage.
 
@@ -52,8 +53,18 @@ UPDATE version_floor SET floor = ?1 WHERE id = 1;
 -- name: details_add
 INSERT INTO session_details (session_id, initial_state) VALUES (?1, ?2);
 
+-- name: details_initial
+SELECT initial_state FROM session_details WHERE session_id = ?1;
+
+-- name: details_parent
+SELECT parent_user, parent_session, parent_seq FROM session_details WHERE session_id = ?1;
+
+-- name: base_state_all
+SELECT session_id, key, value, seq FROM base_state WHERE session_id = ?1 ORDER BY key;
+
 -- name: session_find
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details
 FROM apps AS a
 JOIN users AS u ON u.app_id = a.id AND u.name = ?2
 JOIN sessions AS i ON i.user_id = u.id AND i.name = ?3
@@ -68,7 +79,8 @@ FROM sessions AS s LEFT JOIN users AS u ON u.id = s.user_id LEFT JOIN apps AS a 
 WHERE s.id = ?1;
 
 -- name: session_by_id
-SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us FROM sessions WHERE id = ?1;
+SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us, base_seq, details
+FROM sessions WHERE id = ?1;
 
 -- name: session_touch
 UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5 WHERE id = ?1;
@@ -87,22 +99,22 @@ SELECT id FROM sessions WHERE user_id = ?1;
 -- for creation order the row id. The first page begins before everything.
 
 -- name: list_user_newest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name,
-       u.app_id
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM users AS u CROSS JOIN sessions AS s ON s.user_id = u.id
 WHERE u.id = ?1 AND (s.updated_us < ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
 ORDER BY s.updated_us DESC, s.name LIMIT ?5;
 
 -- name: list_user_oldest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name,
-       u.app_id
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM users AS u CROSS JOIN sessions AS s ON s.user_id = u.id
 WHERE u.id = ?1 AND (s.updated_us > ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
 ORDER BY s.updated_us, s.name LIMIT ?5;
 
 -- name: list_user_created
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name,
-       u.app_id
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM users AS u CROSS JOIN sessions AS s INDEXED BY sqlite_autoindex_sessions_1 ON s.user_id = u.id
 WHERE u.id = ?1 AND s.id > ?2
 ORDER BY s.id LIMIT ?5;
@@ -110,24 +122,24 @@ ORDER BY s.id LIMIT ?5;
 -- Within an hour the sessions are sorted; the hours come sorted from the index.
 
 -- name: list_app_newest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name,
-       u.app_id
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
 WHERE s.app_id = ?1 AND s.active_hour <= ?6
   AND (s.updated_us < ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
 ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT ?5;
 
 -- name: list_app_oldest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name,
-       u.app_id
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
 WHERE s.app_id = ?1 AND s.active_hour >= ?6
   AND (s.updated_us > ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
 ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT ?5;
 
 -- name: list_app_created
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.name, u.name,
-       u.app_id
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM sessions AS s INDEXED BY sessions_by_app CROSS JOIN users AS u ON u.id = s.user_id
 WHERE s.app_id = ?1 AND s.id > ?2
 ORDER BY s.id LIMIT ?5;
@@ -211,6 +223,9 @@ VALUES (?1, ?2,
         iif(?4 IS NULL, ?3, coalesce((SELECT id_key FROM events WHERE session_id = ?2 AND id_key = ?4), ?3)),
         ?5, ?6, ?7, ?8, ?9, ?10, ?11)
 ON CONFLICT DO NOTHING;
+
+-- name: event_marks_backward
+SELECT session_id, seq, kind, target_seq FROM event_marks WHERE session_id = ?1 AND seq <= ?2 ORDER BY seq DESC;
 
 -- name: event_mark_add
 INSERT INTO event_marks (session_id, seq, kind, target_seq) VALUES (?1, ?2, ?3, ?4);

@@ -104,9 +104,9 @@ static void test_an_advance_shows_nothing_until_it_is_applied(void **state)
     for (int applies = 0; applies < 2; applies++) {
         assert_ok(ses__advance_init(&advance, &subject->snapshot, &error));
         read_others(&advance, &row);
-        load_one(&advance.shared, SCOPE_APP, "a", "9");
-        load_one(&advance.shared, SCOPE_USER, "new", "9");
-        advance.reloads_shared = true;
+        load_one(&advance.fresh, SCOPE_APP, "a", "9");
+        load_one(&advance.fresh, SCOPE_USER, "new", "9");
+        advance.loaded = SCOPE_SESSION;
         assert_ok(ses__advance_prepare(&advance, &row, &error));
         assert_shows(&subject->snapshot, 2, 2, unmoved);
         if (applies)

@@ -181,7 +181,7 @@ static void test_ranges_that_are_refused(void **state)
         int code;
     } cases[] = {
         {{.size = 0}, SES_MISUSE},
-        {{.size = sizeof(ses_range), .which = 0x10u}, SES_MISUSE},
+        {{.size = sizeof(ses_range), .which = 0x20u}, SES_MISUSE},
         {{.size = sizeof(ses_range), .which = SES_RANGE_NEWEST, .newest = -1}, SES_INVALID},
         {{.size = sizeof(ses_range), .which = SES_RANGE_SEQ, .first_seq = 0, .last_seq = 1}, SES_INVALID},
         {{.size = sizeof(ses_range), .which = SES_RANGE_SEQ, .first_seq = 2, .last_seq = 1}, SES_INVALID},

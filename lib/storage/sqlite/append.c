@@ -135,8 +135,13 @@ static int check_seen(struct append_op *op, struct db *db, ses_error *error)
 
 /* ----------------------------------------------------------------------------------------------- storing */
 
-static int check_room(const struct session_row *row, ses_error *error)
+static int check_room(const struct session_row *row, int64_t most_events, ses_error *error)
 {
+    if (row->event_count >= most_events)
+        return ses__error_set(error, SES_LIMIT,
+                              "the session holds %lld events, as many as max_session_events allows: prune or "
+                              "cut it, or start another",
+                              (long long)row->event_count);
     if (row->last_seq >= MAX_SEQ)
         return ses__error_set(error, SES_LIMIT, "the session has had 2^32 - 1 events; start another");
     if (row->version >= MAX_VERSION)
@@ -179,7 +184,7 @@ static int store_event(struct append_op *op, struct db *db, struct event_draft *
                        bool catches_up, ses_error *error)
 {
     const struct session_row *row = &op->row;
-    int code = check_room(row, error);
+    int code = check_room(row, op->most_events, error);
 
     draft->row.seq = row->last_seq + 1;
     draft->row.high_us = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
@@ -213,11 +218,11 @@ static int store_and_advance(struct append_op *op, struct db *db, ses_error *err
     int code = ses__advance_init(&op->advance, op->snapshot, error);
 
     if (code == SES_OK && outdated)
-        code = ses__read_missed(db, &op->advance, op->row.last_seq, error);
+        code = ses__read_missed(db, &op->advance, &op->row, error);
     if (code == SES_OK)
         code = store_events(op, db, outdated, error);
     if (code == SES_OK && outdated)
-        code = ses__read_shared(db, &op->advance, error);
+        code = ses__read_scopes(db, &op->advance, error);
     return code == SES_OK ? ses__advance_prepare(&op->advance, &op->row, error) : code;
 }
 

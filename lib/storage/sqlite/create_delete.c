@@ -23,7 +23,9 @@ static int run_create(struct db *db, void *context, ses_error *error)
     if (exists && !op->get_existing)
         return refuse_existing(op->key, error);
     if (code == SES_NOTFOUND) {
-        code = ses__session_add(db, op->key, op->created_us, op->initial, &row, error);
+        code = ses__session_add(db, op->key, op->created_us, op->expires_us, &row, error);
+        if (code == SES_OK && op->initial.ptr)
+            code = ses__details_add(db, row.id, op->initial, error);
         if (code == SES_OK)
             code = ses__delta_store(db, op->delta, &row, 0, error);
     }

@@ -10,15 +10,18 @@ struct db;
 SESLITE_PRIVATE int ses__sqlite_get(struct storage *storage, struct get_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_refresh(struct storage *storage, struct refresh_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_value(struct storage *storage, struct value_op *op, ses_error *error);
-SESLITE_PRIVATE int ses__sqlite_page(struct storage *storage, struct page_op *op, ses_error *error);
 /* Inside a transaction: fills a snapshot of the session, whose row is known. */
 SESLITE_PRIVATE int ses__load_snapshot(struct db *db, struct snapshot *snapshot,
                                        const struct session_row *row, const struct range *range,
                                        ses_error *error);
-/* Inside a transaction: the events that the advance's snapshot lacks, up to `last_seq`; and the shared scopes. */
-SESLITE_PRIVATE int ses__read_missed(struct db *db, struct advance *advance, int64_t last_seq,
+/* Inside a transaction: the events that the advance's snapshot lacks of a session that is at `row`; the advance restarts if
+ * events were cut meanwhile. And the scopes that other sessions share, or all that are stored if it restarts. */
+SESLITE_PRIVATE int ses__read_missed(struct db *db, struct advance *advance, const struct session_row *row,
                                      ses_error *error);
-SESLITE_PRIVATE int ses__read_shared(struct db *db, struct advance *advance, ses_error *error);
+SESLITE_PRIVATE int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error);
+
+/* ---- page.c */
+SESLITE_PRIVATE int ses__sqlite_page(struct storage *storage, struct page_op *op, ses_error *error);
 
 /* ---- create_delete.c */
 SESLITE_PRIVATE int ses__sqlite_create(struct storage *storage, struct create_op *op, ses_error *error);

@@ -1,4 +1,4 @@
-/* Reading one session: whole, what a snapshot lacks, one value, a page of its events. */
+/* Reading one session: whole, what a snapshot lacks, one value. */
 #include <string.h>
 
 #include "base/error.h"
@@ -6,60 +6,48 @@
 #include "storage/sqlite/rows.h"
 #include "storage/sqlite/run.h"
 
-/* ------------------------------------------------------------------------------------------- ranges */
-
-/*
- * The events of a range, from the newest to the oldest, touching only these and any that lie out of order among them:
- * the latest time so far, which every row holds, shows where older ones cannot be.
- */
-struct range_rows {
-    struct event_rows rows;
-    const struct range *range;
-    int64_t left;
-};
-
-static void range_open(struct range_rows *walk, struct db *db, int64_t session_id, const struct range *range,
-                       enum walk how, ses_error *error)
-{
-    int64_t last = range->none || range->newest == 0 ? 0 : range->last_seq;
-    walk->range = range;
-    walk->left = range->newest;
-    ses__event_rows_open(&walk->rows, db, session_id, range->first_seq, last, how, error);
-}
-
-static bool range_next(struct range_rows *walk, struct event_row *row)
-{
-    while (walk->left > 0 && ses__event_rows_next(&walk->rows, row)) {
-        if (row->high_us < walk->range->since_us)
-            return false; /* no event before this one is later */
-        if (row->time_us >= walk->range->since_us) {
-            walk->left--;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* ---------------------------------------------------------------------------------------------- whole */
+
+/* The newest come first, and the list is turned round. */
+static int load_events(struct db *db, struct snapshot *snapshot, const struct range *range,
+                       const struct live *live, ses_error *error)
+{
+    struct range_rows walk;
+    struct event_row event;
+    int code = SES_OK;
+
+    ses__range_rows_open(&walk, db, snapshot->row.id, range, live, WALK_BACKWARD, error);
+    while (code == SES_OK && ses__range_rows_next(&walk, &event))
+        code = ses__snapshot_add_event(snapshot, &event, error);
+    int closed = ses__range_rows_close(&walk);
+    ses__event_list_reverse(&snapshot->events);
+    return code != SES_OK ? code : closed;
+}
+
+static int load_live_events(struct db *db, struct snapshot *snapshot, const struct range *range,
+                            ses_error *error)
+{
+    struct live live;
+
+    ses__live_init(&live, snapshot->allocator);
+    int code = ses__load_live(db, snapshot->row.id, snapshot->row.last_seq, &live, error);
+    if (code == SES_OK)
+        code = load_events(db, snapshot, range, &live, error);
+    ses__live_free(&live);
+    return code;
+}
 
 int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const struct session_row *row,
                        const struct range *range, ses_error *error)
 {
-    struct range_rows walk;
-    struct event_row event;
-
     snapshot->row = *row;
     snapshot->keeps_events = !range->none;
     snapshot->events.count = 0; /* of an earlier run */
     int code = ses__load_scopes(db, &snapshot->state, row, error);
-    if (code != SES_OK)
-        return code;
-    range_open(&walk, db, row->id, range, WALK_BACKWARD, error);
-    while (code == SES_OK && range_next(&walk, &event))
-        code = ses__snapshot_add_event(snapshot, &event, error);
-    int closed = ses__event_rows_close(&walk.rows);
-    ses__event_list_reverse(&snapshot->events);
-    return code != SES_OK ? code : closed;
+    if (code == SES_OK)
+        code = range->live && !range->none ? load_live_events(db, snapshot, range, error)
+                                           : load_events(db, snapshot, range, NULL, error);
+    return code;
 }
 
 static int run_get(struct db *db, void *context, ses_error *error)
@@ -79,27 +67,49 @@ int ses__sqlite_get(struct storage *storage, struct get_op *op, ses_error *error
 
 /* -------------------------------------------------------------------------------------------- refresh */
 
-int ses__read_missed(struct db *db, struct advance *advance, int64_t last_seq, ses_error *error)
+/* The last event that the snapshot may know and that is still there; 0: none. */
+static int find_survivor(struct db *db, const struct session_row *known, int64_t *seq, ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row event;
+
+    *seq = 0;
+    ses__event_rows_open(&rows, db, known->id, 1, known->last_seq, WALK_BACKWARD_TIMES, error);
+    if (ses__event_rows_next(&rows, &event))
+        *seq = event.seq;
+    return ses__event_rows_close(&rows);
+}
+
+int ses__read_missed(struct db *db, struct advance *advance, const struct session_row *row, ses_error *error)
 {
     const struct session_row *known = &advance->snapshot->row;
     struct event_rows rows;
     struct event_row event;
+    int64_t survivor = 0;
     int code = SES_OK;
 
-    ses__event_rows_open(&rows, db, known->id, known->last_seq + 1, last_seq, WALK_FORWARD, error);
+    if (ses__row_epoch(row) != ses__row_epoch(known)) {
+        code = find_survivor(db, known, &survivor, error);
+        if (code != SES_OK)
+            return code;
+        ses__advance_restart(advance, survivor);
+    }
+    ses__event_rows_open(&rows, db, known->id, known->last_seq + 1, row->last_seq, WALK_FORWARD, error);
     while (code == SES_OK && ses__event_rows_next(&rows, &event))
         code = ses__advance_read_event(advance, &event, error);
     int closed = ses__event_rows_close(&rows);
     return code != SES_OK ? code : closed;
 }
 
-int ses__read_shared(struct db *db, struct advance *advance, ses_error *error)
+int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error)
 {
-    const struct session_row *known = &advance->snapshot->row;
-    int code = ses__load_scope(db, &advance->shared, SCOPE_APP, known, error);
+    const enum scope end = advance->restarts ? SCOPE_TEMP : SCOPE_SESSION;
+    int code = SES_OK;
+
+    for (enum scope scope = SCOPE_APP; scope < end && code == SES_OK; scope++)
+        code = ses__load_scope(db, &advance->fresh, scope, &advance->snapshot->row, error);
     if (code == SES_OK)
-        code = ses__load_scope(db, &advance->shared, SCOPE_USER, known, error);
-    advance->reloads_shared = code == SES_OK;
+        advance->loaded = end;
     return code;
 }
 
@@ -113,9 +123,9 @@ static int run_refresh(struct db *db, void *context, ses_error *error)
     if (code == SES_OK)
         code = ses__session_of(db, &op->session, &row, error);
     if (code == SES_OK && row.version != op->snapshot->row.version)
-        code = ses__read_missed(db, &op->advance, row.last_seq, error);
+        code = ses__read_missed(db, &op->advance, &row, error);
     if (code == SES_OK)
-        code = ses__read_shared(db, &op->advance, error);
+        code = ses__read_scopes(db, &op->advance, error);
     return code == SES_OK ? ses__advance_prepare(&op->advance, &row, error) : code;
 }
 
@@ -166,123 +176,4 @@ int ses__sqlite_value(struct storage *storage, struct value_op *op, ses_error *e
     op->json = NULL;
     op->len = 0;
     return ses__run_read(storage, run_value, op, error);
-}
-
-/* ---------------------------------------------------------------------------------------------- pages */
-
-/* Walking forward, a range of times or of the newest begins at its oldest event. */
-static int find_begin(struct db *db, struct page_op *op, ses_error *error)
-{
-    struct range *range = &op->range;
-    struct range_rows walk;
-    struct event_row event;
-    int64_t first = INT64_MAX;
-
-    range_open(&walk, db, op->row.id, range, WALK_BACKWARD_TIMES, error);
-    while (range_next(&walk, &event))
-        first = event.seq;
-    range->first_seq = first;
-    range->newest = INT64_MAX;
-    return ses__event_rows_close(&walk.rows);
-}
-
-/* Ends the range at the events that are there now. */
-static int begin_walk(struct db *db, struct page_op *op, ses_error *error)
-{
-    struct range *range = &op->range;
-    bool seeks = !op->backward && (range->newest != INT64_MAX || range->since_us != INT64_MIN);
-
-    if (range->last_seq > op->row.last_seq)
-        range->last_seq = op->row.last_seq;
-    return seeks ? find_begin(db, op, error) : SES_OK;
-}
-
-/* True when the page is full. */
-static int add_to_page(struct page_op *op, const struct event_row *row, size_t *bytes, bool *full,
-                       ses_error *error)
-{
-    if (!ses__event_list_add(op->events, op->allocator, ses__event_copy(op->arena, row)))
-        return ses__error_nomem(error);
-    *bytes += row->body.len;
-    *full = op->events->count >= op->most_events || *bytes >= op->most_bytes;
-    return SES_OK;
-}
-
-static int read_backward(struct db *db, struct page_op *op, bool *full, ses_error *error)
-{
-    struct range_rows walk;
-    struct event_row event;
-    size_t bytes = 0;
-    int code = SES_OK;
-
-    range_open(&walk, db, op->row.id, &op->range, WALK_BACKWARD, error);
-    while (code == SES_OK && !*full && range_next(&walk, &event))
-        code = add_to_page(op, &event, &bytes, full, error);
-    int closed = ses__event_rows_close(&walk.rows);
-    return code != SES_OK ? code : closed;
-}
-
-static int read_forward(struct db *db, struct page_op *op, bool *full, ses_error *error)
-{
-    const struct range *range = &op->range;
-    struct event_rows rows;
-    struct event_row event;
-    size_t bytes = 0;
-    int code = SES_OK;
-
-    ses__event_rows_open(&rows, db, op->row.id, range->first_seq, range->none ? 0 : range->last_seq,
-                         WALK_FORWARD, error);
-    while (code == SES_OK && !*full && ses__event_rows_next(&rows, &event)) {
-        if (event.time_us >= range->since_us)
-            code = add_to_page(op, &event, &bytes, full, error);
-    }
-    int closed = ses__event_rows_close(&rows);
-    return code != SES_OK ? code : closed;
-}
-
-/* Takes what the page holds out of the range. */
-static void shrink_range(struct page_op *op, bool full)
-{
-    struct range *range = &op->range;
-    const struct event_list *events = op->events;
-
-    if (!full) {
-        range->none = true;
-    } else if (op->backward) {
-        range->last_seq = events->items[events->count - 1]->seq - 1;
-        if (range->newest != INT64_MAX)
-            range->newest -= (int64_t)events->count;
-    } else {
-        range->first_seq = events->items[events->count - 1]->seq + 1;
-    }
-}
-
-struct page_run {
-    struct page_op *op;
-    const struct range asked; /* for a run that begins again */
-};
-
-static int run_page(struct db *db, void *context, ses_error *error)
-{
-    const struct page_run *run = context;
-    struct page_op *op = run->op;
-    bool full = false;
-
-    op->range = run->asked;
-    ses__arena_reset(op->arena);
-    op->events->count = 0;
-    int code = ses__session_of(db, &op->session, &op->row, error);
-    if (code == SES_OK && op->first)
-        code = begin_walk(db, op, error);
-    if (code == SES_OK)
-        code = op->backward ? read_backward(db, op, &full, error) : read_forward(db, op, &full, error);
-    if (code == SES_OK)
-        shrink_range(op, full);
-    return code;
-}
-
-int ses__sqlite_page(struct storage *storage, struct page_op *op, ses_error *error)
-{
-    struct page_run run = {op, op->range};
-    return ses__run_read(storage, run_page, &run, error);
 }

@@ -22,9 +22,10 @@ SESLITE_PRIVATE int ses__session_of(struct db *db, const struct session_ref *ref
  * called before a session is deleted. */
 SESLITE_PRIVATE int ses__session_check_key(struct db *db, int64_t id, const ses_key *key, ses_error *error);
 /* Makes app and user where they are new. There must be no such session; its version begins above those of all that
- * were deleted. `initial_state` without text: empty. */
+ * were deleted. */
 SESLITE_PRIVATE int ses__session_add(struct db *db, const ses_key *key, int64_t created_us,
-                                     struct span initial_state, struct session_row *row, ses_error *error);
+                                     int64_t expires_us, struct session_row *row, ses_error *error);
+SESLITE_PRIVATE int ses__details_add(struct db *db, int64_t id, struct span initial_state, ses_error *error);
 /* Writes version, last_seq, event_count and updated_us; `before` is the row as it is now. */
 SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *before,
                                        const struct session_row *after, ses_error *error);
@@ -131,5 +132,55 @@ SESLITE_PRIVATE void ses__event_row_open(struct event_rows *rows, struct db *db,
 /* Texts live until the next row. */
 SESLITE_PRIVATE bool ses__event_rows_next(struct event_rows *rows, struct event_row *row);
 SESLITE_PRIVATE int ses__event_rows_close(struct event_rows *rows);
+
+/* --------------------------------------------------------------------------------------------- marks */
+
+/* As event_marks keeps them. */
+enum mark_kind { MARK_REWIND = 1, MARK_COMPACTION = 2 };
+
+struct mark_row {
+    int64_t seq;
+    enum mark_kind kind;
+    int64_t target; /* of a rewind: the first event it takes back; 0: there is none but itself */
+};
+
+/* A walk over a session's marks up to `last`, the newest first. */
+struct mark_rows {
+    struct query query;
+    int64_t session_id;
+    int64_t next; /* none may come after it */
+    int code;
+};
+SESLITE_PRIVATE void ses__mark_rows_open(struct mark_rows *rows, struct db *db, int64_t session_id,
+                                         int64_t last, ses_error *error);
+SESLITE_PRIVATE bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row);
+SESLITE_PRIVATE int ses__mark_rows_close(struct mark_rows *rows);
+/* What is live of the log up to `last`. `live` is initialised, and freed by the caller in any case. */
+SESLITE_PRIVATE int ses__load_live(struct db *db, int64_t session_id, int64_t last, struct live *live,
+                                   ses_error *error);
+
+/* -------------------------------------------------------------------------------------------- ranges */
+
+/*
+ * A walk over the events of a range, touching only these and any that lie out of order among them: going backward, the
+ * latest time so far, which every row holds, shows where older ones cannot be. Going forward it does not count the newest.
+ */
+struct range_rows {
+    struct event_rows rows; /* of one stretch */
+    struct db *db;
+    int64_t session_id;
+    const struct range *range;
+    const struct live *live; /* NULL: all events are walked */
+    size_t stretch;          /* of live numbers: the next one */
+    enum walk how;
+    int64_t left; /* more than that are not in the range; above 0 at the end: the walk has seen all rows */
+    ses_error *error;
+};
+/* `range` and `live` must live until the close. */
+SESLITE_PRIVATE void ses__range_rows_open(struct range_rows *walk, struct db *db, int64_t session_id,
+                                          const struct range *range, const struct live *live, enum walk how,
+                                          ses_error *error);
+SESLITE_PRIVATE bool ses__range_rows_next(struct range_rows *walk, struct event_row *row);
+SESLITE_PRIVATE int ses__range_rows_close(struct range_rows *walk);
 
 #endif

@@ -12,9 +12,6 @@ static int64_t position_of(int64_t session_id, int64_t seq)
 
 /* ---------------------------------------------------------------------------------------------- marks */
 
-/* As event_marks keeps them. */
-enum mark_kind { MARK_REWIND = 1, MARK_COMPACTION = 2 };
-
 static bool is_of_invocation(const struct event_row *row, struct span id)
 {
     return row->invocation_id.len == id.len && memcmp(row->invocation_id.ptr, id.ptr, id.len) == 0;
@@ -41,8 +38,8 @@ static int find_target(struct db *db, int64_t session_id, const struct event_row
 static int add_mark(struct db *db, int64_t session_id, const struct event_row *row, ses_error *error)
 {
     bool rewinds = row->rewinds_before.len > 0;
-    int64_t target = 0;
-    int code = rewinds ? find_target(db, session_id, row, &target, error) : SES_OK;
+    int64_t target = row->rewinds_to;
+    int code = rewinds && target == 0 ? find_target(db, session_id, row, &target, error) : SES_OK;
     struct query query;
 
     if (code != SES_OK)

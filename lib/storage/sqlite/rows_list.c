@@ -90,7 +90,7 @@ static int check_listed(struct list_rows *walk, const struct session_row *row, s
 {
     struct query *query = &walk->query;
     const struct list_query *list = walk->list;
-    bool belongs = row->app_id == list->app_id && ses__query_int(query, 10) == list->app_id &&
+    bool belongs = row->app_id == list->app_id && ses__query_int(query, 13) == list->app_id &&
                    (list->whole_app || row->user_id == list->user_id);
     int code = ses__session_row_check(row, query->db, query->error);
 
@@ -127,8 +127,8 @@ bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct
     if (rows->code != SES_OK || !ses__query_row(query))
         return false;
     ses__session_row_read(query, row);
-    *name = ses__query_text(query, 8);
-    *user = ses__query_text(query, 9);
+    *name = ses__query_text(query, 11);
+    *user = ses__query_text(query, 12);
     if (query->code == SES_OK)
         rows->code = check_listed(rows, row, *name, *user);
     return query->code == SES_OK && rows->code == SES_OK;

@@ -10,7 +10,7 @@ SESLITE_PRIVATE int ses__refuse_stranger(const struct db *db, const char *what, 
  * when it changed none. */
 SESLITE_PRIVATE int ses__check_one_changed(const struct db *db, const char *table, ses_error *error);
 
-/* The eight columns that every statement on sessions begins with. */
+/* The eleven columns that every statement on sessions begins with. */
 SESLITE_PRIVATE void ses__session_row_read(struct query *query, struct session_row *row);
 /* Another program, or a damaged page, can put any number into a row: CORRUPT when one is out of its bounds. */
 SESLITE_PRIVATE int ses__session_row_check(const struct session_row *row, const struct db *db,

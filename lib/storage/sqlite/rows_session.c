@@ -19,6 +19,10 @@ void ses__session_row_read(struct query *query, struct session_row *row)
     row->event_count = ses__query_int(query, 5);
     row->created_us = ses__query_int(query, 6);
     row->updated_us = ses__query_int(query, 7);
+    row->expires_us =
+        sqlite3_column_type(query->statement, 8) == SQLITE_NULL ? INT64_MAX : ses__query_int(query, 8);
+    row->base_seq = ses__query_int(query, 9);
+    row->details = ses__query_int(query, 10);
 }
 
 static bool within(int64_t value, int64_t least, int64_t most)
@@ -30,7 +34,8 @@ int ses__session_row_check(const struct session_row *row, const struct db *db, s
 {
     bool sound = within(row->id, 1, MAX_SESSION_ID) && row->app_id > 0 && row->user_id > 0 &&
                  within(row->version, 0, MAX_VERSION) && within(row->last_seq, 0, MAX_SEQ) &&
-                 within(row->event_count, 0, row->last_seq) &&
+                 within(row->event_count, 0, row->last_seq - row->base_seq) &&
+                 within(row->base_seq, 0, row->last_seq) &&
                  within(row->created_us, TIMESTAMP_MIN, TIMESTAMP_MAX) &&
                  within(row->updated_us, TIMESTAMP_MIN, TIMESTAMP_MAX);
     return sound ? SES_OK
@@ -112,7 +117,7 @@ int ses__session_of(struct db *db, const struct session_ref *ref, struct session
     return code;
 }
 
-static int add_details(struct db *db, int64_t id, struct span initial_state, ses_error *error)
+int ses__details_add(struct db *db, int64_t id, struct span initial_state, ses_error *error)
 {
     struct query query;
     ses__query_start(&query, db, STATEMENT_DETAILS_ADD, error);
@@ -122,7 +127,7 @@ static int add_details(struct db *db, int64_t id, struct span initial_state, ses
     return ses__query_end(&query);
 }
 
-int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, struct span initial_state,
+int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, int64_t expires_us,
                      struct session_row *row, ses_error *error)
 {
     struct query query;
@@ -140,6 +145,8 @@ int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, stru
         ses__query_bind_int(&query, 4, created_us);
         ses__query_bind_int(&query, 5, ses__hour_of(created_us));
         ses__query_bind_int(&query, 6, version);
+        if (expires_us != INT64_MAX)
+            ses__query_bind_int(&query, 7, expires_us);
         (void)ses__query_row(&query);
         code = ses__query_end(&query);
     }
@@ -149,7 +156,8 @@ int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, stru
                                     .user_id = user.id,
                                     .version = version,
                                     .created_us = created_us,
-                                    .updated_us = created_us};
+                                    .updated_us = created_us,
+                                    .expires_us = expires_us};
         if (row->id < 1)
             code = ses__error_set(error, SES_CORRUPT, "%s: the next session would have a number below 1",
                                   db->config->path);
@@ -157,8 +165,6 @@ int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, stru
             code = ses__error_set(error, SES_LIMIT, "%s: this file has had 2^31 sessions; start another",
                                   db->config->path);
     }
-    if (code == SES_OK && initial_state.ptr)
-        code = add_details(db, row->id, initial_state, error);
     return code;
 }
 

@@ -1,0 +1,29 @@
+/* The state that a log leads to: from a known state on, event by event. */
+#ifndef SESLITE_MODEL_REPLAY_H
+#define SESLITE_MODEL_REPLAY_H
+
+#include "model/rows.h"
+#include "model/state.h"
+#include "model/stored_event.h"
+
+struct replay {
+    struct state state; /* its entries know the event that set them; 0: the creation of the session */
+    enum scope from; /* the first scope that is replayed: SCOPE_SESSION, or SCOPE_APP with the shared ones */
+    struct state_changes changes;
+    struct arena arena; /* of one event */
+    struct stored_event event;
+};
+
+/* To be freed in any case. `shared`: with the shared keys that the log itself has written. */
+SESLITE_PRIVATE int ses__replay_init(struct replay *replay, const ses_allocator *allocator,
+                                     struct state_seed seed, bool shared, ses_error *error);
+SESLITE_PRIVATE void ses__replay_free(struct replay *replay);
+/* The state a session was created with, as it is stored; without text: empty. CORRUPT, NOMEM. */
+SESLITE_PRIVATE int ses__replay_initial(struct replay *replay, struct span initial, ses_error *error);
+/* A key, with its prefix, that the event `seq` had set. NOMEM. */
+SESLITE_PRIVATE int ses__replay_put(struct replay *replay, struct span name, struct span value, int64_t seq,
+                                    ses_error *error);
+/* What the next event changes. CORRUPT, NOMEM. */
+SESLITE_PRIVATE int ses__replay_event(struct replay *replay, const struct event_row *row, ses_error *error);
+
+#endif

@@ -1,0 +1,33 @@
+/* Which invocations a log holds, and where: runs of neighbouring events of one invocation. */
+#ifndef SESLITE_MODEL_RUNS_H
+#define SESLITE_MODEL_RUNS_H
+
+#include "base/memory.h"
+#include "model/rows.h"
+
+struct run {
+    struct span id;
+    int64_t first;
+    int64_t last;
+    bool is_turn; /* as its first event was said to be */
+};
+
+struct runs {
+    struct arena arena;
+    struct run *items;
+    size_t count;
+    size_t capacity;
+};
+
+/* To be freed. */
+SESLITE_PRIVATE void ses__runs_init(struct runs *runs, const ses_allocator *allocator);
+SESLITE_PRIVATE void ses__runs_free(struct runs *runs);
+/* Does the event belong to the last run? Events without an invocation belong to none. */
+SESLITE_PRIVATE bool ses__runs_continue(const struct runs *runs, const struct event_row *row);
+/* The next event of the log; `is_turn` counts if it begins a run. False: out of memory. */
+SESLITE_PRIVATE bool ses__runs_add(struct runs *runs, const struct event_row *row, bool is_turn);
+/* By id, then by place: runs of one invocation become neighbours. */
+SESLITE_PRIVATE void ses__runs_sort(struct runs *runs);
+SESLITE_PRIVATE bool ses__run_is_of(const struct run *run, struct span id);
+
+#endif

@@ -1,0 +1,268 @@
+#include "model/stored_event.h"
+
+#include "base/error.h"
+#include "json/object.h"
+#include "model/timestamp.h"
+
+void ses__stored_event_init(struct stored_event *event, struct arena *arena)
+{
+    *event = (struct stored_event){.arena = arena};
+}
+
+void ses__stored_event_free(struct stored_event *event)
+{
+    const ses_allocator *allocator = event->arena->allocator;
+    ses__delta_free(&event->delta, allocator);
+    ses__edits_free(&event->edits, allocator);
+    ses__memory_free(allocator, event->functions);
+}
+
+static void forget(struct stored_event *event)
+{
+    event->delta.count = 0;
+    event->edits.count = 0;
+    event->function_count = 0;
+    event->part_count = 0;
+    event->response_count = 0;
+    event->compacts = false;
+}
+
+/* But null, which counts as absent. */
+#define ANYTHING                                                                    \
+    (JSON_MAY_BE(JSON_BOOL) | JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING) | \
+     JSON_MAY_BE(JSON_ARRAY) | JSON_MAY_BE(JSON_OBJECT))
+
+/* ------------------------------------------------------------------------------------------- functions */
+
+/* A text that UTF-8 cannot express is compared as it is spelled. */
+static int read_name(const struct json_found *found, struct arena *arena, struct span *name, ses_error *error)
+{
+    struct json_string string;
+
+    if (!ses__json_read_string(found->reader, &string))
+        return ses__json_error(found->reader, error);
+    int code = ses__json_decode(string, arena, name);
+    if (code == SES_NOMEM)
+        return ses__error_nomem(error);
+    if (code != SES_OK)
+        *name = string.raw;
+    return SES_OK;
+}
+
+static struct stored_function *last_function(struct stored_event *event)
+{
+    return &event->functions[event->function_count - 1];
+}
+
+static int stored_function_id(void *context, const struct json_found *found, ses_error *error)
+{
+    struct stored_event *event = context;
+    return read_name(found, event->arena, &last_function(event)->id, error);
+}
+
+static int stored_function_name(void *context, const struct json_found *found, ses_error *error)
+{
+    struct stored_event *event = context;
+    return read_name(found, event->arena, &last_function(event)->name, error);
+}
+
+static const struct json_object stored_function_fields = {
+    "the event",
+    "content.parts[].",
+    {{"id", NULL, JSON_MAY_BE(JSON_STRING), stored_function_id, NULL},
+     {"name", NULL, JSON_MAY_BE(JSON_STRING), stored_function_name, NULL}},
+};
+
+static int add_stored_function(struct stored_event *event, const struct json_found *found, bool is_response,
+                        ses_error *error)
+{
+    void *items = event->functions;
+    bool ok = ses__memory_grow(event->arena->allocator, &items, &event->function_capacity,
+                               event->function_count + 1, sizeof *event->functions);
+
+    event->functions = items;
+    if (!ok)
+        return ses__error_nomem(error);
+    event->functions[event->function_count++] = (struct stored_function){.is_response = is_response};
+    return ses__json_read_object(found->reader, &stored_function_fields, event, error);
+}
+
+static int stored_call(void *context, const struct json_found *found, ses_error *error)
+{
+    return add_stored_function(context, found, false, error);
+}
+
+static int stored_response(void *context, const struct json_found *found, ses_error *error)
+{
+    return add_stored_function(context, found, true, error);
+}
+
+/* --------------------------------------------------------------------------------------------- content */
+
+static const struct json_object stored_part_fields = {
+    "the event",
+    "content.parts[].",
+    {{"functionCall", "function_call", JSON_MAY_BE(JSON_OBJECT), stored_call, NULL},
+     {"functionResponse", "function_response", JSON_MAY_BE(JSON_OBJECT), stored_response, NULL}},
+};
+
+static int read_stored_part(struct stored_event *event, struct json_reader *json, ses_error *error)
+{
+    const size_t before = event->function_count;
+
+    event->part_count++;
+    if (ses__json_peek(json) != JSON_OBJECT)
+        return ses__json_skip(json, NULL) ? SES_OK : ses__json_error(json, error);
+    int code = ses__json_read_object(json, &stored_part_fields, event, error);
+    if (event->function_count > before && last_function(event)->is_response)
+        event->response_count++;
+    return code;
+}
+
+static int stored_parts(void *context, const struct json_found *found, ses_error *error)
+{
+    struct json_reader *json = found->reader;
+    struct stored_event *event = context;
+    int code = ses__json_enter(json) ? SES_OK : ses__json_error(json, error);
+
+    while (code == SES_OK && ses__json_element(json))
+        code = read_stored_part(event, json, error);
+    return code == SES_OK && json->wrong ? ses__json_error(json, error) : code;
+}
+
+static const struct json_object stored_content_fields = {
+    "the event",
+    "content.",
+    {{"parts", NULL, JSON_MAY_BE(JSON_ARRAY), stored_parts, NULL}},
+};
+
+static int stored_content(void *context, const struct json_found *found, ses_error *error)
+{
+    return ses__json_read_object(found->reader, &stored_content_fields, context, error);
+}
+
+/* --------------------------------------------------------------------------------------------- actions */
+
+static int stored_delta(void *context, const struct json_found *found, ses_error *error)
+{
+    struct stored_event *event = context;
+
+    if (found->type != JSON_OBJECT)
+        return ses__json_must_be(found, "an object", error);
+    return ses__delta_read(found->reader, event->arena, &event->delta, &event->edits, error);
+}
+
+/* The bounds of a compaction: what cannot be a time is as if it were absent. */
+struct compaction {
+    bool has_from;
+    bool has_to;
+    int64_t from_us;
+    int64_t to_us;
+};
+
+static int read_bound(const struct json_found *found, int64_t *time_us, bool *has, ses_error *error)
+{
+    struct span number;
+    int code = ses__json_take_value(found, &number, error);
+
+    if (code == SES_OK)
+        *has = ses__timestamp_from_number(number, time_us) == NULL;
+    return code;
+}
+
+static int compaction_from(void *context, const struct json_found *found, ses_error *error)
+{
+    struct compaction *compaction = context;
+    return read_bound(found, &compaction->from_us, &compaction->has_from, error);
+}
+
+static int compaction_to(void *context, const struct json_found *found, ses_error *error)
+{
+    struct compaction *compaction = context;
+    return read_bound(found, &compaction->to_us, &compaction->has_to, error);
+}
+
+static const struct json_object compaction_fields = {
+    "the event",
+    "actions.compaction.",
+    {{"startTimestamp", "start_timestamp", JSON_MAY_BE(JSON_NUMBER), compaction_from, NULL},
+     {"endTimestamp", "end_timestamp", JSON_MAY_BE(JSON_NUMBER), compaction_to, NULL}},
+};
+
+static int stored_compaction(void *context, const struct json_found *found, ses_error *error)
+{
+    struct stored_event *event = context;
+    struct compaction compaction = {.has_from = false};
+    int code = ses__json_read_object(found->reader, &compaction_fields, &compaction, error);
+
+    event->compacts = compaction.has_from && compaction.has_to;
+    event->compacts_from_us = compaction.from_us;
+    event->compacts_to_us = compaction.to_us;
+    return code;
+}
+
+/* --------------------------------------------------------------------------------------------- events */
+
+static const struct json_object delta_actions = {
+    "the event",
+    "actions.",
+    {{"stateDelta", "state_delta", ANYTHING, stored_delta, NULL}},
+};
+
+static const struct json_object all_actions = {
+    "the event",
+    "actions.",
+    {{"stateDelta", "state_delta", ANYTHING, stored_delta, NULL},
+     {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), stored_compaction, NULL}},
+};
+
+static int read_delta_actions(void *context, const struct json_found *found, ses_error *error)
+{
+    return ses__json_read_object(found->reader, &delta_actions, context, error);
+}
+
+static int read_all_actions(void *context, const struct json_found *found, ses_error *error)
+{
+    return ses__json_read_object(found->reader, &all_actions, context, error);
+}
+
+#define CONTENT_FIELD                                                   \
+    {                                                                   \
+        "content", NULL, JSON_MAY_BE(JSON_OBJECT), stored_content, NULL \
+    }
+
+/* By what is wanted of content and actions: the rest is passed over, which is faster than reading it. */
+static const struct json_object stored_fields[] = {
+    [STORED_DELTA] = {"the event",
+                      "",
+                      {{"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_delta_actions, NULL}}},
+    [STORED_CONTENT] = {"the event", "", {CONTENT_FIELD}},
+    [STORED_DELTA |
+        STORED_CONTENT] = {"the event",
+                           "",
+                           {CONTENT_FIELD,
+                            {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_delta_actions, NULL}}},
+    [STORED_ALL] = {"the event",
+                    "",
+                    {CONTENT_FIELD, {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_all_actions, NULL}}},
+};
+
+int ses__stored_event_read(struct stored_event *event, const struct event_row *row, unsigned wanted,
+                           ses_error *error)
+{
+    const struct json_object *fields = &stored_fields[wanted & STORED_ALL ? STORED_ALL : wanted];
+
+    struct json_reader reader;
+    int code = ses__json_start_object(&reader, row->body, "an event", error);
+
+    forget(event);
+    reader.lenient = true;
+    if (code == SES_OK)
+        code = ses__json_read_object(&reader, fields, event, error);
+    if (code == SES_OK && !ses__json_finish(&reader))
+        code = ses__json_error(&reader, error);
+    if (code != SES_OK && code != SES_NOMEM)
+        code =
+            ses__error_set(error, SES_CORRUPT, "the stored event %lld cannot be read", (long long)row->seq);
+    return code;
+}

@@ -1,0 +1,47 @@
+/*
+ * What history reads of events that are stored: changes of state, function calls and responses, compactions. The store
+ * checked only the envelope when they came in, so content of any shape is possible: what does not fit is passed over.
+ */
+#ifndef SESLITE_MODEL_STORED_EVENT_H
+#define SESLITE_MODEL_STORED_EVENT_H
+
+#include "base/memory.h"
+#include "model/delta.h"
+#include "model/rows.h"
+
+/* A function call, or a response to one, in the order of the parts. */
+struct stored_function {
+    bool is_response;
+    struct span id;   /* empty: none */
+    struct span name; /* the same */
+};
+
+struct stored_event {
+    struct arena *arena; /* of texts that had to be decoded, and for the lists' allocator */
+    struct delta delta;
+    struct edits edits; /* made, and not used */
+    struct stored_function *functions;
+    size_t function_count;
+    size_t function_capacity;
+    size_t part_count;     /* of the content; 0: none */
+    size_t response_count; /* of them, those that are function responses and nothing else */
+    bool compacts;         /* actions.compaction has a start and an end */
+    int64_t compacts_from_us;
+    int64_t compacts_to_us;
+};
+
+enum stored_parts {
+    STORED_DELTA = 0x1,   /* actions.stateDelta */
+    STORED_CONTENT = 0x2, /* content.parts */
+    STORED_ALL = 0x4      /* these, and actions.compaction */
+};
+
+/* Can be used again and again: each read forgets the one before, but for what is in the arena. To be freed. */
+SESLITE_PRIVATE void ses__stored_event_init(struct stored_event *event, struct arena *arena);
+SESLITE_PRIVATE void ses__stored_event_free(struct stored_event *event);
+/* Reads what is wanted (STORED_*). Texts live as long as the row's body and the arena. CORRUPT: the body is no
+ * event that was ever accepted. NOMEM. */
+SESLITE_PRIVATE int ses__stored_event_read(struct stored_event *event, const struct event_row *row,
+                                           unsigned wanted, ses_error *error);
+
+#endif

@@ -1,0 +1,312 @@
+/* Live events as a range, of a get and of cursors in both directions, held against the ADK's rule in plain words. */
+#include "random.h"
+
+static const ses_key key = {"app", "user", "session"};
+
+enum { MOST = 400, INVOCATIONS = 12 };
+
+/* The log as it was appended; event `seq` is at index seq - 1. */
+struct log {
+    int count;
+    int invocation[MOST];
+    int rewinds_before[MOST]; /* an invocation; -1: no rewind */
+    int64_t time_us[MOST];
+    bool live[MOST];
+};
+
+/* ------------------------------------------------------------------------------------------- the rule */
+
+static int first_of(const struct log *log, int invocation)
+{
+    int first = 0;
+    while (first < log->count && log->invocation[first] != invocation)
+        first++;
+    return first;
+}
+
+/* From the newest back; at a rewind on before the first event of its target, if that comes before it. */
+static void apply_rewinds(struct log *log)
+{
+    memset(log->live, 0, sizeof log->live);
+    for (int i = log->count - 1; i >= 0; i--) {
+        int first = log->rewinds_before[i] < 0 ? i : first_of(log, log->rewinds_before[i]);
+        log->live[i] = log->rewinds_before[i] < 0;
+        if (first < i)
+            i = first;
+    }
+}
+
+static bool in_range(const struct log *log, int i, const ses_range *range)
+{
+    const int64_t seq = i + 1;
+    return log->live[i] && !(range->which & SES_RANGE_NONE) &&
+           (!(range->which & SES_RANGE_SINCE) || log->time_us[i] >= range->since_us) &&
+           (!(range->which & SES_RANGE_SEQ) || (seq >= range->first_seq && seq <= range->last_seq));
+}
+
+/* The numbers that the range is to give, oldest first. */
+static size_t select_seqs(const struct log *log, const ses_range *range, int64_t *seqs)
+{
+    size_t count = 0;
+    size_t most = range->which & SES_RANGE_NEWEST ? (size_t)range->newest : MOST;
+
+    for (int i = 0; i < log->count; i++) {
+        if (in_range(log, i, range))
+            seqs[count++] = i + 1;
+    }
+    size_t left_out = count > most ? count - most : 0;
+    memmove(seqs, seqs + left_out, (count - left_out) * sizeof *seqs);
+    return count - left_out;
+}
+
+/* ------------------------------------------------------------------------------------------- the store */
+
+static void append(ses_store *store, struct log *log, int invocation, int rewinds_before)
+{
+    char event[200];
+    char rewind[80] = "";
+    int i = log->count++;
+
+    assert_true(i < MOST);
+    log->invocation[i] = invocation;
+    log->rewinds_before[i] = rewinds_before;
+    log->time_us[i] = (i % 7 == 3 ? i - 3 : i % 11 == 5 ? i + 20 : i) * INT64_C(1000000);
+    if (rewinds_before >= 0)
+        snprintf(rewind, sizeof rewind, ",'actions':{'rewindBeforeInvocationId':'i%d'}", rewinds_before);
+    snprintf(event, sizeof event, "{'id':'e%d','timestamp':%lld,'invocationId':'i%d'%s}", i + 1,
+             (long long)log->time_us[i] / 1000000, invocation, rewind);
+    must_append_by_key(store, &key, Q(event));
+}
+
+static void check_get(ses_store *store, const ses_range *range, const int64_t *seqs, size_t count)
+{
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_get(store, &key, GET_RANGE(range), &session, &error));
+    assert_int_equal(ses_session_event_count(session), count);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(ses_session_event(session, i)->seq, seqs[i]);
+    ses_session_close(session);
+}
+
+static ses_cursor *open_cursor(ses_store *store, const ses_range *range, bool backward)
+{
+    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = range};
+    ses_cursor *cursor = NULL;
+    ses_error error;
+
+    assert_ok(ses_cursor_open(store, &key, &options, &cursor, &error));
+    return cursor;
+}
+
+static void walk(ses_cursor *cursor, bool backward, const int64_t *seqs, size_t count)
+{
+    const ses_event *event = NULL;
+    ses_error error;
+
+    for (size_t i = 0; i < count; i++) {
+        assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
+        assert_int_equal(event->seq, seqs[backward ? count - 1 - i : i]);
+    }
+    assert_ok(ses_cursor_next(cursor, &event, &error));
+    assert_null(event);
+    assert_ok(ses_cursor_close(cursor, &error));
+}
+
+static void check_range(ses_store *store, const struct log *log, const ses_range *range)
+{
+    int64_t seqs[MOST];
+    size_t count = select_seqs(log, range, seqs);
+
+    check_get(store, range, seqs, count);
+    walk(open_cursor(store, range, false), false, seqs, count);
+    walk(open_cursor(store, range, true), true, seqs, count);
+}
+
+static void check_all_ranges(ses_store *store, struct log *log)
+{
+    const int64_t newest[] = {0, 1, 64, 65, MOST};
+    const int64_t since[] = {INT64_MIN, 9000000, 150000000, INT64_MAX};
+    const int64_t seqs[][2] = {{1, INT64_MAX}, {1, 20}, {30, 110}, {200, MOST}};
+
+    apply_rewinds(log);
+    for (unsigned which = SES_RANGE_LIVE; which < SES_RANGE_LIVE * 2; which++) {
+        int newest_count = which & SES_RANGE_NEWEST ? 5 : 1;
+        int since_count = which & SES_RANGE_SINCE ? 4 : 1;
+        int seq_count = which & SES_RANGE_SEQ ? 4 : 1;
+        for (int i = 0; i < newest_count * since_count * seq_count; i++) {
+            const int64_t *seq = seqs[i / since_count / newest_count];
+            const ses_range range = {
+                sizeof range, which, newest[i % newest_count], since[i / newest_count % since_count],
+                seq[0],       seq[1]};
+            check_range(store, log, &range);
+        }
+    }
+}
+
+static const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
+
+static void create(ses_store *store)
+{
+    const int64_t early = 0;
+    const ses_create_options options = {.size = sizeof options, .create_us = &early};
+    ses_error error;
+    assert_ok(ses_create(store, &key, NULL, 0, &options, NULL, &error));
+}
+
+/* ------------------------------------------------------------------------------------------- the tests */
+
+/* Seldom a rewind, and often: then what they take back nests, and hardly anything is left. */
+static void test_random_logs(void **state)
+{
+    struct fixture *fixture = *state;
+    static struct log log;
+    uint64_t seed = 4;
+
+    for (int rarely = 3; rarely <= 81; rarely *= 3) {
+        log.count = 0;
+        create(fixture->store);
+        check_all_ranges(fixture->store, &log);
+        for (int i = 0; i < 220; i++) {
+            int invocation = i / 8 % INVOCATIONS + (int)random_below(&seed, 2);
+            bool rewinds = random_below(&seed, (size_t)rarely) == 0;
+            append(fixture->store, &log, rewinds ? 100 + i : invocation,
+                   rewinds ? (int)random_below(&seed, INVOCATIONS + 3) : -1);
+            if (i == 70)
+                check_all_ranges(fixture->store, &log);
+        }
+        check_all_ranges(fixture->store, &log);
+        must_delete(fixture->store, &key);
+    }
+}
+
+/* Undo, undo, redo, redo: rewinds of rewinds. */
+static void test_rewinds_of_rewinds(void **state)
+{
+    struct fixture *fixture = *state;
+    static struct log log;
+
+    log.count = 0;
+    create(fixture->store);
+    for (int i = 0; i < 6; i++)
+        append(fixture->store, &log, i, -1);
+    const int targets[] = {5, 3, 101, 100, 0, 104, 105, 3, 3};
+    for (int i = 0; i < 9; i++) {
+        append(fixture->store, &log, 100 + i, targets[i]);
+        check_all_ranges(fixture->store, &log);
+    }
+}
+
+static void test_a_session_without_rewinds_is_all_live(void **state)
+{
+    struct fixture *fixture = *state;
+    static struct log log;
+
+    log.count = 0;
+    create(fixture->store);
+    for (int i = 0; i < 130; i++)
+        append(fixture->store, &log, i / 5, -1);
+    check_all_ranges(fixture->store, &log);
+}
+
+static void test_nothing_is_live(void **state)
+{
+    struct fixture *fixture = *state;
+    static struct log log;
+
+    log.count = 0;
+    create(fixture->store);
+    for (int i = 0; i < 70; i++)
+        append(fixture->store, &log, 0, -1);
+    append(fixture->store, &log, 1, 0);
+    check_all_ranges(fixture->store, &log);
+}
+
+/* What is live is what was so when the cursor was opened. */
+static void test_a_rewind_meanwhile_takes_nothing_back(void **state)
+{
+    struct fixture *fixture = *state;
+    static struct log log;
+    int64_t seqs[MOST];
+    ses_error error;
+
+    log.count = 0;
+    create(fixture->store);
+    for (int i = 0; i < 150; i++)
+        append(fixture->store, &log, i / 10, -1);
+    append(fixture->store, &log, 100, 9);
+    apply_rewinds(&log);
+    for (int backward = 0; backward <= 1; backward++) {
+        const ses_event *event = NULL;
+        size_t count = select_seqs(&log, &live, seqs);
+        assert_int_equal(count, 90);
+        ses_cursor *cursor = open_cursor(fixture->store, &live, backward);
+        assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
+        assert_int_equal(event->seq, backward ? 90 : 1);
+        struct log before = log;
+        append(fixture->store, &log, 101 + backward, 0);
+        walk(cursor, backward, seqs + !backward, count - 1);
+        append(fixture->store, &log, 201 + backward, 101 + backward); /* and back again */
+        apply_rewinds(&log);
+        assert_memory_equal(log.live, before.live, 150);
+    }
+}
+
+/* Refreshing and appending add events at the end, whatever they are. */
+static void test_a_handle_keeps_what_it_was_read_with(void **state)
+{
+    struct fixture *fixture = *state;
+    static struct log log;
+    ses_session *session = NULL;
+    ses_error error;
+
+    log.count = 0;
+    create(fixture->store);
+    for (int i = 0; i < 10; i++)
+        append(fixture->store, &log, i, -1);
+    append(fixture->store, &log, 100, 5);
+    assert_ok(ses_get(fixture->store, &key, GET_RANGE(&live), &session, &error));
+    assert_int_equal(ses_session_event_count(session), 5);
+    assert_int_equal(ses_session_stored(session), 11);
+    append(fixture->store, &log, 101, 2);
+    must_refresh(session);
+    assert_int_equal(ses_session_event_count(session), 6);
+    assert_int_equal(ses_session_event(session, 5)->seq, 12);
+    ses_session_close(session);
+}
+
+static void test_get_or_create_reads_live_events(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_create_options options = {.size = sizeof options, .range = &live};
+    static struct log log;
+    ses_session *session = NULL;
+    ses_error error;
+
+    log.count = 0;
+    create(fixture->store);
+    for (int i = 0; i < 4; i++)
+        append(fixture->store, &log, i, -1);
+    append(fixture->store, &log, 100, 2);
+    append(fixture->store, &log, 4, -1);
+    assert_code(SES_EXISTING, ses_get_or_create(fixture->store, &key, NULL, 0, &options, &session, &error));
+    assert_int_equal(ses_session_event_count(session), 3);
+    assert_int_equal(ses_session_event(session, 2)->seq, 6);
+    ses_session_close(session);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_random_logs),
+        TEST(test_rewinds_of_rewinds),
+        TEST(test_a_session_without_rewinds_is_all_live),
+        TEST(test_nothing_is_live),
+        TEST(test_a_rewind_meanwhile_takes_nothing_back),
+        TEST(test_a_handle_keeps_what_it_was_read_with),
+        TEST(test_get_or_create_reads_live_events),
+    };
+    return cmocka_run_group_tests_name("live events", tests, NULL, NULL);
+}
