@@ -121,10 +121,9 @@ static void faults_use_handle(struct faults *faults, ses_store *store, const ses
     ses_session_close(session);
 }
 
-static void faults_use_cursor(struct faults *faults, ses_store *store, const ses_key *key, int backward)
+static void faults_walk(struct faults *faults, ses_store *store, const ses_key *key,
+                        const ses_cursor_options *options, int expected)
 {
-    const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 5};
-    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = &newest};
     int count = 0;
     int result = SES_ROW;
 
@@ -134,7 +133,7 @@ static void faults_use_cursor(struct faults *faults, ses_store *store, const ses
         const ses_event *event = NULL;
         ses_error error;
         count = 0;
-        STEP(SES_OK, ses_cursor_open(store, key, &options, &cursor, &error));
+        STEP(SES_OK, ses_cursor_open(store, key, options, &cursor, &error));
         while ((result = ses_cursor_next(cursor, &event, &error)) == SES_ROW)
             count++;
         if (result < 0)
@@ -142,10 +141,36 @@ static void faults_use_cursor(struct faults *faults, ses_store *store, const ses
         if (ses_cursor_close(cursor, &error) != result)
             faults_complain(faults, "ses_cursor_close", result, &error);
     }
-    if (count != 5) {
+    if (count != expected) {
         const ses_error none = {0};
         faults_complain(faults, "a cursor lacks an event", result, &none);
     }
+}
+
+static void faults_use_cursor(struct faults *faults, ses_store *store, const ses_key *key, int backward)
+{
+    const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 5};
+    const ses_cursor_options options = {.size = sizeof options, .backward = backward, .range = &newest};
+    faults_walk(faults, store, key, &options, 5);
+}
+
+/* One event of three is left by a rewind. */
+static void faults_use_live(struct faults *faults, ses_store *store, const ses_key *key)
+{
+    const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
+    const ses_text events[] = {
+        {Q("{'id':'l-1','invocationId':'i1'}"), SES_NUL},
+        {Q("{'id':'l-2','invocationId':'i2'}"), SES_NUL},
+        {Q("{'id':'l-3','invocationId':'i3','actions':{'rewindBeforeInvocationId':'i2'}}"), SES_NUL}};
+    ses_session *session = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_append_batch_by_key(store, key, events, 3, NULL, NULL, &error));
+    STEP(SES_OK, ses_get(store, key, GET_RANGE(&live), &session, &error));
+    if (!session || ses_session_event_count(session) != 1)
+        faults_complain(faults, "a handle does not hold the live event", 0, &error);
+    ses_session_close(session);
+    faults_walk(faults, store, key, &(ses_cursor_options){sizeof(ses_cursor_options), 0, &live}, 1);
 }
 
 static void faults_use_lists(struct faults *faults, ses_store *store)
@@ -200,6 +225,7 @@ static void faults_run(struct faults *faults)
     faults_use_handle(faults, store, &key);
     faults_use_cursor(faults, store, &key, 0);
     faults_use_cursor(faults, store, &key, 1);
+    faults_use_live(faults, store, &second);
     faults_use_lists(faults, store);
     STEP(SES_OK, ses_state_json_by_key(store, &key, NULL, &json, NULL, &error));
     ses_free(json);

@@ -35,7 +35,7 @@ struct advance {
     struct session_row row;
     struct arena arena;
     struct event_list events;
-    bool restarts; /* events were cut: those of the snapshot after `keep_seq` are gone */
+    bool restarts; /* what led to the state cannot be read: it is read anew; events after `keep_seq` are gone */
     int64_t keep_seq;
     enum scope loaded; /* the scopes below it were read again, into `fresh`; SCOPE_APP: none was */
     struct state fresh;
@@ -45,8 +45,8 @@ struct advance {
 SESLITE_PRIVATE int ses__advance_init(struct advance *advance, struct snapshot *snapshot, ses_error *error);
 /* A zeroed one is fine. */
 SESLITE_PRIVATE void ses__advance_free(struct advance *advance);
-/* The log is not the one that the snapshot knows any more: of its events those up to `keep_seq` stay, and all stored
- * scopes are to be read again. To be called first. */
+/* The log no longer leads from what the snapshot knows to what is stored: of its events those up to `keep_seq` stay, and
+ * all stored scopes are to be read again. To be called first. */
 SESLITE_PRIVATE void ses__advance_restart(struct advance *advance, int64_t keep_seq);
 /* An event that another writer stored, and what it did to session state. CORRUPT: it cannot be read. */
 SESLITE_PRIVATE int ses__advance_read_event(struct advance *advance, const struct event_row *row,

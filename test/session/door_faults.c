@@ -327,7 +327,7 @@ static void play_appends(struct faults *faults, FILE *out)
 
 static void play_reads(struct faults *faults, FILE *out)
 {
-    const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 3};
+    const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST | SES_RANGE_LIVE, .newest = 3};
     const ses_cursor_options backward = {.size = sizeof backward, .backward = 1, .range = &newest};
     ses_session *session = NULL;
     ses_page *page = NULL;

@@ -151,6 +151,16 @@ static void write_by_another(struct handle_test *test)
         must_append_by_key(test->store, &key, Q(events[i]));
 }
 
+/* All events but the first are cut, and others come. */
+static void cut_by_another(struct handle_test *test)
+{
+    write_by_another(test);
+    raw_exec(test->folder->path, "DELETE FROM events WHERE position > (1 << 32) + 1;"
+                                 "DELETE FROM session_state WHERE key = 't';"
+                                 "UPDATE sessions SET version = version + 1, event_count = 1 WHERE id = 1");
+    write_by_another(test);
+}
+
 static void catch_up(struct handle_test *test)
 {
     must_refresh(test->session);
@@ -271,6 +281,20 @@ static void test_refresh(void **state)
     fail_both_ways(*state, write_by_another, call_refresh, SES_OK, 10);
 }
 
+static void test_append_anyway_after_a_cut(void **state)
+{
+    struct handle_test *test = *state;
+    fail_both_ways(test, cut_by_another, call_append_anyway, SES_OK, 10);
+    assert_int_equal(ses_session_event_count(test->session), 5);
+}
+
+static void test_refresh_after_a_cut(void **state)
+{
+    struct handle_test *test = *state;
+    fail_both_ways(test, cut_by_another, call_refresh, SES_OK, 10);
+    assert_int_equal(ses_session_event_count(test->session), 4);
+}
+
 static void test_get(void **state)
 {
     fail_both_ways(*state, NULL, call_get, SES_OK, 10);
@@ -318,11 +342,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_append),       TEST(test_append_anyway),
-        TEST(test_append_batch), TEST(test_refresh),
-        TEST(test_get),          TEST(test_list),
-        TEST(test_read_state),   TEST(test_create),
-        TEST(test_state_string), TEST(test_append_to_a_stale_handle),
+        TEST(test_append),
+        TEST(test_append_anyway),
+        TEST(test_append_batch),
+        TEST(test_refresh),
+        TEST(test_append_anyway_after_a_cut),
+        TEST(test_refresh_after_a_cut),
+        TEST(test_get),
+        TEST(test_list),
+        TEST(test_read_state),
+        TEST(test_create),
+        TEST(test_state_string),
+        TEST(test_append_to_a_stale_handle),
     };
     return cmocka_run_group_tests_name("faults: memory, handles", tests, NULL, NULL);
 }

@@ -14,8 +14,9 @@ SESLITE_PRIVATE int ses__sqlite_value(struct storage *storage, struct value_op *
 SESLITE_PRIVATE int ses__load_snapshot(struct db *db, struct snapshot *snapshot,
                                        const struct session_row *row, const struct range *range,
                                        ses_error *error);
-/* Inside a transaction: the events that the advance's snapshot lacks of a session that is at `row`; the advance restarts if
- * events were cut meanwhile. And the scopes that other sessions share, or all that are stored if it restarts. */
+/* Inside a transaction: the events that the advance's snapshot lacks of a session that is at `row`; the advance restarts
+ * if events were cut meanwhile, or pruned that it lacks. And the scopes that other sessions share, or all that are stored
+ * if it restarts. */
 SESLITE_PRIVATE int ses__read_missed(struct db *db, struct advance *advance, const struct session_row *row,
                                      ses_error *error);
 SESLITE_PRIVATE int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error);

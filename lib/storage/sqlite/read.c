@@ -80,20 +80,33 @@ static int find_survivor(struct db *db, const struct session_row *known, int64_t
     return ses__event_rows_close(&rows);
 }
 
+/* What was pruned had not been cut, and stays. But where all that is known was cut or pruned, nothing tells which. */
+static int restart_after_cut(struct db *db, struct advance *advance, const struct session_row *row,
+                             ses_error *error)
+{
+    const struct session_row *known = &advance->snapshot->row;
+    int64_t keep = 0;
+    int code = find_survivor(db, known, &keep, error);
+
+    if (keep < row->base_seq && row->base_seq <= known->last_seq)
+        keep = row->base_seq;
+    ses__advance_restart(advance, keep);
+    return code;
+}
+
 int ses__read_missed(struct db *db, struct advance *advance, const struct session_row *row, ses_error *error)
 {
     const struct session_row *known = &advance->snapshot->row;
     struct event_rows rows;
     struct event_row event;
-    int64_t survivor = 0;
     int code = SES_OK;
 
-    if (ses__row_epoch(row) != ses__row_epoch(known)) {
-        code = find_survivor(db, known, &survivor, error);
-        if (code != SES_OK)
-            return code;
-        ses__advance_restart(advance, survivor);
-    }
+    if (ses__row_epoch(row) != ses__row_epoch(known))
+        code = restart_after_cut(db, advance, row, error);
+    else if (row->base_seq > known->last_seq) /* events that are lacking were pruned */
+        ses__advance_restart(advance, known->last_seq);
+    if (code != SES_OK)
+        return code;
     ses__event_rows_open(&rows, db, known->id, known->last_seq + 1, row->last_seq, WALK_FORWARD, error);
     while (code == SES_OK && ses__event_rows_next(&rows, &event))
         code = ses__advance_read_event(advance, &event, error);
