@@ -35,6 +35,9 @@ static int setup(void **state)
                                       .clock_context = &test->now};
     assert_ok(ses_open(test->folder->path, &options, &test->store, &error));
     test->session = must_open_new(test->store, &key, Q("{'app:a':1,'user:u':'two','s':[3],'t':'\\u0041'}"));
+    raw_exec(test->folder->path, /* a fork */
+             "UPDATE sessions SET details = 1;"
+             "UPDATE session_details SET parent_user = 'u', parent_session = 's', parent_seq = 1");
     must_append(test->session,
                 Q("{'id':'first','invocationId':'i1','actions':{'stateDelta':{'temp:x':'kept'}}}"));
     *state = test;

@@ -30,7 +30,7 @@ static int run_create(struct db *db, void *context, ses_error *error)
             code = ses__delta_store(db, op->delta, &row, 0, error);
     }
     if (code == SES_OK && op->snapshot)
-        code = ses__load_snapshot(db, op->snapshot, &row, &op->range, error);
+        code = ses__load_snapshot(db, op->snapshot, op->key, &row, &op->range, error);
     return code == SES_OK && exists ? SES_EXISTING : code;
 }
 
@@ -42,7 +42,7 @@ static int run_find_existing(struct db *db, void *context, ses_error *error)
     int code = ses__session_find(db, op->key, &row, error);
 
     if (code == SES_OK && op->snapshot)
-        code = ses__load_snapshot(db, op->snapshot, &row, &op->range, error);
+        code = ses__load_snapshot(db, op->snapshot, op->key, &row, &op->range, error);
     return code == SES_OK ? SES_EXISTING : code;
 }
 

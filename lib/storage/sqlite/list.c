@@ -125,6 +125,15 @@ static int load_sessions(const struct list_op *op, struct db *db, struct state_o
     return ses__load_owners(db, SCOPE_SESSION, &list, error);
 }
 
+/* Few are forks: only these have a row more to be read. */
+static int load_parents(const struct list_op *op, struct db *db, ses_error *error)
+{
+    int code = SES_OK;
+    for (size_t i = 0; i < op->count && code == SES_OK; i++)
+        code = ses__load_parent(db, &op->items[i].snapshot, op->app, error);
+    return code;
+}
+
 /* One statement a scope, however many sessions there are. */
 static int load_states(const struct list_op *op, struct db *db, ses_error *error)
 {
@@ -141,6 +150,8 @@ static int load_states(const struct list_op *op, struct db *db, ses_error *error
         code = load_users(op, db, owners, error);
     if (code == SES_OK)
         code = load_sessions(op, db, owners, error);
+    if (code == SES_OK)
+        code = load_parents(op, db, error);
     ses__memory_free(allocator, owners);
     return code;
 }

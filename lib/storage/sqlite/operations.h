@@ -10,8 +10,8 @@ struct db;
 SESLITE_PRIVATE int ses__sqlite_get(struct storage *storage, struct get_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_refresh(struct storage *storage, struct refresh_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_value(struct storage *storage, struct value_op *op, ses_error *error);
-/* Inside a transaction: fills a snapshot of the session, whose row is known. */
-SESLITE_PRIVATE int ses__load_snapshot(struct db *db, struct snapshot *snapshot,
+/* Inside a transaction: fills a snapshot of the session of that key, whose row is known. */
+SESLITE_PRIVATE int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
                                        const struct session_row *row, const struct range *range,
                                        ses_error *error);
 /* Inside a transaction: the events that the advance's snapshot lacks of a session that is at `row`; the advance restarts

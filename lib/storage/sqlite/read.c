@@ -37,13 +37,15 @@ static int load_live_events(struct db *db, struct snapshot *snapshot, const stru
     return code;
 }
 
-int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const struct session_row *row,
-                       const struct range *range, ses_error *error)
+int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
+                       const struct session_row *row, const struct range *range, ses_error *error)
 {
     snapshot->row = *row;
     snapshot->keeps_events = !range->none;
     snapshot->events.count = 0; /* of an earlier run */
-    int code = ses__load_scopes(db, &snapshot->state, row, error);
+    int code = ses__load_parent(db, snapshot, key->app, error);
+    if (code == SES_OK)
+        code = ses__load_scopes(db, &snapshot->state, row, error);
     if (code == SES_OK)
         code = range->live && !range->none ? load_live_events(db, snapshot, range, error)
                                            : load_events(db, snapshot, range, NULL, error);
@@ -57,7 +59,7 @@ static int run_get(struct db *db, void *context, ses_error *error)
     struct session_row row;
     int code = ses__session_of(db, &ref, &row, error);
 
-    return code == SES_OK ? ses__load_snapshot(db, op->snapshot, &row, &op->range, error) : code;
+    return code == SES_OK ? ses__load_snapshot(db, op->snapshot, op->key, &row, &op->range, error) : code;
 }
 
 int ses__sqlite_get(struct storage *storage, struct get_op *op, ses_error *error)

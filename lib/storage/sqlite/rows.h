@@ -26,6 +26,9 @@ SESLITE_PRIVATE int ses__session_check_key(struct db *db, int64_t id, const ses_
 SESLITE_PRIVATE int ses__session_add(struct db *db, const ses_key *key, int64_t created_us,
                                      int64_t expires_us, struct session_row *row, ses_error *error);
 SESLITE_PRIVATE int ses__details_add(struct db *db, int64_t id, struct span initial_state, ses_error *error);
+/* Where the snapshot's session was forked from, by its row. The parent is of the same app. */
+SESLITE_PRIVATE int ses__load_parent(struct db *db, struct snapshot *snapshot, const char *app,
+                                     ses_error *error);
 /* Writes version, last_seq, event_count and updated_us; `before` is the row as it is now. */
 SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *before,
                                        const struct session_row *after, ses_error *error);

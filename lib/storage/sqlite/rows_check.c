@@ -1,5 +1,8 @@
 /* What damage in a file may have done to rows. */
+#include <string.h>
+
 #include "base/error.h"
+#include "base/utf8.h"
 #include "storage/sqlite/rows_parts.h"
 
 int ses__refuse_stranger(const struct db *db, const char *what, ses_error *error)
@@ -14,4 +17,10 @@ int ses__check_one_changed(const struct db *db, const char *table, ses_error *er
                ? SES_OK
                : ses__error_set(error, SES_CORRUPT, "%s: a row of %s is in an index but not in the table",
                                 db->config->path, table);
+}
+
+bool ses__is_id(struct span text)
+{
+    return text.len > 0 && text.len <= SES_ID_MAX && !memchr(text.ptr, '\0', text.len) &&
+           ses__utf8_valid(text.ptr, text.len);
 }

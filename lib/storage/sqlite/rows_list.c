@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
 #include "storage/sqlite/rows_parts.h"
 
 static enum statement_id list_statement(const struct list_query *list)
@@ -78,12 +77,6 @@ static bool list_moves_on(struct list_rows *walk, const struct session_row *row,
     return moves;
 }
 
-static bool is_id(struct span text)
-{
-    return text.len > 0 && text.len <= SES_ID_MAX && !memchr(text.ptr, '\0', text.len) &&
-           ses__utf8_valid(text.ptr, text.len);
-}
-
 /* The row and the names beside it must belong to the list, and come after the row before. */
 static int check_listed(struct list_rows *walk, const struct session_row *row, struct span name,
                         struct span user)
@@ -97,7 +90,7 @@ static int check_listed(struct list_rows *walk, const struct session_row *row, s
     if (code == SES_OK && !belongs)
         code = ses__refuse_stranger(query->db, list->whole_app ? "app's session" : "user's session",
                                     query->error);
-    else if (code == SES_OK && (!is_id(name) || !is_id(user) || !list_moves_on(walk, row, name)))
+    else if (code == SES_OK && (!ses__is_id(name) || !ses__is_id(user) || !list_moves_on(walk, row, name)))
         code = ses__error_set(query->error, SES_CORRUPT,
                               "%s: session number %lld is out of place in a list, or its name is not an id",
                               query->db->config->path, (long long)row->id);

@@ -9,6 +9,8 @@ SESLITE_PRIVATE int ses__refuse_stranger(const struct db *db, const char *what, 
 /* After a statement that must have changed its one row, since a loop that goes on without would never end: CORRUPT
  * when it changed none. */
 SESLITE_PRIVATE int ses__check_one_changed(const struct db *db, const char *table, ses_error *error);
+/* A damaged name may be none. */
+SESLITE_PRIVATE bool ses__is_id(struct span text);
 
 /* The eleven columns that every statement on sessions begins with. */
 SESLITE_PRIVATE void ses__session_row_read(struct query *query, struct session_row *row);
