@@ -810,6 +810,12 @@ typedef struct ses_as_of_options {
  *
  * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
+SES_API int ses_state_json_as_of(ses_session *session, const ses_point *point,
+                                 const ses_as_of_options *options, char **json, size_t *len,
+                                 ses_error *error);
+SES_API int ses_state_json_as_of_by_key(ses_store *store, const ses_key *key, const ses_point *point,
+                                        const ses_as_of_options *options, char **json, size_t *len,
+                                        ses_error *error);
 
 /*
  * These calls give the state that the session was created with, shared keys included, without `temp:` keys: the
@@ -818,6 +824,11 @@ typedef struct ses_as_of_options {
  *
  * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
+SES_API int ses_state_json_initial(ses_session *session, const ses_call_options *options, char **json,
+                                   size_t *len, ses_error *error);
+SES_API int ses_state_json_initial_by_key(ses_store *store, const ses_key *key,
+                                          const ses_call_options *options, char **json, size_t *len,
+                                          ses_error *error);
 
 typedef struct ses_rewind_options {
     size_t size;

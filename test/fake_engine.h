@@ -18,6 +18,7 @@ enum fake_operation {
     FAKE_LIST,
     FAKE_DELETE,
     FAKE_DELETE_USER,
+    FAKE_AS_OF,
     FAKE_OPERATIONS
 };
 
@@ -79,6 +80,12 @@ static inline void fake_forget_delete_user(struct delete_user_op *op)
     (void)op;
 }
 
+static inline void fake_forget_as_of(struct as_of_op *op)
+{
+    ses_free(op->json);
+    op->json = NULL;
+}
+
 static inline int fake_fail(const struct fake_engine *fake, ses_error *error)
 {
     if (error) {
@@ -130,6 +137,7 @@ FAKE_OPERATION(page, FAKE_PAGE, page_op, FAKE_PAGE_IN_VAIN())
 FAKE_OPERATION(list, FAKE_LIST, list_op, FAKE_IN_VAIN(list))
 FAKE_OPERATION(delete_session, FAKE_DELETE, delete_op, FAKE_IN_VAIN(delete_session))
 FAKE_OPERATION(delete_user, FAKE_DELETE_USER, delete_user_op, FAKE_IN_VAIN(delete_user))
+FAKE_OPERATION(as_of, FAKE_AS_OF, as_of_op, FAKE_IN_VAIN(as_of))
 
 static inline void fake_interrupt(struct storage *base)
 {
@@ -174,6 +182,7 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .list = fake_list,
         .delete_session = fake_delete_session,
         .delete_user = fake_delete_user,
+        .as_of = fake_as_of,
         .interrupt = fake_interrupt,
         .describe = fake_describe,
         .count = fake_count,

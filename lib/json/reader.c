@@ -1,5 +1,7 @@
 #include "json/reader.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "json/scalar.h"
 
@@ -159,11 +161,60 @@ static bool skip_into(struct json_reader *reader, struct nesting *nesting, bool 
     return !object || skip_key(reader, &key);
 }
 
+/* The quote that ends the string whose text begins at `p`; NULL: there is none. */
+static const char *closing_quote(const char *p, const char *end)
+{
+    const char *start = p;
+
+    while (p < end && (p = memchr(p, '"', (size_t)(end - p))) != NULL) {
+        const char *escapes = p;
+        while (escapes > start && escapes[-1] == '\\')
+            escapes--;
+        if ((p - escapes) % 2 == 0)
+            return p;
+        p++;
+    }
+    return NULL;
+}
+
+/* Over a string, object or array that was accepted before: only to its end. */
+static bool pass(struct json_reader *reader)
+{
+    const char *p = reader->at;
+    size_t depth = 0;
+
+    while (p < reader->end) {
+        const char byte = *p++;
+        if (byte == '"') {
+            p = closing_quote(p, reader->end);
+            if (!p)
+                break;
+            p++;
+        } else if (byte == '{' || byte == '[') {
+            depth++;
+        } else if (byte == '}' || byte == ']') {
+            depth--;
+        } else {
+            continue;
+        }
+        if (depth == 0) {
+            reader->at = p;
+            return true;
+        }
+    }
+    return ses__json_refuse(reader, reader->end, "the text ends within a value");
+}
+
 bool ses__json_skip(struct json_reader *reader, struct span *value)
 {
     struct nesting nesting;
     bool due = true;
 
+    if (reader->lenient && !value) {
+        enum json_type whole = ses__json_peek(reader);
+        if (whole == JSON_STRING || whole == JSON_OBJECT || whole == JSON_ARRAY)
+            return pass(reader);
+    }
     nesting.depth = 0;
     skip_space(reader);
     const char *start = reader->at;

@@ -16,8 +16,9 @@ struct json_reader {
     const char *end;
     unsigned depth; /* of the objects and arrays entered */
     bool fresh;     /* one was just entered: no comma may follow */
-    bool lenient; /* reading objects with known fields: values of other types are passed over, and of several
-                          fields of one name all are read */
+    /* A text that was accepted before. In objects with known fields, values of other types are passed over, and of
+     * several fields of one name all are read. What is passed over is not checked. */
+    bool lenient;
     const char *wrong; /* what was refused: static text; NULL: nothing so far */
     const char *wrong_at;
 };

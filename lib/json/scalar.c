@@ -4,8 +4,14 @@
 #include "base/utf8.h"
 #include "json/scalar.h"
 
-/* Eight bytes at once: true when each is an ordinary ASCII character, neither a quote nor a backslash. */
-static ALWAYS_INLINE bool eight_plain(const char *p)
+#if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define FIRST_MARKED(high_bits) ((size_t)__builtin_ctzll(high_bits) / 8)
+#else
+#define FIRST_MARKED(high_bits) 0 /* fewer are fine */
+#endif
+
+/* Of the next eight bytes, how many come first that are ordinary ASCII characters, neither quotes nor backslashes. */
+static ALWAYS_INLINE size_t plain_bytes(const char *p)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     const uint64_t high = ones * 0x80;
@@ -14,7 +20,8 @@ static ALWAYS_INLINE bool eight_plain(const char *p)
     uint64_t quote = bytes ^ ones * '"';
     uint64_t backslash = bytes ^ ones * '\\';
     uint64_t special = bytes | (bytes - ones * 0x20) | (quote - ones) | (backslash - ones);
-    return (special & high) == 0;
+    special &= high; /* right up to the first; a borrow from it may mark others */
+    return special == 0 ? 8 : FIRST_MARKED(special);
 }
 
 /* The escape that begins with the backslash at `p`: its length, or 0. */
@@ -36,8 +43,11 @@ bool ses__json_read_string(struct json_reader *reader, struct json_string *strin
     string->raw.ptr = p;
     string->escaped = false;
     for (;;) {
-        while (end - p >= 8 && eight_plain(p))
-            p += 8;
+        size_t plain = 8;
+        while (plain == 8 && end - p >= 8) {
+            plain = plain_bytes(p);
+            p += plain;
+        }
         if (p >= end)
             return ses__json_refuse(reader, end, "unterminated string");
         unsigned char byte = (unsigned char)*p;

@@ -67,5 +67,7 @@ int ses__replay_event(struct replay *replay, const struct event_row *row, ses_er
 {
     ses__arena_reset(&replay->arena);
     int code = ses__stored_event_read(&replay->event, row, STORED_DELTA, error);
-    return code == SES_OK ? apply(replay, &replay->event.delta, row->seq, true, error) : code;
+    return code == SES_OK && replay->event.delta.count > 0
+               ? apply(replay, &replay->event.delta, row->seq, true, error)
+               : code;
 }

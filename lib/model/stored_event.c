@@ -221,6 +221,27 @@ static int read_delta_actions(void *context, const struct json_found *found, ses
     return ses__json_read_object(found->reader, &delta_actions, context, error);
 }
 
+/* All that was wanted has been read: an event that was accepted has each field once. */
+enum { ENOUGH = 1 };
+
+static int stored_delta_only(void *context, const struct json_found *found, ses_error *error)
+{
+    int code = stored_delta(context, found, error);
+    return code == SES_OK ? ENOUGH : code;
+}
+
+static const struct json_object delta_only_actions = {
+    "the event",
+    "actions.",
+    {{"stateDelta", "state_delta", ANYTHING, stored_delta_only, NULL}},
+};
+
+static int read_delta_only(void *context, const struct json_found *found, ses_error *error)
+{
+    int code = ses__json_read_object(found->reader, &delta_only_actions, context, error);
+    return code == SES_OK ? ENOUGH : code;
+}
+
 static int read_all_actions(void *context, const struct json_found *found, ses_error *error)
 {
     return ses__json_read_object(found->reader, &all_actions, context, error);
@@ -233,9 +254,7 @@ static int read_all_actions(void *context, const struct json_found *found, ses_e
 
 /* By what is wanted of content and actions: the rest is passed over, which is faster than reading it. */
 static const struct json_object stored_fields[] = {
-    [STORED_DELTA] = {"the event",
-                      "",
-                      {{"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_delta_actions, NULL}}},
+    [STORED_DELTA] = {"the event", "", {{"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_delta_only, NULL}}},
     [STORED_CONTENT] = {"the event", "", {CONTENT_FIELD}},
     [STORED_DELTA |
         STORED_CONTENT] = {"the event",
@@ -261,6 +280,8 @@ int ses__stored_event_read(struct stored_event *event, const struct event_row *r
         code = ses__json_read_object(&reader, fields, event, error);
     if (code == SES_OK && !ses__json_finish(&reader))
         code = ses__json_error(&reader, error);
+    if (code == ENOUGH)
+        return SES_OK;
     if (code != SES_OK && code != SES_NOMEM)
         code =
             ses__error_set(error, SES_CORRUPT, "the stored event %lld cannot be read", (long long)row->seq);

@@ -245,6 +245,11 @@ FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position;
 SELECT position, id, invocation_id, author, branch, time_us, high_us, body
 FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position DESC;
 
+-- For a replay.
+
+-- name: event_bodies_forward
+SELECT position, body FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position;
+
 -- Without the wide columns: finds where a walk begins.
 
 -- name: event_times_backward

@@ -324,6 +324,7 @@ static const struct engine sqlite_engine = {
     .list = ses__sqlite_list,
     .delete_session = ses__sqlite_delete,
     .delete_user = ses__sqlite_delete_user,
+    .as_of = ses__sqlite_as_of,
     .interrupt = sqlite_interrupt,
     .describe = sqlite_describe,
     .count = sqlite_count,

@@ -263,7 +263,7 @@ static int replay_events(struct db *db, const struct session_row *row, int64_t s
     struct event_row event;
     int code = SES_OK;
 
-    ses__event_rows_open(&rows, db, row->id, row->base_seq + 1, seq, WALK_FORWARD, error);
+    ses__event_rows_open(&rows, db, row->id, row->base_seq + 1, seq, WALK_FORWARD_BODIES, error);
     while (code == SES_OK && ses__event_rows_next(&rows, &event))
         code = ses__replay_event(replay, &event, error);
     int closed = ses__event_rows_close(&rows);

@@ -113,7 +113,12 @@ SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
 SESLITE_PRIVATE int ses__event_add(struct db *db, const struct session_row *session,
                                    const struct event_row *row, ses_error *error);
 
-enum walk { WALK_FORWARD, WALK_BACKWARD, WALK_BACKWARD_TIMES /* only seq, time_us and high_us */ };
+enum walk {
+    WALK_FORWARD,
+    WALK_FORWARD_BODIES, /* only seq and body */
+    WALK_BACKWARD,
+    WALK_BACKWARD_TIMES /* only seq, time_us and high_us */
+};
 
 /* A walk over a session's events, in order; rows must lie between `first` and `last`, which draw together. */
 struct event_rows {

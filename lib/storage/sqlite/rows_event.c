@@ -180,6 +180,14 @@ int ses__event_add(struct db *db, const struct session_row *session, const struc
 
 /* -------------------------------------------------------------------------------------------- reading */
 
+static void read_times(struct query *query, int column, struct event_row *row)
+{
+    row->time_us = ses__query_int(query, column);
+    row->high_us = sqlite3_column_type(query->statement, column + 1) == SQLITE_NULL
+                       ? row->time_us
+                       : ses__query_int(query, column + 1);
+}
+
 static void read_texts(struct query *query, struct event_row *row)
 {
     row->body = ses__query_text(query, 7);
@@ -196,7 +204,7 @@ static bool move_on(struct event_rows *rows, int64_t position)
     uint64_t seq = (uint64_t)position - (uint64_t)rows->session_id * (MAX_SEQ + 1);
     bool ahead = seq >= rows->first && seq <= rows->last;
 
-    if (rows->walk == WALK_FORWARD)
+    if (rows->walk == WALK_FORWARD || rows->walk == WALK_FORWARD_BODIES)
         rows->first = seq + 1;
     else
         rows->last = seq - 1;
@@ -213,6 +221,23 @@ static bool texts_are_sound(const struct event_row *row)
     return row->id.len - 1 < SES_ID_MAX && row->invocation_id.ptr && row->author.ptr && row->body.len > 0;
 }
 
+/* The columns of that walk; false: they hold values that no event can have. */
+static bool read_columns(struct query *query, enum walk walk, struct event_row *row)
+{
+    switch (walk) {
+    case WALK_FORWARD_BODIES:
+        row->body = ses__query_text(query, 1);
+        return row->body.len > 0;
+    case WALK_BACKWARD_TIMES:
+        read_times(query, 1, row);
+        return times_are_sound(row);
+    default:
+        read_times(query, 5, row);
+        read_texts(query, row);
+        return times_are_sound(row) && texts_are_sound(row);
+    }
+}
+
 static int refuse_event(const struct query *query, int64_t position, ses_error *error)
 {
     return ses__error_set(error, SES_CORRUPT,
@@ -225,6 +250,7 @@ void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t sessio
 {
     static const enum statement_id statements[] = {
         [WALK_FORWARD] = STATEMENT_EVENTS_FORWARD,
+        [WALK_FORWARD_BODIES] = STATEMENT_EVENT_BODIES_FORWARD,
         [WALK_BACKWARD] = STATEMENT_EVENTS_BACKWARD,
         [WALK_BACKWARD_TIMES] = STATEMENT_EVENT_TIMES_BACKWARD,
     };
@@ -258,20 +284,14 @@ void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session
 
 static bool next_row(struct event_rows *rows, struct event_row *row)
 {
-    const bool times_only = rows->walk == WALK_BACKWARD_TIMES;
-    const int high_column = times_only ? 2 : 6;
     struct query *query = &rows->query;
 
     if (rows->empty || rows->code != SES_OK || !ses__query_row(query))
         return false;
     int64_t position = ses__query_int(query, 0);
-    *row = (struct event_row){.seq = position & MAX_SEQ, .time_us = ses__query_int(query, high_column - 1)};
-    row->high_us = sqlite3_column_type(query->statement, high_column) == SQLITE_NULL
-                       ? row->time_us
-                       : ses__query_int(query, high_column);
-    if (!times_only)
-        read_texts(query, row);
-    bool sound = move_on(rows, position) && times_are_sound(row) && (times_only || texts_are_sound(row));
+    *row = (struct event_row){.seq = position & MAX_SEQ};
+    bool ahead = move_on(rows, position);
+    bool sound = read_columns(query, rows->walk, row) && ahead;
     if (UNLIKELY(query->code == SES_OK && !sound))
         rows->code = refuse_event(query, position, query->error);
     return query->code == SES_OK && sound;
