@@ -460,8 +460,8 @@ typedef struct ses_append_options {
 
 /* The result for one event. This struct is an output and will not change. */
 typedef struct ses_appended {
-    int status;         /* 0: stored; SES_PARTIAL; SES_DUPLICATE */
-    int64_t seq;        /* the event's sequence number, also of a duplicate; 0 when partial */
+    int status;         /* 0: stored; SES_PARTIAL; SES_DUPLICATE; of a rewind also SES_UNCHANGED */
+    int64_t seq;        /* the event's sequence number, also of a duplicate; 0 when none is stored */
     int64_t version;    /* the session's version after the call; 0 when partial */
     int64_t time_us;    /* the event's timestamp, given or made; 0 when partial */
     int64_t updated_us; /* the session's update time after the call; 0 when partial */
@@ -771,7 +771,7 @@ SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
  * rewind events of any ADK. Rewind events are never live.
  *
  * Every call comes in two forms, as for append: for a handle, and by key. A handle that another writer has cut
- * events from is STALE for all of them.
+ * events from is STALE for all of them, whatever the flags: its points may be gone.
  */
 
 typedef enum ses_point_kind {
@@ -857,6 +857,10 @@ typedef struct ses_rewind_options {
  *
  * Codes: those of ses_append except EXISTS.
  */
+SES_API int ses_rewind(ses_session *session, const ses_point *point, const ses_rewind_options *options,
+                       ses_appended *appended, ses_error *error);
+SES_API int ses_rewind_by_key(ses_store *store, const ses_key *key, const ses_point *point,
+                              const ses_rewind_options *options, ses_appended *appended, ses_error *error);
 
 /*
  * Takes the newest rewind back, by a rewind to before it. A rewind that was itself made by ses_redo is passed over,
@@ -865,6 +869,10 @@ typedef struct ses_rewind_options {
  *
  * Codes: those of ses_rewind.
  */
+SES_API int ses_redo(ses_session *session, const ses_rewind_options *options, ses_appended *appended,
+                     ses_error *error);
+SES_API int ses_redo_by_key(ses_store *store, const ses_key *key, const ses_rewind_options *options,
+                            ses_appended *appended, ses_error *error);
 
 typedef enum ses_cut_flags {
     SES_CUT_ANYWAY = 0x1,  /* an outdated handle catches up in the same transaction instead of STALE */

@@ -19,6 +19,7 @@ enum fake_operation {
     FAKE_DELETE,
     FAKE_DELETE_USER,
     FAKE_AS_OF,
+    FAKE_REWIND,
     FAKE_OPERATIONS
 };
 
@@ -86,6 +87,11 @@ static inline void fake_forget_as_of(struct as_of_op *op)
     op->json = NULL;
 }
 
+static inline void fake_forget_rewind(struct rewind_op *op)
+{
+    ses__advance_free(&op->append.advance);
+}
+
 static inline int fake_fail(const struct fake_engine *fake, ses_error *error)
 {
     if (error) {
@@ -138,6 +144,7 @@ FAKE_OPERATION(list, FAKE_LIST, list_op, FAKE_IN_VAIN(list))
 FAKE_OPERATION(delete_session, FAKE_DELETE, delete_op, FAKE_IN_VAIN(delete_session))
 FAKE_OPERATION(delete_user, FAKE_DELETE_USER, delete_user_op, FAKE_IN_VAIN(delete_user))
 FAKE_OPERATION(as_of, FAKE_AS_OF, as_of_op, FAKE_IN_VAIN(as_of))
+FAKE_OPERATION(rewind, FAKE_REWIND, rewind_op, FAKE_IN_VAIN(rewind))
 
 static inline void fake_interrupt(struct storage *base)
 {
@@ -183,6 +190,7 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .delete_session = fake_delete_session,
         .delete_user = fake_delete_user,
         .as_of = fake_as_of,
+        .rewind = fake_rewind,
         .interrupt = fake_interrupt,
         .describe = fake_describe,
         .count = fake_count,

@@ -1,14 +1,16 @@
 /* The state of a session as it was: at a point of its log, and when it was created. */
 #include "base/error.h"
-#include "session/session.h"
+#include "session/call.h"
 
-/* `op` says which state of which session. */
-static int read_as_of(ses_store *store, struct as_of_op *op, char **json, size_t *len, ses_error *error)
+static int read_state_of(struct session_call *call, struct as_of_op *op, char **json, size_t *len,
+                         ses_error *error)
 {
+    const ses_store *store = call->store;
     int code = ses__check_argument(json, "json", error);
 
     if (code != SES_OK)
         return code;
+    op->session = call->ref;
     op->seed = store->seed;
     op->allocator = &store->allocator;
     code = store->storage->engine->as_of(store->storage, op, error);
@@ -22,86 +24,86 @@ static int read_as_of(ses_store *store, struct as_of_op *op, char **json, size_t
     return SES_OK;
 }
 
-static int take_as_of(struct as_of_op *op, const ses_point *point, const ses_as_of_options *given,
-                      ses_error *error)
+static int read_as_of(struct session_call *call, const ses_point *point, const ses_as_of_options *given,
+                      char **json, size_t *len, ses_error *error)
 {
+    struct as_of_op op = {.initial = false};
     ses_as_of_options options;
     int code = ses__take_options(&options, sizeof options, given, "as-of options", error);
 
     if (code == SES_OK)
         code = ses__check_flags(options.flags, SES_AS_OF_SHARED, "as-of options", error);
-    op->shared = (options.flags & SES_AS_OF_SHARED) != 0;
-    return code == SES_OK ? ses__point_take(point, &op->point, error) : code;
+    if (code == SES_OK)
+        code = ses__point_take(point, &op.point, error);
+    op.shared = (options.flags & SES_AS_OF_SHARED) != 0;
+    return code == SES_OK ? read_state_of(call, &op, json, len, error) : code;
 }
 
 int ses_state_json_as_of(ses_session *session, const ses_point *point, const ses_as_of_options *options,
                          char **json, size_t *len, ses_error *error)
 {
+    struct session_call call;
+
     if (json)
         *json = NULL;
-    int code = ses__session_begin(session, error);
+    int code = ses__call_on_handle(&call, session, error);
     if (code != SES_OK)
         return code;
-    const ses_key key = ses__session_key(session);
-    struct as_of_op op = {.session = {&key, &session->snapshot.row}};
-    code = take_as_of(&op, point, options, error);
-    if (code == SES_OK)
-        code = read_as_of(session->store, &op, json, len, error);
-    ses__store_end(session->store);
+    code = read_as_of(&call, point, options, json, len, error);
+    ses__call_end(&call);
     return code;
 }
 
 int ses_state_json_as_of_by_key(ses_store *store, const ses_key *key, const ses_point *point,
                                 const ses_as_of_options *options, char **json, size_t *len, ses_error *error)
 {
-    struct as_of_op op = {.session = {key, NULL}};
+    struct session_call call;
 
     if (json)
         *json = NULL;
-    int code = ses__store_begin(store, error);
+    int code = ses__call_by_key(&call, store, key, error);
     if (code != SES_OK)
         return code;
-    code = ses__check_key(key, error);
-    if (code == SES_OK)
-        code = take_as_of(&op, point, options, error);
-    if (code == SES_OK)
-        code = read_as_of(store, &op, json, len, error);
-    ses__store_end(store);
+    code = read_as_of(&call, point, options, json, len, error);
+    ses__call_end(&call);
     return code;
+}
+
+static int read_initial_state(struct session_call *call, const ses_call_options *options, char **json,
+                              size_t *len, ses_error *error)
+{
+    struct as_of_op op = {.initial = true};
+    int code = ses__check_call_options(options, error);
+
+    return code == SES_OK ? read_state_of(call, &op, json, len, error) : code;
 }
 
 int ses_state_json_initial(ses_session *session, const ses_call_options *options, char **json, size_t *len,
                            ses_error *error)
 {
+    struct session_call call;
+
     if (json)
         *json = NULL;
-    int code = ses__session_begin(session, error);
+    int code = ses__call_on_handle(&call, session, error);
     if (code != SES_OK)
         return code;
-    const ses_key key = ses__session_key(session);
-    struct as_of_op op = {.session = {&key, &session->snapshot.row}, .initial = true};
-    code = ses__check_call_options(options, error);
-    if (code == SES_OK)
-        code = read_as_of(session->store, &op, json, len, error);
-    ses__store_end(session->store);
+    code = read_initial_state(&call, options, json, len, error);
+    ses__call_end(&call);
     return code;
 }
 
 int ses_state_json_initial_by_key(ses_store *store, const ses_key *key, const ses_call_options *options,
                                   char **json, size_t *len, ses_error *error)
 {
-    struct as_of_op op = {.session = {key, NULL}, .initial = true};
+    struct session_call call;
 
     if (json)
         *json = NULL;
-    int code = ses__store_begin(store, error);
+    int code = ses__call_by_key(&call, store, key, error);
     if (code != SES_OK)
         return code;
-    code = ses__check_key(key, error);
-    if (code == SES_OK)
-        code = ses__check_call_options(options, error);
-    if (code == SES_OK)
-        code = read_as_of(store, &op, json, len, error);
-    ses__store_end(store);
+    code = read_initial_state(&call, options, json, len, error);
+    ses__call_end(&call);
     return code;
 }

@@ -22,9 +22,6 @@ SESLITE_PRIVATE int ses__session_check(const ses_session *session, ses_error *er
 /* The same for a call that needs its store. */
 SESLITE_PRIVATE int ses__session_enter(const ses_session *session, ses_error *error);
 
-/* The check, and ses__store_begin: ses__store_end follows after success. */
-SESLITE_PRIVATE int ses__session_begin(const ses_session *session, ses_error *error);
-
 /* A handle that shows nothing yet. `key` is copied. */
 SESLITE_PRIVATE int ses__session_new(ses_store *store, const ses_key *key, ses_session **session,
                                      ses_error *error);

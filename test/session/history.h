@@ -41,6 +41,12 @@ static inline void must_say(ses_store *store, const ses_key *of, const char *inv
     must_append_by_key(store, of, event);
 }
 
+static inline void must_rewind(ses_store *store, const ses_key *of, const ses_point *point)
+{
+    ses_error error;
+    assert_ok(ses_rewind_by_key(store, of, point, NULL, NULL, &error));
+}
+
 /* The numbers of the events that the store has of the session; until the next call. */
 static inline const char *stored_seqs(ses_store *store, const ses_key *of)
 {

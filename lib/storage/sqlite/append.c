@@ -226,6 +226,11 @@ static int store_and_advance(struct append_op *op, struct db *db, ses_error *err
     return code == SES_OK ? ses__advance_prepare(&op->advance, &op->row, error) : code;
 }
 
+int ses__append_store(struct db *db, struct append_op *op, ses_error *error)
+{
+    return op->snapshot ? store_and_advance(op, db, error) : store_events(op, db, false, error);
+}
+
 static int run_append(struct db *db, void *context, ses_error *error)
 {
     struct append_op *op = context;
@@ -235,9 +240,7 @@ static int run_append(struct db *db, void *context, ses_error *error)
     op->row = op->before;
     if (code == SES_OK && !op->anyway)
         code = check_seen(op, db, error);
-    if (code != SES_OK)
-        return code;
-    return op->snapshot ? store_and_advance(op, db, error) : store_events(op, db, false, error);
+    return code == SES_OK ? ses__append_store(db, op, error) : code;
 }
 
 int ses__sqlite_append(struct storage *storage, struct append_op *op, ses_error *error)

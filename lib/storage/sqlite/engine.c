@@ -325,6 +325,7 @@ static const struct engine sqlite_engine = {
     .delete_session = ses__sqlite_delete,
     .delete_user = ses__sqlite_delete_user,
     .as_of = ses__sqlite_as_of,
+    .rewind = ses__sqlite_rewind,
     .interrupt = sqlite_interrupt,
     .describe = sqlite_describe,
     .count = sqlite_count,

@@ -19,6 +19,18 @@ int ses__history_check_epoch(const struct session_ref *ref, const struct session
     return SES_STALE;
 }
 
+int ses__history_say_stale(const struct session_row *row, int64_t expected, const char *flag,
+                           ses_error *error)
+{
+    (void)ses__error_set(
+        error, SES_STALE,
+        "the session is at version %lld and the caller at %lld: refresh and try again, or pass %s",
+        (long long)row->version, (long long)expected, flag);
+    if (error)
+        error->version = row->version;
+    return SES_STALE;
+}
+
 /* --------------------------------------------------------------------------------------------- points */
 
 static int refuse_pruned(const struct session_row *row, int64_t seq, ses_error *error)

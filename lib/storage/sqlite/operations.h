@@ -32,9 +32,15 @@ SESLITE_PRIVATE int ses__sqlite_delete_user(struct storage *storage, struct dele
 
 /* ---- append.c */
 SESLITE_PRIVATE int ses__sqlite_append(struct storage *storage, struct append_op *op, ses_error *error);
+/* Inside a transaction, when all was checked and `row` and `before` are the session's: stores the drafts, and makes the
+ * advance ready. */
+SESLITE_PRIVATE int ses__append_store(struct db *db, struct append_op *op, ses_error *error);
 
 /* ---- as_of.c */
 SESLITE_PRIVATE int ses__sqlite_as_of(struct storage *storage, struct as_of_op *op, ses_error *error);
+
+/* ---- rewind.c */
+SESLITE_PRIVATE int ses__sqlite_rewind(struct storage *storage, struct rewind_op *op, ses_error *error);
 
 /* ---- list.c */
 SESLITE_PRIVATE int ses__sqlite_list(struct storage *storage, struct list_op *op, ses_error *error);

@@ -1,0 +1,115 @@
+#include "model/rewind.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "json/writer.h"
+
+/* --------------------------------------------------------------------------------------------- the delta */
+
+static int compare_entries(const struct state_entry *left, const struct state_entry *right)
+{
+    const struct span a = ses__state_entry_span(left);
+    const struct span b = ses__state_entry_span(right);
+    int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
+
+    return order != 0 ? order : a.len < b.len ? -1 : a.len > b.len;
+}
+
+static bool same_value(const struct state_entry *left, const struct state_entry *right)
+{
+    const struct span a = ses__state_entry_value(left);
+    const struct span b = ses__state_entry_value(right);
+
+    return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0;
+}
+
+/* One key of either state, or of both; NULL: it is not in that one. */
+static int add_change(struct buffer *text, size_t start, struct state_entry *then, struct state_entry *now,
+                      ses_error *error)
+{
+    static const struct span removed = {"\"" TOMBSTONE "\"", sizeof TOMBSTONE + 1};
+    int code = SES_OK;
+
+    if (then && now && same_value(then, now))
+        return SES_OK;
+    code = ses__state_entry_check(then ? then : now, error);
+    if (code == SES_OK)
+        ses__json_add_member(text, start, ses__state_entry_span(then ? then : now),
+                             then ? ses__state_entry_value(then) : removed);
+    return code;
+}
+
+static int add_changes(struct buffer *text, const struct state *then, const struct state *now,
+                       ses_error *error)
+{
+    struct state_entry *const *old = ses__state_sorted(then);
+    struct state_entry *const *new = ses__state_sorted(now);
+    const size_t old_count = ses__state_count(then);
+    const size_t new_count = ses__state_count(now);
+    const size_t start = text->len;
+    size_t i = 0;
+    size_t k = 0;
+    int code = old && new ? SES_OK : ses__error_nomem(error);
+
+    while (code == SES_OK && (i < old_count || k < new_count)) {
+        int order = i == old_count ? 1 : k == new_count ? -1 : compare_entries(old[i], new[k]);
+        code = add_change(text, start, order <= 0 ? old[i] : NULL, order >= 0 ? new[k] : NULL, error);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------------- the event */
+
+static int write_event(struct buffer *text, const struct rewind_event *event, const struct state *then,
+                       const struct state *now, ses_error *error)
+{
+    static const struct span nothing = {"{}", 2};
+    const struct span artifacts = event->artifact_delta.ptr ? event->artifact_delta : nothing;
+
+    ses__json_add_named(text, "{\"invocationId\":", event->invocation_id);
+    ses__buffer_add_word(text, ",\"author\":\"user\",\"actions\":{\"stateDelta\":{");
+    int code = add_changes(text, then, now, error);
+    ses__buffer_add_word(text, "},\"artifactDelta\":");
+    ses__buffer_add(text, artifacts.ptr, artifacts.len);
+    ses__json_add_named(text, ",\"rewindBeforeInvocationId\":", event->before);
+    ses__buffer_add_word(text, "}}");
+    return code == SES_OK && text->failed ? ses__error_nomem(error) : code;
+}
+
+/* Reads it as any event that comes in, so that it is held to the same rules. */
+static int read_own_event(struct event_draft *draft, const struct rewind_event *event,
+                          const struct buffer *text, ses_error *error)
+{
+    const char *kept = ses__arena_text(&draft->arena, text->data, text->len);
+
+    if (!kept)
+        return ses__error_nomem(error);
+    int code = ses__event_read(draft, (struct span){kept, text->len}, error);
+    if (code == SES_LIMIT)
+        ses__error_prefix(error, "the event that rewinds: ");
+    else if (code != SES_OK && code != SES_NOMEM)
+        code = ses__error_set(error, SES_CORRUPT,
+                              "the invocation id of event %lld cannot be named by a rewind: another program "
+                              "wrote it",
+                              (long long)event->before_seq);
+    return code;
+}
+
+int ses__rewind_draft(struct event_draft *draft, const struct rewind_event *event, const struct state *then,
+                      const struct state *now, ses_error *error)
+{
+    struct buffer text;
+
+    ses__buffer_init(&text, draft->arena.allocator);
+    int code = write_event(&text, event, then, now, error);
+    if (code == SES_OK)
+        code = read_own_event(draft, event, &text, error);
+    ses__buffer_free(&text);
+    draft->row.id = event->id;
+    draft->row.time_us = event->time_us;
+    draft->row.rewinds_to = event->before_seq;
+    return code == SES_OK ? ses__event_seal(draft, error) : code;
+}
