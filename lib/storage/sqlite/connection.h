@@ -34,9 +34,10 @@ struct db {
     int64_t busy_waits; /* not yet counted in the storage's */
     int64_t busy_us;
     int64_t events;
-    int64_t work;    /* of the statement under way, in millions of SQLite's steps */
-    enum work limit; /* for it */
-    bool endless;    /* it made too many */
+    int64_t work;        /* of the statement under way, in millions of SQLite's steps */
+    enum work limit;     /* for it */
+    bool endless;        /* it made too many */
+    int64_t overwriting; /* what SQLite overwrites by itself when it deletes: `PRAGMA secure_delete` */
     sqlite3_stmt *statements[STATEMENT_COUNT];
 };
 

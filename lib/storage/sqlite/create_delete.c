@@ -78,7 +78,7 @@ static int run_delete(struct db *db, void *context, ses_error *error)
 
 int ses__sqlite_delete(struct storage *storage, struct delete_op *op, ses_error *error)
 {
-    return ses__run_write(storage, run_delete, op, 0, error);
+    return ses__run_delete(storage, run_delete, op, 0, &op->erasure, error);
 }
 
 static int run_delete_user(struct db *db, void *context, ses_error *error)
@@ -96,5 +96,5 @@ static int run_delete_user(struct db *db, void *context, ses_error *error)
 
 int ses__sqlite_delete_user(struct storage *storage, struct delete_user_op *op, ses_error *error)
 {
-    return ses__run_write(storage, run_delete_user, op, 0, error);
+    return ses__run_delete(storage, run_delete_user, op, 0, &op->erasure, error);
 }

@@ -214,6 +214,8 @@ static int open_writer(struct sqlite *storage, ses_error *error)
         code = set_journal(storage, error);
     if (code == SES_OK && !read_only)
         code = set_durability(storage, error);
+    if (code == SES_OK && !read_only)
+        code = ses__erase_setup(storage->writer.db, error);
     if (code == SES_OK) {
         ses__connection_limit_work(storage->writer.db, WORK_OF_STATEMENTS);
         code = ses__checkpoint_setup(storage, error);

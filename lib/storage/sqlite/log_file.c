@@ -62,6 +62,17 @@ void ses__log_file_cut(struct sqlite *storage)
     storage->log_file.bytes = 0;
 }
 
+int64_t ses__log_file_bytes(const struct sqlite *storage)
+{
+    return file_bytes(log_file(storage->writer.db));
+}
+
+void ses__log_file_emptied(struct sqlite *storage)
+{
+    storage->log_file.bytes = 0;
+    storage->writer.db->wal_pages = 0;
+}
+
 /* Inside a write transaction no other connection, in any process, writes to the log or cuts it. SQLite ignores what
  * follows the last commit. */
 static void extend(struct log_file *own, sqlite3_file *file)

@@ -15,6 +15,7 @@ enum job_kind {
     JOB_WRITES,
     JOB_READS,          /* the only ones that an interrupt ends */
     JOB_READS_TO_WRITE, /* the first step of a call that may write */
+    JOB_ALONE /* runs in the writer's turn, without a transaction; no call of its own in the counts */
 };
 
 /* Guarded by the storage's lock, but for `db`, which the one who has the turn uses. */
@@ -163,6 +164,17 @@ SESLITE_PRIVATE void ses__checkpoint_stop(struct sqlite *storage);
 /* By the checkpointer's thread, without the lock and without the turn. */
 SESLITE_PRIVATE void ses__checkpoint_beside(struct sqlite *storage);
 
+/* ---- erase.c */
+
+/* For the connection that writes, when it is opened. */
+SESLITE_PRIVATE int ses__erase_setup(struct db *db, ses_error *error);
+
+/* ---- log_empty.c */
+
+/* Copies the whole log and makes its file empty. SES_MORE: a reader, or another process, kept it from that for as long as
+ * a call waits; or the log is another program's (SES_CHECKPOINT_EXTERNAL). */
+SESLITE_PRIVATE int ses__log_empty(struct sqlite *storage, ses_error *error);
+
 /* ---- log_file.c: called by the one who has the turn, without the lock */
 
 enum { LOG_FILE_AS_IT_IS = -1 };
@@ -172,6 +184,10 @@ SESLITE_PRIVATE void ses__log_file_bound(struct sqlite *storage);
 SESLITE_PRIVATE void ses__log_file_keep(struct sqlite *storage);
 /* When the log starts again, a file that is too long becomes somewhat shorter. */
 SESLITE_PRIVATE void ses__log_file_cut(struct sqlite *storage);
+/* The log has nothing in it any more, and its file is empty. */
+SESLITE_PRIVATE void ses__log_file_emptied(struct sqlite *storage);
+/* The length of the log's file now. */
+SESLITE_PRIVATE int64_t ses__log_file_bytes(const struct sqlite *storage);
 /* Inside a write transaction, if the log has so many pages: makes the file longer before that is needed. */
 SESLITE_PRIVATE void ses__log_file_extend(struct sqlite *storage, int64_t from_pages);
 

@@ -249,7 +249,7 @@ static void await_company(struct sqlite *storage, const struct group *group)
     }
 }
 
-/* The next waiting call, while the group has room. */
+/* The next waiting call, while the group has room. One that wants the turn for itself waits for it. */
 static struct pending *take_next(struct sqlite *storage, const struct group *group)
 {
     struct pending *next = NULL;
@@ -258,7 +258,8 @@ static struct pending *take_next(struct sqlite *storage, const struct group *gro
         (void)pthread_mutex_lock(&storage->lock);
         if (!storage->writer.first)
             await_company(storage, group);
-        next = queue_take_first(&storage->writer);
+        if (storage->writer.first && storage->writer.first->kind != JOB_ALONE)
+            next = queue_take_first(&storage->writer);
         (void)pthread_mutex_unlock(&storage->lock);
     }
     return next;
@@ -364,6 +365,20 @@ static void lead(struct sqlite *storage, struct pending *own)
     wake_next(own->next);
 }
 
+/* With the turn: runs the own job without a transaction, and hands the turn on. */
+static void work_alone(struct sqlite *storage, struct pending *own)
+{
+    struct db *db = storage->writer.db;
+
+    ses__connection_start_call(db, own->deadline, false);
+    own->result = own->job(db, own->context, own->error);
+    ses__connection_end_call(db);
+    (void)pthread_mutex_lock(&storage->lock);
+    ses__connection_count(db, &storage->counts);
+    ses__writer_hand_on(storage);
+    (void)pthread_mutex_unlock(&storage->lock);
+}
+
 int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, size_t bytes, enum job_kind kind,
                     ses_error *error)
 {
@@ -384,7 +399,7 @@ int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, siz
         signal = SIGNAL_LEAD;
     } else {
         queue_add(writer, &own);
-        storage->counts.write_waits++;
+        storage->counts.write_waits += kind == JOB_ALONE ? 0 : 1;
     }
     (void)pthread_mutex_unlock(&storage->lock);
 
@@ -395,7 +410,8 @@ int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, siz
         bool still_queued = own.queued;
         if (still_queued) {
             queue_remove(writer, &own);
-            count_calls(storage, 1, kind == JOB_WRITES ? 0 : 1);
+            if (kind != JOB_ALONE)
+                count_calls(storage, 1, kind == JOB_WRITES ? 0 : 1);
         }
         (void)pthread_mutex_unlock(&storage->lock);
         if (still_queued)
@@ -403,7 +419,9 @@ int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, siz
         else /* a leader has taken it, and its outcome is being decided */
             signal = await(&own, INT64_MAX);
     }
-    if (signal == SIGNAL_LEAD)
+    if (signal == SIGNAL_LEAD && kind == JOB_ALONE)
+        work_alone(storage, &own);
+    else if (signal == SIGNAL_LEAD)
         lead(storage, &own);
     else if (signal == SIGNAL_DONE)
         wake_next(own.next);
