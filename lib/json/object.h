@@ -32,7 +32,7 @@ struct json_field {
     const char *due; /* what messages say that it must be; NULL: its type */
 };
 
-enum { JSON_MOST_FIELDS = 8 };
+enum { JSON_MOST_FIELDS = 12 };
 
 struct json_object {
     const char *whole; /* for messages: what it is a part of, "the event" */

@@ -22,6 +22,8 @@ static void forget(struct stored_event *event)
     event->delta.count = 0;
     event->edits.count = 0;
     event->function_count = 0;
+    event->content = (struct span){NULL, 0};
+    event->compacted_content = (struct span){NULL, 0};
     event->part_count = 0;
     event->response_count = 0;
     event->compacts = false;
@@ -138,7 +140,12 @@ static const struct json_object stored_content_fields = {
 
 static int stored_content(void *context, const struct json_found *found, ses_error *error)
 {
-    return ses__json_read_object(found->reader, &stored_content_fields, context, error);
+    struct stored_event *event = context;
+    const char *from = found->reader->at;
+    int code = ses__json_read_object(found->reader, &stored_content_fields, event, error);
+
+    event->content = (struct span){from, (size_t)(found->reader->at - from)};
+    return code;
 }
 
 /* --------------------------------------------------------------------------------------------- actions */
@@ -152,21 +159,25 @@ static int stored_delta(void *context, const struct json_found *found, ses_error
     return ses__delta_read(found->reader, event->arena, &event->delta, &event->edits, error);
 }
 
-/* The bounds of a compaction: what cannot be a time is as if it were absent. */
+/* What cannot be a time is as if it were absent. */
 struct compaction {
+    struct stored_event *event;
     bool has_from;
     bool has_to;
     int64_t from_us;
     int64_t to_us;
 };
 
+/* Seconds; or RFC 3339, which the ADK for Go writes. */
 static int read_bound(const struct json_found *found, int64_t *time_us, bool *has, ses_error *error)
 {
-    struct span number;
-    int code = ses__json_take_value(found, &number, error);
+    struct span value;
+    int code = ses__json_take_value(found, &value, error);
 
-    if (code == SES_OK)
-        *has = ses__timestamp_from_number(number, time_us) == NULL;
+    if (code == SES_OK && found->type == JSON_NUMBER)
+        *has = ses__timestamp_from_number(value, time_us) == NULL;
+    else if (code == SES_OK)
+        *has = ses__timestamp_from_text(value.ptr + 1, value.len - 2, time_us) == NULL;
     return code;
 }
 
@@ -182,17 +193,26 @@ static int compaction_to(void *context, const struct json_found *found, ses_erro
     return read_bound(found, &compaction->to_us, &compaction->has_to, error);
 }
 
+static int compaction_content(void *context, const struct json_found *found, ses_error *error)
+{
+    struct compaction *compaction = context;
+    return ses__json_take_value(found, &compaction->event->compacted_content, error);
+}
+
+#define A_TIME (JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING))
+
 static const struct json_object compaction_fields = {
     "the event",
     "actions.compaction.",
-    {{"startTimestamp", "start_timestamp", JSON_MAY_BE(JSON_NUMBER), compaction_from, NULL},
-     {"endTimestamp", "end_timestamp", JSON_MAY_BE(JSON_NUMBER), compaction_to, NULL}},
+    {{"startTimestamp", "start_timestamp", A_TIME, compaction_from, NULL},
+     {"endTimestamp", "end_timestamp", A_TIME, compaction_to, NULL},
+     {"compactedContent", "compacted_content", JSON_MAY_BE(JSON_OBJECT), compaction_content, NULL}},
 };
 
 static int stored_compaction(void *context, const struct json_found *found, ses_error *error)
 {
     struct stored_event *event = context;
-    struct compaction compaction = {.has_from = false};
+    struct compaction compaction = {.event = event};
     int code = ses__json_read_object(found->reader, &compaction_fields, &compaction, error);
 
     event->compacts = compaction.has_from && compaction.has_to;
@@ -215,6 +235,17 @@ static const struct json_object all_actions = {
     {{"stateDelta", "state_delta", ANYTHING, stored_delta, NULL},
      {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), stored_compaction, NULL}},
 };
+
+static const struct json_object context_actions = {
+    "the event",
+    "actions.",
+    {{"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), stored_compaction, NULL}},
+};
+
+static int read_context_actions(void *context, const struct json_found *found, ses_error *error)
+{
+    return ses__json_read_object(found->reader, &context_actions, context, error);
+}
 
 static int read_delta_actions(void *context, const struct json_found *found, ses_error *error)
 {
@@ -264,6 +295,10 @@ static const struct json_object stored_fields[] = {
     [STORED_ALL] = {"the event",
                     "",
                     {CONTENT_FIELD, {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_all_actions, NULL}}},
+    [STORED_CONTEXT] = {"the event",
+                        "",
+                        {CONTENT_FIELD,
+                         {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_context_actions, NULL}}},
 };
 
 int ses__stored_event_read(struct stored_event *event, const struct event_row *row, unsigned wanted,

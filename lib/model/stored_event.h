@@ -23,17 +23,20 @@ struct stored_event {
     struct stored_function *functions;
     size_t function_count;
     size_t function_capacity;
+    struct span content;   /* as it is in the body; without text: none */
     size_t part_count;     /* of the content; 0: none */
     size_t response_count; /* of them, those that are function responses and nothing else */
     bool compacts;         /* actions.compaction has a start and an end */
     int64_t compacts_from_us;
     int64_t compacts_to_us;
+    struct span compacted_content; /* of actions.compaction, as it is in the body; without text: none */
 };
 
 enum stored_parts {
     STORED_DELTA = 0x1,   /* actions.stateDelta */
     STORED_CONTENT = 0x2, /* content.parts */
-    STORED_ALL = 0x4      /* these, and actions.compaction */
+    STORED_ALL = 0x4,     /* these, and actions.compaction */
+    STORED_CONTEXT = 0x8  /* content.parts and actions.compaction; with no other */
 };
 
 /* Can be used again and again: each read forgets the one before, but for what is in the arena. To be freed. */

@@ -51,6 +51,15 @@ static const char CALLS[] =
     "{\"author\":\"m\\u0065\",\"content\":{\"parts\":[{\"functionCall\":{\"id\":\"\\u0061\",\"name\":"
     "\"n\"}},{\"functionResponse\":{\"name\":\"\\u0062\"}},{\"text\":\"t\\u0063\"}]}}";
 
+/* A summary that covers a call, but not its response. */
+static const ses_key log_key = {"app", "user", "log"};
+static const char *const LOG[] = {
+    "{'timestamp':1,'content':{'role':'model','parts':[{'functionCall':{'id':'\\u0061'}}]}}",
+    "{'timestamp':3,'content':{'role':'user','parts':[{'functionResponse':{'id':'\\u0061'}}]}}",
+    "{'timestamp':4,'actions':{'compaction':{'startTimestamp':1,'endTimestamp':2,'compactedContent':{}}}}",
+    "{'timestamp':5,'actions':{'rewindBeforeInvocationId':'none'}}",
+};
+
 struct scene {
     struct heap heap;
     ses_store *store;
@@ -77,6 +86,9 @@ static void scene_open(struct scene *scene)
     }
     assert_int_equal(ses_tracked_has(scene->tracked, "user:read"), 0);
     assert_ok(ses_tracked_set_bool(scene->tracked, "user:read", 1, &error));
+    must_create(scene->store, &log_key, NULL);
+    for (size_t i = 0; i < sizeof LOG / sizeof LOG[0]; i++)
+        must_append_by_key(scene->store, &log_key, Q(LOG[i]));
     assert_ok(ses_builder_open(scene->store, "me", "e-1", &scene->builder, &error));
     assert_ok(ses_builder_text(scene->builder, "start", SES_NUL, &error));
 }
@@ -229,6 +241,18 @@ static int step_content(struct scene *scene, ses_error *error)
     int code = ses_content_open(scene->store, CALLS, SES_NUL, &content, error);
     assert_true((content != NULL) == (code == SES_OK));
     ses_content_close(content);
+    return code;
+}
+
+static int step_context(struct scene *scene, ses_error *error)
+{
+    const ses_context_options visible = {sizeof visible, SES_CONTEXT_VISIBLE};
+    ses_context *context = NULL;
+    int code = ses_context_open_by_key(scene->store, &log_key, &visible, &context, error);
+    assert_true((context != NULL) == (code == SES_OK));
+    if (context)
+        assert_int_equal(ses_context_count(context), 3);
+    ses_context_close(context);
     return code;
 }
 
@@ -405,6 +429,7 @@ static const struct named_step steps[] = {
     STEP(output_append),
     STEP(output_delta),
     STEP(content),
+    STEP(context),
     STEP(builder_open),
     STEP(builder_text),
     STEP(builder_call),

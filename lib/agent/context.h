@@ -1,0 +1,85 @@
+/* What a model is to be sent of a log, as it is worked out: read, compacted, and completed with calls. */
+#ifndef SESLITE_AGENT_CONTEXT_H
+#define SESLITE_AGENT_CONTEXT_H
+
+#include "seslite_agent.h"
+
+#include "base/common.h"
+#include "base/memory.h"
+#include "model/stored_event.h"
+
+#define CONTEXT_NONE SIZE_MAX
+
+/* A live event. Texts are the event's, or in the arena. */
+struct context_event {
+    const ses_event *event;
+    struct span content; /* without text: none */
+    struct span
+        summary; /* the content that stands for the events it compacts; without text: it compacts none */
+    int64_t from_us;
+    int64_t to_us;
+    size_t first_function;
+    size_t function_count;
+    bool is_there; /* in the context, as itself */
+};
+
+/* A function call or response that has an id. */
+struct context_function {
+    size_t event;
+    struct span id;
+    bool is_response;
+    size_t exchange; /* of the call and its responses; CONTEXT_NONE: a response to nothing */
+};
+
+/* Where an event, or the summary of one, is to stand. */
+struct context_place {
+    int64_t time_us;
+    size_t event;
+    bool is_summary;
+};
+
+/* The calls of one id in one event, and their responses. */
+struct context_exchange {
+    size_t call;   /* events */
+    size_t answer; /* the latest by time; CONTEXT_NONE: there is none */
+    bool has_answer_there;
+};
+
+/* Everything is in the arena, but for the functions. */
+struct context_work {
+    struct arena arena;
+    struct context_event *events; /* in the order of the log */
+    size_t event_count;
+    struct context_function *functions;
+    size_t function_count;
+    size_t function_capacity;
+    bool compacts;                /* there is a summary */
+    struct context_place *places; /* the context */
+    size_t place_count;
+};
+
+/* ---- context_read.c */
+
+/* Fills the events and functions from the live events of the session; those that no model sees are left out if
+ * `visible_only`. CORRUPT: an event cannot be read. */
+SESLITE_PRIVATE int ses__context_read(struct context_work *work, const ses_session *session,
+                                      bool visible_only, ses_error *error);
+
+/* ---- visible.c */
+
+/* Does a model see anything of the event, by google.adk.flows.llm_flows.context._contents? It was read before. */
+SESLITE_PRIVATE int ses__event_is_visible(const ses_event *event, const struct stored_event *stored,
+                                          bool *visible, ses_error *error);
+
+/* ---- context_compact.c */
+
+/* Fills the places: summaries stand for the events that they cover. False: out of memory. */
+SESLITE_PRIVATE bool ses__context_compact(struct context_work *work);
+
+/* ---- context_recall.c */
+
+/* Takes calls back into the places that a summary covers, but whose response it does not; and the responses to the other
+ * calls of the same event. False: out of memory. */
+SESLITE_PRIVATE bool ses__context_recall(struct context_work *work);
+
+#endif

@@ -1,0 +1,557 @@
+/* What a model is to be sent: the ADK's own answers (vectors/history.json), and what they do not ask. */
+#include <cjson/cJSON.h>
+
+#include "agent.h"
+#include "open.h"
+
+/* ------------------------------------------------------------------------------------------ the vectors */
+
+static const cJSON *member(const cJSON *object, const char *name)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, name);
+}
+
+/* Ids in order, to be compared with a list of them. */
+struct ids {
+    const char *what;
+    const cJSON *expected;
+    int count;
+};
+
+static void check_id(struct ids *ids, const char *name, const char *id)
+{
+    const cJSON *expected = cJSON_GetArrayItem(ids->expected, ids->count++);
+    if (!expected || strcmp(expected->valuestring, id) != 0)
+        fail_msg("%s, %s: number %d is %s, not %s", name, ids->what, ids->count, id,
+                 expected ? expected->valuestring : "there");
+}
+
+static void check_count(const struct ids *ids, const char *name)
+{
+    if (ids->count != cJSON_GetArraySize(ids->expected))
+        fail_msg("%s, %s: %d, not %d", name, ids->what, ids->count, cJSON_GetArraySize(ids->expected));
+}
+
+static void check_live(ses_store *store, const ses_key *key, const cJSON *expected)
+{
+    const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
+    struct ids ids = {"live", expected, 0};
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_ok(ses_get(store, key, GET_RANGE(&live), &session, &error));
+    for (size_t i = 0; i < ses_session_event_count(session); i++)
+        check_id(&ids, key->session, ses_session_event(session, i)->id);
+    check_count(&ids, key->session);
+    ses_session_close(session);
+}
+
+static void check_live_walk(ses_store *store, const ses_key *key, const cJSON *expected, int backward)
+{
+    const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
+    const ses_cursor_options options = {sizeof options, backward, &live};
+    const int count = cJSON_GetArraySize(expected);
+    const ses_event *event = NULL;
+    ses_cursor *cursor = NULL;
+    ses_error error;
+
+    assert_ok(ses_cursor_open(store, key, &options, &cursor, &error));
+    for (int i = 0; i < count; i++) {
+        assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
+        assert_string_equal(event->id,
+                            cJSON_GetArrayItem(expected, backward ? count - 1 - i : i)->valuestring);
+    }
+    assert_ok(ses_cursor_next(cursor, &event, &error));
+    assert_null(event);
+    assert_ok(ses_cursor_close(cursor, &error));
+}
+
+static ses_context *open_context(ses_store *store, const ses_key *key, unsigned flags)
+{
+    const ses_context_options options = {sizeof options, flags};
+    ses_context *context = NULL;
+    ses_error error;
+    assert_ok(ses_context_open_by_key(store, key, &options, &context, &error));
+    return context;
+}
+
+/* The content of the event; of a compaction that of its summary, unless the compaction itself came back. */
+static void assert_content_of(const ses_context *context, size_t index)
+{
+    ses_text text = ses_context_content(context, index);
+    cJSON *event = cJSON_Parse(ses_context_event(context, index)->json);
+    const cJSON *compaction = member(member(event, "actions"), "compaction");
+    const cJSON *expected =
+        cJSON_IsObject(compaction) ? member(compaction, "compactedContent") : member(event, "content");
+
+    if (!expected || cJSON_IsNull(expected)) {
+        assert_null(text.text);
+    } else {
+        cJSON *content = cJSON_ParseWithLength(text.text, text.len);
+        assert_non_null(content);
+        assert_true(cJSON_Compare(content, expected, 1));
+        cJSON_Delete(content);
+    }
+    cJSON_Delete(event);
+}
+
+static void check_context(ses_store *store, const ses_key *key, const char *what, const cJSON *expected,
+                          unsigned flags)
+{
+    ses_context *context = open_context(store, key, flags);
+    struct ids ids = {what, expected, 0};
+
+    for (size_t i = 0; i < ses_context_count(context); i++) {
+        check_id(&ids, key->session, ses_context_event(context, i)->id);
+        assert_content_of(context, i);
+    }
+    check_count(&ids, key->session);
+    assert_null(ses_context_event(context, ses_context_count(context)));
+    assert_null(ses_context_content(context, ses_context_count(context)).text);
+    ses_context_close(context);
+}
+
+static void check_case(ses_store *store, const cJSON *one)
+{
+    const ses_key key = {"vectors", "user", member(one, "name")->valuestring};
+    const cJSON *event = NULL;
+
+    must_create(store, &key, NULL);
+    cJSON_ArrayForEach(event, member(one, "events"))
+    {
+        char *text = cJSON_PrintUnformatted(event);
+        must_append_by_key(store, &key, text);
+        free(text);
+    }
+    check_live(store, &key, member(one, "live"));
+    check_live_walk(store, &key, member(one, "live"), 0);
+    check_live_walk(store, &key, member(one, "live"), 1);
+    check_context(store, &key, "context", member(one, "context"), 0);
+    check_context(store, &key, "sent", member(one, "sent"), SES_CONTEXT_VISIBLE);
+}
+
+static void test_the_vectors(void **state)
+{
+    const struct fixture *fixture = *state;
+    const cJSON *one = NULL;
+    char *text = support_test_data("vectors/history.json", NULL);
+
+    if (!text)
+        skip();
+    cJSON *vectors = cJSON_Parse(text);
+    assert_int_equal(cJSON_GetArraySize(member(vectors, "cases")), 90);
+    cJSON_ArrayForEach(one, member(vectors, "cases")) check_case(fixture->store, one);
+    cJSON_Delete(vectors);
+    free(text);
+}
+
+/* ----------------------------------------------------------------------------------------- own cases */
+
+static void create_log(const struct fixture *fixture, const char *const *events)
+{
+    const int64_t early = 0;
+    const ses_create_options options = {.size = sizeof options, .create_us = &early};
+    ses_error error;
+
+    must_delete(fixture->store, &agent_key);
+    assert_ok(ses_create(fixture->store, &agent_key, NULL, 0, &options, NULL, &error));
+    for (; *events; events++)
+        must_append_by_key(fixture->store, &agent_key, Q(*events));
+}
+
+/* The ids of the context, each behind a blank; of a summary in brackets. */
+static const char *context_ids(const struct fixture *fixture, unsigned flags)
+{
+    static char text[1000];
+    ses_context *context = open_context(fixture->store, &agent_key, flags);
+    size_t len = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < ses_context_count(context); i++) {
+        ses_text content = ses_context_content(context, i);
+        bool is_summary = content.text && strstr(content.text, "summary") == content.text + 2;
+        len += (size_t)snprintf(text + len, sizeof text - len, is_summary ? " [%s]" : " %s",
+                                ses_context_event(context, i)->id);
+    }
+    ses_context_close(context);
+    return text;
+}
+
+#define SUMMARY(from, to)                                                   \
+    "'actions':{'compaction':{'startTimestamp':" from ",'endTimestamp':" to \
+    ",'compactedContent':{'summary':1}}}"
+
+static void test_an_empty_log(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const none[] = {NULL};
+
+    create_log(fixture, none);
+    assert_string_equal(context_ids(fixture, 0), "");
+    assert_string_equal(context_ids(fixture, SES_CONTEXT_VISIBLE), "");
+}
+
+/* The bytes are those that came in. */
+static void test_contents_are_exact(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const events[] = {
+        "{'id':'a','timestamp':5,'content': {'role' :'user', 'n':1.10,'parts':[ ]} }",
+        "{'id':'b','timestamp':6,'content':null}",
+        "{'id':'c','timestamp':7,'actions':{'compaction':{'compactedContent' : { 'x':-0.0 }, "
+        "'startTimestamp':1,'endTimestamp':2}},'content':{'other':1}}",
+        NULL};
+    create_log(fixture, events);
+    ses_context *context = open_context(fixture->store, &agent_key, 0);
+    assert_int_equal(ses_context_count(context), 3);
+    const char *const expected[] = {"{ \"x\":-0.0 }", "{\"role\" :\"user\", \"n\":1.10,\"parts\":[ ]}", NULL};
+    for (size_t i = 0; i < 3; i++) {
+        ses_text content = ses_context_content(context, i);
+        assert_int_equal(content.len, expected[i] ? strlen(expected[i]) : 0);
+        if (expected[i])
+            assert_memory_equal(content.text, expected[i], content.len);
+        else
+            assert_null(content.text);
+    }
+    ses_context_close(context);
+}
+
+/* Spellings and forms of other ADKs. */
+static void test_other_spellings_of_a_compaction(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const summaries[] = {
+        "{'id':'s','timestamp':9,'actions':{'compaction':{'start_timestamp':2,'end_timestamp':3.0,"
+        "'compacted_content':{'summary':1}}}}",
+        "{'id':'s','timestamp':9,'actions':{'compaction':{'startTimestamp':'1970-01-01T00:00:02Z',"
+        "'endTimestamp':'1970-01-01T01:00:03+01:00','compactedContent':{'summary':1}}}}",
+    };
+    for (size_t i = 0; i < sizeof summaries / sizeof summaries[0]; i++) {
+        const char *const events[] = {"{'id':'a','timestamp':1}",
+                                      "{'id':'b','timestamp':2}",
+                                      "{'id':'c','timestamp':3}",
+                                      "{'id':'d','timestamp':4}",
+                                      summaries[i],
+                                      NULL};
+        create_log(fixture, events);
+        assert_string_equal(context_ids(fixture, 0), " a [s] d");
+    }
+}
+
+/* It covers nothing, and is not dropped. */
+static void test_a_compaction_that_lacks_something(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const compactions[] = {
+        "{}",
+        "{'startTimestamp':1,'endTimestamp':9}",
+        "{'startTimestamp':1,'compactedContent':{'summary':1}}",
+        "{'endTimestamp':9,'compactedContent':{'summary':1}}",
+        "{'startTimestamp':1,'endTimestamp':9,'compactedContent':null}",
+        "{'startTimestamp':1,'endTimestamp':9,'compactedContent':'text'}",
+        "{'startTimestamp':1,'endTimestamp':1e300,'compactedContent':{'summary':1}}",
+        "{'startTimestamp':'yesterday','endTimestamp':9,'compactedContent':{'summary':1}}",
+        "{'startTimestamp':'','endTimestamp':9,'compactedContent':{'summary':1}}",
+        "{'startTimestamp':true,'endTimestamp':[9],'compactedContent':{'summary':1}}",
+    };
+    for (size_t i = 0; i < sizeof compactions / sizeof compactions[0]; i++) {
+        char event[200];
+        const char *const events[] = {"{'id':'b','timestamp':8}", "{'id':'a','timestamp':2}", event, NULL};
+        snprintf(event, sizeof event, "{'id':'c','timestamp':5,'actions':{'compaction':%s}}", compactions[i]);
+        create_log(fixture, events);
+        assert_string_equal(context_ids(fixture, 0), " b a c");
+    }
+}
+
+static void test_what_a_model_sees(void **state)
+{
+    const struct fixture *fixture = *state;
+    /* The event, behind its id; and whether a model sees it. */
+    static const struct {
+        const char *event;
+        bool seen;
+    } cases[] = {
+        {"'content':{'role':'user','parts':[{'text':'x'}]}", true},
+        {"'author':'user'", false},
+        {"'content':{'parts':[{'text':'x'}]}", false},
+        {"'content':{'role':'','parts':[{'text':'x'}]}", false},
+        {"'content':{'role':null,'parts':[{'text':'x'}]}", false},
+        {"'content':{'role':5,'parts':[{'text':'x'}]}", false},
+        {"'content':{'role':'user'}", false},
+        {"'content':{'role':'user','parts':[]}", false},
+        {"'content':{'role':'user','parts':[{}]}", false},
+        {"'content':{'role':'user','parts':[null,5,'x',[]]}", false},
+        {"'content':{'role':'user','parts':[{'text':''}]}", false},
+        {"'content':{'role':'user','parts':[{'text':''},{'text':' '}]}", true},
+        {"'content':{'role':'model','parts':[{'text':'x','thought':true}]}", false},
+        {"'content':{'role':'model','parts':[{'text':'x','thought':false}]}", true},
+        {"'content':{'role':'model','parts':[{'text':'x','thought':true},{'text':'y'}]}", true},
+        {"'content':{'role':'model','parts':[{'thought':true},{'text':''}]}", false},
+        {"'content':{'role':'model','parts':[{'thoughtSignature':'QQ=='}]}", true},
+        {"'content':{'role':'model','parts':[{'thought':true,'thought_signature':'QQ=='}]}", true},
+        {"'content':{'role':'model','parts':[{'thoughtSignature':''}]}", false},
+        {"'content':{'role':'model','parts':[{'thought':true,'functionCall':{'name':'f'}}]}", true},
+        {"'content':{'role':'model','parts':[{'function_call':{}}]}", true},
+        {"'content':{'role':'model','parts':[{'functionCall':null}]}", false},
+        {"'content':{'role':'user','parts':[{'function_response':{'name':'f'}}]}", true},
+        {"'content':{'role':'model','parts':[{'toolCall':{}}]}", true},
+        {"'content':{'role':'user','parts':[{'tool_response':{},'thought':true}]}", true},
+        {"'content':{'role':'user','parts':[{'inlineData':{}}]}", true},
+        {"'content':{'role':'user','parts':[{'file_data':{},'thought':true}]}", false},
+        {"'content':{'role':'model','parts':[{'executableCode':{}}]}", true},
+        {"'content':{'role':'model','parts':[{'code_execution_result':{}}]}", true},
+        {"'content':{'role':'model','parts':[{'videoMetadata':{}}]}", false},
+        {"'inputTranscription':{'text':'x'}", true},
+        {"'output_transcription':{}", true},
+        {"'outputTranscription':null", false},
+        {"'content':{'role':'model','parts':[{'functionCall':{'name':'adk_request_credential'}}]}", false},
+        {"'content':{'role':'model','parts':[{'text':'x'},{'functionCall':{'name':'adk_framework'}}]}",
+         false},
+        {"'content':{'role':'user','parts':[{'functionResponse':{'name':'adk_request_confirmation'}}]}",
+         false},
+        {"'content':{'role':'model','parts':[{'functionCall':{'name':'adk_request_input'}}]}", true},
+        {"'isolationScope':'call-1','content':{'role':'user','parts':[{'text':'x'}]}", false},
+        {"'isolation_scope':null,'content':{'role':'user','parts':[{'text':'x'}]}", true},
+        {"'nodeInfo':{'path':'a/b'},'author':'user','content':{'role':'user','parts':[{'text':'x'}]}", false},
+        {"'nodeInfo':{'path':''},'author':'user','content':{'role':'user','parts':[{'text':'x'}]}", true},
+        {"'node_info':{'path':'a/b'},'author':'agent','content':{'role':'user','parts':[{'text':'x'}]}",
+         true},
+        {"'nodeInfo':{'path':'a/b'},'author':'user','content':{'role':'user','parts':"
+         "[{'functionResponse':{'name':'f'}}]}",
+         true},
+        {SUMMARY("1", "2"), true},
+        {"'actions':{'compaction':{}}", false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char event[300];
+        const char *const events[] = {event, NULL};
+        snprintf(event, sizeof event, "{'id':'e','timestamp':1,%s}", cases[i].event);
+        create_log(fixture, events);
+        const char *ids = context_ids(fixture, SES_CONTEXT_VISIBLE);
+        if ((ids[0] != '\0') != cases[i].seen)
+            fail_msg("%s is %s", cases[i].event, cases[i].seen ? "not seen" : "seen");
+        assert_string_not_equal(context_ids(fixture, 0), "");
+    }
+}
+
+#define CALL(id) "'content':{'role':'model','parts':[{'functionCall':{'id':'" id "','name':'f'}}]}"
+#define RESPONSE(id) "'content':{'role':'user','parts':[{'functionResponse':{'id':'" id "','name':'f'}}]}"
+
+/* Ids are compared as plain text, however they are spelled; and where that is impossible as they are. */
+static void test_calls_with_odd_ids(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const pairs[][3] = {
+        {"\\u0061", "a", " [s] k r"},
+        {"\\ud800", "\\ud800", " [s] k r"},
+        {"\\ud800", "\\uD800", " [s] r"},
+        {"", "", " [s] r"},
+        {"ab", "a", " [s] r"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        char call[200];
+        char response[200];
+        const char *const events[] = {call, response, "{'id':'s','timestamp':9," SUMMARY("1", "1") "}", NULL};
+        snprintf(call, sizeof call, "{'id':'k','timestamp':1," CALL("%s") "}", pairs[i][0]);
+        snprintf(response, sizeof response, "{'id':'r','timestamp':2," RESPONSE("%s") "}", pairs[i][1]);
+        create_log(fixture, events);
+        assert_string_equal(context_ids(fixture, 0), pairs[i][2]);
+    }
+}
+
+/* A call and its response in one event; a compaction that is itself a call; and one that came back as both. */
+static void test_calls_in_odd_places(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const both[] = {
+        "{'id':'k','timestamp':1,'content':{'parts':[{'functionResponse':{'id':'x'}},"
+        "{'functionCall':{'id':'x'}}]}}",
+        "{'id':'r','timestamp':5," RESPONSE("x") "}", "{'id':'s','timestamp':9," SUMMARY("1", "2") "}", NULL};
+    static const char *const summary[] = {"{'id':'s','timestamp':1," SUMMARY("0", "0") "," CALL("x") "}",
+                                          "{'id':'r','timestamp':5," RESPONSE("x") "}", NULL};
+    static const char *const chain[] = {
+        "{'id':'k','timestamp':1,'content':{'parts':[{'functionCall':{'id':'x'}},"
+        "{'functionCall':{'id':'y'}}]}}",
+        "{'id':'m','timestamp':2,'content':{'parts':[{'functionResponse':{'id':'y'}},"
+        "{'functionCall':{'id':'z'}}]}}",
+        "{'id':'r','timestamp':5," RESPONSE("x") "}",
+        "{'id':'t','timestamp':6," RESPONSE("z") "}",
+        "{'id':'s','timestamp':9," SUMMARY("1", "2") "}",
+        NULL};
+
+    create_log(fixture, both);
+    assert_string_equal(context_ids(fixture, 0), " [s] k r");
+    create_log(fixture, summary);
+    assert_string_equal(context_ids(fixture, 0), " [s] s r");
+    create_log(fixture, chain);
+    assert_string_equal(context_ids(fixture, 0), " [s] k m r t");
+}
+
+/* ------------------------------------------------------------------------------------------- the calls */
+
+static const char *const three[] = {"{'id':'a','invocationId':'1','timestamp':1}",
+                                    "{'id':'b','invocationId':'2','timestamp':2}",
+                                    "{'id':'c','invocationId':'3','timestamp':3}", NULL};
+
+static void test_a_handle_and_what_it_lacks(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_context *context = NULL;
+    ses_error error;
+
+    create_log(fixture, three);
+    ses_session *session = must_get(fixture->store, &agent_key);
+    must_append_by_key(fixture->store, &agent_key,
+                       Q("{'id':'d','actions':{'rewindBeforeInvocationId':'2'}}"));
+    assert_ok(ses_context_open(session, NULL, &context, &error));
+    assert_int_equal(ses_context_count(context), 1);
+    assert_string_equal(ses_context_event(context, 0)->id, "a");
+    ses_context_close(context);
+    ses_session_close(session);
+}
+
+static void test_a_handle_of_another_log(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_context *context = (ses_context *)(void *)&fixture;
+    ses_error error;
+
+    create_log(fixture, three);
+    ses_session *session = must_get(fixture->store, &agent_key);
+    raw_exec(fixture->path, "DELETE FROM events WHERE position & 4294967295 = 3;"
+                            "UPDATE sessions SET version = version + 1, event_count = 2");
+    assert_code(SES_STALE, ses_context_open(session, NULL, &context, &error));
+    assert_null(context);
+    assert_message("refresh the handle");
+    assert_int_equal(error.version, ses_session_version(session) + 1);
+    must_refresh(session);
+    assert_ok(ses_context_open(session, NULL, &context, &error));
+    assert_int_equal(ses_context_count(context), 2);
+    ses_context_close(context);
+    must_delete(fixture->store, &agent_key);
+    assert_code(SES_NOTFOUND, ses_context_open(session, NULL, &context, &error));
+    create_log(fixture, three);
+    assert_code(SES_STALE, ses_context_open(session, NULL, &context, &error));
+    assert_null(context);
+    ses_session_close(session);
+}
+
+static void test_a_context_outlives_its_store(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_context *context = NULL;
+    ses_error error;
+
+    create_log(fixture, three);
+    ses_session *session = must_get(fixture->store, &agent_key);
+    assert_ok(ses_context_open(session, NULL, &context, &error));
+    ses_session_close(session);
+    must_delete(fixture->store, &agent_key);
+    fixture_reopen(fixture);
+    assert_int_equal(ses_context_count(context), 3);
+    assert_string_equal(ses_context_event(context, 2)->id, "c");
+    ses_context_close(context);
+    ses_context_close(NULL);
+}
+
+static void test_wrong_calls_are_refused(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key bad = {"app", "user", ""};
+    const ses_context_options unknown = {sizeof unknown, 0x2};
+    const ses_context_options unsized = {0, 0};
+    ses_context *context = (ses_context *)(void *)&fixture;
+    ses_store *store = fixture->store;
+    ses_error error;
+
+    create_log(fixture, three);
+    ses_session *session = must_get(store, &agent_key);
+    assert_code(SES_MISUSE, ses_context_open(NULL, NULL, &context, &error));
+    assert_null(context);
+    assert_code(SES_MISUSE, ses_context_open(session, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_context_open(session, &unknown, &context, &error));
+    assert_code(SES_MISUSE, ses_context_open(session, &unsized, &context, &error));
+    assert_code(SES_MISUSE, ses_context_open_by_key(NULL, &agent_key, NULL, &context, &error));
+    assert_code(SES_MISUSE, ses_context_open_by_key(store, NULL, NULL, &context, &error));
+    assert_code(SES_INVALID, ses_context_open_by_key(store, &bad, NULL, &context, &error));
+    assert_null(context);
+    ses_session_close(session);
+}
+
+static void test_damaged_bodies_are_corrupt(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const bodies[] = {"x",
+                                         "{",
+                                         "[]",
+                                         "{} {}",
+                                         "{\"content\":{\"parts\":[}}",
+                                         "{\"actions\":{\"compaction\":{\"startTimestamp\":}}}"};
+    ses_context *context = NULL;
+    ses_error error;
+
+    create_log(fixture, three);
+    raw_exec(fixture->path, "DROP TRIGGER guard_events_update");
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        char sql[200];
+        snprintf(sql, sizeof sql, "UPDATE events SET body = '%s', id = 'b', invocation_id = '' WHERE position & 4294967295 = 2", bodies[i]);
+        raw_exec(fixture->path, sql);
+        for (unsigned flags = 0; flags <= SES_CONTEXT_VISIBLE; flags++) {
+            const ses_context_options options = {sizeof options, flags};
+            assert_code(SES_CORRUPT,
+                        ses_context_open_by_key(fixture->store, &agent_key, &options, &context, &error));
+            assert_message("the stored event 2");
+            assert_null(context);
+        }
+    }
+}
+
+/* Thousands of compactions over thousands of calls of one id: were anything done for each with each, it would not end. */
+static void test_a_long_log(void **state)
+{
+    enum { MANY = 20000 };
+    const struct fixture *fixture = *state;
+    static const char *const none[] = {NULL};
+    static ses_text events[MANY];
+    ses_error error;
+
+    create_log(fixture, none);
+    for (int i = 0; i < MANY; i++) {
+        char event[300];
+        if (i % 4 == 3)
+            snprintf(event, sizeof event, "{'id':'e%d','timestamp':%d," SUMMARY("%d", "%d") "}", i, i, i - 7,
+                     i - 2);
+        else if (i % 4 == 2)
+            snprintf(event, sizeof event, "{'id':'e%d','timestamp':%d," RESPONSE("x") "}", i, i);
+        else
+            snprintf(event, sizeof event, "{'id':'e%d','timestamp':%d," CALL("x") "}", i, i);
+        events[i] = (ses_text){Q(event), SES_NUL};
+    }
+    assert_ok(ses_append_batch_by_key(fixture->store, &agent_key, events, MANY, NULL, NULL, &error));
+    ses_context *context = open_context(fixture->store, &agent_key, SES_CONTEXT_VISIBLE);
+    assert_int_equal(ses_context_count(context), MANY / 4 + 2);
+    ses_context_close(context);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_the_vectors),
+        TEST(test_an_empty_log),
+        TEST(test_contents_are_exact),
+        TEST(test_other_spellings_of_a_compaction),
+        TEST(test_a_compaction_that_lacks_something),
+        TEST(test_what_a_model_sees),
+        TEST(test_calls_with_odd_ids),
+        TEST(test_calls_in_odd_places),
+        TEST(test_a_handle_and_what_it_lacks),
+        TEST(test_a_handle_of_another_log),
+        TEST(test_a_context_outlives_its_store),
+        TEST(test_wrong_calls_are_refused),
+        TEST(test_damaged_bodies_are_corrupt),
+        TEST(test_a_long_log),
+    };
+    return cmocka_run_group_tests_name("contexts", tests, NULL, NULL);
+}
