@@ -391,7 +391,8 @@ SES_API int ses_get(ses_store *store, const ses_key *key, const ses_get_options 
 /*
  * Brings the handle up to date with other writers, by reading the events that it lacks and the shared scopes.
  * A handle that was read with SES_RANGE_NONE still holds no events. `temp:` values stay. If events were cut
- * (see ses_cut), the handle drops them. Events that were pruned stay.
+ * (see ses_cut), the handle drops them. Events that were pruned stay, unless nothing is left that tells them from
+ * those that were cut.
  * NOTFOUND: the session was deleted.
  *
  * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
@@ -642,9 +643,9 @@ typedef struct ses_cursor_options {
 } ses_cursor_options;
 
 /*
- * Opens a cursor, which walks the events of a session in constant memory, however long the log is. It reads a
- * page at a time and holds no transaction open in between. It walks the events that existed when it was
- * opened, and does not see later ones. If the session is deleted meanwhile, the walk ends with NOTFOUND. If events
+ * Opens a cursor, which walks the events of a session in constant memory, however long the log is (for live
+ * events, plus a few bytes for each rewind). It reads a page at a time and holds no transaction open in between. It
+ * walks the events that existed when it was opened, and does not see later ones: a later rewind takes nothing back. If the session is deleted meanwhile, the walk ends with NOTFOUND. If events
  * are cut, or events that it has not reached are pruned, the walk ends with STALE: begin another.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.

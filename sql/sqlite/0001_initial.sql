@@ -335,9 +335,12 @@ CROSS JOIN sessions AS s ON s.user_id = u.id
 CROSS JOIN session_state AS st ON st.session_id = s.id
 ORDER BY app, user, session, key;
 
--- Every event with its number, its time, and the names of what it belongs to.
+-- Every event with its number, its time, and the names of what it belongs to. A rewind takes back the events from
+-- takes_back_from to itself (unless it was taken back before them).
 CREATE VIEW event_log AS
 SELECT a.name AS app, u.name AS user, s.name AS session, e.position & 4294967295 AS seq,
+       (SELECT coalesce(nullif(m.target_seq, 0), m.seq) FROM event_marks AS m
+        WHERE m.session_id = s.id AND m.seq = e.position & 4294967295 AND m.kind = 1) AS takes_back_from,
        strftime('%Y-%m-%dT%H:%M:%S', e.time_us / 1000000 - (e.time_us % 1000000 < 0), 'unixepoch')
            || printf('.%06dZ', (e.time_us % 1000000 + 1000000) % 1000000) AS time,
        iif(typeof(e.id) = 'text', e.id,
@@ -448,15 +451,19 @@ CROSS JOIN events AS e ON e.position BETWEEN s.id << 32 AND s.id << 32 | 4294967
 WHERE json_type(e.body, '$.usageMetadata') = 'object' OR json_type(e.body, '$.usage_metadata') = 'object'
 GROUP BY a.name, u.name, s.name, model, day;
 
--- Every session with its title, labels and counts, latest first.
+-- Every session with its title, labels and counts, latest first. parent is the session it was forked from, as
+-- user/session@seq with the last event that it took from there; events up to number `pruned` were pruned.
 CREATE VIEW session_overview AS
 SELECT a.name AS app, u.name AS user, s.name AS session, d.title,
        (SELECT group_concat(l.name || '=' || l.value, ', ') FROM session_labels AS l WHERE l.session_id = s.id)
            AS labels,
        strftime('%Y-%m-%dT%H:%M:%SZ', s.created_us / 1000000, 'unixepoch') AS created,
        strftime('%Y-%m-%dT%H:%M:%SZ', s.updated_us / 1000000, 'unixepoch') AS updated,
+       strftime('%Y-%m-%dT%H:%M:%SZ', s.expires_us / 1000000, 'unixepoch') AS expires,
+       d.parent_user || '/' || d.parent_session || '@' || d.parent_seq AS parent,
        s.version,
        s.event_count AS events,
+       s.base_seq AS pruned,
        (SELECT count(*) FROM session_state AS st WHERE st.session_id = s.id) AS session_keys,
        (SELECT count(*) FROM user_state AS st WHERE st.user_id = s.user_id) AS user_keys,
        (SELECT count(*) FROM app_state AS st WHERE st.app_id = s.app_id) AS app_keys

@@ -19,7 +19,7 @@ static int setup(void **state)
             "SELECT i FROM r;"
             "INSERT INTO apps VALUES (1, 'app');"
             "INSERT INTO users SELECT i, 1, 'u' || i FROM n WHERE i <= 2000;"
-            "INSERT INTO sessions SELECT i, 1, 1 + i % 2000, 's' || i, 1, 1, 0, 20, 20, 20, NULL, 0 FROM n;"
+            "INSERT INTO sessions SELECT i, 1, 1 + i % 2000, 's' || i, 1, 1, 0, 20, 20, 20, NULL, 0, 0 FROM n;"
             "INSERT INTO session_details (session_id, title) SELECT i, 'title ' || i FROM n;"
             "INSERT INTO session_labels SELECT i, 'label', 'v' || i, 1 FROM n;"
             "INSERT INTO app_state SELECT 1, 'a' || i, '1', 1, 0 FROM n WHERE i <= 20;"
@@ -34,7 +34,8 @@ static int setup(void **state)
             "   WHEN 2 THEN '{\"content\":{\"parts\":[{\"functionResponse\":{\"id\":\"' || (e.i - 1) ||"
             "    '\",\"response\":{}}}]}}'"
             "   ELSE '{\"content\":{\"parts\":[{\"text\":\"hello\"}]}}' END"
-            " FROM n AS s, n AS e WHERE e.i <= 20;");
+            " FROM n AS s, n AS e WHERE e.i <= 20;"
+            "INSERT INTO event_marks SELECT s.i, e.i, 1, e.i - 1 FROM n AS s, n AS e WHERE e.i IN (10, 20);");
     *state = db;
     return 0;
 }
@@ -67,7 +68,7 @@ static bool is_skipped(const char *view)
 static void test_tables_are_searched(void **state)
 {
     static const char *const tables[] = {"|SCAN a", "|SCAN u", "|SCAN s", "|SCAN st",
-                                         "|SCAN e", "|SCAN d", "|SCAN l"};
+                                         "|SCAN e", "|SCAN d", "|SCAN l", "|SCAN m"};
 
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
         char sql[200];

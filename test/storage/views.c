@@ -117,12 +117,45 @@ static void test_event_log(void **state)
                  "1|1969-12-31T23:59:58.500000Z|e|i|a|b|-1500000\n");
 }
 
+static void test_rewinds_in_the_event_log(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const events[] = {
+        "{'id':'a','invocationId':'1'}",
+        "{'id':'b','invocationId':'2'}",
+        "{'id':'c','invocationId':'3','actions':{'rewindBeforeInvocationId':'2'}}",
+        "{'id':'d','invocationId':'4','actions':{'rewindBeforeInvocationId':'none'}}",
+        "{'id':'e','actions':{'compaction':{'startTimestamp':1,'endTimestamp':2}}}",
+    };
+
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        must_append_by_key(fixture->store, &key, Q(events[i]));
+    assert_query(fixture->path, "SELECT seq, takes_back_from FROM event_log",
+                 "1|NULL\n2|NULL\n3|2\n4|4\n5|NULL\n");
+}
+
+#define HISTORY "SELECT pruned, parent, expires FROM session_overview"
+
+static void test_history_in_the_overview(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    assert_query(fixture->path, HISTORY, "0|NULL|NULL\n");
+    raw_exec(fixture->path,
+             "UPDATE sessions SET base_seq = 7, expires_us = 1700000000999999;"
+             "INSERT INTO session_details (session_id, parent_user, parent_session, parent_seq)"
+             " VALUES (1, 'eve', 'old', 5)");
+    assert_query(fixture->path, HISTORY, "7|eve/old@5|2023-11-14T22:13:20Z\n");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, views_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_calls_with_ids), TEST(test_calls_without_ids), TEST(test_odd_events_break_no_view),
-        TEST(test_usage),          TEST(test_titles_and_labels), TEST(test_event_log),
+        TEST(test_calls_with_ids),           TEST(test_calls_without_ids),
+        TEST(test_odd_events_break_no_view), TEST(test_usage),
+        TEST(test_titles_and_labels),        TEST(test_event_log),
+        TEST(test_rewinds_in_the_event_log), TEST(test_history_in_the_overview),
     };
     return cmocka_run_group_tests_name("views", tests, NULL, NULL);
 }
