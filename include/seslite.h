@@ -896,6 +896,10 @@ typedef struct ses_cut_options {
  * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, STALE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
  * UNKNOWN.
  */
+SES_API int ses_cut(ses_session *session, const ses_point *point, const ses_cut_options *options,
+                    int64_t *deleted, ses_error *error);
+SES_API int ses_cut_by_key(ses_store *store, const ses_key *key, const ses_point *point,
+                           const ses_cut_options *options, int64_t *deleted, ses_error *error);
 
 typedef enum ses_fork_flags {
     SES_FORK_OTHER_USER = 0x1 /* the new session may belong to another user */

@@ -20,6 +20,7 @@ enum fake_operation {
     FAKE_DELETE_USER,
     FAKE_AS_OF,
     FAKE_REWIND,
+    FAKE_CUT,
     FAKE_OPERATIONS
 };
 
@@ -92,6 +93,11 @@ static inline void fake_forget_rewind(struct rewind_op *op)
     ses__advance_free(&op->append.advance);
 }
 
+static inline void fake_forget_cut(struct cut_op *op)
+{
+    ses__advance_free(&op->advance);
+}
+
 static inline int fake_fail(const struct fake_engine *fake, ses_error *error)
 {
     if (error) {
@@ -145,6 +151,7 @@ FAKE_OPERATION(delete_session, FAKE_DELETE, delete_op, FAKE_IN_VAIN(delete_sessi
 FAKE_OPERATION(delete_user, FAKE_DELETE_USER, delete_user_op, FAKE_IN_VAIN(delete_user))
 FAKE_OPERATION(as_of, FAKE_AS_OF, as_of_op, FAKE_IN_VAIN(as_of))
 FAKE_OPERATION(rewind, FAKE_REWIND, rewind_op, FAKE_IN_VAIN(rewind))
+FAKE_OPERATION(cut, FAKE_CUT, cut_op, FAKE_IN_VAIN(cut))
 
 static inline void fake_interrupt(struct storage *base)
 {
@@ -191,6 +198,7 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .delete_user = fake_delete_user,
         .as_of = fake_as_of,
         .rewind = fake_rewind,
+        .cut = fake_cut,
         .interrupt = fake_interrupt,
         .describe = fake_describe,
         .count = fake_count,

@@ -186,6 +186,11 @@ SELECT st.key, st.value, st.session_id
 FROM temp.seslite_owners(?1) AS o CROSS JOIN session_state AS st ON st.session_id = o.id
 ORDER BY o.rowid;
 
+-- With the event that set each.
+
+-- name: session_state_rows
+SELECT session_id, key, value, seq FROM session_state WHERE session_id = ?1 ORDER BY key;
+
 -- name: app_state_get
 SELECT key, value FROM app_state WHERE app_id = ?1 AND key = ?2;
 
@@ -214,6 +219,9 @@ DELETE FROM session_leases WHERE session_id = ?1 AND +session_id = ?1;
 
 -- name: event_marks_delete
 DELETE FROM event_marks WHERE session_id = ?1 AND +session_id = ?1;
+
+-- name: event_marks_cut
+DELETE FROM event_marks WHERE session_id = ?1 AND seq > ?2 AND +session_id = ?1;
 
 -- ?4 is the id if it may be in the index as text while its hash is free. If it is, the conflict is with that row.
 

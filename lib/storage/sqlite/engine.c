@@ -328,6 +328,7 @@ static const struct engine sqlite_engine = {
     .delete_user = ses__sqlite_delete_user,
     .as_of = ses__sqlite_as_of,
     .rewind = ses__sqlite_rewind,
+    .cut = ses__sqlite_cut,
     .interrupt = sqlite_interrupt,
     .describe = sqlite_describe,
     .count = sqlite_count,

@@ -42,6 +42,9 @@ SESLITE_PRIVATE int ses__sqlite_as_of(struct storage *storage, struct as_of_op *
 /* ---- rewind.c */
 SESLITE_PRIVATE int ses__sqlite_rewind(struct storage *storage, struct rewind_op *op, ses_error *error);
 
+/* ---- cut.c */
+SESLITE_PRIVATE int ses__sqlite_cut(struct storage *storage, struct cut_op *op, ses_error *error);
+
 /* ---- list.c */
 SESLITE_PRIVATE int ses__sqlite_list(struct storage *storage, struct list_op *op, ses_error *error);
 

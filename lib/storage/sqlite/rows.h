@@ -106,12 +106,20 @@ SESLITE_PRIVATE int64_t ses__scope_owner(enum scope scope, const struct session_
 SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
                                      const struct session_row *session, int64_t seq, ses_error *error);
 
+/* Makes the session's own keys those of the state, which holds nothing else, with the events that had set them. */
+SESLITE_PRIVATE int ses__session_state_restore(struct db *db, const struct session_row *session,
+                                               const struct state *state, ses_error *error);
+
 /* -------------------------------------------------------------------------------------------- events */
 
 /* SES_EXISTS (without a message) when the session has an event of that id, or one in that place. `session` is the row
  * before the event. */
 SESLITE_PRIVATE int ses__event_add(struct db *db, const struct session_row *session,
                                    const struct event_row *row, ses_error *error);
+
+/* Deletes the events after `seq`, with their marks; counts the events. */
+SESLITE_PRIVATE int ses__events_cut(struct db *db, int64_t session_id, int64_t seq, int64_t *deleted,
+                                    ses_error *error);
 
 enum walk {
     WALK_FORWARD,

@@ -79,6 +79,40 @@ int ses__session_remove(struct db *db, int64_t id, ses_error *error)
     return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
 }
 
+/* Is an event left after `seq`? One that is filed as another's, since the others were deleted. */
+static int check_cut(struct db *db, int64_t session_id, int64_t seq, ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row row;
+
+    ses__event_rows_open(&rows, db, session_id, seq + 1, MAX_SEQ, WALK_BACKWARD_TIMES, error);
+    bool left = ses__event_rows_next(&rows, &row);
+    int code = ses__event_rows_close(&rows);
+    return code == SES_OK && left ? refuse_leftover(db, "session", session_id, error) : code;
+}
+
+int ses__events_cut(struct db *db, int64_t session_id, int64_t seq, int64_t *deleted, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_EVENTS_DELETE, error);
+    ses__query_bind_int(&query, 1, (session_id << 32) + seq + 1);
+    ses__query_bind_int(&query, 2, session_id << 32 | MAX_SEQ);
+    ses__query_bind_int(&query, 3, session_id);
+    (void)ses__query_row(&query);
+    int code = ses__query_end(&query);
+    *deleted = sqlite3_changes64(db->handle);
+    if (code == SES_OK)
+        code = check_cut(db, session_id, seq, error);
+    if (code != SES_OK)
+        return code;
+    ses__query_start(&query, db, STATEMENT_EVENT_MARKS_CUT, error);
+    ses__query_bind_int(&query, 1, session_id);
+    ses__query_bind_int(&query, 2, seq);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
 /* One session of a user, or NOTFOUND when none is left. */
 static int any_session(struct db *db, int64_t user_id, int64_t *id, ses_error *error)
 {

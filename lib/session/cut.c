@@ -1,0 +1,69 @@
+/* Cutting off the end of a log. */
+#include "session/call.h"
+
+static int take_cut_options(const struct session_call *call, const ses_cut_options *given, struct cut_op *op,
+                            ses_error *error)
+{
+    ses_cut_options options;
+    int code = ses__take_options(&options, sizeof options, given, "cut options", error);
+
+    if (code == SES_OK)
+        code = ses__check_flags(options.flags, SES_CUT_ANYWAY | SES_CUT_VERSION | SES_CUT_SECURE,
+                                "cut options", error);
+    const bool anyway = (options.flags & SES_CUT_ANYWAY) != 0;
+    const bool at_version = (options.flags & SES_CUT_VERSION) != 0;
+    if (code == SES_OK)
+        code = ses__call_check_version(call, at_version, anyway, "cut options", error);
+    op->checks_version = at_version || (call->session && !anyway);
+    op->version = call->session ? call->snapshot->row.version : options.version;
+    op->erasure.secure = (options.flags & SES_CUT_SECURE) != 0;
+    return code;
+}
+
+static int cut(struct session_call *call, const ses_point *point, const ses_cut_options *options,
+               int64_t *deleted, ses_error *error)
+{
+    struct storage *storage = call->store->storage;
+    struct cut_op op = {.session = call->ref, .seed = call->store->seed, .snapshot = call->snapshot};
+    int code = ses__point_take(point, &op.point, error);
+
+    if (code == SES_OK)
+        code = take_cut_options(call, options, &op, error);
+    if (code != SES_OK)
+        return code;
+    code = storage->engine->cut(storage, &op, error);
+    if (code == SES_OK && call->session)
+        ses__advance_apply(&op.advance);
+    ses__advance_free(&op.advance);
+    if (code != SES_OK)
+        return code;
+    if (deleted)
+        *deleted = op.deleted;
+    return op.erasure.unclean ? SES_MORE : op.deleted == 0 ? SES_UNCHANGED : SES_OK;
+}
+
+int ses_cut(ses_session *session, const ses_point *point, const ses_cut_options *options, int64_t *deleted,
+            ses_error *error)
+{
+    struct session_call call;
+    int code = ses__call_on_handle(&call, session, error);
+
+    if (code != SES_OK)
+        return code;
+    code = cut(&call, point, options, deleted, error);
+    ses__call_end(&call);
+    return code;
+}
+
+int ses_cut_by_key(ses_store *store, const ses_key *key, const ses_point *point,
+                   const ses_cut_options *options, int64_t *deleted, ses_error *error)
+{
+    struct session_call call;
+    int code = ses__call_by_key(&call, store, key, error);
+
+    if (code != SES_OK)
+        return code;
+    code = cut(&call, point, options, deleted, error);
+    ses__call_end(&call);
+    return code;
+}

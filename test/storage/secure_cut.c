@@ -1,0 +1,90 @@
+/* SES_CUT_SECURE: what was cut is in none of the files afterwards, in its events nor in the state that it had led to. */
+#include "open.h"
+
+#define SECRET "xyzzy-4711"
+
+static const ses_key key = {"app", "user", "session"};
+
+static size_t count_in(const char *path, const char *suffix)
+{
+    char name[1024];
+    size_t len = 0;
+    size_t met = 0;
+
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    char *bytes = support_read_file(name, &len);
+    for (size_t at = 0; bytes && at + strlen(SECRET) <= len; at++)
+        met += memcmp(bytes + at, SECRET, strlen(SECRET)) == 0;
+    free(bytes);
+    return met;
+}
+
+static size_t count_secrets(const struct fixture *fixture)
+{
+    return count_in(fixture->path, "") + count_in(fixture->path, "-wal");
+}
+
+static void append_about(ses_store *store, const char *word, int number)
+{
+    char event[4000];
+
+    snprintf(event, sizeof event,
+             "{\"invocationId\":\"%s-%d\",\"author\":\"user\",\"text\":\"%s%0*d%s\",\"actions\":{"
+             "\"stateDelta\":{\"k%d\":\"%s%0*d\",\"%s-k%d\":1}}}",
+             word, number, word, number * 9, number, word, number % 20, word, number, number, word,
+             number % 30);
+    must_append_by_key(store, &key, event);
+}
+
+static void test_what_was_cut_is_in_no_file(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_cut_options secure = {.size = sizeof secure, .flags = SES_CUT_SECURE};
+    const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 200};
+    int64_t deleted = 0;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    for (int i = 0; i < 200; i++)
+        append_about(fixture->store, "harmless", i);
+    for (int i = 0; i < 200; i++)
+        append_about(fixture->store, SECRET, i);
+    assert_true(count_secrets(fixture) > 1000);
+    assert_ok(ses_cut_by_key(fixture->store, &key, &point, &secure, &deleted, &error));
+    assert_int_equal(deleted, 200);
+    assert_int_equal(count_secrets(fixture), 0);
+    assert_code(SES_UNCHANGED, ses_cut_by_key(fixture->store, &key, &point, &secure, &deleted, &error));
+    assert_sound(fixture->path);
+}
+
+/* The cut stands all the same. */
+static void test_a_reader_keeps_the_log(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_cut_options secure = {.size = sizeof secure, .flags = SES_CUT_SECURE};
+    const ses_point beginning = {.size = sizeof beginning, .kind = SES_POINT_SEQ};
+    int64_t deleted = 0;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    append_about(fixture->store, SECRET, 1);
+    sqlite3 *reader = raw_open(fixture->path);
+    raw_run(reader, "BEGIN; SELECT count(*) FROM events");
+    assert_code(SES_MORE, ses_cut_by_key(fixture->store, &key, &beginning, &secure, &deleted, &error));
+    assert_int_equal(deleted, 1);
+    assert_true(count_secrets(fixture) > 0);
+    raw_run(reader, "COMMIT");
+    assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+    assert_code(SES_UNCHANGED, ses_cut_by_key(fixture->store, &key, &beginning, &secure, &deleted, &error));
+    assert_int_equal(count_secrets(fixture), 0);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_what_was_cut_is_in_no_file),
+        TEST(test_a_reader_keeps_the_log),
+    };
+    return cmocka_run_group_tests_name("secure cut", tests, NULL, NULL);
+}
