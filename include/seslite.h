@@ -644,9 +644,10 @@ typedef struct ses_cursor_options {
 
 /*
  * Opens a cursor, which walks the events of a session in constant memory, however long the log is (for live
- * events, plus a few bytes for each rewind). It reads a page at a time and holds no transaction open in between. It
- * walks the events that existed when it was opened, and does not see later ones: a later rewind takes nothing back. If the session is deleted meanwhile, the walk ends with NOTFOUND. If events
- * are cut, or events that it has not reached are pruned, the walk ends with STALE: begin another.
+ * events, plus a few bytes for each rewind). It reads a page at a time and holds no transaction open in between.
+ * It walks the events that existed when it was opened, and does not see later ones; a later rewind takes nothing
+ * back. If the session is deleted meanwhile, the walk ends with NOTFOUND. If events are cut, or events that it has
+ * not reached are pruned, the walk ends with STALE: begin another.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -925,6 +926,10 @@ typedef struct ses_fork_options {
  * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, EXISTS, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN,
  * INTERNAL, NOMEM, UNKNOWN.
  */
+SES_API int ses_fork(ses_session *session, const ses_point *point, const ses_key *to,
+                     const ses_fork_options *options, ses_session **fork, ses_error *error);
+SES_API int ses_fork_by_key(ses_store *store, const ses_key *key, const ses_point *point, const ses_key *to,
+                            const ses_fork_options *options, ses_session **fork, ses_error *error);
 
 /* ------------------------------------------------------------------------------- keeping a store small */
 

@@ -21,6 +21,7 @@ enum fake_operation {
     FAKE_AS_OF,
     FAKE_REWIND,
     FAKE_CUT,
+    FAKE_FORK,
     FAKE_OPERATIONS
 };
 
@@ -98,6 +99,11 @@ static inline void fake_forget_cut(struct cut_op *op)
     ses__advance_free(&op->advance);
 }
 
+static inline void fake_forget_fork(struct fork_op *op)
+{
+    (void)op;
+}
+
 static inline int fake_fail(const struct fake_engine *fake, ses_error *error)
 {
     if (error) {
@@ -152,6 +158,7 @@ FAKE_OPERATION(delete_user, FAKE_DELETE_USER, delete_user_op, FAKE_IN_VAIN(delet
 FAKE_OPERATION(as_of, FAKE_AS_OF, as_of_op, FAKE_IN_VAIN(as_of))
 FAKE_OPERATION(rewind, FAKE_REWIND, rewind_op, FAKE_IN_VAIN(rewind))
 FAKE_OPERATION(cut, FAKE_CUT, cut_op, FAKE_IN_VAIN(cut))
+FAKE_OPERATION(fork, FAKE_FORK, fork_op, FAKE_IN_VAIN(fork))
 
 static inline void fake_interrupt(struct storage *base)
 {
@@ -199,6 +206,7 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .as_of = fake_as_of,
         .rewind = fake_rewind,
         .cut = fake_cut,
+        .fork = fake_fork,
         .interrupt = fake_interrupt,
         .describe = fake_describe,
         .count = fake_count,

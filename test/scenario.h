@@ -73,6 +73,14 @@ static void faults_dump(struct faults *faults, ses_store *store, const ses_key *
     }
 }
 
+/* What is left at the end. */
+static void faults_dump_all(struct faults *faults, ses_store *store)
+{
+    faults_dump(faults, store, &(ses_key){"app", "user", "one"});
+    faults_dump(faults, store, &(ses_key){"app", "history", "h"});
+    faults_dump(faults, store, &(ses_key){"app", "history", "copy"});
+}
+
 static void faults_use_handle(struct faults *faults, ses_store *store, const ses_key *key)
 {
     const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
@@ -173,6 +181,54 @@ static void faults_use_live(struct faults *faults, ses_store *store, const ses_k
     faults_walk(faults, store, key, &(ses_cursor_options){sizeof(ses_cursor_options), 0, &live}, 1);
 }
 
+/* A session goes back and forth, and another begins on the way. */
+static void faults_use_history(struct faults *faults, ses_store *store)
+{
+    const ses_key key = {"app", "history", "h"};
+    const ses_key copy = {"app", "history", "copy"};
+    const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
+    const ses_point second = {.size = sizeof second, .kind = SES_POINT_SEQ, .seq = 2};
+    const ses_as_of_options shared = {.size = sizeof shared, .flags = SES_AS_OF_SHARED};
+    const ses_rewind_options artifacts = {
+        .size = sizeof artifacts, .artifact_delta = "{\"f\":1}", .artifact_delta_len = SES_NUL};
+    const ses_text events[] = {
+        {Q("{'invocationId':'i1','author':'user','content':{'parts':[{'text':'x'}]},'actions':{'stateDelta':{"
+           "'k':2,'l':1,'user:h':1}}}"),
+         SES_NUL},
+        {Q("{'invocationId':'i1','actions':{'stateDelta':{'k':3}}}"), SES_NUL},
+        {Q("{'invocationId':'i\\u0032','author':'user','content':{'parts':[{'functionCall':{'id':'\\u0041'}}]"
+           "},"
+           "'actions':{'stateDelta':{'m':1,'l':'__ADK_SENTINEL_REMOVED__'}}}"),
+         SES_NUL}};
+    ses_session *session = NULL;
+    ses_session *fork = NULL;
+    char *json = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &key, Q("{'k':1,'i':[1]}"), SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_append_batch_by_key(store, &key, events, 3, NULL, NULL, &error));
+    STEP(SES_OK, ses_get(store, &key, NULL, &session, &error));
+    if (!session)
+        return;
+    STEP(SES_OK, ses_state_json_as_of(session, &second, &shared, &json, NULL, &error));
+    if (json && strcmp(json, Q("{'user:h':1,'i':[1],'k':3,'l':1}")) != 0)
+        faults_complain(faults, json, 0, &error);
+    ses_free(json);
+    STEP(SES_OK, ses_state_json_initial_by_key(store, &key, NULL, &json, NULL, &error));
+    ses_free(json);
+    STEP(SES_OK, ses_rewind(session, &last_turn, &artifacts, NULL, &error));
+    STEP(SES_UNCHANGED, ses_rewind(session, &second, NULL, NULL, &error));
+    STEP(SES_OK, ses_fork(session, &second, &copy, NULL, &fork, &error));
+    STEP(SES_OK, ses_redo(session, NULL, NULL, &error));
+    STEP(SES_OK, ses_cut(fork, &(ses_point){.size = sizeof(ses_point), .kind = SES_POINT_SEQ, .seq = 1}, NULL,
+                         NULL, &error));
+    if (ses_session_event_count(session) != 5 || !fork || ses_session_event_count(fork) != 1)
+        faults_complain(faults, "history lacks an event", 0, &error);
+    ses_session_close(fork);
+    ses_session_close(session);
+    STEP(SES_OK, ses_cut_by_key(store, &key, &second, NULL, NULL, &error));
+}
+
 static void faults_use_lists(struct faults *faults, ses_store *store)
 {
     ses_list_options options = {.size = sizeof options, .limit = 1};
@@ -226,12 +282,13 @@ static void faults_run(struct faults *faults)
     faults_use_cursor(faults, store, &key, 0);
     faults_use_cursor(faults, store, &key, 1);
     faults_use_live(faults, store, &second);
+    faults_use_history(faults, store);
     faults_use_lists(faults, store);
     STEP(SES_OK, ses_state_json_by_key(store, &key, NULL, &json, NULL, &error));
     ses_free(json);
     STEP(SES_OK, ses_state_get_by_key(store, &key, "k", NULL, &json, NULL, &error));
     ses_free(json);
-    faults_dump(faults, store, &key);
+    faults_dump_all(faults, store);
     STEP(SES_OK, ses_delete(store, &second, NULL, NULL, &error));
     STEP(SES_OK, ses_delete_user(store, "app", "other", NULL, NULL, NULL, &error));
     STEP(SES_NOTFOUND, ses_get(store, &third, NULL, &session, &error));

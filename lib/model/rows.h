@@ -19,7 +19,7 @@ struct session_row {
     int64_t details;    /* DETAIL_*: what more is stored of it */
 };
 
-enum session_detail { DETAIL_PARENT = 0x1 };
+enum session_detail { DETAIL_PARENT = 0x1, DETAIL_TITLE = 0x2, DETAIL_LABELS = 0x4 };
 
 /* What appends leave as it is, and a cut moves. */
 static inline int64_t ses__row_epoch(const struct session_row *row)

@@ -235,6 +235,38 @@ ON CONFLICT DO NOTHING;
 -- name: event_marks_backward
 SELECT session_id, seq, kind, target_seq FROM event_marks WHERE session_id = ?1 AND seq <= ?2 ORDER BY seq DESC;
 
+-- Copies of a session's rows for a fork.
+
+-- name: events_copy
+INSERT INTO events (position, session_id, id_key, id, invocation_id, author, branch, time_us, high_us, body)
+SELECT position + ?4, ?5, id_key, id, invocation_id, author, branch, time_us, high_us, body
+FROM events WHERE position BETWEEN ?1 AND ?2 AND +session_id = ?3 ORDER BY position;
+
+-- name: event_marks_copy
+INSERT INTO event_marks (session_id, seq, kind, target_seq)
+SELECT ?2, seq, kind, target_seq FROM event_marks WHERE session_id = ?1 AND seq <= ?3;
+
+-- name: base_state_copy
+INSERT INTO base_state (session_id, key, value, seq)
+SELECT ?2, key, value, seq FROM base_state WHERE session_id = ?1;
+
+-- name: session_state_copy
+INSERT INTO session_state (session_id, key, value, seq)
+SELECT ?2, key, value, seq FROM session_state WHERE session_id = ?1 AND +session_id = ?1;
+
+-- name: session_labels_copy
+INSERT INTO session_labels (session_id, name, value, app_id)
+SELECT ?2, name, value, app_id FROM session_labels WHERE session_id = ?1 AND +session_id = ?1;
+
+-- name: details_copy
+INSERT INTO session_details (session_id, title, parent_user, parent_session, parent_seq, initial_state)
+VALUES (?2, (SELECT title FROM session_details WHERE session_id = ?1), ?3, ?4, ?5,
+        (SELECT initial_state FROM session_details WHERE session_id = ?1));
+
+-- name: session_fill
+UPDATE sessions SET last_seq = ?2, event_count = ?3, updated_us = ?4, active_hour = ?5, base_seq = ?6, details = ?7
+WHERE id = ?1;
+
 -- name: event_mark_add
 INSERT INTO event_marks (session_id, seq, kind, target_seq) VALUES (?1, ?2, ?3, ?4);
 
@@ -264,7 +296,7 @@ SELECT position, body FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY posi
 SELECT position, time_us, high_us FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position DESC;
 
 -- name: events_delete
-DELETE FROM events WHERE position BETWEEN ?1 AND ?2 AND session_id = ?3;
+DELETE FROM events WHERE position BETWEEN ?1 AND ?2 AND +session_id = ?3;
 
 -- What is left of a session or a user after its rows were deleted: nothing in a sound file. Else rows that are filed
 -- as another's, which the foreign keys would delete too.

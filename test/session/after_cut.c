@@ -75,41 +75,38 @@ static void run_sql(const struct log *log, const char *format, ...)
     raw_exec(log->fixture->path, sql);
 }
 
-/* By another program. `version` goes up by one more where events are taken away at the end. */
-static void remove_events(struct log *log, int first, int last, int version)
-{
-    for (int seq = first; seq <= last; seq++)
-        log->stored[seq] = false;
-    run_sql(log,
-            "DELETE FROM events WHERE position BETWEEN (1 << 32) + %d AND (1 << 32) + %d;"
-            "UPDATE sessions SET version = version + %d, base_seq = %d,"
-            " event_count = (SELECT count(*) FROM events WHERE session_id = 1) WHERE id = 1;",
-            first, last, version, log->base);
-}
-
 static void cut(struct log *log, int after)
 {
-    struct text sql = {NULL, 0};
-    int end;
+    const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = after};
+    ses_error error;
+    int code = ses_cut_by_key(log->fixture->store, &key, &point, NULL, NULL, &error);
 
-    remove_events(log, after + 1, log->last, 1);
-    log->cuts++;
-    end = top(log);
-    text_printf(&sql, "DELETE FROM session_state;");
-    for (int i = 0; i < KEYS; i++) {
-        if (log->value[end][i])
-            text_printf(&sql, "INSERT INTO session_state VALUES (1, 'k%d', '%d', 0);", i, log->value[end][i]);
+    if (code != SES_UNCHANGED) {
+        assert_ok(code);
+        log->cuts++;
     }
-    run_sql(log, "%s", sql.data);
-    free(sql.data);
+    for (int seq = after + 1; seq <= log->last; seq++)
+        log->stored[seq] = false;
 }
 
+/* At just this place, which a call might not choose. */
 static void prune(struct log *log, int up_to)
 {
     while (up_to > log->base && !log->stored[up_to])
         up_to--;
+    for (int seq = 1; seq <= up_to; seq++)
+        log->stored[seq] = false;
     log->base = up_to;
-    remove_events(log, 1, up_to, 0);
+    run_sql(log,
+            "DELETE FROM events WHERE position <= (1 << 32) + %d;"
+            "UPDATE sessions SET base_seq = %d,"
+            " event_count = (SELECT count(*) FROM events WHERE session_id = 1) WHERE id = 1;"
+            "DELETE FROM base_state",
+            up_to, up_to);
+    for (int i = 0; i < KEYS; i++) {
+        if (log->value[up_to][i])
+            run_sql(log, "INSERT INTO base_state VALUES (1, 'k%d', '%d', 0)", i, log->value[up_to][i]);
+    }
 }
 
 /* ---------------------------------------------------------------------------------------- a handle */

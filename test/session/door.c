@@ -319,6 +319,45 @@ static void test_a_page_of_events_is_one_operation(void **state)
     }
 }
 
+/* ------------------------------------------------------------------------------------------- history */
+
+static void test_every_step_in_history_is_one_operation(void **state)
+{
+    const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
+    const ses_key copy = {"app", "user", "copy"};
+    struct door *door = *state;
+    ses_session *session = new_session(door, &key, Q("{'a':1}"));
+    ses_session *fork = NULL;
+    char *json = NULL;
+    ses_error error;
+
+    must_append(session, Q("{'invocationId':'i1','actions':{'stateDelta':{'a':2}}}"));
+    must_append(session, Q("{'invocationId':'i2','actions':{'stateDelta':{'a':3}}}"));
+    assert_operations(&door->fake, FAKE_APPEND, 2);
+    assert_ok(ses_state_json_as_of(session, &first, NULL, &json, NULL, &error));
+    ses_free(json);
+    assert_ok(ses_state_json_as_of_by_key(door->store, &key, &first, NULL, &json, NULL, &error));
+    ses_free(json);
+    assert_ok(ses_state_json_initial(session, NULL, &json, NULL, &error));
+    ses_free(json);
+    assert_operations(&door->fake, FAKE_AS_OF, 3);
+    assert_ok(ses_rewind(session, &first, NULL, NULL, &error));
+    assert_code(SES_UNCHANGED, ses_rewind_by_key(door->store, &key, &first, NULL, NULL, &error));
+    assert_ok(ses_redo(session, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_REWIND, 3);
+    assert_ok(ses_fork(session, &first, &copy, NULL, &fork, &error));
+    assert_ok(ses_fork_by_key(door->store, &key, &first, NULL, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_FORK, 2);
+    assert_ok(ses_cut(session, &first, NULL, NULL, &error));
+    assert_code(SES_UNCHANGED, ses_cut_by_key(door->store, &key, &first, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_CUT, 2);
+    assert_code(SES_INVALID, ses_rewind(session, &(ses_point){sizeof(ses_point), SES_POINT_SEQ, -1, NULL},
+                                        NULL, NULL, &error));
+    assert_no_operation(&door->fake);
+    ses_session_close(fork);
+    ses_session_close(session);
+}
+
 /* ------------------------------------------------------------------------------------------- deleting */
 
 static void test_deleting_is_one_operation(void **state)
@@ -358,6 +397,7 @@ int main(void)
         DOOR_TEST(test_reading_is_one_operation),
         DOOR_TEST(test_a_page_of_sessions_is_one_operation),
         DOOR_TEST(test_a_page_of_events_is_one_operation),
+        DOOR_TEST(test_every_step_in_history_is_one_operation),
         DOOR_TEST(test_deleting_is_one_operation),
     };
     return cmocka_run_group_tests_name("door", tests, NULL, NULL);

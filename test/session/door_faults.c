@@ -119,6 +119,38 @@ static void fail_appending(struct faults *faults, int code)
     ses_tracked_close(view);
 }
 
+static const ses_point first_event = {.size = sizeof first_event, .kind = SES_POINT_SEQ, .seq = 1};
+
+static void fail_history(struct faults *faults, int code)
+{
+    const ses_rewind_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+    const ses_cut_options cut_anyway = {.size = sizeof cut_anyway, .flags = SES_CUT_ANYWAY};
+    ses_appended appended;
+    ses_appended before;
+    ses_session *fork = UNTOUCHED;
+    char *json = UNTOUCHED;
+    int64_t count = 77;
+    ses_error error;
+
+    memset(&before, 0x55, sizeof before);
+    appended = before;
+    assert_code(code, ses_state_json_as_of(faults->session, NULL, NULL, &json, NULL, &error));
+    assert_null(json);
+    json = UNTOUCHED;
+    assert_code(code, ses_state_json_initial_by_key(faults->store, &key, NULL, &json, NULL, &error));
+    assert_null(json);
+    assert_code(code, ses_rewind(faults->session, &first_event, &anyway, &appended, &error));
+    if (code == SES_UNKNOWN) /* what it is known by */
+        assert_int_equal(strlen(appended.made_id), 36);
+    else
+        assert_memory_equal(&appended, &before, sizeof before);
+    assert_code(code, ses_redo_by_key(faults->store, &key, NULL, NULL, &error));
+    assert_code(code, ses_cut(faults->session, &first_event, &cut_anyway, &count, &error));
+    assert_int_equal(count, 77);
+    assert_code(code, ses_fork(faults->session, &first_event, NULL, NULL, &fork, &error));
+    assert_null(fork);
+}
+
 static void fail_deleting(struct faults *faults, int code)
 {
     int64_t count = 77;
@@ -141,6 +173,7 @@ static void test_whatever_code_an_engine_fails_with_nothing_has_changed(void **s
         fail_creating(faults, codes[i]);
         fail_reading(faults, codes[i]);
         fail_appending(faults, codes[i]);
+        fail_history(faults, codes[i]);
         fail_deleting(faults, codes[i]);
         faults->fake.fails_with = SES_OK;
         char *handle_after = describe(faults->session, 1);
@@ -166,6 +199,7 @@ static void test_an_answer_that_is_lost_is_not_shown(void **state)
         fail_reading(faults, codes[i]);
         fail_appending(faults, codes[i]);
         fail_creating(faults, codes[i]);
+        fail_history(faults, codes[i]);
         fail_deleting(faults, codes[i]);
         char *after = describe(faults->session, 1);
         assert_string_equal(after, handle);
@@ -361,6 +395,41 @@ static void play_reads(struct faults *faults, FILE *out)
     ses_page_close(page);
 }
 
+static void play_history(struct faults *faults, FILE *out)
+{
+    const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_INVOCATION, .id = "play"};
+    const ses_key copy = {"app", "user", "played"};
+    ses_session *fork = NULL;
+    ses_appended appended = {0};
+    char *json = NULL;
+    int64_t count = 0;
+    ses_error error;
+
+    must_append(faults->session,
+                Q("{'id':'p','invocationId':'play','actions':{'stateDelta':{'c':8,'temp:t':1}}}"));
+    fprintf(out, "as of %d\n",
+            ses_state_json_as_of(faults->session, &first_event, NULL, &json, NULL, &error));
+    fprintf(out, "%s\n", json);
+    ses_free(json);
+    fprintf(out, "initial %d\n", ses_state_json_initial(faults->session, NULL, &json, NULL, &error));
+    fprintf(out, "%s\n", json);
+    ses_free(json);
+    int code = ses_rewind(faults->session, &last_turn, NULL, &appended, &error);
+    tell_appended(out, code, &appended);
+    tell_session(out, faults->session);
+    code = ses_rewind(faults->session, &last_turn, NULL, &appended, &error);
+    tell_appended(out, code, &appended);
+    code = ses_redo(faults->session, NULL, &appended, &error);
+    tell_appended(out, code, &appended);
+    tell_session(out, faults->session);
+    fprintf(out, "fork %d\n", ses_fork(faults->session, &last_turn, &copy, NULL, &fork, &error));
+    tell_session(out, fork);
+    fprintf(out, "cut %d", ses_cut(fork, &first_event, NULL, &count, &error));
+    fprintf(out, " %lld\n", (long long)count);
+    tell_session(out, fork);
+    ses_session_close(fork);
+}
+
 static void play_the_rest(struct faults *faults, FILE *out)
 {
     const ses_key other = {"app", "user", "other"};
@@ -408,6 +477,7 @@ static char *play(bool begins_again, bool moved_on)
     }
     play_appends(faults, out);
     play_reads(faults, out);
+    play_history(faults, out);
     play_the_rest(faults, out);
     faults->fake.elsewhere = NULL;
     assert_int_equal(faults_teardown((void **)&faults), 0);

@@ -45,6 +45,8 @@ struct damage_test {
 
 static const ses_key victim = {"app", "u0", "s0"};
 
+static const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
+
 static void add_events(ses_store *store, const ses_key *key, int first, int last)
 {
     char event[8192];
@@ -102,6 +104,9 @@ static ses_store *make_store(const char *path, bool is_large, int journal)
     add_sessions(store, "app", is_large ? 8 : 2, is_large ? 10 : 2, is_large ? 2 : 3);
     add_sessions(store, "other", 1, 1, 2);
     add_events(store, &victim, 4, is_large ? 120 : 12);
+    assert_ok(ses_rewind_by_key(store, &victim, &last_turn, NULL, NULL, &error));
+    assert_ok(ses_redo_by_key(store, &victim, NULL, NULL, &error));
+    assert_ok(ses_rewind_by_key(store, &victim, &last_turn, NULL, NULL, &error));
     return store;
 }
 
@@ -287,6 +292,9 @@ static int end_call(struct progress *progress, int code, const ses_error *error,
 #define CONTENT_CODES CODES(SES_JSON, SES_INVALID, SES_RANGE, SES_LIMIT, 0)
 #define APPEND_CODES CODES(SES_NOTFOUND, SES_EXISTS, SES_STALE, SES_LIMIT, SES_READONLY, SES_FULL, 0)
 #define CREATE_CODES CODES(SES_EXISTS, SES_LIMIT, SES_READONLY, SES_FULL, 0)
+#define REWIND_CODES CODES(SES_NOTFOUND, SES_INVALID, SES_STALE, SES_LIMIT, SES_READONLY, SES_FULL, 0)
+#define CUT_CODES CODES(SES_NOTFOUND, SES_STALE, SES_LIMIT, SES_READONLY, SES_FULL, 0)
+#define FORK_CODES CODES(SES_NOTFOUND, SES_EXISTS, SES_LIMIT, SES_READONLY, SES_FULL, 0)
 #define DELETE_CODES CODES(SES_READONLY, SES_FULL, 0)
 
 /* ------------------------------------------------------------------------------------------- driving */
@@ -473,6 +481,65 @@ static void append_some(struct drive *drive, ses_session *session)
     }
 }
 
+static const ses_point points[] = {
+    {.size = sizeof(ses_point), .kind = SES_POINT_NOW},
+    {.size = sizeof(ses_point), .kind = SES_POINT_SEQ, .seq = 9},
+    {.size = sizeof(ses_point), .kind = SES_POINT_EVENT, .id = "e7"},
+    {.size = sizeof(ses_point), .kind = SES_POINT_INVOCATION, .id = "i2"},
+    {.size = sizeof(ses_point), .kind = SES_POINT_LAST_TURN},
+    {.size = sizeof(ses_point), .kind = SES_POINT_SEQ, .seq = 0},
+};
+
+enum { POINTS = sizeof points / sizeof points[0] };
+
+static void read_history(struct drive *drive)
+{
+    const ses_as_of_options shared = {.size = sizeof shared, .flags = SES_AS_OF_SHARED};
+    char *json = NULL;
+    ses_error error;
+
+    for (size_t i = 0; i < POINTS; i++) {
+        json = NULL;
+        (void)CALL(drive, "ses_state_json_as_of_by_key", READ_CODES,
+                   ses_state_json_as_of_by_key(drive->store, &victim, &points[i], i % 2 ? &shared : NULL,
+                                               &json, NULL, &error));
+        ses_free(json);
+    }
+    (void)CALL(drive, "ses_state_json_initial_by_key", READ_CODES,
+               ses_state_json_initial_by_key(drive->store, &victim, NULL, &json, NULL, &error));
+    ses_free(json);
+}
+
+/* Forks first, as a cut ends it. */
+static void change_history(struct drive *drive, ses_session *session)
+{
+    ses_error error;
+
+    for (size_t i = 0; i < POINTS; i++) {
+        ses_session *fork = NULL;
+        (void)CALL(drive, "ses_fork_by_key", FORK_CODES,
+                   ses_fork_by_key(drive->store, &victim, &points[i], NULL, NULL, &fork, &error));
+        if (fork)
+            look_at_events(drive, fork);
+        ses_session_close(fork);
+    }
+    for (size_t i = POINTS; i-- > 0;) {
+        (void)CALL(drive, "ses_rewind_by_key", REWIND_CODES,
+                   ses_rewind_by_key(drive->store, &victim, &points[i], NULL, NULL, &error));
+        (void)CALL(drive, "ses_redo_by_key", REWIND_CODES,
+                   ses_redo_by_key(drive->store, &victim, NULL, NULL, &error));
+    }
+    if (session) {
+        (void)CALL(drive, "ses_refresh", READ_CODES, ses_refresh(session, NULL, &error));
+        (void)CALL(drive, "ses_rewind", REWIND_CODES, ses_rewind(session, &points[1], NULL, NULL, &error));
+        (void)CALL(drive, "ses_cut", CUT_CODES, ses_cut(session, &points[1], NULL, NULL, &error));
+        look_at_state(drive, session);
+    }
+    for (size_t i = 0; i < POINTS; i++)
+        (void)CALL(drive, "ses_cut_by_key", CUT_CODES,
+                   ses_cut_by_key(drive->store, &victim, &points[i], NULL, NULL, &error));
+}
+
 static void use_session(struct drive *drive)
 {
     ses_session *session = NULL;
@@ -491,7 +558,9 @@ static void use_session(struct drive *drive)
         list_all(drive, NULL, order);
         list_all(drive, victim.user, order);
     }
+    read_history(drive);
     append_some(drive, session);
+    change_history(drive, session);
     ses_session_close(session);
 }
 
@@ -516,10 +585,9 @@ static void create_and_delete(struct drive *drive)
 /* Looks for rows of other sessions that the sound file has and this one has lost or changed. */
 static void judge_others(struct drive *drive, const char *sound, const char *whose, const char *after)
 {
-    static const char *const tables[][2] = {{"sessions", "id"},
-                                            {"session_details", "session_id"},
-                                            {"session_state", "session_id"},
-                                            {"events", "session_id"}};
+    static const char *const tables[][2] = {
+        {"sessions", "id"},       {"session_details", "session_id"}, {"session_state", "session_id"},
+        {"events", "session_id"}, {"event_marks", "session_id"},     {"base_state", "session_id"}};
     sqlite3 *db = raw_open(drive->path);
     char sql[1024];
 

@@ -44,7 +44,16 @@ static const struct damaged_column {
     {"sessions", "expires_us", "id = 1"},
     {"session_details", "session_id", "session_id = 1"},
     {"session_details", "initial_state", "session_id = 1"},
-    {"session_details", "labels", "session_id = 1"},
+    {"sessions", "base_seq", "id = 1"},
+    {"sessions", "details", "id = 1"},
+    {"event_marks", "session_id", "session_id = 1"},
+    {"event_marks", "seq", "session_id = 1"},
+    {"event_marks", "kind", "session_id = 1"},
+    {"event_marks", "target_seq", "session_id = 1"},
+    {"base_state", "session_id", "session_id = 1"},
+    {"base_state", "key", "session_id = 1"},
+    {"base_state", "value", "session_id = 1"},
+    {"base_state", "seq", "session_id = 1"},
     {"app_state", "app_id", "app_id = 1"},
     {"app_state", "key", "app_id = 1"},
     {"app_state", "value", "app_id = 1"},
@@ -138,6 +147,14 @@ static const char *const damaged_rows[] = {
     "DELETE FROM users WHERE id = 1",
     "DELETE FROM sessions WHERE id = 1",
     "DELETE FROM session_state WHERE session_id = 1",
+    "DELETE FROM event_marks WHERE session_id = 1",
+    "INSERT INTO event_marks SELECT 1, position & 4294967295, 1, (position & 4294967295) - 1 FROM events "
+    "WHERE session_id = 1",
+    "UPDATE sessions SET base_seq = 2, event_count = event_count - 2 WHERE id = 1; DELETE FROM events WHERE "
+    "session_id = 1 AND position & 4294967295 <= 2; INSERT INTO base_state SELECT 1, key, value, 1 FROM "
+    "session_state WHERE session_id = 1",
+    "UPDATE sessions SET base_seq = 2, event_count = event_count - 2 WHERE id = 1; INSERT INTO base_state "
+    "VALUES (1, 'k', '{', 1), (1, 'app:k', '1', 2), (1, 'temp:k', '1', 0)",
     "DELETE FROM events WHERE session_id = 1",
     "DELETE FROM events WHERE session_id = 1 AND position & 4294967295 = 2",
     "DELETE FROM sqlite_sequence",
@@ -203,7 +220,8 @@ static inline void damage_value(sqlite3 *db, struct chance *chance)
         damaged_values[chance_below(chance, sizeof damaged_values / sizeof damaged_values[0])];
     static const char *const which[] = {"", " LIMIT 1", " ORDER BY 1 DESC LIMIT 1"};
     bool by_row = strcmp(column->table, "app_state") && strcmp(column->table, "user_state") &&
-                  strcmp(column->table, "session_state");
+                  strcmp(column->table, "session_state") && strcmp(column->table, "base_state") &&
+                  strcmp(column->table, "event_marks");
     char expression[256];
     char sql[1024];
 

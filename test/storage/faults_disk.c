@@ -83,14 +83,13 @@ static void assert_sound(const char *path)
 static void reopen_and_dump(struct faults *faults)
 {
     const ses_open_options options = {.size = sizeof options, .clock = faults_clock};
-    const ses_key key = {"app", "user", "one"};
     ses_store *store = NULL;
     ses_error error;
 
     faults->dump[0] = '\0';
     STEP(SES_OK, ses_open(faults->path, &options, &store, &error));
     if (store)
-        faults_dump(faults, store, &key);
+        faults_dump_all(faults, store);
     ses_close(store);
 }
 

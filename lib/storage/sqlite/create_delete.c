@@ -6,7 +6,7 @@
 
 /* ------------------------------------------------------------------------------------------- creating */
 
-static int refuse_existing(const ses_key *key, ses_error *error)
+int ses__refuse_existing(const ses_key *key, ses_error *error)
 {
     return ses__error_set(error, SES_EXISTS,
                           "the session %.100s/%.100s/%.100s (app/user/session) already exists", key->app,
@@ -21,7 +21,7 @@ static int run_create(struct db *db, void *context, ses_error *error)
     bool exists = code == SES_OK;
 
     if (exists && !op->get_existing)
-        return refuse_existing(op->key, error);
+        return ses__refuse_existing(op->key, error);
     if (code == SES_NOTFOUND) {
         code = ses__session_add(db, op->key, op->created_us, op->expires_us, &row, error);
         if (code == SES_OK && op->initial.ptr)

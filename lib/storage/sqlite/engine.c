@@ -329,6 +329,7 @@ static const struct engine sqlite_engine = {
     .as_of = ses__sqlite_as_of,
     .rewind = ses__sqlite_rewind,
     .cut = ses__sqlite_cut,
+    .fork = ses__sqlite_fork,
     .interrupt = sqlite_interrupt,
     .describe = sqlite_describe,
     .count = sqlite_count,

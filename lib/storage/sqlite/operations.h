@@ -26,6 +26,8 @@ SESLITE_PRIVATE int ses__sqlite_page(struct storage *storage, struct page_op *op
 
 /* ---- create_delete.c */
 SESLITE_PRIVATE int ses__sqlite_create(struct storage *storage, struct create_op *op, ses_error *error);
+/* EXISTS. */
+SESLITE_PRIVATE int ses__refuse_existing(const ses_key *key, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_delete(struct storage *storage, struct delete_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_delete_user(struct storage *storage, struct delete_user_op *op,
                                             ses_error *error);
@@ -44,6 +46,9 @@ SESLITE_PRIVATE int ses__sqlite_rewind(struct storage *storage, struct rewind_op
 
 /* ---- cut.c */
 SESLITE_PRIVATE int ses__sqlite_cut(struct storage *storage, struct cut_op *op, ses_error *error);
+
+/* ---- fork.c */
+SESLITE_PRIVATE int ses__sqlite_fork(struct storage *storage, struct fork_op *op, ses_error *error);
 
 /* ---- list.c */
 SESLITE_PRIVATE int ses__sqlite_list(struct storage *storage, struct list_op *op, ses_error *error);

@@ -35,6 +35,16 @@ SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *
 /* With its events and its session state. */
 SESLITE_PRIVATE int ses__session_remove(struct db *db, int64_t id, ses_error *error);
 
+/* Copies the events up to `last` to a session that is new, with marks, base and labels; counts the events. */
+SESLITE_PRIVATE int ses__log_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count,
+                                  ses_error *error);
+SESLITE_PRIVATE int ses__session_state_copy(struct db *db, int64_t from, int64_t to, ses_error *error);
+/* Initial state and title; and where the copy comes from. */
+SESLITE_PRIVATE int ses__details_copy(struct db *db, int64_t from, int64_t to, const ses_key *parent,
+                                      int64_t parent_seq, ses_error *error);
+/* Writes what a session that was filled from elsewhere has: all of its row but names, version and creation. */
+SESLITE_PRIVATE int ses__session_fill(struct db *db, const struct session_row *row, ses_error *error);
+
 struct user_row {
     int64_t id;
     int64_t app_id;
