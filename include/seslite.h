@@ -965,6 +965,10 @@ typedef struct ses_prune_options {
  * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
  * UNKNOWN.
  */
+SES_API int ses_prune(ses_session *session, const ses_prune_options *options, int64_t *deleted,
+                      ses_error *error);
+SES_API int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_prune_options *options,
+                             int64_t *deleted, ses_error *error);
 
 /*
  * Sets the time from which on the session may be removed; NULL: never. Nothing is hidden: the session reads as before

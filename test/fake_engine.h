@@ -22,6 +22,7 @@ enum fake_operation {
     FAKE_REWIND,
     FAKE_CUT,
     FAKE_FORK,
+    FAKE_PRUNE,
     FAKE_OPERATIONS
 };
 
@@ -104,6 +105,11 @@ static inline void fake_forget_fork(struct fork_op *op)
     (void)op;
 }
 
+static inline void fake_forget_prune(struct prune_op *op)
+{
+    (void)op;
+}
+
 static inline int fake_fail(const struct fake_engine *fake, ses_error *error)
 {
     if (error) {
@@ -159,6 +165,7 @@ FAKE_OPERATION(as_of, FAKE_AS_OF, as_of_op, FAKE_IN_VAIN(as_of))
 FAKE_OPERATION(rewind, FAKE_REWIND, rewind_op, FAKE_IN_VAIN(rewind))
 FAKE_OPERATION(cut, FAKE_CUT, cut_op, FAKE_IN_VAIN(cut))
 FAKE_OPERATION(fork, FAKE_FORK, fork_op, FAKE_IN_VAIN(fork))
+FAKE_OPERATION(prune, FAKE_PRUNE, prune_op, FAKE_IN_VAIN(prune))
 
 static inline void fake_interrupt(struct storage *base)
 {
@@ -207,6 +214,7 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .rewind = fake_rewind,
         .cut = fake_cut,
         .fork = fake_fork,
+        .prune = fake_prune,
         .interrupt = fake_interrupt,
         .describe = fake_describe,
         .count = fake_count,

@@ -14,6 +14,7 @@ int ses__replay_init(struct replay *replay, const ses_allocator *allocator, stru
 void ses__replay_free(struct replay *replay)
 {
     ses__state_changes_free(&replay->state, &replay->changes);
+    ses__state_changes_free(&replay->state, &replay->staged);
     ses__state_free(&replay->state);
     ses__stored_event_free(&replay->event);
     ses__arena_free(&replay->arena);
@@ -70,4 +71,28 @@ int ses__replay_event(struct replay *replay, const struct event_row *row, ses_er
     return code == SES_OK && replay->event.delta.count > 0
                ? apply(replay, &replay->event.delta, row->seq, true, error)
                : code;
+}
+
+int ses__replay_stage(struct replay *replay, const struct delta *delta, int64_t seq, ses_error *error)
+{
+    struct state_changes *staged = &replay->staged;
+    size_t before = staged->count;
+    int code = ses__state_stage(&replay->state, delta, replay->from, SCOPE_SESSION, staged, error);
+
+    for (size_t i = before; i < staged->count; i++)
+        staged->entries[i]->seq = seq;
+    return code;
+}
+
+int ses__replay_apply_staged(struct replay *replay, int64_t seq, ses_error *error)
+{
+    struct state_changes *staged = &replay->staged;
+    size_t end = 0;
+    int code = ses__state_reserve(&replay->state, staged, error);
+
+    while (end < staged->count && staged->entries[end]->seq <= seq)
+        end++;
+    if (code == SES_OK)
+        ses__state_apply_some(&replay->state, staged, 0, end);
+    return code;
 }

@@ -10,7 +10,8 @@ struct replay {
     struct state state; /* its entries know the event that set them; 0: the creation of the session */
     enum scope from; /* the first scope that is replayed: SCOPE_SESSION, or SCOPE_APP with the shared ones */
     struct state_changes changes;
-    struct arena arena; /* of one event */
+    struct state_changes staged; /* not applied yet */
+    struct arena arena;          /* of one event */
     struct stored_event event;
 };
 
@@ -25,5 +26,9 @@ SESLITE_PRIVATE int ses__replay_put(struct replay *replay, struct span name, str
                                     ses_error *error);
 /* What the next event changes. CORRUPT, NOMEM. */
 SESLITE_PRIVATE int ses__replay_event(struct replay *replay, const struct event_row *row, ses_error *error);
+/* What an event changes that was read, for later; and applying what was staged of events up to `seq`: once. NOMEM. */
+SESLITE_PRIVATE int ses__replay_stage(struct replay *replay, const struct delta *delta, int64_t seq,
+                                      ses_error *error);
+SESLITE_PRIVATE int ses__replay_apply_staged(struct replay *replay, int64_t seq, ses_error *error);
 
 #endif

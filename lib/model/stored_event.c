@@ -1,5 +1,7 @@
 #include "model/stored_event.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "json/object.h"
 #include "model/timestamp.h"
@@ -321,4 +323,55 @@ int ses__stored_event_read(struct stored_event *event, const struct event_row *r
         code =
             ses__error_set(error, SES_CORRUPT, "the stored event %lld cannot be read", (long long)row->seq);
     return code;
+}
+
+/* Where `word` comes next that `before` is in front of; NULL: nowhere. It begins with what is rare in a text. */
+static const char *find_word(struct span text, const char *from, const char *before, const char *word)
+{
+    const size_t before_len = strlen(before);
+    const size_t len = strlen(word);
+    const char *end = text.ptr + text.len;
+    const char *at = from;
+
+    while ((size_t)(end - at) >= len && (at = memchr(at, word[0], (size_t)(end - at) - len + 1)) != NULL) {
+        if (memcmp(at, word, len) == 0 && (size_t)(at - text.ptr) >= before_len &&
+            memcmp(at - before_len, before, before_len) == 0)
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+static bool has_word(struct span text, const char *before, const char *word)
+{
+    return find_word(text, text.ptr, before, word) != NULL;
+}
+
+bool ses__stored_event_may_call(const struct event_row *row)
+{
+    const struct span body = row->body;
+    return has_word(body, "function", "Call") || has_word(body, "function", "Response") ||
+           has_word(body, "function", "_call") || has_word(body, "function", "_response") ||
+           has_word(body, "", "\\u"); /* a name can be written with escapes */
+}
+
+/* Is one of the names followed by anything but an empty object? */
+static bool may_have_filled(struct span text, const char *before, const char *word)
+{
+    static const char empty[] = "\":{}";
+    const char *end = text.ptr + text.len;
+    const char *at = text.ptr;
+
+    while ((at = find_word(text, at, before, word)) != NULL) {
+        at += strlen(word);
+        if ((size_t)(end - at) < sizeof empty - 1 || memcmp(at, empty, sizeof empty - 1) != 0)
+            return true;
+    }
+    return false;
+}
+
+bool ses__stored_event_may_change(const struct event_row *row)
+{
+    return may_have_filled(row->body, "state", "Delta") || may_have_filled(row->body, "state", "_delta") ||
+           has_word(row->body, "", "\\u");
 }

@@ -46,5 +46,8 @@ SESLITE_PRIVATE void ses__stored_event_free(struct stored_event *event);
  * event that was ever accepted. NOMEM. */
 SESLITE_PRIVATE int ses__stored_event_read(struct stored_event *event, const struct event_row *row,
                                            unsigned wanted, ses_error *error);
+/* May the event have function calls or responses; may it change state? Found out without reading it; false: no. */
+SESLITE_PRIVATE bool ses__stored_event_may_call(const struct event_row *row);
+SESLITE_PRIVATE bool ses__stored_event_may_change(const struct event_row *row);
 
 #endif

@@ -208,6 +208,9 @@ DELETE FROM user_state WHERE user_id = ?1 AND +user_id = ?1;
 -- name: session_state_delete
 DELETE FROM session_state WHERE session_id = ?1 AND +session_id = ?1;
 
+-- name: base_state_add
+INSERT INTO base_state (session_id, key, value, seq) VALUES (?1, ?2, ?3, ?4);
+
 -- name: base_state_delete
 DELETE FROM base_state WHERE session_id = ?1 AND +session_id = ?1;
 
@@ -222,6 +225,12 @@ DELETE FROM event_marks WHERE session_id = ?1 AND +session_id = ?1;
 
 -- name: event_marks_cut
 DELETE FROM event_marks WHERE session_id = ?1 AND seq > ?2 AND +session_id = ?1;
+
+-- name: event_marks_prune
+DELETE FROM event_marks WHERE session_id = ?1 AND seq <= ?2 AND +session_id = ?1;
+
+-- name: session_prune
+UPDATE sessions SET base_seq = ?2, event_count = ?3 WHERE id = ?1;
 
 -- ?4 is the id if it may be in the index as text while its hash is free. If it is, the conflict is with that row.
 

@@ -381,6 +381,25 @@ static void test_deleting_is_one_operation(void **state)
     assert_int_equal(count, 1);
 }
 
+static void test_pruning_is_one_operation(void **state)
+{
+    const ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_KEEP, .keep = 1};
+    struct door *door = *state;
+    ses_session *session = new_session(door, &key, NULL);
+    int64_t deleted = 0;
+    ses_error error;
+
+    for (int i = 0; i < 3; i++)
+        must_append(session, "{}");
+    memset(door->fake.calls, 0, sizeof door->fake.calls);
+    assert_ok(ses_prune(session, &options, &deleted, &error));
+    assert_operations(&door->fake, FAKE_PRUNE, 1);
+    assert_int_equal(deleted, 2);
+    assert_code(SES_UNCHANGED, ses_prune_by_key(door->store, &key, &options, &deleted, &error));
+    assert_operations(&door->fake, FAKE_PRUNE, 1);
+    ses_session_close(session);
+}
+
 #define DOOR_TEST(test) cmocka_unit_test_setup_teardown(test, door_setup, door_teardown)
 
 int main(void)
@@ -399,6 +418,7 @@ int main(void)
         DOOR_TEST(test_a_page_of_events_is_one_operation),
         DOOR_TEST(test_every_step_in_history_is_one_operation),
         DOOR_TEST(test_deleting_is_one_operation),
+        DOOR_TEST(test_pruning_is_one_operation),
     };
     return cmocka_run_group_tests_name("door", tests, NULL, NULL);
 }

@@ -330,6 +330,7 @@ static const struct engine sqlite_engine = {
     .rewind = ses__sqlite_rewind,
     .cut = ses__sqlite_cut,
     .fork = ses__sqlite_fork,
+    .prune = ses__sqlite_prune,
     .interrupt = sqlite_interrupt,
     .describe = sqlite_describe,
     .count = sqlite_count,

@@ -268,14 +268,14 @@ static int replay_base(struct db *db, const struct session_row *row, struct repl
     return code != SES_OK ? code : closed;
 }
 
-static int replay_events(struct db *db, const struct session_row *row, int64_t seq, struct replay *replay,
-                         ses_error *error)
+int ses__history_replay_events(struct db *db, const struct session_row *row, int64_t first, int64_t last,
+                               struct replay *replay, ses_error *error)
 {
     struct event_rows rows;
     struct event_row event;
     int code = SES_OK;
 
-    ses__event_rows_open(&rows, db, row->id, row->base_seq + 1, seq, WALK_FORWARD_BODIES, error);
+    ses__event_rows_open(&rows, db, row->id, first, last, WALK_FORWARD_BODIES, error);
     while (code == SES_OK && ses__event_rows_next(&rows, &event))
         code = ses__replay_event(replay, &event, error);
     int closed = ses__event_rows_close(&rows);
@@ -287,5 +287,5 @@ int ses__history_replay(struct db *db, const struct session_row *row, int64_t se
 {
     int code =
         row->base_seq > 0 ? replay_base(db, row, replay, error) : replay_initial(db, row, replay, error);
-    return code == SES_OK ? replay_events(db, row, seq, replay, error) : code;
+    return code == SES_OK ? ses__history_replay_events(db, row, row->base_seq + 1, seq, replay, error) : code;
 }

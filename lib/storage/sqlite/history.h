@@ -22,6 +22,9 @@ SESLITE_PRIVATE int ses__history_find_point(struct db *db, const struct session_
 /* Fills a fresh replay with the state after the event `seq`, from row.base_seq on. */
 SESLITE_PRIVATE int ses__history_replay(struct db *db, const struct session_row *row, int64_t seq,
                                         struct replay *replay, ses_error *error);
+/* What the events from `first` to `last` change; the replay has come to the one before. */
+SESLITE_PRIVATE int ses__history_replay_events(struct db *db, const struct session_row *row, int64_t first,
+                                               int64_t last, struct replay *replay, ses_error *error);
 /* The state the session was created with, in the arena; no text: empty. */
 SESLITE_PRIVATE int ses__history_initial(struct db *db, int64_t session_id, struct arena *arena,
                                          struct span *initial, ses_error *error);

@@ -50,6 +50,9 @@ SESLITE_PRIVATE int ses__sqlite_cut(struct storage *storage, struct cut_op *op, 
 /* ---- fork.c */
 SESLITE_PRIVATE int ses__sqlite_fork(struct storage *storage, struct fork_op *op, ses_error *error);
 
+/* ---- prune.c */
+SESLITE_PRIVATE int ses__sqlite_prune(struct storage *storage, struct prune_op *op, ses_error *error);
+
 /* ---- list.c */
 SESLITE_PRIVATE int ses__sqlite_list(struct storage *storage, struct list_op *op, ses_error *error);
 

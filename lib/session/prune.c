@@ -1,0 +1,96 @@
+/* Pruning: deleting the oldest events of a session. */
+#include "base/error.h"
+#include "session/session.h"
+
+static const int64_t DEFAULT_LIMIT = 10000;
+
+static int check_prune_options(const ses_prune_options *options, ses_error *error)
+{
+    const unsigned known = SES_PRUNE_KEEP | SES_PRUNE_BEFORE | SES_PRUNE_SEQ | SES_PRUNE_COMPACTED;
+    int code = ses__check_flags(options->which, known, "prune options, which", error);
+
+    if (code == SES_OK)
+        code = ses__check_flags(options->flags, SES_DELETE_SECURE, "prune options", error);
+    if (code == SES_OK && options->which == 0)
+        code = ses__error_set(error, SES_INVALID,
+                              "prune options: which events? Set `which` to some of SES_PRUNE_*");
+    if (code == SES_OK && (options->which & SES_PRUNE_KEEP) && options->keep < 0)
+        code = ses__error_set(error, SES_INVALID, "prune options: keep is negative");
+    if (code == SES_OK && (options->which & SES_PRUNE_SEQ) && options->last_seq < 0)
+        code = ses__error_set(error, SES_INVALID, "prune options: last_seq is negative");
+    if (code == SES_OK && options->limit < 0)
+        code = ses__error_set(error, SES_INVALID, "prune options: limit is negative");
+    return code;
+}
+
+static int take_prune_options(const ses_prune_options *given, struct prune_op *op, ses_error *error)
+{
+    ses_prune_options own;
+    int code = ses__take_options(&own, sizeof own, given, "prune options", error);
+
+    if (code == SES_OK)
+        code = check_prune_options(&own, error);
+    if (code != SES_OK)
+        return code;
+    op->which = own.which;
+    op->keep = own.which & SES_PRUNE_KEEP ? own.keep : 0;
+    op->before_us = own.before_us;
+    op->last_seq = own.last_seq;
+    op->limit = own.limit > 0 ? own.limit : DEFAULT_LIMIT;
+    op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
+    return SES_OK;
+}
+
+static int prune(ses_store *store, struct prune_op *op, const ses_prune_options *options, int64_t *deleted,
+                 ses_error *error)
+{
+    int code = take_prune_options(options, op, error);
+
+    op->seed = store->seed;
+    if (code == SES_OK)
+        code = store->storage->engine->prune(store->storage, op, error);
+    if (code < 0)
+        return code;
+    if (deleted)
+        *deleted = op->deleted;
+    return op->more || op->erasure.unclean ? SES_MORE : code;
+}
+
+/* The handle shows what was pruned, but otherwise what it knows: it is as current as before. */
+static void move_base_of_handle(ses_session *session, const struct prune_op *op)
+{
+    struct session_row *row = &session->snapshot.row;
+
+    row->base_seq = op->row.base_seq;
+    row->event_count = op->row.version == row->version ? op->row.event_count : row->event_count - op->deleted;
+}
+
+int ses_prune(ses_session *session, const ses_prune_options *options, int64_t *deleted, ses_error *error)
+{
+    int code = ses__session_check(session, error);
+    if (code == SES_OK)
+        code = ses__store_begin(session->store, error);
+    if (code != SES_OK)
+        return code;
+    const ses_key key = ses__session_key(session);
+    struct prune_op op = {.session = {&key, &session->snapshot.row}};
+    code = prune(session->store, &op, options, deleted, error);
+    if (code >= 0 && op.deleted > 0)
+        move_base_of_handle(session, &op);
+    ses__store_end(session->store);
+    return code;
+}
+
+int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_prune_options *options, int64_t *deleted,
+                     ses_error *error)
+{
+    struct prune_op op = {.session = {.key = key}};
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = ses__check_key(key, error);
+    if (code == SES_OK)
+        code = prune(store, &op, options, deleted, error);
+    ses__store_end(store);
+    return code;
+}
