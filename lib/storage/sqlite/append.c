@@ -180,20 +180,42 @@ static int store_new_event(struct append_op *op, struct db *db, struct event_dra
     return code;
 }
 
-static int store_event(struct append_op *op, struct db *db, struct event_draft *draft, ses_appended *result,
-                       bool catches_up, ses_error *error)
+/* There is no room for a further event: but a retry of one that is stored needs none. */
+static int store_without_room(struct append_op *op, struct db *db, struct event_draft *draft,
+                              ses_appended *result, int limit, ses_error *error)
+{
+    int code = draft->has_id ? find_stored(op, db, draft, &result->seq, error) : SES_OK;
+
+    if (code != SES_OK)
+        return code;
+    if (!draft->has_id || result->seq == 0)
+        return limit;
+    result->status = SES_DUPLICATE;
+    ses__error_clear(error);
+    return SES_OK;
+}
+
+static int store_with_room(struct append_op *op, struct db *db, struct event_draft *draft,
+                           ses_appended *result, bool catches_up, ses_error *error)
 {
     const struct session_row *row = &op->row;
-    int code = check_room(row, op->most_events, error);
+    int code;
 
     draft->row.seq = row->last_seq + 1;
     draft->row.high_us = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
-    if (code == SES_OK)
-        code = ses__event_add(db, row, &draft->row, error);
+    code = ses__event_add(db, row, &draft->row, error);
     if (code == SES_EXISTS)
-        code = note_duplicate(op, db, draft, result, error);
-    else if (code == SES_OK)
-        code = store_new_event(op, db, draft, result, catches_up, error);
+        return note_duplicate(op, db, draft, result, error);
+    return code == SES_OK ? store_new_event(op, db, draft, result, catches_up, error) : code;
+}
+
+static int store_event(struct append_op *op, struct db *db, struct event_draft *draft, ses_appended *result,
+                       bool catches_up, ses_error *error)
+{
+    int code = check_room(&op->row, op->most_events, error);
+
+    code = code == SES_LIMIT ? store_without_room(op, db, draft, result, code, error)
+                             : store_with_room(op, db, draft, result, catches_up, error);
     result->time_us = draft->row.time_us;
     return code;
 }
