@@ -754,6 +754,8 @@ SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
+SES_API int ses_delete_app(ses_store *store, const char *app, const ses_delete_options *options,
+                           int64_t *sessions, ses_error *error);
 
 /* ----------------------------------------------------------------------------------------------- history */
 
@@ -977,6 +979,10 @@ SES_API int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_pru
  *
  * Codes: MISUSE, INVALID, NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
+SES_API int ses_expiry_set(ses_session *session, const int64_t *expires_us, const ses_call_options *options,
+                           ses_error *error);
+SES_API int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *expires_us,
+                                  const ses_call_options *options, ses_error *error);
 
 typedef struct ses_expire_options {
     size_t size;
@@ -994,6 +1000,8 @@ typedef struct ses_expire_options {
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
+SES_API int ses_expire(ses_store *store, const char *app, const ses_expire_options *options, int64_t *deleted,
+                       ses_error *error);
 
 typedef struct ses_maintain_options {
     size_t size;

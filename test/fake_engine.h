@@ -22,7 +22,10 @@ enum fake_operation {
     FAKE_REWIND,
     FAKE_CUT,
     FAKE_FORK,
+    FAKE_DELETE_APP,
     FAKE_PRUNE,
+    FAKE_SET_EXPIRY,
+    FAKE_EXPIRE,
     FAKE_OPERATIONS
 };
 
@@ -110,6 +113,21 @@ static inline void fake_forget_prune(struct prune_op *op)
     (void)op;
 }
 
+static inline void fake_forget_delete_app(struct delete_app_op *op)
+{
+    (void)op;
+}
+
+static inline void fake_forget_set_expiry(struct expiry_op *op)
+{
+    (void)op;
+}
+
+static inline void fake_forget_expire(struct expire_op *op)
+{
+    (void)op;
+}
+
 static inline int fake_fail(const struct fake_engine *fake, ses_error *error)
 {
     if (error) {
@@ -165,6 +183,9 @@ FAKE_OPERATION(as_of, FAKE_AS_OF, as_of_op, FAKE_IN_VAIN(as_of))
 FAKE_OPERATION(rewind, FAKE_REWIND, rewind_op, FAKE_IN_VAIN(rewind))
 FAKE_OPERATION(cut, FAKE_CUT, cut_op, FAKE_IN_VAIN(cut))
 FAKE_OPERATION(fork, FAKE_FORK, fork_op, FAKE_IN_VAIN(fork))
+FAKE_OPERATION(delete_app, FAKE_DELETE_APP, delete_app_op, FAKE_IN_VAIN(delete_app))
+FAKE_OPERATION(set_expiry, FAKE_SET_EXPIRY, expiry_op, FAKE_IN_VAIN(set_expiry))
+FAKE_OPERATION(expire, FAKE_EXPIRE, expire_op, FAKE_IN_VAIN(expire))
 FAKE_OPERATION(prune, FAKE_PRUNE, prune_op, FAKE_IN_VAIN(prune))
 
 static inline void fake_interrupt(struct storage *base)
@@ -214,7 +235,10 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .rewind = fake_rewind,
         .cut = fake_cut,
         .fork = fake_fork,
+        .delete_app = fake_delete_app,
         .prune = fake_prune,
+        .set_expiry = fake_set_expiry,
+        .expire = fake_expire,
         .interrupt = fake_interrupt,
         .describe = fake_describe,
         .count = fake_count,

@@ -74,3 +74,34 @@ int ses_delete_user(ses_store *store, const char *app, const char *user, const s
         *state_keys = op.state_keys;
     return code;
 }
+
+static int delete_app(ses_store *store, struct delete_app_op *op, const ses_delete_options *options,
+                      ses_error *error)
+{
+    const int64_t default_limit = 100;
+    ses_delete_options own;
+    int code = ses__check_id(op->app, "app", error);
+
+    if (code == SES_OK)
+        code = take_delete_options(options, &own, error);
+    if (code != SES_OK)
+        return code;
+    op->limit = own.limit > 0 ? own.limit : default_limit;
+    op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
+    code = store->storage->engine->delete_app(store->storage, op, error);
+    return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
+}
+
+int ses_delete_app(ses_store *store, const char *app, const ses_delete_options *options, int64_t *sessions,
+                   ses_error *error)
+{
+    struct delete_app_op op = {.app = app};
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = delete_app(store, &op, options, error);
+    ses__store_end(store);
+    if (code >= 0 && sessions)
+        *sessions = op.sessions;
+    return code;
+}

@@ -70,7 +70,7 @@ INSERT INTO version_floor VALUES (1, 0);
 CREATE INDEX sessions_by_activity ON sessions (app_id, active_hour);
 CREATE INDEX sessions_by_app ON sessions (app_id);
 -- Finds expired sessions. Sessions that never expire are not in it.
-CREATE INDEX sessions_by_expiry ON sessions (expires_us) WHERE expires_us IS NOT NULL;
+CREATE INDEX sessions_by_expiry ON sessions (app_id, expires_us) WHERE expires_us IS NOT NULL;
 
 -- What only some sessions have: at most one row per session. The widest column is the last, so that reading the
 -- others does not read through it.

@@ -37,6 +37,9 @@ WHERE a.name = ?1;
 -- name: user_delete
 DELETE FROM users WHERE id = ?1;
 
+-- name: app_delete
+DELETE FROM apps WHERE id = ?1;
+
 -- name: session_add
 INSERT INTO sessions
     (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us)
@@ -82,6 +85,9 @@ WHERE s.id = ?1;
 SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us, base_seq, details
 FROM sessions WHERE id = ?1;
 
+-- name: session_expiry
+UPDATE sessions SET expires_us = ?2 WHERE id = ?1;
+
 -- name: session_touch
 UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5 WHERE id = ?1;
 
@@ -94,6 +100,33 @@ DELETE FROM sessions WHERE id = ?1;
 
 -- name: sessions_of_user
 SELECT id FROM sessions WHERE user_id = ?1;
+
+-- What ses_expire and ses_delete_app delete, a few at a time.
+
+-- name: app_after
+SELECT id FROM apps WHERE id > ?1 ORDER BY id LIMIT 1;
+
+-- name: users_after
+SELECT id, name FROM users WHERE app_id = ?1 AND name > ?2 ORDER BY name LIMIT ?3;
+
+-- name: sessions_of_app
+SELECT id FROM sessions INDEXED BY sessions_by_app WHERE app_id = ?1 LIMIT ?2;
+
+-- name: sessions_expired
+SELECT id FROM sessions INDEXED BY sessions_by_expiry WHERE app_id = ?1 AND expires_us <= ?3 ORDER BY expires_us LIMIT ?2;
+
+-- name: sessions_idle
+SELECT id FROM sessions INDEXED BY sessions_by_activity
+WHERE app_id = ?1 AND active_hour <= ?4 AND updated_us < ?3 ORDER BY active_hour LIMIT ?2;
+
+-- name: list_user_oldest_ids
+SELECT id FROM sessions WHERE user_id = ?1 ORDER BY updated_us, name DESC LIMIT ?2;
+
+-- name: user_has_more
+SELECT 1 FROM sessions WHERE user_id = ?1 LIMIT 1 OFFSET ?2;
+
+-- name: user_session_count
+SELECT count(*) FROM sessions WHERE user_id = ?1;
 
 -- Lists. Each takes the place after which it begins: a time, then for ties a session name and a user id, or
 -- for creation order the row id. The first page begins before everything.
@@ -201,6 +234,9 @@ SELECT key, value FROM user_state WHERE user_id = ?1 AND key = ?2;
 SELECT key, value FROM session_state WHERE session_id = ?1 AND key = ?2;
 
 -- What is deleted by a range is looked at row by row: pages that are out of order can hold the rows of others.
+
+-- name: app_state_delete
+DELETE FROM app_state WHERE app_id = ?1 AND +app_id = ?1;
 
 -- name: user_state_delete
 DELETE FROM user_state WHERE user_id = ?1 AND +user_id = ?1;
@@ -327,3 +363,10 @@ SELECT 1 FROM session_leases WHERE session_id = ?3;
 
 -- name: user_left
 SELECT 1 FROM user_state WHERE user_id = ?1;
+
+-- name: app_left
+SELECT 1 FROM app_state WHERE app_id = ?1
+UNION ALL
+SELECT 1 FROM users WHERE app_id = ?1
+UNION ALL
+SELECT 1 FROM sessions WHERE app_id = ?1;

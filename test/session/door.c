@@ -400,6 +400,27 @@ static void test_pruning_is_one_operation(void **state)
     ses_session_close(session);
 }
 
+static void test_expiring_is_one_operation(void **state)
+{
+    struct door *door = *state;
+    ses_session *session = new_session(door, &key, NULL);
+    const int64_t later = door->fixture->now + 1;
+    int64_t deleted = 0;
+    ses_error error;
+
+    assert_ok(ses_expiry_set(session, &later, NULL, &error));
+    assert_operations(&door->fake, FAKE_SET_EXPIRY, 1);
+    assert_ok(ses_expiry_set_by_key(door->store, &key, &later, NULL, &error));
+    assert_operations(&door->fake, FAKE_SET_EXPIRY, 1);
+    door->fixture->now++;
+    assert_ok(ses_expire(door->store, NULL, NULL, &deleted, &error));
+    assert_operations(&door->fake, FAKE_EXPIRE, 1);
+    assert_int_equal(deleted, 1);
+    assert_ok(ses_delete_app(door->store, "app", NULL, &deleted, &error));
+    assert_operations(&door->fake, FAKE_DELETE_APP, 1);
+    ses_session_close(session);
+}
+
 #define DOOR_TEST(test) cmocka_unit_test_setup_teardown(test, door_setup, door_teardown)
 
 int main(void)
@@ -419,6 +440,7 @@ int main(void)
         DOOR_TEST(test_every_step_in_history_is_one_operation),
         DOOR_TEST(test_deleting_is_one_operation),
         DOOR_TEST(test_pruning_is_one_operation),
+        DOOR_TEST(test_expiring_is_one_operation),
     };
     return cmocka_run_group_tests_name("door", tests, NULL, NULL);
 }

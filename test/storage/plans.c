@@ -63,7 +63,7 @@ static void list_indexes(struct plan_test *test)
 /* For statements that are yet to come: storage/plans_room looks at them. */
 static bool is_room(const char *index)
 {
-    return strcmp(index, "sessions_by_expiry") == 0 || strcmp(index, "session_labels_by_value") == 0;
+    return strcmp(index, "session_labels_by_value") == 0;
 }
 
 static void note_indexes(struct plan_test *test, const char *detail)

@@ -98,3 +98,74 @@ int ses__sqlite_delete_user(struct storage *storage, struct delete_user_op *op, 
 {
     return ses__run_delete(storage, run_delete_user, op, 0, &op->erasure, error);
 }
+
+/* A step deletes so many users at most, who have no sessions any more. */
+enum { USERS_IN_STEP = 1000 };
+
+static int delete_sessions_of_app(struct db *db, struct delete_app_op *op, int64_t app_id, ses_error *error)
+{
+    struct session_ids ids = {.count = 1};
+    int code = SES_OK;
+
+    while (code == SES_OK && op->sessions < op->limit && ids.count > 0) {
+        code = ses__sessions_of_app(db, app_id, op->limit - op->sessions, &ids, error);
+        if (code == SES_OK)
+            code = ses__sessions_remove(db, app_id, &ids, error);
+        op->sessions += (int64_t)ids.count;
+    }
+    return code;
+}
+
+/* The first user of the app; 0: none is left. */
+static int first_user(struct db *db, int64_t app_id, int64_t *id, ses_error *error)
+{
+    struct user_rows rows;
+
+    ses__user_rows_open(&rows, db, app_id, (struct span){"", 0}, 1, error);
+    if (!ses__user_rows_next(&rows, id))
+        *id = 0;
+    return ses__user_rows_close(&rows);
+}
+
+static int delete_users_of_app(struct db *db, int64_t app_id, bool *more, ses_error *error)
+{
+    struct user_row user = {.id = 1, .app_id = app_id};
+    int64_t sessions = 0;
+    int64_t keys = 0;
+    int code = SES_OK;
+
+    *more = false;
+    for (int i = 0; i < USERS_IN_STEP && code == SES_OK; i++) {
+        code = first_user(db, app_id, &user.id, error);
+        if (code != SES_OK || user.id == 0)
+            return code;
+        code = ses__user_remove(db, &user, &sessions, &keys, error);
+    }
+    *more = true;
+    return code;
+}
+
+static int run_delete_app(struct db *db, void *context, ses_error *error)
+{
+    struct delete_app_op *op = context;
+    int64_t app_id = 0;
+
+    op->sessions = 0;
+    op->more = false;
+    int code = ses__app_find(db, op->app, &app_id, error);
+    if (code == SES_NOTFOUND)
+        return SES_OK;
+    if (code == SES_OK)
+        code = delete_sessions_of_app(db, op, app_id, error);
+    if (code != SES_OK)
+        return code;
+    op->more = op->sessions >= op->limit;
+    if (!op->more)
+        code = delete_users_of_app(db, app_id, &op->more, error);
+    return code == SES_OK && !op->more ? ses__app_remove(db, app_id, error) : code;
+}
+
+int ses__sqlite_delete_app(struct storage *storage, struct delete_app_op *op, ses_error *error)
+{
+    return ses__run_delete(storage, run_delete_app, op, 0, &op->erasure, error);
+}

@@ -31,6 +31,8 @@ SESLITE_PRIVATE int ses__refuse_existing(const ses_key *key, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_delete(struct storage *storage, struct delete_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_delete_user(struct storage *storage, struct delete_user_op *op,
                                             ses_error *error);
+SESLITE_PRIVATE int ses__sqlite_delete_app(struct storage *storage, struct delete_app_op *op,
+                                           ses_error *error);
 
 /* ---- append.c */
 SESLITE_PRIVATE int ses__sqlite_append(struct storage *storage, struct append_op *op, ses_error *error);
@@ -52,6 +54,10 @@ SESLITE_PRIVATE int ses__sqlite_fork(struct storage *storage, struct fork_op *op
 
 /* ---- prune.c */
 SESLITE_PRIVATE int ses__sqlite_prune(struct storage *storage, struct prune_op *op, ses_error *error);
+
+/* ---- expire.c */
+SESLITE_PRIVATE int ses__sqlite_set_expiry(struct storage *storage, struct expiry_op *op, ses_error *error);
+SESLITE_PRIVATE int ses__sqlite_expire(struct storage *storage, struct expire_op *op, ses_error *error);
 
 /* ---- list.c */
 SESLITE_PRIVATE int ses__sqlite_list(struct storage *storage, struct list_op *op, ses_error *error);

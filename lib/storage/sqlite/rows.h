@@ -56,6 +56,48 @@ SESLITE_PRIVATE int ses__user_find(struct db *db, const char *app, const char *u
 SESLITE_PRIVATE int ses__user_remove(struct db *db, const struct user_row *user, int64_t *sessions,
                                      int64_t *state_keys, ses_error *error);
 
+/* With its state, when it has no user and no session any more. */
+SESLITE_PRIVATE int ses__app_remove(struct db *db, int64_t id, ses_error *error);
+
+/* A few sessions that are to be deleted. */
+enum { MOST_SESSION_IDS = 100 };
+struct session_ids {
+    int64_t items[MOST_SESSION_IDS];
+    size_t count;
+};
+/* Sessions of the app, at most `limit`: any of them; those that expire at `until_us` or earlier; those whose last update
+ * is before it. */
+SESLITE_PRIVATE int ses__sessions_of_app(struct db *db, int64_t app_id, int64_t limit,
+                                         struct session_ids *ids, ses_error *error);
+SESLITE_PRIVATE int ses__sessions_expired(struct db *db, int64_t app_id, int64_t until_us, int64_t limit,
+                                          struct session_ids *ids, ses_error *error);
+SESLITE_PRIVATE int ses__sessions_idle(struct db *db, int64_t app_id, int64_t before_us, int64_t limit,
+                                       struct session_ids *ids, ses_error *error);
+/* The least recently updated sessions of a user beyond the newest `keep`. */
+SESLITE_PRIVATE int ses__sessions_beyond(struct db *db, int64_t user_id, int64_t keep, int64_t limit,
+                                         struct session_ids *ids, ses_error *error);
+/* Has the user more sessions than that? */
+SESLITE_PRIVATE int ses__user_has_more(struct db *db, int64_t user_id, int64_t sessions, bool *has,
+                                       ses_error *error);
+/* Removes them, which are the app's. */
+SESLITE_PRIVATE int ses__sessions_remove(struct db *db, int64_t app_id, const struct session_ids *ids,
+                                         ses_error *error);
+
+/* The app with the next number; 0: there is none. */
+SESLITE_PRIVATE int ses__app_after(struct db *db, int64_t after, int64_t *id, ses_error *error);
+/* A walk over the users of an app by name, after `after`. */
+struct user_rows {
+    struct query query;
+    char last[SES_ID_MAX];
+    size_t last_len;
+    int code;
+};
+SESLITE_PRIVATE void ses__user_rows_open(struct user_rows *rows, struct db *db, int64_t app_id,
+                                         struct span after, int64_t limit, ses_error *error);
+/* The user's number; its name is `rows->last`. */
+SESLITE_PRIVATE bool ses__user_rows_next(struct user_rows *rows, int64_t *id);
+SESLITE_PRIVATE int ses__user_rows_close(struct user_rows *rows);
+
 /* ------------------------------------------------------------------------------------------- lists */
 
 struct list_query {

@@ -169,3 +169,41 @@ int ses__user_remove(struct db *db, const struct user_row *user, int64_t *sessio
         (*sessions)++;
     return code == SES_NOTFOUND ? remove_user_rows(db, user->id, state_keys, error) : code;
 }
+
+/* The index led to it: its row must be the app's. */
+static int remove_session_of_app(struct db *db, int64_t app_id, int64_t id, ses_error *error)
+{
+    struct session_row row;
+    int code = ses__session_by_id(db, id, &row, error);
+
+    if (code == SES_NOTFOUND)
+        code =
+            ses__error_set(error, SES_CORRUPT, "%s: session number %lld is in an index but not in the table",
+                           db->config->path, (long long)id);
+    else if (code == SES_OK && row.app_id != app_id)
+        code = ses__refuse_stranger(db, "app's session", error);
+    return code == SES_OK ? ses__session_remove(db, id, error) : code;
+}
+
+int ses__sessions_remove(struct db *db, int64_t app_id, const struct session_ids *ids, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < ids->count && code == SES_OK; i++)
+        code = remove_session_of_app(db, app_id, ids->items[i], error);
+    return code;
+}
+
+int ses__app_remove(struct db *db, int64_t id, ses_error *error)
+{
+    bool left = false;
+    int code = run_by_id(db, STATEMENT_APP_STATE_DELETE, id, NULL, error);
+
+    if (code == SES_OK)
+        code = run_by_id(db, STATEMENT_APP_LEFT, id, &left, error);
+    if (code == SES_OK && left)
+        code = refuse_leftover(db, "app", id, error);
+    if (code == SES_OK)
+        code = run_by_id(db, STATEMENT_APP_DELETE, id, NULL, error);
+    return code == SES_OK ? ses__check_one_changed(db, "apps", error) : code;
+}

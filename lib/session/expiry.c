@@ -1,0 +1,110 @@
+/* Expiry: when a session may be removed, and removing those that may. */
+#include "base/error.h"
+#include "model/timestamp.h"
+#include "session/session.h"
+
+/* ----------------------------------------------------------------------------------------- setting it */
+
+static int set_expiry(ses_store *store, struct expiry_op *op, const int64_t *expires_us,
+                      const ses_call_options *options, ses_error *error)
+{
+    int code = ses__check_call_options(options, error);
+
+    if (code != SES_OK)
+        return code;
+    op->expires_us = expires_us ? *expires_us : INT64_MAX;
+    if (expires_us && op->expires_us <= ses__store_now(store))
+        return ses__error_set(error, SES_INVALID,
+                              "the time of expiry is not later than the store's clock: delete the session "
+                              "instead");
+    return store->storage->engine->set_expiry(store->storage, op, error);
+}
+
+int ses_expiry_set(ses_session *session, const int64_t *expires_us, const ses_call_options *options,
+                   ses_error *error)
+{
+    int code = ses__session_check(session, error);
+    if (code == SES_OK)
+        code = ses__store_begin(session->store, error);
+    if (code != SES_OK)
+        return code;
+    const ses_key key = ses__session_key(session);
+    struct expiry_op op = {.session = {&key, &session->snapshot.row}};
+    code = set_expiry(session->store, &op, expires_us, options, error);
+    if (code == SES_OK)
+        session->snapshot.row.expires_us = op.expires_us;
+    ses__store_end(session->store);
+    return code;
+}
+
+int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *expires_us,
+                          const ses_call_options *options, ses_error *error)
+{
+    struct expiry_op op = {.session = {.key = key}};
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = ses__check_key(key, error);
+    if (code == SES_OK)
+        code = set_expiry(store, &op, expires_us, options, error);
+    ses__store_end(store);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------ removing */
+
+static int check_expire_options(const ses_expire_options *options, ses_error *error)
+{
+    int code = ses__check_flags(options->flags, SES_DELETE_SECURE, "expire options", error);
+
+    if (code == SES_OK && (options->idle_us < 0 || options->sessions_per_user < 0 || options->limit < 0))
+        code = ses__error_set(error, SES_INVALID,
+                              "expire options: idle_us, sessions_per_user or limit is negative");
+    return code;
+}
+
+static int64_t within_years(int64_t time_us)
+{
+    return time_us < TIMESTAMP_MIN ? TIMESTAMP_MIN : time_us > TIMESTAMP_MAX ? TIMESTAMP_MAX : time_us;
+}
+
+/* What is idle for longer than there are times is nothing. */
+static int64_t idle_before(int64_t now_us, int64_t idle_us)
+{
+    return idle_us > 0 && idle_us <= now_us - TIMESTAMP_MIN ? now_us - idle_us : INT64_MIN;
+}
+
+static int expire(ses_store *store, struct expire_op *op, const ses_expire_options *options, ses_error *error)
+{
+    const int64_t default_limit = 100;
+    ses_expire_options own;
+    int code = op->app ? ses__check_id(op->app, "app", error) : SES_OK;
+
+    if (code == SES_OK)
+        code = ses__take_options(&own, sizeof own, options, "expire options", error);
+    if (code == SES_OK)
+        code = check_expire_options(&own, error);
+    if (code != SES_OK)
+        return code;
+    op->now_us = own.now_us ? within_years(*own.now_us) : ses__store_now(store);
+    op->idle_before_us = idle_before(op->now_us, own.idle_us);
+    op->per_user = own.sessions_per_user;
+    op->limit = own.limit > 0 ? own.limit : default_limit;
+    op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
+    code = store->storage->engine->expire(store->storage, op, error);
+    return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
+}
+
+int ses_expire(ses_store *store, const char *app, const ses_expire_options *options, int64_t *deleted,
+               ses_error *error)
+{
+    struct expire_op op = {.app = app};
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = expire(store, &op, options, error);
+    ses__store_end(store);
+    if (code >= 0 && deleted)
+        *deleted = op.deleted;
+    return code;
+}

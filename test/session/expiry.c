@@ -1,0 +1,251 @@
+/* Expiry: setting it, and removing sessions that have expired, are idle, or are too many. */
+#include "../open.h"
+#include "append.h"
+
+static const int64_t DAY = INT64_C(86400000000);
+
+static void assert_sessions(ses_store *store, const char *app, const char *expected)
+{
+    const ses_list_options options = {.size = sizeof options, .order = SES_ORDER_CREATED};
+    char names[2000] = "";
+    ses_page *page = NULL;
+    ses_error error;
+
+    assert_ok(ses_list(store, app, NULL, &options, &page, &error));
+    for (size_t i = 0; i < ses_page_count(page); i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", i > 0 ? " " : "",
+                 ses_session_id(ses_page_session(page, i)));
+    assert_string_equal(names, expected);
+    ses_page_close(page);
+}
+
+static void create_at(struct fixture *fixture, const char *app, const char *user, const char *id,
+                      int64_t time, int64_t expires)
+{
+    const ses_key of = {app, user, id};
+    const ses_create_options options = {
+        .size = sizeof options, .create_us = &time, .expires_us = expires ? &expires : NULL};
+    ses_error error;
+
+    assert_ok(ses_create(fixture->store, &of, NULL, 0, &options, NULL, &error));
+}
+
+static int64_t expire(ses_store *store, int expected, const char *app, const ses_expire_options *options)
+{
+    int64_t deleted = -1;
+    ses_error error;
+
+    assert_code(expected, ses_expire(store, app, options, &deleted, &error));
+    return deleted;
+}
+
+/* -------------------------------------------------------------------------------------------- setting */
+
+static void test_an_expiry_is_shown_and_changes_nothing_else(void **state)
+{
+    struct fixture *fixture = *state;
+    const int64_t later = fixture->now + DAY;
+    ses_error error;
+
+    must_create(fixture->store, &key, Q("{'a':1}"));
+    ses_session *session = must_get(fixture->store, &key);
+    ses_session *other = must_get(fixture->store, &key);
+    assert_true(ses_session_expires_us(session) == INT64_MAX);
+    char *before = describe(session, 1);
+    assert_ok(ses_expiry_set(session, &later, NULL, &error));
+    assert_true(ses_session_expires_us(session) == later);
+    assert_true(ses_session_expires_us(other) == INT64_MAX);
+    char *after = describe_stored(fixture->store, &key);
+    assert_string_equal(after, before);
+    must_append(other, "{}"); /* it is not stale */
+    must_refresh(session);
+    assert_true(ses_session_expires_us(session) == later);
+    must_refresh(other);
+    assert_true(ses_session_expires_us(other) == later);
+    assert_ok(ses_expiry_set_by_key(fixture->store, &key, NULL, NULL, &error));
+    must_refresh(session);
+    assert_true(ses_session_expires_us(session) == INT64_MAX);
+    free(before);
+    free(after);
+    ses_session_close(session);
+    ses_session_close(other);
+}
+
+static void test_an_expiry_can_be_given_on_create(void **state)
+{
+    struct fixture *fixture = *state;
+
+    create_at(fixture, "app", "user", "session", fixture->now, fixture->now + DAY);
+    fixture_reopen(fixture);
+    ses_session *session = must_get(fixture->store, &key);
+    assert_true(ses_session_expires_us(session) == fixture->now + DAY);
+    ses_session_close(session);
+}
+
+static void test_an_expiry_in_the_past_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_create_options options = {.size = sizeof options, .expires_us = &fixture->now};
+    static const ses_key missing = {"app", "user", "missing"};
+    const int64_t later = fixture->now + 1;
+    ses_error error;
+
+    assert_code(SES_INVALID, ses_create(fixture->store, &key, NULL, 0, &options, NULL, &error));
+    must_create(fixture->store, &key, NULL);
+    assert_code(SES_INVALID, ses_expiry_set_by_key(fixture->store, &key, &fixture->now, NULL, &error));
+    assert_code(SES_NOTFOUND, ses_expiry_set_by_key(fixture->store, &missing, &later, NULL, &error));
+    assert_code(SES_MISUSE, ses_expiry_set(NULL, &later, NULL, &error));
+    ses_session *session = must_get(fixture->store, &key);
+    must_delete(fixture->store, &key);
+    assert_code(SES_NOTFOUND, ses_expiry_set(session, &later, NULL, &error));
+    ses_session_close(session);
+}
+
+/* ------------------------------------------------------------------------------------------- removing */
+
+static void test_what_has_expired_is_removed(void **state)
+{
+    struct fixture *fixture = *state;
+    const int64_t now = fixture->now;
+    ses_expire_options options = {.size = sizeof options, .now_us = &fixture->now};
+
+    create_at(fixture, "app", "user", "never", now, 0);
+    create_at(fixture, "app", "user", "soon", now, now + 10);
+    create_at(fixture, "app", "other", "later", now, now + 20);
+    create_at(fixture, "elsewhere", "user", "soon", now, now + 10);
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &options), 0);
+    fixture->now = now + 15;
+    assert_sessions(fixture->store, "app", "never soon later"); /* nothing is hidden */
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &options), 1);
+    assert_sessions(fixture->store, "app", "never later");
+    assert_sessions(fixture->store, "elsewhere", "soon");
+    fixture->now = now + 20;
+    assert_int_equal(expire(fixture->store, SES_OK, NULL, NULL), 2); /* by the store's clock, in all apps */
+    assert_sessions(fixture->store, "app", "never");
+    assert_sessions(fixture->store, "elsewhere", "");
+    assert_int_equal(expire(fixture->store, SES_OK, "no such app", NULL), 0);
+    assert_sound(fixture->path);
+}
+
+static void test_what_is_idle_is_removed(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_expire_options options = {.size = sizeof options, .idle_us = 10 * DAY};
+
+    create_at(fixture, "app", "user", "a", fixture->now - 10 * DAY - 1, 0);
+    create_at(fixture, "app", "user", "b", fixture->now - 10 * DAY, 0);
+    create_at(fixture, "app", "user", "c", fixture->now - 20 * DAY, 0);
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &options), 2);
+    assert_sessions(fixture->store, "app", "b");
+    options.idle_us = INT64_MAX;
+    assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 0);
+}
+
+static void test_the_sessions_of_a_user_are_limited(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_expire_options options = {.size = sizeof options, .sessions_per_user = 2};
+    const int64_t now = fixture->now;
+
+    create_at(fixture, "app", "u1", "a", now - 30, 0);
+    create_at(fixture, "app", "u1", "b", now - 10, 0);
+    create_at(fixture, "app", "u1", "c", now - 20, 0);
+    create_at(fixture, "app", "u2", "d", now - 99, 0);
+    create_at(fixture, "app", "u2", "e", now - 99, 0);
+    create_at(fixture, "other", "u1", "f", now - 99, 0);
+    create_at(fixture, "other", "u1", "g", now - 99, 0);
+    create_at(fixture, "other", "u1", "h", now - 99, 0);
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &options), 1);
+    assert_sessions(fixture->store, "app", "b c d e");
+    assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 1);
+    assert_sessions(fixture->store, "other", "f g"); /* as a list shows the newest first */
+    /* What has expired does not count among those that stay. */
+    create_at(fixture, "app", "u2", "i", now, now + 5);
+    fixture->now += 5;
+    assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 1);
+    assert_sessions(fixture->store, "app", "b c d e");
+}
+
+static void test_a_call_removes_so_many(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_expire_options options = {.size = sizeof options, .limit = 3, .sessions_per_user = 1, .idle_us = DAY};
+    char id[20];
+
+    for (int i = 0; i < 4; i++) {
+        snprintf(id, sizeof id, "expires-%d", i);
+        create_at(fixture, "app", id, id, fixture->now, fixture->now + 5);
+        snprintf(id, sizeof id, "idle-%d", i);
+        create_at(fixture, "app", id, id, fixture->now - 2 * DAY, 0);
+        snprintf(id, sizeof id, "many-%d", i);
+        create_at(fixture, "app", "many", id, fixture->now + i, 0);
+    }
+    fixture->now += 5;
+    for (int64_t left = 11; left >= 3; left -= 3)
+        assert_int_equal(expire(fixture->store, SES_MORE, NULL, &options), 3);
+    assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 2);
+    assert_sessions(fixture->store, "app", "many-3");
+}
+
+/* More users and apps than one transaction looks at. */
+static void test_all_users_are_looked_at(void **state)
+{
+    enum { USERS = 2100, APPS = 130 };
+    struct fixture *fixture = *state;
+    ses_expire_options options = {.size = sizeof options, .sessions_per_user = 1, .limit = 1000};
+    char name[20];
+
+    for (int i = 0; i < USERS; i++) {
+        snprintf(name, sizeof name, "user-%d", i);
+        create_at(fixture, "app", name, "a", fixture->now, 0);
+        if (i % 700 == 699)
+            create_at(fixture, "app", name, "b", fixture->now, 0);
+    }
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &options), 3);
+    for (int i = 0; i < APPS; i++) {
+        snprintf(name, sizeof name, "app-%d", i);
+        create_at(fixture, name, "user", "a", fixture->now, fixture->now + 1);
+    }
+    fixture->now++;
+    assert_int_equal(expire(fixture->store, SES_MORE, NULL, &options), 100);
+    assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 30);
+}
+
+static void test_what_cannot_be_asked(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_expire_options options = {.size = sizeof options};
+    ses_error error;
+
+    assert_code(SES_MISUSE, ses_expire(NULL, NULL, NULL, NULL, &error));
+    assert_code(SES_INVALID, ses_expire(fixture->store, "", NULL, NULL, &error));
+    options.flags = 0x80;
+    assert_code(SES_MISUSE, ses_expire(fixture->store, NULL, &options, NULL, &error));
+    options.flags = 0;
+    options.limit = -1;
+    assert_code(SES_INVALID, ses_expire(fixture->store, NULL, &options, NULL, &error));
+    options.limit = 0;
+    options.idle_us = -1;
+    assert_code(SES_INVALID, ses_expire(fixture->store, NULL, &options, NULL, &error));
+    fixture->options.flags = SES_OPEN_READ_ONLY;
+    fixture_reopen(fixture);
+    assert_code(SES_READONLY, ses_expire(fixture->store, NULL, NULL, NULL, &error));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_an_expiry_is_shown_and_changes_nothing_else),
+        TEST(test_an_expiry_can_be_given_on_create),
+        TEST(test_an_expiry_in_the_past_is_refused),
+        TEST(test_what_has_expired_is_removed),
+        TEST(test_what_is_idle_is_removed),
+        TEST(test_the_sessions_of_a_user_are_limited),
+        TEST(test_a_call_removes_so_many),
+        TEST(test_all_users_are_looked_at),
+        TEST(test_what_cannot_be_asked),
+    };
+    return cmocka_run_group_tests_name("expiry", tests, NULL, NULL);
+}
