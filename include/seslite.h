@@ -712,9 +712,14 @@ SES_API void ses_page_close(ses_page *page);
 
 typedef enum ses_delete_flags {
     /*
-     * Overwrites what is deleted, so that it cannot be found in the file any more, and empties the write-ahead log.
-     * If a reader keeps the log from being emptied, the deletion stands and the call returns SES_MORE: call it
-     * again later. (A copy that the file system or the disk has kept is out of reach.)
+     * Overwrites what is deleted (`PRAGMA secure_delete`), and empties the write-ahead log. If a reader keeps the log
+     * from being emptied for the busy timeout, the deletion stands and the call returns SES_MORE: call it again
+     * later, even though nothing is left to delete. With SES_CHECKPOINT_EXTERNAL it returns SES_MORE until the other
+     * program has emptied the log.
+     *
+     * SQLite may have left copies of rows in unused parts of pages when it moved them between pages, which it does not
+     * overwrite: only VACUUM does, with the sqlite3 program. What was deleted before without this flag, and copies
+     * that the file system or the disk has kept, are out of reach, too.
      */
     SES_DELETE_SECURE = 0x1
 } ses_delete_flags;
@@ -748,8 +753,8 @@ SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
 
 /*
  * Deletes everything of an app, in steps: each call deletes at most `limit` sessions in one transaction, and
- * returns SES_MORE until the last call deletes the users, their state and the `app:` state, and returns 0.
- * `*sessions` (may be NULL) is the number of sessions that this call deleted. Sessions may be created meanwhile:
+ * returns SES_MORE until the last call deletes the `app:` state and returns 0. When no session is left, users and their
+ * state are deleted, 1,000 at a time. `*sessions` (may be NULL) is the number of sessions that this call deleted. Sessions may be created meanwhile:
  * they are deleted too.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
@@ -958,7 +963,7 @@ typedef struct ses_prune_options {
  * after the pruned events stay exact, because the state at that point is kept. Less is pruned than asked where an
  * invocation, a function call and its response, or a rewind and what it takes back would be parted. The version does
  * not change, and no handle becomes STALE. A cursor that still needed these events returns STALE. Ids of pruned
- * events are forgotten: the same event can be appended again.
+ * events are forgotten: the same event can be appended again. Through a handle, only events that it knows are pruned.
  *
  * `*deleted` (may be NULL) is the number of events that this call deleted. Returns 0, SES_UNCHANGED if there is
  * nothing to prune, or SES_MORE if a further call has more to prune (or, with SES_DELETE_SECURE, to empty the log). A
@@ -995,8 +1000,8 @@ typedef struct ses_expire_options {
 
 /*
  * Deletes sessions whose expiry time has come, in one app, or in all apps if `app` is NULL; and others as the
- * options say. `*deleted` (may be NULL) is their number. Returns SES_MORE when `limit` was reached: call again. The
- * library starts no thread and deletes nothing by itself.
+ * options say; what has expired or is idle goes first. `*deleted` (may be NULL) is their number. Returns SES_MORE when
+ * `limit` was reached, or others may be due: call again. The library starts no thread and deletes nothing by itself.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
@@ -1010,11 +1015,13 @@ typedef struct ses_maintain_options {
 
 /*
  * Gives free pages of the file back to the file system, empties the write-ahead log, and refreshes the statistics
- * that SQLite plans with. Returns SES_MORE if free pages are left, or a reader keeps the log from being emptied: call
- * again later. Writers wait meanwhile.
+ * that SQLite plans with. Returns SES_MORE if free pages are left, or a reader keeps the log from being emptied for
+ * the busy timeout: call again later. Writers wait while pages are moved and copied, but not for readers. With
+ * SES_CHECKPOINT_EXTERNAL the log is left alone.
  *
- * Codes: MISUSE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
+SES_API int ses_store_maintain(ses_store *store, const ses_maintain_options *options, ses_error *error);
 
 /* ------------------------------------------------------------------------- what a store tells, and makes */
 

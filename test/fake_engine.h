@@ -26,6 +26,7 @@ enum fake_operation {
     FAKE_PRUNE,
     FAKE_SET_EXPIRY,
     FAKE_EXPIRE,
+    FAKE_MAINTAIN,
     FAKE_OPERATIONS
 };
 
@@ -128,6 +129,11 @@ static inline void fake_forget_expire(struct expire_op *op)
     (void)op;
 }
 
+static inline void fake_forget_maintain(struct maintain_op *op)
+{
+    (void)op;
+}
+
 static inline int fake_fail(const struct fake_engine *fake, ses_error *error)
 {
     if (error) {
@@ -186,6 +192,7 @@ FAKE_OPERATION(fork, FAKE_FORK, fork_op, FAKE_IN_VAIN(fork))
 FAKE_OPERATION(delete_app, FAKE_DELETE_APP, delete_app_op, FAKE_IN_VAIN(delete_app))
 FAKE_OPERATION(set_expiry, FAKE_SET_EXPIRY, expiry_op, FAKE_IN_VAIN(set_expiry))
 FAKE_OPERATION(expire, FAKE_EXPIRE, expire_op, FAKE_IN_VAIN(expire))
+FAKE_OPERATION(maintain, FAKE_MAINTAIN, maintain_op, FAKE_IN_VAIN(maintain))
 FAKE_OPERATION(prune, FAKE_PRUNE, prune_op, FAKE_IN_VAIN(prune))
 
 static inline void fake_interrupt(struct storage *base)
@@ -239,6 +246,7 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .prune = fake_prune,
         .set_expiry = fake_set_expiry,
         .expire = fake_expire,
+        .maintain = fake_maintain,
         .interrupt = fake_interrupt,
         .describe = fake_describe,
         .count = fake_count,

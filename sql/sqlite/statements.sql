@@ -13,6 +13,9 @@ COMMIT;
 -- name: rollback
 ROLLBACK;
 
+-- name: analyze
+ANALYZE main;
+
 -- name: app_add
 INSERT INTO apps (name) VALUES (?1) ON CONFLICT DO NOTHING;
 

@@ -175,7 +175,7 @@ static void test_replacing_leaves_nothing_behind(void **state)
     static const char *const statements[] = {
         "REPLACE INTO users VALUES (9, 1, 'user')",
         "REPLACE INTO apps VALUES (9, 'app')",
-        "REPLACE INTO sessions VALUES (9, 1, 1, 'one', 0, 0, 0, 0, 0, 0, NULL, 0)",
+        "REPLACE INTO sessions VALUES (9, 1, 1, 'one', 0, 0, 0, 0, 0, 0, NULL, 0, 0)",
         "INSERT INTO users VALUES (9, 1, 'v'); UPDATE OR REPLACE users SET name = 'user' WHERE id = 9",
         "INSERT INTO apps VALUES (9, 'c'); UPDATE OR REPLACE apps SET name = 'app' WHERE id = 9",
         "UPDATE OR REPLACE sessions SET name = 'one' WHERE name = 'two'",

@@ -400,7 +400,7 @@ static void test_pruning_is_one_operation(void **state)
     ses_session_close(session);
 }
 
-static void test_expiring_is_one_operation(void **state)
+static void test_expiring_and_upkeep_are_one_operation(void **state)
 {
     struct door *door = *state;
     ses_session *session = new_session(door, &key, NULL);
@@ -418,6 +418,8 @@ static void test_expiring_is_one_operation(void **state)
     assert_int_equal(deleted, 1);
     assert_ok(ses_delete_app(door->store, "app", NULL, &deleted, &error));
     assert_operations(&door->fake, FAKE_DELETE_APP, 1);
+    assert_ok(ses_store_maintain(door->store, NULL, &error));
+    assert_operations(&door->fake, FAKE_MAINTAIN, 1);
     ses_session_close(session);
 }
 
@@ -440,7 +442,7 @@ int main(void)
         DOOR_TEST(test_every_step_in_history_is_one_operation),
         DOOR_TEST(test_deleting_is_one_operation),
         DOOR_TEST(test_pruning_is_one_operation),
-        DOOR_TEST(test_expiring_is_one_operation),
+        DOOR_TEST(test_expiring_and_upkeep_are_one_operation),
     };
     return cmocka_run_group_tests_name("door", tests, NULL, NULL);
 }

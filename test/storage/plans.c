@@ -29,6 +29,47 @@ static int setup(void **state)
     return 0;
 }
 
+/* With statistics of a store that has little, or of one that has much, as ses_store_maintain makes them. */
+static void analyze(struct plan_test *test, int sessions)
+{
+    char sql[2000];
+
+    snprintf(
+        sql, sizeof sql,
+        "INSERT INTO apps VALUES (1, 'app'); INSERT INTO users VALUES (1, 1, 'user');"
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+        " INSERT INTO sessions SELECT i, 1, 1, 's' || i, i, i, 0, 1, 2, 2, i, 0, 0 FROM n;"
+        "INSERT INTO events SELECT id << 32 | 1, id, 'e', 'e', '', '', NULL, 0, NULL, '{}' FROM sessions;"
+        "INSERT INTO events SELECT id << 32 | 2, id, 'f', 'f', '', '', NULL, 0, NULL, '{}' FROM sessions;"
+        "INSERT INTO event_marks SELECT id, 1, 1, 0 FROM sessions;"
+        "INSERT INTO session_state SELECT id, 'k', '1', 1 FROM sessions;"
+        "INSERT INTO base_state SELECT id, 'k', '1', 1 FROM sessions;"
+        "INSERT INTO session_labels SELECT id, 'k', 'v', 1 FROM sessions;"
+        "INSERT INTO session_details SELECT id, NULL, NULL, NULL, NULL, NULL, '{}' FROM sessions;"
+        "INSERT INTO app_state VALUES (1, 'k', '1', 1, 1); INSERT INTO user_state VALUES (1, 'k', '1', 1, 1);"
+        "PRAGMA analysis_limit = 400; ANALYZE; DELETE FROM sqlite_stat1 WHERE CAST(stat AS INTEGER) < 1000;"
+        "ANALYZE sqlite_schema",
+        sessions);
+    if (sqlite3_exec(test->handle, sql, NULL, NULL, NULL) != SQLITE_OK) {
+        print_error("%s\n", sqlite3_errmsg(test->handle));
+        fail();
+    }
+}
+
+static int setup_little(void **state)
+{
+    (void)setup(state);
+    analyze(*state, 1);
+    return 0;
+}
+
+static int setup_much(void **state)
+{
+    (void)setup(state);
+    analyze(*state, 5000);
+    return 0;
+}
+
 static int teardown(void **state)
 {
     struct plan_test *test = *state;
@@ -102,6 +143,9 @@ static void assert_plan_line(const char *name, const char *detail)
     bool of_user = strncmp(name, "list_user_", 10) == 0;
     bool in_hour = strncmp(name, "list_app_", 9) == 0 && strstr(detail, "RIGHT PART OF ORDER BY");
 
+    /* It has one row, of which the statistics may tell. */
+    if (strcmp(detail, "SCAN version_floor") == 0)
+        return;
     if ((strncmp(detail, "SCAN", 4) == 0 && !walks_owners(detail)) || (sorts && !of_user && !in_hour)) {
         print_error("%s: %s\n", name, detail);
         fail();
@@ -157,6 +201,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_statements_search, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_statements_search, setup_little, teardown),
+        cmocka_unit_test_setup_teardown(test_statements_search, setup_much, teardown),
     };
     return cmocka_run_group_tests_name("plans", tests, NULL, NULL);
 }

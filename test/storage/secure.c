@@ -114,6 +114,200 @@ static void test_a_deleted_session_is_in_no_file_with_a_rollback_journal(void **
     delete_and_look(fixture);
 }
 
+static void test_a_deleted_user_is_in_no_file(void **state)
+{
+    struct fixture *fixture = *state;
+    static const ses_key of_user = {"app", SECRET "-user", "one"};
+    ses_error error;
+
+    must_create(fixture->store, &of_user, Q("{'user:" SECRET "':'" SECRET "'}"));
+    for (int i = 0; i < 30; i++)
+        append_about(fixture->store, &of_user, SECRET, i);
+    assert_true(count_secrets(fixture) > 0);
+    assert_ok(ses_delete_user(fixture->store, "app", of_user.user, &secure, NULL, NULL, &error));
+    assert_int_equal(count_secrets(fixture), 0);
+}
+
+static void test_a_deleted_app_is_in_no_file(void **state)
+{
+    const ses_delete_options steps = {.size = sizeof steps, .flags = SES_DELETE_SECURE, .limit = 2};
+    struct fixture *fixture = *state;
+    int calls = 1;
+    ses_error error;
+
+    for (int s = 0; s < 5; s++) {
+        char id[40];
+        const ses_key of = {SECRET "-app", SECRET "-user", id};
+        snprintf(id, sizeof id, SECRET "-%d", s);
+        must_create(fixture->store, &of, Q("{'app:" SECRET "':'" SECRET "','user:" SECRET "':1}"));
+        for (int i = 0; i < 10; i++)
+            append_about(fixture->store, &of, SECRET, i);
+    }
+    while (ses_delete_app(fixture->store, SECRET "-app", &steps, NULL, &error) == SES_MORE)
+        calls++;
+    assert_int_equal(calls, 3);
+    assert_int_equal(count_secrets(fixture), 0);
+}
+
+static void test_pruned_events_are_in_no_file(void **state)
+{
+    const ses_prune_options options = {
+        .size = sizeof options, .which = SES_PRUNE_KEEP, .flags = SES_DELETE_SECURE, .keep = 1, .limit = 20};
+    static const ses_key plain = {"app", "user", "plain"};
+    struct fixture *fixture = *state;
+    ses_error error;
+    int code;
+
+    must_create(fixture->store, &plain, NULL);
+    for (int i = 0; i < 50; i++) {
+        char event[200];
+        snprintf(event, sizeof event, "{\"id\":\"" SECRET "-%d\",\"invocationId\":\"" SECRET "-%d\"}", i,
+                 i / 2);
+        must_append_by_key(fixture->store, &plain, event);
+    }
+    must_append_by_key(fixture->store, &plain, Q("{'id':'last'}"));
+    assert_true(count_secrets(fixture) > 0);
+    while ((code = ses_prune_by_key(fixture->store, &plain, &options, NULL, &error)) == SES_MORE) {
+    }
+    assert_int_equal(code, SES_OK);
+    assert_int_equal(count_secrets(fixture), 0);
+    assert_code(SES_UNCHANGED, ses_prune_by_key(fixture->store, &plain, &options, NULL, &error));
+}
+
+static void test_expired_sessions_are_in_no_file(void **state)
+{
+    struct fixture *fixture = *state;
+    const int64_t expires = fixture->now + 10;
+    const ses_expire_options options = {
+        .size = sizeof options, .now_us = &expires, .flags = SES_DELETE_SECURE};
+    int64_t deleted = 0;
+    ses_error error;
+
+    fill(fixture->store);
+    assert_ok(ses_expiry_set_by_key(fixture->store, &key, &expires, NULL, &error));
+    assert_ok(ses_expire(fixture->store, "app", &options, &deleted, &error));
+    assert_int_equal(deleted, 1);
+    assert_int_equal(count_secrets(fixture), 0);
+    assert_ok(ses_expire(fixture->store, "app", &options, &deleted, &error));
+    assert_int_equal(deleted, 0);
+}
+
+/* A value that was replaced leaves nothing behind, even on pages of its own. */
+static void test_replaced_values_leave_nothing_behind(void **state)
+{
+    static const ses_key plain = {"app", "user", "plain"};
+    struct fixture *fixture = *state;
+    static char event[30000];
+    ses_error error;
+
+    must_create(fixture->store, &plain, NULL);
+    must_create(fixture->store, &key, NULL);
+    snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":{\"k\":\"" SECRET "%020000d" SECRET "\"}}}",
+             1);
+    must_append_by_key(fixture->store, &key, event);
+    must_append_by_key(fixture->store, &key, Q("{'actions':{'stateDelta':{'k':1}}}"));
+    assert_ok(ses_delete(fixture->store, &key, &secure, NULL, &error));
+    assert_int_equal(count_secrets(fixture), 0);
+}
+
+/* Without the flag SQLite does what it was told to: here, to overwrite nothing. */
+static void test_other_deletions_overwrite_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fill(fixture->store);
+    must_delete(fixture->store, &key);
+    fixture_reopen(fixture); /* with what was in the log copied home */
+    assert_true(count_secrets(fixture) > 100);
+}
+
+static void test_a_reader_keeps_the_log_from_being_emptied(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t deleted = 0;
+    ses_error error;
+
+    fixture->options.busy_timeout_ms = 300;
+    reopen_with(fixture, SES_JOURNAL_WAL);
+    fill(fixture->store);
+    sqlite3 *reader = raw_open(fixture->path);
+    raw_run(reader, "BEGIN; SELECT count(*) FROM events");
+    assert_code(SES_MORE, ses_delete(fixture->store, &key, &secure, &deleted, &error));
+    assert_int_equal(deleted, 1);
+    assert_code(SES_NOTFOUND, ses_append_by_key(fixture->store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    assert_code(SES_MORE, ses_delete(fixture->store, &key, &secure, &deleted, &error));
+    assert_int_equal(deleted, 0);
+    assert_true(count_secrets(fixture) > 0);
+    raw_run(reader, "COMMIT");
+    assert_ok(ses_delete(fixture->store, &key, &secure, &deleted, &error));
+    assert_int_equal(count_secrets(fixture), 0);
+    assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+}
+
+static void test_the_log_of_another_program_is_left_to_it(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    fixture->options.checkpoint = SES_CHECKPOINT_EXTERNAL;
+    reopen_with(fixture, SES_JOURNAL_WAL);
+    fill(fixture->store);
+    assert_code(SES_MORE, ses_delete(fixture->store, &key, &secure, NULL, &error));
+    raw_exec(fixture->path, "PRAGMA wal_checkpoint(TRUNCATE)");
+    assert_ok(ses_delete(fixture->store, &key, &secure, NULL, &error));
+    assert_int_equal(count_secrets(fixture), 0);
+}
+
+static void test_a_store_in_memory_has_no_files(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t deleted = 0;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    assert_ok(ses_delete(fixture->store, &key, &secure, &deleted, &error));
+    assert_int_equal(deleted, 1);
+}
+
+/* Writers go on while a deletion waits for a reader. */
+struct deleting {
+    ses_store *store;
+    int code;
+};
+
+static void *delete_securely(void *context)
+{
+    struct deleting *deleting = context;
+    deleting->code = ses_delete(deleting->store, &key, &secure, NULL, NULL);
+    return NULL;
+}
+
+static void test_writers_do_not_wait_for_the_reader(void **state)
+{
+    static const ses_key plain = {"app", "user", "plain"};
+    struct fixture *fixture = *state;
+    struct deleting deleting = {.code = -1};
+    pthread_t thread;
+
+    fixture->options.busy_timeout_ms = 3000;
+    reopen_with(fixture, SES_JOURNAL_WAL);
+    must_create(fixture->store, &plain, NULL);
+    must_create(fixture->store, &key, NULL);
+    sqlite3 *reader = raw_open(fixture->path);
+    raw_run(reader, "BEGIN; SELECT count(*) FROM events");
+    deleting.store = fixture->store;
+    assert_int_equal(pthread_create(&thread, NULL, delete_securely, &deleting), 0);
+    support_pause_us(100000);
+    int64_t start = support_steady_us();
+    for (int i = 0; i < 10; i++)
+        must_append_by_key(fixture->store, &plain, "{}");
+    assert_in_range(support_steady_us() - start, 0, 2000000);
+    raw_run(reader, "COMMIT");
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(deleting.code, SES_OK);
+    assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -121,6 +315,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_deleted_session_is_in_no_file),
         TEST(test_a_deleted_session_is_in_no_file_with_a_rollback_journal),
+        TEST(test_a_deleted_user_is_in_no_file),
+        TEST(test_a_deleted_app_is_in_no_file),
+        TEST(test_pruned_events_are_in_no_file),
+        TEST(test_expired_sessions_are_in_no_file),
+        TEST(test_replaced_values_leave_nothing_behind),
+        TEST(test_other_deletions_overwrite_nothing),
+        TEST(test_a_reader_keeps_the_log_from_being_emptied),
+        TEST(test_the_log_of_another_program_is_left_to_it),
+        TEST(test_writers_do_not_wait_for_the_reader),
+        cmocka_unit_test_setup_teardown(test_a_store_in_memory_has_no_files, fixture_setup_memory,
+                                        fixture_teardown),
     };
     return cmocka_run_group_tests_name("secure deletion", tests, group_setup, NULL);
 }

@@ -334,6 +334,7 @@ static const struct engine sqlite_engine = {
     .prune = ses__sqlite_prune,
     .set_expiry = ses__sqlite_set_expiry,
     .expire = ses__sqlite_expire,
+    .maintain = ses__sqlite_maintain,
     .interrupt = sqlite_interrupt,
     .describe = sqlite_describe,
     .count = sqlite_count,

@@ -59,6 +59,9 @@ SESLITE_PRIVATE int ses__sqlite_prune(struct storage *storage, struct prune_op *
 SESLITE_PRIVATE int ses__sqlite_set_expiry(struct storage *storage, struct expiry_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_expire(struct storage *storage, struct expire_op *op, ses_error *error);
 
+/* ---- maintain.c */
+SESLITE_PRIVATE int ses__sqlite_maintain(struct storage *storage, struct maintain_op *op, ses_error *error);
+
 /* ---- list.c */
 SESLITE_PRIVATE int ses__sqlite_list(struct storage *storage, struct list_op *op, ses_error *error);
 

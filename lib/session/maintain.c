@@ -1,0 +1,34 @@
+/* Upkeep of the whole store. */
+#include "base/error.h"
+#include "session/store.h"
+
+/* What PRAGMA incremental_vacuum takes. */
+static const int64_t MOST_PAGES = INT32_MAX;
+
+static int maintain(ses_store *store, const ses_maintain_options *options, ses_error *error)
+{
+    const int64_t default_limit = 10000;
+    struct maintain_op op;
+    ses_maintain_options own;
+    int code = ses__take_options(&own, sizeof own, options, "maintain options", error);
+
+    if (code == SES_OK && own.limit < 0)
+        code = ses__error_set(error, SES_INVALID, "maintain options: limit is negative");
+    if (code != SES_OK)
+        return code;
+    op = (struct maintain_op){.limit = own.limit > 0 ? own.limit : default_limit};
+    if (op.limit > MOST_PAGES)
+        op.limit = MOST_PAGES;
+    code = store->storage->engine->maintain(store->storage, &op, error);
+    return code == SES_OK && op.more ? SES_MORE : code;
+}
+
+int ses_store_maintain(ses_store *store, const ses_maintain_options *options, ses_error *error)
+{
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = maintain(store, options, error);
+    ses__store_end(store);
+    return code;
+}

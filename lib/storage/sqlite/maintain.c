@@ -1,0 +1,63 @@
+/* Upkeep on request: free pages, statistics, the log. */
+#include <stdio.h>
+
+#include "storage/sqlite/operations.h"
+#include "storage/sqlite/parts.h"
+#include "storage/sqlite/query.h"
+
+/* `*more`: free pages are left. Those of a file that does not keep account of its pages (one that another program made
+ * anew) cannot be given back, and what is damaged may not become less. */
+static int give_back_pages(struct db *db, int64_t limit, bool *more, ses_error *error)
+{
+    char sql[64];
+    int64_t before = 0;
+    int64_t after = 0;
+    int code = ses__connection_read_int(db, "PRAGMA freelist_count", &before, error);
+
+    (void)snprintf(sql, sizeof sql, "PRAGMA incremental_vacuum(%lld)", (long long)limit);
+    if (code == SES_OK && before > 0)
+        code = ses__connection_execute(db, sql, "giving free pages back", error);
+    if (code == SES_OK && before > 0)
+        code = ses__connection_read_int(db, "PRAGMA freelist_count", &after, error);
+    *more = after > 0 && after < before;
+    return code;
+}
+
+/*
+ * So many rows of each index are looked at. What is small now may grow: with its statistics SQLite would rather scan it than
+ * search it, so they are not kept.
+ */
+static int refresh_statistics(struct db *db, ses_error *error)
+{
+    int code = ses__connection_execute(db, "PRAGMA analysis_limit = 400", "bounding the analysis", error);
+
+    if (code == SES_OK)
+        code = ses__query_run(db, STATEMENT_ANALYZE, error);
+    return code == SES_OK
+               ? ses__connection_execute(db,
+                                         "DELETE FROM main.sqlite_stat1 WHERE CAST(stat AS INTEGER) < 1000;"
+                                         "ANALYZE sqlite_schema",
+                                         "keeping the statistics", error)
+               : code;
+}
+
+static int run_maintain(struct db *db, void *context, ses_error *error)
+{
+    struct maintain_op *op = context;
+    int code = give_back_pages(db, op->limit, &op->more, error);
+
+    return code == SES_OK ? refresh_statistics(db, error) : code;
+}
+
+int ses__sqlite_maintain(struct storage *storage, struct maintain_op *op, ses_error *error)
+{
+    struct sqlite *own = (struct sqlite *)storage;
+    int code = ses__run_write(storage, run_maintain, op, 0, error);
+
+    if (code != SES_OK || own->config.checkpoint == SES_CHECKPOINT_EXTERNAL)
+        return code;
+    /* The file becomes shorter when the log is copied into it. */
+    code = ses__log_empty(own, error);
+    op->more = op->more || code == SES_MORE;
+    return code == SES_MORE ? SES_OK : code;
+}

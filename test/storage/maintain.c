@@ -1,0 +1,198 @@
+/* Upkeep: free pages, statistics, the log. */
+#include "open.h"
+
+static const ses_key key = {"app", "user", "one"};
+static const ses_key other = {"app", "user", "other"};
+
+static int64_t number(const char *path, const char *sql)
+{
+    char *text = raw_text(path, sql);
+    int64_t value = strtoll(text, NULL, 10);
+    free(text);
+    return value;
+}
+
+static int64_t size_of(const char *path, const char *suffix)
+{
+    char name[1024];
+    struct stat status;
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &status) == 0 ? (int64_t)status.st_size : -1;
+}
+
+static int maintain(ses_store *store, int64_t limit)
+{
+    const ses_maintain_options options = {.size = sizeof options, .limit = limit};
+    ses_error error;
+    int code = ses_store_maintain(store, &options, &error);
+
+    if (code < 0)
+        print_error("%s\n", error.message);
+    return code;
+}
+
+static void append_much(ses_store *store, const ses_key *of)
+{
+    static char event[20100];
+
+    must_create(store, of, Q("{'a':1}"));
+    for (int i = 0; i < 100; i++) {
+        snprintf(event, sizeof event, "{\"id\":\"e%d\",\"author\":\"%020000d\"}", i, i);
+        must_append_by_key(store, of, event);
+    }
+}
+
+static void test_free_pages_are_given_back(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->options.synchronous = SES_SYNC_NORMAL;
+    fixture_reopen(fixture);
+    append_much(fixture->store, &key);
+    append_much(fixture->store, &other);
+    must_delete(fixture->store, &key);
+    int64_t before = number(fixture->path, "PRAGMA freelist_count");
+    assert_true(before > 400);
+    assert_int_equal(maintain(fixture->store, 100), SES_MORE);
+    int64_t left = number(fixture->path, "PRAGMA freelist_count"); /* the statistics take some */
+    assert_in_range(left, before - 104, before - 100);
+    int64_t size = size_of(fixture->path, "");
+    assert_int_equal(maintain(fixture->store, 0), SES_OK);
+    assert_int_equal(number(fixture->path, "PRAGMA freelist_count"), 0);
+    assert_true(size_of(fixture->path, "") < size - 400 * 4096 + 100 * 4096);
+    assert_int_equal(maintain(fixture->store, 0), SES_OK);
+    must_append_by_key(fixture->store, &other, "{}");
+    assert_sound(fixture->path);
+}
+
+static void test_the_log_is_emptied(void **state)
+{
+    struct fixture *fixture = *state;
+
+    append_much(fixture->store, &key);
+    assert_true(size_of(fixture->path, "-wal") > 0);
+    assert_int_equal(maintain(fixture->store, 0), SES_OK);
+    assert_int_equal(size_of(fixture->path, "-wal"), 0);
+    must_append_by_key(fixture->store, &key, "{}");
+}
+
+static void test_a_reader_keeps_the_log(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->options.busy_timeout_ms = 200;
+    fixture_reopen(fixture);
+    append_much(fixture->store, &key);
+    sqlite3 *reader = raw_open(fixture->path);
+    raw_run(reader, "BEGIN; SELECT count(*) FROM events");
+    must_append_by_key(fixture->store, &key, "{}");
+    assert_int_equal(maintain(fixture->store, 0), SES_MORE);
+    raw_run(reader, "COMMIT");
+    assert_int_equal(maintain(fixture->store, 0), SES_OK);
+    assert_int_equal(size_of(fixture->path, "-wal"), 0);
+    assert_int_equal(sqlite3_close(reader), SQLITE_OK);
+}
+
+static void test_statistics_are_made_and_the_store_opens_with_them(void **state)
+{
+    struct fixture *fixture = *state;
+
+    append_much(fixture->store, &key);
+    assert_int_equal(maintain(fixture->store, 0), SES_OK);
+    assert_query(fixture->path, "SELECT count(*) FROM sqlite_stat1", "0\n"); /* all is small */
+    fixture_reopen(fixture);
+    for (int i = 0; i < 2000; i++)
+        must_append_by_key(fixture->store, &key, "{}");
+    assert_int_equal(maintain(fixture->store, 0), SES_OK);
+    assert_query(fixture->path, "SELECT tbl, idx FROM sqlite_stat1", "events|events_by_id\n");
+    fixture_reopen(fixture);
+    ses_session *session = must_get(fixture->store, &key);
+    assert_int_equal(ses_session_event_count(session), 2100);
+    ses_session_close(session);
+    must_append_by_key(fixture->store, &key, "{}");
+    assert_int_equal(maintain(fixture->store, 0), SES_OK);
+}
+
+static void test_a_log_of_another_program_is_left_alone(void **state)
+{
+    struct fixture *fixture = *state;
+
+    must_create(fixture->store, &key, NULL);
+    fixture->options.checkpoint = SES_CHECKPOINT_EXTERNAL;
+    fixture_reopen(fixture);
+    must_append_by_key(fixture->store, &key, "{}");
+    int64_t before = size_of(fixture->path, "-wal");
+    assert_true(before > 0);
+    assert_int_equal(maintain(fixture->store, 0), SES_OK);
+    assert_true(size_of(fixture->path, "-wal") >= before);
+}
+
+static void test_every_kind_of_store_is_maintained(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->options.journal = SES_JOURNAL_ROLLBACK;
+    fixture_reopen(fixture);
+    append_much(fixture->store, &key);
+    must_delete(fixture->store, &key);
+    assert_int_equal(maintain(fixture->store, 0), SES_OK);
+    assert_int_equal(number(fixture->path, "PRAGMA freelist_count"), 0);
+}
+
+static void test_a_store_in_memory_is_maintained(void **state)
+{
+    struct fixture *fixture = *state;
+
+    append_much(fixture->store, &key);
+    must_delete(fixture->store, &key);
+    assert_int_equal(maintain(fixture->store, 10), SES_MORE);
+    assert_int_equal(maintain(fixture->store, 0), SES_OK);
+}
+
+/* One that another program has written anew: it keeps no account of its pages. */
+static void test_a_file_that_cannot_give_back_does_not_ask_for_more(void **state)
+{
+    struct fixture *fixture = *state;
+
+    append_much(fixture->store, &key);
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    raw_exec(fixture->path, "PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM");
+    ses_error error;
+    assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
+    must_delete(fixture->store, &key);
+    assert_true(number(fixture->path, "PRAGMA freelist_count") > 100);
+    assert_int_equal(maintain(fixture->store, 0), SES_OK);
+}
+
+static void test_what_cannot_be_asked(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_maintain_options options = {.size = sizeof options, .limit = -1};
+    ses_error error;
+
+    assert_code(SES_MISUSE, ses_store_maintain(NULL, NULL, &error));
+    assert_code(SES_INVALID, ses_store_maintain(fixture->store, &options, &error));
+    fixture->options.flags = SES_OPEN_READ_ONLY;
+    fixture_reopen(fixture);
+    assert_code(SES_READONLY, ses_store_maintain(fixture->store, NULL, &error));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_free_pages_are_given_back),
+        TEST(test_the_log_is_emptied),
+        TEST(test_a_reader_keeps_the_log),
+        TEST(test_statistics_are_made_and_the_store_opens_with_them),
+        TEST(test_a_log_of_another_program_is_left_alone),
+        TEST(test_every_kind_of_store_is_maintained),
+        cmocka_unit_test_setup_teardown(test_a_store_in_memory_is_maintained, fixture_setup_memory,
+                                        fixture_teardown),
+        TEST(test_a_file_that_cannot_give_back_does_not_ask_for_more),
+        TEST(test_what_cannot_be_asked),
+    };
+    return cmocka_run_group_tests_name("maintain", tests, NULL, NULL);
+}
