@@ -78,7 +78,7 @@ static const struct json_object stored_function_fields = {
 };
 
 static int add_stored_function(struct stored_event *event, const struct json_found *found, bool is_response,
-                        ses_error *error)
+                               ses_error *error)
 {
     void *items = event->functions;
     bool ok = ses__memory_grow(event->arena->allocator, &items, &event->function_capacity,

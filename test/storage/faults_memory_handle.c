@@ -88,6 +88,7 @@ static char *stored_rows(const struct handle_test *test)
     raw_query(db, "SELECT * FROM app_state UNION ALL SELECT * FROM user_state", &out);
     raw_query(db, "SELECT * FROM session_state", &out);
     raw_query(db, "SELECT * FROM events", &out);
+    raw_query(db, "SELECT * FROM event_marks", &out);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     return out.data;
 }
@@ -264,6 +265,101 @@ static int call_state_string(struct handle_test *test, ses_error *error)
     return code;
 }
 
+/* A turn by another, which the handle has not seen. */
+static void turn_by_another(struct handle_test *test)
+{
+    static int turns;
+    char event[300];
+
+    snprintf(event, sizeof event,
+             "{\"invocationId\":\"turn %d\",\"author\":\"user\",\"content\":{\"parts\":[{\"text\":\"x\"}]},"
+             "\"actions\":{\"stateDelta\":{\"s\":%d,\"new %d\":1,\"t\":\"__ADK_SENTINEL_REMOVED__\"}}}",
+             turns, turns, turns);
+    turns++;
+    must_append_by_key(test->store, &key, event);
+}
+
+static const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
+
+static void undo_by_handle(struct handle_test *test)
+{
+    ses_error error;
+    turn_by_another(test);
+    catch_up(test);
+    assert_ok(ses_rewind(test->session, &last_turn, NULL, NULL, &error));
+}
+
+static int call_rewind(struct handle_test *test, ses_error *error)
+{
+    const ses_rewind_options anyway = {
+        .size = sizeof anyway, .flags = SES_APPEND_ANYWAY, .artifact_delta = "{}", .artifact_delta_len = 2};
+    ses_appended appended = {.seq = -7};
+    int code = ses_rewind(test->session, &last_turn, &anyway, &appended, error);
+    if (code < 0)
+        assert_int_equal(appended.seq, -7);
+    return code;
+}
+
+static int call_redo(struct handle_test *test, ses_error *error)
+{
+    return ses_redo(test->session, NULL, NULL, error);
+}
+
+static int call_cut(struct handle_test *test, ses_error *error)
+{
+    const ses_cut_options anyway = {.size = sizeof anyway, .flags = SES_CUT_ANYWAY};
+    int64_t deleted = -7;
+    int code = ses_cut(test->session, &last_turn, &anyway, &deleted, error);
+    if (code < 0)
+        assert_int_equal(deleted, -7);
+    return code;
+}
+
+static int call_fork(struct handle_test *test, ses_error *error)
+{
+    ses_session *fork = test->session;
+    int code = ses_fork(test->session, &last_turn, NULL, NULL, &fork, error);
+    if (code < 0)
+        assert_null(fork);
+    ses_session_close(fork);
+    return code;
+}
+
+static int call_as_of(struct handle_test *test, ses_error *error)
+{
+    char *json = (char *)test;
+    int code = ses_state_json_as_of(test->session, &last_turn, NULL, &json, NULL, error);
+    if (code < 0)
+        assert_null(json);
+    ses_free(json);
+    return code;
+}
+
+static void test_rewind(void **state)
+{
+    fail_both_ways(*state, turn_by_another, call_rewind, SES_OK, 20);
+}
+
+static void test_redo(void **state)
+{
+    fail_both_ways(*state, undo_by_handle, call_redo, SES_OK, 20);
+}
+
+static void test_cut(void **state)
+{
+    fail_both_ways(*state, turn_by_another, call_cut, SES_OK, 20);
+}
+
+static void test_fork(void **state)
+{
+    fail_both_ways(*state, turn_by_another, call_fork, SES_OK, 20);
+}
+
+static void test_as_of(void **state)
+{
+    fail_both_ways(*state, turn_by_another, call_as_of, SES_OK, 10);
+}
+
 static void test_append(void **state)
 {
     fail_both_ways(*state, NULL, call_append, SES_OK, 10);
@@ -357,6 +453,11 @@ int main(void)
         TEST(test_create),
         TEST(test_state_string),
         TEST(test_append_to_a_stale_handle),
+        TEST(test_rewind),
+        TEST(test_redo),
+        TEST(test_cut),
+        TEST(test_fork),
+        TEST(test_as_of),
     };
     return cmocka_run_group_tests_name("faults: memory, handles", tests, NULL, NULL);
 }
