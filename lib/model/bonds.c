@@ -71,7 +71,7 @@ static struct bond_entry **slot_of(const struct bond_table *table, uint64_t hash
 }
 
 static struct bond_entry *find_bond(const struct bonds *bonds, const struct bond_table *table, bool by_name,
-                                     struct span id)
+                                    struct span id)
 {
     if (table->count == 0)
         return NULL;
@@ -207,7 +207,7 @@ static bool note_call(struct bonds *bonds, struct bond_table *table, const struc
 }
 
 static bool note_bond_response(struct bonds *bonds, struct bond_table *table,
-                          const struct stored_function *function, int64_t seq)
+                               const struct stored_function *function, int64_t seq)
 {
     struct span id;
     const bool by_name = is_by_name(function, &id);

@@ -36,35 +36,6 @@ bool ses__live_stretch(const struct live *live, size_t index, int64_t *first, in
     return true;
 }
 
-/* The next stretch from `*index` on that is not empty, up to `end`; false: there is none. */
-static bool next_stretch(const struct live *live, size_t *index, int64_t end, int64_t *first, int64_t *last)
-{
-    while (ses__live_stretch(live, (*index)++, first, last)) {
-        if (*last > end)
-            *last = end;
-        if (*first <= *last)
-            return true;
-    }
-    return false;
-}
-
-bool ses__live_is_same(const struct live *live, int64_t last, const struct live *other, int64_t other_last)
-{
-    int64_t bounds[2] = {0};
-    int64_t other_bounds[2] = {0};
-    size_t index = 0;
-    size_t other_index = 0;
-    bool more = true;
-
-    while (more) {
-        more = next_stretch(live, &index, last, &bounds[0], &bounds[1]);
-        if (more != next_stretch(other, &other_index, other_last, &other_bounds[0], &other_bounds[1]) ||
-            (more && (bounds[0] != other_bounds[0] || bounds[1] != other_bounds[1])))
-            return false;
-    }
-    return true;
-}
-
 /* The newest gap that begins at the event or before it; right after it comes the stretch. */
 size_t ses__live_find(const struct live *live, int64_t seq)
 {

@@ -29,9 +29,6 @@ SESLITE_PRIVATE bool ses__live_add_rewind(struct live *live, int64_t seq, int64_
 /* Stretches of live numbers, counted from 0, the newest first; the newest ends at INT64_MAX, the oldest begins at 1. A
  * stretch may be empty (first > last). False: there is none of that number. */
 SESLITE_PRIVATE bool ses__live_stretch(const struct live *live, size_t index, int64_t *first, int64_t *last);
-/* Is what is live in a log up to `last` the same as what is live in the other up to `other_last`? */
-SESLITE_PRIVATE bool ses__live_is_same(const struct live *live, int64_t last, const struct live *other,
-                                       int64_t other_last);
 /* The stretch in which the number lies; where it is not live, the one after it. */
 SESLITE_PRIVATE size_t ses__live_find(const struct live *live, int64_t seq);
 /* Is a number from `first` to `last`, both included, live? */

@@ -495,7 +495,10 @@ static void test_damaged_bodies_are_corrupt(void **state)
     raw_exec(fixture->path, "DROP TRIGGER guard_events_update");
     for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
         char sql[200];
-        snprintf(sql, sizeof sql, "UPDATE events SET body = '%s', id = 'b', invocation_id = '' WHERE position & 4294967295 = 2", bodies[i]);
+        snprintf(sql, sizeof sql,
+                 "UPDATE events SET body = '%s', id = 'b', invocation_id = ''"
+                 " WHERE position & 4294967295 = 2",
+                 bodies[i]);
         raw_exec(fixture->path, sql);
         for (unsigned flags = 0; flags <= SES_CONTEXT_VISIBLE; flags++) {
             const ses_context_options options = {sizeof options, flags};

@@ -68,6 +68,19 @@ static void test_numbers_are_not_used_again(void **state)
     assert_query(fixture->path, "SELECT version, last_seq, event_count FROM sessions", "10|7|0\n");
 }
 
+/* Numbers that were cut are as if they had never been, also for what is live. */
+static void test_already_there_after_a_cut(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_error error;
+
+    begin(fixture);
+    must_rewind(fixture->store, &key, AFTER_SEQ(2));
+    must_say(fixture->store, &key, "i3", "user", NULL);
+    assert_cut(fixture, AFTER_SEQ(5), 1);
+    assert_code(SES_UNCHANGED, ses_rewind_by_key(fixture->store, &key, AFTER_SEQ(2), NULL, NULL, &error));
+}
+
 static void test_marks_go_along(void **state)
 {
     const struct fixture *fixture = *state;
@@ -351,6 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_events_are_gone_and_state_is_what_it_was),
         TEST(test_numbers_are_not_used_again),
+        TEST(test_already_there_after_a_cut),
         TEST(test_marks_go_along),
         TEST(test_nothing_after_the_point),
         TEST(test_an_id_can_be_used_again),

@@ -128,24 +128,44 @@ static int find_first(struct rewind_run *run, ses_error *error)
 
     if (code == SES_OK)
         code = find_next(run, point, error);
+    if (code == SES_OK &&
+        run->op->redoes) /* another program's rewind may not be the first event of its invocation */
+        code =
+            ses__history_find_invocation(run->db, run->row, run->invocation, run->first, &run->first, error);
     return code == SES_OK && run->first > 0 ? check_next(run, error) : code;
 }
 
 /* ------------------------------------------------------------------------------------------- the event */
 
+/* Looks at each event: numbers that are not there count for nothing. */
+static int compare_live(const struct rewind_run *run, const struct live *now, const struct live *then,
+                        bool *same, ses_error *error)
+{
+    const struct session_row *row = run->row;
+    struct event_rows rows;
+    struct event_row event;
+
+    *same = true;
+    ses__event_rows_open(&rows, run->db, row->id, row->base_seq + 1, row->last_seq, WALK_BACKWARD_TIMES,
+                         error);
+    while (*same && ses__event_rows_next(&rows, &event))
+        *same = ses__live_has(now, event.seq) == (event.seq < run->first && ses__live_has(then, event.seq));
+    return ses__event_rows_close(&rows);
+}
+
 /* Is live now what was live before the first event that is to be taken back? */
 static int is_live_already(const struct rewind_run *run, bool *already, ses_error *error)
 {
-    const int64_t last = run->row->last_seq;
     struct live now;
     struct live then;
 
     ses__live_init(&now, run->db->config->allocator);
     ses__live_init(&then, run->db->config->allocator);
-    int code = ses__load_live(run->db, run->row->id, last, &now, error);
+    int code = ses__load_live(run->db, run->row->id, run->row->last_seq, &now, error);
     if (code == SES_OK)
         code = ses__load_live(run->db, run->row->id, run->first - 1, &then, error);
-    *already = code == SES_OK && ses__live_is_same(&now, last, &then, run->first - 1);
+    if (code == SES_OK)
+        code = compare_live(run, &now, &then, already, error);
     ses__live_free(&then);
     ses__live_free(&now);
     return code;
