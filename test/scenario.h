@@ -249,6 +249,72 @@ static void faults_use_lists(struct faults *faults, ses_store *store)
     ses_page_close(first);
 }
 
+/* What keeps a log from being emptied does not undo a deletion. */
+static void faults_delete_securely(struct faults *faults, ses_store *store)
+{
+    const ses_delete_options options = {.size = sizeof options, .flags = SES_DELETE_SECURE};
+    ses_error error;
+    int code = ses_delete_app(store, "short", &options, NULL, &error);
+
+    if (code < 0)
+        faults_failed(faults, "ses_delete_app", code, &error);
+    if (code != SES_OK) {
+        faults->lift();
+        code = ses_delete_app(store, "short", &options, NULL, &error);
+    }
+    if (code != SES_OK)
+        faults_complain(faults, "ses_delete_app", code, &error);
+}
+
+static void faults_use_retention(struct faults *faults, ses_store *store)
+{
+    static const char *const events[] = {
+        "{'invocationId':'a','timestamp':1,'actions':{'stateDelta':{'k':1,'user:p':2}}}",
+        "{'invocationId':'b','timestamp':2,'content':{'parts':[{'functionCall':{'id':'1','name':'f'}}]}}",
+        "{'invocationId':'c','timestamp':3,'content':{'parts':[{'functionResponse':{'id':'1','name':'f'}}]}}",
+        "{'invocationId':'d','timestamp':4,'actions':{'compaction':{'startTimestamp':1,'endTimestamp':3}}}",
+        "{'invocationId':'e','timestamp':5,'actions':{'rewindBeforeInvocationId':'none'}}"};
+    const ses_prune_options step = {.size = sizeof step, .which = SES_PRUNE_COMPACTED, .limit = 1};
+    const ses_prune_options rest = {.size = sizeof rest, .which = SES_PRUNE_KEEP, .keep = 2};
+    const ses_expire_options due = {.size = sizeof due,
+                                    .now_us = &(int64_t){INT64_C(1700000000000010)},
+                                    .idle_us = INT64_C(60000000),
+                                    .sessions_per_user = 1};
+    const int64_t expires = INT64_C(1700000000000005);
+    const ses_key kept = {"kept", "user", "kept"};
+    const ses_key expiring = {"kept", "user", "expiring"};
+    const ses_key other = {"short", "user", "other"};
+    ses_session *session = NULL;
+    int64_t deleted = 0;
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &kept, Q("{'i':1}"), SES_NUL, NULL, &session, &error));
+    STEP(SES_OK, ses_create(store, &expiring, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &other, Q("{'app:x':1,'user:y':1}"), SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_expiry_set_by_key(store, &expiring, &expires, NULL, &error));
+    if (!session)
+        return;
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        STEP(SES_OK, ses_append(session, Q(events[i]), SES_NUL, NULL, NULL, &error));
+    STEP(SES_MORE, ses_prune(session, &step, &deleted, &error));
+    STEP(SES_OK, ses_prune_by_key(store, &kept, &rest, &deleted, &error));
+    STEP(SES_UNCHANGED, ses_prune(session, &rest, &deleted, &error));
+    STEP(SES_OK, ses_expire(store, NULL, &due, &deleted, &error));
+    if (deleted < 1)
+        faults_complain(faults, "ses_expire has deleted no session", 0, &error);
+    STEP(SES_OK, ses_store_maintain(store, NULL, &error));
+    ses_session_close(session);
+    STEP(SES_OK, ses_get(store, &kept, NULL, &session, &error));
+    if (session && (ses_session_base_seq(session) != 3 || ses_session_event_count(session) != 2 ||
+                    ses_state_count(session) != 3))
+        faults_complain(faults, "the pruned session is not as it should be", 0, &error);
+    ses_session_close(session);
+    faults_delete_securely(faults, store);
+    STEP(SES_NOTFOUND, ses_get(store, &other, NULL, &session, &error));
+    STEP(SES_NOTFOUND, ses_get(store, &expiring, NULL, &session, &error));
+    STEP(SES_OK, ses_delete(store, &kept, NULL, &deleted, &error));
+}
+
 static void faults_run(struct faults *faults)
 {
     const ses_open_options options = {.size = sizeof options,
@@ -292,6 +358,7 @@ static void faults_run(struct faults *faults)
     STEP(SES_OK, ses_delete(store, &second, NULL, NULL, &error));
     STEP(SES_OK, ses_delete_user(store, "app", "other", NULL, NULL, NULL, &error));
     STEP(SES_NOTFOUND, ses_get(store, &third, NULL, &session, &error));
+    faults_use_retention(faults, store);
     ses_close(store);
 }
 

@@ -331,6 +331,59 @@ static void test_no_handle_becomes_stale(void **state)
     ses_session_close(other);
 }
 
+/* A thread that appends calls and their responses, and rewinds now and then. */
+enum { PAIRS = 400 };
+
+static void *append_pairs(void *context)
+{
+    ses_store *store = context;
+    char event[300];
+
+    for (int i = 0; i < PAIRS; i++) {
+        for (int part = 0; part < 2; part++) {
+            snprintf(event, sizeof event,
+                     "{\"invocationId\":\"i%d\",\"content\":{\"parts\":[{\"%s\":{\"id\":\"c%d\"}}]},"
+                     "\"actions\":{\"stateDelta\":{\"n\":%d}}}",
+                     i * 2 + part, part == 0 ? "functionCall" : "functionResponse", i, i);
+            must_append_by_key(store, &key, event);
+        }
+        if (i % 20 == 19)
+            must_append_by_key(store, &key, Q("{'actions':{'rewindBeforeInvocationId':'none'}}"));
+    }
+    return NULL;
+}
+
+/* A call that has no response yet is among the newest three. */
+static void test_events_that_come_meanwhile_are_looked_at(void **state)
+{
+    const ses_prune_options options = {
+        .size = sizeof options, .which = SES_PRUNE_KEEP, .keep = 3, .limit = 50};
+    struct fixture *fixture = *state;
+    pthread_t thread;
+    int64_t pruned = 0;
+    int64_t deleted = 0;
+
+    fixture->options.synchronous = SES_SYNC_NORMAL;
+    fixture_reopen(fixture);
+    must_create(fixture->store, &key, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, append_pairs, fixture->store), 0);
+    while (pruned < 2 * PAIRS - 6) {
+        ses_error error;
+        int code = ses_prune_by_key(fixture->store, &key, &options, &deleted, &error);
+        assert_true(code >= 0);
+        pruned += deleted;
+        ses_session *session = must_get(fixture->store, &key);
+        if (ses_session_event_count(session) > 0)
+            assert_null(strstr(ses_session_event(session, 0)->json, "functionResponse"));
+        assert_int_equal(ses_session_stored(session), (int64_t)ses_session_event_count(session));
+        ses_session_close(session);
+    }
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    char expected[40];
+    snprintf(expected, sizeof expected, "{\"n\":%d}", PAIRS - 1);
+    assert_stored_state(fixture->store, &key, expected);
+}
+
 /* -------------------------------------------------------------------------------------------- refusals */
 
 static void test_what_cannot_be_asked(void **state)
@@ -388,6 +441,7 @@ int main(void)
         TEST(test_only_what_is_compacted_goes),
         TEST(test_a_compaction_that_was_taken_back_covers_nothing),
         TEST(test_no_handle_becomes_stale),
+        TEST(test_events_that_come_meanwhile_are_looked_at),
         TEST(test_what_cannot_be_asked),
     };
     return cmocka_run_group_tests_name("prune", tests, NULL, NULL);

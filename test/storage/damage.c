@@ -296,6 +296,7 @@ static int end_call(struct progress *progress, int code, const ses_error *error,
 #define CUT_CODES CODES(SES_NOTFOUND, SES_STALE, SES_LIMIT, SES_READONLY, SES_FULL, 0)
 #define FORK_CODES CODES(SES_NOTFOUND, SES_EXISTS, SES_LIMIT, SES_READONLY, SES_FULL, 0)
 #define DELETE_CODES CODES(SES_READONLY, SES_FULL, 0)
+#define WRITE_CODES CODES(SES_NOTFOUND, SES_READONLY, SES_FULL, 0)
 
 /* ------------------------------------------------------------------------------------------- driving */
 
@@ -564,8 +565,30 @@ static void use_session(struct drive *drive)
     ses_session_close(session);
 }
 
+/* Nothing of others is due. */
+static void retain(struct drive *drive)
+{
+    const int64_t early = INT64_C(-62167219200000000);
+    const int64_t late = INT64_C(4102444800000000);
+    const ses_prune_options covered = {.size = sizeof covered, .which = SES_PRUNE_COMPACTED};
+    const ses_prune_options old = {.size = sizeof old, .which = SES_PRUNE_KEEP, .keep = 3, .limit = 2};
+    const ses_expire_options due = {.size = sizeof due, .now_us = &early, .sessions_per_user = 100000};
+    ses_error error;
+
+    (void)CALL(drive, "ses_expiry_set_by_key", WRITE_CODES,
+               ses_expiry_set_by_key(drive->store, &victim, &late, NULL, &error));
+    (void)CALL(drive, "ses_prune_by_key", WRITE_CODES,
+               ses_prune_by_key(drive->store, &victim, &covered, NULL, &error));
+    for (int i = 0; i < 2; i++)
+        (void)CALL(drive, "ses_prune_by_key", WRITE_CODES,
+                   ses_prune_by_key(drive->store, &victim, &old, NULL, &error));
+    (void)CALL(drive, "ses_expire", DELETE_CODES, ses_expire(drive->store, NULL, &due, NULL, &error));
+    (void)CALL(drive, "ses_store_maintain", DELETE_CODES, ses_store_maintain(drive->store, NULL, &error));
+}
+
 static void create_and_delete(struct drive *drive)
 {
+    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_DELETE_SECURE};
     const ses_key fresh = {victim.app, victim.user, "fresh"};
     ses_session *session = NULL;
     ses_error error;
@@ -577,7 +600,8 @@ static void create_and_delete(struct drive *drive)
     (void)CALL(drive, "ses_get_or_create", CREATE_CODES,
                ses_get_or_create(drive->store, &victim, Q("{'own':7}"), SES_NUL, NULL, &session, &error));
     ses_session_close(session);
-    (void)CALL(drive, "ses_delete", DELETE_CODES, ses_delete(drive->store, &victim, NULL, NULL, &error));
+    retain(drive);
+    (void)CALL(drive, "ses_delete", DELETE_CODES, ses_delete(drive->store, &victim, &secure, NULL, &error));
 }
 
 /* ------------------------------------------------------------------------------------------- judging */

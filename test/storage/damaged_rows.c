@@ -219,6 +219,79 @@ static void test_events_filed_under_another_session(void **state)
     store_files_free(&sound);
 }
 
+/* --------------------------------------------------------------------------------------------- pruning */
+
+static void test_damage_is_not_pruned(void **state)
+{
+    static const char *const changes[] = {
+        "UPDATE events SET session_id = 2, id_key = 'x' WHERE position = (1 << 32) + 1",
+        "UPDATE sessions SET event_count = 1 WHERE id = 1",
+        "UPDATE sessions SET base_seq = 4 WHERE id = 1",
+        "UPDATE sessions SET base_seq = -1 WHERE id = 1",
+        "INSERT INTO event_marks VALUES (1, 3, 1, 3)",
+        "INSERT INTO event_marks VALUES (1, 3, 1, -1)",
+        "INSERT INTO event_marks VALUES (1, 3, 7, 0)",
+        "UPDATE sessions SET base_seq = 1, event_count = 2 WHERE id = 1;"
+        "DELETE FROM events WHERE position = (1 << 32) + 1;"
+        "INSERT INTO base_state VALUES (1, 'k', '1', 2)",
+        "UPDATE events SET body = '{\"actions\":{\"stateDelta\":{\"k\":' WHERE position = (1 << 32) + 2",
+        "UPDATE session_details SET initial_state = '{' WHERE session_id = 1",
+    };
+    const ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_KEEP, .keep = 1};
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+
+    store_files_read(&sound, test->path);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        int64_t count = -1;
+        ses_error error;
+        store_files_write(&sound, test->path);
+        change_rows(test, without_indexes, "UPDATE events SET id = id || 'x' WHERE session_id = 1");
+        change_rows(test, NULL, "REINDEX");
+        change_rows(test, NULL, changes[i]);
+        char *before = raw_text(test->path, "SELECT position, session_id FROM events");
+        open_store(test);
+        int code = ses_prune_by_key(test->store, &alice, &options, &count, &error);
+        if (code != SES_CORRUPT)
+            print_error("after %s\n", changes[i]);
+        assert_code(SES_CORRUPT, code);
+        assert_int_equal(count, -1);
+        close_store(test);
+        assert_query(test->path, "SELECT position, session_id FROM events", before);
+        free(before);
+    }
+    store_files_free(&sound);
+}
+
+static void test_sessions_of_others_do_not_expire(void **state)
+{
+    static const char *const changes[] = {
+        "UPDATE sessions SET app_id = 7 WHERE id = 1",
+        "UPDATE sessions SET id = 7 WHERE id = 1",
+    };
+    const int64_t late = INT64_C(4102444800000000);
+    const int64_t later = late + 1;
+    const ses_expire_options options = {.size = sizeof options, .now_us = &later};
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+    ses_error error;
+
+    open_store(test);
+    assert_ok(ses_expiry_set_by_key(test->store, &alice, &late, NULL, &error));
+    close_store(test);
+    store_files_read(&sound, test->path);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        store_files_write(&sound, test->path);
+        change_rows(test, without_indexes, changes[i]);
+        open_store(test);
+        assert_code(SES_CORRUPT, ses_expire(test->store, "app", &options, NULL, &error));
+        assert_code(SES_CORRUPT, ses_delete_app(test->store, "app", NULL, NULL, &error));
+        close_store(test);
+        assert_bob_is_whole(test);
+    }
+    store_files_free(&sound);
+}
+
 /* ------------------------------------------------------------------------------------------- reading */
 
 static void assert_get_refuses(struct rows_test *test, const char *sql, const char *words)
@@ -635,6 +708,8 @@ int main(void)
         TEST(test_users_and_apps_out_of_bounds),
         TEST(test_indexes_that_lead_to_others),
         TEST(test_events_filed_under_another_session),
+        TEST(test_damage_is_not_pruned),
+        TEST(test_sessions_of_others_do_not_expire),
         TEST(test_numbers_and_texts_out_of_bounds),
         TEST(test_lists_that_go_back),
         TEST(test_lists_out_of_order),

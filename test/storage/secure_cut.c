@@ -28,11 +28,12 @@ static void append_about(ses_store *store, const char *word, int number)
 {
     char event[4000];
 
-    snprintf(event, sizeof event,
-             "{\"invocationId\":\"%s-%d\",\"author\":\"user\",\"text\":\"%s%0*d%s\",\"actions\":{"
-             "\"stateDelta\":{\"k%d\":\"%s%0*d\",\"%s-k%d\":1}}}",
-             word, number, word, number * 9, number, word, number % 20, word, number, number, word,
-             number % 30);
+    int len = snprintf(event, sizeof event,
+                       "{\"invocationId\":\"%s-%d\",\"author\":\"user\",\"text\":\"%s%0*d%s\",\"actions\":{"
+                       "\"stateDelta\":{\"k%d\":\"%s%0*d\",\"%s-k%d\":1}}}",
+                       word, number, word, number * 9, number, word, number % 20, word, number, number, word,
+                       number % 30);
+    assert_true(len > 0 && (size_t)len < sizeof event);
     must_append_by_key(store, &key, event);
 }
 

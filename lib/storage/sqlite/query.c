@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/error.h"
+
 static bool is_of_transaction(enum statement_id id)
 {
     return id == STATEMENT_BEGIN_WRITE || id == STATEMENT_BEGIN_READ || id == STATEMENT_COMMIT ||
@@ -113,6 +115,21 @@ struct span ses__query_text(struct query *query, int column)
     return text;
 }
 
+/*
+ * Where a failure is not reported: SQLite reads its statistics when another connection has changed the schema, and goes on
+ * without them if that fails. But such a failure may have ended the transaction, and what follows would not be in one.
+ */
+static void check_transaction(struct query *query)
+{
+    if (query->code == SES_OK && !is_of_transaction(query->id) &&
+        UNLIKELY(sqlite3_get_autocommit(query->db->handle)))
+        query->code =
+            ses__error_set(query->error, SES_IO,
+                           "%s: SQLite ended the transaction after a failure that it does not report; "
+                           "try again",
+                           query->db->config->path);
+}
+
 int ses__query_end(struct query *query)
 {
     if (query->statement) {
@@ -120,6 +137,7 @@ int ses__query_end(struct query *query)
         (void)sqlite3_reset(query->statement);
         (void)sqlite3_clear_bindings(query->statement);
     }
+    check_transaction(query);
     return query->code;
 }
 
