@@ -859,7 +859,8 @@ typedef struct ses_rewind_options {
  *
  * INVALID: the point lies inside an invocation, or the event after it has no invocation, or has one that occurs
  * earlier in the log: the ADK's event would take back more than what came after the point. LIMIT: the event would
- * be longer than max_event_bytes. STALE as for ses_append. `appended` may be NULL.
+ * be longer than max_event_bytes. STALE as for ses_append. UNKNOWN: the event may be stored or not;
+ * `appended->made_id` is its id. `appended` may be NULL.
  *
  * A handle moves forward to the new event, as by ses_append. Its list of events still holds those that were taken
  * back; read the session again with SES_RANGE_LIVE for the others.

@@ -299,9 +299,9 @@ static void faults_use_retention(struct faults *faults, ses_store *store)
     STEP(SES_MORE, ses_prune(session, &step, &deleted, &error));
     STEP(SES_OK, ses_prune_by_key(store, &kept, &rest, &deleted, &error));
     STEP(SES_UNCHANGED, ses_prune(session, &rest, &deleted, &error));
-    STEP(SES_OK, ses_expire(store, NULL, &due, &deleted, &error));
-    if (deleted < 1)
-        faults_complain(faults, "ses_expire has deleted no session", 0, &error);
+    STEP(SES_OK, ses_expire(store, "kept", &due, &deleted, &error));
+    if (deleted != 1)
+        faults_complain(faults, "ses_expire has not deleted one session", 0, &error);
     STEP(SES_OK, ses_store_maintain(store, NULL, &error));
     ses_session_close(session);
     STEP(SES_OK, ses_get(store, &kept, NULL, &session, &error));

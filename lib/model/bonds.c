@@ -54,18 +54,18 @@ bool ses__bonds_add(struct bonds *bonds, int64_t first, int64_t last)
 
 /* ---------------------------------------------------------------------------------------------- tables */
 
-static bool entry_is(const struct bond_entry *entry, uint64_t hash, bool by_name, struct span id)
+static bool bond_entry_is(const struct bond_entry *entry, uint64_t hash, bool by_name, struct span id)
 {
     return entry->hash == hash && entry->by_name == by_name && entry->id_len == id.len &&
            memcmp(entry->id, id.ptr, id.len) == 0;
 }
 
 /* Its slot, or the free one where it would be. There must be a free one. */
-static struct bond_entry **slot_of(const struct bond_table *table, uint64_t hash, bool by_name,
-                                   struct span id)
+static struct bond_entry **bond_slot_of(const struct bond_table *table, uint64_t hash, bool by_name,
+                                        struct span id)
 {
     size_t at = (size_t)hash & (table->capacity - 1);
-    while (table->slots[at] && !entry_is(table->slots[at], hash, by_name, id))
+    while (table->slots[at] && !bond_entry_is(table->slots[at], hash, by_name, id))
         at = (at + 1) & (table->capacity - 1);
     return &table->slots[at];
 }
@@ -75,11 +75,11 @@ static struct bond_entry *find_bond(const struct bonds *bonds, const struct bond
 {
     if (table->count == 0)
         return NULL;
-    return *slot_of(table, ses__state_hash(&bonds->seed, id), by_name, id);
+    return *bond_slot_of(table, ses__state_hash(&bonds->seed, id), by_name, id);
 }
 
 /* Never more than half full. */
-static bool table_make_room(struct bonds *bonds, struct bond_table *table)
+static bool bond_table_make_room(struct bonds *bonds, struct bond_table *table)
 {
     const ses_allocator *allocator = bonds->arena.allocator;
     struct bond_table larger = {.count = table->count,
@@ -93,7 +93,8 @@ static bool table_make_room(struct bonds *bonds, struct bond_table *table)
     for (size_t i = 0; i < table->capacity; i++) {
         struct bond_entry *entry = table->slots[i];
         if (entry)
-            *slot_of(&larger, entry->hash, entry->by_name, (struct span){entry->id, entry->id_len}) = entry;
+            *bond_slot_of(&larger, entry->hash, entry->by_name, (struct span){entry->id, entry->id_len}) =
+                entry;
     }
     ses__memory_free(allocator, table->slots);
     *table = larger;
@@ -101,23 +102,23 @@ static bool table_make_room(struct bonds *bonds, struct bond_table *table)
 }
 
 /* One that is not there yet. NULL: out of memory. */
-static struct bond_entry *add_entry(struct bonds *bonds, struct bond_table *table, bool by_name,
-                                    struct span id, int64_t seq)
+static struct bond_entry *add_bond_entry(struct bonds *bonds, struct bond_table *table, bool by_name,
+                                         struct span id, int64_t seq)
 {
     const uint64_t hash = ses__state_hash(&bonds->seed, id);
     struct bond_entry *entry = ses__arena_new(&bonds->arena, sizeof *entry + id.len);
 
-    if (!entry || !table_make_room(bonds, table))
+    if (!entry || !bond_table_make_room(bonds, table))
         return NULL;
     *entry =
         (struct bond_entry){.hash = hash, .by_name = by_name, .first = seq, .last = seq, .id_len = id.len};
     memcpy(entry->id, id.ptr, id.len);
-    *slot_of(table, hash, by_name, id) = entry;
+    *bond_slot_of(table, hash, by_name, id) = entry;
     table->count++;
     return entry;
 }
 
-static bool add_all(struct bonds *bonds, const struct bond_table *table)
+static bool add_bonds_of(struct bonds *bonds, const struct bond_table *table)
 {
     bool ok = true;
 
@@ -143,7 +144,7 @@ static bool note_invocation(struct bonds *bonds, const struct event_row *row)
     if (!entry && row->seq > bonds->goal)
         return true;
     if (!entry)
-        entry = add_entry(bonds, &bonds->invocations, false, id, row->seq);
+        entry = add_bond_entry(bonds, &bonds->invocations, false, id, row->seq);
     if (!entry)
         return false;
     entry->last = row->seq;
@@ -190,8 +191,8 @@ static bool is_by_name(const struct stored_function *function, struct span *id)
     return by_name;
 }
 
-static bool note_call(struct bonds *bonds, struct bond_table *table, const struct stored_function *function,
-                      int64_t seq)
+static bool note_bond_call(struct bonds *bonds, struct bond_table *table,
+                           const struct stored_function *function, int64_t seq)
 {
     struct span id;
     const bool by_name = is_by_name(function, &id);
@@ -202,7 +203,7 @@ static bool note_call(struct bonds *bonds, struct bond_table *table, const struc
     if (seq > bonds->goal)
         return true;
     if (!entry)
-        entry = add_entry(bonds, table, by_name, id, seq);
+        entry = add_bond_entry(bonds, table, by_name, id, seq);
     return entry && (!by_name || push_call(bonds, entry, seq));
 }
 
@@ -226,8 +227,8 @@ static bool note_bond_response(struct bonds *bonds, struct bond_table *table,
     return true;
 }
 
-static bool note_functions(struct bonds *bonds, struct bond_table *table, const struct stored_event *event,
-                           int64_t seq)
+static bool note_bond_functions(struct bonds *bonds, struct bond_table *table,
+                                const struct stored_event *event, int64_t seq)
 {
     bool ok = true;
 
@@ -237,7 +238,7 @@ static bool note_functions(struct bonds *bonds, struct bond_table *table, const 
     }
     for (size_t i = 0; i < event->function_count && ok; i++) {
         if (!event->functions[i].is_response)
-            ok = note_call(bonds, table, &event->functions[i], seq);
+            ok = note_bond_call(bonds, table, &event->functions[i], seq);
     }
     return ok;
 }
@@ -251,8 +252,9 @@ bool ses__bonds_add_event(struct bonds *bonds, const struct event_row *row,
                           const struct stored_event *functions, bool is_live)
 {
     return note_invocation(bonds, row) &&
-           (!functions || (note_functions(bonds, &bonds->calls, functions, row->seq) &&
-                           (!is_live || note_functions(bonds, &bonds->live_calls, functions, row->seq))));
+           (!functions ||
+            (note_bond_functions(bonds, &bonds->calls, functions, row->seq) &&
+             (!is_live || note_bond_functions(bonds, &bonds->live_calls, functions, row->seq))));
 }
 
 /* ------------------------------------------------------------------------------------------ boundaries */
@@ -266,8 +268,8 @@ static int compare_bonds(const void *left, const void *right)
 
 bool ses__bonds_settle(struct bonds *bonds)
 {
-    bool ok = add_all(bonds, &bonds->invocations) && add_all(bonds, &bonds->calls) &&
-              add_all(bonds, &bonds->live_calls);
+    bool ok = add_bonds_of(bonds, &bonds->invocations) && add_bonds_of(bonds, &bonds->calls) &&
+              add_bonds_of(bonds, &bonds->live_calls);
 
     if (ok && bonds->count > 1)
         qsort(bonds->items, bonds->count, sizeof *bonds->items, compare_bonds);

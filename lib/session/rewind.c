@@ -80,11 +80,20 @@ static int prepare_event(struct rewind_call *call, ses_error *error)
     return code;
 }
 
-static void note_id(const struct rewind_call *call, ses_appended *result)
+/* The id is told even when nobody knows whether the event is stored. */
+static void fill_result(struct rewind_call *call, int code)
 {
-    size_t len = strlen(call->event_id);
-    if (len < sizeof result->made_id)
+    const size_t len = strlen(call->event_id);
+    ses_appended *result = &call->op.result;
+
+    if (code == SES_UNKNOWN)
+        *result = (ses_appended){.status = SES_OK};
+    if (result->status == SES_OK && len < sizeof result->made_id)
         memcpy(result->made_id, call->event_id, len + 1);
+    if (code == SES_OK) {
+        result->version = call->op.append.row.version;
+        result->updated_us = call->op.append.row.updated_us;
+    }
 }
 
 /* The event begins another invocation, which ends the temp: values of the one before. */
@@ -121,21 +130,12 @@ static int rewind_with(struct rewind_call *call, const ses_rewind_options *optio
         code = prepare_event(call, error);
     if (code == SES_OK)
         code = store_rewind(call, error);
-    ses_appended *result = &call->op.result;
-    if (code == SES_UNKNOWN)
-        *result = (ses_appended){0};
-    else if (code != SES_OK)
+    if (code != SES_OK && code != SES_UNKNOWN)
         return code;
-    if (code == SES_UNKNOWN || result->status == SES_OK)
-        note_id(call, result);
-    if (code == SES_OK) {
-        result->version = call->op.append.row.version;
-        result->updated_us = call->op.append.row.updated_us;
-        code = result->status;
-    }
+    fill_result(call, code);
     if (appended)
-        *appended = *result;
-    return code;
+        *appended = call->op.result;
+    return code == SES_OK ? call->op.result.status : code;
 }
 
 static int rewind_to(struct session_call *at, const ses_point *point, const ses_rewind_options *options,

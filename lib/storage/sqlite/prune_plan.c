@@ -212,7 +212,7 @@ static int plan_events(struct prune_plan *plan, struct db *db, int64_t first, in
 }
 
 /* When all events were added. */
-static int add_rewinds(struct prune_plan *plan, struct db *db, ses_error *error)
+static int plan_rewinds(struct prune_plan *plan, struct db *db, ses_error *error)
 {
     struct mark_rows rows;
     struct mark_row mark;
@@ -248,7 +248,7 @@ int ses__prune_plan_make(struct prune_plan *plan, struct db *db, const struct se
     if (code == SES_OK && plan->goal > row->base_seq)
         code = plan_events(plan, db, row->base_seq + 1, row->last_seq, error);
     if (code == SES_OK)
-        code = add_rewinds(plan, db, error);
+        code = plan_rewinds(plan, db, error);
     plan->made = code == SES_OK;
     return code;
 }
@@ -278,7 +278,7 @@ int ses__prune_plan_update(struct prune_plan *plan, struct db *db, const struct 
     if (code == SES_OK && row->last_seq > plan->row.last_seq)
         code = plan_events(plan, db, plan->row.last_seq + 1, row->last_seq, error);
     if (code == SES_OK && row->last_seq > plan->row.last_seq)
-        code = add_rewinds(plan, db, error);
+        code = plan_rewinds(plan, db, error);
     plan->row = *row;
     return code;
 }

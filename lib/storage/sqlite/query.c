@@ -83,6 +83,23 @@ void ses__query_bind_owners(struct query *query, int parameter, const struct own
     }
 }
 
+/*
+ * SQLite reads its statistics when another connection has changed the schema, and goes on without them if that fails. But
+ * such a failure may have ended the transaction, and what follows would not be in one.
+ */
+static bool has_lost_transaction(const struct query *query)
+{
+    return UNLIKELY(sqlite3_get_autocommit(query->db->handle)) && !is_of_transaction(query->id);
+}
+
+static void refuse_lost_transaction(struct query *query)
+{
+    query->code = ses__error_set(query->error, SES_IO,
+                                 "%s: SQLite ended the transaction after a failure that it does not report; "
+                                 "try again",
+                                 query->db->config->path);
+}
+
 bool ses__query_row(struct query *query)
 {
     bool row = false;
@@ -93,8 +110,10 @@ bool ses__query_row(struct query *query)
         row = rc == SQLITE_ROW;
         if (UNLIKELY(!row && rc != SQLITE_DONE))
             query_fail(query, rc);
+        else if (has_lost_transaction(query))
+            refuse_lost_transaction(query);
     }
-    return row;
+    return row && query->code == SES_OK;
 }
 
 int64_t ses__query_int(struct query *query, int column)
@@ -115,21 +134,6 @@ struct span ses__query_text(struct query *query, int column)
     return text;
 }
 
-/*
- * Where a failure is not reported: SQLite reads its statistics when another connection has changed the schema, and goes on
- * without them if that fails. But such a failure may have ended the transaction, and what follows would not be in one.
- */
-static void check_transaction(struct query *query)
-{
-    if (query->code == SES_OK && !is_of_transaction(query->id) &&
-        UNLIKELY(sqlite3_get_autocommit(query->db->handle)))
-        query->code =
-            ses__error_set(query->error, SES_IO,
-                           "%s: SQLite ended the transaction after a failure that it does not report; "
-                           "try again",
-                           query->db->config->path);
-}
-
 int ses__query_end(struct query *query)
 {
     if (query->statement) {
@@ -137,7 +141,6 @@ int ses__query_end(struct query *query)
         (void)sqlite3_reset(query->statement);
         (void)sqlite3_clear_bindings(query->statement);
     }
-    check_transaction(query);
     return query->code;
 }
 
