@@ -99,7 +99,7 @@ static int look_whether_covered(struct cover_walk *walk, const struct event_row 
         walk->event.compacts = false;
     if (code != SES_OK)
         return code;
-    if (!walk->event.compacts) {
+    if (!walk->event.compacts || !walk->event.compacted_content.ptr) { /* an ordinary event, as in a context */
         *covered = ses__coverage_has(coverage, row->time_us, row->time_us);
         return SES_OK;
     }
