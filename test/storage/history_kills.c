@@ -1,4 +1,5 @@
-/* A process that is killed in the middle of a cut or a fork of a large session: it was done, or nothing was. */
+/* A process that is killed in the middle of cutting, forking, pruning or deleting a large session: it was done, or nothing
+ * was. */
 #include "open.h"
 
 #include <signal.h>
@@ -34,9 +35,41 @@ static void make_large(const char *path)
     ses_close(store);
 }
 
+enum deed { CUT, FORK, PRUNE, EXPIRE, DELETE_APP };
+
+/* For each session: its events, the last of them, and its marks. */
+static const char nothing_done[] = "1|4000|4000|20\n";
+static const char *const done[] = {
+    [CUT] = "1|1000|1000|5\n",   [FORK] = "1|4000|4000|20\n2|1000|1000|5\n",
+    [PRUNE] = "1|1000|4000|5\n", [EXPIRE] = "",
+    [DELETE_APP] = "",
+};
+
+static int do_deed(ses_store *store, enum deed deed, ses_error *error)
+{
+    static const int64_t later = INT64_C(4000000000000000);
+    const ses_prune_options keep = {
+        .size = sizeof keep, .which = SES_PRUNE_KEEP, .keep = KEPT, .limit = EVENTS};
+    const ses_expire_options idle = {.size = sizeof idle, .now_us = &later, .idle_us = 1};
+    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_DELETE_SECURE};
+
+    switch (deed) {
+    case CUT:
+        return ses_cut_by_key(store, &key, &middle, NULL, NULL, error);
+    case FORK:
+        return ses_fork_by_key(store, &key, &middle, &copy, NULL, NULL, error);
+    case PRUNE:
+        return ses_prune_by_key(store, &key, &keep, NULL, error);
+    case EXPIRE:
+        return ses_expire(store, NULL, &idle, NULL, error);
+    default:
+        return ses_delete_app(store, key.app, &secure, NULL, error);
+    }
+}
+
 struct victim {
     const char *path;
-    bool forks;
+    enum deed deed;
     int ready; /* told by a byte just before the call */
 };
 
@@ -49,20 +82,21 @@ static int run_victim(void *context)
 
     if (code != SES_OK || write(victim->ready, "r", 1) != 1)
         return 1;
-    code = victim->forks ? ses_fork_by_key(store, &key, &middle, &copy, NULL, NULL, &error)
-                         : ses_cut_by_key(store, &key, &middle, NULL, NULL, &error);
+    do
+        code = do_deed(store, victim->deed, &error);
+    while (code == SES_MORE);
     ses_close(store);
     return code == SES_OK ? 0 : 1;
 }
 
 /* How long it took, or the moment of the kill; -1: it is let live. */
-static int64_t run_one(const char *path, bool forks, int64_t kill_after_us)
+static int64_t run_one(const char *path, enum deed deed, int64_t kill_after_us)
 {
     int ready[2];
     char byte = 0;
 
     assert_int_equal(pipe(ready), 0);
-    struct victim victim = {path, forks, ready[1]};
+    struct victim victim = {path, deed, ready[1]};
     pid_t child = child_start(run_victim, &victim);
     close(ready[1]);
     assert_int_equal(read(ready[0], &byte, 1), 1);
@@ -78,8 +112,8 @@ static int64_t run_one(const char *path, bool forks, int64_t kill_after_us)
     return support_steady_us() - began;
 }
 
-/* The own state is what the log leads to, with as many events as its row says. */
-static void assert_explained(ses_store *store, const ses_key *of, int64_t events)
+/* The own state is what the log leads to, by so many events up to that one. */
+static void assert_explained(ses_store *store, const ses_key *of, int64_t events, int64_t last_seq)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     ses_session *session = NULL;
@@ -91,14 +125,26 @@ static void assert_explained(ses_store *store, const ses_key *of, int64_t events
     assert_ok(ses_state_json_as_of(session, NULL, NULL, &json, NULL, &error));
     assert_string_equal(json, support_state(session, NULL));
     assert_ok(ses_state_get_int64(session, "last", &last, &error));
-    assert_int_equal(last, events);
+    assert_int_equal(last, last_seq);
     assert_int_equal(ses_session_stored(session), events);
     ses_free(json);
     ses_session_close(session);
 }
 
+static void assert_deleted(ses_store *store, const char *path)
+{
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_code(SES_NOTFOUND, ses_get(store, &key, NULL, &session, &error));
+    assert_query(path,
+                 "SELECT count(*) FROM session_state UNION SELECT count(*) FROM session_details UNION "
+                 "SELECT count(*) FROM event_marks UNION SELECT count(*) FROM base_state",
+                 "0\n");
+}
+
 /* Was it done? Whole, or not at all. */
-static bool look_at(const char *path, bool forks)
+static bool look_at(const char *path, enum deed deed)
 {
     ses_session *fork = NULL;
     ses_store *store = NULL;
@@ -108,26 +154,30 @@ static bool look_at(const char *path, bool forks)
     char *counts =
         raw_text(path, "SELECT session_id, count(*), max(position) & 4294967295, (SELECT count(*) FROM "
                        "event_marks AS m WHERE m.session_id = e.session_id) FROM events AS e GROUP BY 1");
-    bool done = strcmp(counts, forks ? "1|4000|4000|20\n2|1000|1000|5\n" : "1|1000|1000|5\n") == 0;
-    if (!done)
-        assert_string_equal(counts, "1|4000|4000|20\n");
-    assert_explained(store, &key, !forks && done ? KEPT : EVENTS);
-    if (forks && done)
-        assert_explained(store, &copy, KEPT);
-    else if (forks)
+    bool is_done = strcmp(counts, done[deed]) == 0;
+    if (!is_done)
+        assert_string_equal(counts, nothing_done);
+    if (is_done && done[deed][0] == '\0')
+        assert_deleted(store, path);
+    else
+        assert_explained(store, &key, is_done && deed != FORK ? KEPT : EVENTS,
+                         is_done && deed == CUT ? KEPT : EVENTS);
+    if (is_done && deed == FORK)
+        assert_explained(store, &copy, KEPT, KEPT);
+    else
         assert_code(SES_NOTFOUND, ses_get(store, &copy, NULL, &fork, &error));
     free(counts);
     ses_close(store);
     assert_sound(path);
-    return done;
+    return is_done;
 }
 
-static void kill_at_many_moments(const struct folder *folder, bool forks)
+static void kill_at_many_moments(const struct folder *folder, enum deed deed)
 {
     char *original = support_path(folder->folder, "original.db");
     char command[1024];
     int64_t whole = 0;
-    int done = 0;
+    int times = 0;
 
     make_large(original);
     for (int round = 0; round <= ROUNDS; round++) {
@@ -136,24 +186,39 @@ static void kill_at_many_moments(const struct folder *folder, bool forks)
                  folder->path, folder->path, original, folder->path);
         free(support_run(command, &status));
         assert_int_equal(status, 0);
-        int64_t took = run_one(folder->path, forks, round == 0 ? -1 : whole * (round - 1) / ROUNDS);
+        int64_t took = run_one(folder->path, deed, round == 0 ? -1 : whole * (round - 1) / ROUNDS);
         if (round == 0)
             whole = took;
-        done += look_at(folder->path, forks);
+        times += look_at(folder->path, deed);
     }
-    assert_in_range(done, 1, ROUNDS); /* the one that was let live, and not one that was killed at once */
+    assert_in_range(times, 1, ROUNDS); /* the one that was let live, and not one that was killed at once */
     assert_int_equal(unlink(original), 0);
     free(original);
 }
 
 static void test_killed_in_the_middle_of_a_cut(void **state)
 {
-    kill_at_many_moments(*state, false);
+    kill_at_many_moments(*state, CUT);
 }
 
 static void test_killed_in_the_middle_of_a_fork(void **state)
 {
-    kill_at_many_moments(*state, true);
+    kill_at_many_moments(*state, FORK);
+}
+
+static void test_killed_in_the_middle_of_a_prune(void **state)
+{
+    kill_at_many_moments(*state, PRUNE);
+}
+
+static void test_killed_in_the_middle_of_an_expiry(void **state)
+{
+    kill_at_many_moments(*state, EXPIRE);
+}
+
+static void test_killed_in_the_middle_of_deleting_an_app_securely(void **state)
+{
+    kill_at_many_moments(*state, DELETE_APP);
 }
 
 int main(void)
@@ -162,6 +227,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_killed_in_the_middle_of_a_cut),
         TEST(test_killed_in_the_middle_of_a_fork),
+        TEST(test_killed_in_the_middle_of_a_prune),
+        TEST(test_killed_in_the_middle_of_an_expiry),
+        TEST(test_killed_in_the_middle_of_deleting_an_app_securely),
     };
     return cmocka_run_group_tests_name("history, killed", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * What reading live events costs, in steps of statements: each event that is met, each rewind, and little else. The
- * linker puts the function below in place of SQLite's (see flags.mk).
+ * What reading live events and going back cost, in steps of statements: each event that is met, each rewind, and little
+ * else. The linker puts the function below in place of SQLite's (see flags.mk).
  */
 #include "open.h"
 
@@ -111,6 +111,77 @@ static void test_a_get(void **state)
     ses_session_close(session);
 }
 
+/* ---------------------------------------------------------------------------------------- going back */
+
+/* A walk meets each event once. Working out what is live meets each rewind once. */
+static void assert_walks(long walks, long live_walks)
+{
+    const long rest = 60; /* transactions, session rows, pages and the new event */
+
+    assert_in_range(steps, 1, walks * (EVENTS + 1) + live_walks * REWINDS + rest);
+}
+
+static void go_back_and_forth(ses_session *session, const ses_point *point, long walks, long live_walks)
+{
+    ses_error error;
+
+    steps = 0;
+    assert_ok(ses_rewind(session, point, NULL, NULL, &error));
+    assert_walks(walks, live_walks);
+    steps = 0;
+    assert_ok(ses_redo(session, NULL, NULL, &error)); /* looks for its invocation twice, and replays */
+    assert_walks(3, 2);
+}
+
+static void test_a_rewind_and_a_redo(void **state)
+{
+    static const char turn[] = "{\"timestamp\":1700000000,\"invocationId\":\"last\",\"author\":\"user\","
+                               "\"content\":{\"parts\":[{\"text\":\"\"}]}}";
+    const ses_point before_turn = {.size = sizeof before_turn, .kind = SES_POINT_SEQ, .seq = EVENTS};
+    const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
+    const struct fixture *fixture = *state;
+    ses_session *session = must_get(fixture->store, &key);
+
+    must_append(session, turn);
+    go_back_and_forth(session, &before_turn, 2, 2); /* looks for its invocation, and replays */
+    go_back_and_forth(session, &last_turn, 3, 3);   /* looks for the last turn, too */
+    ses_session_close(session);
+}
+
+static void test_states_of_points(void **state)
+{
+    const ses_point late = {.size = sizeof late, .kind = SES_POINT_SEQ, .seq = EVENTS - 1};
+    const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
+    const struct fixture *fixture = *state;
+    char *json = NULL;
+    ses_error error;
+
+    steps = 0;
+    assert_ok(ses_state_json_as_of_by_key(fixture->store, &key, &late, NULL, &json, NULL, &error));
+    ses_free(json);
+    assert_walks(1, 0);
+    steps = 0;
+    assert_ok(ses_state_json_as_of_by_key(fixture->store, &key, &last_turn, NULL, &json, NULL, &error));
+    ses_free(json);
+    assert_walks(2, 1);
+}
+
+/* The last, because it cuts the log. */
+static void test_cuts(void **state)
+{
+    const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_LAST_TURN};
+    const ses_point middle = {.size = sizeof middle, .kind = SES_POINT_SEQ, .seq = EVENTS / 2};
+    const struct fixture *fixture = *state;
+    ses_error error;
+
+    steps = 0;
+    assert_ok(ses_cut_by_key(fixture->store, &key, &last_turn, NULL, NULL, &error));
+    assert_walks(2, 1);
+    steps = 0;
+    assert_ok(ses_cut_by_key(fixture->store, &key, &middle, NULL, NULL, &error));
+    assert_walks(1, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +189,9 @@ int main(void)
         cmocka_unit_test(test_the_newest),
         cmocka_unit_test(test_a_few_in_the_middle),
         cmocka_unit_test(test_a_get),
+        cmocka_unit_test(test_a_rewind_and_a_redo), /* which leaves a turn that the next ones use */
+        cmocka_unit_test(test_states_of_points),
+        cmocka_unit_test(test_cuts),
     };
     return cmocka_run_group_tests_name("live events: steps", tests, log_setup, fixture_teardown);
 }
