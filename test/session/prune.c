@@ -255,8 +255,9 @@ static void test_a_step_goes_on_beyond_its_limit_where_it_must(void **state)
 
 /* ------------------------------------------------------------------------------------------- compacted */
 
-#define COMPACTION(time, from, to) \
-    "{'timestamp':" time ",'actions':{'compaction':{'startTimestamp':" from ",'endTimestamp':" to "}}}"
+#define COMPACTION(time, from, to)                                                                \
+    "{'timestamp':" time ",'actions':{'compaction':{'startTimestamp':" from ",'endTimestamp':" to \
+    ",'compactedContent':{}}}}"
 
 static int64_t prune_compacted(ses_store *store, int expected)
 {
@@ -287,10 +288,11 @@ static void test_a_compaction_that_was_taken_back_covers_nothing(void **state)
 {
     static const char *const events[] = {
         "{'timestamp':1}",
-        "{'timestamp':4,'invocationId':'c','actions':{'compaction':{'startTimestamp':1,'endTimestamp':2}}}",
+        "{'timestamp':4,'invocationId':'c','actions':{'compaction':{'startTimestamp':1,'endTimestamp':2,'"
+        "compactedContent':{}}}}",
         "{'timestamp':5,'actions':{'rewindBeforeInvocationId':'c'}}",
         COMPACTION("6", "9", "8"),
-        "{'timestamp':7,'actions':{'compaction':{'startTimestamp':1}}}",
+        "{'timestamp':7,'actions':{'compaction':{'startTimestamp':1,'endTimestamp':3}}}",
         NULL};
     struct fixture *fixture = *state;
 

@@ -114,7 +114,8 @@ static void append_event(struct model *model, const struct model_event *event)
     if (event->rewinds > 0)
         text_printf(&json, ",\"rewindBeforeInvocationId\":\"i%d\"", event->rewinds);
     if (event->compacts)
-        text_printf(&json, ",\"compaction\":{\"startTimestamp\":%d,\"endTimestamp\":%d}",
+        text_printf(&json,
+                    ",\"compaction\":{\"startTimestamp\":%d,\"endTimestamp\":%d,\"compactedContent\":{}}",
                     (int)(event->from_us / 1000000), (int)(event->to_us / 1000000));
     text_printf(&json, "}}");
     assert_ok(ses_append_by_key(model->fixture->store, &key, json.data, json.len, NULL, NULL, &error));

@@ -99,8 +99,9 @@ static int find_next(struct rewind_run *run, int64_t point, ses_error *error)
     return code == SES_OK && !ok ? ses__error_nomem(error) : code;
 }
 
-/* An event that names an invocation takes back all from the first event of it on. */
-static int check_next(const struct rewind_run *run, ses_error *error)
+/* An event that names an invocation takes back all from the first event of it on. A redo takes back the whole invocation
+ * of a rewind, which may have begun before it if another program made it. */
+static int check_next(struct rewind_run *run, ses_error *error)
 {
     int64_t earlier = 0;
 
@@ -111,12 +112,15 @@ static int check_next(const struct rewind_run *run, ses_error *error)
                               (long long)run->first);
     int code =
         ses__history_find_invocation(run->db, run->row, run->invocation, run->first - 1, &earlier, error);
-    if (code == SES_OK && earlier > 0)
-        code = ses__error_set(error, SES_INVALID,
+    if (code != SES_OK || earlier == 0)
+        return code;
+    if (!run->op->redoes)
+        return ses__error_set(error, SES_INVALID,
                               "event %lld, the first after the point, is of the invocation \"%.200s\", which "
                               "already has event %lld before it: a rewind would take that back too",
                               (long long)run->first, run->invocation.ptr, (long long)earlier);
-    return code;
+    run->first = earlier;
+    return SES_OK;
 }
 
 static int find_first(struct rewind_run *run, ses_error *error)
@@ -128,10 +132,6 @@ static int find_first(struct rewind_run *run, ses_error *error)
 
     if (code == SES_OK)
         code = find_next(run, point, error);
-    if (code == SES_OK &&
-        run->op->redoes) /* another program's rewind may not be the first event of its invocation */
-        code =
-            ses__history_find_invocation(run->db, run->row, run->invocation, run->first, &run->first, error);
     return code == SES_OK && run->first > 0 ? check_next(run, error) : code;
 }
 
