@@ -1,85 +1,16 @@
 /*
- * One scenario that uses every part of the store, for tests that make something fail in it. Each step that fails
+ * Scenes that together use every part of the store, for tests that make something fail in them. Each step that fails
  * must do so cleanly: with a code that was to be expected and a message. The fault is then lifted and the step
  * is done again, and must succeed; so a handle or a file that was left half changed shows, at the latest in the
  * dump at the end, which must be that of a run without faults.
+ *
+ * A scene is run once for every call in it that can fail, so what it costs grows with the square of its length: a
+ * new part of the store gets a scene of its own.
  */
 #ifndef SESLITE_TEST_SCENARIO_H
 #define SESLITE_TEST_SCENARIO_H
 
-#include "support.h"
-
-struct faults {
-    void (*lift)(void);         /* nothing fails any more */
-    bool (*expected)(int code); /* may a step fail so? */
-    const ses_allocator *allocator;
-    const char *path;
-    int failures;     /* steps that failed */
-    char dump[4096];  /* what the store held in the end */
-    char wrong[1024]; /* the first thing that was not as it should be */
-};
-
-static void faults_complain(struct faults *faults, const char *step, int code, const ses_error *error)
-{
-    if (!faults->wrong[0])
-        snprintf(faults->wrong, sizeof faults->wrong, "%s: %s %s", step, ses_code_name(code), error->message);
-}
-
-/* Looks at a failed step, and lifts the fault. */
-static void faults_failed(struct faults *faults, const char *step, int code, const ses_error *error)
-{
-    faults->failures++;
-    if (!faults->expected(code) || error->code != code || error->message[0] == '\0')
-        faults_complain(faults, step, code, error);
-    faults->lift();
-}
-
-#define STEP(wanted, call)                                 \
-    do {                                                   \
-        int code_ = (call);                                \
-        if (code_ < 0 && code_ != (wanted)) {              \
-            faults_failed(faults, #call, code_, &error);   \
-            code_ = (call);                                \
-        }                                                  \
-        if (code_ != (wanted))                             \
-            faults_complain(faults, #call, code_, &error); \
-    } while (0)
-
-static int64_t faults_clock(void *context)
-{
-    (void)context;
-    return INT64_C(1700000000000000);
-}
-
-static void faults_dump(struct faults *faults, ses_store *store, const ses_key *key)
-{
-    ses_session *session = NULL;
-    ses_error error;
-    size_t len = strlen(faults->dump);
-
-    STEP(SES_OK, ses_get(store, key, NULL, &session, &error));
-    if (session) {
-        const char *json = NULL;
-        STEP(SES_OK, ses_state_json(session, &json, NULL, &error));
-        len += (size_t)snprintf(faults->dump + len, sizeof faults->dump - len, "%s version %d\n%s\n",
-                                key->session, (int)ses_session_version(session), json);
-        for (size_t i = 0; i < ses_session_event_count(session); i++) {
-            const ses_event *event = ses_session_event(session, i);
-            len += (size_t)snprintf(faults->dump + len, sizeof faults->dump - len, "%d %s %s %d\n",
-                                    (int)event->seq, event->author, event->branch ? event->branch : "-",
-                                    (int)event->json_len);
-        }
-        ses_session_close(session);
-    }
-}
-
-/* What is left at the end. */
-static void faults_dump_all(struct faults *faults, ses_store *store)
-{
-    faults_dump(faults, store, &(ses_key){"app", "user", "one"});
-    faults_dump(faults, store, &(ses_key){"app", "history", "h"});
-    faults_dump(faults, store, &(ses_key){"app", "history", "copy"});
-}
+#include "faults.h"
 
 static void faults_use_handle(struct faults *faults, ses_store *store, const ses_key *key)
 {
@@ -127,6 +58,21 @@ static void faults_use_handle(struct faults *faults, ses_store *store, const ses
     if (ses_session_event_count(session) != 7 || ses_session_version(session) != 7)
         faults_complain(faults, "the handle lacks an event", 0, &error);
     ses_session_close(session);
+}
+
+static void faults_play_handles(struct faults *faults, ses_store *store)
+{
+    const ses_key key = {"app", "user", "one"};
+    ses_session *session = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &key, Q("{'app:a':1,'user:u':1,'temp:t':1,'k':[1.10]}"), SES_NUL, NULL,
+                            &session, &error));
+    ses_session_close(session);
+    STEP(SES_EXISTS, ses_create(store, &key, NULL, 0, NULL, NULL, &error));
+    STEP(SES_EXISTING, ses_get_or_create(store, &key, NULL, 0, NULL, &session, &error));
+    ses_session_close(session);
+    faults_use_handle(faults, store, &key);
 }
 
 static void faults_walk(struct faults *faults, ses_store *store, const ses_key *key,
@@ -181,8 +127,65 @@ static void faults_use_live(struct faults *faults, ses_store *store, const ses_k
     faults_walk(faults, store, key, &(ses_cursor_options){sizeof(ses_cursor_options), 0, &live}, 1);
 }
 
+static void faults_play_reads(struct faults *faults, ses_store *store)
+{
+    const ses_key key = {"app", "user", "two"};
+    const ses_key live = {"app", "user", "three"};
+    const ses_text events[] = {{Q("{'author':'a1'}"), SES_NUL}, {Q("{'author':'a2'}"), SES_NUL},
+                               {Q("{'author':'a3'}"), SES_NUL}, {Q("{'author':'a4'}"), SES_NUL},
+                               {Q("{'author':'a5'}"), SES_NUL}, {Q("{'author':'a6','branch':'b'}"), SES_NUL}};
+    char *json = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &key, Q("{'app:a':1,'k':[1.10]}"), SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &live, "{}", SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_append_batch_by_key(store, &key, events, 6, NULL, NULL, &error));
+    faults_use_cursor(faults, store, &key, 0);
+    faults_use_cursor(faults, store, &key, 1);
+    faults_use_live(faults, store, &live);
+    STEP(SES_OK, ses_state_json_by_key(store, &key, NULL, &json, NULL, &error));
+    ses_free(json);
+    STEP(SES_OK, ses_state_get_by_key(store, &key, "k", NULL, &json, NULL, &error));
+    ses_free(json);
+}
+
+static void faults_use_lists(struct faults *faults, ses_store *store)
+{
+    ses_list_options options = {.size = sizeof options, .limit = 1};
+    ses_page *first = NULL;
+    ses_page *second = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_list(store, "app", NULL, &options, &first, &error));
+    if (first) {
+        options.token = ses_page_token(first);
+        STEP(SES_OK, ses_list(store, "app", NULL, &options, &second, &error));
+        if (ses_page_count(first) != 1 || !second || ses_page_count(second) != 1)
+            faults_complain(faults, "a page lacks a session", 0, &error);
+    }
+    ses_page_close(second);
+    ses_page_close(first);
+    STEP(SES_OK, ses_list(store, "app", "user", NULL, &first, &error));
+    ses_page_close(first);
+}
+
+static void faults_play_lists(struct faults *faults, ses_store *store)
+{
+    const ses_key one = {"app", "user", "one"};
+    const ses_key two = {"app", "user", "two"};
+    const ses_key three = {"app", "other", "three"};
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &one, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &two, "{}", SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &three, Q("{'user:x':1}"), SES_NUL, NULL, NULL, &error));
+    faults_use_lists(faults, store);
+    STEP(SES_OK, ses_delete(store, &two, NULL, NULL, &error));
+    STEP(SES_OK, ses_delete_user(store, "app", "other", NULL, NULL, NULL, &error));
+}
+
 /* A session goes back and forth, and another begins on the way. */
-static void faults_use_history(struct faults *faults, ses_store *store)
+static void faults_play_history(struct faults *faults, ses_store *store)
 {
     const ses_key key = {"app", "history", "h"};
     const ses_key copy = {"app", "history", "copy"};
@@ -229,24 +232,46 @@ static void faults_use_history(struct faults *faults, ses_store *store)
     STEP(SES_OK, ses_cut_by_key(store, &key, &second, NULL, NULL, &error));
 }
 
-static void faults_use_lists(struct faults *faults, ses_store *store)
+static void faults_play_retention(struct faults *faults, ses_store *store)
 {
-    ses_list_options options = {.size = sizeof options, .limit = 1};
-    ses_page *first = NULL;
-    ses_page *second = NULL;
+    static const char *const events[] = {
+        "{'invocationId':'a','timestamp':1,'actions':{'stateDelta':{'k':1,'user:p':2}}}",
+        "{'invocationId':'b','timestamp':2,'content':{'parts':[{'functionCall':{'id':'1','name':'f'}}]}}",
+        "{'invocationId':'c','timestamp':3,'content':{'parts':[{'functionResponse':{'id':'1','name':'f'}}]}}",
+        "{'invocationId':'d','timestamp':4,'actions':{'compaction':{'startTimestamp':1,'endTimestamp':3,'compactedContent':{}}}}",
+        "{'invocationId':'e','timestamp':5,'actions':{'rewindBeforeInvocationId':'none'}}"};
+    const ses_prune_options step = {.size = sizeof step, .which = SES_PRUNE_COMPACTED, .limit = 1};
+    const ses_prune_options rest = {.size = sizeof rest, .which = SES_PRUNE_KEEP, .keep = 2};
+    const ses_expire_options due = {.size = sizeof due,
+                                    .now_us = &(int64_t){INT64_C(1700000000000010)},
+                                    .idle_us = INT64_C(60000000),
+                                    .sessions_per_user = 1};
+    const int64_t expires = INT64_C(1700000000000005);
+    const ses_key kept = {"kept", "user", "kept"};
+    const ses_key expiring = {"kept", "user", "expiring"};
+    ses_session *session = NULL;
+    int64_t deleted = 0;
     ses_error error;
 
-    STEP(SES_OK, ses_list(store, "app", NULL, &options, &first, &error));
-    if (first) {
-        options.token = ses_page_token(first);
-        STEP(SES_OK, ses_list(store, "app", NULL, &options, &second, &error));
-        if (ses_page_count(first) != 1 || !second || ses_page_count(second) != 1)
-            faults_complain(faults, "a page lacks a session", 0, &error);
-    }
-    ses_page_close(second);
-    ses_page_close(first);
-    STEP(SES_OK, ses_list(store, "app", "user", NULL, &first, &error));
-    ses_page_close(first);
+    STEP(SES_OK, ses_create(store, &kept, Q("{'i':1}"), SES_NUL, NULL, &session, &error));
+    STEP(SES_OK, ses_create(store, &expiring, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_expiry_set_by_key(store, &expiring, &expires, NULL, &error));
+    if (!session)
+        return;
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        STEP(SES_OK, ses_append(session, Q(events[i]), SES_NUL, NULL, NULL, &error));
+    STEP(SES_MORE, ses_prune(session, &step, &deleted, &error));
+    STEP(SES_OK, ses_prune_by_key(store, &kept, &rest, &deleted, &error));
+    STEP(SES_UNCHANGED, ses_prune(session, &rest, &deleted, &error));
+    STEP(SES_OK, ses_expire(store, "kept", &due, &deleted, &error));
+    if (deleted != 1)
+        faults_complain(faults, "ses_expire has not deleted one session", 0, &error);
+    ses_session_close(session);
+    STEP(SES_OK, ses_get(store, &kept, NULL, &session, &error));
+    if (session && (ses_session_base_seq(session) != 3 || ses_session_event_count(session) != 2 ||
+                    ses_state_count(session) != 3))
+        faults_complain(faults, "the pruned session is not as it should be", 0, &error);
+    ses_session_close(session);
 }
 
 /* What keeps a log from being emptied does not undo a deletion. */
@@ -266,68 +291,44 @@ static void faults_delete_securely(struct faults *faults, ses_store *store)
         faults_complain(faults, "ses_delete_app", code, &error);
 }
 
-static void faults_use_retention(struct faults *faults, ses_store *store)
+/* A pruned session, an application, and the file that held them. */
+static void faults_play_erasure(struct faults *faults, ses_store *store)
 {
-    static const char *const events[] = {
-        "{'invocationId':'a','timestamp':1,'actions':{'stateDelta':{'k':1,'user:p':2}}}",
-        "{'invocationId':'b','timestamp':2,'content':{'parts':[{'functionCall':{'id':'1','name':'f'}}]}}",
-        "{'invocationId':'c','timestamp':3,'content':{'parts':[{'functionResponse':{'id':'1','name':'f'}}]}}",
-        "{'invocationId':'d','timestamp':4,'actions':{'compaction':{'startTimestamp':1,'endTimestamp':3,'compactedContent':{}}}}",
-        "{'invocationId':'e','timestamp':5,'actions':{'rewindBeforeInvocationId':'none'}}"};
-    const ses_prune_options step = {.size = sizeof step, .which = SES_PRUNE_COMPACTED, .limit = 1};
-    const ses_prune_options rest = {.size = sizeof rest, .which = SES_PRUNE_KEEP, .keep = 2};
-    const ses_expire_options due = {.size = sizeof due,
-                                    .now_us = &(int64_t){INT64_C(1700000000000010)},
-                                    .idle_us = INT64_C(60000000),
-                                    .sessions_per_user = 1};
-    const int64_t expires = INT64_C(1700000000000005);
+    const ses_prune_options all = {.size = sizeof all, .which = SES_PRUNE_KEEP};
     const ses_key kept = {"kept", "user", "kept"};
-    const ses_key expiring = {"kept", "user", "expiring"};
+    const ses_key pruned = {"kept", "user", "pruned"};
     const ses_key other = {"short", "user", "other"};
-    ses_session *session = NULL;
     int64_t deleted = 0;
     ses_error error;
 
-    STEP(SES_OK, ses_create(store, &kept, Q("{'i':1}"), SES_NUL, NULL, &session, &error));
-    STEP(SES_OK, ses_create(store, &expiring, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &kept, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &pruned, Q("{'i':1}"), SES_NUL, NULL, NULL, &error));
     STEP(SES_OK, ses_create(store, &other, Q("{'app:x':1,'user:y':1}"), SES_NUL, NULL, NULL, &error));
-    STEP(SES_OK, ses_expiry_set_by_key(store, &expiring, &expires, NULL, &error));
-    if (!session)
-        return;
-    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
-        STEP(SES_OK, ses_append(session, Q(events[i]), SES_NUL, NULL, NULL, &error));
-    STEP(SES_MORE, ses_prune(session, &step, &deleted, &error));
-    STEP(SES_OK, ses_prune_by_key(store, &kept, &rest, &deleted, &error));
-    STEP(SES_UNCHANGED, ses_prune(session, &rest, &deleted, &error));
-    STEP(SES_OK, ses_expire(store, "kept", &due, &deleted, &error));
-    if (deleted != 1)
-        faults_complain(faults, "ses_expire has not deleted one session", 0, &error);
+    STEP(SES_OK, ses_append_by_key(store, &pruned, Q("{'actions':{'stateDelta':{'k':1,'user:p':2}}}"),
+                                   SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_prune_by_key(store, &pruned, &all, &deleted, &error));
     STEP(SES_OK, ses_store_maintain(store, NULL, &error));
-    ses_session_close(session);
-    STEP(SES_OK, ses_get(store, &kept, NULL, &session, &error));
-    if (session && (ses_session_base_seq(session) != 3 || ses_session_event_count(session) != 2 ||
-                    ses_state_count(session) != 3))
-        faults_complain(faults, "the pruned session is not as it should be", 0, &error);
-    ses_session_close(session);
     faults_delete_securely(faults, store);
-    STEP(SES_NOTFOUND, ses_get(store, &other, NULL, &session, &error));
-    STEP(SES_NOTFOUND, ses_get(store, &expiring, NULL, &session, &error));
-    STEP(SES_OK, ses_delete(store, &kept, NULL, &deleted, &error));
+    STEP(SES_OK, ses_delete(store, &pruned, NULL, &deleted, &error));
+    if (deleted != 1)
+        faults_complain(faults, "ses_delete has not deleted one session", 0, &error);
 }
 
 static void faults_run(struct faults *faults)
 {
+    static void (*const play[SCENES])(struct faults *, ses_store *) = {NULL,
+                                                                       faults_play_handles,
+                                                                       faults_play_reads,
+                                                                       faults_play_lists,
+                                                                       faults_play_history,
+                                                                       faults_play_retention,
+                                                                       faults_play_erasure};
     const ses_open_options options = {.size = sizeof options,
                                       .allocator = faults->allocator,
                                       .clock = faults_clock,
                                       .busy_timeout_ms = -1,
                                       .max_readers = 1};
-    const ses_key key = {"app", "user", "one"};
-    const ses_key second = {"app", "user", "two"};
-    const ses_key third = {"app", "other", "three"};
     ses_store *store = NULL;
-    ses_session *session = NULL;
-    char *json = NULL;
     ses_error error;
 
     faults->failures = 0;
@@ -336,41 +337,11 @@ static void faults_run(struct faults *faults)
     STEP(SES_OK, ses_open(faults->path, &options, &store, &error));
     if (!store)
         return;
-    STEP(SES_OK, ses_create(store, &key, Q("{'app:a':1,'user:u':1,'temp:t':1,'k':[1.10]}"), SES_NUL, NULL,
-                            &session, &error));
-    ses_session_close(session);
-    STEP(SES_EXISTS, ses_create(store, &key, NULL, 0, NULL, NULL, &error));
-    STEP(SES_EXISTING, ses_get_or_create(store, &key, NULL, 0, NULL, &session, &error));
-    ses_session_close(session);
-    STEP(SES_OK, ses_create(store, &second, "{}", SES_NUL, NULL, NULL, &error));
-    STEP(SES_OK, ses_create(store, &third, Q("{'user:x':1}"), SES_NUL, NULL, NULL, &error));
-    faults_use_handle(faults, store, &key);
-    faults_use_cursor(faults, store, &key, 0);
-    faults_use_cursor(faults, store, &key, 1);
-    faults_use_live(faults, store, &second);
-    faults_use_history(faults, store);
-    faults_use_lists(faults, store);
-    STEP(SES_OK, ses_state_json_by_key(store, &key, NULL, &json, NULL, &error));
-    ses_free(json);
-    STEP(SES_OK, ses_state_get_by_key(store, &key, "k", NULL, &json, NULL, &error));
-    ses_free(json);
-    faults_dump_all(faults, store);
-    STEP(SES_OK, ses_delete(store, &second, NULL, NULL, &error));
-    STEP(SES_OK, ses_delete_user(store, "app", "other", NULL, NULL, NULL, &error));
-    STEP(SES_NOTFOUND, ses_get(store, &third, NULL, &session, &error));
-    faults_use_retention(faults, store);
+    faults->first = faults->scene == SCENE_OPENING ? 1 : *faults->calls + 1;
+    if (play[faults->scene])
+        play[faults->scene](faults, store);
+    faults_dump(faults, store);
     ses_close(store);
-}
-
-/* Fresh files for every run. */
-static void faults_remove_files(const char *path)
-{
-    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
-    char name[1024];
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
-        (void)remove(name);
-    }
 }
 
 #endif

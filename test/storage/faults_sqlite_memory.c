@@ -7,8 +7,8 @@
 
 #include "scenario.h"
 
-/* One scenario has some ten thousand allocations: so many of them fail in one test, evenly spread. */
-enum { FAILURES = 250 };
+/* A scene has some thousand allocations: of so many one fails, and the tests begin at different ones. */
+enum { EVERY = 150 };
 
 static struct {
     long calls;
@@ -67,17 +67,17 @@ static void install(void)
     assert_int_equal(sqlite3_initialize(), SQLITE_OK);
 }
 
-/* Every `step`th allocation from `first` on. */
-static void fail_each(const char *path, bool sticks, long first)
+static void fail_each_in(enum scene scene, const char *path, bool sticks, long shift)
 {
-    struct faults faults = {.lift = heap_lift, .expected = is_nomem, .path = path};
+    struct faults faults = {
+        .lift = heap_lift, .expected = is_nomem, .path = path, .scene = scene, .calls = &heap.calls};
     char undisturbed[sizeof faults.dump];
     int failures = 0;
     int runs = 0;
 
     /* The first run also makes what SQLite keeps for good. */
     for (int i = 0; i < 2; i++) {
-        faults_remove_files(path);
+        faults_prepare(&faults);
         heap.calls = 0;
         faults_run(&faults);
         assert_string_equal(faults.wrong, "");
@@ -85,10 +85,9 @@ static void fail_each(const char *path, bool sticks, long first)
     strcpy(undisturbed, faults.dump);
     long allocations = heap.calls;
     long live = heap.live;
-    long step = allocations / FAILURES + 1;
-    assert_true(allocations > 2000);
-    for (long n = first; n <= allocations; n += step) {
-        faults_remove_files(path);
+    assert_true(allocations - faults.first > 1000);
+    for (long n = faults.first + shift; n <= allocations; n += EVERY) {
+        faults_prepare(&faults);
         heap.calls = 0;
         heap.sticks = sticks;
         heap.fail_at = n;
@@ -97,8 +96,9 @@ static void fail_each(const char *path, bool sticks, long first)
         failures += faults.failures;
         runs++;
         if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0 || heap.live != live) {
-            print_error("allocation %ld of %ld: %s\n%d steps failed, %ld blocks leaked, the store held\n%s",
-                        n, allocations, faults.wrong, faults.failures, heap.live - live, faults.dump);
+            print_error("scene %d, allocation %ld of %ld: %s\n"
+                        "%d steps failed, %ld blocks leaked, the store held\n%s",
+                        scene, n, allocations, faults.wrong, faults.failures, heap.live - live, faults.dump);
             fail();
         }
     }
@@ -106,16 +106,22 @@ static void fail_each(const char *path, bool sticks, long first)
     assert_true(failures > runs / 2);
 }
 
-static void in_memory(bool sticks, long first)
+static void fail_each(const char *path, bool sticks, long shift)
 {
-    fail_each(":memory:", sticks, first);
+    for (enum scene scene = 0; scene < SCENES; scene++)
+        fail_each_in(scene, path, sticks, shift);
 }
 
-static void in_a_file(bool sticks, long first)
+static void in_memory(bool sticks, long shift)
+{
+    fail_each(":memory:", sticks, shift);
+}
+
+static void in_a_file(bool sticks, long shift)
 {
     char *folder = support_folder_make();
     char *path = support_path(folder, "store.db");
-    fail_each(path, sticks, first);
+    fail_each(path, sticks, shift);
     free(path);
     support_folder_remove(folder);
 }
@@ -123,25 +129,25 @@ static void in_a_file(bool sticks, long first)
 static void test_allocations_fail_once(void **state)
 {
     (void)state;
-    in_memory(false, 1);
+    in_memory(false, 0);
 }
 
 static void test_allocations_fail_from_then_on(void **state)
 {
     (void)state;
-    in_memory(true, 2);
+    in_memory(true, EVERY / 4);
 }
 
 static void test_allocations_fail_once_with_a_file(void **state)
 {
     (void)state;
-    in_a_file(false, 3);
+    in_a_file(false, EVERY / 2);
 }
 
 static void test_allocations_fail_from_then_on_with_a_file(void **state)
 {
     (void)state;
-    in_a_file(true, 4);
+    in_a_file(true, EVERY * 3 / 4);
 }
 
 int main(void)
