@@ -311,8 +311,8 @@ typedef struct ses_event {
     size_t json_len;
 } ses_event;
 
-/* Selects events. `which` combines these flags; 0 selects all events. Live, time and sequence apply first, then
- * the newest N of what is left. */
+/* Selects events. `which` combines these flags; 0 selects all events. Live, time and sequence apply first,
+ * then the newest N of what is left. */
 typedef enum ses_range_parts {
     SES_RANGE_NONE = 0x1,   /* no events */
     SES_RANGE_NEWEST = 0x2, /* the newest `newest` events */
@@ -391,9 +391,8 @@ SES_API int ses_get(ses_store *store, const ses_key *key, const ses_get_options 
 /*
  * Brings the handle up to date with other writers, by reading the events that it lacks and the shared scopes.
  * A handle that was read with SES_RANGE_NONE still holds no events. `temp:` values stay. If events were cut
- * (see ses_cut), the handle drops them. Events that were pruned stay, unless nothing is left that tells them from
- * those that were cut.
- * NOTFOUND: the session was deleted.
+ * (see ses_cut), the handle drops them. Events that were pruned stay, unless nothing is left that tells them
+ * from those that were cut. NOTFOUND: the session was deleted.
  *
  * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -414,8 +413,8 @@ SES_API int64_t ses_session_updated_us(const ses_session *session); /* microseco
 SES_API int64_t ses_session_expires_us(const ses_session *session); /* microseconds; INT64_MAX: never */
 /* The number of the last event that was pruned, after which the log is known. 0: no event was. */
 SES_API int64_t ses_session_base_seq(const ses_session *session);
-/* The session that this one was forked from, which may have been deleted since; NULL if it is no fork. `*seq` (may
- * be NULL) is the number of the last event that was taken from there. */
+/* The session that this one was forked from, which may have been deleted since; NULL if it is no fork. `*seq`
+ * (may be NULL) is the number of the last event that was taken from there. */
 SES_API const ses_key *ses_session_parent(const ses_session *session, int64_t *seq);
 
 /*
@@ -644,10 +643,10 @@ typedef struct ses_cursor_options {
 
 /*
  * Opens a cursor, which walks the events of a session in constant memory, however long the log is (for live
- * events, plus a few bytes for each rewind). It reads a page at a time and holds no transaction open in between.
- * It walks the events that existed when it was opened, and does not see later ones; a later rewind takes nothing
- * back. If the session is deleted meanwhile, the walk ends with NOTFOUND. If events are cut, or events that it has
- * not reached are pruned, the walk ends with STALE: begin another.
+ * events, plus a few bytes for each rewind). It reads a page at a time and holds no transaction open in
+ * between. It walks the events that existed when it was opened, and does not see later ones; a later rewind
+ * takes nothing back. If the session is deleted meanwhile, the walk ends with NOTFOUND. If events are cut, or
+ * events that it has not reached are pruned, the walk ends with STALE: begin another.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -712,14 +711,14 @@ SES_API void ses_page_close(ses_page *page);
 
 typedef enum ses_delete_flags {
     /*
-     * Overwrites what is deleted (`PRAGMA secure_delete`), and empties the write-ahead log. If a reader keeps the log
-     * from being emptied for the busy timeout, the deletion stands and the call returns SES_MORE: call it again
-     * later, even though nothing is left to delete. With SES_CHECKPOINT_EXTERNAL it returns SES_MORE until the other
-     * program has emptied the log.
+     * Overwrites what is deleted (`PRAGMA secure_delete`), and empties the write-ahead log. If a reader keeps
+     * the log from being emptied for the busy timeout, the deletion stands and the call returns SES_MORE: call
+     * it again later, even though nothing is left to delete. With SES_CHECKPOINT_EXTERNAL it returns SES_MORE
+     * until the other program has emptied the log.
      *
-     * SQLite may have left copies of rows in unused parts of pages when it moved them between pages, which it does not
-     * overwrite: only VACUUM does, with the sqlite3 program. What was deleted before without this flag, and copies
-     * that the file system or the disk has kept, are out of reach, too.
+     * SQLite may have left copies of rows in unused parts of pages when it moved them between pages, which it
+     * does not overwrite: only VACUUM does, with the sqlite3 program. What was deleted before without this
+     * flag, and copies that the file system or the disk has kept, are out of reach, too.
      */
     SES_DELETE_SECURE = 0x1
 } ses_delete_flags;
@@ -752,10 +751,10 @@ SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
                             ses_error *error);
 
 /*
- * Deletes everything of an app, in steps: each call deletes at most `limit` sessions in one transaction, and
- * returns SES_MORE until the last call deletes the `app:` state and returns 0. When no session is left, users and their
- * state are deleted, 1,000 at a time. `*sessions` (may be NULL) is the number of sessions that this call deleted. Sessions may be created meanwhile:
- * they are deleted too.
+ * Deletes everything of an app, in steps: each call deletes at most `limit` sessions in one transaction. When
+ * no session is left, calls delete the users and their state, 1,000 users at a time, and the last call deletes
+ * the `app:` state. Every call but the last returns SES_MORE. Sessions that are created meanwhile are deleted
+ * too. `*sessions` (may be NULL) is the number of sessions that this call deleted.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
@@ -794,8 +793,8 @@ typedef enum ses_point_kind {
 } ses_point_kind;
 
 /*
- * A point of a log. NULL in place of a point means SES_POINT_NOW. A point that is not there is NOTFOUND, and so is
- * one before the last event that was pruned; the message says from where on history is known.
+ * A point of a log. NULL in place of a point means SES_POINT_NOW. A point that is not there is NOTFOUND, and
+ * so is one before the last event that was pruned; the message says from where on history is known.
  */
 typedef struct ses_point {
     size_t size;
@@ -814,8 +813,8 @@ typedef struct ses_as_of_options {
 } ses_as_of_options;
 
 /*
- * These calls give the own state as it was at a point, as one JSON object sorted by key. Values keep the bytes that
- * were written. `*json` belongs to the caller (ses_free). `len` may be NULL.
+ * These calls give the own state as it was at a point, as one JSON object sorted by key. Values keep the bytes
+ * that were written. `*json` belongs to the caller (ses_free). `len` may be NULL.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -827,9 +826,9 @@ SES_API int ses_state_json_as_of_by_key(ses_store *store, const ses_key *key, co
                                         ses_error *error);
 
 /*
- * These calls give the state that the session was created with, shared keys included, without `temp:` keys: the
- * bytes that were given, "{}" if there were none. They can be read after events were pruned, too. `*json` belongs to
- * the caller (ses_free). `len` may be NULL.
+ * These calls give the state that the session was created with, shared keys included, without `temp:` keys:
+ * the bytes that were given, "{}" if there were none. They can be read after events were pruned, too. `*json`
+ * belongs to the caller (ses_free). `len` may be NULL.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -843,27 +842,27 @@ typedef struct ses_rewind_options {
     size_t size;
     unsigned flags;  /* SES_APPEND_*, with the meaning they have for appends */
     int64_t version; /* for SES_APPEND_VERSION */
-    /* The versions that artifacts have after the rewind, as a JSON object: the event's `actions.artifactDelta`.
-     * NULL: {} */
+    /* The versions that artifacts have after the rewind, as a JSON object: the event's
+     * `actions.artifactDelta`. NULL: {} */
     const char *artifact_delta;
     size_t artifact_delta_len;
 } ses_rewind_options;
 
 /*
- * Takes back everything after the point, by appending an event in one transaction. Nothing is deleted. The event is
- * by "user", in an invocation of its own, and names in `actions.rewindBeforeInvocationId` the invocation after the
- * point. Its `actions.stateDelta` makes the own state what it was there: keys that differ get their bytes back, and
- * keys that did not exist are removed. (The ADK's own rewind writes null for both, and for keys that were given when
- * the session was created.) Returns 0, or SES_UNCHANGED if the live events and the own state are those of the point
- * already; then nothing is stored.
+ * Takes back everything after the point, by appending an event in one transaction. Nothing is deleted. The
+ * event is by "user", in an invocation of its own, and names in `actions.rewindBeforeInvocationId` the
+ * invocation after the point. Its `actions.stateDelta` makes the own state what it was there: keys that differ
+ * get their bytes back, and keys that did not exist are removed. (The ADK's own rewind writes null for both,
+ * and for keys that were given when the session was created.) Returns 0, or SES_UNCHANGED if the live events
+ * and the own state are those of the point already; then nothing is stored.
  *
- * INVALID: the point lies inside an invocation, or the event after it has no invocation, or has one that occurs
- * earlier in the log: the ADK's event would take back more than what came after the point. LIMIT: the event would
- * be longer than max_event_bytes. STALE as for ses_append. UNKNOWN: the event may be stored or not;
- * `appended->made_id` is its id. `appended` may be NULL.
+ * INVALID: the point lies inside an invocation, or the event after it has no invocation, or has one that
+ * occurs earlier in the log: the ADK's event would take back more than what came after the point. LIMIT: the
+ * event would be longer than max_event_bytes. STALE as for ses_append. UNKNOWN: the event may be stored or
+ * not; `appended->made_id` is its id. `appended` may be NULL.
  *
- * A handle moves forward to the new event, as by ses_append. Its list of events still holds those that were taken
- * back; read the session again with SES_RANGE_LIVE for the others.
+ * A handle moves forward to the new event, as by ses_append. Its list of events still holds those that were
+ * taken back; read the session again with SES_RANGE_LIVE for the others.
  *
  * Codes: those of ses_append except EXISTS.
  */
@@ -873,9 +872,9 @@ SES_API int ses_rewind_by_key(ses_store *store, const ses_key *key, const ses_po
                               const ses_rewind_options *options, ses_appended *appended, ses_error *error);
 
 /*
- * Takes the newest rewind back, by a rewind to before it. A rewind that was itself made by ses_redo is passed over,
- * so two undos and two redos end where they began. NOTFOUND: there is no such session, or a live event comes after
- * the newest rewind.
+ * Takes the newest rewind back, by a rewind to before it. A rewind that was itself made by ses_redo is passed
+ * over, so two undos and two redos end where they began. NOTFOUND: there is no such session, or a live event
+ * comes after the newest rewind.
  *
  * Codes: those of ses_rewind.
  */
@@ -897,13 +896,13 @@ typedef struct ses_cut_options {
 } ses_cut_options;
 
 /*
- * Deletes the events after the point for good, in one transaction. The own state becomes what it was there. The
- * version goes up by one, so that other handles are STALE; sequence numbers are not used again, and the update time
- * stays. `*deleted` (may be NULL) is the number of events deleted. Returns 0, SES_UNCHANGED if there are no events
- * after the point, or, with SES_CUT_SECURE, SES_MORE.
+ * Deletes the events after the point for good, in one transaction. The own state becomes what it was there.
+ * The version goes up by one, so that other handles are STALE; sequence numbers are not used again, and the
+ * update time stays. `*deleted` (may be NULL) is the number of events deleted. Returns 0, SES_UNCHANGED if
+ * there are no events after the point, or, with SES_CUT_SECURE, SES_MORE.
  *
- * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, STALE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
- * UNKNOWN.
+ * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, STALE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL,
+ * NOMEM, UNKNOWN.
  */
 SES_API int ses_cut(ses_session *session, const ses_point *point, const ses_cut_options *options,
                     int64_t *deleted, ses_error *error);
@@ -922,17 +921,17 @@ typedef struct ses_fork_options {
 } ses_fork_options;
 
 /*
- * Makes the session `to` in one transaction: it begins as the log of the other was at the point. Its events have the
- * same ids, numbers, times and bytes, its own state is the one of the point, and its initial state, title and labels
- * are copied. Changes of `app:` and `user:` keys are not applied again. ses_session_parent tells where it comes from.
- * If `to` is NULL, or its session is, the store makes an id. `*fork` (may be NULL) shows the new session; close it
- * with ses_session_close.
+ * Makes the session `to` in one transaction: it begins as the log of the other was at the point. Its events
+ * have the same ids, numbers, times and bytes, its own state is the one of the point, and its initial state,
+ * title and labels are copied. Changes of `app:` and `user:` keys are not applied again. ses_session_parent
+ * tells where it comes from. If `to` is NULL, or its session is, the store makes an id. `*fork` (may be NULL)
+ * shows the new session; close it with ses_session_close.
  *
  * EXISTS: there is a session `to` already. INVALID: `to` is in another app, or another user's without
  * SES_FORK_OTHER_USER.
  *
- * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, EXISTS, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN,
- * INTERNAL, NOMEM, UNKNOWN.
+ * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, EXISTS, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT,
+ * CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
 SES_API int ses_fork(ses_session *session, const ses_point *point, const ses_key *to,
                      const ses_fork_options *options, ses_session **fork, ses_error *error);
@@ -941,7 +940,8 @@ SES_API int ses_fork_by_key(ses_store *store, const ses_key *key, const ses_poin
 
 /* ------------------------------------------------------------------------------- keeping a store small */
 
-/* Which events to prune: the first part of a log for which all that is asked holds. At least one is required. */
+/* Which events to prune: the first part of the log for which all flags that are set hold. At least one is
+ * required. */
 typedef enum ses_prune_parts {
     SES_PRUNE_KEEP = 0x1,     /* all but the newest `keep` events */
     SES_PRUNE_BEFORE = 0x2,   /* up to the first event whose time is `before_us` or later */
@@ -960,18 +960,19 @@ typedef struct ses_prune_options {
 } ses_prune_options;
 
 /*
- * Deletes the oldest events of a session, in steps of one transaction. The own state, the numbers and the history
- * after the pruned events stay exact, because the state at that point is kept. Less is pruned than asked where an
- * invocation, a function call and its response, or a rewind and what it takes back would be parted. The version does
- * not change, and no handle becomes STALE. A cursor that still needed these events returns STALE. Ids of pruned
- * events are forgotten: the same event can be appended again. Through a handle, only events that it knows are pruned.
+ * Deletes the oldest events of a session, in steps of one transaction. The own state, the numbers and the
+ * history after the pruned events stay exact, because the state at that point is kept. Less is pruned than
+ * asked where an invocation, a function call and its response, or a rewind and what it takes back would be
+ * parted. The version does not change, and no handle becomes STALE. A cursor that still needed these events
+ * returns STALE. Ids of pruned events are forgotten: the same event can be appended again. Through a handle,
+ * only events that it knows are pruned.
  *
- * `*deleted` (may be NULL) is the number of events that this call deleted. Returns 0, SES_UNCHANGED if there is
- * nothing to prune, or SES_MORE if a further call has more to prune (or, with SES_DELETE_SECURE, to empty the log). A
- * step may be longer than `limit` where it must not part what belongs together.
+ * `*deleted` (may be NULL) is the number of events that this call deleted. Returns 0, SES_UNCHANGED if there
+ * is nothing to prune, or SES_MORE if a further call has more to prune (or, with SES_DELETE_SECURE, to empty
+ * the log). A step may be longer than `limit` where it must not part what belongs together.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
- * UNKNOWN.
+ * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL,
+ * NOMEM, UNKNOWN.
  */
 SES_API int ses_prune(ses_session *session, const ses_prune_options *options, int64_t *deleted,
                       ses_error *error);
@@ -979,9 +980,9 @@ SES_API int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_pru
                              int64_t *deleted, ses_error *error);
 
 /*
- * Sets the time from which on the session may be removed; NULL: never. Nothing is hidden: the session reads as before
- * until ses_expire removes it. Neither the version nor the update time changes. INVALID: the time is not later than
- * the store's clock.
+ * Sets the time from which on the session may be removed; NULL: never. Nothing is hidden: the session reads as
+ * before until ses_expire removes it. Neither the version nor the update time changes. INVALID: the time is
+ * not later than the store's clock.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
@@ -1001,8 +1002,9 @@ typedef struct ses_expire_options {
 
 /*
  * Deletes sessions whose expiry time has come, in one app, or in all apps if `app` is NULL; and others as the
- * options say; what has expired or is idle goes first. `*deleted` (may be NULL) is their number. Returns SES_MORE when
- * `limit` was reached, or others may be due: call again. The library starts no thread and deletes nothing by itself.
+ * options say; what has expired or is idle goes first. `*deleted` (may be NULL) is their number. Returns
+ * SES_MORE when `limit` was reached, or others may be due: call again. The library starts no thread and
+ * deletes nothing by itself.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
@@ -1015,10 +1017,10 @@ typedef struct ses_maintain_options {
 } ses_maintain_options;
 
 /*
- * Gives free pages of the file back to the file system, empties the write-ahead log, and refreshes the statistics
- * that SQLite plans with. Returns SES_MORE if free pages are left, or a reader keeps the log from being emptied for
- * the busy timeout: call again later. Writers wait while pages are moved and copied, but not for readers. With
- * SES_CHECKPOINT_EXTERNAL the log is left alone.
+ * Gives free pages of the file back to the file system, empties the write-ahead log, and refreshes the
+ * statistics that SQLite plans with. Returns SES_MORE if free pages are left, or a reader keeps the log from
+ * being emptied for the busy timeout: call again later. Writers wait while pages are moved and copied, but not
+ * for readers. With SES_CHECKPOINT_EXTERNAL the log is left alone.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */

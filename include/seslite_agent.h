@@ -147,30 +147,30 @@ SES_API int ses_content_is_final(const ses_content *content);
 /* ------------------------------------------------------------------------------------------------ context */
 
 /*
- * A context is what a model is to be sent of a session's log, in the order in which it is to be sent, by the ADK's
- * rules:
+ * A context is the part of a session's log that a model should be sent, in the order in which to send it, by
+ * the ADK's rules:
  *
  *  - It holds the live events, those that rewinds have left (see History in seslite.h).
- *  - A compaction is an event with `actions.compaction`: its summary stands for the events whose time lies in its
- *    range, wherever in the log they are. Of ranges of which one lies within another only the larger counts. If there
- *    is a compaction, all is sorted by time, and a summary stands at the end of its range. Otherwise the order is that
- *    of the log.
- *  - If a function call is covered and its response is not, the event of the call comes back before the response,
- *    together with the responses to its other calls.
+ *  - A compaction is an event with `actions.compaction`. Its summary stands for the events whose time lies in
+ *    its range, wherever in the log they are. Of two ranges, one within the other, only the larger counts. If
+ *    there is a compaction, everything is sorted by time, and a summary stands at the end of its range.
+ *    Otherwise the order is that of the log.
+ *  - If a function call is covered and its response is not, the event of the call comes back before the
+ *    response, together with the responses to its other calls.
  *
- * What depends on the provider is left to the caller: who speaks in which role, and how responses are paired with
- * calls. A compaction without a start, an end or a content counts as any other event.
+ * What depends on the provider is left to the caller: who speaks in which role, and how responses are paired
+ * with calls. A compaction without a start, an end or a content counts as any other event.
  *
- * A context is one snapshot of the log. It keeps what it has read, may outlive the handle and the store, and does
- * not change.
+ * A context is one snapshot of the log. It keeps what it has read, may outlive the handle and the store, and
+ * does not change.
  */
 typedef struct ses_context ses_context;
 
 typedef enum ses_context_flags {
     /*
-     * Leaves out events of which a model sees nothing, before compactions are worked out: those that only change
-     * state, that hold only thoughts, or that belong to a sub-task (`isolationScope`), and the calls by which the ADK
-     * asks its user for credentials or a confirmation.
+     * Leaves out events of which a model sees nothing, before compactions are worked out: those that only
+     * change state, that hold only thoughts, or that belong to a sub-task (`isolationScope`), and the calls by
+     * which the ADK asks its user for credentials or a confirmation.
      */
     SES_CONTEXT_VISIBLE = 0x1
 } ses_context_flags;
@@ -181,11 +181,11 @@ typedef struct ses_context_options {
 } ses_context_options;
 
 /*
- * Reads the context of a session as it is stored now, also if the handle lacks events. STALE: events were cut since
- * the handle was read, or the session was deleted and another has its name: refresh the handle.
+ * Reads the context of a session as it is stored now, also if the handle lacks events. STALE: events were cut
+ * since the handle was read, or the session was deleted and another has its name: refresh the handle.
  *
- * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM; by a handle also STALE, by key
- * INVALID.
+ * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM; by a handle also STALE,
+ * by key INVALID.
  */
 SES_API int ses_context_open(ses_session *session, const ses_context_options *options, ses_context **context,
                              ses_error *error);
@@ -199,8 +199,8 @@ SES_API void ses_context_close(ses_context *context);
 SES_API size_t ses_context_count(const ses_context *context);
 /* Returns the stored event at that place, of a summary the compaction event. NULL past the end. */
 SES_API const ses_event *ses_context_event(const ses_context *context, size_t index);
-/* Returns what is to be sent: the content of the event, of a summary the `compactedContent`, as it is stored. The text
- * is NULL if the event has no content, and past the end. */
+/* Returns what is to be sent: the content of the event, of a summary the `compactedContent`, as it is stored.
+ * The text is NULL if the event has no content, and past the end. */
 SES_API ses_text ses_context_content(const ses_context *context, size_t index);
 
 /* ----------------------------------------------------------------------------------------- tracked state */

@@ -116,6 +116,7 @@ void bench_basics(void);  /* appends and gets beside the bare program; large ses
 void bench_threads(void); /* group commit, batches, readers beside a writer */
 void bench_scale(void);   /* long logs, large files, memory */
 void bench_agent(void);   /* templates */
+void bench_history(void); /* state as of a point, live events, fork, prune */
 void bench_foreign(void); /* another program that reads */
 
 #endif

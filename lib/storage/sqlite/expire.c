@@ -1,6 +1,6 @@
 /*
- * Expiry. What is due is looked for in read transactions, each over so many apps and users; one write transaction then
- * looks again at what was found, and deletes.
+ * Expiry. Read transactions look for sessions to delete, each over a bounded number of apps and users. One write
+ * transaction then looks at these sessions again, and deletes them.
  */
 #include <string.h>
 

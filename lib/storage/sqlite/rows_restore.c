@@ -46,7 +46,7 @@ static int note_change(struct restoring *it, struct row_change change, ses_error
     return SES_OK;
 }
 
-/* The next key that is due is to be written. */
+/* Notes that the next key of the replay must be written. */
 static int note_due(struct restoring *it, ses_error *error)
 {
     struct state_entry *entry = it->due[it->next++];
