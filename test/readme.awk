@@ -26,7 +26,7 @@
 inside && !whole { print }
 
 BEGIN {
-    print "#include <inttypes.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>"
+    print "#include <inttypes.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <time.h>\n#include <unistd.h>"
     print "#include \"seslite_agent.h\"\n#include \"seslite_cjson.h\"\n"
     print "static void die(const char *message) { fprintf(stderr, \"README: %s\\n\", message); exit(1); }\n"
 }
