@@ -157,15 +157,15 @@ static inline int fake_fail(const struct fake_engine *fake, ses_error *error)
             other->engine->release(other);                                                    \
         }                                                                                     \
         if (fake->fails_with == SES_OK || fake->answer_lost)                                  \
-            code = fake->real->engine->name(fake->real, op, error);                           \
+            code = ses__door_##name(fake->real, op, error);                                   \
         return fake->fails_with == SES_OK ? code : fake_fail(fake, error);                    \
     }
 
-#define FAKE_IN_VAIN(name)                             \
-    do {                                               \
-        ses_error unseen;                              \
-        (void)other->engine->name(other, op, &unseen); \
-        fake_forget_##name(op);                        \
+#define FAKE_IN_VAIN(name)                          \
+    do {                                            \
+        ses_error unseen;                           \
+        (void)ses__door_##name(other, op, &unseen); \
+        fake_forget_##name(op);                     \
     } while (0)
 
 /* Its range is asked for and answered. */

@@ -60,7 +60,7 @@ is_statements && /^-- name: / {
     next
 }
 
-is_statements && (/^--/ || /^$/) { next }
+/^--/ || /^$/ { next } # comments between statements are for people
 
 mode == "text" && open { print c_string($0) }
 

@@ -103,7 +103,7 @@ static int store_drafts(struct append_call *call, ses_error *error)
     for (size_t i = 0; i < op->count; i++)
         op->bytes += op->drafts[i].row.body.len;
     if (code == SES_OK) {
-        code = storage->engine->append(storage, op, error);
+        code = ses__door_append(storage, op, error);
         if (code == SES_OK && call->session)
             move_handle(call, &temp);
         ses__advance_free(&op->advance);

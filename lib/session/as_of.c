@@ -13,7 +13,7 @@ static int read_state_of(struct session_call *call, struct as_of_op *op, char **
     op->session = call->ref;
     op->seed = store->seed;
     op->allocator = &store->allocator;
-    code = store->storage->engine->as_of(store->storage, op, error);
+    code = ses__door_as_of(store->storage, op, error);
     if (code != SES_OK) {
         ses_free(op->json);
         return code;

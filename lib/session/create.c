@@ -70,7 +70,7 @@ static int create_session(ses_store *store, struct create_op *op, ses_session **
     if (result != SES_OK)
         return result;
     op->snapshot = fresh ? &fresh->snapshot : NULL;
-    result = store->storage->engine->create(store->storage, op, error);
+    result = ses__door_create(store->storage, op, error);
     if (result >= 0 && session)
         *session = fresh;
     else

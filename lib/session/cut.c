@@ -31,7 +31,7 @@ static int cut(struct session_call *call, const ses_point *point, const ses_cut_
         code = take_cut_options(call, options, &op, error);
     if (code != SES_OK)
         return code;
-    code = storage->engine->cut(storage, &op, error);
+    code = ses__door_cut(storage, &op, error);
     if (code == SES_OK && call->session)
         ses__advance_apply(&op.advance);
     ses__advance_free(&op.advance);

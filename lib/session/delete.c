@@ -25,7 +25,7 @@ static int delete_session(ses_store *store, const ses_key *key, const ses_delete
     if (code != SES_OK)
         return code;
     op.erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
-    code = store->storage->engine->delete_session(store->storage, &op, error);
+    code = ses__door_delete_session(store->storage, &op, error);
     if (code == SES_OK && deleted)
         *deleted = op.deleted;
     return code == SES_OK && op.erasure.unclean ? SES_MORE : code;
@@ -55,7 +55,7 @@ static int delete_user(ses_store *store, struct delete_user_op *op, const ses_de
     if (code != SES_OK)
         return code;
     op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
-    code = store->storage->engine->delete_user(store->storage, op, error);
+    code = ses__door_delete_user(store->storage, op, error);
     return code == SES_OK && op->erasure.unclean ? SES_MORE : code;
 }
 
@@ -88,7 +88,7 @@ static int delete_app(ses_store *store, struct delete_app_op *op, const ses_dele
         return code;
     op->limit = own.limit > 0 ? own.limit : default_limit;
     op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
-    code = store->storage->engine->delete_app(store->storage, op, error);
+    code = ses__door_delete_app(store->storage, op, error);
     return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
 }
 

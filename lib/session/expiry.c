@@ -17,7 +17,7 @@ static int set_expiry(ses_store *store, struct expiry_op *op, const int64_t *exp
         return ses__error_set(error, SES_INVALID,
                               "the time of expiry is not later than the store's clock: delete the session "
                               "instead");
-    return store->storage->engine->set_expiry(store->storage, op, error);
+    return ses__door_set_expiry(store->storage, op, error);
 }
 
 int ses_expiry_set(ses_session *session, const int64_t *expires_us, const ses_call_options *options,
@@ -91,7 +91,7 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     op->per_user = own.sessions_per_user;
     op->limit = own.limit > 0 ? own.limit : default_limit;
     op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
-    code = store->storage->engine->expire(store->storage, op, error);
+    code = ses__door_expire(store->storage, op, error);
     return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
 }
 

@@ -58,7 +58,7 @@ static int make_fork(const struct session_call *call, struct fork_op *op, ses_se
     if (code != SES_OK)
         return code;
     op->snapshot = fresh ? &fresh->snapshot : NULL;
-    code = storage->engine->fork(storage, op, error);
+    code = ses__door_fork(storage, op, error);
     if (code == SES_OK && fork)
         *fork = fresh;
     else

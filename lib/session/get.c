@@ -21,7 +21,7 @@ static int get_session(ses_store *store, const ses_key *key, const ses_get_optio
     if (code != SES_OK)
         return code;
     op.snapshot = &fresh->snapshot;
-    code = store->storage->engine->get(store->storage, &op, error);
+    code = ses__door_get(store->storage, &op, error);
     if (code == SES_OK)
         *session = fresh;
     else
@@ -47,7 +47,7 @@ static int refresh_session(ses_session *session, ses_error *error)
     struct storage *storage = session->store->storage;
     const ses_key key = ses__session_key(session);
     struct refresh_op op = {.session = {&key, &session->snapshot.row}, .snapshot = &session->snapshot};
-    int code = storage->engine->refresh(storage, &op, error);
+    int code = ses__door_refresh(storage, &op, error);
 
     if (code == SES_OK)
         ses__advance_apply(&op.advance);

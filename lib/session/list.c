@@ -70,7 +70,7 @@ static int read_into_page(ses_page *page, const struct list_identity *identity, 
         code = ses__list_token_read(identity, token, &page->arena, &op->after, error);
     if (code != SES_OK)
         return code;
-    code = storage->engine->list(storage, op, error);
+    code = ses__door_list(storage, op, error);
     if (code == SES_OK)
         code = adopt_all(page, op, error);
     ses__list_op_free(op, &page->store->allocator);

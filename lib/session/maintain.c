@@ -19,7 +19,7 @@ static int maintain(ses_store *store, const ses_maintain_options *options, ses_e
     op = (struct maintain_op){.limit = own.limit > 0 ? own.limit : default_limit};
     if (op.limit > MOST_PAGES)
         op.limit = MOST_PAGES;
-    code = store->storage->engine->maintain(store->storage, &op, error);
+    code = ses__door_maintain(store->storage, &op, error);
     return code == SES_OK && op.more ? SES_MORE : code;
 }
 

@@ -48,7 +48,7 @@ static int prune(ses_store *store, struct prune_op *op, const ses_prune_options 
 
     op->seed = store->seed;
     if (code == SES_OK)
-        code = store->storage->engine->prune(store->storage, op, error);
+        code = ses__door_prune(store->storage, op, error);
     if (code < 0)
         return code;
     if (deleted)

@@ -108,7 +108,7 @@ static int store_rewind(struct rewind_call *call, ses_error *error)
     draft.row.invocation_id = (struct span){call->invocation_id, strlen(call->invocation_id)};
     int code = ses__temp_stage(&temp, call->at->session, &draft, 1, error);
     if (code == SES_OK) {
-        code = storage->engine->rewind(storage, op, error);
+        code = ses__door_rewind(storage, op, error);
         if (code == SES_OK && call->at->session) {
             ses__advance_apply(&op->append.advance);
             if (op->result.status == SES_OK)

@@ -19,7 +19,7 @@ static int read_state(ses_store *store, const ses_key *key, char **json, size_t 
         return code;
     code = ses__snapshot_init(&snapshot, &store->allocator, store->seed, error);
     if (code == SES_OK)
-        code = store->storage->engine->get(store->storage, &op, error);
+        code = ses__door_get(store->storage, &op, error);
     if (code == SES_OK)
         code = ses__state_to_json(&snapshot.state, &text, error);
     if (code == SES_OK) {
@@ -65,7 +65,7 @@ static int read_one_value(ses_store *store, const ses_key *key, const char *name
     if (code != SES_OK)
         return code;
     op.scope = ses__scope_of((struct span){name, strlen(name)}, &op.state_key);
-    code = store->storage->engine->value(store->storage, &op, error);
+    code = ses__door_value(store->storage, &op, error);
     if (code != SES_OK) {
         ses_free(op.json);
         return code;

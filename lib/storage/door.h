@@ -274,25 +274,32 @@ struct storage {
     const struct engine *engine;
 };
 
+/* X(name, type): every operation, and its struct. `create` returns 0 or SES_EXISTING, the others 0. */
+#define DOOR_OPERATIONS(X)         \
+    X(create, create_op)           \
+    X(get, get_op)                 \
+    X(refresh, refresh_op)         \
+    X(value, value_op)             \
+    X(append, append_op)           \
+    X(page, page_op)               \
+    X(list, list_op)               \
+    X(delete_session, delete_op)   \
+    X(delete_user, delete_user_op) \
+    X(delete_app, delete_app_op)   \
+    X(as_of, as_of_op)             \
+    X(rewind, rewind_op)           \
+    X(cut, cut_op)                 \
+    X(fork, fork_op)               \
+    X(prune, prune_op)             \
+    X(set_expiry, expiry_op)       \
+    X(expire, expire_op)           \
+    X(maintain, maintain_op)
+
 struct engine {
-    int (*create)(struct storage *storage, struct create_op *op, ses_error *error); /* 0 or SES_EXISTING */
-    int (*get)(struct storage *storage, struct get_op *op, ses_error *error);
-    int (*refresh)(struct storage *storage, struct refresh_op *op, ses_error *error);
-    int (*value)(struct storage *storage, struct value_op *op, ses_error *error);
-    int (*append)(struct storage *storage, struct append_op *op, ses_error *error);
-    int (*page)(struct storage *storage, struct page_op *op, ses_error *error);
-    int (*list)(struct storage *storage, struct list_op *op, ses_error *error);
-    int (*delete_session)(struct storage *storage, struct delete_op *op, ses_error *error);
-    int (*delete_user)(struct storage *storage, struct delete_user_op *op, ses_error *error);
-    int (*delete_app)(struct storage *storage, struct delete_app_op *op, ses_error *error);
-    int (*as_of)(struct storage *storage, struct as_of_op *op, ses_error *error);
-    int (*rewind)(struct storage *storage, struct rewind_op *op, ses_error *error);
-    int (*cut)(struct storage *storage, struct cut_op *op, ses_error *error);
-    int (*fork)(struct storage *storage, struct fork_op *op, ses_error *error);
-    int (*prune)(struct storage *storage, struct prune_op *op, ses_error *error);
-    int (*set_expiry)(struct storage *storage, struct expiry_op *op, ses_error *error);
-    int (*expire)(struct storage *storage, struct expire_op *op, ses_error *error);
-    int (*maintain)(struct storage *storage, struct maintain_op *op, ses_error *error);
+    /* NULL: SQLite's, which are called by name, so that a program links only the operations that it uses. */
+#define DOOR_MEMBER(name, type) int (*name)(struct storage * storage, struct type * op, ses_error * error);
+    DOOR_OPERATIONS(DOOR_MEMBER)
+#undef DOOR_MEMBER
 
     /* Makes the reads that are under way fail with INTERRUPTED. */
     void (*interrupt)(struct storage *storage);
@@ -303,6 +310,16 @@ struct engine {
     void (*close)(struct storage *storage);
     void (*release)(struct storage *storage);
 };
+
+#define DOOR_CALL(name, type)                                                                           \
+    SESLITE_PRIVATE int ses__sqlite_##name(struct storage *storage, struct type *op, ses_error *error); \
+    static inline int ses__door_##name(struct storage *storage, struct type *op, ses_error *error)      \
+    {                                                                                                   \
+        return storage->engine->name ? storage->engine->name(storage, op, error)                        \
+                                     : ses__sqlite_##name(storage, op, error);                          \
+    }
+DOOR_OPERATIONS(DOOR_CALL)
+#undef DOOR_CALL
 
 SESLITE_PRIVATE void ses__list_op_free(struct list_op *op, const ses_allocator *allocator);
 /* NOTFOUND, with the message that names the session. */

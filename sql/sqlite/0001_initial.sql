@@ -3,8 +3,8 @@
 --
 -- To make a new store:        sqlite3 new.db < 0001_initial.sql
 -- On any other file (already a store, or something else) it changes nothing, says so and fails.
--- The library runs this same text. It skips the line that begins with a dot, which is for the sqlite3
--- program.
+-- The library runs this same text. It skips the comments between statements, and the line that begins with a
+-- dot, which is for the sqlite3 program.
 --
 -- Times are microseconds since 1970-01-01 00:00:00 UTC. Look at the views at the end first.
 

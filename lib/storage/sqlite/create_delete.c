@@ -76,7 +76,7 @@ static int run_delete(struct db *db, void *context, ses_error *error)
     return code;
 }
 
-int ses__sqlite_delete(struct storage *storage, struct delete_op *op, ses_error *error)
+int ses__sqlite_delete_session(struct storage *storage, struct delete_op *op, ses_error *error)
 {
     return ses__run_delete(storage, run_delete, op, 0, &op->erasure, error);
 }
