@@ -35,7 +35,7 @@ static bool begin_run(struct runs *runs, const struct event_row *row, bool is_tu
 
     runs->items = items;
     if (ok)
-        runs->items[runs->count++] = (struct run){{copy, id.len}, row->seq, row->seq, is_turn};
+        runs->items[runs->count++] = (struct run){{copy, id.len}, row->seq, is_turn};
     return ok;
 }
 
@@ -43,10 +43,7 @@ bool ses__runs_add(struct runs *runs, const struct event_row *row, bool is_turn)
 {
     if (row->invocation_id.len == 0)
         return true;
-    if (!ses__runs_continue(runs, row))
-        return begin_run(runs, row, is_turn);
-    runs->items[runs->count - 1].last = row->seq;
-    return true;
+    return ses__runs_continue(runs, row) || begin_run(runs, row, is_turn);
 }
 
 static int compare_runs(const void *left, const void *right)

@@ -1,4 +1,4 @@
-/* Which invocations a log holds, and where: runs of neighbouring events of one invocation. */
+/* Which invocations a log holds, and where each begins: runs of neighbouring events of one invocation. */
 #ifndef SESLITE_MODEL_RUNS_H
 #define SESLITE_MODEL_RUNS_H
 
@@ -8,7 +8,6 @@
 struct run {
     struct span id;
     int64_t first;
-    int64_t last;
     bool is_turn; /* as its first event was said to be */
 };
 

@@ -231,13 +231,6 @@ static const struct json_object delta_actions = {
     {{"stateDelta", "state_delta", ANYTHING, stored_delta, NULL}},
 };
 
-static const struct json_object all_actions = {
-    "the event",
-    "actions.",
-    {{"stateDelta", "state_delta", ANYTHING, stored_delta, NULL},
-     {"compaction", NULL, JSON_MAY_BE(JSON_OBJECT), stored_compaction, NULL}},
-};
-
 static const struct json_object context_actions = {
     "the event",
     "actions.",
@@ -275,11 +268,6 @@ static int read_delta_only(void *context, const struct json_found *found, ses_er
     return code == SES_OK ? ENOUGH : code;
 }
 
-static int read_all_actions(void *context, const struct json_found *found, ses_error *error)
-{
-    return ses__json_read_object(found->reader, &all_actions, context, error);
-}
-
 #define CONTENT_FIELD                                                   \
     {                                                                   \
         "content", NULL, JSON_MAY_BE(JSON_OBJECT), stored_content, NULL \
@@ -294,9 +282,6 @@ static const struct json_object stored_fields[] = {
                            "",
                            {CONTENT_FIELD,
                             {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_delta_actions, NULL}}},
-    [STORED_ALL] = {"the event",
-                    "",
-                    {CONTENT_FIELD, {"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_all_actions, NULL}}},
     [STORED_CONTEXT] = {"the event",
                         "",
                         {CONTENT_FIELD,
@@ -306,8 +291,7 @@ static const struct json_object stored_fields[] = {
 int ses__stored_event_read(struct stored_event *event, const struct event_row *row, unsigned wanted,
                            ses_error *error)
 {
-    const struct json_object *fields = &stored_fields[wanted & STORED_ALL ? STORED_ALL : wanted];
-
+    const struct json_object *fields = &stored_fields[wanted];
     struct json_reader reader;
     int code = ses__json_start_object(&reader, row->body, "an event", error);
 

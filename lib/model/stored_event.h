@@ -35,8 +35,7 @@ struct stored_event {
 enum stored_parts {
     STORED_DELTA = 0x1,   /* actions.stateDelta */
     STORED_CONTENT = 0x2, /* content.parts */
-    STORED_ALL = 0x4,     /* these, and actions.compaction */
-    STORED_CONTEXT = 0x8  /* content.parts and actions.compaction; with no other */
+    STORED_CONTEXT = 0x4  /* content.parts and actions.compaction; with no other */
 };
 
 /* Can be used again and again: each read forgets the one before, but for what is in the arena. To be freed. */

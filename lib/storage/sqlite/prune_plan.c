@@ -78,7 +78,7 @@ static int read_compaction_event(struct cover_walk *walk, int64_t seq, ses_error
     ses__arena_reset(&walk->arena);
     ses__event_rows_open(&rows, walk->db, walk->row->id, seq, seq, WALK_FORWARD, error);
     if (ses__event_rows_next(&rows, &event))
-        code = ses__stored_event_read(&walk->event, &event, STORED_ALL, error);
+        code = ses__stored_event_read(&walk->event, &event, STORED_CONTEXT, error);
     int closed = ses__event_rows_close(&rows);
     return code != SES_OK ? code : closed;
 }
