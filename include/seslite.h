@@ -125,7 +125,8 @@ extern "C" {
     X(RANGE, -18, "the value does not fit the requested type: a large number, or a lone surrogate")      \
     X(CANTOPEN, -19, "the file cannot be opened")                                                        \
     X(INTERNAL, -20, "the database engine returned something unexpected; please report this")            \
-    X(UNKNOWN, -21, "the outcome of the commit is not known; send the same event again")
+    X(UNKNOWN, -21, "the outcome of the commit is not known; send the same event again")                 \
+    X(LEASED, -22, "another owner has taken the session's lease")
 
 typedef enum ses_code {
     SES_OK = 0,
@@ -189,9 +190,9 @@ typedef struct ses_allocator {
 /* Frees a `char *` that a call returned. NULL is allowed. The store may be closed already. */
 SES_API void ses_free(char *text);
 
-/* ------------------------------------------------------------------------------------------- open, close */
-
 typedef struct ses_store ses_store;
+
+/* ------------------------------------------------------------------------------------------- open, close */
 
 /* Flags of ses_open_options. */
 typedef enum ses_open_flags {
@@ -266,7 +267,7 @@ SES_API int ses_open(const char *path, const ses_open_options *options, ses_stor
  * Closes the store. NULL is allowed. Once ses_close is called, no other call on that pointer may begin,
  * because its memory may be gone. ses_close waits for calls that other threads have begun, except those that
  * use the store only for its allocator: ses_text_make, ses_output_delta, ses_builder_open and
- * ses_content_open. The last connection that closes a file copies the rest of the write-ahead log into it,
+ * ses_content_open. Calls that wait in ses_lease_take end with INTERRUPTED. The last connection that closes a file copies the rest of the write-ahead log into it,
  * however long that takes. After another program's long read transaction that can be gigabytes (see
  * wal_bytes).
  *
@@ -456,6 +457,9 @@ typedef struct ses_append_options {
      */
     const char *delta;
     size_t delta_len;
+    /* The token of a lease (see One turn at a time): LEASED once another owner has taken the lease. A batch and
+     * SES_APPEND_ANYWAY do not skip the check. 0: none is asked for. */
+    int64_t lease;
 } ses_append_options;
 
 /* The result for one event. This struct is an output and will not change. */
@@ -492,6 +496,8 @@ typedef struct ses_appended {
  *    values of the event that was passed. A handle that already had the event does not.
  *  - STALE: another writer appended after the handle was read, or a shared key is not as `expected`. Nothing
  *    is written. `error->version` is the version that the session has now.
+ *  - LEASED: another owner has taken the lease whose token is `lease`. Nothing is written. SES_DUPLICATE and
+ *    EXISTS take precedence over it, and it takes precedence over STALE. INVALID: the token is negative.
  *  - NOTFOUND: the session was deleted.
  *  - LIMIT: the event, with its changes, is longer than max_event_bytes or nested more than 1000 levels deep,
  *    or the session has had 2^32 - 1 events, holds max_session_events, or has reached the last version.
@@ -500,8 +506,8 @@ typedef struct ses_appended {
  *
  * `appended` may be NULL.
  *
- * Codes: MISUSE, INVALID, JSON, LIMIT, NOTFOUND, EXISTS, STALE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN,
- * INTERNAL, NOMEM, UNKNOWN.
+ * Codes: MISUSE, INVALID, JSON, LIMIT, NOTFOUND, EXISTS, LEASED, STALE, BUSY, READONLY, FULL, IO, CORRUPT,
+ * CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
 SES_API int ses_append(ses_session *session, const char *event, size_t event_len,
                        const ses_append_options *options, ses_appended *appended, ses_error *error);
@@ -864,7 +870,7 @@ typedef struct ses_rewind_options {
  * A handle moves forward to the new event, as by ses_append. Its list of events still holds those that were
  * taken back; read the session again with SES_RANGE_LIVE for the others.
  *
- * Codes: those of ses_append except EXISTS.
+ * Codes: those of ses_append except EXISTS and LEASED.
  */
 SES_API int ses_rewind(ses_session *session, const ses_point *point, const ses_rewind_options *options,
                        ses_appended *appended, ses_error *error);
@@ -1026,6 +1032,68 @@ typedef struct ses_maintain_options {
  */
 SES_API int ses_store_maintain(ses_store *store, const ses_maintain_options *options, ses_error *error);
 
+/* -------------------------------------------------------------------------------------- one turn at a time */
+
+/*
+ * A lease keeps the turns of a session one after the other, among threads and processes: before its turn a worker
+ * takes the lease, and appends with its token. While one owner has the lease, others wait. So a turn that has
+ * begun is not refused halfway, with the user's message stored and no answer to it.
+ *
+ * The lease is kept in the file. There is no thread: it runs out by the store's clock unless it is renewed, so
+ * that the turns go on if a worker dies. It belongs to no handle, moves no version and no time, and ends when
+ * the session is deleted. It is no lock: appends without a token pass.
+ *
+ * An owner is a name of 1 to 128 bytes of valid UTF-8. Equal names are one owner, so make a name for each turn,
+ * such as the worker's and the request's. The token changes with the owner, and is never given twice in a file.
+ */
+
+typedef struct ses_lease_options {
+    size_t size;
+    int64_t duration_us; /* how long the lease holds unless it is renewed; 0: 60 seconds; negative: INVALID */
+    int64_t wait_ms;     /* how long taking waits for other owners; 0: the busy timeout; negative: no wait */
+} ses_lease_options;
+
+/* A lease that was taken. This struct is an output and will not change. */
+typedef struct ses_lease {
+    int64_t token;    /* for appends; 1 or more */
+    int64_t until_us; /* the lease holds until then, by the store's clock */
+} ses_lease;
+
+/*
+ * Takes the lease of a session for `owner`, for `duration_us` from now on. It succeeds at once if the lease is
+ * free, was released, has run out, or is the owner's already; then the owner keeps its token. While another
+ * owner has it, the call waits, and wakes when it is released by a call on this store; it finds out within
+ * 50 milliseconds when another process releases it. Waiters of one store are served in the order in which they
+ * came. No process starves another, but between processes no order is promised.
+ *
+ * BUSY: another owner still has the lease after `wait_ms`; the message says until when. INVALID: the name or the
+ * duration breaks its rules. NOTFOUND: there is no such session, or it was deleted meanwhile. INTERRUPTED:
+ * ses_close or ses_store_interrupt was called while the call waited.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM,
+ * UNKNOWN.
+ */
+SES_API int ses_lease_take(ses_store *store, const ses_key *key, const char *owner,
+                           const ses_lease_options *options, ses_lease *lease, ses_error *error);
+/*
+ * Lets the lease hold for `duration_us` from now on. A lease that has run out can be renewed as long as no other
+ * owner has taken it. `wait_ms` is not used. `lease` may be NULL. LEASED: another owner has taken the lease, or
+ * the token never was one of this session. INVALID: the duration is negative, or the token not positive.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, LEASED, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
+ * UNKNOWN.
+ */
+SES_API int ses_lease_renew(ses_store *store, const ses_key *key, int64_t token,
+                            const ses_lease_options *options, ses_lease *lease, ses_error *error);
+/*
+ * Gives the lease back; the next waiter takes it. A lease that was released already, or has run out, is no
+ * error. LEASED as for ses_lease_renew.
+ *
+ * Codes: those of ses_lease_renew.
+ */
+SES_API int ses_lease_release(ses_store *store, const ses_key *key, int64_t token,
+                              const ses_call_options *options, ses_error *error);
+
 /* ------------------------------------------------------------------------- what a store tells, and makes */
 
 /* Facts about a store. Texts are static, or borrowed until the store is closed. */
@@ -1078,9 +1146,9 @@ typedef struct ses_stats {
 SES_API int ses_store_stats(ses_store *store, ses_stats *stats, ses_error *error);
 
 /*
- * Interrupts the calls of other threads that are reading from this store now. They return INTERRUPTED and
- * nothing has changed. Calls that write or may write (ses_get_or_create) go on, and later calls are not
- * affected.
+ * Interrupts the calls of other threads that are reading from this store now, or wait in ses_lease_take. They
+ * return INTERRUPTED and nothing has changed. Calls that write or may write (ses_get_or_create) go on, and later
+ * calls are not affected.
  *
  * Codes: MISUSE.
  */

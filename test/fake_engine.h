@@ -27,6 +27,9 @@ enum fake_operation {
     FAKE_SET_EXPIRY,
     FAKE_EXPIRE,
     FAKE_MAINTAIN,
+    FAKE_LEASE_TAKE,
+    FAKE_LEASE_RENEW,
+    FAKE_LEASE_RELEASE,
     FAKE_OPERATIONS
 };
 
@@ -134,6 +137,21 @@ static inline void fake_forget_maintain(struct maintain_op *op)
     (void)op;
 }
 
+static inline void fake_forget_lease_take(struct lease_take_op *op)
+{
+    (void)op;
+}
+
+static inline void fake_forget_lease_renew(struct lease_op *op)
+{
+    (void)op;
+}
+
+static inline void fake_forget_lease_release(struct lease_op *op)
+{
+    (void)op;
+}
+
 static inline int fake_fail(const struct fake_engine *fake, ses_error *error)
 {
     if (error) {
@@ -193,6 +211,9 @@ FAKE_OPERATION(delete_app, FAKE_DELETE_APP, delete_app_op, FAKE_IN_VAIN(delete_a
 FAKE_OPERATION(set_expiry, FAKE_SET_EXPIRY, expiry_op, FAKE_IN_VAIN(set_expiry))
 FAKE_OPERATION(expire, FAKE_EXPIRE, expire_op, FAKE_IN_VAIN(expire))
 FAKE_OPERATION(maintain, FAKE_MAINTAIN, maintain_op, FAKE_IN_VAIN(maintain))
+FAKE_OPERATION(lease_take, FAKE_LEASE_TAKE, lease_take_op, FAKE_IN_VAIN(lease_take))
+FAKE_OPERATION(lease_renew, FAKE_LEASE_RENEW, lease_op, FAKE_IN_VAIN(lease_renew))
+FAKE_OPERATION(lease_release, FAKE_LEASE_RELEASE, lease_op, FAKE_IN_VAIN(lease_release))
 FAKE_OPERATION(prune, FAKE_PRUNE, prune_op, FAKE_IN_VAIN(prune))
 
 static inline void fake_interrupt(struct storage *base)
@@ -247,6 +268,9 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .set_expiry = fake_set_expiry,
         .expire = fake_expire,
         .maintain = fake_maintain,
+        .lease_take = fake_lease_take,
+        .lease_renew = fake_lease_renew,
+        .lease_release = fake_lease_release,
         .interrupt = fake_interrupt,
         .describe = fake_describe,
         .count = fake_count,

@@ -142,7 +142,8 @@ static int append_texts(struct append_call *call, const ses_text *events, ses_er
     }
     if (code == SES_OK) {
         code = all_partial(call) ? SES_OK : store_drafts(call, error);
-        if (call->is_batch && call->op.at > 0 && (code == SES_EXISTS || code == SES_STALE))
+        if (call->is_batch && call->op.at > 0 &&
+            (code == SES_EXISTS || code == SES_STALE || code == SES_LEASED))
             name_event(error, call, call->op.at - 1);
     }
     for (size_t i = 0; i < call->op.count; i++)
@@ -234,6 +235,9 @@ static int take_append_options(struct append_call *call, const struct append_bes
         return ses__error_set(
             error, SES_MISUSE,
             "append options: SES_APPEND_ANYWAY and SES_APPEND_VERSION contradict each other");
+    if (options.lease < 0)
+        return ses__error_set(error, SES_INVALID, "append options: lease is negative");
+    call->op.lease = options.lease;
     call->op.anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
     call->op.checks_version = call->session || (options.flags & SES_APPEND_VERSION);
     call->op.version = call->session ? call->session->snapshot.row.version : options.version;

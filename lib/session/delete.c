@@ -26,6 +26,8 @@ static int delete_session(ses_store *store, const ses_key *key, const ses_delete
         return code;
     op.erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
     code = ses__door_delete_session(store->storage, &op, error);
+    if (code == SES_OK)
+        ses__lease_queue_wake(&store->leases, key);
     if (code == SES_OK && deleted)
         *deleted = op.deleted;
     return code == SES_OK && op.erasure.unclean ? SES_MORE : code;
@@ -56,6 +58,8 @@ static int delete_user(ses_store *store, struct delete_user_op *op, const ses_de
         return code;
     op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
     code = ses__door_delete_user(store->storage, op, error);
+    if (code == SES_OK)
+        ses__lease_queue_wake(&store->leases, NULL);
     return code == SES_OK && op->erasure.unclean ? SES_MORE : code;
 }
 
@@ -89,6 +93,8 @@ static int delete_app(ses_store *store, struct delete_app_op *op, const ses_dele
     op->limit = own.limit > 0 ? own.limit : default_limit;
     op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
     code = ses__door_delete_app(store->storage, op, error);
+    if (code == SES_OK)
+        ses__lease_queue_wake(&store->leases, NULL);
     return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
 }
 

@@ -92,6 +92,8 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     op->limit = own.limit > 0 ? own.limit : default_limit;
     op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
     code = ses__door_expire(store->storage, op, error);
+    if (code == SES_OK && op->deleted > 0)
+        ses__lease_queue_wake(&store->leases, NULL);
     return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
 }
 

@@ -79,6 +79,7 @@ static int open_storage(ses_store *store, const ses_open_options *options, ses_e
     };
     int code = SES_OK;
 
+    store->busy_timeout_us = config.busy_timeout_us;
     if (config.in_memory && (config.read_only || config.must_exist))
         code = ses__error_set(error, SES_MISUSE, "a store in memory is always new and writable");
     if (code == SES_OK)
@@ -101,12 +102,15 @@ static bool store_init_locks(ses_store *store)
     bool lock = pthread_mutex_init(&store->lock, NULL) == 0;
     bool ended = lock && pthread_cond_init(&store->ended, NULL) == 0;
     bool uuids = ended && ses__uuid_source_init(&store->uuids);
+    bool leases = uuids && ses__lease_queue_init(&store->leases);
 
-    if (ended && !uuids)
+    if (uuids && !leases)
+        ses__uuid_source_free(&store->uuids);
+    if (ended && !leases)
         (void)pthread_cond_destroy(&store->ended);
-    if (lock && !uuids)
+    if (lock && !leases)
         (void)pthread_mutex_destroy(&store->lock);
-    return uuids;
+    return leases;
 }
 
 /* Everything but the file. */

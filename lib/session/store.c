@@ -95,6 +95,7 @@ void ses__store_release(ses_store *store)
         if (store->storage)
             store->storage->engine->release(store->storage);
         ses__uuid_source_free(&store->uuids);
+        ses__lease_queue_free(&store->leases);
         (void)pthread_cond_destroy(&store->ended);
         (void)pthread_mutex_destroy(&store->lock);
         ses__memory_free(&allocator, store->path);
@@ -153,6 +154,7 @@ void ses_close(ses_store *store)
     if (store && store->process == getpid()) {
         (void)pthread_mutex_lock(&store->lock);
         atomic_store(&store->closed, true);
+        ses__lease_queue_interrupt(&store->leases, true);
         while (store->calls > 0)
             (void)pthread_cond_wait(&store->ended, &store->lock);
         (void)pthread_mutex_unlock(&store->lock);
@@ -238,6 +240,7 @@ int ses_store_interrupt(ses_store *store, ses_error *error)
     if (code != SES_OK)
         return code;
     store->storage->engine->interrupt(store->storage);
+    ses__lease_queue_interrupt(&store->leases, false);
     ses__store_end(store);
     return SES_OK;
 }

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/common.h"
 #include "model/state.h"
+#include "session/lease_queue.h"
 #include "storage/door.h"
 
 struct ses_store {
@@ -19,6 +20,8 @@ struct ses_store {
     pthread_mutex_t lock; /* guards `calls` */
     pthread_cond_t ended; /* the last of them, after ses_close */
     unsigned calls;       /* between ses__store_begin and ses__store_end */
+    struct lease_queue leases;
+    int64_t busy_timeout_us;
     char *path;
     struct storage *storage;
     size_t max_event_bytes;

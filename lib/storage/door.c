@@ -19,3 +19,12 @@ int ses__no_such_session(const ses_key *key, ses_error *error)
     return ses__error_set(error, SES_NOTFOUND, "there is no session %.100s/%.100s/%.100s (app/user/session)",
                           key->app, key->user, key->session);
 }
+
+int ses__not_leased(int64_t token, ses_error *error)
+{
+    return ses__error_set(
+        error, SES_LEASED,
+        "the token %lld is not that of the session's lease: another owner has taken it, or it "
+        "was never this session's; take the lease again",
+        (long long)token);
+}

@@ -72,6 +72,7 @@ struct append_op {
     int64_t version;
     bool anyway;
     const struct expected *expected; /* NULL: nothing is expected */
+    int64_t lease;                   /* LEASED unless this is the token of the session's lease; 0: not asked for */
     struct event_draft *drafts;      /* sealed; their numbers are filled in */
     size_t count;
     int64_t most_events;       /* that the session may hold */
@@ -267,6 +268,41 @@ struct maintain_op {
     bool more;
 };
 
+/* --------------------------------------------------------------------------------------------- leases */
+
+enum { LEASE_OWNER_MAX = 128 };
+
+/* For so long a waiter has precedence, if it has registered. */
+#define LEASE_PRECEDENCE_US INT64_C(1000000)
+
+enum lease_attempt {
+    LEASE_TAKE,     /* if nobody else has it, or has precedence */
+    LEASE_REGISTER, /* the same; where it cannot be taken, the owner gets precedence unless another has it */
+    LEASE_EXTEND,   /* only if it is the owner's already */
+    LEASE_GIVE_UP   /* takes nothing: ends the owner's precedence */
+};
+
+/* One attempt to take a lease. What changes nothing writes nothing. */
+struct lease_take_op {
+    const ses_key *key;
+    const char *owner;
+    enum lease_attempt attempt;
+    int64_t now_us; /* of an engine without a clock of its own */
+    int64_t until_us;
+    /* out */
+    bool taken;
+    ses_lease lease;
+    int64_t held_until_us; /* not taken: until when another has it, or has precedence */
+    bool registered;       /* the owner has precedence */
+};
+
+/* LEASED: it is another's now, or never was this session's. */
+struct lease_op {
+    const ses_key *key;
+    int64_t token;
+    int64_t until_us; /* renewing; not used by releasing */
+};
+
 /* ------------------------------------------------------------------------------------------- engines */
 
 /* An engine's own struct begins with this one. */
@@ -293,6 +329,9 @@ struct storage {
     X(prune, prune_op)             \
     X(set_expiry, expiry_op)       \
     X(expire, expire_op)           \
+    X(lease_take, lease_take_op)   \
+    X(lease_renew, lease_op)       \
+    X(lease_release, lease_op)     \
     X(maintain, maintain_op)
 
 struct engine {
@@ -324,6 +363,8 @@ DOOR_OPERATIONS(DOOR_CALL)
 SESLITE_PRIVATE void ses__list_op_free(struct list_op *op, const ses_allocator *allocator);
 /* NOTFOUND, with the message that names the session. */
 SESLITE_PRIVATE int ses__no_such_session(const ses_key *key, ses_error *error);
+/* LEASED: the token is not that of the session's lease. */
+SESLITE_PRIVATE int ses__not_leased(int64_t token, ses_error *error);
 
 /* How each engine is opened. The config's path and allocator must live as long as the storage. */
 

@@ -259,6 +259,22 @@ DELETE FROM session_labels WHERE session_id = ?1 AND +session_id = ?1;
 -- name: session_lease_delete
 DELETE FROM session_leases WHERE session_id = ?1 AND +session_id = ?1;
 
+-- One row a session, of which the index is not trusted.
+
+-- name: lease_find
+SELECT l.token, l.session_id, l.owner, l.until_us, l.next_owner, l.next_until_us
+FROM session_leases AS i LEFT JOIN session_leases AS l ON l.token = i.token
+WHERE i.session_id = ?1;
+
+-- name: lease_add
+INSERT INTO session_leases (session_id, owner, until_us) VALUES (?1, ?2, ?3);
+
+-- name: lease_set
+UPDATE session_leases SET until_us = ?3, next_owner = ?4, next_until_us = ?5 WHERE token = ?1 AND +session_id = ?2;
+
+-- name: lease_replace
+DELETE FROM session_leases WHERE token = ?1 AND +session_id = ?2;
+
 -- name: event_marks_delete
 DELETE FROM event_marks WHERE session_id = ?1 AND +session_id = ?1;
 

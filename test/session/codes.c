@@ -181,6 +181,12 @@ static int provoke_internal(struct fixture *fixture, ses_error *error)
     return ses_delete(fixture->store, &key, NULL, NULL, error);
 }
 
+static int provoke_leased(struct fixture *fixture, ses_error *error)
+{
+    const ses_append_options options = {.size = sizeof options, .lease = 7};
+    return ses_append_by_key(fixture->store, &key, "{}", SES_NUL, &options, NULL, error);
+}
+
 static const struct {
     int code;
     provocation *provoke;
@@ -206,10 +212,14 @@ static const struct {
     {SES_RANGE, provoke_range, "\"n\" is larger than any double"},
     {SES_CANTOPEN, provoke_cantopen, "this is a directory"},
     {SES_INTERNAL, provoke_internal, "begin_write failed"},
+    {SES_LEASED, provoke_leased, "the token 7 is not that of the session's lease"},
 };
 
 /* Of engines that are far away: an SQLite that does not answer has failed. */
-enum { CODES_OF_OTHER_ENGINES = 1 /* SES_UNKNOWN */ };
+static bool is_of_other_engines(int code)
+{
+    return code == SES_UNKNOWN;
+}
 
 static void test_every_code_is_provoked(void **state)
 {
@@ -218,14 +228,16 @@ static void test_every_code_is_provoked(void **state)
         SES_CODES(CODE_NUMBER)
 #undef CODE_NUMBER
     };
+    size_t at = 0;
+
     (void)state;
-    assert_int_equal(sizeof codes / sizeof codes[0],
-                     sizeof provocations / sizeof provocations[0] + CODES_OF_OTHER_ENGINES);
-    for (size_t i = 0; i < sizeof provocations / sizeof provocations[0]; i++) {
+    for (size_t i = 0; i < sizeof provocations / sizeof provocations[0]; i++, at++) {
         void *own = NULL;
         ses_error error;
 
-        assert_int_equal(codes[i], provocations[i].code);
+        while (is_of_other_engines(codes[at]))
+            at++;
+        assert_int_equal(codes[at], provocations[i].code);
         assert_int_equal(fixture_setup(&own), 0);
         struct fixture *fixture = own;
         must_create(fixture->store, &key, Q("{'n':1e400}"));
@@ -233,6 +245,7 @@ static void test_every_code_is_provoked(void **state)
         assert_message(provocations[i].says);
         fixture_teardown(&own);
     }
+    assert_int_equal(at, sizeof codes / sizeof codes[0]);
 }
 
 static void test_names_and_texts(void **state)

@@ -71,9 +71,12 @@ static int say_stale(const struct append_op *op, const char *changed, ses_error 
     return SES_STALE;
 }
 
-/* Another writer has changed the shared key `changed`, or the session itself (NULL). A retry of events that are
- * stored already is fine; anything else is STALE. */
-static int check_stale(struct append_op *op, struct db *db, const char *changed, ses_error *error)
+enum refusal { REFUSAL_LEASED, REFUSAL_STALE };
+
+/* The lease is lost; or another writer has changed the shared key `changed`, or the session itself (NULL). A retry of
+ * events that are stored already is fine; anything else is refused. */
+static int refuse_new_events(struct append_op *op, struct db *db, enum refusal why, const char *changed,
+                             ses_error *error)
 {
     int code = SES_OK;
 
@@ -85,7 +88,7 @@ static int check_stale(struct append_op *op, struct db *db, const char *changed,
         if (draft->has_id)
             code = find_stored(op, db, draft, &seq, error);
         if (code == SES_OK && seq == 0)
-            code = say_stale(op, changed, error);
+            code = why == REFUSAL_LEASED ? ses__not_leased(op->lease, error) : say_stale(op, changed, error);
     }
     return code;
 }
@@ -130,7 +133,17 @@ static int check_seen(struct append_op *op, struct db *db, ses_error *error)
 
     if (op->expected && !outdated)
         code = find_changed(op, db, &changed, error);
-    return code == SES_OK && (outdated || changed) ? check_stale(op, db, changed, error) : code;
+    return code == SES_OK && (outdated || changed) ? refuse_new_events(op, db, REFUSAL_STALE, changed, error)
+                                                   : code;
+}
+
+static int check_lease(struct append_op *op, struct db *db, ses_error *error)
+{
+    struct lease_row lease;
+    int code = ses__lease_find(db, op->row.id, &lease, error);
+
+    return code == SES_OK && lease.token != op->lease ? refuse_new_events(op, db, REFUSAL_LEASED, NULL, error)
+                                                      : code;
 }
 
 /* ----------------------------------------------------------------------------------------------- storing */
@@ -260,6 +273,8 @@ static int run_append(struct db *db, void *context, ses_error *error)
     ses__advance_free(&op->advance); /* of an earlier run */
     int code = ses__session_of(db, &op->session, &op->before, error);
     op->row = op->before;
+    if (code == SES_OK && op->lease != 0)
+        code = check_lease(op, db, error);
     if (code == SES_OK && !op->anyway)
         code = check_seen(op, db, error);
     return code == SES_OK ? ses__append_store(db, op, error) : code;

@@ -227,6 +227,24 @@ SESLITE_PRIVATE int ses__mark_rows_close(struct mark_rows *rows);
 SESLITE_PRIVATE int ses__load_live(struct db *db, int64_t session_id, int64_t last, struct live *live,
                                    ses_error *error);
 
+/* -------------------------------------------------------------------------------------------- leases */
+
+struct lease_row {
+    int64_t token; /* 0: nobody has ever taken it */
+    int64_t until_us;
+    char owner[LEASE_OWNER_MAX + 1];
+    char next_owner[LEASE_OWNER_MAX + 1]; /* "": none */
+    int64_t next_until_us;                /* 0: none */
+};
+SESLITE_PRIVATE int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row,
+                                    ses_error *error);
+/* Gives the lease to the row's owner, with a token that is new, in place of that of the row, if it has one. */
+SESLITE_PRIVATE int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row,
+                                    ses_error *error);
+/* Writes the row's times and next owner. */
+SESLITE_PRIVATE int ses__lease_set(struct db *db, int64_t session_id, const struct lease_row *row,
+                                   ses_error *error);
+
 /* -------------------------------------------------------------------------------------------- ranges */
 
 /*

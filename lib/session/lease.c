@@ -1,0 +1,263 @@
+/* One turn at a time: leases. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "model/timestamp.h"
+#include "session/store.h"
+
+static const int64_t DEFAULT_LEASE_US = 60000000;
+
+static int check_owner(const char *owner, ses_error *error)
+{
+    int code = ses__check_argument(owner, "owner", error);
+    const size_t len = code == SES_OK ? strnlen(owner, LEASE_OWNER_MAX + 1) : 0;
+
+    if (code != SES_OK)
+        return code;
+    if (len == 0 || len > LEASE_OWNER_MAX)
+        return ses__error_set(error, SES_INVALID, "the owner's name is %s; it must have 1 to %d bytes",
+                              len == 0 ? "empty" : "too long", LEASE_OWNER_MAX);
+    return ses__utf8_valid(owner, len)
+               ? SES_OK
+               : ses__error_set(error, SES_INVALID, "the owner's name is not valid UTF-8");
+}
+
+static int check_token(int64_t token, ses_error *error)
+{
+    return token > 0
+               ? SES_OK
+               : ses__error_set(error, SES_INVALID, "%lld is not the token of a lease", (long long)token);
+}
+
+static int take_lease_options(const ses_lease_options *given, ses_lease_options *own, ses_error *error)
+{
+    int code = ses__take_options(own, sizeof *own, given, "lease options", error);
+
+    if (code == SES_OK && own->duration_us < 0)
+        return ses__error_set(error, SES_INVALID, "lease options: duration_us is negative");
+    if (code == SES_OK && own->duration_us == 0)
+        own->duration_us = DEFAULT_LEASE_US;
+    return code;
+}
+
+static int64_t lease_end(int64_t now_us, int64_t duration_us)
+{
+    return duration_us < TIMESTAMP_MAX - now_us ? now_us + duration_us : TIMESTAMP_MAX;
+}
+
+/* ---------------------------------------------------------------------------------------------- taking */
+
+/*
+ * The first waiter of a session looks now and then, since other processes release leases too. One that has waited for
+ * a while gets precedence before other processes; not at once, so that among processes whose waiters come and go those
+ * get it that have waited for longer. It then looks less often the longer it takes.
+ */
+static const int64_t PRECEDENCE_AFTER_US = 40000;
+static const int64_t LOOK_LEAST_US = 5000;
+static const int64_t LOOK_MOST_US = 50000;
+static const int64_t LOOK_SPREAD_US = 10000;
+
+struct taking {
+    ses_store *store;
+    struct lease_take_op op;
+    int64_t duration_us;
+    int64_t begun_us; /* by the steady clock */
+    int64_t deadline_us;
+    struct lease_waiter waiter;
+    int64_t first_us;    /* the waiter is the first of its session since then */
+    bool has_registered; /* the owner has, or had, precedence */
+};
+
+static int attempt(struct taking *taking, enum lease_attempt how, ses_error *error)
+{
+    struct lease_take_op *op = &taking->op;
+
+    op->attempt = how;
+    op->now_us = ses__store_now(taking->store);
+    op->until_us = lease_end(op->now_us, taking->duration_us);
+    int code = ses__door_lease_take(taking->store->storage, op, error);
+    taking->has_registered = taking->has_registered || (code == SES_OK && op->registered);
+    return code;
+}
+
+/* An attempt, as far as the order of the waiters permits. */
+static int attempt_in_order(struct taking *taking, int64_t now_us, ses_error *error)
+{
+    const bool is_first =
+        ses__lease_queue_is_first(&taking->store->leases, &taking->waiter, &taking->first_us);
+    const bool registers = now_us - taking->first_us >= PRECEDENCE_AFTER_US && now_us < taking->deadline_us;
+
+    return attempt(taking, !is_first ? LEASE_EXTEND : registers ? LEASE_REGISTER : LEASE_TAKE, error);
+}
+
+/* When the first waiter looks again: about when the lease runs out, and before that in case it is released. Looks of
+ * those without precedence are spread, so that each has a chance to get it. */
+static int64_t next_look(const struct taking *taking, int64_t now_us)
+{
+    const struct lease_take_op *op = &taking->op;
+    const int64_t patience = LOOK_LEAST_US + (now_us - taking->first_us) / 20;
+    int64_t pause = op->registered ? (patience < LOOK_MOST_US ? patience : LOOK_MOST_US)
+                                   : LOOK_LEAST_US + now_us % LOOK_SPREAD_US;
+    const int64_t left = op->held_until_us - op->now_us;
+
+    if (left > 0 && left < pause)
+        pause = left;
+    return now_us + pause;
+}
+
+static int refuse_held(const struct taking *taking, int64_t now_us, ses_error *error)
+{
+    const ses_key *key = taking->op.key;
+    return ses__error_set(
+        error, SES_BUSY,
+        "another owner has the lease of the session %.60s/%.60s/%.60s (app/user/session) until "
+        "%lld us since 1970 by the store's clock; this call waited %lld ms for it",
+        key->app, key->user, key->session, (long long)taking->op.held_until_us,
+        (long long)((now_us - taking->begun_us) / 1000));
+}
+
+/* In the queue: attempts until one succeeds, or the time is over. */
+static int take_in_queue(struct taking *taking, ses_error *error)
+{
+    struct lease_queue *queue = &taking->store->leases;
+
+    for (;;) {
+        const int64_t now_us = ses__clock_steady_us();
+        int code = attempt_in_order(taking, now_us, error);
+        if (code != SES_OK || taking->op.taken)
+            return code;
+        if (now_us >= taking->deadline_us)
+            return refuse_held(taking, now_us, error);
+        if (!ses__lease_queue_wait(queue, &taking->waiter, next_look(taking, now_us), taking->deadline_us))
+            return ses__error_set(error, SES_INTERRUPTED,
+                                  "the call was interrupted while it waited for a lease");
+    }
+}
+
+/* Whoever waits in other processes need not wait for the precedence to run out; should this fail, it does. */
+static void give_up_precedence(struct taking *taking)
+{
+    ses_error unseen;
+
+    if (taking->has_registered)
+        (void)attempt(taking, LEASE_GIVE_UP, &unseen);
+}
+
+static int wait_and_take(struct taking *taking, ses_error *error)
+{
+    struct lease_queue *queue = &taking->store->leases;
+
+    if (!ses__lease_queue_join(queue, &taking->waiter, taking->op.key))
+        return ses__error_nomem(error);
+    int code = take_in_queue(taking, error);
+    if (code != SES_OK)
+        give_up_precedence(taking);
+    ses__lease_queue_leave(queue, &taking->waiter);
+    return code;
+}
+
+static int64_t wait_of(const ses_store *store, int64_t wait_ms)
+{
+    const int64_t longest_ms = INT64_MAX / 4000;
+
+    if (wait_ms == 0)
+        return store->busy_timeout_us;
+    return (wait_ms < 0 ? 0 : wait_ms > longest_ms ? longest_ms : wait_ms) * 1000;
+}
+
+static int lease_take(ses_store *store, const ses_key *key, const char *owner, const ses_lease_options *given,
+                      ses_lease *lease, ses_error *error)
+{
+    struct taking taking = {.store = store, .op = {.key = key, .owner = owner}};
+    ses_lease_options options;
+    int code = ses__check_key(key, error);
+
+    if (code == SES_OK)
+        code = check_owner(owner, error);
+    if (code == SES_OK)
+        code = ses__check_argument(lease, "lease", error);
+    if (code == SES_OK)
+        code = take_lease_options(given, &options, error);
+    if (code != SES_OK)
+        return code;
+    taking.duration_us = options.duration_us;
+    taking.begun_us = ses__clock_steady_us();
+    taking.deadline_us = taking.begun_us + wait_of(store, options.wait_ms);
+    code = wait_and_take(&taking, error);
+    if (code == SES_OK)
+        *lease = taking.op.lease;
+    return code;
+}
+
+int ses_lease_take(ses_store *store, const ses_key *key, const char *owner, const ses_lease_options *options,
+                   ses_lease *lease, ses_error *error)
+{
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = lease_take(store, key, owner, options, lease, error);
+    ses__store_end(store);
+    return code;
+}
+
+/* -------------------------------------------------------------------------------- renewing, releasing */
+
+static int lease_renew(ses_store *store, struct lease_op *op, const ses_lease_options *given,
+                       ses_lease *lease, ses_error *error)
+{
+    ses_lease_options options;
+    int code = ses__check_key(op->key, error);
+
+    if (code == SES_OK)
+        code = check_token(op->token, error);
+    if (code == SES_OK)
+        code = take_lease_options(given, &options, error);
+    if (code != SES_OK)
+        return code;
+    op->until_us = lease_end(ses__store_now(store), options.duration_us);
+    code = ses__door_lease_renew(store->storage, op, error);
+    if (code == SES_OK && lease)
+        *lease = (ses_lease){op->token, op->until_us};
+    return code;
+}
+
+int ses_lease_renew(ses_store *store, const ses_key *key, int64_t token, const ses_lease_options *options,
+                    ses_lease *lease, ses_error *error)
+{
+    struct lease_op op = {.key = key, .token = token};
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = lease_renew(store, &op, options, lease, error);
+    ses__store_end(store);
+    return code;
+}
+
+static int lease_release(ses_store *store, struct lease_op *op, const ses_call_options *options,
+                         ses_error *error)
+{
+    int code = ses__check_key(op->key, error);
+
+    if (code == SES_OK)
+        code = check_token(op->token, error);
+    if (code == SES_OK)
+        code = ses__check_call_options(options, error);
+    if (code == SES_OK)
+        code = ses__door_lease_release(store->storage, op, error);
+    if (code == SES_OK)
+        ses__lease_queue_wake(&store->leases, op->key);
+    return code;
+}
+
+int ses_lease_release(ses_store *store, const ses_key *key, int64_t token, const ses_call_options *options,
+                      ses_error *error)
+{
+    struct lease_op op = {.key = key, .token = token};
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = lease_release(store, &op, options, error);
+    ses__store_end(store);
+    return code;
+}

@@ -1,0 +1,46 @@
+/* The calls of a store that wait for leases, in the order in which they came; and what wakes them. */
+#ifndef SESLITE_SESSION_LEASE_QUEUE_H
+#define SESLITE_SESSION_LEASE_QUEUE_H
+
+#include <pthread.h>
+
+#include "base/common.h"
+
+/* In the memory of the call that waits, as is the key. */
+struct lease_waiter {
+    const ses_key *key;
+    struct lease_waiter *next;
+    pthread_cond_t wake;
+    bool is_first;    /* of its session: it looks whether the lease is free, while the others only wait */
+    int64_t first_us; /* since then, by the steady clock */
+    bool must_look;   /* something has happened since it last looked */
+    bool is_interrupted;
+};
+
+struct lease_queue {
+    pthread_mutex_t lock; /* guards everything, and the waiters; nothing is taken while it is held */
+    struct lease_waiter *waiters;
+    bool closed; /* whoever comes is interrupted */
+};
+
+SESLITE_PRIVATE bool ses__lease_queue_init(struct lease_queue *queue);
+SESLITE_PRIVATE void ses__lease_queue_free(struct lease_queue *queue);
+
+/* Joins the queue, to be left in any case after success; the key must live until then. False: out of memory. */
+SESLITE_PRIVATE bool ses__lease_queue_join(struct lease_queue *queue, struct lease_waiter *waiter,
+                                           const ses_key *key);
+/* The next of its session is woken. */
+SESLITE_PRIVATE void ses__lease_queue_leave(struct lease_queue *queue, struct lease_waiter *waiter);
+/* Is it the first of its session, and since when by the steady clock? */
+SESLITE_PRIVATE bool ses__lease_queue_is_first(struct lease_queue *queue, const struct lease_waiter *waiter,
+                                               int64_t *since_us);
+/* Waits until it is woken, or that time; one that is not the first waits until the deadline. False: interrupted. */
+SESLITE_PRIVATE bool ses__lease_queue_wait(struct lease_queue *queue, struct lease_waiter *waiter,
+                                           int64_t look_us, int64_t deadline_us);
+
+/* The lease of the session is free, or the session is gone; NULL: sessions are. */
+SESLITE_PRIVATE void ses__lease_queue_wake(struct lease_queue *queue, const ses_key *key);
+/* Ends the waiting of all calls that are in the queue; `closes`: and of those that are to come. */
+SESLITE_PRIVATE void ses__lease_queue_interrupt(struct lease_queue *queue, bool closes);
+
+#endif

@@ -1,0 +1,460 @@
+/* One turn at a time: what one process sees of a session's lease. */
+#include "append.h"
+
+static const ses_key other_key = {"app", "user", "other"};
+static const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
+
+static ses_lease must_take(ses_store *store, const ses_key *of, const char *owner)
+{
+    ses_lease lease = {0, 0};
+    ses_error error;
+    assert_ok(ses_lease_take(store, of, owner, &at_once, &lease, &error));
+    assert_true(lease.token > 0);
+    return lease;
+}
+
+static void assert_held(ses_store *store, const ses_key *of, const char *owner)
+{
+    ses_lease lease = {77, 78};
+    ses_error error;
+    assert_code(SES_BUSY, ses_lease_take(store, of, owner, &at_once, &lease, &error));
+    assert_int_equal(lease.token, 77);
+    assert_int_equal(lease.until_us, 78);
+}
+
+static void must_release(ses_store *store, const ses_key *of, int64_t token)
+{
+    ses_error error;
+    assert_ok(ses_lease_release(store, of, token, NULL, &error));
+}
+
+static int append_leased(ses_store *store, const char *event, int64_t token, unsigned flags, ses_error *error)
+{
+    const ses_append_options options = {.size = sizeof options, .flags = flags, .lease = token};
+    return ses_append_by_key(store, &key, event, SES_NUL, &options, NULL, error);
+}
+
+/* ------------------------------------------------------------------------------------- taking */
+
+static void test_a_free_lease_is_taken_for_a_minute(void **state)
+{
+    struct fixture *fixture = *state;
+
+    must_create(fixture->store, &key, NULL);
+    ses_lease lease = must_take(fixture->store, &key, "a");
+    assert_int_equal(lease.until_us, fixture->now + 60000000);
+}
+
+static void test_a_lease_is_taken_for_as_long_as_asked(void **state)
+{
+    const ses_lease_options brief = {.size = sizeof brief, .duration_us = 5};
+    const ses_lease_options endless = {.size = sizeof endless, .duration_us = INT64_MAX};
+    struct fixture *fixture = *state;
+    ses_lease lease;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    assert_ok(ses_lease_take(fixture->store, &key, "a", &brief, &lease, &error));
+    assert_int_equal(lease.until_us, fixture->now + 5);
+    assert_ok(ses_lease_take(fixture->store, &key, "a", &endless, &lease, &error));
+    assert_true(lease.until_us > fixture->now);
+}
+
+static void test_another_owner_does_not_get_a_lease_that_is_held(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_lease lease = {0, 0};
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    (void)must_take(fixture->store, &key, "a");
+    assert_held(fixture->store, &key, "b");
+    assert_code(SES_BUSY, ses_lease_take(fixture->store, &key, "b", &at_once, &lease, &error));
+    assert_message("until 1700000060000000 us");
+    assert_message("waited 0 ms");
+    assert_message("app/user/");
+}
+
+static void test_ones_own_lease_is_taken_again_with_its_token(void **state)
+{
+    struct fixture *fixture = *state;
+
+    must_create(fixture->store, &key, NULL);
+    ses_lease first = must_take(fixture->store, &key, "a");
+    fixture->now += 10;
+    ses_lease again = must_take(fixture->store, &key, "a");
+    assert_int_equal(again.token, first.token);
+    assert_int_equal(again.until_us, first.until_us + 10);
+    assert_held(fixture->store, &key, "b");
+}
+
+static void test_a_lease_that_has_run_out_is_taken_with_a_new_token(void **state)
+{
+    struct fixture *fixture = *state;
+
+    must_create(fixture->store, &key, NULL);
+    ses_lease first = must_take(fixture->store, &key, "a");
+    fixture->now = first.until_us - 1;
+    assert_held(fixture->store, &key, "b");
+    fixture->now = first.until_us;
+    ses_lease second = must_take(fixture->store, &key, "b");
+    assert_true(second.token > first.token);
+    assert_held(fixture->store, &key, "a");
+}
+
+static void test_a_released_lease_is_taken_with_a_new_token(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    ses_lease first = must_take(fixture->store, &key, "a");
+    must_release(fixture->store, &key, first.token);
+    must_release(fixture->store, &key, first.token); /* twice is fine */
+    ses_lease second = must_take(fixture->store, &key, "b");
+    assert_true(second.token > first.token);
+    assert_code(SES_LEASED, ses_lease_release(fixture->store, &key, first.token, NULL, &error));
+    assert_held(fixture->store, &key, "a");
+}
+
+static void test_each_session_has_its_own_lease(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_create(fixture->store, &other_key, NULL);
+    ses_lease one = must_take(fixture->store, &key, "a");
+    ses_lease two = must_take(fixture->store, &other_key, "b");
+    assert_int_not_equal(one.token, two.token);
+    assert_code(SES_LEASED, ses_lease_release(fixture->store, &key, two.token, NULL, &error));
+    assert_code(SES_LEASED, append_leased(fixture->store, "{}", two.token, 0, &error));
+}
+
+static void test_tokens_are_not_given_again_after_delete_and_create(void **state)
+{
+    struct fixture *fixture = *state;
+    int64_t last = 0;
+    ses_error error;
+
+    for (int i = 0; i < 5; i++) {
+        must_create(fixture->store, &key, NULL);
+        ses_lease lease = must_take(fixture->store, &key, "a");
+        assert_true(lease.token > last);
+        if (last > 0)
+            assert_code(SES_LEASED, ses_lease_renew(fixture->store, &key, last, NULL, NULL, &error));
+        last = lease.token;
+        must_delete(fixture->store, &key);
+        fixture_reopen(fixture);
+    }
+}
+
+static void test_a_fork_has_no_lease(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    ses_lease lease = must_take(fixture->store, &key, "a");
+    assert_ok(ses_fork_by_key(fixture->store, &key, NULL, &other_key, NULL, NULL, &error));
+    assert_code(SES_LEASED, ses_lease_renew(fixture->store, &other_key, lease.token, NULL, NULL, &error));
+    (void)must_take(fixture->store, &other_key, "b");
+}
+
+/* ------------------------------------------------------------------------------ renewing, releasing */
+
+static void test_renewing_moves_the_end(void **state)
+{
+    const ses_lease_options brief = {.size = sizeof brief, .duration_us = 7, .wait_ms = -5};
+    struct fixture *fixture = *state;
+    ses_lease renewed;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    ses_lease lease = must_take(fixture->store, &key, "a");
+    fixture->now += 1000;
+    assert_ok(ses_lease_renew(fixture->store, &key, lease.token, NULL, &renewed, &error));
+    assert_int_equal(renewed.token, lease.token);
+    assert_int_equal(renewed.until_us, lease.until_us + 1000);
+    assert_ok(ses_lease_renew(fixture->store, &key, lease.token, &brief, NULL, &error));
+    fixture->now += 7;
+    (void)must_take(fixture->store, &key, "b");
+}
+
+static void test_a_lease_that_ran_out_and_was_not_taken_is_still_good(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_lease renewed;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    ses_lease lease = must_take(fixture->store, &key, "a");
+    fixture->now = lease.until_us + 1;
+    assert_ok(append_leased(fixture->store, "{}", lease.token, 0, &error));
+    assert_ok(ses_lease_renew(fixture->store, &key, lease.token, NULL, &renewed, &error));
+    assert_held(fixture->store, &key, "b");
+    fixture->now = renewed.until_us + 1;
+    must_release(fixture->store, &key, lease.token);
+    assert_ok(append_leased(fixture->store, "{}", lease.token, 0, &error));
+}
+
+static void test_what_another_owner_has_taken_over_is_leased(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_lease renewed = {77, 78};
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    assert_code(SES_LEASED, ses_lease_renew(fixture->store, &key, 1, NULL, &renewed, &error));
+    ses_lease lease = must_take(fixture->store, &key, "a");
+    fixture->now = lease.until_us;
+    (void)must_take(fixture->store, &key, "b");
+    assert_code(SES_LEASED, ses_lease_renew(fixture->store, &key, lease.token, NULL, &renewed, &error));
+    assert_int_equal(renewed.token, 77);
+    assert_code(SES_LEASED, ses_lease_release(fixture->store, &key, lease.token, NULL, &error));
+    assert_message("another owner has taken it");
+    assert_held(fixture->store, &key, "a");
+}
+
+static void test_nothing_else_of_the_session_moves(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = must_open_new(fixture->store, &key, Q("{'a':1}"));
+    ses_session *after = NULL;
+
+    fixture->now += 5;
+    ses_lease lease = must_take(fixture->store, &key, "a");
+    must_release(fixture->store, &key, lease.token);
+    must_append(session, "{}"); /* it is not STALE */
+    ses_session_close(session);
+    fixture->now += 5;
+    lease = must_take(fixture->store, &key, "b");
+    after = must_get(fixture->store, &key);
+    assert_int_equal(ses_session_version(after), 1);
+    assert_int_equal(ses_session_updated_us(after), fixture->now - 5);
+    ses_session_close(after);
+}
+
+/* ---------------------------------------------------------------------------------------- appending */
+
+static void test_an_append_with_the_token_passes_and_without_any_too(void **state)
+{
+    const ses_append_options options = {.size = sizeof options, .lease = 1};
+    struct fixture *fixture = *state;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
+    ses_error error;
+
+    ses_lease lease = must_take(fixture->store, &key, "a");
+    assert_int_equal(lease.token, options.lease);
+    assert_ok(ses_append(session, Q("{'id':'1'}"), SES_NUL, &options, NULL, &error));
+    assert_ok(ses_append_batch(session, &(ses_text){Q("{'id':'2'}"), SES_NUL}, 1, &options, NULL, &error));
+    assert_ok(append_leased(fixture->store, Q("{'id':'3'}"), lease.token, 0, &error));
+    must_append_by_key(fixture->store, &key, Q("{'id':'4'}"));
+    ses_session_close(session);
+}
+
+static void test_an_append_halfway_through_a_lost_turn_stores_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
+    ses_lease lost = must_take(fixture->store, &key, "a");
+    const ses_append_options options = {.size = sizeof options, .lease = lost.token};
+    const ses_append_options anyway = {
+        .size = sizeof anyway, .flags = SES_APPEND_ANYWAY, .lease = lost.token};
+    const ses_text batch[] = {{Q("{'id':'1'}"), SES_NUL}, {Q("{'id':'2'}"), SES_NUL}};
+    ses_error error;
+
+    assert_ok(ses_append(session, Q("{'id':'1'}"), SES_NUL, &options, NULL, &error));
+    fixture->now = lost.until_us;
+    (void)must_take(fixture->store, &key, "b");
+    char *before = describe_stored(fixture->store, &key);
+    assert_code(SES_LEASED, ses_append(session, Q("{'id':'2'}"), SES_NUL, &options, NULL, &error));
+    assert_code(SES_LEASED, ses_append(session, Q("{'id':'2'}"), SES_NUL, &anyway, NULL, &error));
+    assert_code(SES_LEASED, append_leased(fixture->store, Q("{'id':'2'}"), lost.token, 0, &error));
+    assert_code(SES_LEASED, ses_append_batch(session, batch, 2, &options, NULL, &error));
+    assert_int_equal(error.index, 1); /* the first is stored already */
+    assert_code(SES_LEASED, ses_append_batch_by_key(fixture->store, &key, batch, 2, &anyway, NULL, &error));
+    char *after = describe_stored(fixture->store, &key);
+    assert_string_equal(after, before);
+    assert_int_equal(ses_session_event_count(session), 1);
+    free(before);
+    free(after);
+    ses_session_close(session);
+}
+
+static void test_a_retry_of_a_stored_event_needs_no_lease(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key, Q("{'id':'1'}"));
+    (void)must_take(fixture->store, &key, "a");
+    assert_code(SES_DUPLICATE, append_leased(fixture->store, Q("{'id':'1'}"), 77, 0, &error));
+    assert_code(SES_EXISTS, append_leased(fixture->store, Q("{'id':'1','author':'x'}"), 77, 0, &error));
+    assert_code(SES_PARTIAL, append_leased(fixture->store, Q("{'partial':true}"), 77, 0, &error));
+}
+
+static void test_leased_comes_before_stale(void **state)
+{
+    const ses_append_options lost = {.size = sizeof lost, .lease = 77};
+    struct fixture *fixture = *state;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
+    ses_lease lease = must_take(fixture->store, &key, "a");
+    const ses_append_options options = {.size = sizeof options, .lease = lease.token};
+    ses_error error;
+
+    must_append_by_key(fixture->store, &key, "{}");
+    assert_code(SES_LEASED, ses_append(session, "{}", SES_NUL, &lost, NULL, &error));
+    assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, &options, NULL, &error));
+    ses_session_close(session);
+}
+
+static void test_a_view_appends_with_a_token(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = must_open_new(fixture->store, &key, NULL);
+    ses_lease lease = must_take(fixture->store, &key, "a");
+    ses_append_options options = {.size = sizeof options, .lease = lease.token + 1};
+    ses_tracked *view = NULL;
+    ses_error error;
+
+    assert_ok(ses_tracked_open(session, 0, &view, &error));
+    assert_ok(ses_tracked_set_bool(view, "k", 1, &error));
+    assert_code(SES_LEASED, ses_tracked_append(view, "{}", SES_NUL, &options, NULL, &error));
+    assert_true(ses_tracked_changed(view));
+    options.lease = lease.token;
+    assert_ok(ses_tracked_append(view, "{}", SES_NUL, &options, NULL, &error));
+    ses_tracked_close(view);
+    ses_session_close(session);
+}
+
+/* ---------------------------------------------------------------------------------------- bad input */
+
+static void test_owners_names_have_bounds(void **state)
+{
+    struct fixture *fixture = *state;
+    char name[140] = "";
+    ses_lease lease;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    assert_code(SES_INVALID, ses_lease_take(fixture->store, &key, "", &at_once, &lease, &error));
+    assert_message("empty");
+    assert_code(SES_INVALID, ses_lease_take(fixture->store, &key, "\xFF", &at_once, &lease, &error));
+    assert_message("UTF-8");
+    memset(name, 'x', 129);
+    assert_code(SES_INVALID, ses_lease_take(fixture->store, &key, name, &at_once, &lease, &error));
+    assert_message("1 to 128 bytes");
+    name[128] = '\0';
+    (void)must_take(fixture->store, &key, name);
+    name[127] = 'y';
+    assert_held(fixture->store, &key, name);
+}
+
+static void test_wrong_arguments(void **state)
+{
+    const ses_lease_options negative = {.size = sizeof negative, .duration_us = -1};
+    const ses_lease_options sizeless = {.wait_ms = -1};
+    const ses_call_options flags = {.size = sizeof flags, .flags = 1};
+    struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    ses_lease lease;
+    ses_error error;
+
+    must_create(store, &key, NULL);
+    assert_code(SES_MISUSE, ses_lease_take(NULL, &key, "a", NULL, &lease, &error));
+    assert_code(SES_MISUSE, ses_lease_take(store, NULL, "a", NULL, &lease, &error));
+    assert_code(SES_MISUSE, ses_lease_take(store, &key, NULL, NULL, &lease, &error));
+    assert_code(SES_MISUSE, ses_lease_take(store, &key, "a", NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_lease_take(store, &key, "a", &sizeless, &lease, &error));
+    assert_code(SES_INVALID, ses_lease_take(store, &key, "a", &negative, &lease, &error));
+    assert_code(SES_MISUSE, ses_lease_renew(NULL, &key, 1, NULL, &lease, &error));
+    assert_code(SES_INVALID, ses_lease_renew(store, &key, 0, NULL, &lease, &error));
+    assert_code(SES_INVALID, ses_lease_renew(store, &key, 1, &negative, &lease, &error));
+    assert_code(SES_MISUSE, ses_lease_release(NULL, &key, 1, NULL, &error));
+    assert_code(SES_INVALID, ses_lease_release(store, &key, -1, NULL, &error));
+    assert_code(SES_MISUSE, ses_lease_release(store, &key, 1, &flags, &error));
+    assert_code(SES_INVALID, append_leased(store, "{}", -1, 0, &error));
+    assert_message("lease is negative");
+    (void)must_take(store, &key, "a");
+}
+
+static void test_a_session_that_is_not_there(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_lease lease;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    lease = must_take(fixture->store, &key, "a");
+    must_delete(fixture->store, &key);
+    assert_code(SES_NOTFOUND, ses_lease_take(fixture->store, &key, "a", NULL, &lease, &error));
+    assert_code(SES_NOTFOUND, ses_lease_renew(fixture->store, &key, lease.token, NULL, NULL, &error));
+    assert_code(SES_NOTFOUND, ses_lease_release(fixture->store, &key, lease.token, NULL, &error));
+    assert_code(SES_NOTFOUND, append_leased(fixture->store, "{}", lease.token, 0, &error));
+}
+
+static void test_a_read_only_store_gives_no_lease(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_lease lease;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    lease = must_take(fixture->store, &key, "a");
+    fixture->options.flags = SES_OPEN_READ_ONLY;
+    fixture_reopen(fixture);
+    assert_code(SES_READONLY, ses_lease_take(fixture->store, &key, "b", NULL, &lease, &error));
+    assert_code(SES_READONLY, ses_lease_renew(fixture->store, &key, lease.token, NULL, NULL, &error));
+    assert_code(SES_READONLY, ses_lease_release(fixture->store, &key, lease.token, NULL, &error));
+}
+
+static void test_a_rollback_journal_and_a_clock_before_1970(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->options.journal = SES_JOURNAL_ROLLBACK;
+    fixture->now = -INT64_C(1000000000);
+    fixture_reopen(fixture);
+    must_create(fixture->store, &key, NULL);
+    ses_lease lease = must_take(fixture->store, &key, "a");
+    assert_held(fixture->store, &key, "b");
+    must_release(fixture->store, &key, lease.token);
+    (void)must_take(fixture->store, &key, "b");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+#define MEMORY_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_free_lease_is_taken_for_a_minute),
+        TEST(test_a_lease_is_taken_for_as_long_as_asked),
+        TEST(test_another_owner_does_not_get_a_lease_that_is_held),
+        TEST(test_ones_own_lease_is_taken_again_with_its_token),
+        TEST(test_a_lease_that_has_run_out_is_taken_with_a_new_token),
+        MEMORY_TEST(test_a_lease_that_has_run_out_is_taken_with_a_new_token),
+        TEST(test_a_released_lease_is_taken_with_a_new_token),
+        MEMORY_TEST(test_a_released_lease_is_taken_with_a_new_token),
+        TEST(test_each_session_has_its_own_lease),
+        TEST(test_tokens_are_not_given_again_after_delete_and_create),
+        TEST(test_a_fork_has_no_lease),
+        TEST(test_renewing_moves_the_end),
+        TEST(test_a_lease_that_ran_out_and_was_not_taken_is_still_good),
+        TEST(test_what_another_owner_has_taken_over_is_leased),
+        TEST(test_nothing_else_of_the_session_moves),
+        TEST(test_an_append_with_the_token_passes_and_without_any_too),
+        TEST(test_an_append_halfway_through_a_lost_turn_stores_nothing),
+        MEMORY_TEST(test_an_append_halfway_through_a_lost_turn_stores_nothing),
+        TEST(test_a_retry_of_a_stored_event_needs_no_lease),
+        TEST(test_leased_comes_before_stale),
+        TEST(test_a_view_appends_with_a_token),
+        TEST(test_owners_names_have_bounds),
+        TEST(test_wrong_arguments),
+        TEST(test_a_session_that_is_not_there),
+        TEST(test_a_read_only_store_gives_no_lease),
+        TEST(test_a_rollback_journal_and_a_clock_before_1970),
+    };
+    return cmocka_run_group_tests_name("leases", tests, NULL, NULL);
+}
