@@ -1,0 +1,476 @@
+/* Calls that wait for a lease: their order, what wakes them, and what ends them. */
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#include "append.h"
+#include "session/store.h"
+
+static const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
+static const ses_lease_options patient = {.size = sizeof patient, .wait_ms = 60000};
+
+/* A store whose clock threads may look at while it is set, and a second one on the same file, as of another process. */
+struct waiting {
+    struct fixture *fixture;
+    ses_store *store;
+    ses_store *second;
+    atomic_llong now;
+};
+
+static int64_t shared_clock(void *context)
+{
+    return atomic_load((atomic_llong *)context);
+}
+
+static int setup(void **state)
+{
+    struct waiting *waiting = calloc(1, sizeof *waiting);
+    ses_error error;
+
+    assert_non_null(waiting);
+    assert_int_equal(fixture_setup((void **)&waiting->fixture), 0);
+    atomic_init(&waiting->now, INT64_C(1700000000000000));
+    waiting->fixture->options.clock = shared_clock;
+    waiting->fixture->options.clock_context = &waiting->now;
+    fixture_reopen(waiting->fixture);
+    waiting->store = waiting->fixture->store;
+    must_create(waiting->store, &key, NULL);
+    assert_ok(ses_open(waiting->fixture->path, &waiting->fixture->options, &waiting->second, &error));
+    *state = waiting;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct waiting *waiting = *state;
+    ses_close(waiting->second);
+    (void)fixture_teardown((void **)&waiting->fixture);
+    free(waiting);
+    return 0;
+}
+
+static ses_lease must_take(ses_store *store, const char *owner)
+{
+    ses_lease lease = {0, 0};
+    ses_error error;
+    assert_ok(ses_lease_take(store, &key, owner, &at_once, &lease, &error));
+    return lease;
+}
+
+static void must_release(ses_store *store, int64_t token)
+{
+    ses_error error;
+    assert_ok(ses_lease_release(store, &key, token, NULL, &error));
+}
+
+/* ---------------------------------------------------------------------------------- threads that wait */
+
+enum { WAITERS = 12 };
+
+struct turn_list {
+    pthread_mutex_t lock;
+    int order[WAITERS];
+    int count;
+};
+
+struct waiter {
+    pthread_t thread;
+    ses_store *store;
+    const ses_lease_options *options;
+    struct turn_list *turns; /* NULL: it keeps the lease */
+    int number;
+    int code;
+    ses_lease lease;
+    ses_error error;
+};
+
+/* A turn: nobody else may have one at the same time. */
+static void take_turn(struct waiter *waiter)
+{
+    const ses_append_options options = {.size = sizeof options, .lease = waiter->lease.token};
+    ses_error error;
+
+    (void)pthread_mutex_lock(&waiter->turns->lock);
+    waiter->turns->order[waiter->turns->count++] = waiter->number;
+    (void)pthread_mutex_unlock(&waiter->turns->lock);
+    waiter->code = ses_append_by_key(waiter->store, &key, "{}", SES_NUL, &options, NULL, &waiter->error);
+    support_pause_us(1000);
+    if (waiter->code == SES_OK)
+        waiter->code = ses_append_by_key(waiter->store, &key, "{}", SES_NUL, &options, NULL, &waiter->error);
+    if (ses_lease_release(waiter->store, &key, waiter->lease.token, NULL, &error) != SES_OK)
+        waiter->code = error.code;
+}
+
+static void *wait_for_lease(void *context)
+{
+    struct waiter *waiter = context;
+    char owner[32];
+
+    snprintf(owner, sizeof owner, "waiter %d", waiter->number);
+    waiter->code =
+        ses_lease_take(waiter->store, &key, owner, waiter->options, &waiter->lease, &waiter->error);
+    if (waiter->code == SES_OK && waiter->turns)
+        take_turn(waiter);
+    return NULL;
+}
+
+static int count_waiters(ses_store *store)
+{
+    int count = 0;
+
+    (void)pthread_mutex_lock(&store->leases.lock);
+    for (const struct lease_waiter *at = store->leases.waiters; at; at = at->next)
+        count++;
+    (void)pthread_mutex_unlock(&store->leases.lock);
+    return count;
+}
+
+/* Returns when the thread is in the queue. */
+static void start_waiter(struct waiter *waiter, ses_store *store, int number)
+{
+    const int before = count_waiters(store);
+
+    *waiter = (struct waiter){
+        .store = store, .options = waiter->options, .turns = waiter->turns, .number = number};
+    assert_int_equal(pthread_create(&waiter->thread, NULL, wait_for_lease, waiter), 0);
+    while (count_waiters(store) == before)
+        support_pause_us(100);
+}
+
+static void start_waiters(struct waiter waiters[WAITERS], ses_store *store, struct turn_list *turns)
+{
+    for (int i = 0; i < WAITERS; i++) {
+        waiters[i] = (struct waiter){.options = &patient, .turns = turns};
+        start_waiter(&waiters[i], store, i);
+    }
+}
+
+static void join_waiter(struct waiter *waiter)
+{
+    assert_int_equal(pthread_join(waiter->thread, NULL), 0);
+}
+
+static void join_all(struct waiter waiters[WAITERS], int code)
+{
+    for (int i = 0; i < WAITERS; i++) {
+        join_waiter(&waiters[i]);
+        if (waiters[i].code != code)
+            print_error("waiter %d: %s\n", i, waiters[i].error.message);
+        assert_int_equal(waiters[i].code, code);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- order */
+
+static void test_twelve_waiters_are_served_in_the_order_in_which_they_came(void **state)
+{
+    struct turn_list turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct waiting *waiting = *state;
+    struct waiter waiters[WAITERS];
+    ses_lease lease = must_take(waiting->store, "first");
+
+    start_waiters(waiters, waiting->store, &turns);
+    must_release(waiting->store, lease.token);
+    join_all(waiters, SES_OK);
+    for (int i = 0; i < WAITERS; i++)
+        assert_int_equal(turns.order[i], i);
+    ses_session *session = must_get(waiting->store, &key);
+    assert_int_equal(ses_session_event_count(session), 2 * WAITERS);
+    ses_session_close(session);
+}
+
+static void test_a_newcomer_does_not_overtake_those_who_wait(void **state)
+{
+    struct turn_list turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct waiting *waiting = *state;
+    struct waiter waiters[WAITERS];
+    ses_lease lease = must_take(waiting->store, "first");
+    ses_error error;
+
+    start_waiters(waiters, waiting->store, &turns);
+    must_release(waiting->store, lease.token);
+    assert_ok(ses_lease_take(waiting->store, &key, "late", &patient, &lease, &error));
+    assert_int_equal(turns.count, WAITERS);
+    join_all(waiters, SES_OK);
+}
+
+static void test_an_owner_extends_its_lease_while_others_wait(void **state)
+{
+    struct waiting *waiting = *state;
+    struct waiter waiter = {.options = &patient};
+    ses_lease lease = must_take(waiting->store, "first");
+
+    start_waiter(&waiter, waiting->store, 1);
+    assert_int_equal(must_take(waiting->store, "first").token, lease.token);
+    must_release(waiting->store, lease.token);
+    join_waiter(&waiter);
+    assert_int_equal(waiter.code, SES_OK);
+    assert_true(waiter.lease.token > lease.token);
+}
+
+static void test_one_that_gives_up_lets_the_next_go_on(void **state)
+{
+    const ses_lease_options brief = {.size = sizeof brief, .wait_ms = 60};
+    struct waiting *waiting = *state;
+    struct waiter first = {.options = &brief};
+    struct waiter second = {.options = &patient};
+    ses_lease lease = must_take(waiting->store, "holder");
+
+    start_waiter(&first, waiting->store, 1);
+    start_waiter(&second, waiting->store, 2);
+    join_waiter(&first);
+    assert_int_equal(first.code, SES_BUSY);
+    must_release(waiting->store, lease.token);
+    join_waiter(&second);
+    assert_int_equal(second.code, SES_OK);
+}
+
+/* ---------------------------------------------------------------------------------------- how it ends */
+
+static void test_waiting_ends_with_busy_after_its_time(void **state)
+{
+    const ses_lease_options brief = {.size = sizeof brief, .wait_ms = 70};
+    struct waiting *waiting = *state;
+    ses_lease lease = must_take(waiting->store, "a");
+    int64_t begun = support_steady_us();
+    ses_error error;
+
+    assert_code(SES_BUSY, ses_lease_take(waiting->store, &key, "b", &brief, &lease, &error));
+    assert_true(support_steady_us() - begun >= 70000);
+    assert_message("waited 7");
+}
+
+static void test_waiting_takes_as_long_as_the_busy_timeout_by_default(void **state)
+{
+    struct waiting *waiting = *state;
+    ses_lease lease = must_take(waiting->second, "a");
+    ses_error error;
+
+    waiting->fixture->options.busy_timeout_ms = 80;
+    fixture_reopen(waiting->fixture);
+    int64_t begun = support_steady_us();
+    assert_code(SES_BUSY, ses_lease_take(waiting->fixture->store, &key, "b", NULL, &lease, &error));
+    assert_in_range(support_steady_us() - begun, 80000, 5000000);
+}
+
+static void test_a_lease_that_runs_out_is_found_by_those_who_wait(void **state)
+{
+    struct waiting *waiting = *state;
+    struct waiter waiter = {.options = &patient};
+    ses_lease lease = must_take(waiting->store, "a");
+
+    start_waiter(&waiter, waiting->store, 1);
+    atomic_store(&waiting->now, lease.until_us);
+    join_waiter(&waiter);
+    assert_int_equal(waiter.code, SES_OK);
+    assert_int_equal(waiter.lease.until_us, lease.until_us + 60000000);
+}
+
+static void test_an_interrupt_ends_those_who_wait_and_nobody_later(void **state)
+{
+    struct turn_list turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct waiting *waiting = *state;
+    struct waiter waiters[WAITERS];
+    ses_lease lease = must_take(waiting->store, "a");
+    ses_error error;
+
+    start_waiters(waiters, waiting->store, &turns);
+    support_pause_us(100000); /* the first has precedence by now */
+    assert_ok(ses_store_interrupt(waiting->store, &error));
+    join_all(waiters, SES_INTERRUPTED);
+    must_release(waiting->store, lease.token);
+    (void)must_take(waiting->second, "b"); /* no precedence is left */
+}
+
+static void test_close_ends_those_who_wait(void **state)
+{
+    struct turn_list turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct waiting *waiting = *state;
+    struct waiter waiters[WAITERS];
+
+    (void)must_take(waiting->store, "a");
+    start_waiters(waiters, waiting->store, &turns);
+    ses_close(waiting->store);
+    waiting->fixture->store = NULL;
+    join_all(waiters, SES_INTERRUPTED);
+}
+
+static void delete_by(int how, ses_store *store)
+{
+    const ses_expire_options late = {.size = sizeof late, .now_us = &(int64_t){INT64_C(4102444800000001)}};
+    const int64_t expires = INT64_C(4102444800000000);
+    ses_error error;
+
+    if (how == 0) {
+        assert_ok(ses_delete(store, &key, NULL, NULL, &error));
+    } else if (how == 1) {
+        assert_ok(ses_delete_user(store, "app", "user", NULL, NULL, NULL, &error));
+    } else if (how == 2) {
+        assert_ok(ses_delete_app(store, "app", NULL, NULL, &error));
+    } else {
+        assert_ok(ses_expiry_set_by_key(store, &key, &expires, NULL, &error));
+        assert_ok(ses_expire(store, NULL, &late, NULL, &error));
+    }
+}
+
+static void test_deleting_the_session_ends_those_who_wait(void **state)
+{
+    struct turn_list turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct waiting *waiting = *state;
+
+    for (int how = 0; how < 4; how++) {
+        struct waiter waiters[WAITERS];
+        (void)must_take(waiting->store, "a");
+        start_waiters(waiters, waiting->store, &turns);
+        delete_by(how, waiting->store);
+        join_all(waiters, SES_NOTFOUND);
+        must_create(waiting->store, &key, NULL);
+    }
+}
+
+/* ------------------------------------------------------------------------------------ other processes */
+
+/* Of the row of the lease: who has precedence; free it. */
+static char *next_owner(const struct waiting *waiting)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    char *owner = NULL;
+
+    assert_int_equal(sqlite3_open(waiting->fixture->path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT coalesce(next_owner, '') FROM session_leases", -1, &statement, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_busy_timeout(db, 5000), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    owner = strdup((const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    return owner;
+}
+
+static void await_precedence(const struct waiting *waiting, const char *owner)
+{
+    bool has = false;
+
+    while (!has) {
+        char *now = next_owner(waiting);
+        has = strcmp(now, owner) == 0;
+        free(now);
+        support_pause_us(1000);
+    }
+}
+
+static void test_a_release_by_another_process_is_found(void **state)
+{
+    struct waiting *waiting = *state;
+    struct waiter waiter = {.options = &patient};
+    ses_lease lease = must_take(waiting->second, "theirs");
+
+    start_waiter(&waiter, waiting->store, 1);
+    must_release(waiting->second, lease.token);
+    join_waiter(&waiter);
+    assert_int_equal(waiter.code, SES_OK);
+}
+
+static void test_whoever_has_waited_has_precedence_before_other_processes(void **state)
+{
+    struct waiting *waiting = *state;
+    struct waiter waiter = {.options = &patient};
+    ses_lease lease = must_take(waiting->second, "theirs");
+    ses_error error;
+
+    start_waiter(&waiter, waiting->store, 1);
+    await_precedence(waiting, "waiter 1");
+    must_release(waiting->second, lease.token);
+    int code = ses_lease_take(waiting->second, &key, "theirs", &at_once, &lease, &error);
+    assert_int_equal(code, SES_BUSY); /* whether it still is to come, or has come already */
+    join_waiter(&waiter);
+    assert_int_equal(waiter.code, SES_OK);
+    await_precedence(waiting, "");
+}
+
+static void test_precedence_lapses_after_a_second(void **state)
+{
+    struct waiting *waiting = *state;
+    sqlite3 *db = NULL;
+    ses_lease lease = must_take(waiting->store, "a");
+    ses_error error;
+
+    /* Of one that was killed. */
+    assert_int_equal(sqlite3_open(waiting->fixture->path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "UPDATE session_leases SET next_owner = 'killed', next_until_us = "
+                                  "1700000001000000",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    must_release(waiting->store, lease.token);
+    assert_code(SES_BUSY, ses_lease_take(waiting->store, &key, "b", &at_once, &lease, &error));
+    assert_message("until 1700000001000000 us");
+    assert_code(SES_BUSY, ses_lease_take(waiting->store, &key, "a", &at_once, &lease, &error));
+    atomic_fetch_add(&waiting->now, 1000000);
+    (void)must_take(waiting->store, "b");
+}
+
+static void test_precedence_ends_with_the_waiting(void **state)
+{
+    const ses_lease_options brief = {.size = sizeof brief, .wait_ms = 400};
+    struct waiting *waiting = *state;
+    struct waiter waiter = {.options = &brief};
+    ses_lease lease = must_take(waiting->store, "a");
+
+    start_waiter(&waiter, waiting->store, 1);
+    await_precedence(waiting, "waiter 1");
+    join_waiter(&waiter);
+    assert_int_equal(waiter.code, SES_BUSY);
+    await_precedence(waiting, "");
+    must_release(waiting->store, lease.token);
+    (void)must_take(waiting->second, "b");
+}
+
+/* One look at a time, and nothing is written but who has precedence. */
+static void test_waiting_costs_little(void **state)
+{
+    struct turn_list turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct waiting *waiting = *state;
+    struct waiter waiters[WAITERS];
+    ses_stats before = {.size = sizeof before};
+    ses_stats after = {.size = sizeof after};
+    ses_lease lease = must_take(waiting->store, "a");
+    ses_error error;
+
+    assert_ok(ses_store_stats(waiting->store, &before, &error));
+    int64_t begun = support_steady_us();
+    start_waiters(waiters, waiting->store, &turns);
+    support_pause_us(300000);
+    assert_ok(ses_store_stats(waiting->store, &after, &error));
+    int64_t looks = (support_steady_us() - begun) / 5000 + 2;
+    assert_in_range(after.read_calls - before.read_calls, 5, WAITERS + looks);
+    assert_in_range(after.commits - before.commits, 0, 2); /* the clock stands still */
+    must_release(waiting->store, lease.token);
+    join_all(waiters, SES_OK);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(test_twelve_waiters_are_served_in_the_order_in_which_they_came),
+        TEST(test_a_newcomer_does_not_overtake_those_who_wait),
+        TEST(test_an_owner_extends_its_lease_while_others_wait),
+        TEST(test_one_that_gives_up_lets_the_next_go_on),
+        TEST(test_waiting_ends_with_busy_after_its_time),
+        TEST(test_waiting_takes_as_long_as_the_busy_timeout_by_default),
+        TEST(test_a_lease_that_runs_out_is_found_by_those_who_wait),
+        TEST(test_an_interrupt_ends_those_who_wait_and_nobody_later),
+        TEST(test_close_ends_those_who_wait),
+        TEST(test_deleting_the_session_ends_those_who_wait),
+        TEST(test_a_release_by_another_process_is_found),
+        TEST(test_whoever_has_waited_has_precedence_before_other_processes),
+        TEST(test_precedence_lapses_after_a_second),
+        TEST(test_precedence_ends_with_the_waiting),
+        TEST(test_waiting_costs_little),
+    };
+    return cmocka_run_group_tests_name("waiting for leases", tests, NULL, NULL);
+}
