@@ -14,6 +14,7 @@ enum scene {
     SCENE_HISTORY,
     SCENE_RETENTION,
     SCENE_ERASURE,
+    SCENE_LEASES,
     SCENES
 };
 
@@ -79,7 +80,9 @@ static const struct {
                    {SCENE_RETENTION, SES_NOTFOUND, {"kept", "user", "expiring"}},
                    {SCENE_ERASURE, SES_OK, {"kept", "user", "kept"}},
                    {SCENE_ERASURE, SES_NOTFOUND, {"kept", "user", "pruned"}},
-                   {SCENE_ERASURE, SES_NOTFOUND, {"short", "user", "other"}}};
+                   {SCENE_ERASURE, SES_NOTFOUND, {"short", "user", "other"}},
+                   {SCENE_LEASES, SES_OK, {"app", "user", "leased"}},
+                   {SCENE_LEASES, SES_NOTFOUND, {"app", "user", "gone"}}};
 
 static void faults_dump_session(struct faults *faults, ses_session *session)
 {

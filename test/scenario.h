@@ -238,7 +238,8 @@ static void faults_play_retention(struct faults *faults, ses_store *store)
         "{'invocationId':'a','timestamp':1,'actions':{'stateDelta':{'k':1,'user:p':2}}}",
         "{'invocationId':'b','timestamp':2,'content':{'parts':[{'functionCall':{'id':'1','name':'f'}}]}}",
         "{'invocationId':'c','timestamp':3,'content':{'parts':[{'functionResponse':{'id':'1','name':'f'}}]}}",
-        "{'invocationId':'d','timestamp':4,'actions':{'compaction':{'startTimestamp':1,'endTimestamp':3,'compactedContent':{}}}}",
+        "{'invocationId':'d','timestamp':4,'actions':{'compaction':{'startTimestamp':1,'endTimestamp':3,'"
+        "compactedContent':{}}}}",
         "{'invocationId':'e','timestamp':5,'actions':{'rewindBeforeInvocationId':'none'}}"};
     const ses_prune_options step = {.size = sizeof step, .which = SES_PRUNE_COMPACTED, .limit = 1};
     const ses_prune_options rest = {.size = sizeof rest, .which = SES_PRUNE_KEEP, .keep = 2};
@@ -314,6 +315,34 @@ static void faults_play_erasure(struct faults *faults, ses_store *store)
         faults_complain(faults, "ses_delete has not deleted one session", 0, &error);
 }
 
+/* Turns of two owners. */
+static void faults_play_leases(struct faults *faults, ses_store *store)
+{
+    const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
+    const ses_key leased = {"app", "user", "leased"};
+    const ses_key gone = {"app", "user", "gone"};
+    ses_append_options options = {.size = sizeof options};
+    ses_lease first = {0, 0};
+    ses_lease second = {0, 0};
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &leased, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &gone, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_lease_take(store, &leased, "one", &at_once, &first, &error));
+    options.lease = first.token;
+    STEP(SES_OK, ses_append_by_key(store, &leased, Q("{'id':'l1'}"), SES_NUL, &options, NULL, &error));
+    STEP(SES_BUSY, ses_lease_take(store, &leased, "two", &at_once, &second, &error));
+    STEP(SES_OK, ses_lease_renew(store, &leased, first.token, NULL, &first, &error));
+    STEP(SES_OK, ses_lease_release(store, &leased, first.token, NULL, &error));
+    STEP(SES_OK, ses_lease_take(store, &leased, "two", &at_once, &second, &error));
+    STEP(SES_LEASED, ses_append_by_key(store, &leased, Q("{'id':'l2'}"), SES_NUL, &options, NULL, &error));
+    STEP(SES_LEASED, ses_lease_release(store, &leased, first.token, NULL, &error));
+    STEP(SES_OK, ses_lease_take(store, &gone, "one", &at_once, &first, &error));
+    STEP(SES_OK, ses_delete(store, &gone, NULL, NULL, &error));
+    if (first.token <= second.token)
+        faults_complain(faults, "a token was given twice", 0, &error);
+}
+
 static void faults_run(struct faults *faults)
 {
     static void (*const play[SCENES])(struct faults *, ses_store *) = {NULL,
@@ -322,7 +351,8 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_lists,
                                                                        faults_play_history,
                                                                        faults_play_retention,
-                                                                       faults_play_erasure};
+                                                                       faults_play_erasure,
+                                                                       faults_play_leases};
     const ses_open_options options = {.size = sizeof options,
                                       .allocator = faults->allocator,
                                       .clock = faults_clock,

@@ -423,6 +423,28 @@ static void test_expiring_and_upkeep_are_one_operation(void **state)
     ses_session_close(session);
 }
 
+static void test_a_lease_is_one_operation(void **state)
+{
+    const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
+    struct door *door = *state;
+    ses_append_options options = {.size = sizeof options};
+    ses_lease lease;
+    ses_error error;
+
+    ses_session_close(new_session(door, &key, NULL));
+    assert_ok(ses_lease_take(door->store, &key, "a", NULL, &lease, &error));
+    assert_operations(&door->fake, FAKE_LEASE_TAKE, 1);
+    assert_code(SES_BUSY, ses_lease_take(door->store, &key, "b", &at_once, &lease, &error));
+    assert_operations(&door->fake, FAKE_LEASE_TAKE, 1);
+    options.lease = lease.token;
+    assert_ok(ses_append_by_key(door->store, &key, "{}", SES_NUL, &options, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    assert_ok(ses_lease_renew(door->store, &key, lease.token, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_LEASE_RENEW, 1);
+    assert_ok(ses_lease_release(door->store, &key, lease.token, NULL, &error));
+    assert_operations(&door->fake, FAKE_LEASE_RELEASE, 1);
+}
+
 #define DOOR_TEST(test) cmocka_unit_test_setup_teardown(test, door_setup, door_teardown)
 
 int main(void)
@@ -443,6 +465,7 @@ int main(void)
         DOOR_TEST(test_deleting_is_one_operation),
         DOOR_TEST(test_pruning_is_one_operation),
         DOOR_TEST(test_expiring_and_upkeep_are_one_operation),
+        DOOR_TEST(test_a_lease_is_one_operation),
     };
     return cmocka_run_group_tests_name("door", tests, NULL, NULL);
 }

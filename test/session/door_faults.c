@@ -161,6 +161,19 @@ static void fail_deleting(struct faults *faults, int code)
     assert_int_equal(count, 77);
 }
 
+static void fail_leasing(struct faults *faults, int code)
+{
+    const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
+    ses_lease lease = {77, 78};
+    ses_error error;
+
+    assert_code(code, ses_lease_take(faults->store, &key, "a", &at_once, &lease, &error));
+    assert_code(code, ses_lease_renew(faults->store, &key, 1, NULL, &lease, &error));
+    assert_code(code, ses_lease_release(faults->store, &key, 1, NULL, &error));
+    assert_int_equal(lease.token, 77);
+    assert_int_equal(lease.until_us, 78);
+}
+
 /* The handle, and what is stored, before and after. */
 static void test_whatever_code_an_engine_fails_with_nothing_has_changed(void **state)
 {
@@ -175,6 +188,7 @@ static void test_whatever_code_an_engine_fails_with_nothing_has_changed(void **s
         fail_appending(faults, codes[i]);
         fail_history(faults, codes[i]);
         fail_deleting(faults, codes[i]);
+        fail_leasing(faults, codes[i]);
         faults->fake.fails_with = SES_OK;
         char *handle_after = describe(faults->session, 1);
         char *stored_after = describe_stored(faults->store, &key);
@@ -430,6 +444,24 @@ static void play_history(struct faults *faults, FILE *out)
     ses_session_close(fork);
 }
 
+static void play_leases(struct faults *faults, FILE *out)
+{
+    const ses_lease_options brief = {.size = sizeof brief, .wait_ms = 100};
+    ses_lease lease = {0, 0};
+    ses_lease other = {0, 0};
+    ses_error error;
+    int code = ses_lease_take(faults->store, &key, "a", NULL, &lease, &error);
+
+    fprintf(out, "take %d: %lld %lld\n", code, (long long)lease.token, (long long)lease.until_us);
+    fprintf(out, "busy %d\n", ses_lease_take(faults->store, &key, "b", &brief, &other, &error));
+    code = ses_lease_renew(faults->store, &key, lease.token, &brief, &lease, &error);
+    fprintf(out, "renew %d: %lld\n", code, (long long)lease.until_us);
+    fprintf(out, "release %d\n", ses_lease_release(faults->store, &key, lease.token, NULL, &error));
+    code = ses_lease_take(faults->store, &key, "b", NULL, &lease, &error);
+    fprintf(out, "take %d: %lld %lld\n", code, (long long)lease.token, (long long)lease.until_us);
+    fprintf(out, "lost %d\n", ses_lease_release(faults->store, &key, lease.token - 1, NULL, &error));
+}
+
 static void play_the_rest(struct faults *faults, FILE *out)
 {
     const ses_key other = {"app", "user", "other"};
@@ -478,6 +510,7 @@ static char *play(bool begins_again, bool moved_on)
     play_appends(faults, out);
     play_reads(faults, out);
     play_history(faults, out);
+    play_leases(faults, out);
     play_the_rest(faults, out);
     faults->fake.elsewhere = NULL;
     assert_int_equal(faults_teardown((void **)&faults), 0);

@@ -130,8 +130,8 @@ static void start_waiter(struct waiter *waiter, ses_store *store, int number)
 {
     const int before = count_waiters(store);
 
-    *waiter = (struct waiter){
-        .store = store, .options = waiter->options, .turns = waiter->turns, .number = number};
+    *waiter =
+        (struct waiter){.store = store, .options = waiter->options, .turns = waiter->turns, .number = number};
     assert_int_equal(pthread_create(&waiter->thread, NULL, wait_for_lease, waiter), 0);
     while (count_waiters(store) == before)
         support_pause_us(100);

@@ -600,6 +600,92 @@ static void test_sessions_numbered_from_below_one(void **state)
     assert_query(test->path, "SELECT count(*) FROM sessions", "2\n");
 }
 
+/* --------------------------------------------------------------------------------------------- leases */
+
+static void assert_leases_refuse(struct rows_test *test, const char *change)
+{
+    const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
+    const ses_append_options options = {.size = sizeof options, .lease = 1};
+    ses_lease lease;
+    ses_error error;
+
+    open_store(test);
+    int code = ses_lease_take(test->store, &alice, "other", &at_once, &lease, &error);
+    if (code != SES_CORRUPT)
+        print_error("after %s\n", change);
+    assert_code(SES_CORRUPT, code);
+    assert_message("session_leases");
+    assert_code(SES_CORRUPT, ses_lease_renew(test->store, &alice, 1, NULL, NULL, &error));
+    assert_code(SES_CORRUPT, ses_lease_release(test->store, &alice, 1, NULL, &error));
+    assert_code(SES_CORRUPT, ses_append_by_key(test->store, &alice, "{}", SES_NUL, &options, NULL, &error));
+    close_store(test);
+}
+
+/* Alice's lease has the token 1, Bob's the token 2. */
+static void test_leases_of_others_and_out_of_bounds(void **state)
+{
+    static const char *const changes[] = {
+        "session_id = 3 - session_id",
+        "owner = NULL",
+        "owner = ''",
+        "owner = x'61'",
+        "owner = printf('%.*c', 129, 'x')",
+        "owner = CAST(x'FF' AS TEXT)",
+        "owner = CAST(x'610062' AS TEXT)",
+        "until_us = NULL",
+        "until_us = 'x'",
+        "until_us = 253402300800000000",
+        "until_us = -62167219200000001",
+        "next_owner = 'x'",
+        "next_until_us = 7",
+        "next_owner = '', next_until_us = 7",
+        "next_owner = 'x', next_until_us = 'x'",
+        "next_owner = 'x', next_until_us = 9223372036854775807",
+    };
+    const char *const without_lease_index =
+        "UPDATE main.sqlite_schema SET sql = replace(replace(replace(sql, ' UNIQUE', ''), 'STRICT', ''), ' "
+        "NOT "
+        "NULL', '') WHERE name = 'session_leases';"
+        "DELETE FROM main.sqlite_schema WHERE type = 'index' AND tbl_name = 'session_leases'";
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+    ses_lease lease;
+    ses_error error;
+
+    open_store(test);
+    assert_ok(ses_lease_take(test->store, &alice, "a", NULL, &lease, &error));
+    assert_ok(ses_lease_take(test->store, &bob, "b", NULL, &lease, &error));
+    close_store(test);
+    store_files_read(&sound, test->path);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        char sql[200];
+        snprintf(sql, sizeof sql, "UPDATE session_leases SET %s", changes[i]);
+        change_rows(test, without_lease_index, sql);
+        assert_leases_refuse(test, changes[i]);
+        store_files_write(&sound, test->path);
+    }
+    store_files_free(&sound);
+}
+
+static void test_tokens_that_do_not_ascend(void **state)
+{
+    struct rows_test *test = *state;
+    ses_lease lease;
+    ses_error error;
+
+    open_store(test);
+    assert_ok(ses_lease_take(test->store, &alice, "a", NULL, &lease, &error));
+    assert_ok(ses_lease_release(test->store, &alice, lease.token, NULL, &error));
+    close_store(test);
+    change_rows(test, NULL,
+                "UPDATE session_leases SET token = 50; UPDATE sqlite_sequence SET seq = 7 "
+                "WHERE name = 'session_leases'");
+    open_store(test);
+    assert_code(SES_CORRUPT, ses_lease_take(test->store, &alice, "b", NULL, &lease, &error));
+    assert_message("do not ascend");
+    assert_query(test->path, "SELECT token, owner FROM session_leases", "50|a\n");
+}
+
 /* -------------------------------------------------------------------------------------------- circles */
 
 /* Did a statement give up? Whatever is told of such a tree is CORRUPT. */
@@ -719,6 +805,8 @@ int main(void)
         TEST(test_a_place_that_is_taken),
         TEST(test_a_handle_whose_row_became_anothers),
         TEST(test_sessions_numbered_from_below_one),
+        TEST(test_leases_of_others_and_out_of_bounds),
+        TEST(test_tokens_that_do_not_ascend),
         TEST(test_trees_without_end),
         TEST(test_schema_changed_under_an_open_store),
     };
