@@ -192,6 +192,15 @@ SES_API void ses_free(char *text);
 
 typedef struct ses_store ses_store;
 
+/*
+ * Gives any text as a JSON string, in quotes, as the library writes strings. `*json` belongs to the caller
+ * (ses_free). `json_len` may be NULL. It uses the store only for its allocator. INVALID: the text is not UTF-8.
+ *
+ * Codes: MISUSE, INVALID, NOMEM.
+ */
+SES_API int ses_text_quote(ses_store *store, const char *text, size_t len, char **json, size_t *json_len,
+                           ses_error *error);
+
 /* ------------------------------------------------------------------------------------------- open, close */
 
 /* Flags of ses_open_options. */
@@ -266,7 +275,7 @@ SES_API int ses_open(const char *path, const ses_open_options *options, ses_stor
 /*
  * Closes the store. NULL is allowed. Once ses_close is called, no other call on that pointer may begin,
  * because its memory may be gone. ses_close waits for calls that other threads have begun, except those that
- * use the store only for its allocator: ses_text_make, ses_output_delta, ses_builder_open and
+ * use the store only for its allocator: ses_text_make, ses_text_quote, ses_output_delta, ses_builder_open and
  * ses_content_open. Calls that wait in ses_lease_take end with INTERRUPTED. The last connection that closes a file copies the rest of the write-ahead log into it,
  * however long that takes. After another program's long read transaction that can be gigabytes (see
  * wal_bytes).
@@ -425,6 +434,17 @@ SES_API const ses_key *ses_session_parent(const ses_session *session, int64_t *s
  */
 SES_API size_t ses_session_event_count(const ses_session *session);
 SES_API const ses_event *ses_session_event(const ses_session *session, size_t index);
+
+/*
+ * Gives the session as the JSON object that the ADK writes: id, appName, userId, state, events and
+ * lastUpdateTime, in this order. `state` is the merged state, without `temp:` keys. `events` are those that the
+ * handle holds (none for the sessions of a list), with their stored bytes. `lastUpdateTime` is in seconds, exact
+ * to the microsecond. `*json` belongs to the caller (ses_free). `len` may be NULL. CORRUPT: another program
+ * stored an event or a value that is not JSON.
+ *
+ * Codes: MISUSE, CORRUPT, NOMEM.
+ */
+SES_API int ses_session_json(const ses_session *session, char **json, size_t *len, ses_error *error);
 
 /* ------------------------------------------------------------------------------------------------ append */
 
