@@ -1,6 +1,7 @@
 /* What a model is to be sent of a session's log. */
 #include "agent/context.h"
 
+#include "agent/epoch.h"
 #include "agent/tracked.h"
 #include "base/argument.h"
 #include "base/error.h"
@@ -73,24 +74,6 @@ static int context_new(ses_store *store, ses_session *session, unsigned flags, s
     return code;
 }
 
-/* An append moves both, a cut only the version; a later session of that name begins above all versions of this one. */
-static int64_t epoch_of(const ses_session *session)
-{
-    return ses_session_version(session) - ses_session_last_seq(session);
-}
-
-static int check_epoch(const ses_session *fresh, const ses_session *handle, ses_error *error)
-{
-    if (!handle || epoch_of(fresh) == epoch_of(handle))
-        return SES_OK;
-    (void)ses__error_set(error, SES_STALE,
-                         "events were cut from the session since the handle was read, or it was deleted and "
-                         "another has its name: refresh the handle and try again");
-    if (error)
-        error->version = ses_session_version(fresh);
-    return SES_STALE;
-}
-
 static int open_context(ses_store *store, const ses_key *key, const ses_session *handle,
                         const ses_context_options *given, ses_context **context, ses_error *error)
 {
@@ -107,7 +90,7 @@ static int open_context(ses_store *store, const ses_key *key, const ses_session 
     if (code == SES_OK)
         code = ses_get(store, key, &get, &fresh, error);
     if (code == SES_OK)
-        code = check_epoch(fresh, handle, error);
+        code = ses__check_epoch(fresh, handle, error);
     if (code == SES_OK)
         return context_new(store, fresh, options.flags, context, error);
     ses_session_close(fresh);

@@ -149,6 +149,16 @@ int ses_builder_response_to(ses_builder *builder, const ses_function *call, cons
     return code == SES_OK ? put_function(builder, &function, true, error) : code;
 }
 
+int ses_builder_interrupted(ses_builder *builder, const ses_function *call, ses_error *error)
+{
+    static const char interrupted[] = "{\"error\":\"interrupted\"}";
+    ses_function named = call ? *call : (ses_function){{NULL, 0}, {NULL, 0}, {NULL, 0}};
+
+    if (!named.name.text) /* a response has a name: that of such a call is empty */
+        named.name = (ses_text){"", 0};
+    return ses_builder_response_to(builder, call ? &named : NULL, interrupted, sizeof interrupted - 1, error);
+}
+
 int ses_builder_part(ses_builder *builder, const char *json, size_t len, ses_error *error)
 {
     struct span part;

@@ -70,11 +70,18 @@ static int stored_function_name(void *context, const struct json_found *found, s
     return read_name(found, event->arena, &last_function(event)->name, error);
 }
 
+static int stored_function_args(void *context, const struct json_found *found, ses_error *error)
+{
+    struct stored_event *event = context;
+    return ses__json_take_value(found, &last_function(event)->args, error);
+}
+
 static const struct json_object stored_function_fields = {
     "the event",
     "content.parts[].",
     {{"id", NULL, JSON_MAY_BE(JSON_STRING), stored_function_id, NULL},
-     {"name", NULL, JSON_MAY_BE(JSON_STRING), stored_function_name, NULL}},
+     {"name", NULL, JSON_MAY_BE(JSON_STRING), stored_function_name, NULL},
+     {"args", NULL, JSON_MAY_BE(JSON_OBJECT), stored_function_args, NULL}},
 };
 
 static int add_stored_function(struct stored_event *event, const struct json_found *found, bool is_response,

@@ -14,6 +14,7 @@ struct stored_function {
     bool is_response;
     struct span id;   /* empty: none */
     struct span name; /* the same */
+    struct span args; /* of a call: an object, as it is in the body; without text: none */
 };
 
 struct stored_event {

@@ -1,0 +1,301 @@
+/* The function calls of a session that have no response. */
+#include "agent/pending.h"
+
+#include <string.h>
+
+#include "agent/epoch.h"
+#include "agent/tracked.h"
+#include "base/argument.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "json/object.h"
+#include "model/event_list.h"
+#include "model/stored_event.h"
+#include "session/handle.h"
+
+struct ses_pending {
+    ses_allocator allocator; /* it may outlive the store */
+    struct pending_table table;
+    struct pending_call **calls; /* the table's, in order */
+};
+
+/* ------------------------------------------------------------------------------------------- one event */
+
+struct long_running {
+    struct pending_table *table;
+    struct pending_event *event;
+};
+
+static int mark_long_running(struct long_running *own, struct json_reader *json, ses_error *error)
+{
+    struct json_string string;
+    struct span id;
+
+    if (ses__json_peek(json) != JSON_STRING)
+        return ses__json_skip(json, NULL) ? SES_OK : ses__json_error(json, error);
+    if (!ses__json_read_string(json, &string))
+        return ses__json_error(json, error);
+    int code = ses__json_decode(string, &own->event->arena, &id);
+    if (code == SES_NOMEM)
+        return ses__error_nomem(error);
+    if (code != SES_OK)
+        id = string.raw; /* as ids of calls are that UTF-8 cannot express */
+    if (id.len > 0)
+        ses__pending_mark(own->table, own->event, id);
+    return SES_OK;
+}
+
+static int mark_all_long_running(void *context, const struct json_found *found, ses_error *error)
+{
+    struct json_reader *json = found->reader;
+    int code = ses__json_enter(json) ? SES_OK : ses__json_error(json, error);
+
+    while (code == SES_OK && ses__json_element(json))
+        code = mark_long_running(context, json, error);
+    return code == SES_OK && json->wrong ? ses__json_error(json, error) : code;
+}
+
+static const struct json_object long_running_fields = {
+    "the event",
+    "",
+    {{"longRunningToolIds", "long_running_tool_ids", JSON_MAY_BE(JSON_ARRAY), mark_all_long_running, NULL}},
+};
+
+/* The event was read before, so this meets nothing that is wrong. */
+static int read_long_running_ids(struct pending_table *table, struct pending_event *event, ses_error *error)
+{
+    struct long_running own = {table, event};
+    struct json_reader reader;
+
+    ses__json_start(&reader, event->event->json, event->event->json_len);
+    reader.lenient = true;
+    return ses__json_read_object(&reader, &long_running_fields, &own, error);
+}
+
+static ses_text text_of(struct span span)
+{
+    return (ses_text){span.ptr, span.len};
+}
+
+static bool add_pending_call(struct pending_table *table, struct pending_event *event,
+                             const struct stored_function *function)
+{
+    struct pending_call *call = ses__arena_new(&event->arena, sizeof *call);
+
+    if (!call)
+        return false;
+    *call = (struct pending_call){
+        .function = {text_of(function->id), text_of(function->name), text_of(function->args)},
+        .event = event};
+    return ses__pending_add(table, call);
+}
+
+/* Within an event, responses come before calls. */
+static int match_functions(struct pending_table *table, struct pending_event *event,
+                           const struct stored_event *stored, ses_error *error)
+{
+    for (size_t i = 0; i < stored->function_count; i++) {
+        if (stored->functions[i].is_response)
+            ses__pending_answer(table, stored->functions[i].id, stored->functions[i].name);
+    }
+    for (size_t i = 0; i < stored->function_count; i++) {
+        if (!stored->functions[i].is_response && !add_pending_call(table, event, &stored->functions[i]))
+            return ses__error_nomem(error);
+    }
+    return event->calls > 0 ? read_long_running_ids(table, event, error) : SES_OK;
+}
+
+static int read_pending_event(struct pending_table *table, struct pending_event *event,
+                              const struct event_row *row, ses_error *error)
+{
+    struct stored_event stored;
+
+    event->event = ses__event_copy(&event->arena, row);
+    if (!event->event)
+        return ses__error_nomem(error);
+    const struct event_row copy = {.seq = row->seq, .body = {event->event->json, event->event->json_len}};
+    ses__stored_event_init(&stored, &event->arena);
+    int code = ses__stored_event_read(&stored, &copy, STORED_CONTENT, error);
+    if (code == SES_OK)
+        code = match_functions(table, event, &stored, error);
+    ses__stored_event_free(&stored);
+    return code;
+}
+
+static struct span borrowed_text(const char *text)
+{
+    return (struct span){text, text ? strlen(text) : 0};
+}
+
+/* The event is kept if calls of it are pending. */
+static int match_event(struct pending_table *table, const ses_event *read, ses_error *error)
+{
+    const struct event_row row = {.seq = read->seq,
+                                  .time_us = read->time_us,
+                                  .id = borrowed_text(read->id),
+                                  .invocation_id = borrowed_text(read->invocation_id),
+                                  .author = borrowed_text(read->author),
+                                  .branch = borrowed_text(read->branch),
+                                  .body = {read->json, read->json_len}};
+
+    if (!ses__stored_event_may_call(&row))
+        return SES_OK;
+    struct pending_event *event = ses__pending_event_new(table->allocator);
+    if (!event)
+        return ses__error_nomem(error);
+    int code = read_pending_event(table, event, &row, error);
+    if (event->calls == 0)
+        ses__pending_event_free(event);
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------------- the log */
+
+static int match_all(struct pending_table *table, ses_cursor *cursor, ses_error *error)
+{
+    const ses_event *event = NULL;
+    int code;
+
+    while ((code = ses_cursor_next(cursor, &event, error)) == SES_ROW) {
+        code = match_event(table, event, error);
+        if (code != SES_OK)
+            return code;
+    }
+    return code;
+}
+
+/* What the cursor walks was the handle's session when the cursor was opened, if it is now. */
+static int check_handle(const ses_session *handle, ses_store *store, const ses_key *key, ses_error *error)
+{
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
+    const ses_get_options options = {.size = sizeof options, .range = &none};
+    ses_session *fresh = NULL;
+    int code = ses_get(store, key, &options, &fresh, error);
+
+    if (code == SES_OK)
+        code = ses__check_epoch(fresh, handle, error);
+    ses_session_close(fresh);
+    return code;
+}
+
+static int read_log(struct pending_table *table, ses_store *store, const ses_key *key,
+                    const ses_session *handle, ses_error *error)
+{
+    const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
+    const ses_cursor_options options = {.size = sizeof options, .range = &live};
+    ses_cursor *cursor = NULL;
+    int code = ses_cursor_open(store, key, &options, &cursor, error);
+
+    if (code == SES_OK && handle)
+        code = check_handle(handle, store, key, error);
+    if (code == SES_OK)
+        code = match_all(table, cursor, error);
+    (void)ses_cursor_close(cursor, NULL); /* what it met was told by the walk */
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static int list_calls(ses_pending *pending, ses_error *error)
+{
+    const struct pending_table *table = &pending->table;
+    size_t at = 0;
+
+    pending->calls =
+        ses__memory_new(&pending->allocator, (table->call_count + 1) * sizeof(struct pending_call *));
+    if (!pending->calls)
+        return ses__error_nomem(error);
+    for (struct pending_call *call = table->oldest; call; call = call->after)
+        pending->calls[at++] = call;
+    return SES_OK;
+}
+
+static int pending_new(ses_store *store, ses_pending **pending, ses_error *error)
+{
+    const ses_allocator *allocator = ses__store_allocator(store);
+    ses_pending *fresh = ses__memory_zeroed(allocator, sizeof *fresh);
+
+    if (!fresh)
+        return ses__error_nomem(error);
+    fresh->allocator = *allocator;
+    fresh->table.allocator = &fresh->allocator;
+    *pending = fresh;
+    return ses__random_bytes(&fresh->table.seed, sizeof fresh->table.seed)
+               ? SES_OK
+               : ses__error_set(error, SES_IO, "the system provides no random bytes");
+}
+
+static int open_pending(ses_store *store, const ses_key *key, const ses_session *handle,
+                        const ses_call_options *options, ses_pending **pending, ses_error *error)
+{
+    ses_pending *fresh = NULL;
+    int code = ses__check_argument(store, "store", error);
+
+    if (code == SES_OK)
+        code = ses__check_argument(pending, "pending", error);
+    if (code == SES_OK)
+        code = ses__check_call_options(options, error);
+    if (code == SES_OK)
+        code = pending_new(store, &fresh, error);
+    if (code == SES_OK)
+        code = read_log(&fresh->table, store, key, handle, error);
+    if (code == SES_OK)
+        code = list_calls(fresh, error);
+    if (code == SES_OK)
+        *pending = fresh;
+    else
+        ses_pending_close(fresh);
+    return code;
+}
+
+int ses_pending_open(ses_session *session, const ses_call_options *options, ses_pending **pending,
+                     ses_error *error)
+{
+    if (pending)
+        *pending = NULL;
+    int code = ses__check_open(session, error);
+    if (code != SES_OK)
+        return code;
+    const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
+    return open_pending(ses__session_store(session), &key, session, options, pending, error);
+}
+
+int ses_pending_open_by_key(ses_store *store, const ses_key *key, const ses_call_options *options,
+                            ses_pending **pending, ses_error *error)
+{
+    if (pending)
+        *pending = NULL;
+    return open_pending(store, key, NULL, options, pending, error);
+}
+
+void ses_pending_close(ses_pending *pending)
+{
+    if (pending) {
+        const ses_allocator allocator = pending->allocator;
+        ses__pending_table_free(&pending->table);
+        ses__memory_free(&allocator, pending->calls);
+        ses__memory_free(&allocator, pending);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- accessors */
+
+size_t ses_pending_count(const ses_pending *pending)
+{
+    return pending->table.call_count;
+}
+
+const ses_function *ses_pending_call(const ses_pending *pending, size_t index)
+{
+    return index < ses_pending_count(pending) ? &pending->calls[index]->function : NULL;
+}
+
+const ses_event *ses_pending_event(const ses_pending *pending, size_t index)
+{
+    return index < ses_pending_count(pending) ? pending->calls[index]->event->event : NULL;
+}
+
+int ses_pending_is_long_running(const ses_pending *pending, size_t index)
+{
+    return index < ses_pending_count(pending) && pending->calls[index]->is_long_running;
+}
