@@ -60,6 +60,13 @@ static const char *const LOG[] = {
     "{'timestamp':5,'actions':{'rewindBeforeInvocationId':'none'}}",
 };
 
+/* Three calls are left of these. */
+static const ses_key calls_key = {"app", "user", "calls"};
+static const char *const pending_log[] = {
+    "{'content':{'parts':[{'functionCall':{'id':'1','name':'\\u0066'}},{'functionCall':{'name':'g'}},"
+    "{'functionCall':{'id':'2'}}]},'longRunningToolIds':['\\u0032']}",
+    "{'content':{'parts':[{'functionResponse':{'id':'1'}},{'functionCall':{'id':'3'}}]}}"};
+
 struct scene {
     struct heap heap;
     ses_store *store;
@@ -86,6 +93,9 @@ static void scene_open(struct scene *scene)
     }
     assert_int_equal(ses_tracked_has(scene->tracked, "user:read"), 0);
     assert_ok(ses_tracked_set_bool(scene->tracked, "user:read", 1, &error));
+    must_create(scene->store, &calls_key, NULL);
+    for (size_t i = 0; i < sizeof pending_log / sizeof pending_log[0]; i++)
+        must_append_by_key(scene->store, &calls_key, Q(pending_log[i]));
     must_create(scene->store, &log_key, NULL);
     for (size_t i = 0; i < sizeof LOG / sizeof LOG[0]; i++)
         must_append_by_key(scene->store, &log_key, Q(LOG[i]));
@@ -253,6 +263,26 @@ static int step_context(struct scene *scene, ses_error *error)
     if (context)
         assert_int_equal(ses_context_count(context), 3);
     ses_context_close(context);
+    return code;
+}
+
+static int step_pending(struct scene *scene, ses_error *error)
+{
+    ses_pending *pending = NULL;
+    int code = ses_pending_open_by_key(scene->store, &calls_key, NULL, &pending, error);
+    assert_true((pending != NULL) == (code == SES_OK));
+    if (pending)
+        assert_int_equal(ses_pending_count(pending), 3);
+    ses_pending_close(pending);
+    return code;
+}
+
+static int step_pending_on_handle(struct scene *scene, ses_error *error)
+{
+    ses_pending *pending = NULL;
+    int code = ses_pending_open(scene->session, NULL, &pending, error);
+    assert_true((pending != NULL) == (code == SES_OK));
+    ses_pending_close(pending);
     return code;
 }
 
@@ -430,6 +460,8 @@ static const struct named_step steps[] = {
     STEP(output_delta),
     STEP(content),
     STEP(context),
+    STEP(pending),
+    STEP(pending_on_handle),
     STEP(builder_open),
     STEP(builder_text),
     STEP(builder_call),

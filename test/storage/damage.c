@@ -84,6 +84,13 @@ static void add_sessions(ses_store *store, const char *app, int users, int sessi
     }
 }
 
+static void add_lease(ses_store *store, const ses_key *key)
+{
+    ses_lease lease;
+    ses_error error;
+    assert_ok(ses_lease_take(store, key, "owner", NULL, &lease, &error));
+}
+
 static int64_t steady_clock_of_the_stores(void *context)
 {
     (void)context;
@@ -107,6 +114,8 @@ static ses_store *make_store(const char *path, bool is_large, int journal)
     assert_ok(ses_rewind_by_key(store, &victim, &last_turn, NULL, NULL, &error));
     assert_ok(ses_redo_by_key(store, &victim, NULL, NULL, &error));
     assert_ok(ses_rewind_by_key(store, &victim, &last_turn, NULL, NULL, &error));
+    add_lease(store, &victim);
+    add_lease(store, &(ses_key){"other", "u0", "s0"});
     return store;
 }
 
@@ -297,6 +306,7 @@ static int end_call(struct progress *progress, int code, const ses_error *error,
 #define FORK_CODES CODES(SES_NOTFOUND, SES_EXISTS, SES_LIMIT, SES_READONLY, SES_FULL, 0)
 #define DELETE_CODES CODES(SES_READONLY, SES_FULL, 0)
 #define WRITE_CODES CODES(SES_NOTFOUND, SES_READONLY, SES_FULL, 0)
+#define LEASE_CODES CODES(SES_NOTFOUND, SES_BUSY, SES_LEASED, SES_READONLY, SES_FULL, 0)
 
 /* ------------------------------------------------------------------------------------------- driving */
 
@@ -322,6 +332,9 @@ static void look_at_state(struct drive *drive, ses_session *session)
     ses_error error;
 
     look_at_json(drive, session);
+    char *whole = NULL;
+    (void)CALL(drive, "ses_session_json", CODES(0), ses_session_json(session, &whole, &len, &error));
+    ses_free(whole);
     for (size_t i = 0; i < ses_state_count(session); i++)
         (void)CALL(drive, "ses_state_at", VALUE_CODES, ses_state_at(session, i, &text, &json, &len, &error));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -565,6 +578,32 @@ static void use_session(struct drive *drive)
     ses_session_close(session);
 }
 
+static void use_lease(struct drive *drive)
+{
+    const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
+    ses_lease lease = {1, 0};
+    ses_error error;
+
+    (void)CALL(drive, "ses_lease_take", LEASE_CODES,
+               ses_lease_take(drive->store, &victim, "other", &at_once, &lease, &error));
+    (void)CALL(drive, "ses_lease_renew", LEASE_CODES,
+               ses_lease_renew(drive->store, &victim, lease.token, NULL, NULL, &error));
+    (void)CALL(drive, "ses_lease_release", LEASE_CODES,
+               ses_lease_release(drive->store, &victim, lease.token, NULL, &error));
+    (void)CALL(drive, "ses_lease_take", LEASE_CODES,
+               ses_lease_take(drive->store, &victim, "other", &at_once, &lease, &error));
+}
+
+static void read_pending(struct drive *drive)
+{
+    ses_pending *pending = NULL;
+    ses_error error;
+
+    (void)CALL(drive, "ses_pending_open_by_key", READ_CODES,
+               ses_pending_open_by_key(drive->store, &victim, NULL, &pending, &error));
+    ses_pending_close(pending);
+}
+
 /* Nothing of others is due. */
 static void retain(struct drive *drive)
 {
@@ -600,6 +639,8 @@ static void create_and_delete(struct drive *drive)
     (void)CALL(drive, "ses_get_or_create", CREATE_CODES,
                ses_get_or_create(drive->store, &victim, Q("{'own':7}"), SES_NUL, NULL, &session, &error));
     ses_session_close(session);
+    use_lease(drive);
+    read_pending(drive);
     retain(drive);
     (void)CALL(drive, "ses_delete", DELETE_CODES, ses_delete(drive->store, &victim, &secure, NULL, &error));
 }
@@ -609,9 +650,13 @@ static void create_and_delete(struct drive *drive)
 /* Looks for rows of other sessions that the sound file has and this one has lost or changed. */
 static void judge_others(struct drive *drive, const char *sound, const char *whose, const char *after)
 {
-    static const char *const tables[][2] = {
-        {"sessions", "id"},       {"session_details", "session_id"}, {"session_state", "session_id"},
-        {"events", "session_id"}, {"event_marks", "session_id"},     {"base_state", "session_id"}};
+    static const char *const tables[][2] = {{"sessions", "id"},
+                                            {"session_details", "session_id"},
+                                            {"session_state", "session_id"},
+                                            {"events", "session_id"},
+                                            {"event_marks", "session_id"},
+                                            {"base_state", "session_id"},
+                                            {"session_leases", "session_id"}};
     sqlite3 *db = raw_open(drive->path);
     char sql[1024];
 
