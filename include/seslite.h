@@ -194,7 +194,8 @@ typedef struct ses_store ses_store;
 
 /*
  * Gives any text as a JSON string, in quotes, as the library writes strings. `*json` belongs to the caller
- * (ses_free). `json_len` may be NULL. It uses the store only for its allocator. INVALID: the text is not UTF-8.
+ * (ses_free). `json_len` may be NULL. It uses the store only for its allocator. INVALID: the text is not
+ * UTF-8.
  *
  * Codes: MISUSE, INVALID, NOMEM.
  */
@@ -276,9 +277,9 @@ SES_API int ses_open(const char *path, const ses_open_options *options, ses_stor
  * Closes the store. NULL is allowed. Once ses_close is called, no other call on that pointer may begin,
  * because its memory may be gone. ses_close waits for calls that other threads have begun, except those that
  * use the store only for its allocator: ses_text_make, ses_text_quote, ses_output_delta, ses_builder_open and
- * ses_content_open. Calls that wait in ses_lease_take end with INTERRUPTED. The last connection that closes a file copies the rest of the write-ahead log into it,
- * however long that takes. After another program's long read transaction that can be gigabytes (see
- * wal_bytes).
+ * ses_content_open. Calls that wait in ses_lease_take end with INTERRUPTED. The last connection that closes a
+ * file copies the rest of the write-ahead log into it, however long that takes. After another program's long
+ * read transaction that can be gigabytes (see wal_bytes).
  *
  * Sessions, cursors, views and pages may outlive the store, and can be closed later. What they hold can still
  * be read. Calls on them that need the store return MISUSE.
@@ -437,10 +438,10 @@ SES_API const ses_event *ses_session_event(const ses_session *session, size_t in
 
 /*
  * Gives the session as the JSON object that the ADK writes: id, appName, userId, state, events and
- * lastUpdateTime, in this order. `state` is the merged state, without `temp:` keys. `events` are those that the
- * handle holds (none for the sessions of a list), with their stored bytes. `lastUpdateTime` is in seconds, exact
- * to the microsecond. `*json` belongs to the caller (ses_free). `len` may be NULL. CORRUPT: another program
- * stored an event or a value that is not JSON.
+ * lastUpdateTime, in this order. `state` is the merged state, without `temp:` keys. `events` are those that
+ * the handle holds (none for the sessions of a list), with their stored bytes. `lastUpdateTime` is in
+ * seconds, exact to the microsecond. `*json` belongs to the caller (ses_free). `len` may be NULL. CORRUPT:
+ * another program stored an event or a value that is not JSON.
  *
  * Codes: MISUSE, CORRUPT, NOMEM.
  */
@@ -477,8 +478,8 @@ typedef struct ses_append_options {
      */
     const char *delta;
     size_t delta_len;
-    /* The token of a lease (see One turn at a time): LEASED once another owner has taken the lease. A batch and
-     * SES_APPEND_ANYWAY do not skip the check. 0: none is asked for. */
+    /* The token of a lease (see One turn at a time). The append is LEASED once another owner has taken the
+     * lease, with SES_APPEND_ANYWAY too. 0: no lease is asked for. */
     int64_t lease;
 } ses_append_options;
 
@@ -1055,16 +1056,17 @@ SES_API int ses_store_maintain(ses_store *store, const ses_maintain_options *opt
 /* -------------------------------------------------------------------------------------- one turn at a time */
 
 /*
- * A lease keeps the turns of a session one after the other, among threads and processes: before its turn a worker
- * takes the lease, and appends with its token. While one owner has the lease, others wait. So a turn that has
- * begun is not refused halfway, with the user's message stored and no answer to it.
+ * A lease keeps the turns of a session one after the other, among threads and processes: before its turn a
+ * worker takes the lease, and appends with its token. While one owner has the lease, others wait. So a turn
+ * that has begun is not refused halfway, with the user's message stored and no answer to it.
  *
- * The lease is kept in the file. There is no thread: it runs out by the store's clock unless it is renewed, so
- * that the turns go on if a worker dies. It belongs to no handle, moves no version and no time, and ends when
- * the session is deleted. It is no lock: appends without a token pass.
+ * The lease is kept in the file. There is no thread: it runs out by the store's clock unless it is renewed,
+ * so that the turns go on if a worker dies. It belongs to no handle, moves no version and no time, and ends
+ * when the session is deleted. It is no lock: appends without a token pass.
  *
- * An owner is a name of 1 to 128 bytes of valid UTF-8. Equal names are one owner, so make a name for each turn,
- * such as the worker's and the request's. The token changes with the owner, and is never given twice in a file.
+ * An owner is a name of 1 to 128 bytes of valid UTF-8. Equal names are one owner, so make a name for each
+ * turn, such as the worker's and the request's. The token changes with the owner, and is never given twice in
+ * a file.
  */
 
 typedef struct ses_lease_options {
@@ -1080,25 +1082,27 @@ typedef struct ses_lease {
 } ses_lease;
 
 /*
- * Takes the lease of a session for `owner`, for `duration_us` from now on. It succeeds at once if the lease is
- * free, was released, has run out, or is the owner's already; then the owner keeps its token. While another
- * owner has it, the call waits, and wakes when it is released by a call on this store; it finds out within
- * 50 milliseconds when another process releases it. Waiters of one store are served in the order in which they
- * came. No process starves another, but between processes no order is promised.
+ * Takes the lease of a session for `owner`, for `duration_us` from now on. It succeeds at once if the lease
+ * is free, was released, has run out, or is the owner's already; then the owner keeps its token. While
+ * another owner has it, the call waits. It wakes at once when the lease is released by a call on this store,
+ * and within about 50 ms when another process releases it. Waiters of one store are served in the order in
+ * which they came. Between processes no order is promised, but none starves: a call that has waited for a
+ * moment goes before later calls of other processes.
  *
- * BUSY: another owner still has the lease after `wait_ms`; the message says until when. INVALID: the name or the
- * duration breaks its rules. NOTFOUND: there is no such session, or it was deleted meanwhile. INTERRUPTED:
- * ses_close or ses_store_interrupt was called while the call waited.
+ * BUSY: another owner still has the lease after `wait_ms`; the message says until when. INVALID: the name or
+ * the duration breaks its rules. NOTFOUND: there is no such session, or it was deleted meanwhile.
+ * INTERRUPTED: ses_close or ses_store_interrupt was called while the call waited.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM,
- * UNKNOWN.
+ * Codes: MISUSE, INVALID, NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL,
+ * NOMEM, UNKNOWN.
  */
 SES_API int ses_lease_take(ses_store *store, const ses_key *key, const char *owner,
                            const ses_lease_options *options, ses_lease *lease, ses_error *error);
 /*
- * Lets the lease hold for `duration_us` from now on. A lease that has run out can be renewed as long as no other
- * owner has taken it. `wait_ms` is not used. `lease` may be NULL. LEASED: another owner has taken the lease, or
- * the token never was one of this session. INVALID: the duration is negative, or the token not positive.
+ * Lets the lease hold for `duration_us` from now on. A lease that has run out can be renewed as long as no
+ * other owner has taken it. `wait_ms` is not used. `lease` may be NULL. LEASED: another owner has taken the
+ * lease, or the token never was one of this session. INVALID: the duration is negative, or the token not
+ * positive.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, LEASED, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
  * UNKNOWN.
@@ -1167,8 +1171,8 @@ SES_API int ses_store_stats(ses_store *store, ses_stats *stats, ses_error *error
 
 /*
  * Interrupts the calls of other threads that are reading from this store now, or wait in ses_lease_take. They
- * return INTERRUPTED and nothing has changed. Calls that write or may write (ses_get_or_create) go on, and later
- * calls are not affected.
+ * return INTERRUPTED and nothing has changed. Calls that write or may write (ses_get_or_create) go on, and
+ * later calls are not affected.
  *
  * Codes: MISUSE.
  */

@@ -206,29 +206,32 @@ SES_API ses_text ses_context_content(const ses_context *context, size_t index);
 /* ------------------------------------------------------------------------------------------ pending calls */
 
 /*
- * Pending calls are the function calls of a session's live events that have no response after them. A crash between
- * a call and its result leaves one behind, and every model provider then refuses the conversation.
+ * Pending calls are the function calls of a session's live events that have no response after them. A crash
+ * between a call and its result leaves one behind, and every model provider then refuses the conversation.
  *
- *  - A response with an id answers every call of that id before it, whatever its name. A response without an id
- *    answers the oldest call without an id that has its name. An empty id is none.
- *  - In one event, responses come before calls. The answer that a long-running tool gives at first is a response.
+ *  - A response with an id answers every call of that id before it, whatever its name. A response without an
+ *    id answers the oldest call without an id that has its name. An empty id is none.
+ *  - In one event, responses come before calls. The answer that a long-running tool gives at first is a
+ *    response.
  *
- * When a program starts and takes up a session, it opens the pending calls. For each event that has some that are
- * not long-running, it opens a builder for the event's author in its invocation, adds ses_builder_interrupted for
- * each of these calls, and appends the event. The model then sees the response {"error":"interrupted"}.
+ * When a program starts and takes up a session, it opens the pending calls. For each event that has some that
+ * are not long-running, it opens a builder for the event's author in its invocation (NULL in place of ""),
+ * adds ses_builder_interrupted for each of these calls, and appends the event. The model then sees the
+ * response {"error":"interrupted"}.
  *
- * The object keeps what it has read, may outlive the handle and the store, and does not change. It takes memory for
- * the calls that are pending and their events, however long the log is.
+ * The object keeps what it has read, may outlive the handle and the store, and does not change. It takes
+ * memory for the calls that are pending and their events, however long the log is.
  */
 typedef struct ses_pending ses_pending;
 
 /*
- * Reads the pending calls of a session as it is stored now, also if the handle lacks events. What cannot be read
- * as a call or a response, because another program wrote it, is passed over. STALE: events were cut or pruned
- * while they were read; or, by a handle, events were cut since it was read, or the session was deleted and another
- * has its name: refresh the handle. IO includes a system that gives no random bytes.
+ * Reads the pending calls of a session as it is stored now, also if the handle lacks events. What cannot be
+ * read as a call or a response, because another program wrote it, is passed over. STALE: events were cut or
+ * pruned while they were read; or, by a handle, events were cut since it was read, or the session was deleted
+ * and another has its name: refresh the handle. IO includes a system that gives no random bytes.
  *
- * Codes: MISUSE, NOTFOUND, STALE, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM; by key also INVALID.
+ * Codes: MISUSE, NOTFOUND, STALE, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM; by key also
+ * INVALID.
  */
 SES_API int ses_pending_open(ses_session *session, const ses_call_options *options, ses_pending **pending,
                              ses_error *error);
@@ -237,8 +240,8 @@ SES_API int ses_pending_open_by_key(ses_store *store, const ses_key *key, const 
 /* Frees the object. NULL is allowed. */
 SES_API void ses_pending_close(ses_pending *pending);
 
-/* What these calls return is borrowed until the object is closed. Calls are in the order of the log, and of the
- * parts in an event. */
+/* What these calls return is borrowed until the object is closed. Calls are in the order of the log, and of
+ * the parts in an event. */
 
 SES_API size_t ses_pending_count(const ses_pending *pending);
 /* Returns a call, or NULL past the end. */
@@ -248,8 +251,8 @@ SES_API const ses_event *ses_pending_event(const ses_pending *pending, size_t in
 /* Returns 1 if the event's `longRunningToolIds` holds the id of the call, and 0 otherwise and past the end. */
 SES_API int ses_pending_is_long_running(const ses_pending *pending, size_t index);
 
-/* Adds the response {"error":"interrupted"} to a call that was read, with the id and the name of the call. The rules
- * are those of ses_builder_response_to. Codes: MISUSE, INVALID, NOMEM. */
+/* Adds the response {"error":"interrupted"} to a call that was read, with the id and the name of the call. The
+ * rules are those of ses_builder_response_to. Codes: MISUSE, INVALID, NOMEM. */
 SES_API int ses_builder_interrupted(ses_builder *builder, const ses_function *call, ses_error *error);
 
 /* ----------------------------------------------------------------------------------------- tracked state */

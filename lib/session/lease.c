@@ -54,6 +54,7 @@ static int64_t lease_end(int64_t now_us, int64_t duration_us)
  * get it that have waited for longer. It then looks less often the longer it takes.
  */
 static const int64_t PRECEDENCE_AFTER_US = 40000;
+static const int64_t LOOK_SOONEST_US = 1000;
 static const int64_t LOOK_LEAST_US = 5000;
 static const int64_t LOOK_MOST_US = 50000;
 static const int64_t LOOK_SPREAD_US = 10000;
@@ -102,7 +103,7 @@ static int64_t next_look(const struct taking *taking, int64_t now_us)
     const int64_t left = op->held_until_us - op->now_us;
 
     if (left > 0 && left < pause)
-        pause = left;
+        pause = left > LOOK_SOONEST_US ? left : LOOK_SOONEST_US;
     return now_us + pause;
 }
 

@@ -350,7 +350,8 @@ static void answer_all(ses_store *store)
         const ses_event *event = ses_pending_event(pending, i);
         ses_builder *builder = NULL;
         int count = 0;
-        assert_ok(ses_builder_open(store, event->author, event->invocation_id, &builder, &error));
+        const char *invocation = event->invocation_id[0] ? event->invocation_id : NULL;
+        assert_ok(ses_builder_open(store, event->author, invocation, &builder, &error));
         for (; ses_pending_event(pending, i) == event; i++) {
             if (ses_pending_is_long_running(pending, i))
                 continue;
