@@ -72,8 +72,8 @@ struct append_op {
     int64_t version;
     bool anyway;
     const struct expected *expected; /* NULL: nothing is expected */
-    int64_t lease;                   /* LEASED unless this is the token of the session's lease; 0: not asked for */
-    struct event_draft *drafts;      /* sealed; their numbers are filled in */
+    int64_t lease;              /* LEASED unless this is the token of the session's lease; 0: not asked for */
+    struct event_draft *drafts; /* sealed; their numbers are filled in */
     size_t count;
     int64_t most_events;       /* that the session may hold */
     size_t bytes;              /* about how much is written */

@@ -203,6 +203,19 @@ static void test_long_running_calls_are_marked(void **state)
     ses_session_close(session);
 }
 
+static void test_an_id_that_utf8_cannot_express_is_compared_as_it_is_spelled(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_session *session = agent_session(fixture, NULL);
+
+    must_append(session, Q("{'content':{'parts':[" CALL("\\ud800", "f") "," CALL(
+                             "\\ud801", "g") "]},'longRunningToolIds':['\\ud800']}"));
+    assert_pending(fixture->store, "f/\\ud800* g/\\ud801");
+    must_append(session, Q(PARTS(RESPONSE("\\ud801", "g"))));
+    assert_pending(fixture->store, "f/\\ud800*");
+    ses_session_close(session);
+}
+
 static void test_only_live_events_count(void **state)
 {
     const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
@@ -467,6 +480,7 @@ int main(void)
         TEST(test_calls_without_ids_are_answered_by_name_in_order),
         TEST(test_a_response_answers_every_earlier_call_of_its_id),
         TEST(test_long_running_calls_are_marked),
+        TEST(test_an_id_that_utf8_cannot_express_is_compared_as_it_is_spelled),
         TEST(test_only_live_events_count),
         TEST(test_what_is_no_call_is_passed_over),
         TEST(test_an_event_that_is_not_json_is_corrupt),

@@ -76,6 +76,7 @@ struct turn_list {
 struct waiter {
     pthread_t thread;
     ses_store *store;
+    const ses_key *of; /* the session; NULL: `key` */
     const ses_lease_options *options;
     struct turn_list *turns; /* NULL: it keeps the lease */
     int number;
@@ -107,8 +108,8 @@ static void *wait_for_lease(void *context)
     char owner[32];
 
     snprintf(owner, sizeof owner, "waiter %d", waiter->number);
-    waiter->code =
-        ses_lease_take(waiter->store, &key, owner, waiter->options, &waiter->lease, &waiter->error);
+    waiter->code = ses_lease_take(waiter->store, waiter->of ? waiter->of : &key, owner, waiter->options,
+                                  &waiter->lease, &waiter->error);
     if (waiter->code == SES_OK && waiter->turns)
         take_turn(waiter);
     return NULL;
@@ -130,8 +131,11 @@ static void start_waiter(struct waiter *waiter, ses_store *store, int number)
 {
     const int before = count_waiters(store);
 
-    *waiter =
-        (struct waiter){.store = store, .options = waiter->options, .turns = waiter->turns, .number = number};
+    *waiter = (struct waiter){.store = store,
+                              .of = waiter->of,
+                              .options = waiter->options,
+                              .turns = waiter->turns,
+                              .number = number};
     assert_int_equal(pthread_create(&waiter->thread, NULL, wait_for_lease, waiter), 0);
     while (count_waiters(store) == before)
         support_pause_us(100);
@@ -223,6 +227,29 @@ static void test_one_that_gives_up_lets_the_next_go_on(void **state)
     must_release(waiting->store, lease.token);
     join_waiter(&second);
     assert_int_equal(second.code, SES_OK);
+}
+
+static void test_those_who_wait_for_one_session_do_not_hold_up_those_of_another(void **state)
+{
+    static const ses_key other = {"app", "user", "another"};
+    struct waiting *waiting = *state;
+    struct waiter one = {.options = &patient};
+    struct waiter two = {.options = &patient, .of = &other};
+    ses_lease lease;
+    ses_error error;
+
+    must_create(waiting->store, &other, NULL);
+    (void)must_take(waiting->store, "a");
+    assert_ok(ses_lease_take(waiting->store, &other, "a", &at_once, &lease, &error));
+    start_waiter(&one, waiting->store, 1);
+    start_waiter(&two, waiting->store, 2);
+    assert_ok(ses_lease_release(waiting->store, &other, lease.token, NULL, &error));
+    join_waiter(&two);
+    assert_int_equal(two.code, SES_OK);
+    assert_int_equal(count_waiters(waiting->store), 1);
+    assert_ok(ses_store_interrupt(waiting->store, &error));
+    join_waiter(&one);
+    assert_int_equal(one.code, SES_INTERRUPTED);
 }
 
 /* ---------------------------------------------------------------------------------------- how it ends */
@@ -415,15 +442,19 @@ static void test_precedence_lapses_after_a_second(void **state)
 
 static void test_precedence_ends_with_the_waiting(void **state)
 {
-    const ses_lease_options brief = {.size = sizeof brief, .wait_ms = 400};
+    const ses_lease_options brief = {.size = sizeof brief, .wait_ms = 200};
     struct waiting *waiting = *state;
-    struct waiter waiter = {.options = &brief};
+    struct waiter waiter = {.options = &patient};
     ses_lease lease = must_take(waiting->store, "a");
+    ses_error error;
 
     start_waiter(&waiter, waiting->store, 1);
     await_precedence(waiting, "waiter 1");
+    assert_ok(ses_store_interrupt(waiting->store, &error));
     join_waiter(&waiter);
-    assert_int_equal(waiter.code, SES_BUSY);
+    assert_int_equal(waiter.code, SES_INTERRUPTED);
+    await_precedence(waiting, "");
+    assert_code(SES_BUSY, ses_lease_take(waiting->store, &key, "c", &brief, &(ses_lease){0, 0}, &error));
     await_precedence(waiting, "");
     must_release(waiting->store, lease.token);
     (void)must_take(waiting->second, "b");
@@ -452,6 +483,23 @@ static void test_waiting_costs_little(void **state)
     join_all(waiters, SES_OK);
 }
 
+/* The clock stands still a moment before the lease runs out. */
+static void test_a_lease_that_is_about_to_run_out_is_not_looked_at_without_a_pause(void **state)
+{
+    const ses_lease_options brief = {.size = sizeof brief, .wait_ms = 30};
+    struct waiting *waiting = *state;
+    ses_stats before = {.size = sizeof before};
+    ses_stats after = {.size = sizeof after};
+    ses_lease lease = must_take(waiting->store, "a");
+    ses_error error;
+
+    atomic_store(&waiting->now, lease.until_us - 1);
+    assert_ok(ses_store_stats(waiting->store, &before, &error));
+    assert_code(SES_BUSY, ses_lease_take(waiting->store, &key, "b", &brief, &lease, &error));
+    assert_ok(ses_store_stats(waiting->store, &after, &error));
+    assert_in_range(after.read_calls - before.read_calls, 2, 32);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -460,6 +508,7 @@ int main(void)
         TEST(test_a_newcomer_does_not_overtake_those_who_wait),
         TEST(test_an_owner_extends_its_lease_while_others_wait),
         TEST(test_one_that_gives_up_lets_the_next_go_on),
+        TEST(test_those_who_wait_for_one_session_do_not_hold_up_those_of_another),
         TEST(test_waiting_ends_with_busy_after_its_time),
         TEST(test_waiting_takes_as_long_as_the_busy_timeout_by_default),
         TEST(test_a_lease_that_runs_out_is_found_by_those_who_wait),
@@ -471,6 +520,7 @@ int main(void)
         TEST(test_precedence_lapses_after_a_second),
         TEST(test_precedence_ends_with_the_waiting),
         TEST(test_waiting_costs_little),
+        TEST(test_a_lease_that_is_about_to_run_out_is_not_looked_at_without_a_pause),
     };
     return cmocka_run_group_tests_name("waiting for leases", tests, NULL, NULL);
 }
