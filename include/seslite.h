@@ -138,6 +138,7 @@ typedef enum ses_code {
     SES_ABSENT = 5,    /* reading state: there is no such key */
     SES_UNCHANGED = 6, /* rewind, cut, prune: there was nothing to do, and nothing was written */
     SES_MORE = 7,      /* a step of a long task is done: call again */
+    SES_RESET = 8, /* following: events that were not given yet, or had been given, are gone: read again */
 #define SES_CODE_ENUM_(name, number, text) SES_##name = number,
     SES_CODES(SES_CODE_ENUM_)
 #undef SES_CODE_ENUM_
@@ -275,13 +276,12 @@ SES_API int ses_open(const char *path, const ses_open_options *options, ses_stor
 
 /*
  * Closes the store. NULL is allowed. Once ses_close is called, no other call on that pointer may begin,
- * because its memory may be gone. ses_close waits for calls that other threads have begun, except those that
- * use the store only for its allocator: ses_text_make, ses_text_quote, ses_output_delta, ses_builder_open and
- * ses_content_open. Calls that wait in ses_lease_take end with INTERRUPTED. The last connection that closes a
- * file copies the rest of the write-ahead log into it, however long that takes. After another program's long
- * read transaction that can be gigabytes (see wal_bytes).
+ * because its memory may be gone. ses_close interrupts the calls that wait in ses_lease_take or
+ * ses_follower_next (INTERRUPTED), and waits for the calls that other threads have begun, except those that use
+ * the store only for its allocator: ses_text_make, ses_text_quote, ses_output_delta, ses_builder_open and
+ * ses_content_open. The last connection that closes a file copies the rest of the write-ahead log into it,
  *
- * Sessions, cursors, views and pages may outlive the store, and can be closed later. What they hold can still
+ * Sessions, cursors, followers, views and pages may outlive the store, and can be closed later. What they hold can still
  * be read. Calls on them that need the store return MISUSE.
  */
 SES_API void ses_close(ses_store *store);
@@ -295,7 +295,7 @@ SES_API void ses_close(ses_store *store);
 typedef struct ses_key {
     const char *app;
     const char *user;
-    const char *session; /* NULL is allowed only when creating: the store makes an id */
+    const char *session; /* NULL only when creating (the store makes an id) and following (all of the user) */
 } ses_key;
 
 enum { SES_ID_MAX = 512 /* bytes in an id, and in a state key after its prefix */ };
@@ -1118,6 +1118,96 @@ SES_API int ses_lease_renew(ses_store *store, const ses_key *key, int64_t token,
 SES_API int ses_lease_release(ses_store *store, const ses_key *key, int64_t token,
                               const ses_call_options *options, ses_error *error);
 
+/* --------------------------------------------------------------------------------------------- following */
+
+/*
+ * A follower gives the events of one session, or of all sessions of a user, as they are appended, by this
+ * process or another. Each comes once, in order within its session, and never before its commit.
+ */
+typedef struct ses_follower ses_follower;
+
+typedef enum ses_follow_flags {
+    SES_FOLLOW_NEW = 0x1 /* only events that are appended after the follower was opened */
+} ses_follow_flags;
+
+/* At most one of SES_FOLLOW_NEW, `after_seq` and `place` can be given. */
+typedef struct ses_follow_options {
+    size_t size;
+    unsigned flags;    /* SES_FOLLOW_* */
+    int64_t after_seq; /* of one session: begin after the event with this number; 0: with its first event */
+    const char *place; /* go on after this place (ses_follower_place, ses_session_place); NULL: not */
+    void (*notify)(void *context); /* see ses_follower_next; NULL: none */
+    void *notify_context;
+} ses_follow_options;
+
+/*
+ * Opens a follower. With `key->session` it follows that session, which must exist. With NULL it follows all
+ * sessions of the user, those that are created later too; neither they nor the user need to exist yet.
+ *
+ * A follower needs no thread of its own. Appends in this process wake the followers that they concern. For
+ * other processes the first follower of a store starts one thread, which looks at the file while a follower
+ * waits: every few milliseconds while events come, and about eight times a second when none do.
+ *
+ * INVALID: `after_seq` is negative or beyond the last event, or `place` is not a place of this session or
+ * user. MISUSE: `after_seq` with a user, or more than one place to begin. NOMEM includes a system that starts
+ * no thread.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
+SES_API int ses_follower_open(ses_store *store, const ses_key *key, const ses_follow_options *options,
+                              ses_follower **follower, ses_error *error);
+/*
+ * Returns SES_ROW and the next event, borrowed until the next call on the follower. If there is none, it waits
+ * for one for `timeout_ms`; 0 only looks, a negative time has no limit. `*event` is NULL unless SES_ROW is
+ * returned.
+ *
+ *  - 0: the time has passed, or ses_follower_wake was called.
+ *  - SES_RESET: events of ses_follower_session were cut; or they were pruned before they were given; or, for a
+ *    user, that session was deleted. Read the session again. The follower goes on with events that are
+ *    appended after the last one that there was when it noticed. A place that is no longer good leads to a
+ *    SES_RESET too: its session was deleted and created again, events were cut since, the events after it were
+ *    pruned, or an older copy of the file was put back.
+ *  - NOTFOUND: the session was deleted, even if there is another of its name. Every later call returns it too.
+ *  - INTERRUPTED: ses_store_interrupt or ses_close was called while this call waited. After ses_close, every
+ *    later call returns MISUSE.
+ *  - After any other failure the next call tries again. No event is lost.
+ *
+ * One busy session of a user does not keep the others waiting for ever.
+ *
+ * An event loop calls with a timeout of 0 until the call returns 0. From then on `notify` is called once when
+ * there may be something to get, or when ses_follower_wake, ses_store_interrupt or ses_close is called; a
+ * further call that returns 0 arms it again. Any thread may call it, this call included, and while the library
+ * holds locks: it may only wake the caller's loop, by writing to a pipe or an eventfd, and must not call the
+ * library. It is not called any more once ses_follower_close has returned.
+ *
+ * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
+SES_API int ses_follower_next(ses_follower *follower, int64_t timeout_ms, const ses_event **event,
+                              ses_error *error);
+/*
+ * Returns the session of the event or SES_RESET that ses_follower_next returned last, borrowed until the next
+ * call on the follower. NULL: it returned neither; or, after SES_RESET, sessions of a place were deleted
+ * before the follower was opened: list the user's sessions again. A follower of one session always returns
+ * that session.
+ */
+SES_API const char *ses_follower_session(const ses_follower *follower);
+/*
+ * Returns the place after the last event or SES_RESET that ses_follower_next returned: letters, digits, `-`
+ * and `_`, fit for `id:` of server-sent events and for URLs. A follower of the same session or user, in any
+ * process, can go on after it. Borrowed until the next call on the follower. NULL: out of memory. The place
+ * of a session has at most 35 characters. The place of a user grows with the number of sessions, by about ten
+ * characters each.
+ */
+SES_API const char *ses_follower_place(ses_follower *follower);
+/* Makes ses_follower_next return 0: the call that waits now, or the next one that would wait. Any thread may
+ * call it until ses_follower_close is called. */
+SES_API void ses_follower_wake(ses_follower *follower);
+/* Frees the follower. NULL is allowed. The store may be closed already. */
+SES_API void ses_follower_close(ses_follower *follower);
+/* Returns the place after the last event that the handle knows, for ses_follow_options. Borrowed until the
+ * next call of this function, or until the handle is closed. NULL: out of memory. */
+SES_API const char *ses_session_place(ses_session *session);
+
 /* ------------------------------------------------------------------------- what a store tells, and makes */
 
 /* Facts about a store. Texts are static, or borrowed until the store is closed. */
@@ -1170,9 +1260,9 @@ typedef struct ses_stats {
 SES_API int ses_store_stats(ses_store *store, ses_stats *stats, ses_error *error);
 
 /*
- * Interrupts the calls of other threads that are reading from this store now, or wait in ses_lease_take. They
- * return INTERRUPTED and nothing has changed. Calls that write or may write (ses_get_or_create) go on, and
- * later calls are not affected.
+ * Interrupts the calls of other threads that are reading from this store now, or wait in ses_lease_take or
+ * ses_follower_next. They return INTERRUPTED and nothing has changed. Calls that write or may write
+ * (ses_get_or_create) go on, and later calls are not affected.
  *
  * Codes: MISUSE.
  */

@@ -30,6 +30,8 @@ enum fake_operation {
     FAKE_LEASE_TAKE,
     FAKE_LEASE_RENEW,
     FAKE_LEASE_RELEASE,
+    FAKE_FOLLOW,
+    FAKE_WATCH,
     FAKE_OPERATIONS
 };
 
@@ -152,6 +154,16 @@ static inline void fake_forget_lease_release(struct lease_op *op)
     (void)op;
 }
 
+static inline void fake_forget_follow(struct follow_op *op)
+{
+    (void)op;
+}
+
+static inline void fake_forget_watch(struct watch_op *op)
+{
+    (void)op;
+}
+
 static inline int fake_fail(const struct fake_engine *fake, ses_error *error)
 {
     if (error) {
@@ -215,6 +227,8 @@ FAKE_OPERATION(lease_take, FAKE_LEASE_TAKE, lease_take_op, FAKE_IN_VAIN(lease_ta
 FAKE_OPERATION(lease_renew, FAKE_LEASE_RENEW, lease_op, FAKE_IN_VAIN(lease_renew))
 FAKE_OPERATION(lease_release, FAKE_LEASE_RELEASE, lease_op, FAKE_IN_VAIN(lease_release))
 FAKE_OPERATION(prune, FAKE_PRUNE, prune_op, FAKE_IN_VAIN(prune))
+FAKE_OPERATION(follow, FAKE_FOLLOW, follow_op, FAKE_IN_VAIN(follow))
+FAKE_OPERATION(watch, FAKE_WATCH, watch_op, FAKE_IN_VAIN(watch))
 
 static inline void fake_interrupt(struct storage *base)
 {
@@ -271,6 +285,8 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .lease_take = fake_lease_take,
         .lease_renew = fake_lease_renew,
         .lease_release = fake_lease_release,
+        .follow = fake_follow,
+        .watch = fake_watch,
         .interrupt = fake_interrupt,
         .describe = fake_describe,
         .count = fake_count,

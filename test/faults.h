@@ -15,6 +15,7 @@ enum scene {
     SCENE_RETENTION,
     SCENE_ERASURE,
     SCENE_LEASES,
+    SCENE_FOLLOWING,
     SCENES
 };
 
@@ -82,7 +83,10 @@ static const struct {
                    {SCENE_ERASURE, SES_NOTFOUND, {"kept", "user", "pruned"}},
                    {SCENE_ERASURE, SES_NOTFOUND, {"short", "user", "other"}},
                    {SCENE_LEASES, SES_OK, {"app", "user", "leased"}},
-                   {SCENE_LEASES, SES_NOTFOUND, {"app", "user", "gone"}}};
+                   {SCENE_LEASES, SES_NOTFOUND, {"app", "user", "gone"}},
+                   {SCENE_FOLLOWING, SES_OK, {"app", "user", "one"}},
+                   {SCENE_FOLLOWING, SES_OK, {"app", "user", "two"}},
+                   {SCENE_FOLLOWING, SES_NOTFOUND, {"app", "user", "gone"}}};
 
 static void faults_dump_session(struct faults *faults, ses_session *session)
 {

@@ -343,6 +343,76 @@ static void faults_play_leases(struct faults *faults, ses_store *store)
         faults_complain(faults, "a token was given twice", 0, &error);
 }
 
+static void faults_open_follower(struct faults *faults, ses_store *store, const ses_key *key, unsigned flags,
+                                 const char *place, ses_follower **follower)
+{
+    const ses_follow_options options = {.size = sizeof options, .flags = flags, .place = place};
+    ses_error error;
+
+    STEP(SES_OK, ses_follower_open(store, key, &options, follower, &error));
+}
+
+/* What comes next: `count` events, and then `last`. A failure loses none of it. */
+static void faults_follow(struct faults *faults, ses_follower *follower, int count, int last)
+{
+    const ses_event *event = NULL;
+    ses_error error;
+
+    if (!follower)
+        return;
+    for (int i = 0; i < count; i++)
+        STEP(SES_ROW, ses_follower_next(follower, 0, &event, &error));
+    STEP(last, ses_follower_next(follower, 0, &event, &error));
+}
+
+/* A place; without memory it is asked for again. */
+static const char *faults_place(struct faults *faults, ses_follower *follower)
+{
+    const ses_error error = {.code = SES_NOMEM, .message = "no place"};
+    const char *place = follower ? ses_follower_place(follower) : NULL;
+
+    if (follower && !place) {
+        faults_failed(faults, "ses_follower_place", SES_NOMEM, &error);
+        place = ses_follower_place(follower);
+    }
+    return place;
+}
+
+/* Without waiting: the thread that looks at the file sleeps. */
+static void faults_play_following(struct faults *faults, ses_store *store)
+{
+    const ses_key one = {"app", "user", "one"};
+    const ses_key two = {"app", "user", "two"};
+    const ses_key gone = {"app", "user", "gone"};
+    const ses_key user = {"app", "user", NULL};
+    const ses_text events[] = {{"{}", 2}, {"{\"author\":\"b\",\"branch\":\"b\"}", SES_NUL}};
+    ses_follower *followers[4] = {NULL};
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &one, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &gone, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_append_batch_by_key(store, &one, events, 2, NULL, NULL, &error));
+    faults_open_follower(faults, store, &one, 0, NULL, &followers[0]);
+    faults_open_follower(faults, store, &user, 0, NULL, &followers[1]);
+    faults_open_follower(faults, store, &user, SES_FOLLOW_NEW, NULL, &followers[2]);
+    faults_follow(faults, followers[0], 2, SES_OK);
+    faults_follow(faults, followers[1], 2, SES_OK);
+    faults_open_follower(faults, store, &user, 0, faults_place(faults, followers[1]), &followers[3]);
+    STEP(SES_OK, ses_create(store, &two, NULL, 0, NULL, NULL, &error));
+    STEP(SES_OK, ses_append_by_key(store, &two, "{}", 2, NULL, NULL, &error));
+    STEP(SES_OK, ses_delete(store, &gone, NULL, NULL, &error));
+    STEP(SES_OK, ses_cut_by_key(store, &one, &(ses_point){sizeof(ses_point), SES_POINT_SEQ, 1, NULL}, NULL,
+                                NULL, &error));
+    faults_follow(faults, followers[0], 0, SES_RESET);
+    for (int i = 1; i < 4; i++) { /* one session was deleted, one cut, one is new */
+        faults_follow(faults, followers[i], 0, SES_RESET);
+        faults_follow(faults, followers[i], 0, SES_RESET);
+        faults_follow(faults, followers[i], 1, SES_OK);
+    }
+    for (int i = 0; i < 4; i++)
+        ses_follower_close(followers[i]);
+}
+
 static void faults_run(struct faults *faults)
 {
     static void (*const play[SCENES])(struct faults *, ses_store *) = {NULL,
@@ -352,7 +422,8 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_history,
                                                                        faults_play_retention,
                                                                        faults_play_erasure,
-                                                                       faults_play_leases};
+                                                                       faults_play_leases,
+                                                                       faults_play_following};
     const ses_open_options options = {.size = sizeof options,
                                       .allocator = faults->allocator,
                                       .clock = faults_clock,

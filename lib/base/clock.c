@@ -27,6 +27,11 @@ int64_t ses__clock_steady_us(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t ses__clock_thread_us(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 bool ses__uuid_source_init(struct uuid_source *source)
 {
     memset(source, 0, sizeof *source);

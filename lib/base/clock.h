@@ -10,6 +10,8 @@
 SESLITE_PRIVATE int64_t ses__clock_wall_us(void *context);
 /* Microseconds of a clock that is never set, for measuring time spent. */
 SESLITE_PRIVATE int64_t ses__clock_steady_us(void);
+/* Microseconds that the calling thread has worked. */
+SESLITE_PRIVATE int64_t ses__clock_thread_us(void);
 
 /* At most 256 unpredictable bytes. False: the system provides none. */
 SESLITE_PRIVATE bool ses__random_bytes(void *out, size_t count);

@@ -16,6 +16,7 @@ static const struct code_entry code_entries[] = {
     {SES_ABSENT, "SES_ABSENT", "success: there is no such state key"},
     {SES_UNCHANGED, "SES_UNCHANGED", "success: there was nothing to do"},
     {SES_MORE, "SES_MORE", "success: a step is done, and more are left"},
+    {SES_RESET, "SES_RESET", "success: events that were followed are gone; read the session again"},
 #define CODE_ENTRY(name, number, text) {SES_##name, "SES_" #name, text},
     SES_CODES(CODE_ENTRY)
 #undef CODE_ENTRY

@@ -5,6 +5,7 @@
 #include "model/event.h"
 #include "model/expected.h"
 #include "session/append_beside.h"
+#include "session/followers.h"
 #include "session/session.h"
 #include "session/temp.h"
 
@@ -104,6 +105,7 @@ static int store_drafts(struct append_call *call, ses_error *error)
         op->bytes += op->drafts[i].row.body.len;
     if (code == SES_OK) {
         code = ses__door_append(storage, op, error);
+        ses__followers_tell(call->store, code, &call->key);
         if (code == SES_OK && call->session)
             move_handle(call, &temp);
         ses__advance_free(&op->advance);

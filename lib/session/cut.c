@@ -1,5 +1,6 @@
 /* Cutting off the end of a log. */
 #include "session/call.h"
+#include "session/followers.h"
 
 static int take_cut_options(const struct session_call *call, const ses_cut_options *given, struct cut_op *op,
                             ses_error *error)
@@ -32,6 +33,7 @@ static int cut(struct session_call *call, const ses_point *point, const ses_cut_
     if (code != SES_OK)
         return code;
     code = ses__door_cut(storage, &op, error);
+    ses__followers_tell(call->store, code, &call->key);
     if (code == SES_OK && call->session)
         ses__advance_apply(&op.advance);
     ses__advance_free(&op.advance);

@@ -1,6 +1,6 @@
 /* Deleting sessions, users and apps. */
 #include "base/error.h"
-#include "session/store.h"
+#include "session/followers.h"
 
 static int take_delete_options(const ses_delete_options *given, ses_delete_options *own, ses_error *error)
 {
@@ -28,6 +28,7 @@ static int delete_session(ses_store *store, const ses_key *key, const ses_delete
     code = ses__door_delete_session(store->storage, &op, error);
     if (code == SES_OK)
         ses__lease_queue_wake(&store->leases, key);
+    ses__followers_tell(store, code, key);
     if (code == SES_OK && deleted)
         *deleted = op.deleted;
     return code == SES_OK && op.erasure.unclean ? SES_MORE : code;
@@ -60,6 +61,7 @@ static int delete_user(ses_store *store, struct delete_user_op *op, const ses_de
     code = ses__door_delete_user(store->storage, op, error);
     if (code == SES_OK)
         ses__lease_queue_wake(&store->leases, NULL);
+    ses__followers_tell(store, code, &(ses_key){op->app, op->user, NULL});
     return code == SES_OK && op->erasure.unclean ? SES_MORE : code;
 }
 
@@ -95,6 +97,7 @@ static int delete_app(ses_store *store, struct delete_app_op *op, const ses_dele
     code = ses__door_delete_app(store->storage, op, error);
     if (code == SES_OK)
         ses__lease_queue_wake(&store->leases, NULL);
+    ses__followers_tell(store, code, &(ses_key){op->app, NULL, NULL});
     return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
 }
 

@@ -1,6 +1,7 @@
 /* Expiry: when a session may be removed, and removing those that may. */
 #include "base/error.h"
 #include "model/timestamp.h"
+#include "session/followers.h"
 #include "session/session.h"
 
 /* ----------------------------------------------------------------------------------------- setting it */
@@ -94,6 +95,8 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     code = ses__door_expire(store->storage, op, error);
     if (code == SES_OK && op->deleted > 0)
         ses__lease_queue_wake(&store->leases, NULL);
+    if (code < 0 || op->deleted > 0)
+        ses__followers_tell(store, code, &(ses_key){op->app, NULL, NULL});
     return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
 }
 

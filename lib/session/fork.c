@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "model/timestamp.h"
 #include "session/call.h"
+#include "session/followers.h"
 
 /* `to`, whole: an id is made where none was given, with room for it in `made_id`. */
 static int take_target(const struct session_call *call, const ses_key *to, unsigned flags, ses_key *target,
@@ -59,6 +60,7 @@ static int make_fork(const struct session_call *call, struct fork_op *op, ses_se
         return code;
     op->snapshot = fresh ? &fresh->snapshot : NULL;
     code = ses__door_fork(storage, op, error);
+    ses__followers_tell(call->store, code, op->to);
     if (code == SES_OK && fork)
         *fork = fresh;
     else

@@ -80,6 +80,7 @@ static int open_storage(ses_store *store, const ses_open_options *options, ses_e
     int code = SES_OK;
 
     store->busy_timeout_us = config.busy_timeout_us;
+    store->is_shared = !config.in_memory;
     if (config.in_memory && (config.read_only || config.must_exist))
         code = ses__error_set(error, SES_MISUSE, "a store in memory is always new and writable");
     if (code == SES_OK)
@@ -133,6 +134,7 @@ static int store_new(const char *path, const ses_open_options *options, const se
         fresh->process = getpid();
         atomic_init(&fresh->references, 1);
         atomic_init(&fresh->closed, false);
+        atomic_init(&fresh->followers, NULL);
         set_callbacks(fresh, options);
         *store = fresh;
         if (!ses__random_bytes(&fresh->seed, sizeof fresh->seed))

@@ -1,5 +1,6 @@
 /* Pruning: deleting the oldest events of a session. */
 #include "base/error.h"
+#include "session/followers.h"
 #include "session/session.h"
 
 static const int64_t DEFAULT_LIMIT = 10000;
@@ -49,6 +50,7 @@ static int prune(ses_store *store, struct prune_op *op, const ses_prune_options 
     op->seed = store->seed;
     if (code == SES_OK)
         code = ses__door_prune(store->storage, op, error);
+    ses__followers_tell(store, code, op->session.key);
     if (code < 0)
         return code;
     if (deleted)

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "model/event.h"
 #include "session/call.h"
+#include "session/followers.h"
 #include "session/temp.h"
 
 /* The ADK's, as is the form of the event. */
@@ -109,6 +110,7 @@ static int store_rewind(struct rewind_call *call, ses_error *error)
     int code = ses__temp_stage(&temp, call->at->session, &draft, 1, error);
     if (code == SES_OK) {
         code = ses__door_rewind(storage, op, error);
+        ses__followers_tell(call->at->store, code, &call->at->key);
         if (code == SES_OK && call->at->session) {
             ses__advance_apply(&op->append.advance);
             if (op->result.status == SES_OK)

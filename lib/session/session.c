@@ -105,6 +105,7 @@ void ses__session_release(ses_session *session)
     if (session && --session->references == 0) {
         ses_store *store = session->store;
         ses__memory_free(&store->allocator, session->invocation);
+        ses__memory_free(&store->allocator, session->place);
         ses__snapshot_free(&session->snapshot);
         ses__memory_free(&store->allocator, session);
         ses__store_release(store);

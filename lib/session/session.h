@@ -15,6 +15,7 @@ struct ses_session {
     const char *id;
     struct snapshot snapshot;
     char *invocation; /* whose temp: values the state shows; NULL: none yet */
+    char *place;      /* that ses_session_place returned last */
 };
 
 /* Begins a public call on a handle: clears the error; MISUSE for NULL and for one that was closed. */

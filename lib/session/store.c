@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "model/timestamp.h"
+#include "session/followers.h"
 #include "session/handle.h"
 
 /* ----------------------------------------------------------------------------------------- arguments */
@@ -92,6 +93,9 @@ void ses__store_release(ses_store *store)
     /* In a forked child the connections are the parent's: closing them there could damage the file. */
     if (atomic_fetch_sub(&store->references, 1) == 1 && store->process == getpid()) {
         ses_allocator allocator = store->allocator;
+        struct followers *followers = atomic_load(&store->followers);
+        if (followers)
+            ses__followers_free(followers);
         if (store->storage)
             store->storage->engine->release(store->storage);
         ses__uuid_source_free(&store->uuids);
@@ -149,15 +153,29 @@ int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *er
     return code;
 }
 
+/* Ends calls that wait, and waits for all that are under way. */
+static void end_calls(ses_store *store)
+{
+    (void)pthread_mutex_lock(&store->lock);
+    atomic_store(&store->closed, true);
+    (void)pthread_mutex_unlock(&store->lock);
+    ses__lease_queue_interrupt(&store->leases, true);
+    struct followers *followers = atomic_load(&store->followers);
+    if (followers)
+        ses__followers_close(followers);
+    (void)pthread_mutex_lock(&store->lock);
+    while (store->calls > 0)
+        (void)pthread_cond_wait(&store->ended, &store->lock);
+    (void)pthread_mutex_unlock(&store->lock);
+    followers = atomic_load(&store->followers); /* a call may have opened the first */
+    if (followers)
+        ses__followers_stop(followers);
+}
+
 void ses_close(ses_store *store)
 {
     if (store && store->process == getpid()) {
-        (void)pthread_mutex_lock(&store->lock);
-        atomic_store(&store->closed, true);
-        ses__lease_queue_interrupt(&store->leases, true);
-        while (store->calls > 0)
-            (void)pthread_cond_wait(&store->ended, &store->lock);
-        (void)pthread_mutex_unlock(&store->lock);
+        end_calls(store);
         store->storage->engine->close(store->storage);
         ses__store_release(store);
     }
@@ -241,6 +259,9 @@ int ses_store_interrupt(ses_store *store, ses_error *error)
         return code;
     store->storage->engine->interrupt(store->storage);
     ses__lease_queue_interrupt(&store->leases, false);
+    struct followers *followers = atomic_load(&store->followers);
+    if (followers)
+        ses__followers_interrupt(followers);
     ses__store_end(store);
     return SES_OK;
 }

@@ -12,6 +12,8 @@
 #include "session/lease_queue.h"
 #include "storage/door.h"
 
+struct followers;
+
 struct ses_store {
     ses_allocator allocator;
     atomic_uint references; /* the opener, and every handle made from it */
@@ -24,6 +26,8 @@ struct ses_store {
     int64_t busy_timeout_us;
     char *path;
     struct storage *storage;
+    _Atomic(struct followers *) followers; /* NULL: there were none yet */
+    bool is_shared;                        /* other processes can write to it */
     size_t max_event_bytes;
     int64_t max_session_events;
     int64_t (*clock)(void *context);

@@ -105,6 +105,69 @@ struct page_op {
     struct event_list *events; /* the list's memory is kept */
 };
 
+/* How far a follower has come in a session: its life, what cuts move, the number. */
+struct follow_place {
+    int64_t session_id;
+    int64_t epoch;
+    int64_t seq;
+};
+
+struct follow_known {
+    char *name;
+    struct follow_place place;
+};
+
+enum follow_news {
+    FOLLOW_EVENTS, /* or none, where the place moves for other reasons */
+    FOLLOW_RESET,
+    FOLLOW_GONE /* of a user: the session was deleted */
+};
+
+struct followed {
+    enum follow_news news;
+    const char *name;          /* in the arena */
+    size_t events;             /* so many of the operation's are its */
+    struct follow_place place; /* after them */
+};
+
+/* What has happened to a session, or to a user's, since the places that are known: a page of it, by name. Of one session
+ * NOTFOUND when another life has its name. */
+struct follow_op {
+    const ses_key *key;               /* without a session: the user's, which need not exist */
+    bool opens;                       /* only where all of it is now, however much that is */
+    const struct follow_known *known; /* by name; of one session: one */
+    size_t known_count;
+    const char *after;  /* of a user's: only names after this one; "": all */
+    size_t most_events; /* and most items */
+    size_t most_bytes;
+    const ses_allocator *allocator;
+    /* out */
+    struct arena *arena;       /* of events and names; reset first */
+    struct event_list *events; /* the list's memory is kept, as is that of `items` */
+    struct followed *items;    /* to be freed by the caller in any case */
+    size_t count;
+    size_t capacity;
+    bool more; /* it may not be all: of a user's, go on after the last item */
+};
+
+/* What a follower waits for: whether this is still so. */
+struct watched {
+    const char *app; /* NULL: one session */
+    const char *user;
+    int64_t session_id; /* of a user's: the highest */
+    int64_t count;      /* of a user's */
+    int64_t versions;   /* the session's; of a user's: the sum, each cut to 32 bits */
+    bool fresh;         /* was not looked at since it waits */
+    /* out */
+    bool changed;
+};
+
+/* Those that are not fresh are looked at only if anything was written to the store since the last look. Does not wait. */
+struct watch_op {
+    struct watched *items;
+    size_t count;
+};
+
 /* A place in a list: after the session it names. For creation order only `session_id` counts. */
 struct list_place {
     int64_t updated_us;
@@ -332,7 +395,9 @@ struct storage {
     X(lease_take, lease_take_op)   \
     X(lease_renew, lease_op)       \
     X(lease_release, lease_op)     \
-    X(maintain, maintain_op)
+    X(maintain, maintain_op)       \
+    X(follow, follow_op)           \
+    X(watch, watch_op)
 
 struct engine {
     /* NULL: SQLite's, which are called by name, so that a program links only the operations that it uses. */

@@ -104,6 +104,28 @@ DELETE FROM sessions WHERE id = ?1;
 -- name: sessions_of_user
 SELECT id FROM sessions WHERE user_id = ?1;
 
+-- For followers.
+
+-- name: sessions_by_name
+SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us, base_seq, details,
+       name
+FROM sessions WHERE user_id = ?1 AND name > ?2 ORDER BY name;
+
+-- name: session_version
+SELECT version FROM sessions WHERE id = ?1;
+
+-- A sum of parts of 32 bits cannot overflow.
+
+-- name: user_versions
+SELECT max(s.id), count(s.id), sum(s.version & 4294967295)
+FROM apps AS a CROSS JOIN users AS u ON u.app_id = a.id AND u.name = ?2 CROSS JOIN sessions AS s ON s.user_id = u.id
+WHERE a.name = ?1;
+
+-- It changes when another connection commits.
+
+-- name: data_version
+PRAGMA data_version;
+
 -- What ses_expire and ses_delete_app delete, a few at a time.
 
 -- name: app_after

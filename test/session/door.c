@@ -319,6 +319,40 @@ static void test_a_page_of_events_is_one_operation(void **state)
     }
 }
 
+/* Opening a follower reads where it begins, if that must be known. */
+static void test_following_is_one_operation_a_page(void **state)
+{
+    enum { PAGE = 64 };
+    const ses_key of_user = {"app", "user", NULL};
+    struct door *door = *state;
+    ses_text events[2 * PAGE];
+    const ses_event *event = NULL;
+    ses_follower *follower = NULL;
+    ses_error error;
+
+    for (size_t i = 0; i < 2 * PAGE; i++)
+        events[i] = (ses_text){"{}", 2};
+    ses_session_close(new_session(door, &key, NULL));
+    assert_ok(ses_append_batch_by_key(door->store, &key, events, 2 * PAGE, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_APPEND, 1);
+    for (int user = 0; user < 2; user++) {
+        assert_ok(ses_follower_open(door->store, user ? &of_user : &key, NULL, &follower, &error));
+        assert_operations(&door->fake, FAKE_FOLLOW, user ? 0 : 1);
+        for (int i = 0; i < 2 * PAGE; i++) {
+            assert_code(SES_ROW, ses_follower_next(follower, 0, &event, &error));
+            /* A user's other sessions are looked at between the pages of one. */
+            assert_operations(&door->fake, FAKE_FOLLOW, i == 0 ? 1 : i == PAGE ? 1 + (unsigned)user : 0);
+        }
+        assert_ok(ses_follower_next(follower, 0, &event, &error));
+        assert_operations(&door->fake, FAKE_FOLLOW, 1 + (unsigned)user);
+        assert_ok(ses_follower_next(follower, 0, &event, &error));
+        assert_operations(&door->fake, FAKE_FOLLOW, 1);
+        assert_non_null(ses_follower_place(follower));
+        ses_follower_close(follower);
+        assert_no_operation(&door->fake);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------- history */
 
 static void test_every_step_in_history_is_one_operation(void **state)
@@ -461,6 +495,7 @@ int main(void)
         DOOR_TEST(test_reading_is_one_operation),
         DOOR_TEST(test_a_page_of_sessions_is_one_operation),
         DOOR_TEST(test_a_page_of_events_is_one_operation),
+        DOOR_TEST(test_following_is_one_operation_a_page),
         DOOR_TEST(test_every_step_in_history_is_one_operation),
         DOOR_TEST(test_deleting_is_one_operation),
         DOOR_TEST(test_pruning_is_one_operation),

@@ -7,11 +7,9 @@
  * Readers, in this process or another, keep the log from being copied and from starting again until they end. Attempts
  * that are in vain because of them are made less and less often.
  */
-#include <limits.h>
-#include <signal.h>
-
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 #include "storage/sqlite/parts.h"
 
 /* How long a checkpoint waits for readers. Writers wait with it. */
@@ -126,27 +124,13 @@ static void *checkpoint_loop(void *context)
     return NULL;
 }
 
-/* With the lock held. A small stack, and no signals: those are the application's. */
+/* With the lock held. */
 static bool start_thread(struct sqlite *storage)
 {
-    const size_t stack_bytes = 256 * 1024;
-    pthread_attr_t attributes;
-    sigset_t all;
-    sigset_t before;
-    bool ok = pthread_attr_init(&attributes) == 0;
+    struct checkpointer *own = &storage->checkpointer;
 
-    if (ok) {
-        (void)pthread_attr_setstacksize(&attributes, stack_bytes); /* if refused, the default will do */
-        (void)sigfillset(&all);
-        ok = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
-        if (ok) {
-            ok = pthread_create(&storage->checkpointer.thread, &attributes, checkpoint_loop, storage) == 0;
-            (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        }
-        (void)pthread_attr_destroy(&attributes);
-    }
-    storage->checkpointer.started = ok;
-    return ok;
+    own->started = ses__thread_start(&own->thread, checkpoint_loop, storage);
+    return own->started;
 }
 
 /* With the lock held. The checkpointer gets the turn now if it is free, or else when it is next handed on. */

@@ -37,6 +37,7 @@ struct db {
     int64_t work;        /* of the statement under way, in millions of SQLite's steps */
     enum work limit;     /* for it */
     bool endless;        /* it made too many */
+    int64_t data_version; /* when followers were last looked at for; 0: unknown */
     int64_t overwriting; /* what SQLite overwrites by itself when it deletes: `PRAGMA secure_delete` */
     sqlite3_stmt *statements[STATEMENT_COUNT];
 };

@@ -15,6 +15,7 @@ enum job_kind {
     JOB_WRITES,
     JOB_READS,          /* the only ones that an interrupt ends */
     JOB_READS_TO_WRITE, /* the first step of a call that may write */
+    JOB_WATCHES,        /* a read of no call, which waits for nothing long */
     JOB_ALONE /* runs in the writer's turn, without a transaction; no call of its own in the counts */
 };
 

@@ -4,6 +4,7 @@
 #include "storage/sqlite/parts.h"
 
 static const int64_t LOOK_INTERVAL_US = 1000000;
+static const int64_t WATCH_WAIT_US = 20000;
 
 /* With the lock held. An idle one, or (then *db is NULL) the right to open one. */
 static int reserve(struct sqlite *storage, struct db **db, int64_t deadline, ses_error *error)
@@ -75,12 +76,13 @@ static bool must_look(struct readers *readers)
 int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, enum job_kind kind,
                      ses_error *error)
 {
-    const int64_t deadline = ses__clock_steady_us() + storage->config.busy_timeout_us;
+    const int64_t wait_us = kind == JOB_WATCHES ? WATCH_WAIT_US : storage->config.busy_timeout_us;
+    const int64_t deadline = ses__clock_steady_us() + wait_us;
     const bool interruptible = kind == JOB_READS;
     struct db *db = NULL;
 
     (void)pthread_mutex_lock(&storage->lock);
-    storage->counts.read_calls++;
+    storage->counts.read_calls += kind == JOB_WATCHES ? 0 : 1;
     int result = reserve(storage, &db, deadline, error);
     bool looks = must_look(&storage->readers);
     if (db)

@@ -98,6 +98,20 @@ SESLITE_PRIVATE void ses__user_rows_open(struct user_rows *rows, struct db *db, 
 SESLITE_PRIVATE bool ses__user_rows_next(struct user_rows *rows, int64_t *id);
 SESLITE_PRIVATE int ses__user_rows_close(struct user_rows *rows);
 
+/* A walk over a user's sessions by name, after `after`. */
+struct named_rows {
+    struct query query;
+    const struct user_row *user;
+    char last[SES_ID_MAX];
+    size_t last_len;
+    int code;
+};
+SESLITE_PRIVATE void ses__named_rows_open(struct named_rows *rows, struct db *db, const struct user_row *user,
+                                          const char *after, ses_error *error);
+/* The session's name is `rows->last`. */
+SESLITE_PRIVATE bool ses__named_rows_next(struct named_rows *rows, struct session_row *row);
+SESLITE_PRIVATE int ses__named_rows_close(struct named_rows *rows);
+
 /* ------------------------------------------------------------------------------------------- lists */
 
 struct list_query {

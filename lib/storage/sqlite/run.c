@@ -33,3 +33,8 @@ int ses__run_read_to_write(struct storage *storage, storage_job *job, void *cont
 {
     return read_as(storage, job, context, JOB_READS_TO_WRITE, error);
 }
+
+int ses__run_watch(struct storage *storage, storage_job *job, void *context, ses_error *error)
+{
+    return read_as(storage, job, context, JOB_WATCHES, error);
+}

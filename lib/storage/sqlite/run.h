@@ -25,5 +25,8 @@ SESLITE_PRIVATE int ses__run_read(struct storage *storage, storage_job *job, voi
 /* A read by a call that may write after it: an interrupt does not end it. */
 SESLITE_PRIVATE int ses__run_read_to_write(struct storage *storage, storage_job *job, void *context,
                                            ses_error *error);
+/* A read of no call: it is not counted, not interrupted, and BUSY after a moment. */
+SESLITE_PRIVATE int ses__run_watch(struct storage *storage, storage_job *job, void *context,
+                                   ses_error *error);
 
 #endif

@@ -1,0 +1,142 @@
+#include "session/followers.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+static uint64_t add_name(uint64_t hash, const char *name)
+{
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return (hash ^ 0xFF) * UINT64_C(0x100000001b3); /* which no name contains */
+}
+
+struct listener **ses__followers_bucket(struct followers *followers, const ses_key *key)
+{
+    uint64_t hash = add_name(add_name(UINT64_C(0xcbf29ce484222325), key->app), key->user);
+
+    if (key->session)
+        hash = add_name(hash, key->session);
+    return &followers->buckets[(hash ^ hash >> 32) % FOLLOWER_BUCKETS];
+}
+
+/* --------------------------------------------------------------------------------------- one of them */
+
+void ses__listener_set_watched(struct listener *listener, bool watched)
+{
+    struct followers *home = listener->home;
+
+    if (listener->watched && !watched)
+        home->watched--;
+    else if (!listener->watched && watched)
+        home->watched++;
+    listener->watched = watched;
+    listener->state.fresh = true;
+    listener->watch_at = 0;
+    if (watched && home->sleeps)
+        (void)pthread_cond_signal(&home->work);
+}
+
+void ses__listener_notify(struct listener *listener)
+{
+    if (listener->armed) {
+        listener->armed = false;
+        ses__listener_set_watched(listener, false);
+        listener->notify(listener->context);
+    }
+}
+
+void ses__listener_tell(struct listener *listener)
+{
+    listener->told = true;
+    (void)pthread_cond_signal(&listener->wake);
+    ses__listener_notify(listener);
+}
+
+/* --------------------------------------------------------------------------------------- all of them */
+
+static bool is_same(const char *left, const char *right)
+{
+    return left && right ? strcmp(left, right) == 0 : left == right;
+}
+
+static void tell_bucket(struct followers *followers, const ses_key *key)
+{
+    for (struct listener *at = *ses__followers_bucket(followers, key); at; at = at->next) {
+        if (is_same(at->key.session, key->session) && is_same(at->key.user, key->user) &&
+            is_same(at->key.app, key->app))
+            ses__listener_tell(at);
+    }
+}
+
+static void tell_all(struct followers *followers, const ses_key *key)
+{
+    for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
+        for (struct listener *at = followers->buckets[i]; at; at = at->next) {
+            if ((!key->app || is_same(at->key.app, key->app)) &&
+                (!key->user || is_same(at->key.user, key->user)))
+                ses__listener_tell(at);
+        }
+    }
+}
+
+void ses__followers_signal(struct followers *followers, const ses_key *key)
+{
+    const ses_key user = {key->app, key->user, NULL};
+
+    (void)pthread_mutex_lock(&followers->lock);
+    if (key->session) {
+        tell_bucket(followers, key);
+        tell_bucket(followers, &user);
+    } else {
+        tell_all(followers, key);
+    }
+    (void)pthread_mutex_unlock(&followers->lock);
+}
+
+/* With the lock held. */
+static void interrupt_all(struct followers *followers)
+{
+    for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
+        for (struct listener *at = followers->buckets[i]; at; at = at->next) {
+            at->interrupted = true;
+            (void)pthread_cond_signal(&at->wake);
+            ses__listener_notify(at);
+        }
+    }
+}
+
+void ses__followers_interrupt(struct followers *followers)
+{
+    (void)pthread_mutex_lock(&followers->lock);
+    interrupt_all(followers);
+    (void)pthread_mutex_unlock(&followers->lock);
+}
+
+void ses__followers_close(struct followers *followers)
+{
+    (void)pthread_mutex_lock(&followers->lock);
+    followers->closed = true;
+    interrupt_all(followers);
+    (void)pthread_mutex_unlock(&followers->lock);
+}
+
+void ses__followers_stop(struct followers *followers)
+{
+    (void)pthread_mutex_lock(&followers->lock);
+    followers->stops = true;
+    (void)pthread_cond_signal(&followers->work);
+    (void)pthread_mutex_unlock(&followers->lock);
+    if (followers->started)
+        (void)pthread_join(followers->thread, NULL);
+    followers->started = false;
+}
+
+void ses__followers_free(struct followers *followers)
+{
+    const ses_allocator *allocator = &followers->store->allocator;
+
+    (void)pthread_cond_destroy(&followers->work);
+    (void)pthread_mutex_destroy(&followers->lock);
+    ses__memory_free(allocator, followers);
+}

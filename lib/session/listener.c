@@ -1,0 +1,148 @@
+/* A follower among the others: how it comes and goes, and waits. */
+#include "base/condition.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "session/followers.h"
+
+/* ------------------------------------------------------------------------------------ coming and going */
+
+static struct followers *followers_new(ses_store *store)
+{
+    struct followers *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
+    bool lock = fresh && pthread_mutex_init(&fresh->lock, NULL) == 0;
+    bool work = lock && ses__condition_init(&fresh->work);
+
+    if (!work && lock)
+        (void)pthread_mutex_destroy(&fresh->lock);
+    if (!work) {
+        ses__memory_free(&store->allocator, fresh);
+        return NULL;
+    }
+    fresh->store = store;
+    return fresh;
+}
+
+/* Those of the store, made if this is the first; NULL: out of memory. */
+static struct followers *followers_of(ses_store *store)
+{
+    struct followers *there = atomic_load(&store->followers);
+    struct followers *fresh = there ? NULL : followers_new(store);
+
+    if (fresh && atomic_compare_exchange_strong(&store->followers, &there, fresh))
+        return fresh;
+    if (fresh)
+        ses__followers_free(fresh);
+    return there;
+}
+
+static bool enter_bucket(struct listener *listener)
+{
+    struct followers *home = listener->home;
+
+    (void)pthread_mutex_lock(&home->lock);
+    bool ok = !home->store->is_shared || ses__poller_start(home);
+    if (ok) {
+        struct listener **bucket = ses__followers_bucket(home, &listener->key);
+        listener->next = *bucket;
+        *bucket = listener;
+    }
+    (void)pthread_mutex_unlock(&home->lock);
+    return ok;
+}
+
+int ses__listener_join(ses_store *store, struct listener *listener, ses_error *error)
+{
+    struct followers *home = followers_of(store);
+
+    if (!home || !ses__condition_init(&listener->wake))
+        return ses__error_nomem(error);
+    listener->home = home;
+    if (enter_bucket(listener))
+        return SES_OK;
+    (void)pthread_cond_destroy(&listener->wake);
+    listener->home = NULL;
+    return ses__error_set(error, SES_NOMEM, "the system starts no thread, which followers need");
+}
+
+void ses__listener_leave(struct listener *listener)
+{
+    struct followers *home = listener->home;
+
+    (void)pthread_mutex_lock(&home->lock);
+    ses__listener_set_watched(listener, false);
+    for (struct listener **at = ses__followers_bucket(home, &listener->key); *at; at = &(*at)->next) {
+        if (*at == listener) {
+            *at = listener->next;
+            break;
+        }
+    }
+    (void)pthread_mutex_unlock(&home->lock);
+    (void)pthread_cond_destroy(&listener->wake);
+}
+
+/* ------------------------------------------------------------------------------------------- waiting */
+
+void ses__listener_begin(struct listener *listener, bool first)
+{
+    struct followers *home = listener->home;
+
+    (void)pthread_mutex_lock(&home->lock);
+    listener->told = false;
+    if (first) {
+        listener->interrupted = false;
+        listener->armed = false;
+        ses__listener_set_watched(listener, false);
+    }
+    (void)pthread_mutex_unlock(&home->lock);
+}
+
+/* With the lock held. What was told after the last look is for the next call. */
+static void pass(struct listener *listener)
+{
+    listener->woken = false;
+    listener->armed = listener->notify != NULL;
+    ses__listener_set_watched(listener, listener->armed);
+    if (listener->told || listener->home->closed)
+        ses__listener_notify(listener);
+}
+
+static bool is_called(const struct listener *listener)
+{
+    return listener->told || listener->woken || listener->interrupted || listener->home->closed;
+}
+
+enum listener_end ses__listener_wait(struct listener *listener, const struct watched *state,
+                                     int64_t deadline_us)
+{
+    struct followers *home = listener->home;
+    bool in_time = deadline_us != INT64_MIN;
+    enum listener_end end = LISTENER_PASSED;
+
+    (void)pthread_mutex_lock(&home->lock);
+    listener->state = *state;
+    if (in_time && !is_called(listener))
+        ses__listener_set_watched(listener, true);
+    while (in_time && !is_called(listener))
+        in_time = ses__condition_wait(&listener->wake, &home->lock, deadline_us);
+    if (in_time && (listener->interrupted || home->closed))
+        end = LISTENER_INTERRUPTED;
+    else if (in_time && listener->told)
+        end = LISTENER_TOLD;
+    if (end == LISTENER_PASSED)
+        pass(listener);
+    else
+        ses__listener_set_watched(listener, false);
+    (void)pthread_mutex_unlock(&home->lock);
+    return end;
+}
+
+void ses__listener_wake(struct listener *listener)
+{
+    struct followers *home = listener->home;
+
+    (void)pthread_mutex_lock(&home->lock);
+    listener->woken = true;
+    (void)pthread_cond_signal(&listener->wake);
+    ses__listener_notify(listener);
+    (void)pthread_mutex_unlock(&home->lock);
+}

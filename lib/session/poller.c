@@ -1,0 +1,195 @@
+/*
+ * Other processes tell nobody what they write. So a thread looks for those of a store's followers that wait: first whether
+ * anything was written, then at what each waits for. It looks often while there is something to find, then less and less
+ * often, and never for more than a twentieth of its time. While nobody waits it sleeps.
+ */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/condition.h"
+#include "base/memory.h"
+#include "session/followers.h"
+
+static const int64_t SHORTEST_US = 4000;
+static const int64_t LONGEST_US = 120000;
+enum { SHARE = 20 }; /* it rests for so many times what a look took */
+
+struct poll {
+    struct followers *followers;
+    const ses_allocator *allocator;
+    struct watch_op op;
+    void *items;
+    size_t capacity;
+    struct buffer names; /* of users, in `items` */
+    int64_t interval_us;
+};
+
+/* ------------------------------------------------------------------------------------- what to look at */
+
+/* What comes while room is made is looked at the next time. */
+static bool make_room(struct poll *poll)
+{
+    struct followers *followers = poll->followers;
+    size_t needed = 0;
+
+    (void)pthread_mutex_lock(&followers->lock);
+    size_t count = followers->watched;
+    for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
+        for (const struct listener *at = followers->buckets[i]; at; at = at->next)
+            needed += at->watched && at->state.app ? strlen(at->key.app) + strlen(at->key.user) + 2 : 0;
+    }
+    (void)pthread_mutex_unlock(&followers->lock);
+    ses__buffer_cut(&poll->names, 0);
+    return ses__memory_grow(poll->allocator, &poll->items, &poll->capacity, count, sizeof(struct watched)) &&
+           ses__buffer_reserve(&poll->names, needed);
+}
+
+/* There is room. */
+static const char *keep_name(struct poll *poll, const char *name)
+{
+    const char *copy = poll->names.data + poll->names.len;
+    ses__buffer_add(&poll->names, name, strlen(name) + 1);
+    return copy;
+}
+
+static bool has_room(const struct poll *poll, const ses_key *key, bool is_user)
+{
+    const size_t names = is_user ? strlen(key->app) + strlen(key->user) + 3 : 0;
+    return poll->op.count < poll->capacity && poll->names.capacity - poll->names.len >= names;
+}
+
+static void add_watched(struct poll *poll, struct listener *listener)
+{
+    const ses_key *key = &listener->key;
+    const bool is_user = listener->state.app != NULL;
+
+    if (!has_room(poll, key, is_user)) {
+        listener->state.fresh = true; /* what this look finds written would be forgotten */
+        return;
+    }
+    struct watched *item = &poll->op.items[poll->op.count++];
+    *item = listener->state;
+    if (is_user) {
+        item->app = keep_name(poll, key->app);
+        item->user = keep_name(poll, key->user);
+    }
+    listener->watch_at = poll->op.count;
+}
+
+static void collect(struct poll *poll)
+{
+    struct followers *followers = poll->followers;
+
+    poll->op = (struct watch_op){.items = poll->items};
+    (void)pthread_mutex_lock(&followers->lock);
+    for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
+        for (struct listener *at = followers->buckets[i]; at; at = at->next) {
+            at->watch_at = 0;
+            if (at->watched)
+                add_watched(poll, at);
+        }
+    }
+    (void)pthread_mutex_unlock(&followers->lock);
+}
+
+/* ------------------------------------------------------------------------------------------ one look */
+
+/* What the file is too busy for is tried again. Any other failure is for the callers, which meet it themselves. */
+static bool concerns_callers(int code)
+{
+    return code < 0 && code != SES_BUSY && code != SES_NOMEM && code != SES_INTERRUPTED;
+}
+
+/* Has anything happened? */
+static bool tell_found(struct poll *poll, int code)
+{
+    struct followers *followers = poll->followers;
+    bool found = false;
+
+    (void)pthread_mutex_lock(&followers->lock);
+    for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
+        for (struct listener *at = followers->buckets[i]; at; at = at->next) {
+            const bool changed =
+                at->watch_at > 0 && code == SES_OK && poll->op.items[at->watch_at - 1].changed;
+            if (at->watch_at > 0)
+                at->state.fresh = code != SES_OK;
+            if (changed || (at->watch_at > 0 && concerns_callers(code)))
+                ses__listener_tell(at);
+            found = found || changed;
+        }
+    }
+    (void)pthread_mutex_unlock(&followers->lock);
+    return found;
+}
+
+static bool look(struct poll *poll)
+{
+    struct storage *storage = poll->followers->store->storage;
+
+    if (!make_room(poll))
+        return false;
+    collect(poll);
+    return tell_found(poll, ses__door_watch(storage, &poll->op, NULL));
+}
+
+/* How long to rest after it. */
+static int64_t look_once(struct poll *poll)
+{
+    const int64_t begin = ses__clock_thread_us();
+    const bool found = look(poll);
+    const int64_t rest = (ses__clock_thread_us() - begin) * SHARE;
+
+    poll->interval_us = found ? SHORTEST_US : poll->interval_us + poll->interval_us / 8;
+    if (poll->interval_us > LONGEST_US)
+        poll->interval_us = LONGEST_US;
+    return rest > poll->interval_us ? rest : poll->interval_us;
+}
+
+/* ----------------------------------------------------------------------------------------- the thread */
+
+/* With the lock held. */
+static void rest_until(struct followers *followers, int64_t deadline)
+{
+    bool in_time = true;
+    while (!followers->stops && in_time)
+        in_time = ses__condition_wait(&followers->work, &followers->lock, deadline);
+}
+
+/* The same. */
+static void sleep_until_watched(struct followers *followers)
+{
+    followers->sleeps = true;
+    while (!followers->stops && followers->watched == 0)
+        (void)ses__condition_wait(&followers->work, &followers->lock, INT64_MAX);
+    followers->sleeps = false;
+}
+
+static void *poll_loop(void *context)
+{
+    struct followers *followers = context;
+    struct poll poll = {
+        .followers = followers, .allocator = &followers->store->allocator, .interval_us = SHORTEST_US};
+
+    ses__buffer_init(&poll.names, poll.allocator);
+    (void)pthread_mutex_lock(&followers->lock);
+    while (!followers->stops) {
+        sleep_until_watched(followers);
+        if (followers->stops)
+            break;
+        (void)pthread_mutex_unlock(&followers->lock);
+        const int64_t rest = look_once(&poll);
+        (void)pthread_mutex_lock(&followers->lock);
+        rest_until(followers, ses__clock_steady_us() + rest);
+    }
+    (void)pthread_mutex_unlock(&followers->lock);
+    ses__buffer_free(&poll.names);
+    ses__memory_free(poll.allocator, poll.items);
+    return NULL;
+}
+
+bool ses__poller_start(struct followers *followers)
+{
+    if (!followers->started)
+        followers->started = ses__thread_start(&followers->thread, poll_loop, followers);
+    return followers->started;
+}

@@ -1,0 +1,61 @@
+/* Whether what followers wait for has happened. */
+#include "storage/sqlite/query.h"
+#include "storage/sqlite/run.h"
+
+static int read_data_version(struct db *db, int64_t *version, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_DATA_VERSION, error);
+    *version = ses__query_row(&query) ? ses__query_int(&query, 0) : 0;
+    return ses__query_end(&query);
+}
+
+static int watch_session(struct db *db, struct watched *item, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_SESSION_VERSION, error);
+    ses__query_bind_int(&query, 1, item->session_id);
+    item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->versions;
+    return ses__query_end(&query);
+}
+
+/* Without sessions there are NULLs, which are 0. */
+static int watch_user(struct db *db, struct watched *item, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_USER_VERSIONS, error);
+    ses__query_bind_string(&query, 1, item->app);
+    ses__query_bind_string(&query, 2, item->user);
+    item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->session_id ||
+                    ses__query_int(&query, 1) != item->count || ses__query_int(&query, 2) != item->versions;
+    return ses__query_end(&query);
+}
+
+/* The version of the data is another on each connection, which remembers its own. A connection that was not used for this
+ * for some time may lead to a look too many, never to one too few. */
+static int run_watch(struct db *db, void *context, ses_error *error)
+{
+    const struct watch_op *op = context;
+    int64_t version = 0;
+    int code = read_data_version(db, &version, error);
+    const bool written = version != db->data_version;
+
+    db->data_version = 0; /* unless all of it was looked at */
+    for (size_t i = 0; i < op->count && code == SES_OK; i++) {
+        struct watched *item = &op->items[i];
+        item->changed = false;
+        if (written || item->fresh)
+            code = item->app ? watch_user(db, item, error) : watch_session(db, item, error);
+    }
+    if (code == SES_OK)
+        db->data_version = version;
+    return code;
+}
+
+int ses__sqlite_watch(struct storage *storage, struct watch_op *op, ses_error *error)
+{
+    return ses__run_watch(storage, run_watch, op, error);
+}
