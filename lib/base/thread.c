@@ -2,7 +2,7 @@
 
 #include <signal.h>
 
-bool ses__thread_start(pthread_t *thread, void *(*run)(void *context), void *context)
+bool ses__thread_start(pthread_t *thread, void *(*work)(void *context), void *context)
 {
     const size_t stack_bytes = 256 * 1024;
     pthread_attr_t attributes;
@@ -15,7 +15,7 @@ bool ses__thread_start(pthread_t *thread, void *(*run)(void *context), void *con
         (void)sigfillset(&all);
         ok = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
         if (ok) {
-            ok = pthread_create(thread, &attributes, run, context) == 0;
+            ok = pthread_create(thread, &attributes, work, context) == 0;
             (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
         }
         (void)pthread_attr_destroy(&attributes);

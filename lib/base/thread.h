@@ -7,6 +7,6 @@
 #include "base/common.h"
 
 /* A small stack, and no signals: those are the application's. False: the system starts none. */
-SESLITE_PRIVATE bool ses__thread_start(pthread_t *thread, void *(*run)(void *context), void *context);
+SESLITE_PRIVATE bool ses__thread_start(pthread_t *thread, void *(*work)(void *context), void *context);
 
 #endif

@@ -77,7 +77,7 @@ static bool get_varint(struct span *bytes, uint64_t *number)
 
 /* ------------------------------------------------------------------------------------------ base64url */
 
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+static const char place_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 static char *encode(const ses_allocator *allocator, const char *bytes, size_t len)
 {
@@ -91,10 +91,10 @@ static char *encode(const ses_allocator *allocator, const char *bytes, size_t le
     for (size_t i = 0; i < len; i++) {
         bits = bits << 8 | (unsigned char)bytes[i];
         for (count += 8; count >= 6; count -= 6)
-            *to++ = digits[bits >> (count - 6) & 63];
+            *to++ = place_digits[bits >> (count - 6) & 63];
     }
     if (count > 0)
-        *to++ = digits[bits << (6 - count) & 63];
+        *to++ = place_digits[bits << (6 - count) & 63];
     *to = '\0';
     return text;
 }
@@ -107,10 +107,10 @@ static bool decode(const char *text, size_t len, char *bytes, size_t *bytes_len)
 
     *bytes_len = 0;
     for (size_t i = 0; i < len; i++) {
-        const char *digit = strchr(digits, text[i]);
+        const char *digit = strchr(place_digits, text[i]);
         if (!digit)
             return false;
-        bits = bits << 6 | (uint32_t)(digit - digits);
+        bits = bits << 6 | (uint32_t)(digit - place_digits);
         count += 6;
         if (count >= 8) {
             count -= 8;

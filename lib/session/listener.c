@@ -97,7 +97,7 @@ void ses__listener_begin(struct listener *listener, bool first)
 }
 
 /* With the lock held. What was told after the last look is for the next call. */
-static void pass(struct listener *listener)
+static void pass_call(struct listener *listener)
 {
     listener->woken = false;
     listener->armed = listener->notify != NULL;
@@ -129,7 +129,7 @@ enum listener_end ses__listener_wait(struct listener *listener, const struct wat
     else if (in_time && listener->told)
         end = LISTENER_TOLD;
     if (end == LISTENER_PASSED)
-        pass(listener);
+        pass_call(listener);
     else
         ses__listener_set_watched(listener, false);
     (void)pthread_mutex_unlock(&home->lock);

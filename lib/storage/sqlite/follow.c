@@ -13,13 +13,13 @@ struct follow_run {
     bool full;    /* of events */
 };
 
-static bool is_full(const struct follow_run *run)
+static bool page_is_full(const struct follow_run *run)
 {
     return run->full || (!run->op->opens && run->op->count >= run->op->most_events);
 }
 
-static int add_item(struct follow_run *run, enum follow_news news, struct span name,
-                    struct follow_place place)
+static int add_followed(struct follow_run *run, enum follow_news news, struct span name,
+                        struct follow_place place)
 {
     struct follow_op *op = run->op;
     void *items = op->items;
@@ -75,12 +75,12 @@ static int look_at_session(struct follow_run *run, const struct session_row *row
         known ? known->place : (struct follow_place){now.session_id, now.epoch, 0};
 
     if (run->op->opens)
-        return add_item(run, FOLLOW_EVENTS, name, now);
+        return add_followed(run, FOLLOW_EVENTS, name, now);
     if (is_lost(&from, &now, row))
-        return add_item(run, FOLLOW_RESET, name, now);
+        return add_followed(run, FOLLOW_RESET, name, now);
     if (known && from.seq == now.seq)
         return SES_OK;
-    int code = add_item(run, FOLLOW_EVENTS, name, from);
+    int code = add_followed(run, FOLLOW_EVENTS, name, from);
     return code == SES_OK ? add_news(run, row) : code;
 }
 
@@ -103,7 +103,7 @@ static int follow_session(struct follow_run *run)
 
 /* ------------------------------------------------------------------------------------ a user's sessions */
 
-static int compare_names(const struct follow_known *known, struct span name)
+static int compare_known(const struct follow_known *known, struct span name)
 {
     const size_t len = strlen(known->name);
     int order = memcmp(known->name, name.ptr, len < name.len ? len : name.len);
@@ -119,7 +119,7 @@ static size_t first_known(const struct follow_op *op)
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (compare_names(&op->known[middle], after) <= 0)
+        if (compare_known(&op->known[middle], after) <= 0)
             low = middle + 1;
         else
             high = middle;
@@ -133,10 +133,10 @@ static int pass_gone(struct follow_run *run, size_t *at, struct span name)
     const struct follow_op *op = run->op;
     int code = SES_OK;
 
-    while (code == SES_OK && !is_full(run) && *at < op->known_count &&
-           (!name.ptr || compare_names(&op->known[*at], name) < 0)) {
+    while (code == SES_OK && !page_is_full(run) && *at < op->known_count &&
+           (!name.ptr || compare_known(&op->known[*at], name) < 0)) {
         const struct follow_known *gone = &op->known[(*at)++];
-        code = add_item(run, FOLLOW_GONE, (struct span){gone->name, strlen(gone->name)}, gone->place);
+        code = add_followed(run, FOLLOW_GONE, (struct span){gone->name, strlen(gone->name)}, gone->place);
     }
     return code;
 }
@@ -146,9 +146,9 @@ static int pass_followed(struct follow_run *run, size_t *at, const struct sessio
     const struct follow_op *op = run->op;
     int code = pass_gone(run, at, name);
 
-    if (code != SES_OK || is_full(run))
+    if (code != SES_OK || page_is_full(run))
         return code;
-    const bool is_known = *at < op->known_count && compare_names(&op->known[*at], name) == 0;
+    const bool is_known = *at < op->known_count && compare_known(&op->known[*at], name) == 0;
     return look_at_session(run, row, name, is_known ? &op->known[(*at)++] : NULL);
 }
 
@@ -159,7 +159,7 @@ static int follow_sessions(struct follow_run *run, const struct user_row *user, 
     int code = SES_OK;
 
     ses__named_rows_open(&rows, run->db, user, run->op->after, run->error);
-    while (code == SES_OK && !is_full(run) && ses__named_rows_next(&rows, &row))
+    while (code == SES_OK && !page_is_full(run) && ses__named_rows_next(&rows, &row))
         code = pass_followed(run, at, &row, (struct span){rows.last, rows.last_len});
     int closed = ses__named_rows_close(&rows);
     return code != SES_OK ? code : closed;
@@ -188,7 +188,7 @@ static int run_follow(struct db *db, void *context, ses_error *error)
     op->events->count = 0;
     op->count = 0;
     int code = op->key->session ? follow_session(&run) : follow_user(&run);
-    op->more = is_full(&run);
+    op->more = page_is_full(&run);
     return code;
 }
 

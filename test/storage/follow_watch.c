@@ -1,0 +1,319 @@
+/* How followers learn what other processes write: the thread that looks at the file. Here a second store on the same file
+ * stands for the other process. */
+#include "../session/follow.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "session/store.h"
+
+struct two_stores {
+    struct fixture *fixture;
+    ses_store *store;
+    ses_store *other;
+    struct engine table; /* of `store`, whose looks are counted */
+};
+
+static atomic_int looks;
+static atomic_int failing; /* so many looks fail ... */
+static atomic_int code;    /* ... with this */
+
+static int watch(struct storage *storage, struct watch_op *op, ses_error *error)
+{
+    atomic_fetch_add(&looks, 1);
+    if (atomic_load(&failing) == 0)
+        return ses__sqlite_watch(storage, op, error);
+    atomic_fetch_sub(&failing, 1);
+    return atomic_load(&code);
+}
+
+static int setup(void **state)
+{
+    struct two_stores *stores = calloc(1, sizeof *stores);
+    ses_error error;
+
+    assert_non_null(stores);
+    assert_int_equal(fixture_setup((void **)&stores->fixture), 0);
+    stores->store = stores->fixture->store;
+    assert_ok(ses_open(stores->fixture->path, NULL, &stores->other, &error));
+    stores->table = *stores->store->storage->engine;
+    stores->table.watch = watch;
+    stores->store->storage->engine = &stores->table;
+    atomic_store(&looks, 0);
+    atomic_store(&failing, 0);
+    *state = stores;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct two_stores *stores = *state;
+    void *fixture = stores->fixture;
+
+    ses_close(stores->other);
+    (void)fixture_teardown(&fixture);
+    free(stores);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------- the operation */
+
+static bool changed(ses_store *store, struct watched item)
+{
+    struct watch_op op = {.items = &item, .count = 1};
+    ses_error error;
+
+    assert_ok(ses__sqlite_watch(store->storage, &op, &error));
+    return item.changed;
+}
+
+static struct watched session_now(ses_store *store, const char *name)
+{
+    const ses_key of = {"app", "user", name};
+    ses_session *session = must_get(store, &of);
+    struct watched item = {.session_id = 1, .versions = ses_session_version(session)};
+    ses_session_close(session);
+    return item;
+}
+
+static void test_a_session_has_changed_or_not(void **state)
+{
+    struct two_stores *stores = *state;
+
+    create_session(stores->store, "one", 1);
+    struct watched now = session_now(stores->store, "one");
+    (void)changed(stores->store, now);
+    struct watched stale = now;
+    stale.versions = 7;
+    assert_false(changed(stores->store, now));
+    assert_false(changed(stores->store, stale)); /* nothing was written, so it is not looked at ... */
+    stale.fresh = true;
+    assert_true(changed(stores->store, stale)); /* ... unless it was not yet */
+    append_to(stores->other, "one", 1);
+    assert_true(changed(stores->store, now));
+    now = session_now(stores->store, "one");
+    create_session(stores->other, "two", 1);
+    assert_false(changed(stores->store, now));
+    cut_after(stores->other, "one", 0);
+    assert_true(changed(stores->store, now));
+    now = session_now(stores->store, "one");
+    delete_named(stores->other, "one");
+    assert_true(changed(stores->store, now));
+}
+
+static void test_a_users_sessions_have_changed_or_not(void **state)
+{
+    struct two_stores *stores = *state;
+    struct watched now = {.app = "app", .user = "user"};
+
+    assert_false(changed(stores->store, now)); /* there is no such user */
+    must_create(stores->other, &(ses_key){"app", "other", "one"}, NULL);
+    assert_false(changed(stores->store, now));
+    create_session(stores->other, "one", 2);
+    assert_true(changed(stores->store, now));
+    struct watched two = {.app = "app", .user = "user", .session_id = 2, .count = 1, .versions = 2};
+    two.fresh = true;
+    assert_false(changed(stores->store, two));
+    create_session(stores->other, "two", 0);
+    assert_true(changed(stores->store, two));
+    delete_named(stores->other, "one");
+    assert_true(changed(stores->store, two));
+}
+
+/* -------------------------------------------------------------------------------------------- the thread */
+
+struct waiter {
+    ses_follower *follower;
+    int code;
+    int64_t seq;
+    pthread_t thread;
+};
+
+static void *run_waiter(void *context)
+{
+    struct waiter *waiter = context;
+    const ses_event *event = NULL;
+    ses_error error;
+
+    waiter->code = ses_follower_next(waiter->follower, 20000, &event, &error);
+    waiter->seq = event ? event->seq : 0;
+    return NULL;
+}
+
+static void start_waiter(struct waiter *waiter, ses_follower *follower)
+{
+    *waiter = (struct waiter){.follower = follower};
+    assert_int_equal(pthread_create(&waiter->thread, NULL, run_waiter, waiter), 0);
+}
+
+static void assert_waiter(struct waiter *waiter, int expected, int64_t seq)
+{
+    assert_int_equal(pthread_join(waiter->thread, NULL), 0);
+    assert_int_equal(waiter->code, expected);
+    assert_int_equal(waiter->seq, seq);
+}
+
+static void test_what_others_write_is_found(void **state)
+{
+    struct two_stores *stores = *state;
+    struct waiter one;
+    struct waiter all;
+
+    create_session(stores->other, "one", 0);
+    ses_follower *follower = must_follow(stores->store, &key, NULL);
+    ses_follower *of_user = must_follow(stores->store, &user_key, NULL);
+    for (int seq = 1; seq <= 5; seq++) {
+        start_waiter(&one, follower);
+        start_waiter(&all, of_user);
+        support_pause_us(seq * 7000);
+        append_to(stores->other, "one", 1);
+        assert_waiter(&one, SES_ROW, seq);
+        assert_waiter(&all, SES_ROW, seq);
+    }
+    start_waiter(&one, follower);
+    start_waiter(&all, of_user);
+    support_pause_us(30000);
+    cut_after(stores->other, "one", 3);
+    assert_waiter(&one, SES_RESET, 0);
+    assert_waiter(&all, SES_RESET, 0);
+    start_waiter(&one, follower);
+    start_waiter(&all, of_user);
+    support_pause_us(30000);
+    delete_named(stores->other, "one");
+    assert_waiter(&one, SES_NOTFOUND, 0);
+    assert_waiter(&all, SES_RESET, 0);
+    ses_follower_close(follower);
+    ses_follower_close(of_user);
+}
+
+static void count_notified(void *context)
+{
+    atomic_fetch_add((atomic_int *)context, 1);
+}
+
+static void test_notify_is_called_for_what_others_write(void **state)
+{
+    struct two_stores *stores = *state;
+    atomic_int count = 0;
+    const ses_follow_options options = {
+        .size = sizeof options, .notify = count_notified, .notify_context = &count};
+
+    create_session(stores->other, "one", 0);
+    create_session(stores->other, "two", 0);
+    ses_follower *follower = must_follow(stores->store, &key, &options);
+    assert_nothing(follower);
+    append_to(stores->other, "two", 1);
+    support_pause_us(200000);
+    assert_int_equal(atomic_load(&count), 0);
+    append_to(stores->other, "one", 1);
+    for (int i = 0; i < 1000 && atomic_load(&count) == 0; i++)
+        support_pause_us(10000);
+    assert_int_equal(atomic_load(&count), 1);
+    assert_next(follower, "one", 1);
+    ses_follower_close(follower);
+}
+
+/* What was written just before a follower waits is not taken for seen, whatever the thread has looked at for others. */
+static void test_nothing_is_missed_at_the_beginning_of_a_wait(void **state)
+{
+    struct two_stores *stores = *state;
+    const ses_key two = {"app", "user", "two"};
+    struct waiter idle;
+
+    create_session(stores->other, "one", 0);
+    create_session(stores->other, "two", 0);
+    ses_follower *follower = must_follow(stores->store, &key, NULL);
+    ses_follower *other = must_follow(stores->store, &two, NULL);
+    start_waiter(&idle, other); /* keeps the thread looking */
+    for (int seq = 1; seq <= 30; seq++) {
+        append_to(stores->other, "one", 1);
+        support_pause_us(seq % 7 * 1000);
+        assert_next(follower, "one", seq);
+    }
+    ses_follower_wake(other);
+    assert_waiter(&idle, SES_OK, 0);
+    ses_follower_close(follower);
+    ses_follower_close(other);
+}
+
+static void test_the_thread_rests(void **state)
+{
+    struct two_stores *stores = *state;
+    struct waiter waiter;
+
+    create_session(stores->other, "one", 0);
+    ses_follower *follower = must_follow(stores->store, &key, NULL);
+    assert_nothing(follower);
+    support_pause_us(100000);
+    assert_int_equal(atomic_load(&looks), 0); /* nobody waits */
+    start_waiter(&waiter, follower);
+    support_pause_us(1500000);
+    const int begun = atomic_load(&looks);
+    assert_in_range(begun, 5, 60);
+    support_pause_us(1000000);
+    assert_in_range(atomic_load(&looks) - begun, 1, 12);
+    append_to(stores->store, "one", 1);
+    assert_waiter(&waiter, SES_ROW, 1);
+    support_pause_us(200000);
+    const int ended = atomic_load(&looks);
+    support_pause_us(300000);
+    assert_int_equal(atomic_load(&looks), ended);
+    ses_follower_close(follower);
+}
+
+/* A look that fails is made again; a failure that would not pass is the caller's to meet. */
+static void test_looks_that_fail_lose_nothing(void **state)
+{
+    static const int codes[] = {SES_BUSY, SES_NOMEM, SES_INTERRUPTED, SES_IO, SES_CORRUPT};
+    struct two_stores *stores = *state;
+    struct waiter waiter;
+    int seq = 0;
+
+    create_session(stores->other, "one", 0);
+    ses_follower *follower = must_follow(stores->store, &key, NULL);
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        atomic_store(&code, codes[i]);
+        start_waiter(&waiter, follower);
+        support_pause_us(30000);
+        atomic_store(&failing, 3);
+        append_to(stores->other, "one", 1);
+        assert_waiter(&waiter, SES_ROW, ++seq);
+        atomic_store(&failing, 0);
+    }
+    ses_follower_close(follower);
+}
+
+static void test_looks_are_no_calls(void **state)
+{
+    struct two_stores *stores = *state;
+    const ses_event *event = NULL;
+    ses_error error;
+
+    create_session(stores->other, "one", 0);
+    ses_follower *follower = must_follow(stores->store, &key, NULL);
+    assert_code(SES_OK, ses_follower_next(follower, 50, &event, &error));
+    const int before = atomic_load(&looks);
+    assert_code(SES_OK, ses_follower_next(follower, 300, &event, &error));
+    assert_in_range(atomic_load(&looks) - before, 1, 100);
+    ses_stats stats = {.size = sizeof stats};
+    assert_ok(ses_store_stats(stores->store, &stats, &error));
+    assert_in_range(stats.read_calls, 3, 5); /* of the follower: looks are no calls */
+    ses_follower_close(follower);
+}
+
+#define WATCH_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WATCH_TEST(test_a_session_has_changed_or_not),
+        WATCH_TEST(test_a_users_sessions_have_changed_or_not),
+        WATCH_TEST(test_what_others_write_is_found),
+        WATCH_TEST(test_notify_is_called_for_what_others_write),
+        WATCH_TEST(test_nothing_is_missed_at_the_beginning_of_a_wait),
+        WATCH_TEST(test_the_thread_rests),
+        WATCH_TEST(test_looks_that_fail_lose_nothing),
+        WATCH_TEST(test_looks_are_no_calls),
+    };
+    return cmocka_run_group_tests_name("looking for what others write", tests, NULL, NULL);
+}
