@@ -453,6 +453,35 @@ static void walk_all(struct drive *drive)
     }
 }
 
+/* To the end, or to a failure. */
+static void follow(struct drive *drive, const ses_key *key)
+{
+    ses_follower *follower = NULL;
+    const ses_event *event = NULL;
+    ses_error error;
+    int code = CALL(drive, "ses_follower_open", READ_CODES,
+                    ses_follower_open(drive->store, key, NULL, &follower, &error));
+
+    for (int given = 0; code >= 0; given++) {
+        code = CALL(drive, "ses_follower_next", READ_CODES, ses_follower_next(follower, 0, &event, &error));
+        if (code == SES_OK)
+            break;
+        if (given > 100000) {
+            find_fault(drive->progress, "ses_follower_next", "there is no end", "");
+            break;
+        }
+    }
+    ses_follower_close(follower);
+}
+
+static void follow_all(struct drive *drive)
+{
+    const ses_key user = {victim.app, victim.user, NULL};
+
+    follow(drive, &victim);
+    follow(drive, &user);
+}
+
 static void read_values(struct drive *drive)
 {
     static const char *const names[] = {"k1", "user:k1", "app:k", "app:forged"};
@@ -568,6 +597,7 @@ static void use_session(struct drive *drive)
     get_some(drive);
     read_values(drive);
     walk_all(drive);
+    follow_all(drive);
     for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
         list_all(drive, NULL, order);
         list_all(drive, victim.user, order);

@@ -539,6 +539,79 @@ static void test_events_that_go_back(void **state)
     }
 }
 
+/* ----------------------------------------------------------------------------------------- following */
+
+/* To the end, or to a failure. */
+static int follow_to_end(struct rows_test *test, const ses_key *key, ses_error *error)
+{
+    ses_follower *follower = NULL;
+    const ses_event *event = NULL;
+    int steps = 0;
+    int code = ses_follower_open(test->store, key, NULL, &follower, error);
+
+    while (code == SES_OK) {
+        assert_in_range(++steps, 1, 10000);
+        code = ses_follower_next(follower, 0, &event, error);
+        if (code == SES_OK)
+            break;
+        code = code > 0 ? SES_OK : code;
+    }
+    ses_follower_close(follower);
+    return code;
+}
+
+static void test_followers_of_damaged_rows(void **state)
+{
+    static const struct {
+        const char *sql;
+        bool of_session; /* it refuses, too */
+    } changes[] = {
+        {"UPDATE sessions SET name = printf('%.*c', 513, 'x') WHERE id = 1", false},
+        {"UPDATE sessions SET name = 'a' || char(0) WHERE id = 1", false},
+        {"UPDATE sessions SET name = CAST(x'FF' AS TEXT) WHERE id = 1", false},
+        {"UPDATE sessions SET app_id = 7 WHERE id = 1", true},
+        {"UPDATE sessions SET version = -1 WHERE id = 1", true},
+        {"UPDATE sessions SET last_seq = 1 << 33 WHERE id = 1", true},
+        {"UPDATE sessions SET base_seq = 4 WHERE id = 1", true},
+        {"UPDATE events SET time_us = -1 << 60 WHERE position = (1 << 32) + 2", true},
+    };
+    const ses_key of_alice = {"app", "alice", NULL};
+    const ses_key of_bob = {"app", "bob", NULL};
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+
+    store_files_read(&sound, test->path);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        ses_error error;
+        store_files_write(&sound, test->path);
+        change_rows(test, NULL, changes[i].sql);
+        open_store(test);
+        assert_code(SES_CORRUPT, follow_to_end(test, &of_alice, &error));
+        if (changes[i].of_session)
+            assert_code(SES_CORRUPT, follow_to_end(test, &alice, &error));
+        assert_ok(follow_to_end(test, &of_bob, &error));
+        close_store(test);
+    }
+    store_files_free(&sound);
+}
+
+static void test_followers_that_go_back(void **state)
+{
+    const ses_key of_carol = {"app", "carol", NULL};
+    struct rows_test *test = *state;
+    ses_error error;
+
+    grow(test);
+    swap_leaves(test, "events");
+    open_store(test);
+    assert_code(SES_CORRUPT, follow_to_end(test, &alice, &error));
+    close_store(test);
+    swap_leaves(test, "sqlite_autoindex_sessions_1");
+    open_store(test);
+    assert_code(SES_CORRUPT, follow_to_end(test, &of_carol, &error));
+    assert_message("out of place");
+}
+
 /* ----------------------------------------------------------------------------------------- appending */
 
 static void test_a_place_that_is_taken(void **state)
@@ -802,6 +875,8 @@ int main(void)
         TEST(test_lists_with_names_that_are_none),
         TEST(test_lists_with_state_of_others),
         TEST(test_events_that_go_back),
+        TEST(test_followers_of_damaged_rows),
+        TEST(test_followers_that_go_back),
         TEST(test_a_place_that_is_taken),
         TEST(test_a_handle_whose_row_became_anothers),
         TEST(test_sessions_numbered_from_below_one),
