@@ -259,6 +259,7 @@ static void test_names_and_texts(void **state)
     assert_string_equal(ses_code_name(SES_OK), "SES_OK");
     assert_string_equal(ses_code_name(SES_DUPLICATE), "SES_DUPLICATE");
     assert_string_equal(ses_code_name(SES_ABSENT), "SES_ABSENT");
+    assert_string_equal(ses_code_name(SES_RESET), "SES_RESET");
     assert_string_equal(ses_code_name(-1000), "?");
     assert_string_equal(ses_code_name(1000), "?");
     assert_true(strlen(ses_code_text(1000)) > 0);

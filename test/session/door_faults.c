@@ -92,6 +92,9 @@ static void fail_reading(struct faults *faults, int code)
     assert_null(page);
     assert_code(code, ses_cursor_open(faults->store, &key, NULL, &cursor, &error));
     assert_null(cursor);
+    ses_follower *follower = UNTOUCHED;
+    assert_code(code, ses_follower_open(faults->store, &key, NULL, &follower, &error));
+    assert_null(follower);
 }
 
 static void fail_appending(struct faults *faults, int code)
@@ -269,6 +272,37 @@ static void test_a_cursor_keeps_the_failure_of_a_page(void **state)
     }
 }
 
+/* But a follower of a session that is not there any more has come to its end. */
+static void test_a_follower_goes_on_after_a_failure(void **state)
+{
+    const ses_key of_user = {"app", "user", NULL};
+    struct faults *faults = *state;
+    const ses_event *shown = NULL;
+    ses_error error;
+
+    for (size_t i = 0; i < CODES; i++) {
+        for (int kind = 0; kind < 4; kind++) {
+            ses_follower *follower = NULL;
+            assert_ok(ses_follower_open(faults->store, kind % 2 ? &of_user : &key, NULL, &follower, &error));
+            faults->fake.answer_lost = kind / 2;
+            faults->fake.fails_with = codes[i];
+            assert_code(codes[i], ses_follower_next(follower, -1, &shown, &error));
+            assert_null(shown);
+            faults->fake.fails_with = SES_OK;
+            if (codes[i] == SES_NOTFOUND) {
+                assert_code(SES_NOTFOUND, ses_follower_next(follower, -1, &shown, &error));
+            } else {
+                assert_code(SES_ROW, ses_follower_next(follower, -1, &shown, &error));
+                assert_string_equal(shown->id, "first");
+                assert_code(SES_ROW, ses_follower_next(follower, -1, &shown, &error));
+                assert_string_equal(shown->id, "second");
+                assert_ok(ses_follower_next(follower, 0, &shown, &error));
+            }
+            ses_follower_close(follower);
+        }
+    }
+}
+
 /* ---------------------------------------------------------------------- engines that begin again */
 
 /* Where operations are run in vain: a copy of the file, taken anew for each. */
@@ -409,6 +443,24 @@ static void play_reads(struct faults *faults, FILE *out)
     ses_page_close(page);
 }
 
+static void play_following(struct faults *faults, FILE *out)
+{
+    const ses_key keys[] = {key, {"app", "user", NULL}};
+
+    for (size_t i = 0; i < 2; i++) {
+        const ses_event *shown = NULL;
+        ses_follower *follower = NULL;
+        int code;
+        ses_error error;
+        fprintf(out, "follow %d\n", ses_follower_open(faults->store, &keys[i], NULL, &follower, &error));
+        while ((code = ses_follower_next(follower, 0, &shown, &error)) > 0)
+            fprintf(out, "%d %s %s %s\n", code, ses_follower_session(follower), ses_follower_place(follower),
+                    shown ? shown->json : "");
+        fprintf(out, "end %d %s\n", code, ses_follower_place(follower));
+        ses_follower_close(follower);
+    }
+}
+
 static void play_history(struct faults *faults, FILE *out)
 {
     const ses_point last_turn = {.size = sizeof last_turn, .kind = SES_POINT_INVOCATION, .id = "play"};
@@ -511,6 +563,7 @@ static char *play(bool begins_again, bool moved_on)
     play_reads(faults, out);
     play_history(faults, out);
     play_leases(faults, out);
+    play_following(faults, out);
     play_the_rest(faults, out);
     faults->fake.elsewhere = NULL;
     assert_int_equal(faults_teardown((void **)&faults), 0);
@@ -542,6 +595,7 @@ int main(void)
         FAULTS_TEST(test_an_answer_that_is_lost_is_not_shown),
         FAULTS_TEST(test_an_append_whose_answer_was_lost_is_repeated),
         FAULTS_TEST(test_a_cursor_keeps_the_failure_of_a_page),
+        FAULTS_TEST(test_a_follower_goes_on_after_a_failure),
         cmocka_unit_test(test_an_operation_that_begins_again_leaves_nothing_behind),
     };
     return cmocka_run_group_tests_name("door, faults", tests, NULL, NULL);
