@@ -37,8 +37,8 @@ struct db {
     int64_t work;        /* of the statement under way, in millions of SQLite's steps */
     enum work limit;     /* for it */
     bool endless;        /* it made too many */
-    int64_t data_version; /* when followers were last looked at for; 0: unknown */
     int64_t overwriting; /* what SQLite overwrites by itself when it deletes: `PRAGMA secure_delete` */
+    int64_t watched;     /* `PRAGMA data_version` of the last look for followers; 0: unknown */
     sqlite3_stmt *statements[STATEMENT_COUNT];
 };
 

@@ -41,9 +41,9 @@ static int run_watch(struct db *db, void *context, ses_error *error)
     const struct watch_op *op = context;
     int64_t version = 0;
     int code = read_data_version(db, &version, error);
-    const bool written = version != db->data_version;
+    const bool written = version != db->watched;
 
-    db->data_version = 0; /* unless all of it was looked at */
+    db->watched = 0; /* unless all of it was looked at */
     for (size_t i = 0; i < op->count && code == SES_OK; i++) {
         struct watched *item = &op->items[i];
         item->changed = false;
@@ -51,7 +51,7 @@ static int run_watch(struct db *db, void *context, ses_error *error)
             code = item->app ? watch_user(db, item, error) : watch_session(db, item, error);
     }
     if (code == SES_OK)
-        db->data_version = version;
+        db->watched = version;
     return code;
 }
 
