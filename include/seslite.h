@@ -658,6 +658,47 @@ SES_API int ses_state_json_by_key(ses_store *store, const ses_key *key, const se
 SES_API int ses_state_get_by_key(ses_store *store, const ses_key *key, const char *name,
                                  const ses_call_options *options, char **json, size_t *len, ses_error *error);
 
+/*
+ * These calls read and change shared state without a session: that of the app if `user` is NULL, otherwise that
+ * of the user. Keys have no prefix here. A key that begins with "app:", "user:" or "temp:" is INVALID, because
+ * a session shows a different key under that name.
+ *
+ * ses_shared_state_json gives all keys as one JSON object, sorted by key; "{}" if the app or user does not
+ * exist. ses_shared_state_get gives one value, or returns SES_ABSENT. Values keep the bytes that were written.
+ * `*json` belongs to the caller (ses_free). `len` may be NULL.
+ *
+ * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
+SES_API int ses_shared_state_json(ses_store *store, const char *app, const char *user,
+                                  const ses_call_options *options, char **json, size_t *len,
+                                  ses_error *error);
+SES_API int ses_shared_state_get(ses_store *store, const char *app, const char *user, const char *name,
+                                 const ses_call_options *options, char **json, size_t *len, ses_error *error);
+
+typedef struct ses_shared_state_options {
+    size_t size;
+    /* The values that the caller has seen, as in ses_append_options, but with keys of this scope, without
+     * prefix: {"n":41}. NULL: nothing is expected. */
+    const char *expected;
+    size_t expected_len;
+} ses_shared_state_options;
+
+/*
+ * Changes shared state in one transaction. `delta` is a JSON object: each value replaces the key's whole value,
+ * and the tombstone removes the key. If a key appears twice, the last value counts. An app and a user that do
+ * not exist are created. No session's version or update time changes, and no handle becomes STALE; a handle
+ * shows the new values after ses_refresh.
+ *
+ * STALE: a key is not as `expected`, and the message names it. LIMIT: `delta` is longer than max_event_bytes or
+ * nested more than 1000 levels deep.
+ *
+ * Codes: MISUSE, INVALID, JSON, LIMIT, STALE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
+ * UNKNOWN.
+ */
+SES_API int ses_shared_state_change(ses_store *store, const char *app, const char *user, const char *delta,
+                                    size_t delta_len, const ses_shared_state_options *options,
+                                    ses_error *error);
+
 /* ------------------------------------------------------------------------------------------------ cursor */
 
 typedef struct ses_cursor ses_cursor;

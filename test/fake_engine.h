@@ -13,6 +13,8 @@ enum fake_operation {
     FAKE_GET,
     FAKE_REFRESH,
     FAKE_VALUE,
+    FAKE_GET_SHARED,
+    FAKE_SET_SHARED,
     FAKE_APPEND,
     FAKE_PAGE,
     FAKE_LIST,
@@ -66,6 +68,17 @@ static inline void fake_forget_value(struct value_op *op)
 {
     ses_free(op->json);
     op->json = NULL;
+}
+
+static inline void fake_forget_get_shared(struct shared_get_op *op)
+{
+    ses_free(op->json);
+    op->json = NULL;
+}
+
+static inline void fake_forget_set_shared(struct shared_set_op *op)
+{
+    (void)op;
 }
 
 static inline void fake_forget_append(struct append_op *op)
@@ -210,6 +223,8 @@ FAKE_OPERATION(create, FAKE_CREATE, create_op, FAKE_IN_VAIN(create))
 FAKE_OPERATION(get, FAKE_GET, get_op, FAKE_IN_VAIN(get))
 FAKE_OPERATION(refresh, FAKE_REFRESH, refresh_op, FAKE_IN_VAIN(refresh))
 FAKE_OPERATION(value, FAKE_VALUE, value_op, FAKE_IN_VAIN(value))
+FAKE_OPERATION(get_shared, FAKE_GET_SHARED, shared_get_op, FAKE_IN_VAIN(get_shared))
+FAKE_OPERATION(set_shared, FAKE_SET_SHARED, shared_set_op, FAKE_IN_VAIN(set_shared))
 FAKE_OPERATION(append, FAKE_APPEND, append_op, FAKE_IN_VAIN(append))
 FAKE_OPERATION(page, FAKE_PAGE, page_op, FAKE_PAGE_IN_VAIN())
 FAKE_OPERATION(list, FAKE_LIST, list_op, FAKE_IN_VAIN(list))
@@ -268,6 +283,8 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .get = fake_get,
         .refresh = fake_refresh,
         .value = fake_value,
+        .get_shared = fake_get_shared,
+        .set_shared = fake_set_shared,
         .append = fake_append,
         .page = fake_page,
         .list = fake_list,

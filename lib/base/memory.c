@@ -86,6 +86,14 @@ char *ses__memory_text(const ses_allocator *allocator, size_t len)
     return text;
 }
 
+char *ses__memory_text_of(const ses_allocator *allocator, struct span text)
+{
+    char *copy = ses__memory_text(allocator, text.len);
+    if (copy && text.len)
+        memcpy(copy, text.ptr, text.len);
+    return copy;
+}
+
 /* ---------------------------------------------------------------------------------------------- arena */
 
 struct arena_chunk {

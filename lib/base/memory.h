@@ -21,6 +21,8 @@ struct text_header {
 
 /* A text for the caller, freed by ses_free: room for `len` bytes and a NUL, which is set. */
 SESLITE_PRIVATE char *ses__memory_text(const ses_allocator *allocator, size_t len);
+/* The same, filled. */
+SESLITE_PRIVATE char *ses__memory_text_of(const ses_allocator *allocator, struct span text);
 
 /*
  * An arena: many small pieces that are freed together. It starts with no memory; a zeroed one with its

@@ -23,10 +23,8 @@ static int read_state(ses_store *store, const ses_key *key, char **json, size_t 
     if (code == SES_OK)
         code = ses__state_to_json(&snapshot.state, &text, error);
     if (code == SES_OK) {
-        *json = ses__memory_text(&store->allocator, text.len);
-        if (*json)
-            memcpy(*json, text.ptr, text.len);
-        else
+        *json = ses__memory_text_of(&store->allocator, text);
+        if (!*json)
             code = ses__error_nomem(error);
     }
     if (code == SES_OK && len)

@@ -62,6 +62,26 @@ struct value_op {
     size_t len;
 };
 
+/* Shared state without a session. */
+struct shared_get_op {
+    const char *app;
+    const char *user; /* NULL: the app's */
+    const char *name; /* one key, without prefix; NULL: all, as an object */
+    const ses_allocator *allocator;
+    /* out */
+    char *json; /* to be freed by ses_free in any case; NULL: there is no such key */
+    size_t len;
+};
+
+/* Changes it. STALE when an expected key has changed. */
+struct shared_set_op {
+    const char *app;
+    const char *user;             /* NULL: the app's */
+    const struct delta *delta;    /* of that scope */
+    const struct delta *expected; /* what was seen of it; an operation that removes: the key does not exist */
+    size_t bytes;                 /* about how much is written */
+};
+
 /*
  * Appends the drafts in order. STALE when the version is not the one that was checked for, or an expected key has changed,
  * unless all events are stored already; `anyway` asks for neither.
@@ -379,6 +399,8 @@ struct storage {
     X(get, get_op)                 \
     X(refresh, refresh_op)         \
     X(value, value_op)             \
+    X(get_shared, shared_get_op)   \
+    X(set_shared, shared_set_op)   \
     X(append, append_op)           \
     X(page, page_op)               \
     X(list, list_op)               \

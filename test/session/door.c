@@ -256,6 +256,27 @@ static void test_reading_is_one_operation(void **state)
     ses_session_close(session);
 }
 
+static void test_shared_state_is_one_operation(void **state)
+{
+    const ses_shared_state_options seen = {
+        .size = sizeof seen, .expected = "{\"a\":1}", .expected_len = SES_NUL};
+    struct door *door = *state;
+    char *json = NULL;
+    ses_error error;
+
+    assert_ok(ses_shared_state_change(door->store, "app", "user", "{\"a\":1}", 7, NULL, &error));
+    assert_operations(&door->fake, FAKE_SET_SHARED, 1);
+    assert_ok(ses_shared_state_change(door->store, "app", "user", "{\"a\":2}", 7, &seen, &error));
+    assert_operations(&door->fake, FAKE_SET_SHARED, 1);
+    assert_ok(ses_shared_state_json(door->store, "app", "user", NULL, &json, NULL, &error));
+    ses_free(json);
+    assert_ok(ses_shared_state_get(door->store, "app", "user", "a", NULL, &json, NULL, &error));
+    ses_free(json);
+    assert_operations(&door->fake, FAKE_GET_SHARED, 2);
+    assert_code(SES_INVALID, ses_shared_state_change(door->store, "app", NULL, "[]", 2, NULL, &error));
+    assert_no_operation(&door->fake);
+}
+
 static void test_a_page_of_sessions_is_one_operation(void **state)
 {
     enum { USERS = 5, SESSIONS = 8 };
@@ -493,6 +514,7 @@ int main(void)
         DOOR_TEST(test_a_repeated_append_is_one_operation),
         DOOR_TEST(test_what_needs_no_storage_is_no_operation),
         DOOR_TEST(test_reading_is_one_operation),
+        DOOR_TEST(test_shared_state_is_one_operation),
         DOOR_TEST(test_a_page_of_sessions_is_one_operation),
         DOOR_TEST(test_a_page_of_events_is_one_operation),
         DOOR_TEST(test_following_is_one_operation_a_page),

@@ -93,37 +93,6 @@ static int refuse_new_events(struct append_op *op, struct db *db, enum refusal w
     return code;
 }
 
-/* `*same`: the stored bytes are those that are expected; an operation that removes means that the key does not exist. */
-static int compare_expected(const struct append_op *op, struct db *db, const struct delta_op *seen,
-                            bool *same, ses_error *error)
-{
-    struct state_rows rows;
-    struct span key;
-    struct span value;
-
-    *same = seen->removes;
-    ses__state_row_open(&rows, db, seen->scope, ses__scope_owner(seen->scope, &op->row), seen->key, error);
-    if (ses__state_rows_next(&rows, &key, &value))
-        *same = !seen->removes && value.len == seen->value.len &&
-                memcmp(value.ptr, seen->value.ptr, value.len) == 0;
-    return ses__state_rows_close(&rows);
-}
-
-/* The first key of which something else is stored; NULL: all is as expected. */
-static int find_changed(const struct append_op *op, struct db *db, const char **changed, ses_error *error)
-{
-    const struct delta *seen = &op->expected->seen;
-    int code = SES_OK;
-
-    for (size_t i = 0; i < seen->count && code == SES_OK && !*changed; i++) {
-        bool same = false;
-        code = compare_expected(op, db, &seen->ops[i], &same, error);
-        if (code == SES_OK && !same)
-            *changed = seen->ops[i].name.ptr;
-    }
-    return code;
-}
-
 /* What the caller has seen must still be so: the version of the session, and the shared keys that are expected. */
 static int check_seen(struct append_op *op, struct db *db, ses_error *error)
 {
@@ -132,7 +101,7 @@ static int check_seen(struct append_op *op, struct db *db, ses_error *error)
     int code = SES_OK;
 
     if (op->expected && !outdated)
-        code = find_changed(op, db, &changed, error);
+        code = ses__state_find_changed(db, &op->expected->seen, &op->row, &changed, error);
     return code == SES_OK && (outdated || changed) ? refuse_new_events(op, db, REFUSAL_STALE, changed, error)
                                                    : code;
 }

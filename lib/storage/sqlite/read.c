@@ -154,12 +154,9 @@ int ses__sqlite_refresh(struct storage *storage, struct refresh_op *op, ses_erro
 
 static int keep_text(struct value_op *op, struct span text, ses_error *error)
 {
-    op->json = ses__memory_text(op->allocator, text.len);
-    if (!op->json)
-        return ses__error_nomem(error);
-    memcpy(op->json, text.ptr, text.len);
+    op->json = ses__memory_text_of(op->allocator, text);
     op->len = text.len;
-    return SES_OK;
+    return op->json ? SES_OK : ses__error_nomem(error);
 }
 
 static int run_value(struct db *db, void *context, ses_error *error)

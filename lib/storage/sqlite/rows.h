@@ -168,6 +168,11 @@ SESLITE_PRIVATE int ses__load_scopes(struct db *db, struct state *state, const s
 SESLITE_PRIVATE int ses__load_owners(struct db *db, enum scope scope, const struct owner_list *owners,
                                      ses_error *error);
 SESLITE_PRIVATE int64_t ses__scope_owner(enum scope scope, const struct session_row *session);
+/* The name of the first key of which something else is stored than what was seen (an operation that removes: that the key
+ * does not exist); NULL: there is none. */
+SESLITE_PRIVATE int ses__state_find_changed(struct db *db, const struct delta *seen,
+                                            const struct session_row *session, const char **changed,
+                                            ses_error *error);
 /* Writes the changes of the stored scopes, as made by event `seq` of the session; 0: its creation. */
 SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
                                      const struct session_row *session, int64_t seq, ses_error *error);

@@ -43,13 +43,6 @@ static int compare_numbers(int64_t left, int64_t right)
     return left < right ? -1 : left > right;
 }
 
-static int compare_texts(struct span left, struct span right)
-{
-    size_t shorter = left.len < right.len ? left.len : right.len;
-    int order = memcmp(left.ptr, right.ptr, shorter);
-    return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
-}
-
 static int compare_places(const struct list_query *list, const struct list_place *left,
                           const struct list_place *right)
 {
@@ -58,7 +51,7 @@ static int compare_places(const struct list_query *list, const struct list_place
     if (list->order == SES_ORDER_CREATED)
         return compare_numbers(left->session_id, right->session_id);
     if (order == 0)
-        order = compare_texts(left->name, right->name);
+        order = ses__compare_texts(left->name, right->name);
     else if (list->order == SES_ORDER_NEWEST)
         order = -order;
     return order != 0 ? order : compare_numbers(left->user_id, right->user_id);

@@ -1,4 +1,6 @@
 /* The rows of the three state tables, which differ only in their owner. */
+#include <string.h>
+
 #include "base/error.h"
 #include "storage/sqlite/rows.h"
 
@@ -146,6 +148,37 @@ int ses__load_scopes(struct db *db, struct state *state, const struct session_ro
     int code = SES_OK;
     for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP && code == SES_OK; scope++)
         code = ses__load_scope(db, state, scope, session, error);
+    return code;
+}
+
+/* `*same`: the stored bytes are those that are expected; an operation that removes means that the key does not exist. */
+static int compare_expected(struct db *db, const struct delta_op *seen, const struct session_row *session,
+                            bool *same, ses_error *error)
+{
+    struct state_rows rows;
+    struct span key;
+    struct span value;
+
+    *same = seen->removes;
+    ses__state_row_open(&rows, db, seen->scope, ses__scope_owner(seen->scope, session), seen->key, error);
+    if (ses__state_rows_next(&rows, &key, &value))
+        *same = !seen->removes && value.len == seen->value.len &&
+                memcmp(value.ptr, seen->value.ptr, value.len) == 0;
+    return ses__state_rows_close(&rows);
+}
+
+int ses__state_find_changed(struct db *db, const struct delta *seen, const struct session_row *session,
+                            const char **changed, ses_error *error)
+{
+    int code = SES_OK;
+
+    *changed = NULL;
+    for (size_t i = 0; i < seen->count && code == SES_OK && !*changed; i++) {
+        bool same = false;
+        code = compare_expected(db, &seen->ops[i], session, &same, error);
+        if (code == SES_OK && !same)
+            *changed = seen->ops[i].name.ptr;
+    }
     return code;
 }
 

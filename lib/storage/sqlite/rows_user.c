@@ -42,31 +42,45 @@ int ses__user_find(struct db *db, const char *app, const char *user, struct user
     return code;
 }
 
+static int refuse_lost_name(const struct db *db, ses_error *error)
+{
+    return ses__error_set(error, SES_CORRUPT, "%s: an app or user that exists cannot be found",
+                          db->config->path);
+}
+
+int ses__app_ensure(struct db *db, const char *app, int64_t *id, ses_error *error)
+{
+    struct query query;
+    int code = ses__app_find(db, app, id, error);
+
+    if (code != SES_NOTFOUND)
+        return code;
+    ses__query_start(&query, db, STATEMENT_APP_ADD, error);
+    ses__query_bind_string(&query, 1, app);
+    (void)ses__query_row(&query);
+    code = ses__query_end(&query);
+    if (code == SES_OK)
+        code = ses__app_find(db, app, id, error);
+    return code == SES_NOTFOUND ? refuse_lost_name(db, error) : code;
+}
+
 int ses__user_ensure(struct db *db, const char *app, const char *user, struct user_row *row, ses_error *error)
 {
     struct query query;
     int64_t app_id = 0;
     int code = ses__user_find(db, app, user, row, error);
 
-    if (code == SES_NOTFOUND) {
-        ses__query_start(&query, db, STATEMENT_APP_ADD, error);
-        ses__query_bind_string(&query, 1, app);
-        (void)ses__query_row(&query);
-        code = ses__query_end(&query);
-        if (code == SES_OK)
-            code = ses__app_find(db, app, &app_id, error);
-        if (code == SES_OK) {
-            ses__query_start(&query, db, STATEMENT_USER_ADD, error);
-            ses__query_bind_int(&query, 1, app_id);
-            ses__query_bind_string(&query, 2, user);
-            (void)ses__query_row(&query);
-            code = ses__query_end(&query);
-        }
-        if (code == SES_OK)
-            code = ses__user_find(db, app, user, row, error);
-        if (code == SES_NOTFOUND)
-            code = ses__error_set(error, SES_CORRUPT, "%s: an app or user that exists cannot be found",
-                                  db->config->path);
-    }
-    return code;
+    if (code != SES_NOTFOUND)
+        return code;
+    code = ses__app_ensure(db, app, &app_id, error);
+    if (code != SES_OK)
+        return code;
+    ses__query_start(&query, db, STATEMENT_USER_ADD, error);
+    ses__query_bind_int(&query, 1, app_id);
+    ses__query_bind_string(&query, 2, user);
+    (void)ses__query_row(&query);
+    code = ses__query_end(&query);
+    if (code == SES_OK)
+        code = ses__user_find(db, app, user, row, error);
+    return code == SES_NOTFOUND ? refuse_lost_name(db, error) : code;
 }

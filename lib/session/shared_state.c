@@ -1,0 +1,201 @@
+/* Shared state without a session: that of an app, or of a user. */
+#include <string.h>
+
+#include "base/error.h"
+#include "model/delta.h"
+#include "session/store.h"
+
+static enum scope scope_of_owner(const char *user)
+{
+    return user ? SCOPE_USER : SCOPE_APP;
+}
+
+static int check_app_and_user(const char *app, const char *user, ses_error *error)
+{
+    int code = ses__check_id(app, "app", error);
+
+    return code == SES_OK && user ? ses__check_id(user, "user", error) : code;
+}
+
+/* In a session's state this would be the name of another key. */
+static int refuse_prefix(struct span name, ses_error *error)
+{
+    return ses__error_set(
+        error, SES_INVALID,
+        "the key \"%.200s\" begins with the prefix of a scope; keys of shared state have none", name.ptr);
+}
+
+/* -------------------------------------------------------------------------------------------- reading */
+
+static int read_shared_state(ses_store *store, struct shared_get_op *op, const ses_call_options *options,
+                             char **json, size_t *len, ses_error *error)
+{
+    int code = ses__check_argument(json, "json", error);
+
+    if (code == SES_OK)
+        code = check_app_and_user(op->app, op->user, error);
+    if (code == SES_OK)
+        code = ses__check_call_options(options, error);
+    if (code != SES_OK)
+        return code;
+    op->allocator = &store->allocator;
+    code = ses__door_get_shared(store->storage, op, error);
+    if (code != SES_OK) {
+        ses_free(op->json);
+        return code;
+    }
+    *json = op->json;
+    if (len)
+        *len = op->len;
+    return op->json ? SES_OK : SES_ABSENT;
+}
+
+int ses_shared_state_json(ses_store *store, const char *app, const char *user,
+                          const ses_call_options *options, char **json, size_t *len, ses_error *error)
+{
+    struct shared_get_op op = {.app = app, .user = user};
+
+    if (json)
+        *json = NULL;
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = read_shared_state(store, &op, options, json, len, error);
+    ses__store_end(store);
+    return code;
+}
+
+static int check_shared_name(const char *name, ses_error *error)
+{
+    int code = ses__check_argument(name, "name", error);
+
+    if (code != SES_OK)
+        return code;
+    const struct span span = {name, strlen(name)};
+    if (ses__scope_of(span, NULL) != SCOPE_SESSION)
+        return refuse_prefix(span, error);
+    return ses__scope_check_name(span, error);
+}
+
+int ses_shared_state_get(ses_store *store, const char *app, const char *user, const char *name,
+                         const ses_call_options *options, char **json, size_t *len, ses_error *error)
+{
+    struct shared_get_op op = {.app = app, .user = user, .name = name};
+
+    if (json)
+        *json = NULL;
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = check_shared_name(name, error);
+    if (code == SES_OK)
+        code = read_shared_state(store, &op, options, json, len, error);
+    ses__store_end(store);
+    if (code == SES_ABSENT && len)
+        *len = 0;
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------- changing */
+
+/* The keys and values of one JSON object. */
+struct shared_keys {
+    struct arena arena;
+    struct delta delta;
+};
+
+static void shared_keys_init(struct shared_keys *keys, const ses_store *store)
+{
+    *keys = (struct shared_keys){.delta = {NULL, 0, 0}};
+    ses__arena_init(&keys->arena, &store->allocator);
+}
+
+static void shared_keys_free(struct shared_keys *keys)
+{
+    ses__delta_free(&keys->delta, keys->arena.allocator);
+    ses__arena_free(&keys->arena);
+}
+
+/* Reads them as keys of the scope, in which they are called without its prefix. */
+static int shared_keys_read(struct shared_keys *keys, struct span text, enum scope scope, ses_error *error)
+{
+    int code = ses__delta_read_text(text, 0, &keys->arena, &keys->delta, error);
+
+    for (size_t i = 0; i < keys->delta.count && code == SES_OK; i++) {
+        struct delta_op *op = &keys->delta.ops[i];
+        if (op->scope != SCOPE_SESSION)
+            code = refuse_prefix(op->name, error);
+        op->scope = scope;
+    }
+    return code;
+}
+
+static int take_expected_keys(const ses_shared_state_options *options, enum scope scope,
+                              struct shared_keys *seen, ses_error *error)
+{
+    struct span text;
+    int code = ses__check_span(options->expected, options->expected_len, "expected", &text, error);
+
+    if (code == SES_OK)
+        code = shared_keys_read(seen, text, scope, error);
+    if (code != SES_OK && error) {
+        ses__error_prefix(error, "shared state options: `expected`: ");
+        error->offset = -1; /* which would be taken for one in the delta */
+    }
+    return code;
+}
+
+static int take_changed_keys(const ses_store *store, const char *delta, size_t delta_len, enum scope scope,
+                             struct shared_keys *keys, size_t *bytes, ses_error *error)
+{
+    struct span text;
+    int code = ses__check_text(store, delta, delta_len, "delta", &text, error);
+
+    if (code != SES_OK)
+        return code;
+    *bytes = text.len;
+    code = shared_keys_read(keys, text, scope, error);
+    if (code != SES_OK)
+        ses__error_prefix(error, "the delta: ");
+    return code;
+}
+
+static int change_shared_state(ses_store *store, struct shared_set_op *op, const char *delta,
+                               size_t delta_len, const ses_shared_state_options *given, ses_error *error)
+{
+    const enum scope scope = scope_of_owner(op->user);
+    ses_shared_state_options options;
+    struct shared_keys changes;
+    struct shared_keys seen;
+    int code = check_app_and_user(op->app, op->user, error);
+
+    if (code == SES_OK)
+        code = ses__take_options(&options, sizeof options, given, "shared state options", error);
+    if (code != SES_OK)
+        return code;
+    shared_keys_init(&changes, store);
+    shared_keys_init(&seen, store);
+    code = take_changed_keys(store, delta, delta_len, scope, &changes, &op->bytes, error);
+    if (code == SES_OK && options.expected)
+        code = take_expected_keys(&options, scope, &seen, error);
+    op->delta = &changes.delta;
+    op->expected = &seen.delta;
+    if (code == SES_OK)
+        code = ses__door_set_shared(store->storage, op, error);
+    shared_keys_free(&seen);
+    shared_keys_free(&changes);
+    return code;
+}
+
+int ses_shared_state_change(ses_store *store, const char *app, const char *user, const char *delta,
+                            size_t delta_len, const ses_shared_state_options *options, ses_error *error)
+{
+    struct shared_set_op op = {.app = app, .user = user};
+    int code = ses__store_begin(store, error);
+
+    if (code != SES_OK)
+        return code;
+    code = change_shared_state(store, &op, delta, delta_len, options, error);
+    ses__store_end(store);
+    return code;
+}
