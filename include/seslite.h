@@ -350,6 +350,12 @@ typedef struct ses_call_options {
     unsigned flags; /* 0 */
 } ses_call_options;
 
+/* A label of a session. When labels are set, a value of NULL removes the label of that name. */
+typedef struct ses_label {
+    const char *name;
+    const char *value;
+} ses_label;
+
 typedef struct ses_create_options {
     size_t size;
     const ses_range *range;   /* ses_get_or_create: the events to read of an existing session; NULL: all */
@@ -357,6 +363,11 @@ typedef struct ses_create_options {
     /* When the session may be removed (see ses_expire), later than the store's clock; NULL: never. Not used by
      * ses_get_or_create if the session exists. */
     const int64_t *expires_us;
+    /* See ses_title_set and ses_labels_set; no value may be NULL. ses_get_or_create checks them, but does not use
+     * them if the session exists. */
+    const char *title; /* NULL: none */
+    const ses_label *labels;
+    size_t label_count;
 } ses_create_options;
 
 typedef struct ses_get_options {
@@ -828,6 +839,46 @@ SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
  */
 SES_API int ses_delete_app(ses_store *store, const char *app, const ses_delete_options *options,
                            int64_t *sessions, ses_error *error);
+
+/* -------------------------------------------------------------------------------------- title and labels */
+
+enum {
+    SES_TITLE_MAX = 1024,      /* bytes in a title */
+    SES_LABEL_NAME_MAX = 128,  /* bytes in the name of a label */
+    SES_LABEL_VALUE_MAX = 512, /* bytes in its value */
+    SES_LABELS_MAX = 64        /* labels of a session */
+};
+
+/*
+ * A session may have a title, and labels that lists can filter by. They are no events: setting them changes
+ * neither the version nor the update time, and no handle becomes STALE. A fork begins with those of its parent.
+ * All are UTF-8. A title and the name of a label are not empty; a value may be.
+ *
+ * ses_title_set sets the title; NULL removes it. ses_labels_set sets or removes the labels that it names and
+ * leaves the others. If a name appears twice, the last one counts. INVALID: a title, name or value breaks its
+ * rules. LIMIT: the session would have more than SES_LABELS_MAX labels; nothing has changed. The handle that is
+ * given shows what the session has then at once, other handles when they are refreshed.
+ *
+ * Codes: MISUSE, INVALID, LIMIT (labels), NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL,
+ * NOMEM, UNKNOWN.
+ */
+SES_API int ses_title_set(ses_session *session, const char *title, const ses_call_options *options,
+                          ses_error *error);
+SES_API int ses_title_set_by_key(ses_store *store, const ses_key *key, const char *title,
+                                 const ses_call_options *options, ses_error *error);
+SES_API int ses_labels_set(ses_session *session, const ses_label *labels, size_t count,
+                           const ses_call_options *options, ses_error *error);
+SES_API int ses_labels_set_by_key(ses_store *store, const ses_key *key, const ses_label *labels, size_t count,
+                                  const ses_call_options *options, ses_error *error);
+
+/* The title and labels as of when the session was created, read, listed or refreshed, or its handle set them.
+ * They are borrowed until the handle is refreshed, sets one of them, or is closed. */
+SES_API const char *ses_session_title(const ses_session *session); /* NULL: none */
+SES_API size_t ses_session_label_count(const ses_session *session);
+/* Labels are sorted by name. An index past the end returns NULL. */
+SES_API const ses_label *ses_session_label(const ses_session *session, size_t index);
+/* Returns the value of the label of that name, or NULL if there is none. */
+SES_API const char *ses_session_label_value(const ses_session *session, const char *name);
 
 /* ----------------------------------------------------------------------------------------------- history */
 

@@ -27,6 +27,7 @@ enum fake_operation {
     FAKE_DELETE_APP,
     FAKE_PRUNE,
     FAKE_SET_EXPIRY,
+    FAKE_ANNOTATE,
     FAKE_EXPIRE,
     FAKE_MAINTAIN,
     FAKE_LEASE_TAKE,
@@ -142,6 +143,11 @@ static inline void fake_forget_set_expiry(struct expiry_op *op)
     (void)op;
 }
 
+static inline void fake_forget_annotate(struct annotate_op *op)
+{
+    ses__annotations_free(&op->annotations);
+}
+
 static inline void fake_forget_expire(struct expire_op *op)
 {
     (void)op;
@@ -236,6 +242,7 @@ FAKE_OPERATION(cut, FAKE_CUT, cut_op, FAKE_IN_VAIN(cut))
 FAKE_OPERATION(fork, FAKE_FORK, fork_op, FAKE_IN_VAIN(fork))
 FAKE_OPERATION(delete_app, FAKE_DELETE_APP, delete_app_op, FAKE_IN_VAIN(delete_app))
 FAKE_OPERATION(set_expiry, FAKE_SET_EXPIRY, expiry_op, FAKE_IN_VAIN(set_expiry))
+FAKE_OPERATION(annotate, FAKE_ANNOTATE, annotate_op, FAKE_IN_VAIN(annotate))
 FAKE_OPERATION(expire, FAKE_EXPIRE, expire_op, FAKE_IN_VAIN(expire))
 FAKE_OPERATION(maintain, FAKE_MAINTAIN, maintain_op, FAKE_IN_VAIN(maintain))
 FAKE_OPERATION(lease_take, FAKE_LEASE_TAKE, lease_take_op, FAKE_IN_VAIN(lease_take))
@@ -297,6 +304,7 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .delete_app = fake_delete_app,
         .prune = fake_prune,
         .set_expiry = fake_set_expiry,
+        .annotate = fake_annotate,
         .expire = fake_expire,
         .maintain = fake_maintain,
         .lease_take = fake_lease_take,

@@ -7,6 +7,7 @@ int ses__snapshot_init(struct snapshot *snapshot, const ses_allocator *allocator
 {
     *snapshot = (struct snapshot){.allocator = allocator};
     ses__arena_init(&snapshot->arena, allocator);
+    ses__annotations_init(&snapshot->annotations, allocator);
     return ses__state_init(&snapshot->state, allocator, seed, error);
 }
 
@@ -14,7 +15,15 @@ void ses__snapshot_free(struct snapshot *snapshot)
 {
     ses__state_free(&snapshot->state);
     ses__memory_free(snapshot->allocator, snapshot->events.items);
+    ses__annotations_free(&snapshot->annotations);
     ses__arena_free(&snapshot->arena);
+}
+
+void ses__snapshot_annotate(struct snapshot *snapshot, struct annotations *annotations)
+{
+    ses__annotations_free(&snapshot->annotations);
+    snapshot->annotations = *annotations;
+    ses__annotations_init(annotations, snapshot->allocator);
 }
 
 int ses__snapshot_add_event(struct snapshot *snapshot, const struct event_row *row, ses_error *error)
@@ -34,6 +43,7 @@ int ses__advance_init(struct advance *advance, struct snapshot *snapshot, ses_er
 {
     *advance = (struct advance){.snapshot = snapshot, .row = snapshot->row};
     ses__arena_init(&advance->arena, snapshot->allocator);
+    ses__annotations_init(&advance->annotations, snapshot->allocator);
     return ses__state_init(&advance->fresh, snapshot->allocator, snapshot->state.seed, error);
 }
 
@@ -45,6 +55,7 @@ void ses__advance_free(struct advance *advance)
         ses__state_changes_free(&snapshot->state, &advance->changes);
         ses__state_free(&advance->fresh);
         ses__memory_free(snapshot->allocator, advance->events.items);
+        ses__annotations_free(&advance->annotations);
         ses__arena_free(&advance->arena);
         advance->snapshot = NULL;
     }
@@ -125,6 +136,8 @@ void ses__advance_apply(struct advance *advance)
     for (size_t i = 0; i < advance->events.count; i++)
         snapshot->events.items[snapshot->events.count++] = advance->events.items[i];
     ses__arena_join(&snapshot->arena, &advance->arena);
+    if (advance->annotates)
+        ses__snapshot_annotate(snapshot, &advance->annotations);
     for (enum scope scope = SCOPE_APP; scope < advance->loaded; scope++)
         ses__state_share(&snapshot->state, &advance->fresh, scope);
     ses__state_apply(&snapshot->state, &advance->changes);

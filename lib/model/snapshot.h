@@ -2,6 +2,7 @@
 #ifndef SESLITE_MODEL_SNAPSHOT_H
 #define SESLITE_MODEL_SNAPSHOT_H
 
+#include "model/annotations.h"
 #include "model/event.h"
 #include "model/event_list.h"
 #include "model/rows.h"
@@ -13,6 +14,7 @@ struct snapshot {
     struct session_row row;
     const ses_key *parent; /* a fork's, in the arena; NULL: it is none */
     int64_t parent_seq;
+    struct annotations annotations;
     bool keeps_events; /* false: read with SES_RANGE_NONE */
     struct event_list events;
     struct state state;
@@ -26,6 +28,9 @@ SESLITE_PRIVATE void ses__snapshot_free(struct snapshot *snapshot);
 SESLITE_PRIVATE int ses__snapshot_add_event(struct snapshot *snapshot, const struct event_row *row,
                                             ses_error *error);
 
+/* Shows these from now on, and takes them over. Cannot fail. */
+SESLITE_PRIVATE void ses__snapshot_annotate(struct snapshot *snapshot, struct annotations *annotations);
+
 /*
  * An advance is made ready where things can fail, without touching the snapshot; and applied when what it shows has been
  * committed, where nothing can.
@@ -35,11 +40,14 @@ struct advance {
     struct session_row row;
     struct arena arena;
     struct event_list events;
-    bool restarts; /* what led to the state cannot be read: it is read anew; events after `keep_seq` are gone */
+    bool
+        restarts; /* what led to the state cannot be read: it is read anew; events after `keep_seq` are gone */
     int64_t keep_seq;
     enum scope loaded; /* the scopes below it were read again, into `fresh`; SCOPE_APP: none was */
     struct state fresh;
     struct state_changes changes; /* of stored state */
+    bool annotates;               /* `annotations` were read again */
+    struct annotations annotations;
 };
 
 SESLITE_PRIVATE int ses__advance_init(struct advance *advance, struct snapshot *snapshot, ses_error *error);

@@ -81,6 +81,20 @@ static int create_session(ses_store *store, struct create_op *op, ses_session **
     return result;
 }
 
+/* The list of the labels is kept in the arena. */
+static int take_annotations(const ses_create_options *options, struct arena *arena, struct create_op *op,
+                            ses_error *error)
+{
+    int code = options->title ? ses__annotating_take_title(&op->annotating, options->title, error) : SES_OK;
+
+    if (code == SES_OK)
+        code = ses__annotating_take_labels(&op->annotating, options->labels, options->label_count, true,
+                                           arena, error);
+    if (code != SES_OK)
+        ses__error_prefix(error, "create options: ");
+    return code;
+}
+
 static int check_creation(ses_store *store, const ses_create_options *options, struct create_op *op,
                           ses_error *error)
 {
@@ -98,7 +112,7 @@ static int check_creation(ses_store *store, const ses_create_options *options, s
 }
 
 static int create_with_state(ses_store *store, const ses_key *key, bool get_existing,
-                             const struct initial_state *initial, const ses_create_options *options,
+                             struct initial_state *initial, const ses_create_options *options,
                              ses_session **session, ses_error *error)
 {
     char made_id[SES_ID_MAX + 1];
@@ -107,6 +121,8 @@ static int create_with_state(ses_store *store, const ses_key *key, bool get_exis
         .key = &full, .initial = initial->stored, .delta = &initial->delta, .get_existing = get_existing};
     int result = check_creation(store, options, &op, error);
 
+    if (result == SES_OK)
+        result = take_annotations(options, &initial->arena, &op, error);
     if (result == SES_OK && !full.session) {
         result = ses__store_make_id(store, made_id, error);
         full.session = made_id;

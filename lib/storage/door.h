@@ -31,6 +31,7 @@ struct create_op {
     int64_t expires_us;  /* INT64_MAX: never */
     struct span initial; /* state as it is kept, without temp: keys; without text: none */
     const struct delta *delta;
+    struct annotating annotating;
     bool get_existing; /* read the session when there is one (SES_EXISTING), with `range`; else EXISTS */
     struct range range;
     struct snapshot *snapshot; /* to be filled, freshly made; NULL: not needed */
@@ -332,6 +333,16 @@ struct expiry_op {
     struct session_row row;
 };
 
+/* Sets or removes title and labels. LIMIT: there would be too many labels. */
+struct annotate_op {
+    struct session_ref session;
+    struct annotating change;
+    const ses_allocator *allocator;
+    /* out */
+    struct session_row row;
+    struct annotations annotations; /* as they are then; to be freed in any case */
+};
+
 /* A step: deletes up to `limit` sessions. */
 struct expire_op {
     const char *app; /* NULL: all */
@@ -413,6 +424,7 @@ struct storage {
     X(fork, fork_op)               \
     X(prune, prune_op)             \
     X(set_expiry, expiry_op)       \
+    X(annotate, annotate_op)       \
     X(expire, expire_op)           \
     X(lease_take, lease_take_op)   \
     X(lease_renew, lease_op)       \

@@ -62,8 +62,27 @@ INSERT INTO session_details (session_id, initial_state) VALUES (?1, ?2);
 -- name: details_initial
 SELECT initial_state FROM session_details WHERE session_id = ?1;
 
--- name: details_parent
-SELECT parent_user, parent_session, parent_seq FROM session_details WHERE session_id = ?1;
+-- name: title_set
+INSERT INTO session_details (session_id, title) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET title = excluded.title;
+
+-- name: label_set
+INSERT INTO session_labels (session_id, name, value, app_id) VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT DO UPDATE SET value = excluded.value, app_id = excluded.app_id;
+
+-- name: label_remove
+DELETE FROM session_labels WHERE session_id = ?1 AND name = ?2;
+
+-- Parents, titles and labels of many sessions, in their order.
+
+-- name: details_of_owners
+SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
+FROM temp.seslite_owners(?1) AS o CROSS JOIN session_details AS d ON d.session_id = o.id
+ORDER BY o.rowid;
+
+-- name: labels_of_owners
+SELECT l.session_id, l.name, l.value, l.app_id
+FROM temp.seslite_owners(?1) AS o CROSS JOIN session_labels AS l ON l.session_id = o.id
+ORDER BY o.rowid;
 
 -- name: base_state_all
 SELECT session_id, key, value, seq FROM base_state WHERE session_id = ?1 ORDER BY key;
@@ -87,6 +106,9 @@ WHERE s.id = ?1;
 -- name: session_by_id
 SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us, base_seq, details
 FROM sessions WHERE id = ?1;
+
+-- name: session_describe
+UPDATE sessions SET details = ?2 WHERE id = ?1;
 
 -- name: session_expiry
 UPDATE sessions SET expires_us = ?2 WHERE id = ?1;

@@ -455,6 +455,25 @@ static void test_pruning_is_one_operation(void **state)
     ses_session_close(session);
 }
 
+static void test_title_and_labels_are_one_operation(void **state)
+{
+    static const ses_label label = {"a", "1"};
+    struct door *door = *state;
+    ses_session *session = new_session(door, &key, NULL);
+    ses_error error;
+
+    assert_ok(ses_title_set(session, "T", NULL, &error));
+    assert_ok(ses_title_set_by_key(door->store, &key, "T", NULL, &error));
+    assert_ok(ses_labels_set(session, &label, 1, NULL, &error));
+    assert_ok(ses_labels_set_by_key(door->store, &key, &label, 1, NULL, &error));
+    assert_operations(&door->fake, FAKE_ANNOTATE, 4);
+    assert_string_equal(ses_session_title(session), "T");
+    assert_string_equal(ses_session_label_value(session, "a"), "1");
+    assert_code(SES_INVALID, ses_title_set(session, "", NULL, &error));
+    assert_no_operation(&door->fake);
+    ses_session_close(session);
+}
+
 static void test_expiring_and_upkeep_are_one_operation(void **state)
 {
     struct door *door = *state;
@@ -521,6 +540,7 @@ int main(void)
         DOOR_TEST(test_every_step_in_history_is_one_operation),
         DOOR_TEST(test_deleting_is_one_operation),
         DOOR_TEST(test_pruning_is_one_operation),
+        DOOR_TEST(test_title_and_labels_are_one_operation),
         DOOR_TEST(test_expiring_and_upkeep_are_one_operation),
         DOOR_TEST(test_a_lease_is_one_operation),
     };

@@ -28,6 +28,9 @@ static int run_create(struct db *db, void *context, ses_error *error)
             code = ses__details_add(db, row.id, op->initial, error);
         if (code == SES_OK)
             code = ses__delta_store(db, op->delta, &row, 0, error);
+        if (code == SES_OK && (op->annotating.title || op->annotating.label_count > 0))
+            code =
+                ses__details_annotate(db, &row, &op->annotating, &(struct annotations){.title = NULL}, error);
     }
     if (code == SES_OK && op->snapshot)
         code = ses__load_snapshot(db, op->snapshot, op->key, &row, &op->range, error);

@@ -51,6 +51,12 @@ static int read_list(struct list_op *op, struct db *db, const struct list_query 
 
 /* --------------------------------------------------------------------------------------------- states */
 
+/* Whose state is read: room for one each session of the page. */
+struct page_owners {
+    int64_t *ids;
+    struct state **states;
+};
+
 /* App state is read once, and all sessions show it. */
 static int load_app(const struct list_op *op, struct db *db, ses_error *error)
 {
@@ -69,15 +75,17 @@ static int compare_users(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* One session of each user, with the user's id; the others of that user follow in `sorted`. */
-static size_t collect_users(struct listed *const *sorted, size_t count, struct state_owner *owners)
+/* One session of each user; the others of that user follow in `sorted`. */
+static size_t collect_users(struct listed *const *sorted, size_t count, const struct page_owners *owners)
 {
     size_t users = 0;
 
     for (size_t i = 0; i < count; i++) {
         struct snapshot *snapshot = &sorted[i]->snapshot;
-        if (users == 0 || owners[users - 1].id != snapshot->row.user_id)
-            owners[users++] = (struct state_owner){snapshot->row.user_id, &snapshot->state};
+        if (users == 0 || owners->ids[users - 1] != snapshot->row.user_id) {
+            owners->ids[users] = snapshot->row.user_id;
+            owners->states[users++] = &snapshot->state;
+        }
     }
     return users;
 }
@@ -95,8 +103,9 @@ static void share_users(struct listed *const *sorted, size_t count)
     }
 }
 
-/* User state is read once a user. `owners` has room for one each session. */
-static int load_users(const struct list_op *op, struct db *db, struct state_owner *owners, ses_error *error)
+/* User state is read once a user. */
+static int load_users(const struct list_op *op, struct db *db, const struct page_owners *owners,
+                      ses_error *error)
 {
     struct listed **sorted = ses__memory_new(op->arena->allocator, op->count * sizeof(struct listed *));
     if (!sorted)
@@ -105,55 +114,81 @@ static int load_users(const struct list_op *op, struct db *db, struct state_owne
         sorted[i] = &op->items[i];
     if (!op->user)
         qsort(sorted, op->count, sizeof(struct listed *), compare_users);
-    struct owner_list list = {owners, collect_users(sorted, op->count, owners)};
-    int code = ses__load_owners(db, SCOPE_USER, &list, error);
+    const struct owner_list list = {owners->ids, collect_users(sorted, op->count, owners)};
+    int code = ses__load_owners(db, SCOPE_USER, &list, owners->states, error);
     if (code == SES_OK)
         share_users(sorted, op->count);
     ses__memory_free(op->arena->allocator, sorted);
     return code;
 }
 
-static int load_sessions(const struct list_op *op, struct db *db, struct state_owner *owners,
+static int load_sessions(const struct list_op *op, struct db *db, const struct page_owners *owners,
                          ses_error *error)
 {
-    const struct owner_list list = {owners, op->count};
+    const struct owner_list list = {owners->ids, op->count};
 
     for (size_t i = 0; i < op->count; i++) {
         struct snapshot *snapshot = &op->items[i].snapshot;
-        owners[i] = (struct state_owner){snapshot->row.id, &snapshot->state};
+        owners->ids[i] = snapshot->row.id;
+        owners->states[i] = &snapshot->state;
     }
-    return ses__load_owners(db, SCOPE_SESSION, &list, error);
-}
-
-/* Few are forks: only these have a row more to be read. */
-static int load_parents(const struct list_op *op, struct db *db, ses_error *error)
-{
-    int code = SES_OK;
-    for (size_t i = 0; i < op->count && code == SES_OK; i++)
-        code = ses__load_parent(db, &op->items[i].snapshot, op->app, error);
-    return code;
+    return ses__load_owners(db, SCOPE_SESSION, &list, owners->states, error);
 }
 
 /* One statement a scope, however many sessions there are. */
 static int load_states(const struct list_op *op, struct db *db, ses_error *error)
 {
     const ses_allocator *allocator = op->arena->allocator;
-    struct state_owner *owners;
+    const struct page_owners owners = {
+        .ids = ses__memory_new(allocator, op->count * sizeof *owners.ids),
+        .states = ses__memory_new(allocator, op->count * sizeof *owners.states),
+    };
+    int code = owners.ids && owners.states ? load_app(op, db, error) : ses__error_nomem(error);
 
-    if (op->count == 0)
-        return SES_OK;
-    owners = ses__memory_new(allocator, op->count * sizeof *owners);
-    if (!owners)
-        return ses__error_nomem(error);
-    int code = load_app(op, db, error);
     if (code == SES_OK)
-        code = load_users(op, db, owners, error);
+        code = load_users(op, db, &owners, error);
     if (code == SES_OK)
-        code = load_sessions(op, db, owners, error);
-    if (code == SES_OK)
-        code = load_parents(op, db, error);
-    ses__memory_free(allocator, owners);
+        code = load_sessions(op, db, &owners, error);
+    ses__memory_free(allocator, owners.states);
+    ses__memory_free(allocator, owners.ids);
     return code;
+}
+
+/* -------------------------------------------------------------------------------------------- details */
+
+static bool has_details(const struct list_op *op)
+{
+    int64_t bits = 0;
+    for (size_t i = 0; i < op->count; i++)
+        bits |= op->items[i].snapshot.row.details;
+    return bits != 0;
+}
+
+/* Parents, titles and labels. Few sessions may have any: then nothing is read. */
+static int load_page_details(const struct list_op *op, struct db *db, ses_error *error)
+{
+    const ses_allocator *allocator = op->arena->allocator;
+
+    if (!has_details(op))
+        return SES_OK;
+    struct described *sessions = ses__memory_new(allocator, op->count * sizeof *sessions);
+    int64_t *ids = ses__memory_new(allocator, op->count * sizeof *ids);
+    int code = sessions && ids ? SES_OK : ses__error_nomem(error);
+    for (size_t i = 0; i < op->count && code == SES_OK; i++) {
+        struct snapshot *snapshot = &op->items[i].snapshot;
+        sessions[i] = (struct described){&snapshot->row, op->app, snapshot, &snapshot->annotations};
+    }
+    if (code == SES_OK)
+        code = ses__load_details(db, &(struct described_list){sessions, op->count, ids}, error);
+    ses__memory_free(allocator, ids);
+    ses__memory_free(allocator, sessions);
+    return code;
+}
+
+static int load_page(const struct list_op *op, struct db *db, ses_error *error)
+{
+    int code = op->count > 0 ? load_states(op, db, error) : SES_OK;
+    return code == SES_OK ? load_page_details(op, db, error) : code;
 }
 
 static int run_list(struct db *db, void *context, ses_error *error)
@@ -180,7 +215,7 @@ static int run_list(struct db *db, void *context, ses_error *error)
         return SES_OK;
     if (code == SES_OK)
         code = read_list(op, db, &query, error);
-    return code == SES_OK ? load_states(op, db, error) : code;
+    return code == SES_OK ? load_page(op, db, error) : code;
 }
 
 int ses__sqlite_list(struct storage *storage, struct list_op *op, ses_error *error)

@@ -25,7 +25,7 @@ static int give_back_pages(struct db *db, int64_t limit, bool *more, ses_error *
 
 /*
  * So many rows of each index are looked at. What is small now may grow: with its statistics SQLite would rather scan it than
- * search it, so they are not kept.
+ * search it, so they are not kept. A table without an index would keep the old ones in memory: it is given others first.
  */
 static int refresh_statistics(struct db *db, ses_error *error)
 {
@@ -35,8 +35,10 @@ static int refresh_statistics(struct db *db, ses_error *error)
         code = ses__query_run(db, STATEMENT_ANALYZE, error);
     return code == SES_OK
                ? ses__connection_execute(db,
+                                         "UPDATE main.sqlite_stat1 SET stat = '1000' WHERE idx IS NULL;"
                                          "DELETE FROM main.sqlite_stat1 WHERE CAST(stat AS INTEGER) < 1000;"
-                                         "ANALYZE sqlite_schema",
+                                         "ANALYZE sqlite_schema;"
+                                         "DELETE FROM main.sqlite_stat1 WHERE idx IS NULL",
                                          "keeping the statistics", error)
                : code;
 }

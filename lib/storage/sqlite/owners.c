@@ -96,7 +96,7 @@ static int owners_column(sqlite3_vtab_cursor *base, sqlite3_context *result, int
 {
     const struct owner_cursor *cursor = (const struct owner_cursor *)base;
     if (column == COLUMN_ID)
-        sqlite3_result_int64(result, cursor->list->items[cursor->at].id);
+        sqlite3_result_int64(result, cursor->list->ids[cursor->at]);
     return SQLITE_OK;
 }
 

@@ -8,16 +8,11 @@
 
 #include <sqlite3.h>
 
-#include "model/state.h"
+#include "base/common.h"
 
-/* An app, a user or a session, and where its state goes. */
-struct state_owner {
-    int64_t id;
-    struct state *state;
-};
-
+/* Numbers of users or sessions. */
 struct owner_list {
-    const struct state_owner *items;
+    const int64_t *ids;
     size_t count;
 };
 

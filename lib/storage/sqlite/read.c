@@ -43,7 +43,8 @@ int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *
     snapshot->row = *row;
     snapshot->keeps_events = !range->none;
     snapshot->events.count = 0; /* of an earlier run */
-    int code = ses__load_parent(db, snapshot, key->app, error);
+    int code = ses__load_details_of(
+        db, &(struct described){&snapshot->row, key->app, snapshot, &snapshot->annotations}, error);
     if (code == SES_OK)
         code = ses__load_scopes(db, &snapshot->state, row, error);
     if (code == SES_OK)
@@ -137,6 +138,10 @@ static int run_refresh(struct db *db, void *context, ses_error *error)
     int code = ses__advance_init(&op->advance, op->snapshot, error);
     if (code == SES_OK)
         code = ses__session_of(db, &op->session, &row, error);
+    if (code == SES_OK)
+        code = ses__load_details_of(
+            db, &(struct described){.row = &row, .annotations = &op->advance.annotations}, error);
+    op->advance.annotates = true;
     if (code == SES_OK && row.version != op->snapshot->row.version)
         code = ses__read_missed(db, &op->advance, &row, error);
     if (code == SES_OK)

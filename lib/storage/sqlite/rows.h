@@ -26,9 +26,27 @@ SESLITE_PRIVATE int ses__session_check_key(struct db *db, int64_t id, const ses_
 SESLITE_PRIVATE int ses__session_add(struct db *db, const ses_key *key, int64_t created_us,
                                      int64_t expires_us, struct session_row *row, ses_error *error);
 SESLITE_PRIVATE int ses__details_add(struct db *db, int64_t id, struct span initial_state, ses_error *error);
-/* Where the snapshot's session was forked from, by its row. The parent is of the same app. */
-SESLITE_PRIVATE int ses__load_parent(struct db *db, struct snapshot *snapshot, const char *app,
-                                     ses_error *error);
+
+/* A session of which other tables hold more, as its row says, and where that goes. */
+struct described {
+    const struct session_row *row;
+    const char *app;           /* the parent's, too */
+    struct snapshot *snapshot; /* gets the parent; NULL: that is not read */
+    struct annotations *annotations;
+};
+struct described_list {
+    const struct described *sessions;
+    size_t count;
+    int64_t *ids; /* room for one each */
+};
+/* Reads parents, titles and labels, of all with two statements at most, and with none where there is nothing. */
+SESLITE_PRIVATE int ses__load_details(struct db *db, const struct described_list *list, ses_error *error);
+SESLITE_PRIVATE int ses__load_details_of(struct db *db, const struct described *session, ses_error *error);
+/* Sets or removes title and labels; `before` is what the session has. The row is brought up to date. LIMIT. */
+SESLITE_PRIVATE int ses__details_annotate(struct db *db, struct session_row *row,
+                                          const struct annotating *change, const struct annotations *before,
+                                          ses_error *error);
+
 /* Writes version, last_seq, event_count and updated_us; `before` is the row as it is now. */
 SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *before,
                                        const struct session_row *after, ses_error *error);
@@ -166,7 +184,7 @@ SESLITE_PRIVATE int ses__load_scopes(struct db *db, struct state *state, const s
 /* Loads the user or session scope of many owners, which must be different ones, with one statement. Their states must
  * have nothing in that scope. */
 SESLITE_PRIVATE int ses__load_owners(struct db *db, enum scope scope, const struct owner_list *owners,
-                                     ses_error *error);
+                                     struct state *const *states, ses_error *error);
 SESLITE_PRIVATE int64_t ses__scope_owner(enum scope scope, const struct session_row *session);
 /* The name of the first key of which something else is stored than what was seen (an operation that removes: that the key
  * does not exist); NULL: there is none. */

@@ -1,6 +1,4 @@
 /* The rows of sessions. */
-#include <string.h>
-
 #include "base/error.h"
 #include "model/timestamp.h"
 #include "storage/sqlite/rows_parts.h"
@@ -117,58 +115,6 @@ int ses__session_of(struct db *db, const struct session_ref *ref, struct session
     else if (code == SES_OK && ref->known)
         code = check_same_life(db, ref->known, row, error);
     return code;
-}
-
-int ses__details_add(struct db *db, int64_t id, struct span initial_state, ses_error *error)
-{
-    struct query query;
-    ses__query_start(&query, db, STATEMENT_DETAILS_ADD, error);
-    ses__query_bind_int(&query, 1, id);
-    ses__query_bind_text(&query, 2, initial_state);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
-}
-
-/* A parent whose names and number can be those of a session; in the arena. */
-static int keep_parent(struct query *query, struct snapshot *snapshot, const char *app)
-{
-    struct span user = ses__query_text(query, 0);
-    struct span name = ses__query_text(query, 1);
-    ses_key *parent = ses__arena_new(&snapshot->arena, sizeof *parent);
-
-    snapshot->parent_seq = ses__query_int(query, 2);
-    if (query->code != SES_OK)
-        return query->code;
-    if (!ses__is_id(user) || !ses__is_id(name) || !within(snapshot->parent_seq, 0, MAX_SEQ))
-        return ses__error_set(query->error, SES_CORRUPT,
-                              "%s: the parent of session number %lld is none that a session can have",
-                              query->db->config->path, (long long)snapshot->row.id);
-    if (parent)
-        *parent = (ses_key){ses__arena_text(&snapshot->arena, app, strlen(app)),
-                            ses__arena_text(&snapshot->arena, user.ptr, user.len),
-                            ses__arena_text(&snapshot->arena, name.ptr, name.len)};
-    snapshot->parent = parent;
-    return parent && parent->app && parent->user && parent->session ? SES_OK : ses__error_nomem(query->error);
-}
-
-int ses__load_parent(struct db *db, struct snapshot *snapshot, const char *app, ses_error *error)
-{
-    struct query query;
-    int code = SES_OK;
-
-    snapshot->parent = NULL; /* of an earlier run */
-    if (!(snapshot->row.details & DETAIL_PARENT))
-        return SES_OK;
-    ses__query_start(&query, db, STATEMENT_DETAILS_PARENT, error);
-    ses__query_bind_int(&query, 1, snapshot->row.id);
-    bool found = ses__query_row(&query);
-    if (found)
-        code = keep_parent(&query, snapshot, app);
-    int closed = ses__query_end(&query);
-    if (code == SES_OK && closed == SES_OK && !found)
-        code = ses__error_set(error, SES_CORRUPT, "%s: session number %lld has no row in session_details",
-                              db->config->path, (long long)snapshot->row.id);
-    return closed != SES_OK ? closed : code;
 }
 
 int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, int64_t expires_us,

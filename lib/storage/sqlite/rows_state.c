@@ -87,9 +87,10 @@ struct owners_walk {
     struct state_rows rows;
     enum scope scope;
     const struct owner_list *owners;
-    size_t next;                   /* the first owner after it */
-    const struct state_owner *now; /* whose rows are read; NULL: none yet */
-    struct state_loading loading;  /* of its state */
+    struct state *const *states;  /* one each owner */
+    size_t next;                  /* the first owner after it */
+    const int64_t *now;           /* whose rows are read; NULL: none yet */
+    struct state_loading loading; /* of its state */
 };
 
 static void end_owner(struct owners_walk *walk, bool whole)
@@ -105,22 +106,23 @@ static int begin_owner(struct owners_walk *walk, int64_t id, ses_error *error)
     const struct owner_list *owners = walk->owners;
 
     end_owner(walk, true);
-    while (walk->next < owners->count && owners->items[walk->next].id != id)
+    while (walk->next < owners->count && owners->ids[walk->next] != id)
         walk->next++;
     if (walk->next == owners->count)
         return ses__error_set(error, SES_CORRUPT,
                               "%s: state of owner number %lld is filed as another's, or out of order",
                               walk->rows.query.db->config->path, (long long)id);
-    const struct state_owner *owner = &owners->items[walk->next++];
-    int code = ses__state_load_begin(&walk->loading, owner->state, walk->scope, error);
+    const size_t at = walk->next++;
+    int code = ses__state_load_begin(&walk->loading, walk->states[at], walk->scope, error);
     if (code == SES_OK)
-        walk->now = owner;
+        walk->now = &owners->ids[at];
     return code;
 }
 
-int ses__load_owners(struct db *db, enum scope scope, const struct owner_list *owners, ses_error *error)
+int ses__load_owners(struct db *db, enum scope scope, const struct owner_list *owners,
+                     struct state *const *states, ses_error *error)
 {
-    struct owners_walk walk = {.scope = scope, .owners = owners};
+    struct owners_walk walk = {.scope = scope, .owners = owners, .states = states};
     struct span key;
     struct span value;
     int code = SES_OK;
@@ -131,7 +133,7 @@ int ses__load_owners(struct db *db, enum scope scope, const struct owner_list *o
     ses__query_bind_owners(&walk.rows.query, 1, owners);
     while (code == SES_OK && ses__state_rows_next(&walk.rows, &key, &value)) {
         int64_t id = ses__query_int(&walk.rows.query, 2);
-        if (!walk.now || walk.now->id != id)
+        if (!walk.now || *walk.now != id)
             code = begin_owner(&walk, id, error);
         if (code == SES_OK)
             code = ses__state_load_put(&walk.loading, key, value, error);

@@ -1,0 +1,173 @@
+#include "model/annotations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/error.h"
+#include "base/utf8.h"
+
+void ses__annotations_init(struct annotations *own, const ses_allocator *allocator)
+{
+    *own = (struct annotations){.title = NULL};
+    ses__arena_init(&own->arena, allocator);
+}
+
+void ses__annotations_free(struct annotations *own)
+{
+    ses__arena_free(&own->arena);
+    ses__annotations_init(own, own->arena.allocator);
+}
+
+bool ses__annotations_put_title(struct annotations *own, struct span title)
+{
+    own->title = ses__arena_text(&own->arena, title.ptr, title.len);
+    return own->title != NULL;
+}
+
+static bool grow_labels(struct annotations *own)
+{
+    size_t capacity = own->label_capacity ? own->label_capacity * 2 : 4;
+    ses_label *labels = ses__arena_new(&own->arena, capacity * sizeof *labels);
+
+    if (!labels)
+        return false;
+    if (own->label_count)
+        memcpy(labels, own->labels, own->label_count * sizeof *labels);
+    own->labels = labels;
+    own->label_capacity = capacity;
+    return true;
+}
+
+bool ses__annotations_add_label(struct annotations *own, struct span name, struct span value)
+{
+    if (own->label_count == own->label_capacity && !grow_labels(own))
+        return false;
+    ses_label *label = &own->labels[own->label_count];
+    label->name = ses__arena_text(&own->arena, name.ptr, name.len);
+    label->value = ses__arena_text(&own->arena, value.ptr, value.len);
+    if (!label->name || !label->value)
+        return false;
+    own->label_count++;
+    return true;
+}
+
+static int compare_label_names(const void *name, const void *label)
+{
+    return strcmp(name, ((const ses_label *)label)->name);
+}
+
+const ses_label *ses__annotations_find(const struct annotations *own, const char *name)
+{
+    return own->label_count
+               ? bsearch(name, own->labels, own->label_count, sizeof *own->labels, compare_label_names)
+               : NULL;
+}
+
+/* --------------------------------------------------------------------------------------------- rules */
+
+static bool is_text_within(struct span text, size_t least, size_t most)
+{
+    return text.ptr && text.len >= least && text.len <= most && !memchr(text.ptr, '\0', text.len) &&
+           ses__utf8_valid(text.ptr, text.len);
+}
+
+bool ses__is_title(struct span text)
+{
+    return is_text_within(text, 1, SES_TITLE_MAX);
+}
+
+bool ses__is_label_name(struct span text)
+{
+    return is_text_within(text, 1, SES_LABEL_NAME_MAX);
+}
+
+bool ses__is_label_value(struct span text)
+{
+    return is_text_within(text, 0, SES_LABEL_VALUE_MAX);
+}
+
+static struct span span_of(const char *text)
+{
+    return (struct span){text, strlen(text)};
+}
+
+int ses__annotating_take_title(struct annotating *change, const char *title, ses_error *error)
+{
+    if (title && !ses__is_title(span_of(title)))
+        return ses__error_set(error, SES_INVALID,
+                              "the title is empty, longer than %d bytes, or not valid UTF-8", SES_TITLE_MAX);
+    change->sets_title = true;
+    change->title = title;
+    return SES_OK;
+}
+
+static int check_label(const ses_label *label, size_t index, bool creating, ses_error *error)
+{
+    if (!label->name)
+        return ses__error_set(error, SES_MISUSE, "label %zu: the name is NULL", index);
+    if (!ses__is_label_name(span_of(label->name)))
+        return ses__error_set(error, SES_INVALID,
+                              "label %zu: the name is empty, longer than %d bytes, or not valid UTF-8", index,
+                              SES_LABEL_NAME_MAX);
+    if (!label->value && creating)
+        return ses__error_set(error, SES_INVALID, "label %zu, \"%s\": the value is NULL", index, label->name);
+    if (label->value && !ses__is_label_value(span_of(label->value)))
+        return ses__error_set(error, SES_INVALID,
+                              "label %zu, \"%s\": the value is longer than %d bytes, or not valid UTF-8",
+                              index, label->name, SES_LABEL_VALUE_MAX);
+    return SES_OK;
+}
+
+/* By name; of one name, in the order in which they were given. */
+static int compare_given_labels(const void *left, const void *right)
+{
+    const ses_label *const *a = left;
+    const ses_label *const *b = right;
+    int order = strcmp((*a)->name, (*b)->name);
+
+    return order != 0 ? order : *a < *b ? -1 : *a > *b;
+}
+
+/* Sorts them, and keeps the last of each name. */
+static int sort_labels(struct annotating *change, const ses_label *given, size_t count, struct arena *arena,
+                       ses_error *error)
+{
+    bool fits = count < SIZE_MAX / 4 / sizeof *given;
+    const ses_label **sorted = fits ? ses__arena_new(arena, count * sizeof *sorted) : NULL;
+    ses_label *labels = fits ? ses__arena_new(arena, count * sizeof *labels) : NULL;
+    size_t kept = 0;
+
+    if (!sorted || !labels)
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &given[i];
+    qsort(sorted, count, sizeof *sorted, compare_given_labels);
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 == count || strcmp(sorted[i]->name, sorted[i + 1]->name) != 0)
+            labels[kept++] = *sorted[i];
+    }
+    change->labels = labels;
+    change->label_count = kept;
+    return SES_OK;
+}
+
+int ses__annotating_check_count(size_t count, ses_error *error)
+{
+    return count <= SES_LABELS_MAX
+               ? SES_OK
+               : ses__error_set(error, SES_LIMIT, "the session would have %zu labels; at most %d are allowed",
+                                count, SES_LABELS_MAX);
+}
+
+int ses__annotating_take_labels(struct annotating *change, const ses_label *labels, size_t count,
+                                bool creating, struct arena *arena, ses_error *error)
+{
+    int code = count > 0 ? ses__check_argument(labels, "labels", error) : SES_OK;
+
+    for (size_t i = 0; i < count && code == SES_OK; i++)
+        code = check_label(&labels[i], i, creating, error);
+    if (code == SES_OK && count > 0)
+        code = sort_labels(change, labels, count, arena, error);
+    return code == SES_OK && creating ? ses__annotating_check_count(change->label_count, error) : code;
+}
