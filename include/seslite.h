@@ -754,11 +754,28 @@ typedef enum ses_order {
     SES_ORDER_CREATED = 2 /* in the order in which this store created them */
 } ses_order;
 
+/* Flags of ses_list_options. */
+typedef enum ses_list_flags {
+    SES_LIST_NO_STATE = 0x1 /* without state: ses_state_* show no keys, and nothing is read for them */
+} ses_list_flags;
+
+/* Selects sessions: those for which everything holds that is asked. NULL: not asked. */
+typedef struct ses_filter {
+    size_t size;
+    const char *label;                /* the session has this label ... */
+    const char *label_value;          /* ... with this value; NULL: with any; MISUSE without `label` */
+    const char *id_prefix;            /* its id begins with this; MISUSE in a list of all users */
+    const int64_t *updated_since_us;  /* its update time is this or later */
+    const int64_t *updated_before_us; /* its update time is earlier than this */
+} ses_filter;
+
 typedef struct ses_list_options {
     size_t size;
-    int order;         /* SES_ORDER_* */
-    size_t limit;      /* sessions per page; 0: 100; at most 10,000 */
-    const char *token; /* the token of the previous page; NULL: the first page */
+    int order;                /* SES_ORDER_* */
+    size_t limit;             /* sessions per page; 0: 100; at most 10,000 */
+    const char *token;        /* the token of the previous page; NULL: the first page */
+    unsigned flags;           /* SES_LIST_* */
+    const ses_filter *filter; /* NULL: all sessions */
 } ses_list_options;
 
 typedef struct ses_page ses_page;
@@ -766,12 +783,13 @@ typedef struct ses_page ses_page;
 /*
  * Lists one page of sessions: those of a user, or of all users of the app if `user` is NULL. Sessions come
  * with their merged state and without events, all of the same moment. An app or user without sessions gives
- * an empty page.
+ * an empty page. A filter is applied before the sessions are divided into pages.
  *
  * The token of a page leads to the next one. A token is a place in the order, not a count. In order of
  * creation, every session that exists throughout the walk is listed exactly once, whatever is created or
  * deleted meanwhile. In order of update time, a session that changes moves to its new place. INVALID: an id
- * breaks its rules, the limit is too large, or the token is not from a list of the same app, user and order.
+ * breaks its rules, the limit is too large, a text of the filter cannot be part of an id or label, or the token
+ * is not from a list of the same app, user, order and filter.
  *
  * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -787,6 +805,15 @@ SES_API const ses_session *ses_page_session(const ses_page *page, size_t index);
 SES_API const char *ses_page_token(const ses_page *page);
 /* Frees the page and its sessions. NULL is allowed. */
 SES_API void ses_page_close(ses_page *page);
+
+/*
+ * Counts the sessions that ses_list would list on all pages. It looks at each of them (without a filter, in an
+ * index), so it takes longer the more there are.
+ *
+ * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
+SES_API int ses_list_count(ses_store *store, const char *app, const char *user, const ses_filter *filter,
+                           int64_t *count, ses_error *error);
 
 typedef enum ses_delete_flags {
     /*

@@ -18,6 +18,7 @@ enum fake_operation {
     FAKE_APPEND,
     FAKE_PAGE,
     FAKE_LIST,
+    FAKE_LIST_COUNT,
     FAKE_DELETE,
     FAKE_DELETE_USER,
     FAKE_AS_OF,
@@ -95,6 +96,11 @@ static inline void fake_forget_page(struct page_op *op)
 static inline void fake_forget_list(struct list_op *op)
 {
     ses__list_op_free(op, op->arena->allocator);
+}
+
+static inline void fake_forget_list_count(struct count_op *op)
+{
+    (void)op;
 }
 
 static inline void fake_forget_delete_session(struct delete_op *op)
@@ -234,6 +240,7 @@ FAKE_OPERATION(set_shared, FAKE_SET_SHARED, shared_set_op, FAKE_IN_VAIN(set_shar
 FAKE_OPERATION(append, FAKE_APPEND, append_op, FAKE_IN_VAIN(append))
 FAKE_OPERATION(page, FAKE_PAGE, page_op, FAKE_PAGE_IN_VAIN())
 FAKE_OPERATION(list, FAKE_LIST, list_op, FAKE_IN_VAIN(list))
+FAKE_OPERATION(list_count, FAKE_LIST_COUNT, count_op, FAKE_IN_VAIN(list_count))
 FAKE_OPERATION(delete_session, FAKE_DELETE, delete_op, FAKE_IN_VAIN(delete_session))
 FAKE_OPERATION(delete_user, FAKE_DELETE_USER, delete_user_op, FAKE_IN_VAIN(delete_user))
 FAKE_OPERATION(as_of, FAKE_AS_OF, as_of_op, FAKE_IN_VAIN(as_of))
@@ -295,6 +302,7 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .append = fake_append,
         .page = fake_page,
         .list = fake_list,
+        .list_count = fake_list_count,
         .delete_session = fake_delete_session,
         .delete_user = fake_delete_user,
         .as_of = fake_as_of,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "session/list_filter.h"
 #include "session/list_token.h"
 #include "session/session.h"
 
@@ -77,23 +78,29 @@ static int read_into_page(ses_page *page, const struct list_identity *identity, 
     return code == SES_OK && op->more ? make_token(page, identity, error) : code;
 }
 
-static int check_list(const char *app, const char *user, const ses_list_options *options, ses_error *error)
+static int check_owners(const char *app, const char *user, ses_error *error)
 {
     int code = ses__check_id(app, "app", error);
 
-    if (code == SES_OK && user)
-        code = ses__check_id(user, "user", error);
+    return code == SES_OK && user ? ses__check_id(user, "user", error) : code;
+}
+
+static int check_list(const char *app, const char *user, const ses_list_options *options, ses_error *error)
+{
+    int code = check_owners(app, user, error);
+
     if (code == SES_OK && (options->order < SES_ORDER_NEWEST || options->order > SES_ORDER_CREATED))
         code = ses__error_set(error, SES_MISUSE, "list options: order is not one of SES_ORDER_*");
     if (code == SES_OK && options->limit > LIST_MOST)
         code = ses__error_set(error, SES_INVALID, "list options: limit is more than %d", LIST_MOST);
-    return code;
+    return code == SES_OK ? ses__check_flags(options->flags, SES_LIST_NO_STATE, "list options", error) : code;
 }
 
 static int list_sessions(ses_store *store, const char *app, const char *user, const ses_list_options *given,
                          ses_page **page, ses_error *error)
 {
     ses_list_options options;
+    struct list_filter filter;
     ses_page *fresh = NULL;
     int code = ses__check_argument(page, "page", error);
 
@@ -102,11 +109,15 @@ static int list_sessions(ses_store *store, const char *app, const char *user, co
     if (code == SES_OK)
         code = check_list(app, user, &options, error);
     if (code == SES_OK)
+        code = ses__list_filter_take(options.filter, user, &filter, error);
+    if (code == SES_OK)
         code = page_new(store, &fresh, error);
     if (code == SES_OK) {
-        const struct list_identity identity = {app, user, options.order};
+        const struct list_identity identity = {app, user, options.order, &filter};
         struct list_op op = {.app = app,
                              .user = user,
+                             .filter = filter,
+                             .no_state = (options.flags & SES_LIST_NO_STATE) != 0,
                              .order = options.order,
                              .limit = options.limit ? options.limit : LIST_DEFAULT,
                              .from_start = options.token == NULL,
@@ -129,6 +140,35 @@ int ses_list(ses_store *store, const char *app, const char *user, const ses_list
     if (code != SES_OK)
         return code;
     code = list_sessions(store, app, user, options, page, error);
+    ses__store_end(store);
+    return code;
+}
+
+static int count_sessions(ses_store *store, const char *app, const char *user, const ses_filter *filter,
+                          int64_t *count, ses_error *error)
+{
+    struct count_op op = {.app = app, .user = user};
+    int code = ses__check_argument(count, "count", error);
+
+    if (code == SES_OK)
+        code = check_owners(app, user, error);
+    if (code == SES_OK)
+        code = ses__list_filter_take(filter, user, &op.filter, error);
+    if (code == SES_OK)
+        code = ses__door_list_count(store->storage, &op, error);
+    if (code == SES_OK)
+        *count = op.count;
+    return code;
+}
+
+int ses_list_count(ses_store *store, const char *app, const char *user, const ses_filter *filter,
+                   int64_t *count, ses_error *error)
+{
+    int code = ses__store_begin(store, error);
+
+    if (code != SES_OK)
+        return code;
+    code = count_sessions(store, app, user, filter, count, error);
     ses__store_end(store);
     return code;
 }

@@ -18,6 +18,27 @@ static uint64_t fnv1a(uint64_t hash, const void *data, size_t len)
     return hash;
 }
 
+static uint64_t add_number(uint64_t hash, int64_t number)
+{
+    return fnv1a(hash, &number, sizeof number);
+}
+
+/* What is not asked adds nothing; what is asked begins with a letter that says what it is. */
+static uint64_t add_filter(uint64_t hash, const struct list_filter *filter)
+{
+    if (filter->label)
+        hash = fnv1a(fnv1a(hash, "l", 1), filter->label, strlen(filter->label) + 1);
+    if (filter->label_value)
+        hash = fnv1a(fnv1a(hash, "v", 1), filter->label_value, strlen(filter->label_value) + 1);
+    if (filter->id_prefix)
+        hash = fnv1a(fnv1a(hash, "p", 1), filter->id_prefix, strlen(filter->id_prefix) + 1);
+    if (filter->since_us != INT64_MIN)
+        hash = add_number(fnv1a(hash, "s", 1), filter->since_us);
+    if (filter->before_us != INT64_MAX)
+        hash = add_number(fnv1a(hash, "b", 1), filter->before_us);
+    return hash;
+}
+
 static uint64_t check_sum(const struct list_identity *identity, const unsigned char *payload, size_t len)
 {
     const char *user = identity->user ? identity->user : ""; /* no id is empty */
@@ -26,6 +47,7 @@ static uint64_t check_sum(const struct list_identity *identity, const unsigned c
 
     hash = fnv1a(hash, identity->app, strlen(identity->app) + 1);
     hash = fnv1a(hash, user, strlen(user) + 1);
+    hash = add_filter(hash, identity->filter);
     return fnv1a(hash, payload, len);
 }
 
@@ -105,7 +127,7 @@ int ses__list_token_read(const struct list_identity *identity, const char *token
             place->name = (struct span){(const char *)bytes + TOKEN_HEAD, len - TOKEN_HEAD};
         } else {
             code = ses__error_set(error, SES_INVALID,
-                                  "the token is not from a list of this app, user and order");
+                                  "the token is not from a list of this app, user, order and filter");
         }
     }
     return code;

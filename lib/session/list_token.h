@@ -10,6 +10,7 @@ struct list_identity {
     const char *app;
     const char *user; /* NULL: all users */
     int order;
+    const struct list_filter *filter;
 };
 
 /* NULL: out of memory. */

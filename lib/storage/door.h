@@ -203,10 +203,21 @@ struct listed {
     const char *name;
 };
 
+/* Which sessions of an app or a user: those for which all of it holds. */
+struct list_filter {
+    const char *label;       /* NULL: not asked */
+    const char *label_value; /* NULL: any */
+    const char *id_prefix;   /* NULL: not asked; only of a user */
+    int64_t since_us;        /* of the update time; INT64_MIN: not asked */
+    int64_t before_us;       /* INT64_MAX: not asked */
+};
+
 struct list_op {
     const char *app;
     const char *user; /* NULL: all */
-    int order;        /* SES_ORDER_* */
+    struct list_filter filter;
+    bool no_state;
+    int order; /* SES_ORDER_* */
     size_t limit;
     bool from_start; /* else after `after` */
     struct list_place after;
@@ -217,6 +228,14 @@ struct list_op {
     size_t count;
     size_t capacity;
     bool more; /* there are sessions after the last */
+};
+
+struct count_op {
+    const char *app;
+    const char *user; /* NULL: all */
+    struct list_filter filter;
+    /* out */
+    int64_t count;
 };
 
 /* What is deleted is overwritten if `secure`. `unclean` (out): a reader kept the log of it from being emptied. */
@@ -415,6 +434,7 @@ struct storage {
     X(append, append_op)           \
     X(page, page_op)               \
     X(list, list_op)               \
+    X(list_count, count_op)        \
     X(delete_session, delete_op)   \
     X(delete_user, delete_user_op) \
     X(delete_app, delete_app_op)   \

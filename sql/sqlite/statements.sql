@@ -205,7 +205,7 @@ ORDER BY s.id LIMIT ?5;
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
-WHERE s.app_id = ?1 AND s.active_hour <= ?6
+WHERE s.app_id = ?1 AND s.active_hour <= ?6 AND s.active_hour >= ?7
   AND (s.updated_us < ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
 ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT ?5;
 
@@ -213,7 +213,7 @@ ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT ?5;
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
-WHERE s.app_id = ?1 AND s.active_hour >= ?6
+WHERE s.app_id = ?1 AND s.active_hour >= ?6 AND s.active_hour <= ?7
   AND (s.updated_us > ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
 ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT ?5;
 
@@ -223,6 +223,112 @@ SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.create
 FROM sessions AS s INDEXED BY sessions_by_app CROSS JOIN users AS u ON u.id = s.user_id
 WHERE s.app_id = ?1 AND s.id > ?2
 ORDER BY s.id LIMIT ?5;
+
+-- Sessions that were chosen, in their order.
+
+-- name: list_chosen
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM temp.seslite_owners(?1) AS o CROSS JOIN sessions AS s ON s.id = o.id CROSS JOIN users AS u ON u.id = s.user_id
+ORDER BY o.rowid;
+
+-- Filters choose sessions in any order: ?4 is -1 for the newest first, 1 for the oldest first, 0 for the order of creation.
+-- The update time is from ?2 to before ?3. A label ?11 has a value from ?12 to ?13. (details & 4: the session has labels.)
+
+-- name: choose_of_user
+SELECT s.id FROM sessions AS s INDEXED BY sqlite_autoindex_sessions_1
+WHERE s.user_id = ?1 AND s.name >= ?9 AND s.name < ?10
+  AND s.updated_us >= ?2 AND s.updated_us < ?3
+  AND (?4 * s.updated_us > ?5
+       OR (?4 * s.updated_us = ?5 AND (iif(?4, s.name, s.id), s.user_id) > (?6, ?7)))
+  AND (?11 IS NULL OR (s.details & 4 AND EXISTS (
+       SELECT 1 FROM session_labels AS l WHERE l.session_id = s.id AND l.name = ?11 AND l.value BETWEEN ?12 AND ?13)))
+ORDER BY ?4 * s.updated_us, iif(?4, s.name, s.id), s.user_id LIMIT ?8;
+
+-- name: choose_labelled
+SELECT s.id
+FROM session_labels AS l INDEXED BY session_labels_by_value CROSS JOIN sessions AS s ON s.id = l.session_id
+WHERE l.app_id = ?1 AND l.name = ?11 AND l.value BETWEEN ?12 AND ?13 AND s.details & 4
+  AND s.updated_us >= ?2 AND s.updated_us < ?3
+  AND (?4 * s.updated_us > ?5
+       OR (?4 * s.updated_us = ?5 AND (iif(?4, s.name, s.id), s.user_id) > (?6, ?7)))
+ORDER BY ?4 * s.updated_us, iif(?4, s.name, s.id), s.user_id LIMIT ?8;
+
+-- name: choose_active
+SELECT s.id FROM sessions AS s INDEXED BY sessions_by_activity
+WHERE s.app_id = ?1 AND s.active_hour BETWEEN ?9 AND ?10
+  AND s.updated_us >= ?2 AND s.updated_us < ?3
+  AND (?4 * s.updated_us > ?5
+       OR (?4 * s.updated_us = ?5 AND (iif(?4, s.name, s.id), s.user_id) > (?6, ?7)))
+ORDER BY ?4 * s.updated_us, iif(?4, s.name, s.id), s.user_id LIMIT ?8;
+
+-- name: choose_among
+SELECT s.id FROM temp.seslite_owners(?1) AS o CROSS JOIN sessions AS s ON s.id = o.id
+WHERE s.details & 4 AND (?9 IS NULL OR s.user_id = ?9)
+  AND s.updated_us >= ?2 AND s.updated_us < ?3
+  AND (?4 * s.updated_us > ?5
+       OR (?4 * s.updated_us = ?5 AND (iif(?4, s.name, s.id), s.user_id) > (?6, ?7)))
+ORDER BY ?4 * s.updated_us, iif(?4, s.name, s.id), s.user_id LIMIT ?8;
+
+-- name: label_get
+SELECT app_id FROM session_labels WHERE session_id = ?1 AND name = ?2 AND value BETWEEN ?3 AND ?4;
+
+-- name: labelled_ids
+SELECT session_id FROM session_labels INDEXED BY session_labels_by_value
+WHERE app_id = ?1 AND name = ?2 AND value BETWEEN ?3 AND ?4 LIMIT ?5;
+
+-- Only what is in the index, and whether a session has a label (?4 NULL: that is not looked up); all hours, or one.
+
+-- name: hours_newest
+SELECT s.active_hour, s.id, l.app_id
+FROM sessions AS s INDEXED BY sessions_by_activity
+LEFT JOIN session_labels AS l ON l.session_id = s.id AND l.name = ?4 AND l.value BETWEEN ?5 AND ?6
+WHERE s.app_id = ?1 AND s.active_hour <= ?2 AND s.active_hour >= ?3
+ORDER BY s.active_hour DESC, s.id DESC;
+
+-- name: hour_backward
+SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
+WHERE app_id = ?1 AND active_hour = ?2 AND id <= ?3 ORDER BY id DESC;
+
+-- name: hours_oldest
+SELECT s.active_hour, s.id, l.app_id
+FROM sessions AS s INDEXED BY sessions_by_activity
+LEFT JOIN session_labels AS l ON l.session_id = s.id AND l.name = ?4 AND l.value BETWEEN ?5 AND ?6
+WHERE s.app_id = ?1 AND s.active_hour >= ?2 AND s.active_hour <= ?3
+ORDER BY s.active_hour, s.id;
+
+-- name: hour_forward
+SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
+WHERE app_id = ?1 AND active_hour = ?2 AND id >= ?3 ORDER BY id;
+
+-- name: hours_created
+SELECT 0, s.id, l.app_id
+FROM sessions AS s INDEXED BY sessions_by_app
+LEFT JOIN session_labels AS l ON l.session_id = s.id AND l.name = ?4 AND l.value BETWEEN ?5 AND ?6
+WHERE s.app_id = ?1 AND s.id >= ?2
+ORDER BY s.id;
+
+-- Counts for the same filters. (?8: there are times to be looked at.)
+
+-- name: count_of_user
+SELECT count(*) FROM sessions AS s INDEXED BY sqlite_autoindex_sessions_1
+WHERE s.user_id = ?1 AND s.name >= ?9 AND s.name < ?10
+  AND (NOT ?8 OR (s.updated_us >= ?2 AND s.updated_us < ?3))
+  AND (?11 IS NULL OR (s.details & 4 AND EXISTS (
+       SELECT 1 FROM session_labels AS l WHERE l.session_id = s.id AND l.name = ?11 AND l.value BETWEEN ?12 AND ?13)));
+
+-- name: count_labelled
+SELECT count(*)
+FROM session_labels AS l INDEXED BY session_labels_by_value CROSS JOIN sessions AS s ON s.id = l.session_id
+WHERE l.app_id = ?1 AND l.name = ?11 AND l.value BETWEEN ?12 AND ?13 AND s.details & 4
+  AND s.updated_us >= ?2 AND s.updated_us < ?3;
+
+-- Between the first and the last hour no time needs to be looked at.
+
+-- name: count_active
+SELECT count(*) FROM sessions AS s INDEXED BY sessions_by_activity
+WHERE s.app_id = ?1 AND s.active_hour BETWEEN ?9 AND ?10
+  AND ((s.active_hour > ?9 AND s.active_hour < ?10) OR (s.updated_us >= ?2 AND s.updated_us < ?3));
 
 -- name: app_state_set
 INSERT INTO app_state (app_id, key, value, session_id, seq) VALUES (?1, ?2, ?3, ?4, ?5)

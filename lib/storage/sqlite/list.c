@@ -1,8 +1,10 @@
 /* Pages of sessions, with their state. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "storage/sqlite/list_filter.h"
 #include "storage/sqlite/operations.h"
 #include "storage/sqlite/rows.h"
 #include "storage/sqlite/run.h"
@@ -31,6 +33,16 @@ static int add_listed(struct list_op *op, const struct session_row *row, struct 
     return code;
 }
 
+/* Is the row past the filter's times? The walk knows only in which hours they are. */
+static bool is_past_end(const struct list_query *query, const struct session_row *row)
+{
+    const struct list_filter *filter = query->filter;
+
+    if (query->order == SES_ORDER_CREATED)
+        return false;
+    return row->updated_us < filter->since_us || row->updated_us >= filter->before_us;
+}
+
 static int read_list(struct list_op *op, struct db *db, const struct list_query *query, ses_error *error)
 {
     struct list_rows rows;
@@ -40,13 +52,64 @@ static int read_list(struct list_op *op, struct db *db, const struct list_query 
     int code = SES_OK;
 
     ses__list_rows_open(&rows, db, query, error);
-    while (code == SES_OK && !op->more && ses__list_rows_next(&rows, &row, &name, &user)) {
+    while (code == SES_OK && !op->more && ses__list_rows_next(&rows, &row, &name, &user) &&
+           !is_past_end(query, &row)) {
         op->more = op->count == op->limit;
         if (!op->more)
             code = add_listed(op, &row, name, user, error);
     }
     int closed = ses__list_rows_close(&rows);
     return code != SES_OK ? code : closed;
+}
+
+/* ------------------------------------------------------------------------------------------- filters */
+
+static bool has_times(const struct list_filter *filter)
+{
+    return filter->since_us != INT64_MIN || filter->before_us != INT64_MAX;
+}
+
+/* Can the page be read in the list's own order? An app's sessions are, by time. */
+static bool is_walked(const struct list_query *query)
+{
+    const struct list_filter *filter = query->filter;
+
+    if (filter->label || filter->id_prefix)
+        return false;
+    return !has_times(filter) || (query->whole_app && query->order != SES_ORDER_CREATED);
+}
+
+static int read_chosen(struct list_op *op, struct db *db, struct list_query *query, ses_error *error)
+{
+    struct found chosen = {.allocator = op->arena->allocator};
+    int code = ses__list_filter(db, query, &chosen, error);
+    const struct owner_list owners = {chosen.ids, chosen.count};
+
+    query->chosen = &owners;
+    if (code == SES_OK && owners.count > 0)
+        code = read_list(op, db, query, error);
+    query->chosen = NULL;
+    ses__memory_free(chosen.allocator, chosen.ids);
+    return code;
+}
+
+static bool has_filter_label(const struct list_filter *filter, const struct annotations *annotations)
+{
+    const ses_label *label = ses__annotations_find(annotations, filter->label);
+    return label && (!filter->label_value || strcmp(label->value, filter->label_value) == 0);
+}
+
+/* An index that is damaged can lead to sessions that do not have the label. */
+static int check_labels(const struct list_op *op, const struct db *db, ses_error *error)
+{
+    for (size_t i = 0; i < op->count && op->filter.label; i++) {
+        const struct snapshot *snapshot = &op->items[i].snapshot;
+        if (!has_filter_label(&op->filter, &snapshot->annotations))
+            return ses__error_set(error, SES_CORRUPT,
+                                  "%s: session number %lld is in the index of a label that it does not have",
+                                  db->config->path, (long long)snapshot->row.id);
+    }
+    return SES_OK;
 }
 
 /* --------------------------------------------------------------------------------------------- states */
@@ -187,34 +250,46 @@ static int load_page_details(const struct list_op *op, struct db *db, ses_error 
 
 static int load_page(const struct list_op *op, struct db *db, ses_error *error)
 {
-    int code = op->count > 0 ? load_states(op, db, error) : SES_OK;
-    return code == SES_OK ? load_page_details(op, db, error) : code;
+    int code = op->count > 0 && !op->no_state ? load_states(op, db, error) : SES_OK;
+
+    if (code == SES_OK)
+        code = load_page_details(op, db, error);
+    return code == SES_OK ? check_labels(op, db, error) : code;
+}
+
+/* Whose list it is. SES_NOTFOUND (without a message): it is empty. */
+static int find_listed(struct db *db, const char *app, const char *user, struct list_query *query,
+                       ses_error *error)
+{
+    struct user_row row = {0, 0};
+
+    query->whole_app = user == NULL;
+    if (query->filter->since_us >= query->filter->before_us)
+        return SES_NOTFOUND;
+    if (!user)
+        return ses__app_find(db, app, &query->app_id, error);
+    int code = ses__user_find(db, app, user, &row, error);
+    query->user_id = row.id;
+    query->app_id = row.app_id;
+    return code;
 }
 
 static int run_list(struct db *db, void *context, ses_error *error)
 {
     struct list_op *op = context;
-    struct list_query query = {.whole_app = op->user == NULL,
+    struct list_query query = {.filter = &op->filter,
                                .order = op->order,
                                .limit = (int64_t)op->limit + 1,
                                .from_start = op->from_start,
                                .after = op->after};
-    struct user_row user = {0, 0};
-    int code;
 
     ses__list_op_free(op, op->arena->allocator); /* of an earlier run */
     op->more = false;
-    if (op->user) {
-        code = ses__user_find(db, op->app, op->user, &user, error);
-        query.user_id = user.id;
-        query.app_id = user.app_id;
-    } else {
-        code = ses__app_find(db, op->app, &query.app_id, error);
-    }
+    int code = find_listed(db, op->app, op->user, &query, error);
     if (code == SES_NOTFOUND)
         return SES_OK;
     if (code == SES_OK)
-        code = read_list(op, db, &query, error);
+        code = is_walked(&query) ? read_list(op, db, &query, error) : read_chosen(op, db, &query, error);
     return code == SES_OK ? load_page(op, db, error) : code;
 }
 
@@ -224,4 +299,21 @@ int ses__sqlite_list(struct storage *storage, struct list_op *op, ses_error *err
     op->count = 0;
     op->capacity = 0;
     return ses__run_read(storage, run_list, op, error);
+}
+
+static int run_list_count(struct db *db, void *context, ses_error *error)
+{
+    struct count_op *op = context;
+    struct list_query query = {.filter = &op->filter};
+
+    op->count = 0;
+    int code = find_listed(db, op->app, op->user, &query, error);
+    if (code == SES_NOTFOUND)
+        return SES_OK;
+    return code == SES_OK ? ses__list_count_all(db, &query, &op->count, error) : code;
+}
+
+int ses__sqlite_list_count(struct storage *storage, struct count_op *op, ses_error *error)
+{
+    return ses__run_read(storage, run_list_count, op, error);
 }

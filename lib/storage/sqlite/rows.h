@@ -140,6 +140,9 @@ struct list_query {
     int64_t limit;
     bool from_start; /* else after `after` */
     struct list_place after;
+    const struct list_filter *filter; /* of which the walk knows the times, and only in orders by them */
+    const struct owner_list
+        *chosen; /* these sessions in this order, which is the list's; NULL: all of the list */
 };
 
 /* A walk over a list. Each row comes after the one before, and the first after `after`. */
@@ -157,6 +160,56 @@ SESLITE_PRIVATE void ses__list_rows_open(struct list_rows *rows, struct db *db, 
 SESLITE_PRIVATE bool ses__list_rows_next(struct list_rows *rows, struct session_row *row, struct span *name,
                                          struct span *user);
 SESLITE_PRIVATE int ses__list_rows_close(struct list_rows *rows);
+/* Where the walk of a list by update time begins, by the place after which it does and the filter's times. */
+SESLITE_PRIVATE struct list_place ses__list_begin(const struct list_query *list);
+/* The hours between which an app's sessions of these update times lie, the first of the walk first. */
+SESLITE_PRIVATE void ses__list_hours(const struct list_query *list, int64_t *first, int64_t *last);
+
+/* Numbers of sessions, as they were found. */
+struct found {
+    const ses_allocator *allocator;
+    int64_t *ids;
+    size_t count;
+    size_t capacity;
+};
+
+SESLITE_PRIVATE int ses__found_add(struct found *found, int64_t id, ses_error *error);
+
+/* Of the sessions that the filter asks for, the first `list->limit` in the list's order: all of a user's; those of an app
+ * that have the label; those of an app that were active between the filter's times; or of an app, those of `among` that
+ * have any label. They are added to `found`. */
+enum choice { CHOICE_OF_USER, CHOICE_LABELLED, CHOICE_ACTIVE, CHOICE_AMONG };
+SESLITE_PRIVATE int ses__list_choose(struct db *db, const struct list_query *list, enum choice choice,
+                                     const struct owner_list *among, struct found *found, ses_error *error);
+/* Adds the sessions of the app that have the filter's label, at most `limit`, in no order. */
+SESLITE_PRIVATE int ses__labelled_ids(struct db *db, const struct list_query *list, int64_t limit,
+                                      struct found *found, ses_error *error);
+/* Has the session the filter's label? */
+SESLITE_PRIVATE int ses__session_is_labelled(struct db *db, const struct session_row *row,
+                                             const struct list_filter *filter, bool *is, ses_error *error);
+SESLITE_PRIVATE int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *count,
+                                        ses_error *error);
+
+/* A walk over an app's sessions in the list's order by hours (and numbers within one), or of creation, from a place on. */
+struct hour_rows {
+    struct query query;
+    const struct list_query *list;
+    bool within;  /* one hour */
+    int64_t hour; /* the place of the last row */
+    int64_t id;
+    bool begun;
+    bool labelled; /* the row has the filter's label; only if that is looked up */
+    int code;
+};
+/* From an hour on (in order of creation: from a number on). */
+SESLITE_PRIVATE void ses__hour_rows_open(struct hour_rows *rows, struct db *db, const struct list_query *list,
+                                         int64_t hour, bool looks_up, ses_error *error);
+/* From a number on, within an hour. */
+SESLITE_PRIVATE void ses__hour_rows_open_within(struct hour_rows *rows, struct db *db,
+                                                const struct list_query *list, int64_t hour, int64_t id,
+                                                ses_error *error);
+SESLITE_PRIVATE bool ses__hour_rows_next(struct hour_rows *rows);
+SESLITE_PRIVATE int ses__hour_rows_close(struct hour_rows *rows);
 
 /* -------------------------------------------------------------------------------------------- state */
 

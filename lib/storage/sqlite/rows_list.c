@@ -16,25 +16,49 @@ static enum statement_id list_statement(const struct list_query *list)
         [SES_ORDER_OLDEST] = STATEMENT_LIST_APP_OLDEST,
         [SES_ORDER_CREATED] = STATEMENT_LIST_APP_CREATED,
     };
+    if (list->chosen)
+        return STATEMENT_LIST_CHOSEN;
     return list->whole_app ? of_app[list->order] : of_user[list->order];
+}
+
+/* No session comes before the place of a session without a name, of that time. */
+struct list_place ses__list_begin(const struct list_query *list)
+{
+    const struct list_filter *filter = list->filter;
+    const bool newest = list->order == SES_ORDER_NEWEST;
+    const struct list_place first = {.updated_us = newest ? filter->before_us - 1 : filter->since_us,
+                                     .name = {"", 0}};
+    const int64_t after_us = list->after.updated_us;
+
+    if (list->from_start || (newest ? first.updated_us < after_us : first.updated_us > after_us))
+        return first;
+    return list->after;
+}
+
+void ses__list_hours(const struct list_query *list, int64_t *first, int64_t *last)
+{
+    const bool newest = list->order == SES_ORDER_NEWEST;
+
+    *first = ses__hour_of(ses__list_begin(list).updated_us);
+    *last = ses__hour_of(newest ? list->filter->since_us : list->filter->before_us - 1);
 }
 
 static void bind_place(struct query *query, const struct list_query *list)
 {
-    struct list_place place = list->after;
-
-    if (list->from_start) {
-        place.updated_us = list->order == SES_ORDER_NEWEST ? INT64_MAX : INT64_MIN;
-        place.name = (struct span){"", 0};
-    }
     if (list->order == SES_ORDER_CREATED) {
-        ses__query_bind_int(query, 2, list->from_start ? 0 : place.session_id);
+        ses__query_bind_int(query, 2, list->from_start ? 0 : list->after.session_id);
     } else {
+        const struct list_place place = ses__list_begin(list);
         ses__query_bind_int(query, 2, place.updated_us);
         ses__query_bind_text(query, 3, place.name);
         ses__query_bind_int(query, 4, place.user_id);
-        if (list->whole_app)
-            ses__query_bind_int(query, 6, ses__hour_of(place.updated_us));
+        if (list->whole_app) {
+            int64_t first;
+            int64_t last;
+            ses__list_hours(list, &first, &last);
+            ses__query_bind_int(query, 6, first);
+            ses__query_bind_int(query, 7, last);
+        }
     }
 }
 
@@ -100,6 +124,10 @@ void ses__list_rows_open(struct list_rows *rows, struct db *db, const struct lis
     rows->last = list->after;
     rows->code = SES_OK;
     ses__query_start(query, db, list_statement(list), error);
+    if (list->chosen) {
+        ses__query_bind_owners(query, 1, list->chosen);
+        return;
+    }
     ses__query_bind_int(query, 1, list->whole_app ? list->app_id : list->user_id);
     bind_place(query, list);
     ses__query_bind_int(query, 5, list->limit);

@@ -1,0 +1,11 @@
+/* Filters of lists, as callers give them. */
+#ifndef SESLITE_SESSION_LIST_FILTER_H
+#define SESLITE_SESSION_LIST_FILTER_H
+
+#include "storage/door.h"
+
+/* `given` NULL: all sessions. `user` NULL: of a list of all users. The texts are the caller's. MISUSE, INVALID. */
+SESLITE_PRIVATE int ses__list_filter_take(const ses_filter *given, const char *user,
+                                          struct list_filter *filter, ses_error *error);
+
+#endif
