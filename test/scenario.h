@@ -184,6 +184,63 @@ static void faults_play_lists(struct faults *faults, ses_store *store)
     STEP(SES_OK, ses_delete_user(store, "app", "other", NULL, NULL, NULL, &error));
 }
 
+static void faults_use_filters(struct faults *faults, ses_store *store, const char *user)
+{
+    const ses_filter filter = {.size = sizeof filter, .label = "l", .label_value = "v"};
+    ses_list_options options = {.size = sizeof options, .filter = &filter};
+    int64_t count = 0;
+    ses_error error;
+
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+        ses_page *page = NULL;
+        options.order = order;
+        STEP(SES_OK, ses_list(store, "app", user, &options, &page, &error));
+        if (!page || ses_page_count(page) != 1 ||
+            strcmp(ses_session_title(ses_page_session(page, 0)), "Title") != 0)
+            faults_complain(faults, "a filtered page lacks a session or its title", 0, &error);
+        ses_page_close(page);
+    }
+    STEP(SES_OK, ses_list_count(store, "app", user, &filter, &count, &error));
+    if (count != 1)
+        faults_complain(faults, "the count is wrong", 0, &error);
+}
+
+/* Shared state, titles, labels, and lists that are filtered by them. */
+static void faults_play_labels(struct faults *faults, ses_store *store)
+{
+    const ses_key one = {"app", "labels", "one"};
+    const ses_key two = {"app", "labels", "two"};
+    const ses_label given[] = {{"l", "v"}, {"gone", "1"}};
+    const ses_label changes[] = {{"new", "2"}, {"gone", NULL}};
+    const ses_create_options create = {
+        .size = sizeof create, .title = "First", .labels = given, .label_count = 2};
+    const ses_shared_state_options seen = {
+        .size = sizeof seen, .expected = "{\"k\":1}", .expected_len = SES_NUL};
+    ses_session *session = NULL;
+    char *json = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_shared_state_change(store, "app", "labels", "{\"k\":1}", SES_NUL, NULL, &error));
+    STEP(SES_OK, ses_shared_state_change(store, "app", "labels", "{\"k\":2}", SES_NUL, &seen, &error));
+    STEP(SES_STALE, ses_shared_state_change(store, "app", "labels", "{\"k\":3}", SES_NUL, &seen, &error));
+    STEP(SES_OK, ses_shared_state_json(store, "app", "labels", NULL, &json, NULL, &error));
+    ses_free(json);
+    STEP(SES_OK, ses_shared_state_get(store, "app", "labels", "k", NULL, &json, NULL, &error));
+    ses_free(json);
+    STEP(SES_OK, ses_create(store, &one, Q("{'i':1}"), SES_NUL, &create, &session, &error));
+    STEP(SES_OK, ses_create(store, &two, NULL, 0, NULL, NULL, &error));
+    if (!session)
+        return;
+    STEP(SES_OK, ses_title_set_by_key(store, &one, "Title", NULL, &error));
+    STEP(SES_OK, ses_labels_set(session, changes, 2, NULL, &error));
+    STEP(SES_OK, ses_refresh(session, NULL, &error));
+    if (ses_session_label_count(session) != 2 || strcmp(ses_session_title(session), "Title") != 0)
+        faults_complain(faults, "title and labels are not as they should be", 0, &error);
+    ses_session_close(session);
+    faults_use_filters(faults, store, NULL);
+    faults_use_filters(faults, store, "labels");
+}
+
 /* A session goes back and forth, and another begins on the way. */
 static void faults_play_history(struct faults *faults, ses_store *store)
 {
@@ -419,6 +476,7 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_handles,
                                                                        faults_play_reads,
                                                                        faults_play_lists,
+                                                                       faults_play_labels,
                                                                        faults_play_history,
                                                                        faults_play_retention,
                                                                        faults_play_erasure,

@@ -311,6 +311,30 @@ static void test_a_page_of_sessions_is_one_operation(void **state)
     assert_operations(&door->fake, FAKE_LIST, 1);
 }
 
+static void test_filtered_lists_and_counts_are_one_operation(void **state)
+{
+    static const ses_filter filter = {.size = sizeof filter, .label = "l"};
+    static const ses_filter wrong = {.size = sizeof wrong, .label = ""};
+    const ses_list_options options = {.size = sizeof options, .filter = &filter};
+    struct door *door = *state;
+    ses_page *page = NULL;
+    int64_t count = -1;
+    ses_error error;
+
+    ses_session_close(new_session(door, &key, NULL));
+    assert_ok(ses_list(door->store, "app", NULL, &options, &page, &error));
+    assert_operations(&door->fake, FAKE_LIST, 1);
+    assert_int_equal(ses_page_count(page), 0);
+    ses_page_close(page);
+    assert_ok(ses_list_count(door->store, "app", "user", NULL, &count, &error));
+    assert_int_equal(count, 1);
+    assert_ok(ses_list_count(door->store, "app", NULL, &filter, &count, &error));
+    assert_operations(&door->fake, FAKE_LIST_COUNT, 2);
+    assert_int_equal(count, 0);
+    assert_code(SES_INVALID, ses_list_count(door->store, "app", NULL, &wrong, &count, &error));
+    assert_no_operation(&door->fake);
+}
+
 /* Opening a cursor reads its first page. */
 static void test_a_page_of_events_is_one_operation(void **state)
 {
@@ -535,6 +559,7 @@ int main(void)
         DOOR_TEST(test_reading_is_one_operation),
         DOOR_TEST(test_shared_state_is_one_operation),
         DOOR_TEST(test_a_page_of_sessions_is_one_operation),
+        DOOR_TEST(test_filtered_lists_and_counts_are_one_operation),
         DOOR_TEST(test_a_page_of_events_is_one_operation),
         DOOR_TEST(test_following_is_one_operation_a_page),
         DOOR_TEST(test_every_step_in_history_is_one_operation),
