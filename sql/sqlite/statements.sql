@@ -205,11 +205,29 @@ ORDER BY s.id LIMIT ?5;
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
-WHERE s.app_id = ?1 AND s.active_hour <= ?6 AND s.active_hour >= ?7
+WHERE s.app_id = ?1 AND s.active_hour <= ?6
   AND (s.updated_us < ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
 ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT ?5;
 
 -- name: list_app_oldest
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
+WHERE s.app_id = ?1 AND s.active_hour >= ?6
+  AND (s.updated_us > ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
+ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT ?5;
+
+-- The same up to an hour: a condition more costs a list without a filter 1%.
+
+-- name: list_app_newest_since
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
+WHERE s.app_id = ?1 AND s.active_hour <= ?6 AND s.active_hour >= ?7
+  AND (s.updated_us < ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
+ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT ?5;
+
+-- name: list_app_oldest_before
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM sessions AS s INDEXED BY sessions_by_activity CROSS JOIN users AS u ON u.id = s.user_id
@@ -277,31 +295,39 @@ SELECT app_id FROM session_labels WHERE session_id = ?1 AND name = ?2 AND value 
 SELECT session_id FROM session_labels INDEXED BY session_labels_by_value
 WHERE app_id = ?1 AND name = ?2 AND value BETWEEN ?3 AND ?4 LIMIT ?5;
 
--- Only what is in the index, and whether a session has a label (?4 NULL: that is not looked up); all hours, or one.
+-- Walks that read only what is in an index: all hours, or one; and whether a session has a label.
 
--- name: hours_newest
+-- name: hours_backward
+SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
+WHERE app_id = ?1 AND active_hour <= ?2 AND active_hour >= ?3 ORDER BY active_hour DESC, id DESC;
+
+-- name: hours_forward
+SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
+WHERE app_id = ?1 AND active_hour >= ?2 AND active_hour <= ?3 ORDER BY active_hour, id;
+
+-- name: hour_backward
+SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
+WHERE app_id = ?1 AND active_hour = ?2 AND id <= ?3 ORDER BY id DESC;
+
+-- name: hour_forward
+SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
+WHERE app_id = ?1 AND active_hour = ?2 AND id >= ?3 ORDER BY id;
+
+-- name: labels_newest
 SELECT s.active_hour, s.id, l.app_id
 FROM sessions AS s INDEXED BY sessions_by_activity
 LEFT JOIN session_labels AS l ON l.session_id = s.id AND l.name = ?4 AND l.value BETWEEN ?5 AND ?6
 WHERE s.app_id = ?1 AND s.active_hour <= ?2 AND s.active_hour >= ?3
 ORDER BY s.active_hour DESC, s.id DESC;
 
--- name: hour_backward
-SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
-WHERE app_id = ?1 AND active_hour = ?2 AND id <= ?3 ORDER BY id DESC;
-
--- name: hours_oldest
+-- name: labels_oldest
 SELECT s.active_hour, s.id, l.app_id
 FROM sessions AS s INDEXED BY sessions_by_activity
 LEFT JOIN session_labels AS l ON l.session_id = s.id AND l.name = ?4 AND l.value BETWEEN ?5 AND ?6
 WHERE s.app_id = ?1 AND s.active_hour >= ?2 AND s.active_hour <= ?3
 ORDER BY s.active_hour, s.id;
 
--- name: hour_forward
-SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
-WHERE app_id = ?1 AND active_hour = ?2 AND id >= ?3 ORDER BY id;
-
--- name: hours_created
+-- name: labels_created
 SELECT 0, s.id, l.app_id
 FROM sessions AS s INDEXED BY sessions_by_app
 LEFT JOIN session_labels AS l ON l.session_id = s.id AND l.name = ?4 AND l.value BETWEEN ?5 AND ?6

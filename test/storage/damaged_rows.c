@@ -451,6 +451,48 @@ static void test_lists_out_of_order(void **state)
     assert_ok(list_to_end(test, "carol", SES_ORDER_NEWEST, 10, &error)); /* sorted by the time itself */
 }
 
+/* It comes to an end, whatever it finds. */
+static void list_by_label(struct rows_test *test, const char *user, int order, const ses_filter *filter)
+{
+    const ses_list_options options = {.size = sizeof options, .order = order, .filter = filter};
+    ses_page *page = NULL;
+    int64_t count = 0;
+    ses_error error;
+    int code = ses_list(test->store, "app", user, &options, &page, &error);
+
+    if (code != SES_OK)
+        assert_code(SES_CORRUPT, code);
+    ses_page_close(page);
+    code = ses_list_count(test->store, "app", user, filter, &count, &error);
+    if (code != SES_OK)
+        assert_code(SES_CORRUPT, code);
+}
+
+/* The hours of sessions do not agree with their times, and an index of labels leads to others: found, or without effect. */
+static void test_filtered_lists_on_swapped_pages(void **state)
+{
+    static const char *const trees[] = {"sessions_by_activity", "session_labels_by_value", "session_labels"};
+    struct rows_test *test = *state;
+    const ses_filter filter = {.size = sizeof filter, .label = "l", .label_value = "v"};
+
+    grow(test);
+    change_rows(
+        test, NULL,
+        "INSERT INTO session_labels SELECT id, 'l', iif(id % 3, 'v', 'w'), 1 FROM sessions WHERE id > 2;"
+        "INSERT INTO session_labels SELECT id, 'm', 'a longer value', 1 FROM sessions WHERE id > 2;"
+        "UPDATE sessions SET details = 4 WHERE id > 2");
+    for (size_t i = 0; i < sizeof trees / sizeof trees[0]; i++) {
+        swap_leaves(test, trees[i]);
+        open_store(test);
+        for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+            list_by_label(test, NULL, order, &filter);
+            list_by_label(test, "carol", order, &filter);
+        }
+        close_store(test);
+        swap_leaves(test, trees[i]);
+    }
+}
+
 static void test_lists_with_names_that_are_none(void **state)
 {
     static const char *const names[] = {"''", "printf('%.*c', 513, 'x')", "'a' || char(0)",
@@ -774,9 +816,10 @@ static int is_endless(int code, const ses_error *failure)
 static void test_trees_without_end(void **state)
 {
     static const char *const trees[] = {
-        "sessions", "sessions_by_app", "sessions_by_activity", "sqlite_autoindex_sessions_1",
-        "events",   "events_by_id",    "session_state",        "user_state",
-        "app_state"};
+        "sessions",  "sessions_by_app", "sessions_by_activity",   "sqlite_autoindex_sessions_1",
+        "events",    "events_by_id",    "session_state",          "user_state",
+        "app_state", "session_labels",  "session_labels_by_value"};
+    const ses_filter filter = {.size = sizeof filter, .label = "l"};
     struct rows_test *test = *state;
     int endless = 0;
 
@@ -798,6 +841,8 @@ static void test_trees_without_end(void **state)
         for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
             endless += is_endless(list_to_end(test, NULL, order, 100, &error), &error);
             endless += is_endless(list_to_end(test, "bob", order, 100, &error), &error);
+            list_by_label(test, NULL, order, &filter);
+            list_by_label(test, "bob", order, &filter);
         }
         endless += is_endless(ses_delete(test->store, &bob, NULL, NULL, &error), &error);
         endless += is_endless(ses_delete_user(test->store, "app", "bob", NULL, NULL, NULL, &error), &error);
@@ -872,6 +917,7 @@ int main(void)
         TEST(test_numbers_and_texts_out_of_bounds),
         TEST(test_lists_that_go_back),
         TEST(test_lists_out_of_order),
+        TEST(test_filtered_lists_on_swapped_pages),
         TEST(test_lists_with_names_that_are_none),
         TEST(test_lists_with_state_of_others),
         TEST(test_events_that_go_back),

@@ -16,13 +16,14 @@
 #include "storage/sqlite/list_filter.h"
 
 enum {
-    LABELLED_DIRECT = 250,   /* so many sessions are quicker looked at than the list is walked */
-    LABELLED_LISTED = 2000,  /* so many numbers are kept for a walk that jumps */
-    USER_FEW = 500,          /* so many sessions of a user are looked at in any case */
-    PASSED_MOST = 2000,      /* so many sessions are passed over in order of creation */
-    WALK_MOST = 5000,        /* rows of a walk */
-    WALK_LAG = 2,            /* rows after which it jumps */
-    WALK_COST_OF_A_JUMP = 4, /* in rows */
+    LABELLED_DIRECT = 250,    /* so many sessions are quicker looked at than the list is walked */
+    LABELLED_LISTED = 2000,   /* so many numbers are kept for a walk that jumps */
+    USER_FEW = 500,           /* so many sessions of a user are looked at in any case */
+    PASSED_MOST = 2000,       /* so many sessions are passed over in order of creation */
+    WALK_MOST = 5000,         /* rows of a walk that looks labels up */
+    WALK_LEAST = 500,         /* rows of one that jumps */
+    WALK_ROWS_FOR_A_LOOK = 8, /* cost as much as to look at one session */
+    WALK_COST_OF_A_JUMP = 4,  /* in rows */
 };
 
 /* -------------------------------------------------------------------------------------- the walk by hours */
@@ -39,8 +40,8 @@ struct hour_walk {
     int64_t group; /* sessions of one hour are taken together, since they are not sorted yet */
     int64_t sure;  /* found so many that are in the list */
     int64_t cost;
-    int lag;    /* rows since the last that was jumped to or found */
-    bool ended; /* there are no more */
+    int64_t last_id; /* of the row before, in the same hour; 0: there was none */
+    bool ended;      /* there are no more */
 };
 
 /* The nearest session with the label, from this number on in the walk's direction; 0: there is none. */
@@ -66,7 +67,7 @@ static int64_t nearest_labelled(const struct hour_walk *walk, int64_t id)
 static void walk_from(struct hour_walk *walk, int64_t hour, ses_error *error)
 {
     ses__hour_rows_open(&walk->rows, walk->db, walk->list, hour, walk->labelled == NULL, error);
-    walk->lag = 0;
+    walk->last_id = 0;
 }
 
 /* To that session within the hour; 0: to the next hour. */
@@ -81,7 +82,7 @@ static int jump(struct hour_walk *walk, int64_t target, ses_error *error)
         ses__hour_rows_open_within(&walk->rows, walk->db, walk->list, hour, target, error);
     else
         walk_from(walk, walk->list->order == SES_ORDER_NEWEST ? hour - 1 : hour + 1, error);
-    walk->lag = 0;
+    walk->last_id = 0;
     walk->cost += WALK_COST_OF_A_JUMP;
     return SES_OK;
 }
@@ -92,6 +93,15 @@ static bool is_labelled(const struct hour_walk *walk, int64_t *target)
     return walk->labelled ? *target == walk->rows.id : walk->rows.labelled;
 }
 
+/* Are there probably many rows up to the target? The last two tell how far apart they are. */
+static bool is_far(const struct hour_walk *walk, int64_t target)
+{
+    if (walk->last_id == 0)
+        return false;
+    return target == 0 ||
+           llabs(walk->rows.id - target) > WALK_COST_OF_A_JUMP * llabs(walk->rows.id - walk->last_id);
+}
+
 /* Looks at the row the walk has come to. */
 static int walk_row(struct hour_walk *walk, ses_error *error)
 {
@@ -100,21 +110,35 @@ static int walk_row(struct hour_walk *walk, ses_error *error)
 
     walk->cost++;
     if (is_labelled(walk, &target)) {
-        walk->lag = 0;
         walk->sure += walk->created || (hour != walk->first_hour && hour != walk->last_hour);
         return ses__found_add(walk->found, walk->rows.id, error);
     }
-    return walk->labelled && ++walk->lag > WALK_LAG ? jump(walk, target, error) : SES_OK;
+    if (walk->labelled && is_far(walk, target))
+        return jump(walk, target, error);
+    walk->last_id = walk->rows.id;
+    return SES_OK;
 }
 
 /* Are there enough, with all of the last group? */
 static bool has_enough(struct hour_walk *walk)
 {
     const int64_t group = walk->created ? walk->rows.id : walk->rows.hour;
-    const bool enough = group != walk->group && walk->sure >= walk->list->limit;
+    const bool is_next = group != walk->group;
 
     walk->group = group;
-    return enough;
+    if (is_next)
+        walk->last_id = 0;
+    return is_next && walk->sure >= walk->list->limit;
+}
+
+/* Is it quicker to look at all that have the label, by what the walk has found so far? */
+static bool is_too_long(const struct hour_walk *walk)
+{
+    if (!walk->labelled)
+        return walk->cost >= WALK_MOST;
+    return walk->cost >= WALK_LEAST && walk->cost * walk->list->limit > WALK_ROWS_FOR_A_LOOK *
+                                                                            (int64_t)walk->labelled->count *
+                                                                            (walk->sure + 1);
 }
 
 static void walk_begin(struct hour_walk *walk, ses_error *error)
@@ -137,7 +161,7 @@ static int walk_hours(struct hour_walk *walk, ses_error *error)
     int code = SES_OK;
 
     walk_begin(walk, error);
-    while (code == SES_OK && !enough && walk->cost < WALK_MOST && !walk->ended) {
+    while (code == SES_OK && !enough && !walk->ended && !is_too_long(walk)) {
         bool row = ses__hour_rows_next(&walk->rows);
         enough = row && has_enough(walk);
         if (row && !enough)

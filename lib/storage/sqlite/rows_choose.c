@@ -182,20 +182,27 @@ int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *c
 
 /* -------------------------------------------------------------------------------------- walking hours */
 
+static enum statement_id hours_statement(int order, bool looks_up)
+{
+    static const enum statement_id labels[] = {
+        [SES_ORDER_NEWEST] = STATEMENT_LABELS_NEWEST,
+        [SES_ORDER_OLDEST] = STATEMENT_LABELS_OLDEST,
+        [SES_ORDER_CREATED] = STATEMENT_LABELS_CREATED,
+    };
+    if (looks_up)
+        return labels[order];
+    return order == SES_ORDER_NEWEST ? STATEMENT_HOURS_BACKWARD : STATEMENT_HOURS_FORWARD;
+}
+
 void ses__hour_rows_open(struct hour_rows *rows, struct db *db, const struct list_query *list, int64_t hour,
                          bool looks_up, ses_error *error)
 {
-    static const enum statement_id statements[] = {
-        [SES_ORDER_NEWEST] = STATEMENT_HOURS_NEWEST,
-        [SES_ORDER_OLDEST] = STATEMENT_HOURS_OLDEST,
-        [SES_ORDER_CREATED] = STATEMENT_HOURS_CREATED,
-    };
     struct query *query = &rows->query;
     int64_t first = 0;
     int64_t last = 0;
 
     *rows = (struct hour_rows){.list = list};
-    ses__query_start(query, db, statements[list->order], error);
+    ses__query_start(query, db, hours_statement(list->order, looks_up), error);
     ses__query_bind_int(query, 1, list->app_id);
     ses__query_bind_int(query, 2, hour);
     if (looks_up)

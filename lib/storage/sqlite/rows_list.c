@@ -4,6 +4,13 @@
 #include "base/error.h"
 #include "storage/sqlite/rows_parts.h"
 
+/* Does the filter say at which time the list ends? */
+static bool has_end(const struct list_query *list)
+{
+    return (list->order == SES_ORDER_NEWEST && list->filter->since_us != INT64_MIN) ||
+           (list->order == SES_ORDER_OLDEST && list->filter->before_us != INT64_MAX);
+}
+
 static enum statement_id list_statement(const struct list_query *list)
 {
     static const enum statement_id of_user[] = {
@@ -18,6 +25,9 @@ static enum statement_id list_statement(const struct list_query *list)
     };
     if (list->chosen)
         return STATEMENT_LIST_CHOSEN;
+    if (list->whole_app && has_end(list))
+        return list->order == SES_ORDER_NEWEST ? STATEMENT_LIST_APP_NEWEST_SINCE
+                                               : STATEMENT_LIST_APP_OLDEST_BEFORE;
     return list->whole_app ? of_app[list->order] : of_user[list->order];
 }
 
@@ -57,7 +67,8 @@ static void bind_place(struct query *query, const struct list_query *list)
             int64_t last;
             ses__list_hours(list, &first, &last);
             ses__query_bind_int(query, 6, first);
-            ses__query_bind_int(query, 7, last);
+            if (has_end(list))
+                ses__query_bind_int(query, 7, last);
         }
     }
 }
