@@ -154,6 +154,25 @@ static void fail_history(struct faults *faults, int code)
     assert_null(fork);
 }
 
+static void fail_annotating(struct faults *faults, int code)
+{
+    static const ses_label label = {"a", "1"};
+    char *json = UNTOUCHED;
+    int64_t count = 77;
+    ses_error error;
+
+    assert_code(code, ses_title_set(faults->session, "T", NULL, &error));
+    assert_code(code, ses_labels_set(faults->session, &label, 1, NULL, &error));
+    assert_code(code, ses_labels_set_by_key(faults->store, &key, &label, 1, NULL, &error));
+    assert_null(ses_session_title(faults->session));
+    assert_int_equal(ses_session_label_count(faults->session), 0);
+    assert_code(code, ses_list_count(faults->store, "app", NULL, NULL, &count, &error));
+    assert_int_equal(count, 77);
+    assert_code(code, ses_shared_state_json(faults->store, "app", NULL, NULL, &json, NULL, &error));
+    assert_null(json);
+    assert_code(code, ses_shared_state_change(faults->store, "app", NULL, "{\"x\":1}", 7, NULL, &error));
+}
+
 static void fail_deleting(struct faults *faults, int code)
 {
     int64_t count = 77;
@@ -190,6 +209,7 @@ static void test_whatever_code_an_engine_fails_with_nothing_has_changed(void **s
         fail_reading(faults, codes[i]);
         fail_appending(faults, codes[i]);
         fail_history(faults, codes[i]);
+        fail_annotating(faults, codes[i]);
         fail_deleting(faults, codes[i]);
         fail_leasing(faults, codes[i]);
         faults->fake.fails_with = SES_OK;
@@ -217,6 +237,7 @@ static void test_an_answer_that_is_lost_is_not_shown(void **state)
         fail_appending(faults, codes[i]);
         fail_creating(faults, codes[i]);
         fail_history(faults, codes[i]);
+        fail_annotating(faults, codes[i]);
         fail_deleting(faults, codes[i]);
         char *after = describe(faults->session, 1);
         assert_string_equal(after, handle);
@@ -407,6 +428,35 @@ static void play_appends(struct faults *faults, FILE *out)
     tell_session(out, faults->session);
 }
 
+static void play_labels(struct faults *faults, FILE *out)
+{
+    static const ses_label labels[] = {{"a", "1"}, {"b", "2"}};
+    static const ses_filter filter = {.size = sizeof filter, .label = "b"};
+    const ses_list_options options = {.size = sizeof options, .filter = &filter};
+    ses_page *page = NULL;
+    char *json = NULL;
+    int64_t count = 0;
+    ses_error error;
+
+    fprintf(out, "title %d\n", ses_title_set(faults->session, "T", NULL, &error));
+    fprintf(out, "labels %d\n", ses_labels_set(faults->session, labels, 2, NULL, &error));
+    fprintf(out, "%s %s\n", ses_session_title(faults->session),
+            ses_session_label_value(faults->session, "b"));
+    fprintf(out, "filter %d\n", ses_list(faults->store, "app", NULL, &options, &page, &error));
+    for (size_t i = 0; i < ses_page_count(page); i++)
+        fprintf(out, "%s %s\n", ses_session_id(ses_page_session(page, i)),
+                ses_session_title(ses_page_session(page, i)));
+    ses_page_close(page);
+    fprintf(out, "count %d\n", ses_list_count(faults->store, "app", NULL, &filter, &count, &error));
+    fprintf(out, "%d\n", (int)count);
+    fprintf(out, "change %d\n",
+            ses_shared_state_change(faults->store, "app", "user", "{\"s\":1}", 7, NULL, &error));
+    fprintf(out, "shared %d\n",
+            ses_shared_state_json(faults->store, "app", "user", NULL, &json, NULL, &error));
+    fprintf(out, "%s\n", json);
+    ses_free(json);
+}
+
 static void play_reads(struct faults *faults, FILE *out)
 {
     const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST | SES_RANGE_LIVE, .newest = 3};
@@ -435,6 +485,7 @@ static void play_reads(struct faults *faults, FILE *out)
             fprintf(out, "%s\n", shown->json);
         fprintf(out, "close %d\n", ses_cursor_close(cursor, &error));
     }
+    play_labels(faults, out);
     fprintf(out, "list %d\n", ses_list(faults->store, "app", "user", NULL, &page, &error));
     for (size_t i = 0; i < ses_page_count(page); i++) {
         fprintf(out, "%s\n", ses_session_id(ses_page_session(page, i)));

@@ -65,6 +65,16 @@ static void add_events(ses_store *store, const ses_key *key, int first, int last
     }
 }
 
+static void add_labels(ses_store *store, const ses_key *key, int number)
+{
+    static const ses_label labels[] = {{"kind", "common"}, {"l", "another value"}};
+    ses_error error;
+
+    assert_ok(ses_labels_set_by_key(store, key, labels, number % 3 ? 1 : 2, NULL, &error));
+    if (number % 2 == 0)
+        assert_ok(ses_title_set_by_key(store, key, "A title", NULL, &error));
+}
+
 static void add_sessions(ses_store *store, const char *app, int users, int sessions, int events)
 {
     char state[1024];
@@ -81,6 +91,7 @@ static void add_sessions(ses_store *store, const char *app, int users, int sessi
                  i, i, i);
         must_create(store, &key, state);
         add_events(store, &key, 1, events);
+        add_labels(store, &key, i);
     }
 }
 
@@ -305,6 +316,7 @@ static int end_call(struct progress *progress, int code, const ses_error *error,
 #define CUT_CODES CODES(SES_NOTFOUND, SES_STALE, SES_LIMIT, SES_READONLY, SES_FULL, 0)
 #define FORK_CODES CODES(SES_NOTFOUND, SES_EXISTS, SES_LIMIT, SES_READONLY, SES_FULL, 0)
 #define DELETE_CODES CODES(SES_READONLY, SES_FULL, 0)
+#define LABEL_CODES CODES(SES_NOTFOUND, SES_LIMIT, SES_READONLY, SES_FULL, 0)
 #define WRITE_CODES CODES(SES_NOTFOUND, SES_READONLY, SES_FULL, 0)
 #define LEASE_CODES CODES(SES_NOTFOUND, SES_BUSY, SES_LEASED, SES_READONLY, SES_FULL, 0)
 
@@ -420,6 +432,57 @@ static void list_all(struct drive *drive, const char *user, int order)
             more = false;
         }
     }
+}
+
+static void list_filtered(struct drive *drive, const char *user, int order, const char *label,
+                          const char *value)
+{
+    const int64_t since = INT64_C(1600000000000000);
+    const ses_filter filter = {
+        .size = sizeof filter, .label = label, .label_value = value, .updated_since_us = &since};
+    const ses_list_options options = {
+        .size = sizeof options, .order = order, .filter = &filter, .flags = SES_LIST_NO_STATE};
+    ses_page *page = NULL;
+    int64_t count = 0;
+    ses_error error;
+
+    (void)CALL(drive, "ses_list, filtered", LIST_CODES,
+               ses_list(drive->store, "app", user, &options, &page, &error));
+    ses_page_close(page);
+    (void)CALL(drive, "ses_list_count", LIST_CODES,
+               ses_list_count(drive->store, "app", user, &filter, &count, &error));
+}
+
+static void list_all_filtered(struct drive *drive, const char *user)
+{
+    for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+        list_filtered(drive, user, order, "kind", "common");
+        list_filtered(drive, user, order, "l", NULL);
+        list_filtered(drive, user, order, NULL, NULL);
+    }
+}
+
+static void set_labels(struct drive *drive)
+{
+    static const ses_label labels[] = {{"kind", NULL}, {"fresh", "1"}};
+    ses_error error;
+
+    (void)CALL(drive, "ses_labels_set_by_key", LABEL_CODES,
+               ses_labels_set_by_key(drive->store, &victim, labels, 2, NULL, &error));
+    (void)CALL(drive, "ses_title_set_by_key", WRITE_CODES,
+               ses_title_set_by_key(drive->store, &victim, "Another title", NULL, &error));
+}
+
+static void share(struct drive *drive, const char *user)
+{
+    char *json = NULL;
+    ses_error error;
+
+    (void)CALL(drive, "ses_shared_state_json", LIST_CODES,
+               ses_shared_state_json(drive->store, "app", user, NULL, &json, NULL, &error));
+    ses_free(json);
+    (void)CALL(drive, "ses_shared_state_change", DELETE_CODES,
+               ses_shared_state_change(drive->store, "app", user, Q("{'shared':1}"), SES_NUL, NULL, &error));
 }
 
 static void walk(struct drive *drive, int backward, const ses_range *range)
@@ -672,6 +735,9 @@ static void create_and_delete(struct drive *drive)
     use_lease(drive);
     read_pending(drive);
     retain(drive);
+    set_labels(drive);
+    list_all_filtered(drive, NULL);
+    list_all_filtered(drive, victim.user);
     (void)CALL(drive, "ses_delete", DELETE_CODES, ses_delete(drive->store, &victim, &secure, NULL, &error));
 }
 
@@ -686,7 +752,8 @@ static void judge_others(struct drive *drive, const char *sound, const char *who
                                             {"events", "session_id"},
                                             {"event_marks", "session_id"},
                                             {"base_state", "session_id"},
-                                            {"session_leases", "session_id"}};
+                                            {"session_leases", "session_id"},
+                                            {"session_labels", "session_id"}};
     sqlite3 *db = raw_open(drive->path);
     char sql[1024];
 
@@ -723,6 +790,8 @@ static void drive_file(struct drive *drive, const char *sound)
                    ses_delete_user(drive->store, victim.app, victim.user, NULL, NULL, NULL, &error));
         if (sound)
             judge_others(drive, sound, "SELECT id FROM sound.sessions WHERE user_id = 1", "ses_delete_user");
+        share(drive, NULL);
+        share(drive, "u1");
         begin_call(drive->progress, "ses_close");
         ses_close(drive->store);
         (void)end_call(drive->progress, SES_OK, &error, CODES(0));

@@ -1,5 +1,5 @@
 /*
- * What the schema has room for, though no statement of the library reads it yet: what it will cost. A page of 50 out of
+ * What the schema's indexes make cheap, whichever statement asks for it. A page of 50 out of
  * 100,000 sessions by label, whether the label is on every second session or on every ten-thousandth; what expired;
  * the marks of a long log.
  */
