@@ -442,6 +442,7 @@ static void test_damage_is_corrupt(void **state)
         assert_code(SES_CORRUPT, ses_get(fixture->store, &key, NULL, &session, &error));
         assert_message("of session number");
         assert_code(SES_CORRUPT, ses_list(fixture->store, "app", NULL, NULL, &page, &error));
+        assert_code(SES_CORRUPT, ses_fork_by_key(fixture->store, &key, NULL, NULL, NULL, NULL, &error));
         raw_exec(fixture->path, "DELETE FROM session_labels; UPDATE session_details SET title = NULL");
         must_delete(fixture->store, &key);
     }

@@ -82,10 +82,25 @@ static int fork_state(const struct fork_run *run, ses_error *error)
     return code;
 }
 
+/* Title and labels are copied within the file: they are looked at before. */
+static int check_annotations(const struct fork_run *run, ses_error *error)
+{
+    struct annotations annotations;
+
+    ses__annotations_init(&annotations, run->db->config->allocator);
+    int code = ses__load_details_of(
+        run->db, &(struct described){.row = &run->source, .annotations = &annotations}, error);
+    ses__annotations_free(&annotations);
+    return code;
+}
+
 static int copy_log(struct fork_run *run, ses_error *error)
 {
     struct session_row *fork = &run->fork;
-    int code = ses__log_copy(run->db, run->source.id, fork->id, run->seq, &fork->event_count, error);
+    int code = check_annotations(run, error);
+
+    if (code == SES_OK)
+        code = ses__log_copy(run->db, run->source.id, fork->id, run->seq, &fork->event_count, error);
 
     if (code == SES_OK)
         code = check_count(run, error);
