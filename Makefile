@@ -30,6 +30,11 @@ SQLITE_LIBS   ?= $(shell $(PKG_CONFIG) --libs sqlite3 2>/dev/null || echo -lsqli
 CJSON_CFLAGS  ?= $(shell $(PKG_CONFIG) --cflags libcjson 2>/dev/null)
 CJSON_LIBS    ?= $(shell $(PKG_CONFIG) --libs libcjson 2>/dev/null || echo -lcjson)
 CMOCKA_LIBS   ?= $(shell $(PKG_CONFIG) --libs cmocka 2>/dev/null || echo -lcmocka)
+# The example server, and its test, are built where these are. WITH_SERVER= leaves them out.
+WITH_SERVER   ?= $(shell $(PKG_CONFIG) --exists libmicrohttpd libcurl 2>/dev/null && echo yes)
+MHD_CFLAGS    ?= $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null)
+MHD_LIBS      ?= $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null || echo -lmicrohttpd)
+CURL_LIBS     ?= $(shell $(PKG_CONFIG) --libs libcurl 2>/dev/null || echo -lcurl)
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 # The macros: POSIX and a little more; files above 2 GB and times after 2038 on 32-bit Linux.
@@ -119,10 +124,12 @@ $(SHARED): $(OBJECTS)
 
 LINK = $(CC) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread
 BENCH_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/bench/*.c))
+SERVER_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/server/*.c))
+SERVER := $(B)/tools/server/server
 
 $(B)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
-	$(COMPILE) $(SQLITE_CFLAGS) -c -o $@ $<
+	$(COMPILE) $(SQLITE_CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
 
 $(B)/tools/%: $(B)/tools/%.o $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
@@ -130,7 +137,12 @@ $(B)/tools/%: $(B)/tools/%.o $(LIBRARY)
 $(B)/tools/bench/bench: $(BENCH_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
 
-.PHONY: deps demo bench
+$(SERVER_OBJECTS): TOOL_CFLAGS = $(MHD_CFLAGS) $(CJSON_CFLAGS)
+
+$(SERVER): $(SERVER_OBJECTS) $(LIBRARY)
+	$(LINK) -o $@ $^ $(LDFLAGS) $(MHD_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS)
+
+.PHONY: deps demo server bench
 ## deps: install what building and testing need, with the system's package manager
 deps:
 	@sh tools/deps.sh
@@ -138,6 +150,9 @@ deps:
 ## demo: store a conversation, show it with the sqlite3 program, and run a small agent
 demo: $(B)/tools/demo $(B)/tools/agent
 	@sh tools/demo.sh $(B)/tools/demo $(B)/demo.db $(B)/tools/agent
+
+## server: the example chat server, build/tools/server/server
+server: $(SERVER)
 
 ## bench: time seslite against a bare SQLite program and itself; also writes build/bench.jsonl
 bench: $(B)/tools/bench/bench
@@ -149,7 +164,8 @@ bench: $(B)/tools/bench/bench
 
 # Each C file in a room of test/ is a program of its own, linked with the archive as a user's program would be. What one
 # needs beyond that stands in test/flags.mk. The tests run from this folder.
-TEST_SOURCES := $(filter-out test/fuzz/%,$(sort $(wildcard test/*/*.c)))
+SERVER_TESTS := $(wildcard test/program/server*.c)
+TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(SERVER_TESTS)),$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
 CHECK_ALL    := headers readme $(if $(filter release,$(FLAVOUR)),layers exports linking amalgamation install)
@@ -209,9 +225,10 @@ RUNS := $(TEST_NAMES:%=run-%)
 $(RUNS): run-%: $(B)/test/%
 	@sh test/run.sh one $(B) $*
 
-check-layers: $(OBJECTS) $(BENCH_OBJECTS)
+check-layers: $(OBJECTS) $(BENCH_OBJECTS) $(if $(WITH_SERVER),$(SERVER_OBJECTS))
 check-layers: export OBJECTS := $(OBJECTS)
 check-layers: export BENCH_OBJECTS := $(BENCH_OBJECTS)
+check-layers: export SERVER_OBJECTS := $(if $(WITH_SERVER),$(SERVER_OBJECTS))
 check-readme: $(README_PROGRAMS)
 check-amalgamation: $(B)/gen/statement_ids.h $(B)/gen/sql_text.c $(B)/test/readme_program.c
 check-exports check-linking check-install: $(LIBRARY)
@@ -355,4 +372,4 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
--include $(wildcard $(B)/*.d $(B)/lib/*.d $(B)/test/*.d $(B)/test/*/*.d $(B)/tools/*.d $(B)/tools/bench/*.d)
+-include $(wildcard $(B)/*.d $(B)/lib/*.d $(B)/test/*.d $(B)/test/*/*.d $(B)/tools/*.d $(B)/tools/*/*.d)

@@ -42,6 +42,10 @@ TEST_LIBS_storage/interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interr
 
 TEST_LIBS_storage/open_media := -Wl,--wrap=sqlite3_initialize
 
+# The example server, which is run as a program, and asked with libcurl.
+$(foreach test,$(SERVER_TESTS:test/%.c=%),$(eval TEST_CFLAGS_$(test) := -DSERVER='"$(SERVER)"')$(eval TEST_LIBS_$(test) = $$(CURL_LIBS)))
+$(SERVER_TESTS:test/%.c=$(B)/test/%): $(if $(WITH_SERVER),$(SERVER))
+
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
 LONG_TESTS := storage/faults_sqlite storage/faults_disk storage/damage storage/faults_disk_crash \
     storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Rooms are floors: a folder of lib/ includes only what stands below it. And no files form a circle, in lib/ or in
-# tools/bench/, whose objects are given in OBJECTS and BENCH_OBJECTS. Run from the top of the repository.
+# tools/bench/ and tools/server/, whose objects are given in OBJECTS, BENCH_OBJECTS and SERVER_OBJECTS. Run from the top of the repository.
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
@@ -57,5 +57,6 @@ check_circles() {
 }
 check_circles lib $OBJECTS
 check_circles tools/bench $BENCH_OBJECTS
+[ -z "$SERVER_OBJECTS" ] || check_circles tools/server $SERVER_OBJECTS
 [ "$failed" -eq 0 ] && echo "ok      layers"
 exit "$failed"

@@ -10,32 +10,34 @@ dev=${1:-}
 if command -v apt-get >/dev/null 2>&1; then
     update="apt-get update"
     install="apt-get install -y --no-install-recommends"
-    packages="make gcc g++ libc6-dev binutils pkg-config sqlite3 libsqlite3-dev libcjson-dev libcmocka-dev"
+    packages="make gcc g++ libc6-dev binutils pkg-config sqlite3 libsqlite3-dev libcjson-dev libcmocka-dev \
+        libmicrohttpd-dev libcurl4-openssl-dev"
     more="clang clang-format libclang-rt-dev gcovr valgrind git cmake meson ninja-build musl-tools python3-venv"
     check="dpkg -s"
     [ "$(dpkg --print-architecture)" != amd64 ] || more="$more gcc-multilib"
 elif command -v dnf >/dev/null 2>&1; then
     update=""
     install="dnf install -y"
-    packages="make gcc gcc-c++ binutils pkgconf-pkg-config sqlite sqlite-devel cjson-devel libcmocka-devel"
+    packages="make gcc gcc-c++ binutils pkgconf-pkg-config sqlite sqlite-devel cjson-devel libcmocka-devel \
+        libmicrohttpd-devel libcurl-devel"
     more="clang clang-tools-extra compiler-rt gcovr valgrind git libasan libubsan libtsan cmake meson"
     check="rpm -q"
 elif command -v apk >/dev/null 2>&1; then
     update=""
     install="apk add"
-    packages="make gcc g++ musl-dev binutils pkgconf sqlite sqlite-dev cjson-dev cmocka-dev"
+    packages="make gcc g++ musl-dev binutils pkgconf sqlite sqlite-dev cjson-dev cmocka-dev libmicrohttpd-dev curl-dev"
     more="clang clang-extra-tools compiler-rt gcovr valgrind git cmake meson"
     check="apk info -e"
 elif command -v pacman >/dev/null 2>&1; then
     update=""
     install="pacman -S --needed --noconfirm"
-    packages="make gcc binutils pkgconf sqlite cjson cmocka"
+    packages="make gcc binutils pkgconf sqlite cjson cmocka libmicrohttpd curl"
     more="clang compiler-rt gcovr valgrind git cmake meson"
     check="pacman -Q"
 elif command -v brew >/dev/null 2>&1; then
     update=""
     install="brew install"
-    packages="pkg-config sqlite cjson cmocka"
+    packages="pkg-config sqlite cjson cmocka libmicrohttpd curl"
     more="clang-format gcovr cmake meson"
     check="brew list --versions"
 else

@@ -1,0 +1,163 @@
+/* The example server as its users meet it: the program, started on a file, and requests over HTTP. */
+#ifndef SESLITE_TEST_SERVER_H
+#define SESLITE_TEST_SERVER_H
+
+#include "open.h"
+
+#include <cjson/cJSON.h>
+#include <curl/curl.h>
+#include <signal.h>
+
+/* -------------------------------------------------------------------------------------------- the program */
+
+struct server {
+    pid_t pid;
+    char url[64];
+    const char *lease_ms; /* NULL: the program's default */
+};
+
+/* Starts the program on that port, "0": any that is free, and waits until it listens. */
+static inline void server_start_at(struct server *server, const char *file, const char *port)
+{
+    int ends[2];
+
+    assert_int_equal(pipe(ends), 0);
+    server->pid = fork();
+    assert_true(server->pid >= 0);
+    if (server->pid == 0) {
+        (void)dup2(ends[1], 1);
+        (void)close(ends[0]);
+        (void)close(ends[1]);
+        execl(SERVER, SERVER, "--port", port, "--lease", server->lease_ms ? server->lease_ms : "10000", file,
+              (char *)NULL);
+        _exit(127);
+    }
+    (void)close(ends[1]);
+    FILE *out = fdopen(ends[0], "r");
+    assert_non_null(out);
+    assert_non_null(fgets(server->url, sizeof server->url, out));
+    (void)fclose(out);
+    server->url[strcspn(server->url, "\n")] = '\0';
+}
+
+static inline void server_start(struct server *server, const char *file)
+{
+    server->lease_ms = NULL;
+    server_start_at(server, file, "0");
+}
+
+static inline void server_kill(struct server *server)
+{
+    assert_int_equal(kill(server->pid, SIGKILL), 0);
+    assert_int_equal(waitpid(server->pid, NULL, 0), server->pid);
+}
+
+/* Starts it again where it was. */
+static inline void server_restart(struct server *server, const char *file)
+{
+    char port[8];
+    snprintf(port, sizeof port, "%s", strrchr(server->url, ':') + 1);
+    server_start_at(server, file, port);
+}
+
+/* It must end of itself, with success. */
+static inline void server_stop(struct server *server)
+{
+    int status = 0;
+
+    assert_int_equal(kill(server->pid, SIGTERM), 0);
+    assert_int_equal(waitpid(server->pid, &status, 0), server->pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* ------------------------------------------------------------------------------------------------ requests */
+
+struct reply {
+    long status; /* 0: there was none */
+    struct text body;
+};
+
+static inline size_t reply_add(char *data, size_t one, size_t len, void *context)
+{
+    struct reply *reply = context;
+    (void)one;
+    text_add(&reply->body, data, len);
+    return len;
+}
+
+/* `header` and `body` may be NULL. */
+static inline void request(struct reply *reply, const struct server *server, const char *method,
+                           const char *path, const char *header, const char *body, size_t body_len)
+{
+    struct text url = {NULL, 0};
+    struct curl_slist *headers = header ? curl_slist_append(NULL, header) : NULL;
+    CURL *curl = curl_easy_init();
+
+    *reply = (struct reply){0, {NULL, 0}};
+    text_add(&reply->body, "", 0);
+    text_printf(&url, "%s%s", server->url, path);
+    assert_non_null(curl);
+    (void)curl_easy_setopt(curl, CURLOPT_URL, url.data);
+    (void)curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+    (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT, 120L);
+    (void)curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, method);
+    (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+    (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, reply_add);
+    (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, reply);
+    if (body) {
+        (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body);
+        (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, (long)body_len);
+    }
+    if (curl_easy_perform(curl) == CURLE_OK)
+        (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->status);
+    curl_easy_cleanup(curl);
+    curl_slist_free_all(headers);
+    free(url.data);
+}
+
+static inline void reply_free(struct reply *reply)
+{
+    free(reply->body.data);
+}
+
+/* A request that must end so. Gives the JSON of its reply, or NULL if it has none; cJSON_Delete. */
+static inline cJSON *ask(const struct server *server, long status, const char *method, const char *path,
+                         const char *body)
+{
+    struct reply reply;
+
+    request(&reply, server, method, path, NULL, body ? body : "", body ? strlen(body) : 0);
+    if (reply.status != status)
+        print_error("%s %s: %ld %s\n", method, path, reply.status, reply.body.data);
+    assert_int_equal(reply.status, status);
+    cJSON *json = cJSON_Parse(reply.body.data);
+    assert_true(json || reply.body.len == 0);
+    reply_free(&reply);
+    return json;
+}
+
+/* The same for a reply that is not looked at. */
+static inline void tell(const struct server *server, long status, const char *method, const char *path,
+                        const char *body)
+{
+    cJSON_Delete(ask(server, status, method, path, body));
+}
+
+/* ------------------------------------------------------------------------------------------------- replies */
+
+/* The text of an event's first part. */
+static inline const char *event_text(const cJSON *event)
+{
+    const cJSON *content = cJSON_GetObjectItemCaseSensitive(event, "content");
+    const cJSON *part = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(content, "parts"), 0);
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(part, "text"));
+}
+
+static inline const char *member(const cJSON *object, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
+#endif

@@ -1,0 +1,284 @@
+/*
+ * The agent. Its model is a script: asked to "note" something it calls its tool, and otherwise it repeats what it was told.
+ * A real one would be sent the instruction and the context in the same places.
+ */
+#include "server.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "seslite_agent.h"
+
+static const char agent_name[] = "secretary";
+static const char output_key[] = "last_answer";
+/* The notes are the user's, whichever session they were made in. */
+static const char instruction_template[] = "Notes: {user:notes?}.";
+static const char tool_name[] = "note";
+static const char notes_key[] = "user:notes";
+
+/* ------------------------------------------------------------------------------------------- the model */
+
+/* What the model answers: a text, or the arguments of a call of its tool. To be freed. */
+struct answer {
+    char *text;
+    char *args;
+};
+
+static void answer_free(struct answer *answer)
+{
+    free(answer->text);
+    cJSON_free(answer->args);
+}
+
+static char *join(const char *first, const char *second)
+{
+    size_t size = strlen(first) + strlen(second) + 2;
+    char *joined = malloc(size);
+
+    if (joined)
+        (void)snprintf(joined, size, "%s %s", first, second);
+    return joined;
+}
+
+static char *make_args(const char *note)
+{
+    cJSON *args = cJSON_CreateObject();
+    char *json = args && cJSON_AddStringToObject(args, "note", note) ? cJSON_PrintUnformatted(args) : NULL;
+
+    cJSON_Delete(args);
+    return json;
+}
+
+/* What comes last in the conversation decides. */
+static int ask_script(const ses_content *last, const char *instruction, struct answer *answer)
+{
+    static const char command[] = "note ";
+    const char *text = ses_content_text(last, NULL);
+
+    if (ses_content_response_count(last) > 0)
+        answer->text = join("Noted.", instruction);
+    else if (text && strncmp(text, command, sizeof command - 1) == 0)
+        answer->args = make_args(text + sizeof command - 1);
+    else
+        answer->text = join(text ? text : "", instruction);
+    return answer->text || answer->args ? SES_OK : SES_NOMEM;
+}
+
+/* A model is sent the contents of the context in their order. This one looks at the last. */
+static int ask_model(const struct agent_run *run, const char *instruction, struct answer *answer,
+                     ses_error *error)
+{
+    ses_context *context = NULL;
+    ses_content *last = NULL;
+    int code = ses_context_open(run->session, NULL, &context, error);
+
+    if (code == SES_OK) {
+        const ses_event *event = ses_context_event(context, ses_context_count(context) - 1);
+        code = ses_content_open(run->store, event->json, event->json_len, &last, error);
+    }
+    if (code == SES_OK)
+        code = ask_script(last, instruction, answer);
+    ses_content_close(last);
+    ses_context_close(context);
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------------- the tool */
+
+static char *add_note(const char *notes, const char *note)
+{
+    cJSON *list = notes ? cJSON_Parse(notes) : cJSON_CreateArray();
+    cJSON *item = cJSON_CreateString(note);
+    char *json = NULL;
+
+    if (cJSON_IsArray(list) && item && cJSON_AddItemToArray(list, item))
+        json = cJSON_PrintUnformatted(list);
+    else
+        cJSON_Delete(item);
+    cJSON_Delete(list);
+    return json;
+}
+
+/* The notes with one more. The view remembers what it has read: if another session of the user has changed the notes by
+ * the time this is stored, that is STALE. */
+static int write_note(ses_tracked *tracked, const ses_function *call, ses_error *error)
+{
+    cJSON *args = cJSON_ParseWithLength(call->json.text, call->json.len);
+    const char *note = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(args, "note"));
+    const char *notes = NULL;
+    int code = ses_tracked_get(tracked, notes_key, &notes, NULL, error);
+
+    if (code >= 0) {
+        char *json = add_note(code == SES_ABSENT ? NULL : notes, note ? note : "");
+        code = json ? ses_tracked_set(tracked, notes_key, json, SES_NUL, error) : SES_NOMEM;
+        cJSON_free(json);
+    }
+    cJSON_Delete(args);
+    return code;
+}
+
+/* The response and what the tool has done to the state are one event: both are stored, or neither. */
+static int store_response(const struct agent_run *run, ses_tracked *tracked, const ses_function *call,
+                          ses_error *error)
+{
+    const ses_append_options options = {.size = sizeof options, .lease = run->lease};
+    ses_builder *builder = NULL;
+    size_t len = 0;
+    int code = ses_builder_open(run->store, agent_name, ses_invocation_id(run->session), &builder, error);
+
+    if (code == SES_OK)
+        code = ses_builder_response_to(builder, call, NULL, 0, error);
+    if (code == SES_OK) {
+        const char *event = ses_builder_json(builder, &len);
+        code = ses_tracked_append(tracked, event, len, &options, NULL, error);
+    }
+    ses_builder_close(builder);
+    return code;
+}
+
+static int run_tool(const struct agent_run *run, const ses_function *call, ses_error *error)
+{
+    ses_tracked *tracked = NULL;
+    int code = ses_tracked_open(run->session, 0, &tracked, error);
+
+    if (code != SES_OK)
+        return code;
+    do {
+        ses_tracked_discard(tracked);
+        code = ses_refresh(run->session, NULL, error);
+        if (code == SES_OK)
+            code = write_note(tracked, call, error);
+        if (code == SES_OK)
+            code = store_response(run, tracked, call, error);
+    } while (code == SES_STALE); /* another session of the user was faster: with its notes again */
+    ses_tracked_close(tracked);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------- the agent */
+
+/* Stores what the model said. A final text goes into the state as well. */
+static int store_answer(const struct agent_run *run, const struct answer *answer, ses_error *error)
+{
+    const ses_append_options options = {.size = sizeof options, .lease = run->lease};
+    ses_builder *builder = NULL;
+    ses_tracked *tracked = NULL;
+    char id[40];
+    size_t len = 0;
+    int code = ses_builder_open(run->store, agent_name, ses_invocation_id(run->session), &builder, error);
+
+    if (code == SES_OK)
+        code = ses_store_make_id(run->store, id, sizeof id, error);
+    if (code == SES_OK)
+        code = answer->text ? ses_builder_text(builder, answer->text, SES_NUL, error)
+                            : ses_builder_call(builder, id, tool_name, answer->args, SES_NUL, error);
+    if (code == SES_OK)
+        code = ses_tracked_open(run->session, 0, &tracked, error);
+    if (code == SES_OK) {
+        const char *event = ses_builder_json(builder, &len);
+        code = ses_output_append(tracked, event, len, agent_name, output_key, &options, NULL, error);
+    }
+    ses_tracked_close(tracked);
+    ses_builder_close(builder);
+    return code;
+}
+
+/* Runs the tool that the newest event calls. Returns 1 if the event is final instead. */
+static int act_on_newest(const struct agent_run *run, ses_error *error)
+{
+    const ses_event *event = ses_session_event(run->session, ses_session_event_count(run->session) - 1);
+    ses_content *content = NULL;
+    int code = ses_content_open(run->store, event->json, event->json_len, &content, error);
+
+    if (code == SES_OK && ses_content_is_final(content))
+        code = 1;
+    else if (code == SES_OK)
+        code = run_tool(run, ses_content_call(content, 0), error);
+    ses_content_close(content);
+    return code;
+}
+
+/* One question to the model, and what comes of it. Returns 1 after the final response. The lease must hold for as long as
+ * the model takes; should it run out, the turn goes on unless another has taken the session over. */
+static int take_step(const struct agent_run *run, ses_error *error)
+{
+    const ses_key key = {ses_session_app(run->session), ses_session_user(run->session),
+                         ses_session_id(run->session)};
+    const ses_lease_options options = {.size = sizeof options, .duration_us = run->lease_us};
+    struct answer answer = {NULL, NULL};
+    ses_lease lease;
+    char *instruction = NULL;
+    int code = ses_lease_renew(run->store, &key, run->lease, &options, &lease, error);
+
+    if (code == SES_OK)
+        code = ses_render(run->session, instruction_template, SES_NUL, NULL, &instruction, NULL, error);
+    if (code == SES_OK)
+        code = ask_model(run, instruction, &answer, error);
+    if (code == SES_OK)
+        code = store_answer(run, &answer, error);
+    if (code == SES_OK)
+        code = act_on_newest(run, error);
+    answer_free(&answer);
+    ses_free(instruction);
+    return code;
+}
+
+int agent_answer(const struct agent_run *run, ses_error *error)
+{
+    int code = SES_OK;
+
+    while (code == SES_OK)
+        code = take_step(run, error);
+    return code == 1 ? SES_OK : code;
+}
+
+int agent_is_answer(ses_store *store, const ses_event *event, const char *invocation, ses_error *error)
+{
+    ses_content *content = NULL;
+
+    if (strcmp(event->author, agent_name) != 0 || strcmp(event->invocation_id, invocation) != 0)
+        return 0;
+    int code = ses_content_open(store, event->json, event->json_len, &content, error);
+    if (code == SES_OK)
+        code = ses_content_is_final(content);
+    ses_content_close(content);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------- what was left behind */
+
+/* A response in place of the one that was lost, in the invocation of its call: without it, models refuse the
+ * conversation. */
+static int answer_lost(const struct agent_run *run, const ses_event *event, const ses_function *call,
+                       ses_error *error)
+{
+    const ses_append_options options = {.size = sizeof options, .lease = run->lease};
+    const char *invocation = event->invocation_id[0] ? event->invocation_id : NULL;
+    ses_builder *builder = NULL;
+    size_t len = 0;
+    int code = ses_builder_open(run->store, event->author, invocation, &builder, error);
+
+    if (code == SES_OK)
+        code = ses_builder_interrupted(builder, call, error);
+    if (code == SES_OK) {
+        const char *json = ses_builder_json(builder, &len);
+        code = ses_append(run->session, json, len, &options, NULL, error);
+    }
+    ses_builder_close(builder);
+    return code;
+}
+
+int agent_mend(const struct agent_run *run, ses_error *error)
+{
+    ses_pending *pending = NULL;
+    int code = ses_pending_open(run->session, NULL, &pending, error);
+
+    for (size_t i = 0; code == SES_OK && i < ses_pending_count(pending); i++) {
+        if (!ses_pending_is_long_running(pending, i))
+            code = answer_lost(run, ses_pending_event(pending, i), ses_pending_call(pending, i), error);
+    }
+    ses_pending_close(pending);
+    return code;
+}

@@ -1,0 +1,249 @@
+/*
+ * Events as they are stored, as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+ * A stream takes no thread: while there is nothing to send, its connection sleeps, and the follower's `notify` wakes it.
+ */
+#include "server.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stream {
+    struct server *server;
+    struct MHD_Connection *connection;
+    ses_follower *follower;
+    char *text; /* what is being sent */
+    size_t len;
+    size_t sent;
+    bool ended;           /* `text` is the last */
+    pthread_mutex_t lock; /* guards what follows */
+    bool woken;           /* there may be something that was not there when the follower was last asked */
+    bool asleep;
+    struct stream *next; /* guarded by the server's lock */
+};
+
+/* -------------------------------------------------------------------------------------------- sleeping */
+
+/* Called by the library, with its locks held: it may only wake. */
+static void wake(void *context)
+{
+    struct stream *stream = context;
+
+    (void)pthread_mutex_lock(&stream->lock);
+    stream->woken = true;
+    if (stream->asleep) {
+        stream->asleep = false;
+        MHD_resume_connection(stream->connection);
+    }
+    (void)pthread_mutex_unlock(&stream->lock);
+}
+
+static void sleep_unless_woken(struct stream *stream)
+{
+    (void)pthread_mutex_lock(&stream->lock);
+    if (!stream->woken) {
+        stream->asleep = true;
+        MHD_suspend_connection(stream->connection);
+    }
+    stream->woken = false;
+    (void)pthread_mutex_unlock(&stream->lock);
+}
+
+void streams_end(struct server *server)
+{
+    for (struct stream *stream = server->streams; stream; stream = stream->next)
+        ses_follower_wake(stream->follower);
+}
+
+static bool server_stops(struct server *server)
+{
+    (void)pthread_mutex_lock(&server->lock);
+    bool stops = server->stops;
+    (void)pthread_mutex_unlock(&server->lock);
+    return stops;
+}
+
+/* -------------------------------------------------------------------------------------------- messages */
+
+/* The text of an event may have lines, of which each begins with a name. */
+static void write_data(FILE *out, const char *text, size_t len)
+{
+    for (size_t at = 0; at <= len;) {
+        size_t end = at;
+        while (end < len && text[end] != '\n' && text[end] != '\r')
+            end++;
+        fputs("data: ", out);
+        fwrite(text + at, 1, end - at, out);
+        fputc('\n', out);
+        at = end + 1;
+    }
+}
+
+/* False: out of memory. `id` NULL: the reader stays where it is. */
+static bool write_message(struct stream *stream, const char *kind, const char *id, const char *data,
+                          size_t len)
+{
+    free(stream->text);
+    stream->text = NULL;
+    stream->len = 0;
+    stream->sent = 0;
+    FILE *out = open_memstream(&stream->text, &stream->len);
+    if (!out)
+        return false;
+    if (kind)
+        fprintf(out, "event: %s\n", kind);
+    if (id)
+        fprintf(out, "id: %s\n", id);
+    write_data(out, data, len);
+    fputc('\n', out);
+    return fclose(out) == 0;
+}
+
+/* What the client has of a session, or of all where none is named, is no longer so: it is to be shown again. */
+static bool write_reset(struct stream *stream)
+{
+    const char *session = ses_follower_session(stream->follower);
+    char *name = NULL;
+    size_t len = 0;
+    bool ok =
+        ses_text_quote(stream->server->store, session ? session : "", SES_NUL, &name, &len, NULL) >= 0 &&
+        write_message(stream, "reset", ses_follower_place(stream->follower), name, len);
+    ses_free(name);
+    return ok;
+}
+
+/* The store is closing, the session was deleted, or reading failed. */
+static bool write_end(struct stream *stream, int code)
+{
+    stream->ended = true;
+    return write_message(stream, code == SES_NOTFOUND ? "deleted" : "end", NULL, "", 0);
+}
+
+/* Puts the next message into `text`, or goes to sleep. False: out of memory. */
+static bool next_message(struct stream *stream)
+{
+    const ses_event *event = NULL;
+    ses_error error;
+    int result = server_stops(stream->server) ? SES_INTERRUPTED
+                                              : ses_follower_next(stream->follower, 0, &event, &error);
+    bool ok = true;
+
+    if (result == SES_ROW)
+        ok = write_message(stream, NULL, ses_follower_place(stream->follower), event->json, event->json_len);
+    else if (result == SES_RESET)
+        ok = write_reset(stream);
+    else if (result < 0)
+        ok = write_end(stream, result);
+    else
+        sleep_unless_woken(stream);
+    return ok;
+}
+
+/* ------------------------------------------------------------------------------------------ connection */
+
+static ssize_t send_some(void *context, uint64_t position, char *buffer, size_t room)
+{
+    struct stream *stream = context;
+
+    (void)position;
+    if (stream->sent == stream->len) {
+        if (stream->ended)
+            return MHD_CONTENT_READER_END_OF_STREAM;
+        if (!next_message(stream))
+            return MHD_CONTENT_READER_END_WITH_ERROR;
+    }
+    size_t len = stream->len - stream->sent;
+    if (len > room)
+        len = room;
+    if (len > 0)
+        memcpy(buffer, stream->text + stream->sent, len);
+    stream->sent += len;
+    return (ssize_t)len;
+}
+
+static void stream_close(void *context)
+{
+    struct stream *stream = context;
+    struct server *server = stream->server;
+
+    (void)pthread_mutex_lock(&server->lock);
+    for (struct stream **at = &server->streams; *at; at = &(*at)->next) {
+        if (*at == stream) {
+            *at = stream->next;
+            break;
+        }
+    }
+    (void)pthread_cond_signal(&server->idle);
+    (void)pthread_mutex_unlock(&server->lock);
+    ses_follower_close(stream->follower); /* it wakes nobody after this */
+    (void)pthread_mutex_destroy(&stream->lock);
+    free(stream->text);
+    free(stream);
+}
+
+/* Where the stream begins: after the place that the client had come to, after an event, or with what comes next. False:
+ * the event is no number. */
+static bool read_start(struct request *request, struct MHD_Connection *connection,
+                       ses_follow_options *options)
+{
+    const char *after = request_parameter(request, connection, "after");
+
+    options->place = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Last-Event-ID");
+    if (options->place)
+        return true;
+    if (!after)
+        options->flags = SES_FOLLOW_NEW;
+    return !after || read_number(after, &options->after_seq);
+}
+
+static struct stream *stream_new(struct server *server, struct MHD_Connection *connection)
+{
+    struct stream *stream = calloc(1, sizeof *stream);
+
+    if (!stream || pthread_mutex_init(&stream->lock, NULL) != 0) {
+        free(stream);
+        return NULL;
+    }
+    stream->server = server;
+    stream->connection = connection;
+    (void)pthread_mutex_lock(&server->lock);
+    stream->next = server->streams;
+    server->streams = stream;
+    (void)pthread_mutex_unlock(&server->lock);
+    return stream;
+}
+
+static enum MHD_Result reply_stream(struct MHD_Connection *connection, struct stream *stream)
+{
+    struct MHD_Response *response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, (size_t)16 * 1024,
+                                                                      send_some, stream, stream_close);
+    enum MHD_Result result = MHD_NO;
+
+    if (!response) {
+        stream_close(stream);
+        return MHD_NO;
+    }
+    if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream") == MHD_YES &&
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache") == MHD_YES)
+        result = MHD_queue_response(connection, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+enum MHD_Result stream_events(struct request *request, struct MHD_Connection *connection)
+{
+    ses_follow_options options = {.size = sizeof options, .notify = wake};
+    ses_error error;
+
+    if (!read_start(request, connection, &options))
+        return reply_message(request, connection, MHD_HTTP_BAD_REQUEST, "after is not a number");
+    struct stream *stream = stream_new(request->server, connection);
+    if (!stream)
+        return MHD_NO;
+    options.notify_context = stream;
+    if (ses_follower_open(request->server->store, &request->key, &options, &stream->follower, &error) < 0) {
+        stream_close(stream);
+        return reply_error(request, connection, &error);
+    }
+    return reply_stream(connection, stream);
+}
