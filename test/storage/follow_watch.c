@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "session/store.h"
 
@@ -301,6 +302,21 @@ static void test_looks_are_no_calls(void **state)
     ses_follower_close(follower);
 }
 
+/* The thread's look at the file must not keep the follower from looking. */
+static void test_a_file_that_is_gone_is_told(void **state)
+{
+    struct two_stores *stores = *state;
+    struct waiter waiter;
+
+    create_session(stores->store, "one", 0);
+    ses_follower *follower = must_follow(stores->store, &key, NULL);
+    start_waiter(&waiter, follower);
+    support_pause_us(50000);
+    assert_int_equal(unlink(stores->fixture->path), 0);
+    assert_waiter(&waiter, SES_IO, 0);
+    ses_follower_close(follower);
+}
+
 #define WATCH_TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -314,6 +330,7 @@ int main(void)
         WATCH_TEST(test_the_thread_rests),
         WATCH_TEST(test_looks_that_fail_lose_nothing),
         WATCH_TEST(test_looks_are_no_calls),
+        WATCH_TEST(test_a_file_that_is_gone_is_told),
     };
     return cmocka_run_group_tests_name("looking for what others write", tests, NULL, NULL);
 }

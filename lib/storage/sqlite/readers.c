@@ -63,14 +63,22 @@ static int open_reserved(struct sqlite *storage, struct db **db, ses_error *erro
 }
 
 /* With the lock held: is it time to look whether the file is still in its place? */
-static bool must_look(struct readers *readers)
+static bool must_look(const struct readers *readers)
 {
-    int64_t now = ses__clock_steady_us();
-    bool due = now - readers->looked_us >= LOOK_INTERVAL_US;
+    return ses__clock_steady_us() - readers->looked_us >= LOOK_INTERVAL_US;
+}
 
-    if (due)
-        readers->looked_us = now;
-    return due;
+/* A file that is not in its place is looked at by every read, so that none succeeds. */
+static int look_at_file(struct sqlite *storage, const struct db *db, ses_error *error)
+{
+    int code = ses__connection_check_file(db, error);
+
+    if (code == SES_OK) {
+        (void)pthread_mutex_lock(&storage->lock);
+        storage->readers.looked_us = ses__clock_steady_us();
+        (void)pthread_mutex_unlock(&storage->lock);
+    }
+    return code;
 }
 
 int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, enum job_kind kind,
@@ -96,7 +104,7 @@ int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, en
     }
     if (result == SES_OK) {
         if (looks)
-            result = ses__connection_check_file(db, error);
+            result = look_at_file(storage, db, error);
         if (result == SES_OK)
             result = ses__transaction_run(db, STATEMENT_BEGIN_READ, job, context, error);
         (void)pthread_mutex_lock(&storage->lock);
