@@ -417,14 +417,11 @@ static void test_whoever_has_waited_has_precedence_before_other_processes(void *
     await_precedence(waiting, "");
 }
 
-static void test_precedence_lapses_after_a_second(void **state)
+/* One second from now, to one that was killed. */
+static void give_precedence(const struct waiting *waiting)
 {
-    struct waiting *waiting = *state;
     sqlite3 *db = NULL;
-    ses_lease lease = must_take(waiting->store, "a");
-    ses_error error;
 
-    /* Of one that was killed. */
     assert_int_equal(sqlite3_open(waiting->fixture->path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db,
                                   "UPDATE session_leases SET next_owner = 'killed', next_until_us = "
@@ -432,11 +429,31 @@ static void test_precedence_lapses_after_a_second(void **state)
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void test_precedence_lapses_after_a_second(void **state)
+{
+    struct waiting *waiting = *state;
+    ses_lease lease = must_take(waiting->store, "a");
+    ses_error error;
+
+    give_precedence(waiting);
     must_release(waiting->store, lease.token);
     assert_code(SES_BUSY, ses_lease_take(waiting->store, &key, "b", &at_once, &lease, &error));
     assert_message("until 1700000001000000 us");
     assert_code(SES_BUSY, ses_lease_take(waiting->store, &key, "a", &at_once, &lease, &error));
     atomic_fetch_add(&waiting->now, 1000000);
+    (void)must_take(waiting->store, "b");
+}
+
+static void test_precedence_does_not_last_when_the_clock_is_set_back(void **state)
+{
+    struct waiting *waiting = *state;
+    ses_lease lease = must_take(waiting->store, "a");
+
+    give_precedence(waiting);
+    must_release(waiting->store, lease.token);
+    atomic_fetch_sub(&waiting->now, INT64_C(3600000000));
     (void)must_take(waiting->store, "b");
 }
 
@@ -518,6 +535,7 @@ int main(void)
         TEST(test_a_release_by_another_process_is_found),
         TEST(test_whoever_has_waited_has_precedence_before_other_processes),
         TEST(test_precedence_lapses_after_a_second),
+        TEST(test_precedence_does_not_last_when_the_clock_is_set_back),
         TEST(test_precedence_ends_with_the_waiting),
         TEST(test_waiting_costs_little),
         TEST(test_a_lease_that_is_about_to_run_out_is_not_looked_at_without_a_pause),

@@ -27,10 +27,17 @@ static bool is_held(const struct lease_row *row, int64_t now_us)
     return row->until_us != 0 && row->until_us > now_us; /* released: 0, whatever the clock shows */
 }
 
+/* For how long somebody still has precedence: 0 if it is for longer than it is given, as when the clock was set back. */
+static int64_t precedence_left(const struct lease_row *row, int64_t now_us)
+{
+    const int64_t left = row->next_owner[0] ? row->next_until_us - now_us : 0;
+    return left > 0 && left <= LEASE_PRECEDENCE_US ? left : 0;
+}
+
 /* Has another than the owner precedence? */
 static bool others_are_next(const struct lease_row *row, const struct lease_take_op *op)
 {
-    return row->next_owner[0] && row->next_until_us > op->now_us && strcmp(row->next_owner, op->owner) != 0;
+    return precedence_left(row, op->now_us) > 0 && strcmp(row->next_owner, op->owner) != 0;
 }
 
 static enum lease_step refuse_attempt(struct lease_take_op *op, struct lease_row *row)
@@ -41,7 +48,7 @@ static enum lease_step refuse_attempt(struct lease_take_op *op, struct lease_row
     if (op->attempt != LEASE_REGISTER || others_are_next(row, op))
         return STEP_NONE;
     op->registered = true;
-    if (is_next && row->next_until_us - op->now_us > LEASE_PRECEDENCE_US / 2)
+    if (is_next && precedence_left(row, op->now_us) > LEASE_PRECEDENCE_US / 2)
         return STEP_NONE;
     set_precedence(row, op->owner, op->now_us + LEASE_PRECEDENCE_US);
     return STEP_SET;
