@@ -277,12 +277,14 @@ SES_API int ses_open(const char *path, const ses_open_options *options, ses_stor
 /*
  * Closes the store. NULL is allowed. Once ses_close is called, no other call on that pointer may begin,
  * because its memory may be gone. ses_close interrupts the calls that wait in ses_lease_take or
- * ses_follower_next (INTERRUPTED), and waits for the calls that other threads have begun, except those that use
- * the store only for its allocator: ses_text_make, ses_text_quote, ses_output_delta, ses_builder_open and
+ * ses_follower_next (INTERRUPTED), and waits for the calls that other threads have begun, except those that
+ * use the store only for its allocator: ses_text_make, ses_text_quote, ses_output_delta, ses_builder_open and
  * ses_content_open. The last connection that closes a file copies the rest of the write-ahead log into it,
+ * however long that takes. After another program's long read transaction that can be gigabytes (see
+ * wal_bytes).
  *
- * Sessions, cursors, followers, views and pages may outlive the store, and can be closed later. What they hold can still
- * be read. Calls on them that need the store return MISUSE.
+ * Sessions, cursors, followers, views and pages may outlive the store, and can be closed later. What they
+ * hold can still be read. Calls on them that need the store return MISUSE.
  */
 SES_API void ses_close(ses_store *store);
 
@@ -1285,7 +1287,7 @@ SES_API int ses_follower_open(ses_store *store, const ses_key *key, const ses_fo
  *    user, that session was deleted. Read the session again. The follower goes on with events that are
  *    appended after the last one that there was when it noticed. A place that is no longer good leads to a
  *    SES_RESET too: its session was deleted and created again, events were cut since, the events after it were
- *    pruned, or an older copy of the file was put back.
+ *    pruned, or an older copy of the file was put back and has not grown beyond the place.
  *  - NOTFOUND: the session was deleted, even if there is another of its name. Every later call returns it too.
  *  - INTERRUPTED: ses_store_interrupt or ses_close was called while this call waited. After ses_close, every
  *    later call returns MISUSE.
