@@ -87,22 +87,22 @@ COMPILE = $(CC) $(BASE) $(FLAVOUR_FLAGS) -Iinclude -Ilib -I$(B)/gen $(CPPFLAGS) 
 ## all: the static library, build/libseslite.a
 all: $(LIBRARY)
 
-$(B)/gen/statement_ids.h: $(STATEMENTS) tools/embed.awk
+$(B)/gen/statements.h: $(STATEMENTS) tools/embed.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed.awk -v mode=ids $(STATEMENTS) > $@.new && mv $@.new $@
+	$(AWK) -f tools/embed.awk -v mode=names $(STATEMENTS) > $@.new && mv $@.new $@
 
 $(B)/gen/sql_text.c: $(STATEMENTS) $(SCRIPTS) tools/embed.awk
 	@mkdir -p $(@D)
 	$(AWK) -f tools/embed.awk -v mode=text $(STATEMENTS) $(SCRIPTS) > $@.new && mv $@.new $@
 
-$(SQL_OBJECT): $(B)/gen/sql_text.c $(B)/gen/statement_ids.h
+$(SQL_OBJECT): $(B)/gen/sql_text.c $(B)/gen/statements.h
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
 # Only the room that knows a foreign library is given its headers.
 cflags_of = $(if $(filter lib/storage/sqlite/%,$(1)),$(SQLITE_CFLAGS)) $(if $(filter lib/cjson/%,$(1)),$(CJSON_CFLAGS))
 define compile_rule
-$(call object_of,$(1)): $(1) $(B)/gen/statement_ids.h
+$(call object_of,$(1)): $(1) $(B)/gen/statements.h
 	@mkdir -p $$(@D)
 	$$(COMPILE) $$(call cflags_of,$(1)) -c -o $$@ $$<
 endef
@@ -190,7 +190,7 @@ $(TEST_SUPPORT): test/support.c
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-$(B)/test/%.o: test/%.c $(B)/gen/statement_ids.h
+$(B)/test/%.o: test/%.c $(B)/gen/statements.h
 	@mkdir -p $(@D)
 	$(COMPILE) -Itest $(SQLITE_CFLAGS) $(CJSON_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
 
@@ -230,7 +230,7 @@ check-layers: export OBJECTS := $(OBJECTS)
 check-layers: export BENCH_OBJECTS := $(BENCH_OBJECTS)
 check-layers: export SERVER_OBJECTS := $(if $(WITH_SERVER),$(SERVER_OBJECTS))
 check-readme: $(README_PROGRAMS)
-check-amalgamation: $(B)/gen/statement_ids.h $(B)/gen/sql_text.c $(B)/test/readme_program.c
+check-amalgamation: $(B)/gen/statements.h $(B)/gen/sql_text.c $(B)/test/readme_program.c
 check-exports check-linking check-install: $(LIBRARY)
 check-exports check-install: $(SHARED)
 $(CHECKS:%=check-%): check-%:
@@ -353,7 +353,7 @@ uninstall:
 	rm -rf '$(DESTDIR)$(CMAKEDIR)' '$(DESTDIR)$(DATADIR)/seslite'
 
 ## amalgamation: build/amalgamation/seslite.c and seslite.h, to compile with your own program
-amalgamation: $(B)/gen/statement_ids.h $(B)/gen/sql_text.c
+amalgamation: $(B)/gen/statements.h $(B)/gen/sql_text.c
 	@sh tools/amalgamate.sh $(B)/amalgamation $(B)/gen
 
 ## platforms: compile for other systems (macOS, FreeBSD, musl, ...) with the compilers that are here

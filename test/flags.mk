@@ -11,7 +11,7 @@ $(B)/test/gen/sql_text.c: $(STATEMENTS) $(SCRIPTS) test/sql/0002_test.sql tools/
 	@mkdir -p $(@D)
 	$(AWK) -f tools/embed.awk -v mode=text $(STATEMENTS) $(SCRIPTS) test/sql/0002_test.sql > $@.new && mv $@.new $@
 
-$(B)/test/gen/sql_text.o: $(B)/test/gen/sql_text.c $(B)/gen/statement_ids.h
+$(B)/test/gen/sql_text.o: $(B)/test/gen/sql_text.c $(B)/gen/statements.h
 	$(COMPILE) -Ilib -c -o $@ $<
 
 TEST_OBJECTS_storage/migrate := $(filter-out $(SQL_OBJECT),$(OBJECTS)) $(B)/test/gen/sql_text.o

@@ -25,7 +25,7 @@ for file in $(find lib -name '*.[ch]'); do
     allowed=$(echo "$rooms" | awk -v room="$room" '$1 == room {$1 = ""; print}')
     [ -n "$allowed" ] || complain "$file stands in no room"
     for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$file"); do
-        case " $allowed seslite.h seslite_agent.h seslite_cjson.h statement_ids.h " in
+        case " $allowed seslite.h seslite_agent.h seslite_cjson.h statements.h " in
         *" ${header%/*} "* | *" $header "*) ;;
         *) complain "$file includes $header" ;;
         esac

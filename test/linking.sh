@@ -1,6 +1,6 @@
 #!/bin/sh
-# A program has in it what it uses: one that opens, creates and appends nothing of the agent layer, and one that makes no
-# call of seslite_cjson.h is built where there is no cJSON.
+# A program has in it what it uses: one that opens, creates and appends nothing of the agent layer and no statement of other
+# calls, and one that makes no call of seslite_cjson.h is built where there is no cJSON.
 #     sh test/linking.sh BUILD          (CC, CFLAGS, LDFLAGS, SQLITE_LIBS)
 set -eu
 build=$1
@@ -46,6 +46,11 @@ if [ -s "$folder/linked" ]; then
 fi
 if ! defined "$folder/agent" | comm -12 - "$folder/apart" | grep -q .; then
     echo "the check sees nothing of the agent layer in a program that uses it"
+    exit 1
+fi
+defined "$folder/store" | grep '^ses__statement_' >"$folder/statements"
+if ! grep -q '^ses__statement_event_add$' "$folder/statements" || grep '^ses__statement_events_copy$' "$folder/statements"; then
+    echo "a program that forks no session has in it, or the check does not see, the statements: $(wc -l <"$folder/statements")"
     exit 1
 fi
 if nm -u "$folder/store" "$folder/agent" | grep -i cjson; then

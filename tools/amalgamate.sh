@@ -27,7 +27,7 @@ merge() {
                     continue
                 if (line ~ /^#include "/) {
                     split(line, name, "\"")
-                    add(name[2] == "statement_ids.h" ? gen "/" name[2] : "lib/" name[2])
+                    add(name[2] == "statements.h" ? gen "/" name[2] : "lib/" name[2])
                 } else {
                     lines[++at] = line
                 }

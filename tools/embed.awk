@@ -1,9 +1,10 @@
 # Turns the scripts of sql/ into C.
 #
-#   awk -f embed.awk -v mode=ids  statements.sql           the enum of the statements (statement_ids.h)
+#   awk -f embed.awk -v mode=names statements.sql          the names of the statements (statements.h)
 #   awk -f embed.awk -v mode=text statements.sql 0*.sql    their texts and the schema scripts (sql_text.c)
 #
-# A schema script's version is the number its file name begins with.
+# A schema script's version is the number its file name begins with. Each statement is an object of its own, so that a
+# program links only those that it runs.
 
 function base_name(path) {
     sub(/.*\//, "", path)
@@ -17,8 +18,12 @@ function c_string(line) {
 }
 
 function close_text() {
-    if (open)
+    if (open && in_scripts)
         print "    },"
+    else if (open) {
+        print "    ;"
+        print "const struct statement ses__statement_" name " = {" count++ ", \"" name "\", text_" name "};"
+    }
     open = 0
 }
 
@@ -28,7 +33,7 @@ FNR == 1 {
     if (mode == "text" && !is_statements) {
         close_text()
         if (!in_scripts) {
-            print "};\n\nstatic const struct schema_script schema_scripts[] = {"
+            print "\nstatic const struct schema_script schema_scripts[] = {"
             in_scripts = 1
         }
         print "    {" (file + 0) ", \"" file "\","
@@ -38,23 +43,27 @@ FNR == 1 {
 
 FNR == 1 && NR == 1 {
     print "/* Made from sql/ by tools/embed.awk. */"
-    if (mode == "ids") {
-        print "#ifndef SESLITE_STATEMENT_IDS_H\n#define SESLITE_STATEMENT_IDS_H\n\nenum statement_id {"
+    if (mode == "names") {
+        print "#ifndef SESLITE_STATEMENTS_H\n#define SESLITE_STATEMENTS_H\n\n#include \"base/common.h\"\n"
+        print "struct statement {"
+        print "    size_t slot; /* of a connection, where it is kept when it was prepared */"
+        print "    const char *name;\n    const char *sql;\n};\n"
     } else {
         print "#include \"storage/sqlite/sql_text.h\"\n"
         print "/* Longer than the 4095 characters that every C compiler must take; all we know of take more. */"
         print "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n"
-        print "static const struct statement_text statement_texts[] = {"
     }
 }
 
 is_statements && /^-- name: / {
-    name = $3
-    if (mode == "ids") {
-        print "    STATEMENT_" toupper(name) ","
+    if (mode == "names") {
+        print "extern SESLITE_PRIVATE const struct statement ses__statement_" $3 ";"
+        print "#define STATEMENT_" toupper($3) " (&ses__statement_" $3 ")"
+        count++
     } else {
         close_text()
-        print "    {\"" name "\","
+        name = $3
+        print "static const char text_" name "[] ="
         open = 1
     }
     next
@@ -65,13 +74,11 @@ is_statements && /^-- name: / {
 mode == "text" && open { print c_string($0) }
 
 END {
-    if (mode == "ids") {
-        print "    STATEMENT_COUNT\n};\n\n#endif"
+    if (mode == "names") {
+        print "enum { STATEMENT_COUNT = " count " };\n\n#endif"
     } else {
         close_text()
         print "};\n"
-        print "const struct statement_text *ses__statement_text(enum statement_id id)\n{"
-        print "    return &statement_texts[id];\n}\n"
         print "size_t ses__schema_script_count(void)\n{"
         print "    return sizeof schema_scripts / sizeof schema_scripts[0];\n}\n"
         print "const struct schema_script *ses__schema_script(size_t index)\n{"

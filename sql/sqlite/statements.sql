@@ -1,4 +1,4 @@
--- Every statement of the library. `-- name: X` begins one; statement_ids.h (generated) calls it STATEMENT_X in capitals.
+-- Every statement of the library. `-- name: X` begins one; statements.h (generated) calls it STATEMENT_X in capitals.
 -- Parameters are numbered. The order of the statements is free; a name stands once.
 
 -- name: begin_write

@@ -100,11 +100,11 @@ struct sqlite {
 
 /* ---- transaction.c */
 
-SESLITE_PRIVATE int ses__transaction_begin(struct db *db, enum statement_id how, ses_error *error);
+SESLITE_PRIVATE int ses__transaction_begin(struct db *db, const struct statement *how, ses_error *error);
 SESLITE_PRIVATE int ses__transaction_commit(struct db *db, ses_error *error);
 SESLITE_PRIVATE void ses__transaction_roll_back(struct db *db);
 /* Begins, runs the job, and commits or rolls back. */
-SESLITE_PRIVATE int ses__transaction_run(struct db *db, enum statement_id how, storage_job *job,
+SESLITE_PRIVATE int ses__transaction_run(struct db *db, const struct statement *how, storage_job *job,
                                          void *context, ses_error *error);
 
 /* ---- writer.c */

@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 
-static bool is_of_transaction(enum statement_id id)
+static bool is_of_transaction(const struct statement *source)
 {
-    return id == STATEMENT_BEGIN_WRITE || id == STATEMENT_BEGIN_READ || id == STATEMENT_COMMIT ||
-           id == STATEMENT_ROLLBACK;
+    return source == STATEMENT_BEGIN_WRITE || source == STATEMENT_BEGIN_READ || source == STATEMENT_COMMIT ||
+           source == STATEMENT_ROLLBACK;
 }
 
 /* Is it the caller's texts that SQLite finds too long, and not a row of the file? */
@@ -20,9 +20,9 @@ static bool is_too_big_itself(const struct query *query)
 static void query_fail(struct query *query, int rc)
 {
     struct db *db = query->db;
-    const char *name = ses__statement_text(query->id)->name;
+    const char *name = query->source->name;
 
-    if (query->code == SES_OK && is_of_transaction(query->id))
+    if (query->code == SES_OK && is_of_transaction(query->source))
         query->code = ses__connection_error(db, rc, name, query->error);
     else if (query->code == SES_OK)
         query->code = ses__statement_error(db, rc, name, query->error);
@@ -34,16 +34,19 @@ static void query_fail(struct query *query, int rc)
     }
 }
 
-void ses__query_start(struct query *query, struct db *db, enum statement_id id, ses_error *error)
+void ses__query_start(struct query *query, struct db *db, const struct statement *source, ses_error *error)
 {
-    *query =
-        (struct query){.db = db, .statement = db->statements[id], .id = id, .code = SES_OK, .error = error};
+    *query = (struct query){.db = db,
+                            .statement = db->statements[source->slot],
+                            .source = source,
+                            .code = SES_OK,
+                            .error = error};
     ses__connection_start_work(db);
     if (UNLIKELY(!query->statement)) {
-        int rc = sqlite3_prepare_v3(db->handle, ses__statement_text(id)->sql, -1, SQLITE_PREPARE_PERSISTENT,
-                                    &query->statement, NULL);
+        int rc = sqlite3_prepare_v3(db->handle, source->sql, -1, SQLITE_PREPARE_PERSISTENT, &query->statement,
+                                    NULL);
         if (rc == SQLITE_OK)
-            db->statements[id] = query->statement;
+            db->statements[source->slot] = query->statement;
         else
             query_fail(query, rc);
     }
@@ -89,7 +92,7 @@ void ses__query_bind_owners(struct query *query, int parameter, const struct own
  */
 static bool has_lost_transaction(const struct query *query)
 {
-    return UNLIKELY(sqlite3_get_autocommit(query->db->handle)) && !is_of_transaction(query->id);
+    return UNLIKELY(sqlite3_get_autocommit(query->db->handle)) && !is_of_transaction(query->source);
 }
 
 static void refuse_lost_transaction(struct query *query)
@@ -144,10 +147,10 @@ int ses__query_end(struct query *query)
     return query->code;
 }
 
-int ses__query_run(struct db *db, enum statement_id id, ses_error *error)
+int ses__query_run(struct db *db, const struct statement *source, ses_error *error)
 {
     struct query query;
-    ses__query_start(&query, db, id, error);
+    ses__query_start(&query, db, source, error);
     (void)ses__query_row(&query);
     return ses__query_end(&query);
 }

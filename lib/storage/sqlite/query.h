@@ -17,13 +17,13 @@
 struct query {
     struct db *db;
     sqlite3_stmt *statement;
-    enum statement_id id;
+    const struct statement *source;
     size_t bytes; /* of the texts that were bound */
     int code;
     ses_error *error;
 };
 
-SESLITE_PRIVATE void ses__query_start(struct query *query, struct db *db, enum statement_id id,
+SESLITE_PRIVATE void ses__query_start(struct query *query, struct db *db, const struct statement *source,
                                       ses_error *error);
 SESLITE_PRIVATE void ses__query_bind_int(struct query *query, int parameter, int64_t value);
 SESLITE_PRIVATE void ses__query_bind_text(struct query *query, int parameter,
@@ -37,6 +37,6 @@ SESLITE_PRIVATE int64_t ses__query_int(struct query *query, int column);
 SESLITE_PRIVATE struct span ses__query_text(struct query *query, int column);
 SESLITE_PRIVATE int ses__query_end(struct query *query);
 /* Start, one step, end: for a statement without parameters and rows. */
-SESLITE_PRIVATE int ses__query_run(struct db *db, enum statement_id id, ses_error *error);
+SESLITE_PRIVATE int ses__query_run(struct db *db, const struct statement *source, ses_error *error);
 
 #endif

@@ -94,7 +94,7 @@ static int read_ids(struct query *query, struct found *found)
 int ses__list_choose(struct db *db, const struct list_query *list, enum choice choice,
                      const struct owner_list *among, struct found *found, ses_error *error)
 {
-    static const enum statement_id statements[] = {
+    static const struct statement *const statements[] = {
         [CHOICE_OF_USER] = STATEMENT_CHOOSE_OF_USER,
         [CHOICE_LABELLED] = STATEMENT_CHOOSE_LABELLED,
         [CHOICE_ACTIVE] = STATEMENT_CHOOSE_ACTIVE,
@@ -159,7 +159,7 @@ int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *c
 {
     const struct list_filter *filter = list->filter;
     const bool has_times = filter->since_us != INT64_MIN || filter->before_us != INT64_MAX;
-    const enum statement_id statement = !list->whole_app ? STATEMENT_COUNT_OF_USER
+    const struct statement *statement = !list->whole_app ? STATEMENT_COUNT_OF_USER
                                         : filter->label  ? STATEMENT_COUNT_LABELLED
                                                          : STATEMENT_COUNT_ACTIVE;
     struct prefix_end end;
@@ -182,9 +182,9 @@ int ses__list_count_all(struct db *db, const struct list_query *list, int64_t *c
 
 /* -------------------------------------------------------------------------------------- walking hours */
 
-static enum statement_id hours_statement(int order, bool looks_up)
+static const struct statement *hours_statement(int order, bool looks_up)
 {
-    static const enum statement_id labels[] = {
+    static const struct statement *const labels[] = {
         [SES_ORDER_NEWEST] = STATEMENT_LABELS_NEWEST,
         [SES_ORDER_OLDEST] = STATEMENT_LABELS_OLDEST,
         [SES_ORDER_CREATED] = STATEMENT_LABELS_CREATED,

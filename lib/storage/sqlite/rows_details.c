@@ -57,7 +57,7 @@ static int walk_to(struct details_walk *walk, int64_t id, const char *what)
 }
 
 /* `ids` has room for one each session, and lives as long as the walk. False: there is nothing to be read. */
-static bool details_walk_open(struct details_walk *walk, struct db *db, enum statement_id statement,
+static bool details_walk_open(struct details_walk *walk, struct db *db, const struct statement *statement,
                               const struct described_list *list, struct owner_list *owners, ses_error *error)
 {
     size_t count = 0;

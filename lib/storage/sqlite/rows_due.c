@@ -7,7 +7,7 @@
 /* ------------------------------------------------------------------------------------------- sessions */
 
 /* The owner and the limit are bound to the first two parameters. */
-static void ids_start(struct query *query, struct db *db, enum statement_id statement, int64_t owner,
+static void ids_start(struct query *query, struct db *db, const struct statement *statement, int64_t owner,
                       int64_t limit, ses_error *error)
 {
     ses__query_start(query, db, statement, error);

@@ -248,7 +248,7 @@ static int refuse_event(const struct query *query, int64_t position, ses_error *
 void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
                           int64_t last, enum walk walk, ses_error *error)
 {
-    static const enum statement_id statements[] = {
+    static const struct statement *const statements[] = {
         [WALK_FORWARD] = STATEMENT_EVENTS_FORWARD,
         [WALK_FORWARD_BODIES] = STATEMENT_EVENT_BODIES_FORWARD,
         [WALK_BACKWARD] = STATEMENT_EVENTS_BACKWARD,

@@ -3,7 +3,8 @@
 #include "storage/sqlite/rows_parts.h"
 
 /* Rows that belong to a session as a whole. */
-static int copy_rows(struct db *db, enum statement_id statement, int64_t from, int64_t to, ses_error *error)
+static int copy_rows(struct db *db, const struct statement *statement, int64_t from, int64_t to,
+                     ses_error *error)
 {
     struct query query;
 

@@ -11,14 +11,14 @@ static bool has_end(const struct list_query *list)
            (list->order == SES_ORDER_OLDEST && list->filter->before_us != INT64_MAX);
 }
 
-static enum statement_id list_statement(const struct list_query *list)
+static const struct statement *list_statement(const struct list_query *list)
 {
-    static const enum statement_id of_user[] = {
+    static const struct statement *const of_user[] = {
         [SES_ORDER_NEWEST] = STATEMENT_LIST_USER_NEWEST,
         [SES_ORDER_OLDEST] = STATEMENT_LIST_USER_OLDEST,
         [SES_ORDER_CREATED] = STATEMENT_LIST_USER_CREATED,
     };
-    static const enum statement_id of_app[] = {
+    static const struct statement *const of_app[] = {
         [SES_ORDER_NEWEST] = STATEMENT_LIST_APP_NEWEST,
         [SES_ORDER_OLDEST] = STATEMENT_LIST_APP_OLDEST,
         [SES_ORDER_CREATED] = STATEMENT_LIST_APP_CREATED,

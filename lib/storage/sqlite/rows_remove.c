@@ -3,7 +3,8 @@
 #include "storage/sqlite/rows_parts.h"
 
 /* Deletes, or looks for, what belongs to a session or a user; `met` (may be NULL): a row came of it. */
-static int run_by_id(struct db *db, enum statement_id statement, int64_t id, bool *met, ses_error *error)
+static int run_by_id(struct db *db, const struct statement *statement, int64_t id, bool *met,
+                     ses_error *error)
 {
     struct query query;
     ses__query_start(&query, db, statement, error);
@@ -15,7 +16,7 @@ static int run_by_id(struct db *db, enum statement_id statement, int64_t id, boo
 }
 
 /* The same by the positions that a session's events have. */
-static int run_by_positions(struct db *db, enum statement_id statement, int64_t session_id, bool *met,
+static int run_by_positions(struct db *db, const struct statement *statement, int64_t session_id, bool *met,
                             ses_error *error)
 {
     struct query query;
@@ -39,7 +40,7 @@ static int refuse_leftover(const struct db *db, const char *what, int64_t id, se
 /* The foreign keys would do it, but row by row through an index, wherever that leads. */
 static int remove_rows_of_session(struct db *db, int64_t id, ses_error *error)
 {
-    static const enum statement_id statements[] = {
+    static const struct statement *const statements[] = {
         STATEMENT_EVENT_MARKS_DELETE,    STATEMENT_SESSION_STATE_DELETE, STATEMENT_BASE_STATE_DELETE,
         STATEMENT_SESSION_LABELS_DELETE, STATEMENT_SESSION_LEASE_DELETE,
     };

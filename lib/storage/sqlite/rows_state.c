@@ -5,7 +5,10 @@
 #include "storage/sqlite/rows.h"
 
 struct scope_statements {
-    enum statement_id all, one, set, remove;
+    const struct statement *all;
+    const struct statement *one;
+    const struct statement *set;
+    const struct statement *remove;
 };
 
 static const struct scope_statements scope_statements[STORED_SCOPES] = {

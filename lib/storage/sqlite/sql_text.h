@@ -3,12 +3,7 @@
 #define SESLITE_STORAGE_SQLITE_SQL_TEXT_H
 
 #include "base/common.h"
-#include "statement_ids.h"
-
-struct statement_text {
-    const char *name;
-    const char *sql;
-};
+#include "statements.h"
 
 /* Brings a file from version `version - 1` to `version`. */
 struct schema_script {
@@ -17,7 +12,6 @@ struct schema_script {
     const char *sql;
 };
 
-SESLITE_PRIVATE const struct statement_text *ses__statement_text(enum statement_id id);
 SESLITE_PRIVATE size_t ses__schema_script_count(void);
 SESLITE_PRIVATE const struct schema_script *ses__schema_script(size_t index); /* in ascending order */
 

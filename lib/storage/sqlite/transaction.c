@@ -3,7 +3,7 @@
 #include "storage/sqlite/parts.h"
 #include "storage/sqlite/query.h"
 
-int ses__transaction_begin(struct db *db, enum statement_id how, ses_error *error)
+int ses__transaction_begin(struct db *db, const struct statement *how, ses_error *error)
 {
     int code;
     int tries = 0;
@@ -35,7 +35,7 @@ void ses__transaction_roll_back(struct db *db)
         (void)ses__query_run(db, STATEMENT_ROLLBACK, NULL);
 }
 
-int ses__transaction_run(struct db *db, enum statement_id how, storage_job *job, void *context,
+int ses__transaction_run(struct db *db, const struct statement *how, storage_job *job, void *context,
                          ses_error *error)
 {
     int result = ses__transaction_begin(db, how, error);
