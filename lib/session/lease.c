@@ -109,13 +109,21 @@ static int64_t next_look(const struct taking *taking, int64_t now_us)
 
 static int refuse_held(const struct taking *taking, int64_t now_us, ses_error *error)
 {
-    const ses_key *key = taking->op.key;
+    const struct lease_take_op *op = &taking->op;
+    const ses_key *key = op->key;
+    const long long waited_ms = (now_us - taking->begun_us) / 1000;
+
+    if (op->held_until_us <= op->now_us) /* released just now, and others came first */
+        return ses__error_set(
+            error, SES_BUSY,
+            "others wait for the lease of the session %.60s/%.60s/%.60s (app/user/session) in "
+            "front of this call, which waited %lld ms",
+            key->app, key->user, key->session, waited_ms);
     return ses__error_set(
         error, SES_BUSY,
         "another owner has the lease of the session %.60s/%.60s/%.60s (app/user/session) until "
         "%lld us since 1970 by the store's clock; this call waited %lld ms for it",
-        key->app, key->user, key->session, (long long)taking->op.held_until_us,
-        (long long)((now_us - taking->begun_us) / 1000));
+        key->app, key->user, key->session, (long long)op->held_until_us, waited_ms);
 }
 
 /* In the queue: attempts until one succeeds, or the time is over. */
