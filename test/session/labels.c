@@ -417,8 +417,8 @@ static void test_damage_is_corrupt(void **state)
         "UPDATE session_labels SET name = CAST(x'ff' AS TEXT)",
         "UPDATE session_labels SET value = printf('%.*c', 513, 'x')",
         "UPDATE session_labels SET value = CAST(x'ff' AS TEXT)",
-        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 64)"
-        " INSERT INTO session_labels SELECT id, 'n' || i, '', 1 FROM n, sessions",
+        ("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 64)"
+         " INSERT INTO session_labels SELECT id, 'n' || i, '', 1 FROM n, sessions"),
         "UPDATE session_details SET title = ''",
         "UPDATE session_details SET title = printf('%.*c', 1025, 'x')",
         "UPDATE session_details SET title = CAST(x'ff' AS TEXT)",
