@@ -9,26 +9,20 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "session/session.h"
 
 enum { PLACE_VERSION = 1, PLACE_HEAD = 5, LEAST_PLACE_BYTES = 3 };
 
-static uint32_t sum_bytes(uint32_t sum, const void *bytes, size_t len)
-{
-    for (size_t i = 0; i < len; i++)
-        sum = (sum ^ ((const unsigned char *)bytes)[i]) * UINT32_C(16777619);
-    return sum;
-}
-
 static uint32_t place_sum(const ses_key *key, const char *numbers, size_t len)
 {
-    uint32_t sum = sum_bytes(UINT32_C(2166136261), key->app, strlen(key->app) + 1);
+    uint32_t sum = ses__hash32(HASH32_BASIS, key->app, strlen(key->app) + 1);
 
-    sum = sum_bytes(sum, key->user, strlen(key->user) + 1);
+    sum = ses__hash32(sum, key->user, strlen(key->user) + 1);
     if (key->session)
-        sum = sum_bytes(sum, key->session, strlen(key->session) + 1);
-    return sum_bytes(sum, numbers, len);
+        sum = ses__hash32(sum, key->session, strlen(key->session) + 1);
+    return ses__hash32(sum, numbers, len);
 }
 
 static void put_sum(char *to, uint32_t sum)

@@ -2,18 +2,18 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
 
+/* With its NUL, so that names do not run into each other. */
 static uint64_t add_name(uint64_t hash, const char *name)
 {
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return (hash ^ 0xFF) * UINT64_C(0x100000001b3); /* which no name contains */
+    return ses__hash64(hash, name, strlen(name) + 1);
 }
 
 struct listener **ses__followers_bucket(struct followers *followers, const ses_key *key)
 {
-    uint64_t hash = add_name(add_name(UINT64_C(0xcbf29ce484222325), key->app), key->user);
+    uint64_t hash = add_name(add_name(HASH64_BASIS, key->app), key->user);
 
     if (key->session)
         hash = add_name(hash, key->session);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 /*
  * In hexadecimal: a check sum, three numbers, the session's name. The check sum is over these and over what
@@ -10,32 +11,24 @@
  */
 enum { TOKEN_NUMBERS = 4, TOKEN_HEAD = TOKEN_NUMBERS * 8 };
 
-static uint64_t fnv1a(uint64_t hash, const void *data, size_t len)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static uint64_t add_number(uint64_t hash, int64_t number)
 {
-    return fnv1a(hash, &number, sizeof number);
+    return ses__hash64(hash, &number, sizeof number);
 }
 
 /* What is not asked adds nothing; what is asked begins with a letter that says what it is. */
 static uint64_t add_filter(uint64_t hash, const struct list_filter *filter)
 {
     if (filter->label)
-        hash = fnv1a(fnv1a(hash, "l", 1), filter->label, strlen(filter->label) + 1);
+        hash = ses__hash64(ses__hash64(hash, "l", 1), filter->label, strlen(filter->label) + 1);
     if (filter->label_value)
-        hash = fnv1a(fnv1a(hash, "v", 1), filter->label_value, strlen(filter->label_value) + 1);
+        hash = ses__hash64(ses__hash64(hash, "v", 1), filter->label_value, strlen(filter->label_value) + 1);
     if (filter->id_prefix)
-        hash = fnv1a(fnv1a(hash, "p", 1), filter->id_prefix, strlen(filter->id_prefix) + 1);
+        hash = ses__hash64(ses__hash64(hash, "p", 1), filter->id_prefix, strlen(filter->id_prefix) + 1);
     if (filter->since_us != INT64_MIN)
-        hash = add_number(fnv1a(hash, "s", 1), filter->since_us);
+        hash = add_number(ses__hash64(hash, "s", 1), filter->since_us);
     if (filter->before_us != INT64_MAX)
-        hash = add_number(fnv1a(hash, "b", 1), filter->before_us);
+        hash = add_number(ses__hash64(hash, "b", 1), filter->before_us);
     return hash;
 }
 
@@ -43,12 +36,12 @@ static uint64_t check_sum(const struct list_identity *identity, const unsigned c
 {
     const char *user = identity->user ? identity->user : ""; /* no id is empty */
     unsigned char order = (unsigned char)identity->order;
-    uint64_t hash = fnv1a(UINT64_C(0xcbf29ce484222325), &order, 1);
+    uint64_t hash = ses__hash64(HASH64_BASIS, &order, 1);
 
-    hash = fnv1a(hash, identity->app, strlen(identity->app) + 1);
-    hash = fnv1a(hash, user, strlen(user) + 1);
+    hash = ses__hash64(hash, identity->app, strlen(identity->app) + 1);
+    hash = ses__hash64(hash, user, strlen(user) + 1);
     hash = add_filter(hash, identity->filter);
-    return fnv1a(hash, payload, len);
+    return ses__hash64(hash, payload, len);
 }
 
 static void put_number(unsigned char *bytes, uint64_t number)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "model/timestamp.h"
 #include "storage/sqlite/rows.h"
 
@@ -56,14 +57,10 @@ static int add_mark(struct db *db, int64_t session_id, const struct event_row *r
 
 /* ------------------------------------------------------------------------------------------------ ids */
 
-/* 32-bit FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv), as a column of four bytes holds it. Files are made of
- * it: it never changes. */
+/* As a column of four bytes holds it. Files are made of it: it never changes. */
 static int64_t hash_of(struct span id)
 {
-    uint32_t hash = UINT32_C(2166136261);
-    for (size_t i = 0; i < id.len; i++)
-        hash = (hash ^ (unsigned char)id.ptr[i]) * UINT32_C(16777619);
-    return (int64_t)hash - (INT64_C(1) << 31);
+    return (int64_t)ses__hash32(HASH32_BASIS, id.ptr, id.len) - (INT64_C(1) << 31);
 }
 
 /* A byte of the body at which the text begins, which ends before the next quote; 0: there is none. */

@@ -1,0 +1,28 @@
+/* The hash FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv), piece by piece: it begins with the basis, and each
+ * piece goes on from the last. It is not a secret. */
+#ifndef SESLITE_BASE_HASH_H
+#define SESLITE_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH32_BASIS UINT32_C(2166136261)
+#define HASH64_BASIS UINT64_C(0xcbf29ce484222325)
+
+static inline uint32_t ses__hash32(uint32_t hash, const void *data, size_t len)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ bytes[i]) * UINT32_C(16777619);
+    return hash;
+}
+
+static inline uint64_t ses__hash64(uint64_t hash, const void *data, size_t len)
+{
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+#endif
