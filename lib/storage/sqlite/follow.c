@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "storage/sqlite/rows.h"
+#include "storage/sqlite/rows_parts.h"
 #include "storage/sqlite/run.h"
 
 struct follow_run {
@@ -105,9 +105,7 @@ static int follow_session(struct follow_run *run)
 
 static int compare_known(const struct follow_known *known, struct span name)
 {
-    const size_t len = strlen(known->name);
-    int order = memcmp(known->name, name.ptr, len < name.len ? len : name.len);
-    return order != 0 ? order : len < name.len ? -1 : len > name.len;
+    return ses__compare_texts((struct span){known->name, strlen(known->name)}, name);
 }
 
 /* The first that is known with a name after the one at which the walk begins. */

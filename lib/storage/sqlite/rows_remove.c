@@ -127,8 +127,8 @@ static int any_session(struct db *db, int64_t user_id, int64_t *id, ses_error *e
     return code == SES_OK && !found ? SES_NOTFOUND : code;
 }
 
-/* An index names the session. Its row must be there, and be the user's. */
-static int remove_session_of(struct db *db, const struct user_row *user, int64_t id, ses_error *error)
+/* An index led to the session. Its row must be there, and be the app's, and the user's if `user_id` is not 0. */
+static int remove_session_of(struct db *db, int64_t app_id, int64_t user_id, int64_t id, ses_error *error)
 {
     struct session_row row;
     int code = ses__session_by_id(db, id, &row, error);
@@ -137,9 +137,9 @@ static int remove_session_of(struct db *db, const struct user_row *user, int64_t
         code =
             ses__error_set(error, SES_CORRUPT, "%s: session number %lld is in an index but not in the table",
                            db->config->path, (long long)id);
-    else if (code == SES_OK && (row.user_id != user->id || row.app_id != user->app_id))
-        code = ses__refuse_stranger(db, "user's session", error);
-    return code == SES_OK ? ses__session_remove(db, row.id, error) : code;
+    else if (code == SES_OK && (row.app_id != app_id || (user_id && row.user_id != user_id)))
+        code = ses__refuse_stranger(db, user_id ? "user's session" : "app's session", error);
+    return code == SES_OK ? ses__session_remove(db, id, error) : code;
 }
 
 /* The user's own rows, when no session is left. */
@@ -166,24 +166,9 @@ int ses__user_remove(struct db *db, const struct user_row *user, int64_t *sessio
 
     *sessions = 0;
     while ((code = any_session(db, user->id, &session_id, error)) == SES_OK &&
-           (code = remove_session_of(db, user, session_id, error)) == SES_OK)
+           (code = remove_session_of(db, user->app_id, user->id, session_id, error)) == SES_OK)
         (*sessions)++;
     return code == SES_NOTFOUND ? remove_user_rows(db, user->id, state_keys, error) : code;
-}
-
-/* The index led to it: its row must be the app's. */
-static int remove_session_of_app(struct db *db, int64_t app_id, int64_t id, ses_error *error)
-{
-    struct session_row row;
-    int code = ses__session_by_id(db, id, &row, error);
-
-    if (code == SES_NOTFOUND)
-        code =
-            ses__error_set(error, SES_CORRUPT, "%s: session number %lld is in an index but not in the table",
-                           db->config->path, (long long)id);
-    else if (code == SES_OK && row.app_id != app_id)
-        code = ses__refuse_stranger(db, "app's session", error);
-    return code == SES_OK ? ses__session_remove(db, id, error) : code;
 }
 
 int ses__sessions_remove(struct db *db, int64_t app_id, const struct session_ids *ids, ses_error *error)
@@ -191,7 +176,7 @@ int ses__sessions_remove(struct db *db, int64_t app_id, const struct session_ids
     int code = SES_OK;
 
     for (size_t i = 0; i < ids->count && code == SES_OK; i++)
-        code = remove_session_of_app(db, app_id, ids->items[i], error);
+        code = remove_session_of(db, app_id, 0, ids->items[i], error);
     return code;
 }
 
