@@ -1,54 +1,53 @@
 /* Expiry: when a session may be removed, and removing those that may. */
 #include "base/error.h"
 #include "model/timestamp.h"
+#include "session/call.h"
 #include "session/followers.h"
-#include "session/session.h"
 
 /* ----------------------------------------------------------------------------------------- setting it */
 
-static int set_expiry(ses_store *store, struct expiry_op *op, const int64_t *expires_us,
+static int set_expiry(const struct session_call *call, const int64_t *expires_us,
                       const ses_call_options *options, ses_error *error)
 {
+    struct expiry_op op = {.session = call->ref, .expires_us = expires_us ? *expires_us : INT64_MAX};
+    struct storage *storage = call->store->storage;
     int code = ses__check_call_options(options, error);
 
     if (code != SES_OK)
         return code;
-    op->expires_us = expires_us ? *expires_us : INT64_MAX;
-    if (expires_us && op->expires_us <= ses__store_now(store))
+    if (expires_us && op.expires_us <= ses__store_now(call->store))
         return ses__error_set(error, SES_INVALID,
                               "the time of expiry is not later than the store's clock: delete the session "
                               "instead");
-    return ses__door_set_expiry(store->storage, op, error);
+    code = ses__door_set_expiry(storage, &op, error);
+    if (code == SES_OK && call->snapshot)
+        call->snapshot->row.expires_us = op.expires_us;
+    return code;
 }
 
 int ses_expiry_set(ses_session *session, const int64_t *expires_us, const ses_call_options *options,
                    ses_error *error)
 {
-    int code = ses__session_check(session, error);
-    if (code == SES_OK)
-        code = ses__store_begin(session->store, error);
+    struct session_call call;
+    int code = ses__call_on_handle(&call, session, error);
+
     if (code != SES_OK)
         return code;
-    const ses_key key = ses__session_key(session);
-    struct expiry_op op = {.session = {&key, &session->snapshot.row}};
-    code = set_expiry(session->store, &op, expires_us, options, error);
-    if (code == SES_OK)
-        session->snapshot.row.expires_us = op.expires_us;
-    ses__store_end(session->store);
+    code = set_expiry(&call, expires_us, options, error);
+    ses__call_end(&call);
     return code;
 }
 
 int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *expires_us,
                           const ses_call_options *options, ses_error *error)
 {
-    struct expiry_op op = {.session = {.key = key}};
-    int code = ses__store_begin(store, error);
+    struct session_call call;
+    int code = ses__call_by_key(&call, store, key, error);
+
     if (code != SES_OK)
         return code;
-    code = ses__check_key(key, error);
-    if (code == SES_OK)
-        code = set_expiry(store, &op, expires_us, options, error);
-    ses__store_end(store);
+    code = set_expiry(&call, expires_us, options, error);
+    ses__call_end(&call);
     return code;
 }
 

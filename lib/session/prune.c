@@ -1,7 +1,7 @@
 /* Pruning: deleting the oldest events of a session. */
 #include "base/error.h"
+#include "session/call.h"
 #include "session/followers.h"
-#include "session/session.h"
 
 static const int64_t DEFAULT_LIMIT = 10000;
 
@@ -42,11 +42,13 @@ static int take_prune_options(const ses_prune_options *given, struct prune_op *o
     return SES_OK;
 }
 
-static int prune(ses_store *store, struct prune_op *op, const ses_prune_options *options, int64_t *deleted,
-                 ses_error *error)
+static int prune(const struct session_call *call, struct prune_op *op, const ses_prune_options *options,
+                 int64_t *deleted, ses_error *error)
 {
+    ses_store *store = call->store;
     int code = take_prune_options(options, op, error);
 
+    op->session = call->ref;
     op->seed = store->seed;
     if (code == SES_OK)
         code = ses__door_prune(store->storage, op, error);
@@ -69,30 +71,29 @@ static void move_base_of_handle(ses_session *session, const struct prune_op *op)
 
 int ses_prune(ses_session *session, const ses_prune_options *options, int64_t *deleted, ses_error *error)
 {
-    int code = ses__session_check(session, error);
-    if (code == SES_OK)
-        code = ses__store_begin(session->store, error);
+    struct prune_op op = {.deleted = 0};
+    struct session_call call;
+    int code = ses__call_on_handle(&call, session, error);
+
     if (code != SES_OK)
         return code;
-    const ses_key key = ses__session_key(session);
-    struct prune_op op = {.session = {&key, &session->snapshot.row}};
-    code = prune(session->store, &op, options, deleted, error);
+    code = prune(&call, &op, options, deleted, error);
     if (code >= 0 && op.deleted > 0)
         move_base_of_handle(session, &op);
-    ses__store_end(session->store);
+    ses__call_end(&call);
     return code;
 }
 
 int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_prune_options *options, int64_t *deleted,
                      ses_error *error)
 {
-    struct prune_op op = {.session = {.key = key}};
-    int code = ses__store_begin(store, error);
+    struct prune_op op = {.deleted = 0};
+    struct session_call call;
+    int code = ses__call_by_key(&call, store, key, error);
+
     if (code != SES_OK)
         return code;
-    code = ses__check_key(key, error);
-    if (code == SES_OK)
-        code = prune(store, &op, options, deleted, error);
-    ses__store_end(store);
+    code = prune(&call, &op, options, deleted, error);
+    ses__call_end(&call);
     return code;
 }
