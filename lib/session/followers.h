@@ -1,6 +1,6 @@
 /*
- * The followers of a store: who waits for what, and how those that write tell them. There are none before the first
- * follower is opened, and then writes pay no more than a look at that.
+ * The followers of a store: what each of them waits for, and how a write tells them. Until the first follower is opened a
+ * write only looks whether there are any.
  *
  * All of it is guarded by one lock, which is held for moments: while it is held, nothing is read, allocated or waited for
  * (but on the conditions). The callers' `notify` runs under it.
