@@ -817,6 +817,35 @@ SES_API void ses_page_close(ses_page *page);
 SES_API int ses_list_count(ses_store *store, const char *app, const char *user, const ses_filter *filter,
                            int64_t *count, ses_error *error);
 
+typedef struct ses_names_options {
+    size_t size;
+    size_t limit;       /* names per page; 0: 100; at most 10,000 */
+    const char *after;  /* only names after this one, which need not exist; NULL: from the first on */
+    const char *prefix; /* only names that begin with this; NULL: all */
+} ses_names_options;
+
+typedef struct ses_names ses_names;
+
+/*
+ * Lists one page of the names of apps, or of the users of an app, in the order of their bytes and of one moment. A
+ * name is listed from the first session or shared key on until it is deleted (ses_delete_app, ses_delete_user), even
+ * if it has no session any more. An app that does not exist has no users. INVALID: the limit is too large, `app` or
+ * `after` is no id, or `prefix` cannot begin one.
+ *
+ * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
+SES_API int ses_list_apps(ses_store *store, const ses_names_options *options, ses_names **names,
+                          ses_error *error);
+SES_API int ses_list_users(ses_store *store, const char *app, const ses_names_options *options,
+                           ses_names **names, ses_error *error);
+SES_API size_t ses_names_count(const ses_names *names);
+/* Returns a name, borrowed until the page is closed, or NULL past the end. */
+SES_API const char *ses_names_at(const ses_names *names, size_t index);
+/* Returns `after` for the next page, or NULL if this is the last one. It is borrowed until the page is closed. */
+SES_API const char *ses_names_next(const ses_names *names);
+/* Frees the page. NULL is allowed. */
+SES_API void ses_names_close(ses_names *names);
+
 typedef enum ses_delete_flags {
     /*
      * Overwrites what is deleted (`PRAGMA secure_delete`), and empties the write-ahead log. If a reader keeps

@@ -19,6 +19,7 @@ enum fake_operation {
     FAKE_PAGE,
     FAKE_LIST,
     FAKE_LIST_COUNT,
+    FAKE_LIST_NAMES,
     FAKE_DELETE,
     FAKE_DELETE_USER,
     FAKE_AS_OF,
@@ -99,6 +100,11 @@ static inline void fake_forget_list(struct list_op *op)
 }
 
 static inline void fake_forget_list_count(struct count_op *op)
+{
+    (void)op;
+}
+
+static inline void fake_forget_list_names(struct names_op *op)
 {
     (void)op;
 }
@@ -241,6 +247,7 @@ FAKE_OPERATION(append, FAKE_APPEND, append_op, FAKE_IN_VAIN(append))
 FAKE_OPERATION(page, FAKE_PAGE, page_op, FAKE_PAGE_IN_VAIN())
 FAKE_OPERATION(list, FAKE_LIST, list_op, FAKE_IN_VAIN(list))
 FAKE_OPERATION(list_count, FAKE_LIST_COUNT, count_op, FAKE_IN_VAIN(list_count))
+FAKE_OPERATION(list_names, FAKE_LIST_NAMES, names_op, FAKE_IN_VAIN(list_names))
 FAKE_OPERATION(delete_session, FAKE_DELETE, delete_op, FAKE_IN_VAIN(delete_session))
 FAKE_OPERATION(delete_user, FAKE_DELETE_USER, delete_user_op, FAKE_IN_VAIN(delete_user))
 FAKE_OPERATION(as_of, FAKE_AS_OF, as_of_op, FAKE_IN_VAIN(as_of))
@@ -303,6 +310,7 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .page = fake_page,
         .list = fake_list,
         .list_count = fake_list_count,
+        .list_names = fake_list_names,
         .delete_session = fake_delete_session,
         .delete_user = fake_delete_user,
         .as_of = fake_as_of,

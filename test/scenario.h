@@ -169,6 +169,20 @@ static void faults_use_lists(struct faults *faults, ses_store *store)
     ses_page_close(first);
 }
 
+static void faults_use_names(struct faults *faults, ses_store *store)
+{
+    ses_names *apps = NULL;
+    ses_names *users = NULL;
+    ses_error error;
+
+    STEP(SES_OK, ses_list_apps(store, NULL, &apps, &error));
+    STEP(SES_OK, ses_list_users(store, "app", NULL, &users, &error));
+    if (!apps || ses_names_count(apps) != 1 || !users || ses_names_count(users) != 2)
+        faults_complain(faults, "a page lacks a name", 0, &error);
+    ses_names_close(users);
+    ses_names_close(apps);
+}
+
 static void faults_play_lists(struct faults *faults, ses_store *store)
 {
     const ses_key one = {"app", "user", "one"};
@@ -180,6 +194,7 @@ static void faults_play_lists(struct faults *faults, ses_store *store)
     STEP(SES_OK, ses_create(store, &two, "{}", SES_NUL, NULL, NULL, &error));
     STEP(SES_OK, ses_create(store, &three, Q("{'user:x':1}"), SES_NUL, NULL, NULL, &error));
     faults_use_lists(faults, store);
+    faults_use_names(faults, store);
     STEP(SES_OK, ses_delete(store, &two, NULL, NULL, &error));
     STEP(SES_OK, ses_delete_user(store, "app", "other", NULL, NULL, NULL, &error));
 }

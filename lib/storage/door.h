@@ -238,6 +238,21 @@ struct count_op {
     int64_t count;
 };
 
+/* A page of names, in their order: of all apps, or of the users of one. */
+struct names_op {
+    const char *app;    /* NULL: the apps */
+    const char *after;  /* "": from the first on */
+    const char *prefix; /* "": any */
+    size_t limit;
+    const ses_allocator *allocator;
+    struct arena *arena; /* for the names */
+    /* out: `names` is to be freed by the caller in any case */
+    const char **names;
+    size_t count;
+    size_t capacity;
+    bool more; /* there are names after the last */
+};
+
 /* What is deleted is overwritten if `secure`. `unclean` (out): a reader kept the log of it from being emptied. */
 struct erasure {
     bool secure;
@@ -435,6 +450,7 @@ struct storage {
     X(page, page_op)               \
     X(list, list_op)               \
     X(list_count, count_op)        \
+    X(list_names, names_op)        \
     X(delete_session, delete_op)   \
     X(delete_user, delete_user_op) \
     X(delete_app, delete_app_op)   \

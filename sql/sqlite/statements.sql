@@ -37,6 +37,14 @@ JOIN users AS u ON u.app_id = a.id AND u.name = ?2
 LEFT JOIN users AS v ON v.id = u.id
 WHERE a.name = ?1;
 
+-- Names in their order, from ?2 on but for ?3.
+
+-- name: apps_named
+SELECT id, name FROM apps WHERE name >= ?2 AND name IS NOT ?3 ORDER BY name LIMIT ?4;
+
+-- name: users_named
+SELECT id, name FROM users WHERE app_id = ?1 AND name >= ?2 AND name IS NOT ?3 ORDER BY name LIMIT ?4;
+
 -- name: user_delete
 DELETE FROM users WHERE id = ?1;
 

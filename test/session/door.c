@@ -335,6 +335,22 @@ static void test_filtered_lists_and_counts_are_one_operation(void **state)
     assert_no_operation(&door->fake);
 }
 
+static void test_a_page_of_names_is_one_operation(void **state)
+{
+    struct door *door = *state;
+    ses_names *names = NULL;
+    ses_error error;
+
+    ses_session_close(new_session(door, &key, NULL));
+    assert_ok(ses_list_apps(door->store, NULL, &names, &error));
+    assert_string_equal(ses_names_at(names, 0), "app");
+    ses_names_close(names);
+    assert_ok(ses_list_users(door->store, "app", NULL, &names, &error));
+    assert_string_equal(ses_names_at(names, 0), "user");
+    ses_names_close(names);
+    assert_operations(&door->fake, FAKE_LIST_NAMES, 2);
+}
+
 /* Opening a cursor reads its first page. */
 static void test_a_page_of_events_is_one_operation(void **state)
 {
@@ -560,6 +576,7 @@ int main(void)
         DOOR_TEST(test_shared_state_is_one_operation),
         DOOR_TEST(test_a_page_of_sessions_is_one_operation),
         DOOR_TEST(test_filtered_lists_and_counts_are_one_operation),
+        DOOR_TEST(test_a_page_of_names_is_one_operation),
         DOOR_TEST(test_a_page_of_events_is_one_operation),
         DOOR_TEST(test_following_is_one_operation_a_page),
         DOOR_TEST(test_every_step_in_history_is_one_operation),

@@ -531,6 +531,37 @@ static void misfile_row(const struct rows_test *test, const char *tree, const ch
     store_files_free(&files);
 }
 
+static void test_names_of_apps_and_users_that_are_none(void **state)
+{
+    static const struct {
+        const char *sql;
+        bool of_apps;
+    } changes[] = {
+        {"UPDATE apps SET name = ''", true},
+        {"UPDATE apps SET name = printf('%.*c', 513, 'x')", true},
+        {"UPDATE apps SET name = CAST(x'FF' AS TEXT)", true},
+        {"UPDATE users SET name = 'a' || char(0) WHERE id = 1", false},
+        {"UPDATE users SET name = '' WHERE id = 1", false},
+        {"UPDATE users SET id = -1 WHERE id = 1", false},
+    };
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+
+    store_files_read(&sound, test->path);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        ses_names *names = NULL;
+        ses_error error;
+        store_files_write(&sound, test->path);
+        change_rows(test, NULL, changes[i].sql);
+        open_store(test);
+        int code = changes[i].of_apps ? ses_list_apps(test->store, NULL, &names, &error)
+                                      : ses_list_users(test->store, "app", NULL, &names, &error);
+        assert_code(SES_CORRUPT, code);
+        close_store(test);
+    }
+    store_files_free(&sound);
+}
+
 static void test_lists_with_state_of_others(void **state)
 {
     static const char *const rows[][2] = {{"session_state", "x2"}, {"user_state", "y2"}};
@@ -919,6 +950,7 @@ int main(void)
         TEST(test_lists_out_of_order),
         TEST(test_filtered_lists_on_swapped_pages),
         TEST(test_lists_with_names_that_are_none),
+        TEST(test_names_of_apps_and_users_that_are_none),
         TEST(test_lists_with_state_of_others),
         TEST(test_events_that_go_back),
         TEST(test_followers_of_damaged_rows),

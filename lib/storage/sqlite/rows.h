@@ -116,6 +116,22 @@ SESLITE_PRIVATE void ses__user_rows_open(struct user_rows *rows, struct db *db, 
 SESLITE_PRIVATE bool ses__user_rows_next(struct user_rows *rows, int64_t *id);
 SESLITE_PRIVATE int ses__user_rows_close(struct user_rows *rows);
 
+/* A walk over the names of all apps, or of an app's users, in their order. */
+struct name_rows {
+    struct query query;
+    struct span prefix;
+    char last[SES_ID_MAX + 1]; /* the name, with a NUL after it */
+    size_t last_len;
+    int code;
+};
+/* `app_id` 0: of the apps. Names after `after` that begin with the prefix; both live until the close. */
+SESLITE_PRIVATE void ses__name_rows_open(struct name_rows *rows, struct db *db, int64_t app_id,
+                                         struct span after, struct span prefix, int64_t limit,
+                                         ses_error *error);
+/* The number of the app or user; its name is `rows->last`. */
+SESLITE_PRIVATE bool ses__name_rows_next(struct name_rows *rows, int64_t *id);
+SESLITE_PRIVATE int ses__name_rows_close(struct name_rows *rows);
+
 /* A walk over a user's sessions by name, after `after`. */
 struct named_rows {
     struct query query;

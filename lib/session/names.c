@@ -1,0 +1,129 @@
+/* Pages of the names of apps and users. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "session/store.h"
+
+enum { NAMES_DEFAULT = 100, NAMES_MOST = 10000 };
+
+struct ses_names {
+    ses_store *store;
+    struct arena arena;
+    struct names_op op;
+};
+
+static int names_new(ses_store *store, ses_names **names, ses_error *error)
+{
+    ses_names *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
+
+    if (!fresh)
+        return ses__error_nomem(error);
+    fresh->store = store;
+    ses__store_retain(store);
+    ses__arena_init(&fresh->arena, &store->allocator);
+    fresh->op.allocator = &store->allocator;
+    fresh->op.arena = &fresh->arena;
+    *names = fresh;
+    return SES_OK;
+}
+
+static int check_name_prefix(const char *prefix, ses_error *error)
+{
+    const size_t len = prefix ? strnlen(prefix, SES_ID_MAX + 1) : 0;
+
+    if (len > SES_ID_MAX || (prefix && !ses__utf8_valid(prefix, len)))
+        return ses__error_set(error, SES_INVALID,
+                              "names options: the prefix is longer than %d bytes, or not valid UTF-8",
+                              SES_ID_MAX);
+    return SES_OK;
+}
+
+static int take_names_options(const ses_names_options *given, ses_names_options *own, ses_error *error)
+{
+    int code = ses__take_options(own, sizeof *own, given, "names options", error);
+
+    if (code == SES_OK && own->limit > NAMES_MOST)
+        code = ses__error_set(error, SES_INVALID, "names options: limit is more than %d", NAMES_MOST);
+    if (code == SES_OK && own->after)
+        code = ses__check_id(own->after, "names options: after,", error);
+    return code == SES_OK ? check_name_prefix(own->prefix, error) : code;
+}
+
+static int list_names(ses_store *store, const char *app, const ses_names_options *given, ses_names **names,
+                      ses_error *error)
+{
+    ses_names_options options;
+    ses_names *fresh = NULL;
+    int code = ses__check_argument(names, "names", error);
+
+    if (code == SES_OK)
+        code = take_names_options(given, &options, error);
+    if (code == SES_OK)
+        code = names_new(store, &fresh, error);
+    if (code != SES_OK)
+        return code;
+    fresh->op.app = app;
+    fresh->op.after = options.after ? options.after : "";
+    fresh->op.prefix = options.prefix ? options.prefix : "";
+    fresh->op.limit = options.limit ? options.limit : NAMES_DEFAULT;
+    code = ses__door_list_names(store->storage, &fresh->op, error);
+    if (code == SES_OK)
+        *names = fresh;
+    else
+        ses_names_close(fresh);
+    return code;
+}
+
+int ses_list_apps(ses_store *store, const ses_names_options *options, ses_names **names, ses_error *error)
+{
+    if (names)
+        *names = NULL;
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = list_names(store, NULL, options, names, error);
+    ses__store_end(store);
+    return code;
+}
+
+int ses_list_users(ses_store *store, const char *app, const ses_names_options *options, ses_names **names,
+                   ses_error *error)
+{
+    if (names)
+        *names = NULL;
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = ses__check_id(app, "app", error);
+    if (code == SES_OK)
+        code = list_names(store, app, options, names, error);
+    ses__store_end(store);
+    return code;
+}
+
+size_t ses_names_count(const ses_names *names)
+{
+    return names->op.count;
+}
+
+const char *ses_names_at(const ses_names *names, size_t index)
+{
+    return index < names->op.count ? names->op.names[index] : NULL;
+}
+
+const char *ses_names_next(const ses_names *names)
+{
+    return names->op.more ? names->op.names[names->op.count - 1] : NULL;
+}
+
+void ses_names_close(ses_names *names)
+{
+    if (names) {
+        ses_store *store = names->store;
+        ses__memory_free(&store->allocator, names->op.names);
+        ses__arena_free(&names->arena);
+        ses__memory_free(&store->allocator, names);
+        ses__store_release(store);
+    }
+}
