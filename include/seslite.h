@@ -1358,6 +1358,107 @@ SES_API void ses_follower_close(ses_follower *follower);
  * next call of this function, or until the handle is closed. NULL: out of memory. */
 SES_API const char *ses_session_place(ses_session *session);
 
+/* -------------------------------------------------------------------------------------------- in and out */
+
+/* A key of the state at the base of a log: what the events that were pruned had led to. */
+typedef struct ses_loaded_value {
+    const char *name; /* with its prefix; no `temp:` key */
+    const char *json;
+    size_t json_len;
+    int64_t seq; /* of the event that had set it; 0: the initial state had */
+} ses_loaded_value;
+
+/* An event of a session that is loaded. */
+typedef struct ses_loaded_event {
+    const char *json; /* as for ses_append; must live until the next call */
+    size_t json_len;
+    int64_t seq;               /* its number, above that of the one before; 0: the next */
+    const int64_t *updated_us; /* the session's update time after it; NULL: the latest time so far */
+} ses_loaded_event;
+
+/* A session as it was. Zero members mean what is said. */
+typedef struct ses_loaded {
+    size_t size;
+    /* The state it was created with, as for ses_create: `app:` and `user:` keys are kept in it, but not written to
+     * their scopes. NULL: empty. */
+    const char *initial_state;
+    size_t initial_state_len;
+    /* Its own keys, as an object. They must be what the rest leads to, byte for byte: otherwise INVALID, and the
+     * message names the key. NULL: not checked. */
+    const char *state;
+    size_t state_len;
+    const int64_t *created_us; /* NULL: the store's clock */
+    const int64_t *updated_us; /* not before created_us and the events; NULL: the latest of them */
+    const int64_t *expires_us; /* may have passed; NULL: never */
+    int64_t version;           /* 0: the number of events. It is raised if deleted sessions have had it. */
+    int64_t last_seq;          /* the last number that was ever given; 0: the last event's */
+    const char *title;         /* NULL: none */
+    const ses_label *labels;
+    size_t label_count;
+    const ses_key *parent; /* of a fork; its app is the session's, or NULL; NULL: it is none */
+    int64_t parent_seq;
+    int64_t base_seq; /* the last event that was pruned; 0: none was */
+    const ses_loaded_value *base;
+    size_t base_count;
+    /*
+     * Gives the next event: fills the struct, which is zeroed, and returns 1; or returns 0 at the end, or a negative
+     * code, which ends the call and is returned. It runs on the caller's thread, inside the transaction: it may read
+     * from other stores, and from this one if that is in a file. If it writes to this store, that call returns BUSY.
+     * NULL: there are no events.
+     */
+    int (*next)(void *context, ses_loaded_event *event, ses_error *error);
+    void *next_context;
+} ses_loaded;
+
+/* What becomes of a session if a different one of its name exists. Without a flag: EXISTS. */
+typedef enum ses_load_flags {
+    SES_LOAD_UPDATE = 0x1,  /* if the existing one is its beginning, add the events that it lacks */
+    SES_LOAD_REPLACE = 0x2, /* delete the existing one */
+    SES_LOAD_RENAME = 0x4,  /* load it as NAME~2, or NAME~3, ... */
+    SES_LOAD_DRY_RUN = 0x8  /* find out what the call would do, and change nothing */
+} ses_load_flags;
+
+typedef struct ses_load_options {
+    size_t size;
+    unsigned flags; /* SES_LOAD_* */
+} ses_load_options;
+
+typedef enum ses_load_outcome {
+    SES_LOADED_NEW = 0,      /* there was none */
+    SES_LOADED_EQUAL = 1,    /* it was there, and nothing has changed */
+    SES_LOADED_UPDATED = 2,  /* events were added to the existing one */
+    SES_LOADED_REPLACED = 3, /* it is in the place of the existing one */
+    SES_LOADED_RENAMED = 4   /* it is beside the existing one */
+} ses_load_outcome;
+
+/* This struct is an output and will not change. */
+typedef struct ses_load_result {
+    int outcome;                  /* SES_LOADED_* */
+    int64_t events;               /* that were stored and were not in the existing session already */
+    int64_t version;              /* that the session has */
+    char session[SES_ID_MAX + 1]; /* its id */
+} ses_load_result;
+
+/*
+ * Stores a session with everything that it had, in one transaction. Events keep their bytes, ids, times and numbers;
+ * gaps in the numbers are fine. They are asked for one by one, so a log may be larger than memory. `app:` and `user:`
+ * keys of the initial state and of events are not written to their scopes. The own state is what the log leads to. A
+ * missing id or timestamp of an event is added and `temp:` keys are cut out, as by ses_append.
+ *
+ * Returns 0, or SES_UNCHANGED if the session exists and is equal: in everything but its version. Other writers wait
+ * until the call has ended, and return BUSY after their timeout. `result` may be NULL.
+ *
+ * EXISTS: a different session of that name exists; the message says what differs, the events after that were not asked
+ * for, and nothing has changed. INVALID: an id, a time, a number or a value breaks its rules; an event is `partial`, has
+ * the id of an earlier one, or its number is not above the one before. LIMIT: a limit of ses_append or ses_create is
+ * exceeded. `error->index` is the event that was refused, counted from 0.
+ *
+ * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN, and
+ * those of `next`.
+ */
+SES_API int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loaded,
+                     const ses_load_options *options, ses_load_result *result, ses_error *error);
+
 /* ------------------------------------------------------------------------- what a store tells, and makes */
 
 /* Facts about a store. Texts are static, or borrowed until the store is closed. */

@@ -17,6 +17,7 @@ enum scene {
     SCENE_ERASURE,
     SCENE_LEASES,
     SCENE_FOLLOWING,
+    SCENE_LOADING,
     SCENES
 };
 
@@ -89,7 +90,10 @@ static const struct {
                    {SCENE_LEASES, SES_NOTFOUND, {"app", "user", "gone"}},
                    {SCENE_FOLLOWING, SES_OK, {"app", "user", "one"}},
                    {SCENE_FOLLOWING, SES_OK, {"app", "user", "two"}},
-                   {SCENE_FOLLOWING, SES_NOTFOUND, {"app", "user", "gone"}}};
+                   {SCENE_FOLLOWING, SES_NOTFOUND, {"app", "user", "gone"}},
+                   {SCENE_LOADING, SES_OK, {"app", "user", "load"}},
+                   {SCENE_LOADING, SES_OK, {"app", "user", "load~2"}},
+                   {SCENE_LOADING, SES_OK, {"app", "user", "pruned"}}};
 
 static void faults_dump_session(struct faults *faults, ses_session *session)
 {

@@ -485,6 +485,69 @@ static void faults_play_following(struct faults *faults, ses_store *store)
         ses_follower_close(followers[i]);
 }
 
+/* So many events of a log, from the first on. */
+struct faults_log {
+    int count;
+    int given;
+};
+
+static int faults_give_event(void *context, ses_loaded_event *event, ses_error *error)
+{
+    static const char *const events[] = {
+        "{'id':'1','timestamp':1,'invocationId':'a','actions':{'stateDelta':{'k':1,'user:p':2}}}",
+        "{'id':'2','timestamp':2,'invocationId':'b','actions':{'stateDelta':{'l':[1]}}}",
+        "{'timestamp':3,'id':'3','actions':{'rewindBeforeInvocationId':'b','stateDelta':{'temp:t':1,'m':1}}}"};
+    struct faults_log *log = context;
+
+    (void)error;
+    if (log->given == log->count)
+        return 0;
+    event->json = Q(events[log->given++]);
+    event->json_len = SES_NUL;
+    return 1;
+}
+
+static int faults_load(ses_store *store, const ses_key *key, int events, unsigned flags, const char *title,
+                       ses_error *error)
+{
+    static const ses_label label = {"l", "v"};
+    static const ses_loaded_value base = {"user:k", "1", 1, 2};
+    const bool pruned = strcmp(key->session, "pruned") == 0;
+    struct faults_log log = {.count = events};
+    const ses_loaded loaded = {.size = sizeof loaded,
+                               .initial_state = "{\"i\":1,\"app:a\":1}",
+                               .initial_state_len = SES_NUL,
+                               .created_us = &(int64_t){7},
+                               .title = title,
+                               .labels = &label,
+                               .label_count = 1,
+                               .parent = pruned ? &(ses_key){NULL, "user", "p"} : NULL,
+                               .base_seq = pruned ? 2 : 0,
+                               .base = &base,
+                               .base_count = pruned ? 1 : 0,
+                               .next = faults_give_event,
+                               .next_context = &log};
+    const ses_load_options options = {.size = sizeof options, .flags = flags};
+    return ses_load(store, key, &loaded, &options, NULL, error);
+}
+
+static void faults_play_loading(struct faults *faults, ses_store *store)
+{
+    const ses_key key = {"app", "user", "load"};
+    const ses_key pruned = {"app", "user", "pruned"};
+    ses_error error;
+
+    STEP(SES_OK, faults_load(store, &key, 2, 0, "T", &error));
+    STEP(SES_UNCHANGED, faults_load(store, &key, 2, 0, "T", &error));
+    STEP(SES_EXISTS, faults_load(store, &key, 3, 0, "T", &error));
+    STEP(SES_OK, faults_load(store, &key, 3, SES_LOAD_UPDATE | SES_LOAD_DRY_RUN, "T", &error));
+    STEP(SES_OK, faults_load(store, &key, 3, SES_LOAD_UPDATE, "T", &error));
+    STEP(SES_OK, faults_load(store, &key, 2, SES_LOAD_RENAME, "T", &error));
+    STEP(SES_UNCHANGED, faults_load(store, &key, 2, SES_LOAD_RENAME, "T", &error));
+    STEP(SES_OK, faults_load(store, &key, 1, SES_LOAD_REPLACE, "T", &error));
+    STEP(SES_OK, faults_load(store, &pruned, 2, 0, NULL, &error));
+}
+
 static void faults_run(struct faults *faults)
 {
     static void (*const play[SCENES])(struct faults *, ses_store *) = {NULL,
@@ -496,7 +559,8 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_retention,
                                                                        faults_play_erasure,
                                                                        faults_play_leases,
-                                                                       faults_play_following};
+                                                                       faults_play_following,
+                                                                       faults_play_loading};
     const ses_open_options options = {.size = sizeof options,
                                       .allocator = faults->allocator,
                                       .clock = faults_clock,

@@ -64,6 +64,11 @@ int ses__replay_put(struct replay *replay, struct span name, struct span value, 
     return apply(replay, &delta, seq, false, error);
 }
 
+int ses__replay_delta(struct replay *replay, const struct delta *delta, int64_t seq, ses_error *error)
+{
+    return delta->count > 0 ? apply(replay, delta, seq, true, error) : SES_OK;
+}
+
 int ses__replay_event(struct replay *replay, const struct event_row *row, ses_error *error)
 {
     ses__arena_reset(&replay->arena);

@@ -24,6 +24,9 @@ SESLITE_PRIVATE int ses__replay_initial(struct replay *replay, struct span initi
 /* A key, with its prefix, that the event `seq` had set. NOMEM. */
 SESLITE_PRIVATE int ses__replay_put(struct replay *replay, struct span name, struct span value, int64_t seq,
                                     ses_error *error);
+/* What an event changes that is on its way in. NOMEM. */
+SESLITE_PRIVATE int ses__replay_delta(struct replay *replay, const struct delta *delta, int64_t seq,
+                                      ses_error *error);
 /* What the next event changes. CORRUPT, NOMEM. */
 SESLITE_PRIVATE int ses__replay_event(struct replay *replay, const struct event_row *row, ses_error *error);
 /* What an event changes that was read, for later; and applying what was staged of events up to `seq`: once. NOMEM. */

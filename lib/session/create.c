@@ -1,66 +1,9 @@
 /* Creating sessions. */
-#include <string.h>
-
-#include "model/delta.h"
 #include "base/error.h"
 #include "session/followers.h"
+#include "session/initial_state.h"
 #include "session/session.h"
 #include "model/timestamp.h"
-
-/* A session's initial state: read, and made ready to be stored. */
-struct initial_state {
-    struct arena arena;
-    struct delta delta;
-    struct edits edits;
-    struct span stored; /* without temp: keys; no text when it is empty */
-};
-
-static void initial_state_init(struct initial_state *initial, const ses_store *store)
-{
-    *initial = (struct initial_state){.stored = {NULL, 0}};
-    ses__arena_init(&initial->arena, &store->allocator);
-}
-
-static void initial_state_free(struct initial_state *initial)
-{
-    const ses_allocator *allocator = initial->arena.allocator;
-    ses__delta_free(&initial->delta, allocator);
-    ses__edits_free(&initial->edits, allocator);
-    ses__arena_free(&initial->arena);
-}
-
-static bool stores_something(const struct delta *delta)
-{
-    bool stores = false;
-    for (size_t i = 0; i < delta->count; i++)
-        stores = stores || delta->ops[i].scope != SCOPE_TEMP;
-    return stores;
-}
-
-static int initial_state_read(struct initial_state *initial, struct span text, ses_error *error)
-{
-    struct json_reader reader;
-    int code = SES_OK;
-
-    ses__json_start(&reader, text.ptr, text.len);
-    if (ses__json_peek(&reader) != JSON_OBJECT) {
-        code = ses__json_check(text.ptr, text.len, error);
-        if (code == SES_OK)
-            code = ses__error_at(error, SES_INVALID, 0, "the state must be a JSON object");
-    } else {
-        code = ses__delta_read(&reader, &initial->arena, &initial->delta, &initial->edits, error);
-        if (code == SES_OK && !ses__json_finish(&reader))
-            code = ses__json_error(&reader, error);
-    }
-    if (code == SES_OK && stores_something(&initial->delta)) {
-        initial->stored.ptr = ses__edits_apply(&initial->edits, &initial->arena, text, &initial->stored.len);
-        if (!initial->stored.ptr)
-            code = ses__error_nomem(error);
-    }
-    if (code != SES_OK)
-        ses__error_prefix(error, "the initial state: ");
-    return code;
-}
 
 /* The key is whole: an id was made where none was given. */
 static int create_session(ses_store *store, struct create_op *op, ses_session **session, ses_error *error)
@@ -146,11 +89,11 @@ static int create(ses_store *store, const ses_key *key, bool get_existing, const
         result = ses__check_text(store, state, state_len, "state", &text, error);
     if (result != SES_OK)
         return result;
-    initial_state_init(&initial, store);
-    result = initial_state_read(&initial, text, error);
+    ses__initial_state_init(&initial, store);
+    result = ses__initial_state_read(&initial, text, error);
     if (result == SES_OK)
         result = create_with_state(store, key, get_existing, &initial, &options, session, error);
-    initial_state_free(&initial);
+    ses__initial_state_free(&initial);
     return result;
 }
 

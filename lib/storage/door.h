@@ -396,6 +396,50 @@ struct maintain_op {
     bool more;
 };
 
+/* -------------------------------------------------------------------------------------------- loading */
+
+/* A key of the state at the base of a log, with its prefix. */
+struct base_value {
+    struct span name;
+    struct span value;
+    int64_t seq; /* of the event that had set it */
+};
+
+/*
+ * Makes a session that is as it was. Its events are asked for while it is made, in the same transaction, by the caller's
+ * thread. So it is never begun again: an engine that would have to fails instead.
+ */
+struct load_op {
+    const ses_key *key;
+    unsigned flags; /* SES_LOAD_* */
+    int64_t created_us;
+    int64_t updated_us; /* INT64_MIN: counted from the events */
+    int64_t expires_us; /* INT64_MAX: never */
+    int64_t version;    /* 0: counted */
+    int64_t last_seq;   /* 0: counted */
+    struct span initial; /* as in create_op */
+    const struct delta *state; /* what the own keys must be; NULL: not asked */
+    struct annotating annotating;
+    const ses_key *parent; /* NULL: none */
+    int64_t parent_seq;
+    int64_t base_seq;
+    const struct base_value *base; /* sorted by name, each once */
+    size_t base_count;
+    int64_t most_events;
+    struct state_seed seed;
+    /* The next event, sealed: 1 with `*draft`, 0 at the end, or a code. Its row.seq is its number, or 0: the next; its
+     * row.high_us the update time after it, or INT64_MIN: counted. */
+    int (*next)(void *context, struct event_draft **draft, ses_error *error);
+    void *context;
+    /* out */
+    int outcome; /* SES_LOADED_* */
+    int64_t begun;  /* events that were asked for */
+    bool refused;   /* the last of them was */
+    int64_t events; /* that were stored, those copied from an equal beginning not counted */
+    int64_t version_now;
+    char name[SES_ID_MAX + 1]; /* the session's, which may be another than the key's */
+};
+
 /* --------------------------------------------------------------------------------------------- leases */
 
 enum { LEASE_OWNER_MAX = 128 };
@@ -458,6 +502,7 @@ struct storage {
     X(rewind, rewind_op)           \
     X(cut, cut_op)                 \
     X(fork, fork_op)               \
+    X(load, load_op)               \
     X(prune, prune_op)             \
     X(set_expiry, expiry_op)       \
     X(annotate, annotate_op)       \

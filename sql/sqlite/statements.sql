@@ -512,8 +512,25 @@ VALUES (?2, (SELECT title FROM session_details WHERE session_id = ?1), ?3, ?4, ?
         (SELECT initial_state FROM session_details WHERE session_id = ?1));
 
 -- name: session_fill
-UPDATE sessions SET last_seq = ?2, event_count = ?3, updated_us = ?4, active_hour = ?5, base_seq = ?6, details = ?7
+UPDATE sessions SET last_seq = ?2, event_count = ?3, updated_us = ?4, active_hour = ?5, base_seq = ?6, details = ?7,
+       version = ?8
 WHERE id = ?1;
+
+-- For loading: a session is made without a name, and gets it when it is whole.
+
+-- name: session_name
+UPDATE sessions SET name = ?2 WHERE id = ?1;
+
+-- name: parent_set
+INSERT INTO session_details (session_id, parent_user, parent_session, parent_seq) VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT DO UPDATE SET parent_user = excluded.parent_user, parent_session = excluded.parent_session,
+                          parent_seq = excluded.parent_seq;
+
+-- The first event in which the log of the other, whose positions are ?3 further on, differs.
+
+-- name: event_unlike
+SELECT a.position FROM events AS a LEFT JOIN events AS b ON b.position = a.position + ?3
+WHERE a.position BETWEEN ?1 AND ?2 AND b.body IS NOT a.body ORDER BY a.position LIMIT 1;
 
 -- name: event_mark_add
 INSERT INTO event_marks (session_id, seq, kind, target_seq) VALUES (?1, ?2, ?3, ?4);

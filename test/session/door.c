@@ -453,6 +453,33 @@ static void test_every_step_in_history_is_one_operation(void **state)
     ses_session_close(session);
 }
 
+static int give_two_events(void *context, ses_loaded_event *event, ses_error *error)
+{
+    int *given = context;
+
+    (void)error;
+    event->json = *given ? Q("{'id':'2','timestamp':2}") : Q("{'id':'1','timestamp':1}");
+    event->json_len = SES_NUL;
+    return (*given)++ < 2;
+}
+
+static void test_loading_is_one_operation(void **state)
+{
+    struct door *door = *state;
+    int given = 0;
+    const ses_loaded loaded = {.size = sizeof loaded,
+                               .created_us = &(int64_t){1},
+                               .title = "T",
+                               .next = give_two_events,
+                               .next_context = &given};
+    ses_error error;
+
+    assert_ok(ses_load(door->store, &key, &loaded, NULL, NULL, &error));
+    given = 0;
+    assert_code(SES_UNCHANGED, ses_load(door->store, &key, &loaded, NULL, NULL, &error));
+    assert_operations(&door->fake, FAKE_LOAD, 2);
+}
+
 /* ------------------------------------------------------------------------------------------- deleting */
 
 static void test_deleting_is_one_operation(void **state)
@@ -580,6 +607,7 @@ int main(void)
         DOOR_TEST(test_a_page_of_events_is_one_operation),
         DOOR_TEST(test_following_is_one_operation_a_page),
         DOOR_TEST(test_every_step_in_history_is_one_operation),
+        DOOR_TEST(test_loading_is_one_operation),
         DOOR_TEST(test_deleting_is_one_operation),
         DOOR_TEST(test_pruning_is_one_operation),
         DOOR_TEST(test_title_and_labels_are_one_operation),

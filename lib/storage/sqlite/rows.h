@@ -53,15 +53,30 @@ SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *
 /* With its events and its session state. */
 SESLITE_PRIVATE int ses__session_remove(struct db *db, int64_t id, ses_error *error);
 
-/* Copies the events up to `last` to a session that is new, with marks, base and labels; counts the events. */
+/* Copies the events up to `last` to a session that is new, with marks; and with base and labels, too. Counts the events. */
+SESLITE_PRIVATE int ses__events_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count,
+                                     ses_error *error);
 SESLITE_PRIVATE int ses__log_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count,
                                   ses_error *error);
 SESLITE_PRIVATE int ses__session_state_copy(struct db *db, int64_t from, int64_t to, ses_error *error);
 /* Initial state and title; and where the copy comes from. */
 SESLITE_PRIVATE int ses__details_copy(struct db *db, int64_t from, int64_t to, const ses_key *parent,
                                       int64_t parent_seq, ses_error *error);
-/* Writes what a session that was filled from elsewhere has: all of its row but names, version and creation. */
+/* Writes what a session that was filled from elsewhere has: all of its row but names, creation and expiry. */
 SESLITE_PRIVATE int ses__session_fill(struct db *db, const struct session_row *row, ses_error *error);
+
+/* rows_load.c: what only a session that is loaded gets. */
+SESLITE_PRIVATE int ses__parent_add(struct db *db, struct session_row *row, const ses_key *parent,
+                                    int64_t parent_seq, ses_error *error);
+SESLITE_PRIVATE int ses__base_add(struct db *db, int64_t session_id, const struct base_value *base,
+                                  size_t count, ses_error *error);
+/* Is this the base of the session? The values are in the order of their names. */
+SESLITE_PRIVATE int ses__base_is(struct db *db, int64_t session_id, const struct base_value *base,
+                                 size_t count, bool *is, ses_error *error);
+SESLITE_PRIVATE int ses__session_name(struct db *db, int64_t session_id, const char *name, ses_error *error);
+/* Has the log of `other` all events of `row`'s, byte for byte? `*seq`: the first that it has not; 0: it has them. */
+SESLITE_PRIVATE int ses__log_unlike(struct db *db, const struct session_row *row, int64_t other, int64_t *seq,
+                                    ses_error *error);
 
 struct user_row {
     int64_t id;

@@ -54,12 +54,16 @@ static int copy_marks(struct db *db, int64_t from, int64_t to, int64_t last, ses
     return ses__query_end(&query);
 }
 
-int ses__log_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count, ses_error *error)
+int ses__events_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count, ses_error *error)
 {
     int code = copy_events(db, from, to, last, count, error);
+    return code == SES_OK ? copy_marks(db, from, to, last, error) : code;
+}
 
-    if (code == SES_OK)
-        code = copy_marks(db, from, to, last, error);
+int ses__log_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count, ses_error *error)
+{
+    int code = ses__events_copy(db, from, to, last, count, error);
+
     if (code == SES_OK)
         code = copy_rows(db, STATEMENT_BASE_STATE_COPY, from, to, error);
     return code == SES_OK ? copy_rows(db, STATEMENT_SESSION_LABELS_COPY, from, to, error) : code;
@@ -97,6 +101,7 @@ int ses__session_fill(struct db *db, const struct session_row *row, ses_error *e
     ses__query_bind_int(&query, 5, ses__hour_of(row->updated_us));
     ses__query_bind_int(&query, 6, row->base_seq);
     ses__query_bind_int(&query, 7, row->details);
+    ses__query_bind_int(&query, 8, row->version);
     (void)ses__query_row(&query);
     int code = ses__query_end(&query);
     return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;

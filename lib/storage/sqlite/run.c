@@ -3,15 +3,26 @@
 #include "base/error.h"
 #include "storage/sqlite/parts.h"
 
-int ses__run_write(struct storage *storage, storage_job *job, void *context, size_t bytes, ses_error *error)
+static int write_as(struct storage *storage, storage_job *job, void *context, size_t bytes,
+                    enum job_kind kind, ses_error *error)
 {
     struct sqlite *own = (struct sqlite *)storage;
 
     if (own->config.read_only)
         return ses__error_set(error, SES_READONLY, "%s: the store was opened read-only", own->config.path);
-    int result = ses__writer_run(own, job, context, bytes, JOB_WRITES, error);
+    int result = ses__writer_run(own, job, context, bytes, kind, error);
     ses__checkpoint_start(own);
     return result;
+}
+
+int ses__run_write(struct storage *storage, storage_job *job, void *context, size_t bytes, ses_error *error)
+{
+    return write_as(storage, job, context, bytes, JOB_WRITES, error);
+}
+
+int ses__run_write_by_itself(struct storage *storage, storage_job *job, void *context, ses_error *error)
+{
+    return write_as(storage, job, context, 0, JOB_WRITES_BY_ITSELF, error);
 }
 
 static int read_as(struct storage *storage, storage_job *job, void *context, enum job_kind kind,

@@ -17,7 +17,11 @@ typedef int storage_job(struct db *db, void *context, ses_error *error);
 /* What the job returns, or why the transaction failed. `bytes` is about how much it writes. */
 SESLITE_PRIVATE int ses__run_write(struct storage *storage, storage_job *job, void *context, size_t bytes,
                                    ses_error *error);
-/* erase.c: the same for a job that deletes. With `erasure->secure` what it deletes is overwritten, and the log is emptied
+/* The same for a job that asks its caller for what it writes: it runs once, on the caller's thread, in a transaction that
+ * no other job shares. */
+SESLITE_PRIVATE int ses__run_write_by_itself(struct storage *storage, storage_job *job, void *context,
+                                             ses_error *error);
+/* erase.c: the same as ses__run_write for a job that deletes. With `erasure->secure` what it deletes is overwritten, and the log is emptied
  * after the commit; `erasure->unclean` says whether that is still to be done. */
 SESLITE_PRIVATE int ses__run_delete(struct storage *storage, storage_job *job, void *context, size_t bytes,
                                     struct erasure *erasure, ses_error *error);

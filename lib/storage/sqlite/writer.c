@@ -154,6 +154,17 @@ struct group {
     size_t reads;     /* jobs that only read: those of a store in memory */
 };
 
+static bool writes(enum job_kind kind)
+{
+    return kind == JOB_WRITES || kind == JOB_WRITES_BY_ITSELF;
+}
+
+/* Does it wait for the turn itself, and not for a leader? */
+static bool wants_turn(enum job_kind kind)
+{
+    return kind == JOB_ALONE || kind == JOB_WRITES_BY_ITSELF;
+}
+
 static void group_add(struct group *group, struct pending *pending)
 {
     if (group->last)
@@ -162,7 +173,7 @@ static void group_add(struct group *group, struct pending *pending)
         group->first = pending;
     group->last = pending;
     group->count++;
-    group->reads += pending->kind == JOB_WRITES ? 0 : 1;
+    group->reads += writes(pending->kind) ? 0 : 1;
     group->bytes += pending->bytes;
 }
 
@@ -254,11 +265,11 @@ static struct pending *take_next(struct sqlite *storage, const struct group *gro
 {
     struct pending *next = NULL;
 
-    if (group->count < GROUP_JOBS && group->bytes < GROUP_BYTES) {
+    if (group->count < GROUP_JOBS && group->bytes < GROUP_BYTES && !wants_turn(group->first->kind)) {
         (void)pthread_mutex_lock(&storage->lock);
         if (!storage->writer.first)
             await_company(storage, group);
-        if (storage->writer.first && storage->writer.first->kind != JOB_ALONE)
+        if (storage->writer.first && !wants_turn(storage->writer.first->kind))
             next = queue_take_first(&storage->writer);
         (void)pthread_mutex_unlock(&storage->lock);
     }
@@ -334,7 +345,8 @@ static void account(struct sqlite *storage, const struct group *group, bool comm
     struct writer *writer = &storage->writer;
 
     writer->last_commit_us = ses__clock_steady_us();
-    writer->commit_us = writer->last_commit_us - group->begun_us;
+    if (!wants_turn(group->first->kind)) /* its callbacks took the time */
+        writer->commit_us = writer->last_commit_us - group->begun_us;
     writer->last_group = group->count;
     storage->counts.commits += commits && group->reads < group->count ? 1 : 0;
     count_calls(storage, group->count, group->reads);
@@ -411,7 +423,7 @@ int ses__writer_run(struct sqlite *storage, storage_job *job, void *context, siz
         if (still_queued) {
             queue_remove(writer, &own);
             if (kind != JOB_ALONE)
-                count_calls(storage, 1, kind == JOB_WRITES ? 0 : 1);
+                count_calls(storage, 1, writes(kind) ? 0 : 1);
         }
         (void)pthread_mutex_unlock(&storage->lock);
         if (still_queued)

@@ -1,0 +1,51 @@
+#include "session/initial_state.h"
+
+#include "base/error.h"
+#include "json/reader.h"
+
+void ses__initial_state_init(struct initial_state *initial, const ses_store *store)
+{
+    *initial = (struct initial_state){.stored = {NULL, 0}};
+    ses__arena_init(&initial->arena, &store->allocator);
+}
+
+void ses__initial_state_free(struct initial_state *initial)
+{
+    const ses_allocator *allocator = initial->arena.allocator;
+    ses__delta_free(&initial->delta, allocator);
+    ses__edits_free(&initial->edits, allocator);
+    ses__arena_free(&initial->arena);
+}
+
+static bool stores_something(const struct delta *delta)
+{
+    bool stores = false;
+    for (size_t i = 0; i < delta->count; i++)
+        stores = stores || delta->ops[i].scope != SCOPE_TEMP;
+    return stores;
+}
+
+int ses__initial_state_read(struct initial_state *initial, struct span text, ses_error *error)
+{
+    struct json_reader reader;
+    int code = SES_OK;
+
+    ses__json_start(&reader, text.ptr, text.len);
+    if (ses__json_peek(&reader) != JSON_OBJECT) {
+        code = ses__json_check(text.ptr, text.len, error);
+        if (code == SES_OK)
+            code = ses__error_at(error, SES_INVALID, 0, "the state must be a JSON object");
+    } else {
+        code = ses__delta_read(&reader, &initial->arena, &initial->delta, &initial->edits, error);
+        if (code == SES_OK && !ses__json_finish(&reader))
+            code = ses__json_error(&reader, error);
+    }
+    if (code == SES_OK && stores_something(&initial->delta)) {
+        initial->stored.ptr = ses__edits_apply(&initial->edits, &initial->arena, text, &initial->stored.len);
+        if (!initial->stored.ptr)
+            code = ses__error_nomem(error);
+    }
+    if (code != SES_OK)
+        ses__error_prefix(error, "the initial state: ");
+    return code;
+}

@@ -1,0 +1,830 @@
+/* A session that is loaded is as it was: what is kept, what is refused, and what becomes of one that is there. */
+#include <pthread.h>
+
+#include "history.h"
+
+/* Events that a test gives: single quotes are double ones. */
+struct source {
+    const char *const *events;
+    const int64_t *seqs;       /* NULL: counted */
+    const int64_t *updated_us; /* of the last event; NULL: counted */
+    size_t count;
+    size_t asked;
+    int ends_with; /* after the events */
+    ses_loaded loaded;
+};
+
+static int next_event_of(void *context, ses_loaded_event *event, ses_error *error)
+{
+    struct source *source = context;
+
+    (void)error;
+    assert_int_equal(event->seq, 0);
+    if (source->asked == source->count)
+        return source->ends_with;
+    event->json = Q(source->events[source->asked]);
+    event->json_len = SES_NUL;
+    event->seq = source->seqs ? source->seqs[source->asked] : 0;
+    source->asked++;
+    if (source->asked == source->count)
+        event->updated_us = source->updated_us;
+    return 1;
+}
+
+static const int64_t created = 1000000;
+
+/* What ses_load takes, from its first event on. */
+static const ses_loaded *given(struct source *source)
+{
+    source->asked = 0;
+    source->loaded.size = sizeof source->loaded;
+    source->loaded.next = next_event_of;
+    source->loaded.next_context = source;
+    if (!source->loaded.created_us)
+        source->loaded.created_us = &created;
+    return &source->loaded;
+}
+
+static int load_with(ses_store *store, struct source *source, unsigned flags, ses_load_result *result,
+                     ses_error *error)
+{
+    const ses_load_options options = {.size = sizeof options, .flags = flags};
+    return ses_load(store, &key, given(source), &options, result, error);
+}
+
+static const char *const plain_events[] = {
+    "{'id':'e1','timestamp':2,'invocationId':'i1','actions':{'stateDelta':{'k':1.10,'user:u':1}}}",
+    (" {'id':'e2', "
+     "'timestamp':7,'invocationId':'i2','actions':{'stateDelta':{'gone':'__ADK_SENTINEL_REMOVED__'}}}\n"),
+    "{'id':'e3','timestamp':5,'invocationId':'i3','actions':{'stateDelta':{'k':2,'l':'x'}}}"};
+
+static struct source plain(void)
+{
+    return (struct source){
+        .events = plain_events,
+        .count = 3,
+        .loaded = {.initial_state = "{\"gone\":1,\"app:a\":1,\"i\":[1, 2]}", .initial_state_len = SES_NUL}};
+}
+
+static void must_load(ses_store *store, struct source *source)
+{
+    ses_error error;
+    assert_ok(load_with(store, source, 0, NULL, &error));
+}
+
+/* ----------------------------------------------------------------------------------------------- loading */
+
+static void test_a_loaded_session_is_as_it_was(void **state)
+{
+    static const ses_label labels[] = {{"b", "2"}, {"a", ""}};
+    const int64_t seqs[] = {3, 4, 9};
+    const int64_t expires = 5;
+    const int64_t updated = 9000000;
+    const int64_t after = 8000000;
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct source source = plain();
+    ses_load_result result;
+    ses_error error;
+
+    source.seqs = seqs;
+    source.updated_us = &after;
+    source.loaded.updated_us = &updated;
+    source.loaded.expires_us = &expires;
+    source.loaded.version = 77;
+    source.loaded.last_seq = 12;
+    source.loaded.title = "Title";
+    source.loaded.labels = labels;
+    source.loaded.label_count = 2;
+    source.loaded.parent = &(ses_key){NULL, "other", "p"};
+    source.loaded.parent_seq = 4;
+    source.loaded.state = "{\"l\":\"x\",\"k\":2,\"i\":[1, 2]}";
+    source.loaded.state_len = SES_NUL;
+    assert_ok(load_with(store, &source, 0, &result, &error));
+    assert_int_equal(result.outcome, SES_LOADED_NEW);
+    assert_int_equal(result.events, 3);
+    assert_int_equal(result.version, 77);
+    assert_string_equal(result.session, "session");
+    ses_session *session = must_get(store, &key);
+    assert_int_equal(ses_session_version(session), 77);
+    assert_int_equal(ses_session_last_seq(session), 12);
+    assert_int_equal(ses_session_stored(session), 3);
+    assert_int_equal(ses_session_created_us(session), created);
+    assert_int_equal(ses_session_updated_us(session), updated);
+    assert_int_equal(ses_session_expires_us(session), expires);
+    assert_string_equal(ses_session_title(session), "Title");
+    assert_int_equal(ses_session_label_count(session), 2);
+    assert_string_equal(ses_session_label_value(session, "b"), "2");
+    int64_t parent_seq = 0;
+    assert_string_equal(ses_session_parent(session, &parent_seq)->session, "p");
+    assert_string_equal(ses_session_parent(session, NULL)->app, "app");
+    assert_int_equal(parent_seq, 4);
+    assert_string_equal(stored_seqs(store, &key), "3 4 9");
+    assert_string_equal(ses_session_event(session, 1)->json, Q(plain_events[1]));
+    assert_int_equal(ses_session_event(session, 1)->time_us, 7000000);
+    assert_state(session, "{\"i\":[1, 2],\"k\":2,\"l\":\"x\"}");
+    assert_as_of(store, &key, AFTER_SEQ(3), "{\"gone\":1,\"i\":[1, 2],\"k\":1.10}");
+    ses_session_close(session);
+}
+
+static void test_what_is_not_given_is_counted(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_loaded nothing = {.size = sizeof nothing};
+    const ses_key other = {"app", "user", "nothing"};
+    struct source source = plain();
+    ses_error error;
+
+    must_load(fixture->store, &source);
+    ses_session *session = must_get(fixture->store, &key);
+    assert_int_equal(ses_session_version(session), 3);
+    assert_int_equal(ses_session_last_seq(session), 3);
+    assert_int_equal(ses_session_updated_us(session), 7000000);
+    assert_true(ses_session_expires_us(session) == INT64_MAX);
+    ses_session_close(session);
+    assert_ok(ses_load(fixture->store, &other, &nothing, NULL, NULL, &error));
+    session = must_get(fixture->store, &other);
+    assert_int_equal(ses_session_created_us(session), fixture->now);
+    assert_int_equal(ses_session_version(session), 0);
+    assert_state(session, "{}");
+    ses_session_close(session);
+}
+
+static void test_shared_scopes_stay_as_they_are(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct source source = plain();
+    char *json = NULL;
+    ses_error error;
+
+    assert_ok(ses_shared_state_change(store, "app", NULL, "{\"a\":7}", SES_NUL, NULL, &error));
+    must_load(store, &source);
+    assert_stored_state(store, &key, "{\"app:a\":7,\"i\":[1, 2],\"k\":2,\"l\":\"x\"}");
+    assert_ok(ses_shared_state_json(store, "app", "user", NULL, &json, NULL, &error));
+    assert_string_equal(json, "{}");
+    ses_free(json);
+    assert_ok(ses_state_json_initial_by_key(store, &key, NULL, &json, NULL, &error));
+    assert_string_equal(json, source.loaded.initial_state);
+    ses_free(json);
+}
+
+static void test_a_missing_id_or_time_is_added_and_temp_keys_are_cut(void **state)
+{
+    static const char *const events[] = {"{'actions':{'stateDelta':{'temp:t':1,'k':1}}}"};
+    struct fixture *fixture = *state;
+    struct source source = {.events = events, .count = 1};
+
+    must_load(fixture->store, &source);
+    ses_session *session = must_get(fixture->store, &key);
+    const ses_event *event = ses_session_event(session, 0);
+    assert_int_equal(event->time_us, fixture->now);
+    assert_int_equal(strlen(event->id), 36);
+    assert_non_null(strstr(event->json, Q("'actions':{'stateDelta':{'k':1}}")));
+    assert_state(session, "{\"k\":1}");
+    ses_session_close(session);
+}
+
+/* Rewinds and compactions count as if they had been appended. */
+static void test_history_goes_on_after_loading(void **state)
+{
+    static const char *const events[] = {
+        "{'id':'a','timestamp':1,'invocationId':'i1','author':'user','content':{'parts':[{'text':'x'}]},"
+        "'actions':{'stateDelta':{'k':1}}}",
+        "{'id':'b','timestamp':2,'invocationId':'i2','actions':{'stateDelta':{'k':2}}}",
+        "{'id':'c','timestamp':3,'invocationId':'r','actions':{'rewindBeforeInvocationId':'i2','stateDelta':{"
+        "'k':1}}}",
+        "{'id':'d','timestamp':4,'invocationId':'c','actions':{'compaction':{'startTimestamp':1,'"
+        "endTimestamp':1,"
+        "'compactedContent':{'parts':[{'text':'sum'}]}}}}"};
+    const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
+    struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    struct source source = {.events = events, .count = 4};
+    ses_session *session = NULL;
+    ses_error error;
+
+    must_load(store, &source);
+    assert_ok(ses_get(store, &key, GET_RANGE(&live), &session, &error));
+    assert_int_equal(ses_session_event_count(session), 2);
+    ses_session_close(session);
+    assert_query(fixture->path, "SELECT seq, kind, target_seq FROM event_marks", "3|1|2\n4|2|NULL\n");
+    assert_code(SES_NOTFOUND, ses_redo_by_key(store, &key, NULL, NULL, &error));
+    must_say(store, &key, "i5", "user", Q("{'k':5}"));
+    must_rewind(store, &key, AFTER_SEQ(4));
+    assert_stored_state(store, &key, "{\"k\":1}");
+    assert_ok(ses_cut_by_key(store, &key, AFTER_SEQ(2), NULL, NULL, &error));
+    assert_stored_state(store, &key, "{\"k\":2}");
+}
+
+static void test_a_pruned_log_is_loaded_with_its_base(void **state)
+{
+    static const ses_loaded_value base[] = {
+        {"k", " {\"z\": 1} ", SES_NUL, 5}, {"app:a", "2", 1, 0}, {"gone", "1", 1, 7}};
+    const int64_t seqs[] = {8, 9, 10};
+    struct fixture *fixture = *state;
+    struct source source = plain();
+    ses_error error;
+
+    source.seqs = seqs;
+    source.loaded.base_seq = 7;
+    source.loaded.base = base;
+    source.loaded.base_count = 3;
+    must_load(fixture->store, &source);
+    assert_as_of(fixture->store, &key, AFTER_SEQ(7), "{\"gone\":1,\"k\":{\"z\": 1}}");
+    assert_as_of(fixture->store, &key, AFTER_SEQ(10), "{\"k\":2,\"l\":\"x\"}");
+    assert_stored_state(fixture->store, &key, "{\"k\":2,\"l\":\"x\"}");
+    char *json = NULL;
+    assert_code(SES_NOTFOUND,
+                ses_state_json_as_of_by_key(fixture->store, &key, AFTER_SEQ(6), NULL, &json, NULL, &error));
+    assert_query(fixture->path, "SELECT key, value, seq FROM base_state ORDER BY key",
+                 "app:a|2|0\ngone|1|7\nk|{\"z\": 1}|5\n");
+    assert_query(fixture->path, "SELECT key, seq FROM session_state ORDER BY key", "k|10\nl|10\n");
+    assert_int_equal(load_with(fixture->store, &source, 0, NULL, &error), SES_UNCHANGED);
+}
+
+static void test_the_version_is_kept_but_never_that_of_a_deleted_session(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    const ses_append_options old = {.size = sizeof old, .flags = SES_APPEND_VERSION, .version = 2};
+    struct source source = plain();
+    ses_load_result result;
+    ses_error error;
+
+    must_load(store, &source);
+    must_append_by_key(store, &key, "{}");
+    must_delete(store, &key);
+    source.loaded.version = 2;
+    assert_ok(load_with(store, &source, 0, &result, &error));
+    assert_int_equal(result.version, 5);
+    assert_code(SES_STALE, ses_append_by_key(store, &key, "{}", SES_NUL, &old, NULL, &error));
+    must_delete(store, &key);
+    source.loaded.version = 1000;
+    assert_ok(load_with(store, &source, 0, &result, &error));
+    assert_int_equal(result.version, 1000);
+}
+
+/* ------------------------------------------------------------------------------------------- one that exists */
+
+static void test_loading_twice_changes_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct source source = plain();
+    ses_load_result result;
+    ses_error error;
+
+    must_load(fixture->store, &source);
+    char *before = describe_stored(fixture->store, &key);
+    for (unsigned flags = 0; flags < 4; flags++) {
+        assert_int_equal(
+            load_with(fixture->store, &source, flags == 3 ? SES_LOAD_RENAME : flags, &result, &error),
+            SES_UNCHANGED);
+        assert_int_equal(result.outcome, SES_LOADED_EQUAL);
+        assert_int_equal(result.events, 0);
+        assert_int_equal(result.version, 3);
+        assert_string_equal(result.session, "session");
+    }
+    char *after = describe_stored(fixture->store, &key);
+    assert_string_equal(after, before);
+    assert_query(fixture->path, "SELECT count(*) FROM sessions", "1\n");
+    free(before);
+    free(after);
+}
+
+/* One thing of the plain session is different. */
+static void make_unlike(struct source *source, int number)
+{
+    static const ses_label label = {"l", "v"};
+    static const ses_key parent = {NULL, "u", "p"};
+    static const int64_t time = 8000000;
+    static const int64_t early = 2;
+    static const int64_t seqs[] = {1, 2, 4};
+    static const char *const others[] = {
+        "{'id':'e1','timestamp':2,'invocationId':'i1','actions':{'stateDelta':{'k':1.10,'user:u':1}}}",
+        "{'id':'other','timestamp':6}", "{'id':'e3','timestamp':5}"};
+
+    switch (number) {
+    case 0:
+        source->loaded.created_us = &early;
+        break;
+    case 1:
+        source->loaded.updated_us = &time;
+        break;
+    case 2:
+        source->loaded.expires_us = &time;
+        break;
+    case 3:
+        source->loaded.title = "T";
+        break;
+    case 4:
+        source->loaded.labels = &label, source->loaded.label_count = 1;
+        break;
+    case 5:
+        source->loaded.parent = &parent;
+        break;
+    case 6:
+        source->loaded.initial_state = "{}";
+        break;
+    case 7:
+        source->loaded.last_seq = 9;
+        break;
+    case 8:
+        source->seqs = seqs;
+        break;
+    case 9:
+        source->events = others;
+        break;
+    case 10:
+        source->count = 2;
+        break;
+    default:
+        source->count = 0;
+        break;
+    }
+}
+enum { UNLIKE = 12 };
+
+static void test_a_different_session_is_never_touched(void **state)
+{
+    static const char *const words[UNLIKE] = {
+        "time of creation", "update time", "expiry",           "title",
+        "labels",           "parent",      "initial state",    "last sequence number",
+        "event 4",          "event 2",     "number of events", "number of events"};
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct source first = plain();
+    ses_error error;
+
+    must_load(store, &first);
+    char *before = describe_stored(store, &key);
+    for (int i = 0; i < UNLIKE; i++) {
+        struct source source = plain();
+        ses_load_result result = {.outcome = -1};
+        make_unlike(&source, i);
+        assert_code(SES_EXISTS, load_with(store, &source, 0, &result, &error));
+        assert_message(words[i]);
+        assert_code(SES_EXISTS, load_with(store, &source, SES_LOAD_UPDATE, &result, &error));
+        assert_int_equal(result.outcome, -1);
+        char *after = describe_stored(store, &key);
+        assert_string_equal(after, before);
+        free(after);
+    }
+    free(before);
+}
+
+/* However much of it was there already, a session that replaces another is as if it had been loaded alone. */
+static void test_a_different_session_can_be_replaced(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    ses_error error;
+
+    for (int i = 0; i < UNLIKE; i++) {
+        struct source first = plain();
+        struct source source = plain();
+        ses_load_result result;
+        must_load(store, &first);
+        ses_session *old = must_get(store, &key);
+        make_unlike(&source, i);
+        assert_ok(load_with(store, &source, SES_LOAD_REPLACE, &result, &error));
+        assert_int_equal(result.outcome, SES_LOADED_REPLACED);
+        assert_true(result.version > ses_session_version(old));
+        assert_code(SES_NOTFOUND, ses_append(old, "{}", SES_NUL, NULL, NULL, &error));
+        ses_session_close(old);
+        assert_int_equal(load_with(store, &source, 0, NULL, &error), SES_UNCHANGED);
+        assert_query(
+            fixture->path,
+            "SELECT count(*) FROM (SELECT session_id FROM events UNION SELECT session_id FROM session_state)"
+            " WHERE session_id NOT IN (SELECT id FROM sessions)",
+            "0\n");
+        char *json = NULL;
+        assert_ok(ses_state_json_as_of_by_key(store, &key, NULL, NULL, &json, NULL, &error));
+        assert_stored_state(store, &key, json);
+        ses_free(json);
+        must_delete(store, &key);
+    }
+}
+
+static void test_a_different_session_can_be_loaded_beside_it(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
+    struct source first = plain();
+    ses_load_result result;
+    ses_error error;
+
+    must_load(store, &first);
+    char *before = describe_stored(store, &key);
+    for (int i = 0; i < UNLIKE; i++) {
+        char expected[32];
+        struct source source = plain();
+        make_unlike(&source, i);
+        assert_ok(load_with(store, &source, SES_LOAD_RENAME, &result, &error));
+        assert_int_equal(result.outcome, SES_LOADED_RENAMED);
+        snprintf(expected, sizeof expected, "session~%d", i + 2);
+        assert_string_equal(result.session, expected);
+        /* a second time it is there, and nothing is written */
+        assert_int_equal(load_with(store, &source, SES_LOAD_RENAME, &result, &error), SES_UNCHANGED);
+        assert_string_equal(result.session, expected);
+        assert_int_equal(result.outcome, SES_LOADED_EQUAL);
+    }
+    assert_query(fixture->path, "SELECT count(*) FROM sessions", "13\n");
+    char *after = describe_stored(store, &key);
+    assert_string_equal(after, before);
+    free(after);
+    free(before);
+}
+
+static void test_another_name_is_still_an_id(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    char name[SES_ID_MAX + 1];
+    const ses_key of = {"app", "user", name};
+    const ses_load_options rename = {.size = sizeof rename, .flags = SES_LOAD_RENAME};
+    ses_load_result result;
+    ses_error error;
+
+    for (size_t i = 0; i < SES_ID_MAX; i += 2)
+        memcpy(name + i, "\xC3\xA9", 2);
+    name[SES_ID_MAX] = '\0';
+    must_create(store, &of, NULL);
+    struct source source = plain();
+    assert_ok(ses_load(store, &of, given(&source), &rename, &result, &error));
+    assert_int_equal(strlen(result.session), SES_ID_MAX);
+    assert_string_equal(result.session + SES_ID_MAX - 2, "~2");
+    struct source other = plain();
+    other.count = 1;
+    assert_ok(ses_load(store, &of, given(&other), &rename, &result, &error));
+    assert_string_equal(result.session + SES_ID_MAX - 4, "\xC3\xA9~3");
+}
+
+static void test_events_that_the_existing_session_lacks_are_added(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct source source = plain();
+    ses_load_result result;
+    ses_error error;
+
+    source.count = 1;
+    must_load(store, &source);
+    ses_session *session = must_get(store, &key);
+    source = plain();
+    assert_ok(load_with(store, &source, SES_LOAD_UPDATE | SES_LOAD_REPLACE, &result, &error));
+    assert_int_equal(result.outcome, SES_LOADED_UPDATED);
+    assert_int_equal(result.events, 2);
+    assert_int_equal(result.version, 3);
+    assert_code(SES_STALE, ses_append(session, "{}", SES_NUL, NULL, NULL, &error));
+    must_refresh(session);
+    assert_int_equal(ses_session_event_count(session), 3);
+    assert_state(session, "{\"i\":[1, 2],\"k\":2,\"l\":\"x\"}");
+    assert_handle_is_current(store, session);
+    ses_session_close(session);
+    assert_int_equal(load_with(store, &source, 0, NULL, &error), SES_UNCHANGED);
+    assert_as_of(store, &key, AFTER_SEQ(1), "{\"gone\":1,\"i\":[1, 2],\"k\":1.10}");
+}
+
+static void test_a_dry_run_changes_nothing(void **state)
+{
+    static const struct {
+        unsigned flags;
+        int outcome;
+    } runs[] = {{SES_LOAD_UPDATE, SES_LOADED_UPDATED},
+                {SES_LOAD_REPLACE, SES_LOADED_REPLACED},
+                {SES_LOAD_RENAME, SES_LOADED_RENAMED}};
+    struct fixture *fixture = *state;
+    struct source source = plain();
+    ses_load_result result;
+    ses_error error;
+
+    assert_ok(load_with(fixture->store, &source, SES_LOAD_DRY_RUN, &result, &error));
+    assert_int_equal(result.outcome, SES_LOADED_NEW);
+    assert_query(fixture->path, "SELECT count(*) FROM apps", "0\n");
+    source.count = 1;
+    must_load(fixture->store, &source);
+    char *before = describe_stored(fixture->store, &key);
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        source = plain();
+        assert_ok(load_with(fixture->store, &source, runs[i].flags | SES_LOAD_DRY_RUN, &result, &error));
+        assert_int_equal(result.outcome, runs[i].outcome);
+        assert_int_equal(result.events, 2);
+        char *after = describe_stored(fixture->store, &key);
+        assert_string_equal(after, before);
+        free(after);
+        assert_query(fixture->path, "SELECT count(*) FROM sessions", "1\n");
+    }
+    free(before);
+}
+
+/* -------------------------------------------------------------------------------------------- refusals */
+
+static void assert_refused(ses_store *store, struct source *source, int code, const char *words,
+                           int64_t index)
+{
+    ses_session *session = NULL;
+    ses_error error;
+
+    assert_code(code, load_with(store, source, 0, NULL, &error));
+    assert_message(words);
+    assert_int_equal(error.index, index);
+    assert_code(SES_NOTFOUND, ses_get(store, &key, NULL, &session, &error));
+}
+
+static void test_events_that_are_none_are_refused(void **state)
+{
+    static const struct {
+        const char *event;
+        int code;
+        const char *words;
+    } cases[] = {{"{'id':'e1'}", SES_INVALID, "earlier event"},
+                 {"{'id':'x','partial':true}", SES_INVALID, "partial"},
+                 {"{'id':1}", SES_INVALID, "id"},
+                 {"{'id':'x'", SES_JSON, "at byte"},
+                 {"[]", SES_INVALID, "object"}};
+    ses_store *store = ((struct fixture *)*state)->store;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *const events[] = {plain_events[0], plain_events[1], cases[i].event, "{}"};
+        struct source source = {.events = events, .count = 4};
+        assert_refused(store, &source, cases[i].code, cases[i].words, 2);
+        assert_int_equal(source.asked, 3);
+    }
+}
+
+static void test_numbers_and_times_that_cannot_be_are_refused(void **state)
+{
+    static const int64_t same[] = {1, 1, 3};
+    static const int64_t negative[] = {1, -1, 3};
+    static const int64_t large[] = {1, 2, INT64_C(1) << 32};
+    static const int64_t early = 6999999;
+    static const int64_t never = INT64_MAX;
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct source source = plain();
+
+    source.seqs = same;
+    assert_refused(store, &source, SES_INVALID, "the one before", 1);
+    source.seqs = negative;
+    assert_refused(store, &source, SES_INVALID, "negative", 1);
+    source.seqs = large;
+    assert_refused(store, &source, SES_LIMIT, "2^32 - 1", 2);
+    source = plain();
+    source.updated_us = &early;
+    assert_refused(store, &source, SES_INVALID, "update time", 2);
+    source = plain();
+    source.loaded.updated_us = &early;
+    assert_refused(store, &source, SES_INVALID, "updated_us", -1);
+    source = plain();
+    source.loaded.created_us = &never;
+    assert_refused(store, &source, SES_INVALID, "years", -1);
+    source = plain();
+    source.loaded.last_seq = 2;
+    assert_refused(store, &source, SES_INVALID, "last_seq", -1);
+    source.loaded.last_seq = -1;
+    assert_refused(store, &source, SES_INVALID, "sequence number", -1);
+    source = plain();
+    source.loaded.version = INT64_C(1) << 53;
+    assert_refused(store, &source, SES_INVALID, "version", -1);
+}
+
+static void test_an_own_state_that_the_log_does_not_lead_to_is_refused(void **state)
+{
+    static const char *const states[][2] = {{"{\"i\":[1,2],\"k\":2,\"l\":\"x\"}", "\"i\""},
+                                            {"{\"i\":[1, 2],\"k\":2}", "\"l\""},
+                                            {"{\"i\":[1, 2],\"k\":2,\"l\":\"x\",\"m\":1}", "\"m\""},
+                                            {"{\"i\":[1, 2],\"k\":2,\"l\":\"x\",\"app:a\":1}", "\"app:a\""},
+                                            {"{\"i\":[1, 2],\"k\":2,\"l\":" REMOVED "}", "\"l\""}};
+    ses_store *store = ((struct fixture *)*state)->store;
+
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        struct source source = plain();
+        source.loaded.state = states[i][0];
+        source.loaded.state_len = SES_NUL;
+        assert_refused(store, &source, SES_INVALID, states[i][1], -1);
+    }
+}
+
+static void test_a_base_that_cannot_be_is_refused(void **state)
+{
+    static const ses_loaded_value bases[][2] = {{{"k", "1", 1, 0}, {"k", "2", 1, 0}},
+                                                {{"k", "1", 1, 8}},
+                                                {{"temp:k", "1", 1, 0}},
+                                                {{"k", "tru", 3, 0}},
+                                                {{"k", REMOVED, SES_NUL, 0}},
+                                                {{"\xFF", "1", 1, 0}}};
+    static const int codes[] = {SES_INVALID, SES_INVALID, SES_INVALID, SES_JSON, SES_INVALID, SES_INVALID};
+    ses_store *store = ((struct fixture *)*state)->store;
+
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        struct source source = {
+            .loaded = {.base_seq = 7, .base = bases[i], .base_count = bases[i][1].name ? 2 : 1}};
+        assert_refused(store, &source, codes[i], "the base", -1);
+        source.loaded.base_seq = 0;
+        assert_refused(store, &source, SES_INVALID, "no base", -1);
+    }
+}
+
+static void test_wrong_calls_are_refused(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct source source = plain();
+    ses_error error;
+
+    assert_code(SES_MISUSE, ses_load(store, &key, NULL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, load_with(store, &source, 0x100, NULL, &error));
+    assert_code(SES_MISUSE, load_with(store, &source, SES_LOAD_REPLACE | SES_LOAD_RENAME, NULL, &error));
+    assert_code(SES_MISUSE,
+                ses_load(store, &(ses_key){"app", "user", NULL}, given(&source), NULL, NULL, &error));
+    assert_code(SES_INVALID, ses_load(store, &(ses_key){"app", "", "s"}, given(&source), NULL, NULL, &error));
+    source.loaded.parent = &(ses_key){"other", "user", "s"};
+    assert_refused(store, &source, SES_INVALID, "another app", -1);
+    source.loaded.parent = &(ses_key){NULL, "user", ""};
+    assert_refused(store, &source, SES_INVALID, "parent's session", -1);
+    source = plain();
+    source.loaded.title = "";
+    assert_refused(store, &source, SES_INVALID, "title", -1);
+    source = plain();
+    source.loaded.initial_state = "[]";
+    assert_refused(store, &source, SES_INVALID, "initial state", -1);
+    source.loaded.initial_state = "{";
+    assert_refused(store, &source, SES_JSON, "initial state", -1);
+}
+
+static void test_limits_hold_for_what_is_loaded(void **state)
+{
+    struct fixture *fixture = *state;
+    struct source source = plain();
+
+    fixture->options.max_session_events = 2;
+    fixture_reopen(fixture);
+    assert_refused(fixture->store, &source, SES_LIMIT, "max_session_events", 2);
+    fixture->options.max_session_events = 0;
+    fixture->options.max_event_bytes = 95;
+    fixture_reopen(fixture);
+    assert_refused(fixture->store, &source, SES_LIMIT, "max_event_bytes", 1);
+}
+
+static void test_a_read_only_store_loads_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct source source = plain();
+    ses_error error;
+
+    fixture->options.flags = SES_OPEN_READ_ONLY;
+    fixture_reopen(fixture);
+    assert_code(SES_READONLY, load_with(fixture->store, &source, 0, NULL, &error));
+    assert_int_equal(source.asked, 0);
+}
+
+/* ---------------------------------------------------------------------------------- the function that gives */
+
+static void test_the_function_can_end_the_call(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct source source = plain();
+
+    source.ends_with = SES_IO;
+    assert_refused(store, &source, SES_IO, "has ended the call", -1);
+}
+
+struct meddler {
+    ses_store *store;
+    int read;
+    int written;
+    ses_error error;
+};
+
+static int meddle(void *context, ses_loaded_event *event, ses_error *error)
+{
+    const ses_key other = {"app", "user", "other"};
+    struct meddler *meddler = context;
+    ses_session *session = NULL;
+
+    (void)event;
+    meddler->read = ses_get(meddler->store, &other, NULL, &session, error);
+    ses_session_close(session);
+    meddler->written = ses_append_by_key(meddler->store, &other, "{}", SES_NUL, NULL, NULL, error);
+    meddler->error = *error;
+    return 0;
+}
+
+static void test_the_function_may_read_from_the_store_but_not_write(void **state)
+{
+    struct fixture *fixture = *state;
+    struct meddler meddler = {.store = NULL};
+    const ses_loaded loaded = {.size = sizeof loaded, .next = meddle, .next_context = &meddler};
+    ses_error error;
+
+    fixture->options.busy_timeout_ms = 20;
+    fixture_reopen(fixture);
+    meddler.store = fixture->store;
+    must_create(fixture->store, &(ses_key){"app", "user", "other"}, NULL);
+    assert_ok(ses_load(fixture->store, &key, &loaded, NULL, NULL, &error));
+    assert_int_equal(meddler.read, SES_OK);
+    assert_int_equal(meddler.written, SES_BUSY);
+}
+
+struct other_writer {
+    ses_store *store;
+    pthread_t thread;
+    size_t given;
+    bool started;
+    int code;
+};
+
+static void *append_beside(void *context)
+{
+    struct other_writer *writer = context;
+    ses_error error;
+
+    writer->code = ses_append_by_key(writer->store, &(ses_key){"app", "user", "other"}, "{}", SES_NUL, NULL,
+                                     NULL, &error);
+    return NULL;
+}
+
+static int give_slowly(void *context, ses_loaded_event *event, ses_error *error)
+{
+    struct other_writer *writer = context;
+
+    (void)error;
+    if (writer->given == 20)
+        return SES_INVALID;
+    if (writer->given++ == 3) {
+        assert_int_equal(pthread_create(&writer->thread, NULL, append_beside, writer), 0);
+        writer->started = true;
+    }
+    support_pause_us(2000);
+    event->json = "{}";
+    event->json_len = 2;
+    return 1;
+}
+
+/* What waits meanwhile is neither lost with a load that fails nor asked for on another thread. */
+static void test_other_writers_wait_and_do_not_share_the_transaction(void **state)
+{
+    struct fixture *fixture = *state;
+    struct other_writer writer = {.store = fixture->store, .code = SES_INTERNAL};
+    const ses_loaded loaded = {.size = sizeof loaded, .next = give_slowly, .next_context = &writer};
+    ses_error error;
+
+    must_create(fixture->store, &(ses_key){"app", "user", "other"}, NULL);
+    assert_code(SES_INVALID, ses_load(fixture->store, &key, &loaded, NULL, NULL, &error));
+    assert_true(writer.started);
+    assert_int_equal(pthread_join(writer.thread, NULL), 0);
+    assert_int_equal(writer.code, SES_OK);
+    assert_query(fixture->path, "SELECT name, event_count FROM sessions", "other|1\n");
+}
+
+static void test_followers_are_told(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    const ses_key of_user = {"app", "user", NULL};
+    struct source source = plain();
+    const ses_event *event = NULL;
+    ses_follower *follower = NULL;
+    ses_error error;
+
+    assert_ok(ses_follower_open(store, &of_user, NULL, &follower, &error));
+    assert_ok(ses_follower_next(follower, 0, &event, &error));
+    must_load(store, &source);
+    for (size_t i = 0; i < 3; i++)
+        assert_code(SES_ROW, ses_follower_next(follower, 5000, &event, &error));
+    assert_ok(ses_follower_next(follower, 0, &event, &error));
+    make_unlike(&source, 9);
+    assert_ok(load_with(store, &source, SES_LOAD_REPLACE, NULL, &error));
+    assert_code(SES_RESET, ses_follower_next(follower, 5000, &event, &error));
+    ses_follower_close(follower);
+}
+
+#define LOAD_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+#define IN_MEMORY(test) cmocka_unit_test_setup_teardown(test, fixture_setup_memory, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOAD_TEST(test_a_loaded_session_is_as_it_was),
+        IN_MEMORY(test_a_loaded_session_is_as_it_was),
+        LOAD_TEST(test_what_is_not_given_is_counted),
+        LOAD_TEST(test_shared_scopes_stay_as_they_are),
+        LOAD_TEST(test_a_missing_id_or_time_is_added_and_temp_keys_are_cut),
+        LOAD_TEST(test_history_goes_on_after_loading),
+        LOAD_TEST(test_a_pruned_log_is_loaded_with_its_base),
+        LOAD_TEST(test_the_version_is_kept_but_never_that_of_a_deleted_session),
+        LOAD_TEST(test_loading_twice_changes_nothing),
+        LOAD_TEST(test_a_different_session_is_never_touched),
+        IN_MEMORY(test_a_different_session_is_never_touched),
+        LOAD_TEST(test_a_different_session_can_be_replaced),
+        LOAD_TEST(test_a_different_session_can_be_loaded_beside_it),
+        LOAD_TEST(test_another_name_is_still_an_id),
+        LOAD_TEST(test_events_that_the_existing_session_lacks_are_added),
+        LOAD_TEST(test_a_dry_run_changes_nothing),
+        LOAD_TEST(test_events_that_are_none_are_refused),
+        IN_MEMORY(test_events_that_are_none_are_refused),
+        LOAD_TEST(test_numbers_and_times_that_cannot_be_are_refused),
+        LOAD_TEST(test_an_own_state_that_the_log_does_not_lead_to_is_refused),
+        LOAD_TEST(test_a_base_that_cannot_be_is_refused),
+        LOAD_TEST(test_wrong_calls_are_refused),
+        LOAD_TEST(test_limits_hold_for_what_is_loaded),
+        LOAD_TEST(test_a_read_only_store_loads_nothing),
+        LOAD_TEST(test_the_function_can_end_the_call),
+        LOAD_TEST(test_the_function_may_read_from_the_store_but_not_write),
+        LOAD_TEST(test_other_writers_wait_and_do_not_share_the_transaction),
+        LOAD_TEST(test_followers_are_told),
+    };
+    return cmocka_run_group_tests_name("load", tests, NULL, NULL);
+}
