@@ -1390,7 +1390,7 @@ typedef struct ses_loaded {
     const int64_t *created_us; /* NULL: the store's clock */
     const int64_t *updated_us; /* not before created_us and the events; NULL: the latest of them */
     const int64_t *expires_us; /* may have passed; NULL: never */
-    int64_t version;           /* 0: the number of events. It is raised if deleted sessions have had it. */
+    const int64_t *version;    /* raised if deleted sessions have had it; NULL: the number of events */
     int64_t last_seq;          /* the last number that was ever given; 0: the last event's */
     const char *title;         /* NULL: none */
     const ses_label *labels;
@@ -1458,6 +1458,121 @@ typedef struct ses_load_result {
  */
 SES_API int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loaded,
                      const ses_load_options *options, ses_load_result *result, ses_error *error);
+
+/*
+ * JSON lines: a whole store, an app, a user or a session as a text, one JSON object a line. The README describes the
+ * format. Read into an empty store, it gives the same store: every event with its bytes and number, every time,
+ * version, state, title, label, parent and base, the shared state, and the order in which sessions were created. Leases
+ * are not in it.
+ */
+
+typedef enum ses_export_flags {
+    SES_EXPORT_ONLY_SESSIONS = 0x1 /* without shared state */
+} ses_export_flags;
+
+typedef struct ses_export_options {
+    size_t size;
+    unsigned flags;      /* SES_EXPORT_* */
+    const char *app;     /* NULL: all */
+    const char *user;    /* NULL: all of the app */
+    const char *session; /* NULL: all of the user */
+    /* Called after each session and every 1,000 events, with how many were written. NULL: not. */
+    void (*progress)(void *context, int64_t sessions, int64_t events);
+    void *progress_context;
+} ses_export_options;
+
+/*
+ * Writes the lines of one moment, whatever is written to the store meanwhile, and in constant memory: a few of the
+ * largest events. `write` gets pieces of the text, in order, and returns 0, or a negative code, which ends the call and is
+ * returned; what was written until then is of no use. It runs on the caller's thread. The moment is held until the call
+ * has ended: the write-ahead log grows by what is written meanwhile. `write` may use this store if that is in a file.
+ *
+ * NOTFOUND: there is no such app, user or session. MISUSE: a user without an app, or a session without a user.
+ *
+ * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM, and those of `write`.
+ */
+SES_API int ses_export(ses_store *store, const ses_export_options *options,
+                       int (*write)(void *context, const char *data, size_t len, ses_error *error),
+                       void *context, ses_error *error);
+
+/* The first four are those of ses_load_flags. */
+typedef enum ses_import_flags {
+    SES_IMPORT_UPDATE = 0x1,
+    SES_IMPORT_REPLACE = 0x2,
+    SES_IMPORT_RENAME = 0x4,
+    SES_IMPORT_DRY_RUN = 0x8,
+    SES_IMPORT_SKIP = 0x10,        /* go on after a session that is refused (EXISTS, INVALID, JSON, LIMIT) */
+    SES_IMPORT_REPLACE_KEYS = 0x20 /* shared keys that have another value here get that of the file */
+} ses_import_flags;
+
+/* What became of a session or of a shared key. */
+typedef enum ses_import_outcome {
+    /* SES_LOADED_*: 0 to 4 */
+    SES_IMPORT_REFUSED = 10,     /* `error` tells why */
+    SES_IMPORT_KEY_KEPT = 11,    /* the key has another value here, and keeps it */
+    SES_IMPORT_KEY_REPLACED = 12 /* it had another value, and has that of the file now */
+} ses_import_outcome;
+
+/* Later versions append members. All texts are borrowed until the function returns. */
+typedef struct ses_import_item {
+    const char *app;
+    const char *user;       /* NULL: a key of the app */
+    const char *session;    /* as in the file; NULL: a shared key */
+    const char *loaded_as;  /* the id that the session has here */
+    const char *key;        /* NULL: a session */
+    int outcome;            /* SES_LOADED_*, SES_IMPORT_* */
+    int64_t events;         /* that were stored */
+    int64_t line;           /* where it begins; of a key: where about it stands */
+    const ses_error *error; /* NULL: it was not refused */
+} ses_import_item;
+
+typedef struct ses_import_options {
+    size_t size;
+    unsigned flags;   /* SES_IMPORT_* */
+    const char *app;  /* put everything into this app ... */
+    const char *user; /* ... and all that belongs to a user to this one; NULL: as in the file */
+    /* Called for each session, and for each shared key that has another value here. NULL: not. */
+    void (*report)(void *context, const ses_import_item *item);
+    void *report_context;
+} ses_import_options;
+
+typedef struct ses_import_report {
+    size_t size; /* input: sizeof(ses_import_report) */
+    int64_t lines;
+    int64_t made; /* sessions, by what became of them */
+    int64_t equal;
+    int64_t updated;
+    int64_t replaced;
+    int64_t renamed;
+    int64_t refused;
+    int64_t events;    /* stored */
+    int64_t keys;      /* shared keys written */
+    int64_t keys_kept; /* shared keys that have another value here */
+} ses_import_report;
+
+/*
+ * Reads JSON lines. `read` puts at most `capacity` bytes of the text into the buffer, sets `*len`, and returns 0; at the
+ * end it sets 0. A negative code ends the call and is returned. Memory does not grow with the text. Each session is
+ * loaded as by ses_load, in a transaction of its own: so what differs is EXISTS unless a flag is set, and reading twice
+ * is safe. Shared keys that are not here are written; those that are stay.
+ *
+ * The call ends at the first session that is refused, unless SES_IMPORT_SKIP is set. Sessions before it stay, and the
+ * call can be repeated. A session is stored whole or not at all.
+ *
+ *  - INVALID, JSON: a line is not what it must be, or is out of its place; the text was cut short or changed; the
+ *    message tells the line.
+ *  - TOONEW: the text is of a newer format. NOTASTORE: it is something else.
+ *  - LIMIT: a line is longer than any of a session that max_event_bytes allows; or as for ses_load.
+ *
+ * `*report` (may be NULL) is filled in any case, unless the call is MISUSE: with what was done before a failure.
+ *
+ * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, TOONEW, NOTASTORE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN,
+ * INTERRUPTED, INTERNAL, NOMEM, UNKNOWN, and those of `read`.
+ */
+SES_API int ses_import(ses_store *store, const ses_import_options *options,
+                       int (*read)(void *context, char *buffer, size_t capacity, size_t *len,
+                                   ses_error *error),
+                       void *context, ses_import_report *report, ses_error *error);
 
 /* ------------------------------------------------------------------------- what a store tells, and makes */
 

@@ -27,6 +27,7 @@ enum fake_operation {
     FAKE_CUT,
     FAKE_FORK,
     FAKE_LOAD,
+    FAKE_VISIT,
     FAKE_DELETE_APP,
     FAKE_PRUNE,
     FAKE_SET_EXPIRY,
@@ -255,8 +256,9 @@ FAKE_OPERATION(as_of, FAKE_AS_OF, as_of_op, FAKE_IN_VAIN(as_of))
 FAKE_OPERATION(rewind, FAKE_REWIND, rewind_op, FAKE_IN_VAIN(rewind))
 FAKE_OPERATION(cut, FAKE_CUT, cut_op, FAKE_IN_VAIN(cut))
 FAKE_OPERATION(fork, FAKE_FORK, fork_op, FAKE_IN_VAIN(fork))
-/* It asks for its events once. */
+/* What asks or tells its caller is not begun again. */
 FAKE_OPERATION(load, FAKE_LOAD, load_op, (void)0)
+FAKE_OPERATION(visit, FAKE_VISIT, visit_op, (void)0)
 FAKE_OPERATION(delete_app, FAKE_DELETE_APP, delete_app_op, FAKE_IN_VAIN(delete_app))
 FAKE_OPERATION(set_expiry, FAKE_SET_EXPIRY, expiry_op, FAKE_IN_VAIN(set_expiry))
 FAKE_OPERATION(annotate, FAKE_ANNOTATE, annotate_op, FAKE_IN_VAIN(annotate))
@@ -321,6 +323,7 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .cut = fake_cut,
         .fork = fake_fork,
         .load = fake_load,
+        .visit = fake_visit,
         .delete_app = fake_delete_app,
         .prune = fake_prune,
         .set_expiry = fake_set_expiry,

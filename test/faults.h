@@ -18,6 +18,7 @@ enum scene {
     SCENE_LEASES,
     SCENE_FOLLOWING,
     SCENE_LOADING,
+    SCENE_LINES,
     SCENES
 };
 
@@ -93,7 +94,10 @@ static const struct {
                    {SCENE_FOLLOWING, SES_NOTFOUND, {"app", "user", "gone"}},
                    {SCENE_LOADING, SES_OK, {"app", "user", "load"}},
                    {SCENE_LOADING, SES_OK, {"app", "user", "load~2"}},
-                   {SCENE_LOADING, SES_OK, {"app", "user", "pruned"}}};
+                   {SCENE_LOADING, SES_OK, {"app", "user", "pruned"}},
+                   {SCENE_LINES, SES_OK, {"app", "user", "one"}},
+                   {SCENE_LINES, SES_OK, {"copy", "user", "one"}},
+                   {SCENE_LINES, SES_OK, {"copy", "user", "pruned"}}};
 
 static void faults_dump_session(struct faults *faults, ses_session *session)
 {

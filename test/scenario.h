@@ -548,6 +548,82 @@ static void faults_play_loading(struct faults *faults, ses_store *store)
     STEP(SES_OK, faults_load(store, &pruned, 2, 0, NULL, &error));
 }
 
+struct faults_text {
+    char data[4096];
+    size_t len;
+    size_t at;
+};
+
+static int faults_write(void *context, const char *data, size_t len, ses_error *error)
+{
+    struct faults_text *text = context;
+
+    (void)error;
+    if (len > sizeof text->data - text->len)
+        return SES_LIMIT;
+    memcpy(text->data + text->len, data, len);
+    text->len += len;
+    return 0;
+}
+
+static int faults_read(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
+{
+    struct faults_text *text = context;
+
+    (void)error;
+    (void)capacity;
+    *len = text->len - text->at < 100 ? text->len - text->at : 100;
+    memcpy(buffer, text->data + text->at, *len);
+    text->at += *len;
+    return 0;
+}
+
+static int faults_export(ses_store *store, const char *app, struct faults_text *text, ses_error *error)
+{
+    const ses_export_options options = {.size = sizeof options, .app = app};
+
+    text->len = 0;
+    return ses_export(store, &options, faults_write, text, error);
+}
+
+static int faults_import(ses_store *store, struct faults_text *text, unsigned flags, ses_error *error)
+{
+    const ses_import_options options = {.size = sizeof options, .flags = flags, .app = "copy"};
+
+    text->at = 0;
+    return ses_import(store, &options, faults_read, text, NULL, error);
+}
+
+/* An app goes out, and comes in as another. */
+static void faults_play_lines(struct faults *faults, ses_store *store)
+{
+    static const ses_label label = {"l\n", "v"};
+    const ses_create_options create = {
+        .size = sizeof create, .title = "T", .labels = &label, .label_count = 1};
+    const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 1};
+    const ses_key one = {"app", "user", "one"};
+    const ses_key pruned = {"app", "user", "pruned"};
+    struct faults_text text;
+    struct faults_text copy;
+    ses_error error;
+
+    STEP(SES_OK, ses_create(store, &one, Q("{'app:a':1,\n'user:u':[1,\n2]}"), SES_NUL, &create, NULL, &error));
+    STEP(SES_OK, ses_append_by_key(store, &one, Q("{'id':'1',\n'timestamp':1}"), SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_create(store, &pruned, NULL, 0, NULL, NULL, &error));
+    for (int i = 0; i < 2; i++)
+        STEP(SES_OK, ses_append_by_key(store, &pruned,
+                                       i ? Q("{'id':'2','timestamp':3}")
+                                         : Q("{'id':'1','timestamp':5,'actions':{'stateDelta':{'k':1}}}"),
+                                       SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_prune_by_key(store, &pruned, &prune, NULL, &error));
+    STEP(SES_OK, faults_export(store, "app", &text, &error));
+    STEP(SES_OK, faults_import(store, &text, 0, &error));
+    STEP(SES_OK, faults_import(store, &text, SES_IMPORT_RENAME, &error));
+    STEP(SES_OK, faults_export(store, "copy", &copy, &error));
+    if (copy.len != text.len + 4) /* the app's name, in four lines */
+        faults_complain(faults, "what went in is not what had gone out", 0, &error);
+}
+
 static void faults_run(struct faults *faults)
 {
     static void (*const play[SCENES])(struct faults *, ses_store *) = {NULL,
@@ -560,7 +636,8 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_erasure,
                                                                        faults_play_leases,
                                                                        faults_play_following,
-                                                                       faults_play_loading};
+                                                                       faults_play_loading,
+                                                                       faults_play_lines};
     const ses_open_options options = {.size = sizeof options,
                                       .allocator = faults->allocator,
                                       .clock = faults_clock,

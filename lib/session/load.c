@@ -112,13 +112,13 @@ static int take_numbers(struct load_call *call, ses_error *error)
     op->created_us = loaded->created_us ? *loaded->created_us : ses__store_now(call->store);
     op->updated_us = loaded->updated_us ? *loaded->updated_us : INT64_MIN;
     op->expires_us = loaded->expires_us ? *loaded->expires_us : INT64_MAX;
-    op->version = loaded->version;
+    op->version = loaded->version ? *loaded->version : -1;
     op->last_seq = loaded->last_seq;
     op->base_seq = loaded->base_seq;
     op->parent_seq = loaded->parent_seq;
     if (!is_time(op->created_us) || (loaded->updated_us && !is_time(op->updated_us)))
         return ses__error_set(error, SES_INVALID, "a time is outside the years 0 to 9999");
-    if (op->version < 0 || op->version > MAX_VERSION)
+    if (loaded->version && (op->version < 0 || op->version > MAX_VERSION))
         return ses__error_set(error, SES_INVALID, "the version is not from 0 to below 2^53");
     if (op->base_seq < 0 || op->base_seq > LAST_NUMBER || op->last_seq < 0 || op->last_seq > LAST_NUMBER ||
         op->parent_seq < 0 || op->parent_seq > LAST_NUMBER)

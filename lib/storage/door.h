@@ -78,6 +78,7 @@ struct shared_get_op {
 struct shared_set_op {
     const char *app;
     const char *user;             /* NULL: the app's */
+    bool makes_owner;             /* also where no key is set */
     const struct delta *delta;    /* of that scope */
     const struct delta *expected; /* what was seen of it; an operation that removes: the key does not exist */
     size_t bytes;                 /* about how much is written */
@@ -415,7 +416,7 @@ struct load_op {
     int64_t created_us;
     int64_t updated_us; /* INT64_MIN: counted from the events */
     int64_t expires_us; /* INT64_MAX: never */
-    int64_t version;    /* 0: counted */
+    int64_t version;    /* -1: counted */
     int64_t last_seq;   /* 0: counted */
     struct span initial; /* as in create_op */
     const struct delta *state; /* what the own keys must be; NULL: not asked */
@@ -438,6 +439,42 @@ struct load_op {
     int64_t events; /* that were stored, those copied from an equal beginning not counted */
     int64_t version_now;
     char name[SES_ID_MAX + 1]; /* the session's, which may be another than the key's */
+};
+
+/* ------------------------------------------------------------------------------------------- visiting */
+
+struct visited_session {
+    ses_key key;
+    struct session_row row;
+    const ses_key *parent; /* NULL: none */
+    int64_t parent_seq;
+    const struct annotations *annotations;
+    struct span initial; /* without text: none */
+};
+
+/* What a walk over a store meets: an app and its keys; its users by name, each with its keys; its sessions in the order of
+ * creation, each with its base, its events and an end. Each function returns 0, or a code that ends the walk, and runs on
+ * the caller's thread. Texts live until it returns. */
+struct store_visitor {
+    int (*app)(void *context, const char *app, ses_error *error);
+    int (*user)(void *context, const char *app, const char *user, ses_error *error);
+    int (*shared)(void *context, struct span key, struct span value, ses_error *error);
+    int (*session)(void *context, const struct visited_session *session, ses_error *error);
+    int (*base)(void *context, const struct base_value *value, ses_error *error);
+    int (*event)(void *context, const struct event_row *row, ses_error *error);
+    int (*session_end)(void *context, ses_error *error);
+};
+
+/* A walk over all of it, or over one app, user or session, at one moment. It is never begun again either. */
+struct visit_op {
+    const char *app;     /* NULL: all */
+    const char *user;    /* NULL: all */
+    const char *session; /* NULL: all */
+    bool only_sessions;  /* no apps, users and their keys */
+    struct state_seed seed;
+    const ses_allocator *allocator;
+    const struct store_visitor *visitor;
+    void *context;
 };
 
 /* --------------------------------------------------------------------------------------------- leases */
@@ -503,6 +540,7 @@ struct storage {
     X(cut, cut_op)                 \
     X(fork, fork_op)               \
     X(load, load_op)               \
+    X(visit, visit_op)             \
     X(prune, prune_op)             \
     X(set_expiry, expiry_op)       \
     X(annotate, annotate_op)       \

@@ -480,6 +480,27 @@ static void test_loading_is_one_operation(void **state)
     assert_operations(&door->fake, FAKE_LOAD, 2);
 }
 
+static int pass_lines(void *context, const char *data, size_t len, ses_error *error)
+{
+    (void)context, (void)data, (void)len, (void)error;
+    return 0;
+}
+
+/* However much there is. */
+static void test_an_export_is_one_operation(void **state)
+{
+    struct door *door = *state;
+    ses_error error;
+
+    for (int i = 0; i < 3; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%d", i);
+        ses_session_close(new_session(door, &(ses_key){"app", "user", name}, Q("{'app:a':1,'k':2}")));
+    }
+    assert_ok(ses_export(door->store, NULL, pass_lines, NULL, &error));
+    assert_operations(&door->fake, FAKE_VISIT, 1);
+}
+
 /* ------------------------------------------------------------------------------------------- deleting */
 
 static void test_deleting_is_one_operation(void **state)
@@ -608,6 +629,7 @@ int main(void)
         DOOR_TEST(test_following_is_one_operation_a_page),
         DOOR_TEST(test_every_step_in_history_is_one_operation),
         DOOR_TEST(test_loading_is_one_operation),
+        DOOR_TEST(test_an_export_is_one_operation),
         DOOR_TEST(test_deleting_is_one_operation),
         DOOR_TEST(test_pruning_is_one_operation),
         DOOR_TEST(test_title_and_labels_are_one_operation),

@@ -90,7 +90,7 @@ static void test_a_loaded_session_is_as_it_was(void **state)
     source.updated_us = &after;
     source.loaded.updated_us = &updated;
     source.loaded.expires_us = &expires;
-    source.loaded.version = 77;
+    source.loaded.version = &(int64_t){77};
     source.loaded.last_seq = 12;
     source.loaded.title = "Title";
     source.loaded.labels = labels;
@@ -252,12 +252,12 @@ static void test_the_version_is_kept_but_never_that_of_a_deleted_session(void **
     must_load(store, &source);
     must_append_by_key(store, &key, "{}");
     must_delete(store, &key);
-    source.loaded.version = 2;
+    source.loaded.version = &(int64_t){2};
     assert_ok(load_with(store, &source, 0, &result, &error));
     assert_int_equal(result.version, 5);
     assert_code(SES_STALE, ses_append_by_key(store, &key, "{}", SES_NUL, &old, NULL, &error));
     must_delete(store, &key);
-    source.loaded.version = 1000;
+    source.loaded.version = &(int64_t){1000};
     assert_ok(load_with(store, &source, 0, &result, &error));
     assert_int_equal(result.version, 1000);
 }
@@ -578,7 +578,7 @@ static void test_numbers_and_times_that_cannot_be_are_refused(void **state)
     source.loaded.last_seq = -1;
     assert_refused(store, &source, SES_INVALID, "sequence number", -1);
     source = plain();
-    source.loaded.version = INT64_C(1) << 53;
+    source.loaded.version = &(int64_t){INT64_C(1) << 53};
     assert_refused(store, &source, SES_INVALID, "version", -1);
 }
 

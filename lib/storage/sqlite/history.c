@@ -245,27 +245,9 @@ static int replay_initial(struct db *db, const struct session_row *row, struct r
     return code;
 }
 
-static int replay_base(struct db *db, const struct session_row *row, struct replay *replay, ses_error *error)
+static int put_base_value(void *context, const struct base_value *value, ses_error *error)
 {
-    struct query query;
-    int code = SES_OK;
-
-    ses__query_start(&query, db, STATEMENT_BASE_STATE_ALL, error);
-    ses__query_bind_int(&query, 1, row->id);
-    while (code == SES_OK && ses__query_row(&query)) {
-        struct span key = ses__query_text(&query, 1);
-        struct span value = ses__query_text(&query, 2);
-        int64_t seq = ses__query_int(&query, 3);
-        bool sound =
-            key.ptr && value.ptr && ses__query_int(&query, 0) == row->id && seq >= 0 && seq <= row->base_seq;
-        if (query.code == SES_OK)
-            code = sound ? ses__replay_put(replay, key, value, seq, error)
-                         : ses__error_set(error, SES_CORRUPT,
-                                          "%s: a row of base_state of session number %lld is out of place",
-                                          db->config->path, (long long)row->id);
-    }
-    int closed = ses__query_end(&query);
-    return code != SES_OK ? code : closed;
+    return ses__replay_put(context, value->name, value->value, value->seq, error);
 }
 
 int ses__history_replay_events(struct db *db, const struct session_row *row, int64_t first, int64_t last,
@@ -285,7 +267,7 @@ int ses__history_replay_events(struct db *db, const struct session_row *row, int
 int ses__history_replay(struct db *db, const struct session_row *row, int64_t seq, struct replay *replay,
                         ses_error *error)
 {
-    int code =
-        row->base_seq > 0 ? replay_base(db, row, replay, error) : replay_initial(db, row, replay, error);
+    int code = row->base_seq > 0 ? ses__base_visit(db, row, put_base_value, replay, error)
+                                 : replay_initial(db, row, replay, error);
     return code == SES_OK ? ses__history_replay_events(db, row, row->base_seq + 1, seq, replay, error) : code;
 }

@@ -122,7 +122,8 @@ static int go_on_after_known(struct load_run *run, const struct event_row *row, 
 }
 
 /* Holds the event against the next of the known session. `before` is the one before it. */
-static int match_event(struct load_run *run, const struct event_row *row, int64_t before, ses_error *error)
+static int match_with_known(struct load_run *run, const struct event_row *row, int64_t before,
+                            ses_error *error)
 {
     struct event_row known;
     bool found = ses__event_rows_next(&run->walk, &known);
@@ -193,7 +194,7 @@ static int take_event(struct load_run *run, struct event_draft *draft, ses_error
     run->high_us = row->high_us;
     run->count++;
     if (run->matches)
-        code = match_event(run, row, before, error);
+        code = match_with_known(run, row, before, error);
     return code == SES_OK && run->row.id ? store_loaded(run, row, error) : code;
 }
 
@@ -321,7 +322,7 @@ static int settle_version(struct load_run *run, int64_t last_seq, ses_error *err
     const struct load_op *op = run->op;
     struct session_row *row = &run->row;
     int64_t least = 0;
-    int64_t version = op->version ? op->version : run->count;
+    int64_t version = op->version >= 0 ? op->version : run->count;
 
     if (run->extends) {
         row->version += last_seq - row->last_seq;

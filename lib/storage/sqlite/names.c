@@ -10,7 +10,7 @@ static struct span span_of_name(const char *text)
     return (struct span){text, strlen(text)};
 }
 
-static int add_name(struct names_op *op, const struct name_rows *rows, ses_error *error)
+static int add_listed_name(struct names_op *op, const struct name_rows *rows, ses_error *error)
 {
     void *names = op->names;
     bool ok = ses__memory_grow(op->allocator, &names, &op->capacity, op->count + 1, sizeof *op->names);
@@ -42,7 +42,7 @@ static int run_names(struct db *db, void *context, ses_error *error)
     while (code == SES_OK && !op->more && ses__name_rows_next(&rows, &id)) {
         op->more = op->count == op->limit;
         if (!op->more)
-            code = add_name(op, &rows, error);
+            code = add_listed_name(op, &rows, error);
     }
     int closed = ses__name_rows_close(&rows);
     return code != SES_OK ? code : closed;

@@ -14,7 +14,8 @@ struct pending; /* a job that waits for the writer; see writer.c */
 enum job_kind {
     JOB_WRITES,
     JOB_WRITES_BY_ITSELF, /* in a transaction that no other job shares, and on its own thread */
-    JOB_READS,          /* the only ones that an interrupt ends */
+    JOB_READS,           /* these and the next are the only ones that an interrupt ends */
+    JOB_READS_BY_ITSELF, /* on its own thread; only in memory, where others run on it as well */
     JOB_READS_TO_WRITE, /* the first step of a call that may write */
     JOB_WATCHES,        /* a read of no call, which waits for nothing long */
     JOB_ALONE /* runs in the writer's turn, without a transaction; no call of its own in the counts */

@@ -70,6 +70,11 @@ SESLITE_PRIVATE int ses__parent_add(struct db *db, struct session_row *row, cons
                                     int64_t parent_seq, ses_error *error);
 SESLITE_PRIVATE int ses__base_add(struct db *db, int64_t session_id, const struct base_value *base,
                                   size_t count, ses_error *error);
+/* Gives each row of the session's base to the function, until it returns another code than SES_OK. */
+SESLITE_PRIVATE int ses__base_visit(struct db *db, const struct session_row *row,
+                                    int (*visit)(void *context, const struct base_value *value,
+                                                 ses_error *error),
+                                    void *context, ses_error *error);
 /* Is this the base of the session? The values are in the order of their names. */
 SESLITE_PRIVATE int ses__base_is(struct db *db, int64_t session_id, const struct base_value *base,
                                  size_t count, bool *is, ses_error *error);

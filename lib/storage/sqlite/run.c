@@ -40,6 +40,12 @@ int ses__run_read(struct storage *storage, storage_job *job, void *context, ses_
     return read_as(storage, job, context, JOB_READS, error);
 }
 
+int ses__run_read_by_itself(struct storage *storage, storage_job *job, void *context, ses_error *error)
+{
+    const struct sqlite *own = (const struct sqlite *)storage;
+    return read_as(storage, job, context, own->config.in_memory ? JOB_READS_BY_ITSELF : JOB_READS, error);
+}
+
 int ses__run_read_to_write(struct storage *storage, storage_job *job, void *context, ses_error *error)
 {
     return read_as(storage, job, context, JOB_READS_TO_WRITE, error);

@@ -26,6 +26,9 @@ SESLITE_PRIVATE int ses__run_write_by_itself(struct storage *storage, storage_jo
 SESLITE_PRIVATE int ses__run_delete(struct storage *storage, storage_job *job, void *context, size_t bytes,
                                     struct erasure *erasure, ses_error *error);
 SESLITE_PRIVATE int ses__run_read(struct storage *storage, storage_job *job, void *context, ses_error *error);
+/* A read that tells its caller what it reads, on the caller's thread. */
+SESLITE_PRIVATE int ses__run_read_by_itself(struct storage *storage, storage_job *job, void *context,
+                                            ses_error *error);
 /* A read by a call that may write after it: an interrupt does not end it. */
 SESLITE_PRIVATE int ses__run_read_to_write(struct storage *storage, storage_job *job, void *context,
                                            ses_error *error);

@@ -188,7 +188,7 @@ static int run_set_shared(struct db *db, void *context, ses_error *error)
     if (code != SES_OK && code != SES_NOTFOUND)
         return code;
     code = check_expected_keys(db, op, &owner, error); /* an owner that is not there has no rows */
-    if (code != SES_OK || (!found && !sets_a_key(op->delta)))
+    if (code != SES_OK || (!found && !op->makes_owner && !sets_a_key(op->delta)))
         return code;
     if (!found)
         code = ensure_owner(db, op, &owner, error);

@@ -162,7 +162,7 @@ static bool writes(enum job_kind kind)
 /* Does it wait for the turn itself, and not for a leader? */
 static bool wants_turn(enum job_kind kind)
 {
-    return kind == JOB_ALONE || kind == JOB_WRITES_BY_ITSELF;
+    return kind == JOB_ALONE || kind == JOB_WRITES_BY_ITSELF || kind == JOB_READS_BY_ITSELF;
 }
 
 static void group_add(struct group *group, struct pending *pending)
@@ -187,7 +187,8 @@ static bool run_pending(struct db *db, struct group *group, struct pending *pend
     int64_t events = db->events;
     bool good = true;
 
-    ses__connection_start_call(db, pending->deadline, pending->kind == JOB_READS);
+    ses__connection_start_call(db, pending->deadline,
+                               pending->kind == JOB_READS || pending->kind == JOB_READS_BY_ITSELF);
     pending->result = pending->job(db, pending->context, pending->error);
     ses__connection_end_call(db);
     if (pending->result >= 0) {

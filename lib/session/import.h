@@ -1,0 +1,53 @@
+/* What the parts of an import share. */
+#ifndef SESLITE_SESSION_IMPORT_H
+#define SESLITE_SESSION_IMPORT_H
+
+#include "model/delta.h"
+#include "session/lines.h"
+#include "session/store.h"
+
+/* The app or user whose lines are read, and shared keys of it that are not written yet. */
+struct import_keys {
+    bool has_owner;
+    bool is_user;    /* else it is an app */
+    bool is_written; /* the owner itself is there */
+    char app[SES_ID_MAX + 1];
+    char user[SES_ID_MAX + 1];
+    struct arena arena;
+    struct delta delta;
+    size_t bytes;
+    int64_t line; /* of the first */
+};
+
+/* One call. */
+struct import_call {
+    ses_store *store;
+    ses_import_options options;
+    struct lines lines;
+    struct line line;     /* the last that was read */
+    bool in_session;      /* between a session's line and its end */
+    bool broken;          /* the file cannot be read any further */
+    uint32_t crc;         /* of the lines outside sessions, and of their ends */
+    uint32_t session_crc; /* of the others of the session */
+    int64_t sessions;     /* that were begun */
+    int64_t events;       /* of all of them */
+    ses_import_report report;
+    struct import_keys keys;
+};
+
+/* import_line.c. The next line: 1, 0 at the end, or a code. */
+SESLITE_PRIVATE int ses__import_next(struct import_call *call, ses_error *error);
+/* A code with the number of the last line. */
+SESLITE_PRIVATE int ses__import_refuse(struct import_call *call, int code, const char *what,
+                                       ses_error *error);
+SESLITE_PRIVATE void ses__import_tell(const struct import_call *call, const ses_import_item *item);
+
+/* import_session.c: the session whose line was read, up to its end. */
+SESLITE_PRIVATE int ses__import_session(struct import_call *call, ses_error *error);
+
+/* import_keys.c: the app or user whose line was read; a key of it; and writing what was read. */
+SESLITE_PRIVATE int ses__import_owner(struct import_call *call, ses_error *error);
+SESLITE_PRIVATE int ses__import_key(struct import_call *call, ses_error *error);
+SESLITE_PRIVATE int ses__import_write_keys(struct import_call *call, ses_error *error);
+
+#endif

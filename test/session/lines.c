@@ -1,0 +1,639 @@
+/* JSON lines: what goes out comes in again, byte for byte; and what is no such text is refused, nothing half of it. */
+#include <pthread.h>
+
+#include "lines.h"
+
+/* ------------------------------------------------------------------------------------------- out and in */
+
+static void test_a_store_that_goes_out_and_in_is_the_same(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_import_report report;
+    ses_error error;
+
+    fill_store(fixture->store);
+    struct text first = exported(fixture->store, NULL);
+    for (size_t piece = 0; piece < 4; piece++) {
+        ses_store *other = empty_store();
+        struct piecewise text = {.data = first.data, .len = first.len, .piece = piece};
+        report.size = sizeof report;
+        assert_ok(ses_import(other, NULL, give_lines, &text, &report, &error));
+        assert_int_equal(report.made, 4);
+        assert_int_equal(report.events, 10);
+        assert_int_equal(report.keys, 5);
+        assert_same_store(fixture->store, other);
+        ses_close(other);
+    }
+    free(first.data);
+}
+
+/* What lines do not say is the same, too. */
+static void test_the_rows_are_the_same(void **state)
+{
+    static const char *const queries[] = {
+        "SELECT name FROM apps ORDER BY name",
+        "SELECT a.name, u.name FROM users u JOIN apps a ON a.id = u.app_id ORDER BY 1, 2",
+        "SELECT s.name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us, "
+        "base_seq, "
+        "details, title, parent_user, parent_session, parent_seq, initial_state FROM sessions s "
+        "LEFT JOIN session_details d ON d.session_id = s.id ORDER BY s.name",
+        "SELECT s.name, l.name, l.value FROM session_labels l JOIN sessions s ON s.id = l.session_id ORDER "
+        "BY 1, 2",
+        "SELECT s.name, key, value, seq FROM session_state t JOIN sessions s ON s.id = t.session_id ORDER BY "
+        "1, 2",
+        "SELECT s.name, key, value, seq FROM base_state t JOIN sessions s ON s.id = t.session_id ORDER BY 1, "
+        "2",
+        "SELECT key, value FROM app_state ORDER BY key",
+        "SELECT key, value FROM user_state ORDER BY key",
+        "SELECT s.name, seq, kind, target_seq FROM event_marks m JOIN sessions s ON s.id = m.session_id "
+        "ORDER BY 1, 2",
+        "SELECT s.name, position & 4294967295, id_key, e.id, invocation_id, author, branch, time_us, "
+        "high_us, body "
+        "FROM events e JOIN sessions s ON s.id = e.session_id ORDER BY 1, 2",
+        "SELECT name FROM sessions WHERE app_id IN (SELECT id FROM apps WHERE name = 'app') ORDER BY id"};
+    struct fixture *fixture = *state;
+    char *path = support_path(fixture->folder, "other.db");
+    ses_import_report report;
+    ses_store *other = NULL;
+    ses_error error;
+
+    fill_store(fixture->store);
+    struct text text = exported(fixture->store, NULL);
+    assert_ok(ses_open(path, NULL, &other, &error));
+    assert_ok(import_text(other, text.data, text.len, 0, &report, &error));
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+        char *expected = raw_text(fixture->path, queries[i]);
+        assert_query(path, queries[i], expected);
+        free(expected);
+    }
+    assert_sound(path);
+    ses_close(other);
+    free(path);
+    free(text.data);
+}
+
+static void test_a_part_of_a_store_can_go_out(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    const ses_export_options user = {.size = sizeof user, .app = "app", .user = "user"};
+    const ses_export_options session = {
+        .size = sizeof session, .app = "app", .user = "user", .session = "cut"};
+    const ses_export_options bare = {.size = sizeof bare,
+                                     .flags = SES_EXPORT_ONLY_SESSIONS,
+                                     .app = "app",
+                                     .user = "user",
+                                     .session = "cut"};
+    const ses_export_options *const parts[] = {&user, &session, &bare};
+    static const int counts[] = {3, 1, 1};
+
+    fill_store(store);
+    for (int i = 0; i < 3; i++) {
+        struct text text = exported(store, parts[i]);
+        ses_store *other = empty_store();
+        ses_import_report report;
+        ses_error error;
+        assert_ok(import_text(other, text.data, text.len, 0, &report, &error));
+        assert_int_equal(report.made, counts[i]);
+        assert_int_equal(report.keys, i < 2 ? 3 : 0);
+        struct text again = exported(other, i == 2 ? &bare : NULL);
+        assert_same_text(&text, &again);
+        free(text.data);
+        free(again.data);
+        ses_close(other);
+    }
+}
+
+static void test_what_is_not_there_or_asked_for_wrongly_does_not_go_out(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    const ses_export_options app = {.size = sizeof app, .app = "none"};
+    const ses_export_options user = {.size = sizeof user, .app = "app", .user = "none"};
+    const ses_export_options session = {
+        .size = sizeof session, .app = "app", .user = "user", .session = "none"};
+    const ses_export_options headless = {.size = sizeof headless, .user = "user"};
+    struct text text = {NULL, 0};
+    ses_error error;
+
+    fill_store(store);
+    assert_code(SES_NOTFOUND, ses_export(store, &app, collect_lines, &text, &error));
+    assert_code(SES_NOTFOUND, ses_export(store, &user, collect_lines, &text, &error));
+    assert_code(SES_NOTFOUND, ses_export(store, &session, collect_lines, &text, &error));
+    assert_code(SES_MISUSE, ses_export(store, &headless, collect_lines, &text, &error));
+    assert_code(SES_MISUSE, ses_export(store, NULL, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_import(store, NULL, NULL, NULL, NULL, &error));
+    free(text.data);
+}
+
+static void test_an_empty_store_goes_out_and_in(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct text text = exported(store, NULL);
+    ses_import_report report;
+    ses_error error;
+
+    assert_ok(import_text(store, text.data, text.len, 0, &report, &error));
+    assert_int_equal(report.lines, 2);
+    free(text.data);
+}
+
+static void test_a_body_as_deep_as_can_be_goes_out_and_in(void **state)
+{
+    enum { DEPTH = 999 };
+    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *other = empty_store();
+    struct text event = {NULL, 0};
+    ses_import_report report;
+    ses_error error;
+
+    text_printf(&event, "{\"id\":\"deep\",\"timestamp\":1,\"x\":");
+    for (int i = 0; i < DEPTH; i++)
+        text_add(&event, "[", 1);
+    for (int i = 0; i < DEPTH; i++)
+        text_add(&event, "]", 1);
+    text_add(&event, "}", 1);
+    must_create(store, &key, NULL);
+    must_append_by_key(store, &key, event.data);
+    struct text text = exported(store, NULL);
+    assert_ok(import_text(other, text.data, text.len, 0, &report, &error));
+    assert_same_store(store, other);
+    ses_close(other);
+    free(event.data);
+    free(text.data);
+}
+
+/* --------------------------------------------------------------------------------------- stores that have some */
+
+static void test_reading_twice_changes_nothing(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    ses_import_report report;
+    ses_error error;
+
+    fill_store(store);
+    struct text text = exported(store, NULL);
+    assert_ok(import_text(store, text.data, text.len, SES_IMPORT_RENAME, &report, &error));
+    assert_int_equal(report.equal, 4);
+    assert_int_equal(report.events, 0);
+    assert_int_equal(report.keys, 0);
+    struct text again = exported(store, NULL);
+    assert_same_text(&text, &again);
+    free(text.data);
+    free(again.data);
+}
+
+/* What became of each, as "name=outcome ". */
+static void note_item(void *context, const ses_import_item *item)
+{
+    text_printf(context, "%s=%d ",
+                item->session ? item->loaded_as ? item->loaded_as : item->session : item->key, item->outcome);
+    assert_true(item->line > 0);
+    assert_true((item->outcome == SES_IMPORT_REFUSED) == (item->error != NULL));
+}
+
+static void assert_outcomes(ses_store *store, const struct text *lines, unsigned flags, const char *expected)
+{
+    struct piecewise text = {.data = lines->data, .len = lines->len};
+    struct text notes = {NULL, 0};
+    const ses_import_options options = {
+        .size = sizeof options, .flags = flags, .report = note_item, .report_context = &notes};
+    ses_error error;
+
+    text_add(&notes, "", 0);
+    assert_ok(ses_import(store, &options, give_lines, &text, NULL, &error));
+    assert_string_equal(notes.data, expected);
+    free(notes.data);
+}
+
+static void test_the_report_names_what_became_of_each(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    const ses_key one = {"app", "user", "one"};
+    const ses_key cut = {"app", "user", "cut"};
+    ses_store *other = empty_store();
+    ses_import_report report;
+    ses_error error;
+
+    fill_store(store);
+    struct text text = exported(store, NULL);
+    assert_outcomes(other, &text, SES_IMPORT_DRY_RUN, "one=0 cut=0 fork=0 empty=0 ");
+    struct text nothing = exported(other, NULL);
+    assert_null(strstr(nothing.data, "\"app\""));
+    free(nothing.data);
+    assert_outcomes(other, &text, 0, "one=0 cut=0 fork=0 empty=0 ");
+    must_append_by_key(store, &one, "{\"id\":\"more\",\"timestamp\":1}");
+    must_append_by_key(other, &cut, "{\"id\":\"theirs\",\"timestamp\":1}");
+    must_delete(other, &(ses_key){"app", "user", "empty"});
+    assert_ok(ses_shared_state_change(other, "app", "user", "{\"u\":7}", SES_NUL, NULL, &error));
+    free(text.data);
+    text = exported(store, NULL);
+    assert_code(SES_EXISTS, import_text(other, text.data, text.len, 0, &report, &error));
+    assert_message("one");
+    assert_int_equal(report.refused, 1);
+    assert_int_equal(report.keys_kept, 1);
+    assert_outcomes(other, &text, SES_IMPORT_SKIP, "u=11 one=10 cut=10 fork=1 empty=0 ");
+    assert_outcomes(other, &text, SES_IMPORT_SKIP | SES_IMPORT_UPDATE, "u=11 one=2 cut=10 fork=1 empty=1 ");
+    assert_outcomes(other, &text, SES_IMPORT_RENAME, "u=11 one=1 cut~2=4 fork=1 empty=1 ");
+    assert_outcomes(other, &text, SES_IMPORT_RENAME, "u=11 one=1 cut~2=1 fork=1 empty=1 ");
+    must_delete(other, &(ses_key){"app", "user", "cut~2"});
+    assert_outcomes(other, &text, SES_IMPORT_REPLACE | SES_IMPORT_REPLACE_KEYS,
+                    "u=12 one=1 cut=3 fork=1 empty=1 ");
+    assert_outcomes(other, &text, 0, "one=1 cut=1 fork=1 empty=1 ");
+    ses_close(other);
+    free(text.data);
+}
+
+static void test_everything_can_be_put_into_another_app_and_user(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    const ses_export_options user = {.size = sizeof user, .app = "app", .user = "user"};
+    const ses_import_options options = {.size = sizeof options, .app = "new", .user = "me"};
+    ses_session *session = NULL;
+    ses_error error;
+
+    fill_store(store);
+    struct text lines = exported(store, &user);
+    struct piecewise text = {.data = lines.data, .len = lines.len};
+    assert_ok(ses_import(store, &options, give_lines, &text, NULL, &error));
+    assert_ok(ses_get(store, &(ses_key){"new", "me", "one"}, NULL, &session, &error));
+    assert_int_equal(ses_session_event_count(session), 5);
+    assert_string_equal(support_state(session, NULL),
+                        "{\"app:a\":[1,\n 2],\"app:user:x\":0,\"user:u\":{\"z\":\n1},\"l\":-0.0}");
+    ses_session_close(session);
+    free(lines.data);
+}
+
+/* ----------------------------------------------------------------------------------------- what is no such text */
+
+/* After a failure there are whole sessions at most. */
+static void assert_whole_sessions(ses_store *store, const struct text *sound)
+{
+    ses_import_report report;
+    ses_error error;
+
+    assert_ok(import_text(store, sound->data, sound->len, SES_IMPORT_SKIP, &report, &error));
+    assert_int_equal(report.refused, 0);
+    assert_int_equal(report.made + report.equal, 2);
+}
+
+static struct text small_export(ses_store *store)
+{
+    const ses_key other = {"app", "user", "second"};
+
+    must_create(store, &key, Q("{'app:a':1,'user:b':2,'k':1}"));
+    must_append_by_key(store, &key, Q("{'id':'1','timestamp':1,'actions':{'stateDelta':{'k':2}}}"));
+    must_append_by_key(store, &key, Q("{'id':'2',\n'timestamp':1}"));
+    must_create(store, &other, NULL);
+    must_append_by_key(store, &other, Q("{'id':'1','timestamp':1,'actions':{'stateDelta':{'n':1}}}"));
+    must_append_by_key(store, &other, Q("{'id':'2','timestamp':1}"));
+    must_prune_to(store, &other, 1);
+    return exported(store, NULL);
+}
+
+static void test_a_text_that_was_cut_short_is_told(void **state)
+{
+    struct text text = small_export(((struct fixture *)*state)->store);
+
+    for (size_t len = 0; len < text.len - 1; len++) {
+        ses_store *other = empty_store();
+        ses_import_report report;
+        ses_error error;
+        int code = import_text(other, text.data, len, 0, &report, &error);
+        assert_true(code == SES_INVALID || code == SES_JSON || (code == SES_NOTASTORE && len < 40));
+        assert_true(error.message[0] != '\0');
+        assert_whole_sessions(other, &text);
+        ses_close(other);
+    }
+    ses_store *other = empty_store();
+    ses_import_report report;
+    ses_error error;
+    assert_ok(
+        import_text(other, text.data, text.len - 1, 0, &report, &error)); /* without the last line's end */
+    ses_close(other);
+    free(text.data);
+}
+
+static void test_a_byte_that_was_changed_is_told_or_changes_nothing(void **state)
+{
+    static const char others[] = {'0', '"', '\n', ' ', 'x', '}'};
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct text text = small_export(store);
+    int told = 0;
+
+    for (size_t at = 0; at < text.len; at++) {
+        const char before = text.data[at];
+        ses_store *other = empty_store();
+        ses_import_report report;
+        ses_error error;
+        text.data[at] = others[at % sizeof others] == before ? '#' : others[at % sizeof others];
+        int code = import_text(other, text.data, text.len, 0, &report, &error);
+        text.data[at] = before;
+        told += code != SES_OK;
+        if (code == SES_OK)
+            assert_same_store(store, other);
+        ses_close(other);
+    }
+    assert_true((size_t)told > text.len * 9 / 10);
+    free(text.data);
+}
+
+/* Lines of a text, single quotes being double ones. */
+static int import_lines_of(ses_store *store, const char *const *lines, unsigned flags, ses_error *error)
+{
+    struct text text = {NULL, 0};
+    ses_import_report report;
+
+    for (size_t i = 0; lines[i]; i++)
+        text_printf(&text, "%s\n", Q(lines[i]));
+    int code = import_text(store, text.data, text.len, flags, &report, error);
+    free(text.data);
+    return code;
+}
+
+#define HEAD "{'kind':'seslite','format':1}"
+#define SESSION "{'kind':'session','app':'a','user':'u','session':'s'}"
+#define EVENT "{'kind':'event','body':{'id':'e'}}"
+#define END "{'kind':'end'}"
+#define TOTAL "{'kind':'total'}"
+
+static void test_lines_out_of_their_place_are_refused(void **state)
+{
+    static const struct {
+        const char *lines[8];
+        int code;
+        const char *words;
+    } cases[] = {
+        {{"{}"}, SES_NOTASTORE, "begin"},
+        {{"[]"}, SES_NOTASTORE, "begin"},
+        {{"SQLite format 3"}, SES_NOTASTORE, "begin"},
+        {{"{'kind':'seslite','format':0}"}, SES_NOTASTORE, "begin"},
+        {{"{'kind':'seslite','format':2}", TOTAL}, SES_TOONEW, "format 2"},
+        {{HEAD, EVENT, TOTAL}, SES_INVALID, "line 2"},
+        {{HEAD, END, TOTAL}, SES_INVALID, "line 2"},
+        {{HEAD, HEAD, TOTAL}, SES_INVALID, "line 2"},
+        {{HEAD, "{'a':1}", TOTAL}, SES_INVALID, "line 2"},
+        {{HEAD, TOTAL, TOTAL}, SES_INVALID, "line 3"},
+        {{HEAD, TOTAL, ""}, SES_JSON, "line 3"},
+        {{HEAD, "{'kind':'key','key':'k','value':1}", TOTAL}, SES_INVALID, "line 2"},
+        {{HEAD, "{'kind':'app'}", TOTAL}, SES_INVALID, "line 2"},
+        {{HEAD, "{'kind':'user','app':'a'}", TOTAL}, SES_INVALID, "line 2"},
+        {{HEAD, "{'kind':'app','app':''}", TOTAL}, SES_INVALID, "line 2"},
+        {{HEAD, "{'kind':'app','app':'a'}", "{'kind':'key','key':'k'}", TOTAL}, SES_INVALID, "line 3"},
+        {{HEAD, "{'kind':'app','app':'a'}", "{'kind':'key','key':'k','value':'__ADK_SENTINEL_REMOVED__'}",
+          TOTAL},
+         SES_INVALID,
+         "line 3"},
+        {{HEAD, SESSION, SESSION, END, TOTAL}, SES_INVALID, "line 3"},
+        {{HEAD, SESSION, TOTAL}, SES_INVALID, "line 3"},
+        {{HEAD, SESSION, EVENT, "{'kind':'base','key':'k','value':1}", END, TOTAL}, SES_INVALID, "line 4"},
+        {{HEAD, SESSION, "{'kind':'event','seq':1}", END, TOTAL}, SES_INVALID, "line 3"},
+        {{HEAD, SESSION, "{'kind':'event','body':[]}", END, TOTAL}, SES_INVALID, "line 3"},
+        {{HEAD, SESSION, "{'kind':'event','body':{'id':1}}", END, TOTAL}, SES_INVALID, "line 2"},
+        {{HEAD, SESSION, "{'kind':'event','body':{'id':}}", END, TOTAL}, SES_JSON, "line 2"},
+        {{HEAD, SESSION, "{'kind':'event','seq':'1','body':{}}", END, TOTAL},
+         SES_INVALID,
+         "seq must be a number"},
+        {{HEAD, SESSION, "{'kind':'event','seq':1.5,'body':{}}", END, TOTAL}, SES_INVALID, "integer"},
+        {{HEAD, SESSION, "{'kind':'event','seq':1,'seq':1,'body':{}}", END, TOTAL}, SES_INVALID, "twice"},
+        {{HEAD, SESSION, EVENT, "{'kind':'end','events':2}", TOTAL}, SES_INVALID, "line 4"},
+        {{HEAD, SESSION, EVENT, "{'kind':'end','crc':1}", TOTAL}, SES_INVALID, "check sum"},
+        {{HEAD, SESSION, EVENT, END, "{'kind':'total','events':2}"}, SES_INVALID, "line 5"},
+        {{HEAD, SESSION, EVENT, END, "{'kind':'total','sessions':2}"}, SES_INVALID, "line 5"},
+        {{HEAD, SESSION, EVENT, END, "{'kind':'total','crc':2}"}, SES_INVALID, "line 5"},
+        {{HEAD, "{'kind':'session','app':'a','user':'','session':'s'}", END, TOTAL}, SES_INVALID, "line 2"},
+        {{HEAD, "{'kind':'session','app':'a','session':'s'}", END, TOTAL}, SES_INVALID, "line 2"},
+        {{HEAD, "{'kind':'session','app':'a','user':'u\\u0000','session':'s'}", END, TOTAL},
+         SES_INVALID,
+         "NUL"},
+        {{HEAD, "{'kind':'session','app':'a','user':'u','session':'s','labels':{'a':1}}", END, TOTAL},
+         SES_INVALID,
+         "label"},
+        {{HEAD, "{'kind':'session','app':'a','user':'u','session':'s','labels':{'a':}}", END, TOTAL},
+         SES_JSON,
+         "line 2"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        ses_store *store = empty_store();
+        ses_session *session = NULL;
+        ses_error error;
+        assert_code(cases[i].code, import_lines_of(store, cases[i].lines, 0, &error));
+        assert_message(cases[i].words);
+        int found = ses_get(store, &(ses_key){"a", "u", "s"}, NULL, &session, &error);
+        assert_true(found == SES_NOTFOUND || strcmp(cases[i].words, "line 5") == 0);
+        ses_session_close(session);
+        ses_close(store);
+    }
+}
+
+static void test_lines_and_members_that_are_not_known_are_passed_over(void **state)
+{
+    static const char *const lines[] = {"{'format':1,'by':{'x':[1]},'kind':'seslite'}",
+                                        "{'kind':'comment','text':'x'}",
+                                        "{'session':'s','user':'u','app':'a','kind':'session','colour':7}",
+                                        "{'kind':'comment'}",
+                                        EVENT,
+                                        "{'kind':'comment'}",
+                                        END,
+                                        "{'kind':'comment'}",
+                                        TOTAL,
+                                        NULL};
+    ses_store *store = ((struct fixture *)*state)->store;
+    ses_error error;
+
+    assert_ok(import_lines_of(store, lines, 0, &error));
+    assert_string_equal(stored_seqs(store, &(ses_key){"a", "u", "s"}), "1");
+}
+
+static void test_a_session_that_is_refused_can_be_passed_over(void **state)
+{
+    static const char *const lines[] = {
+        HEAD,
+        "{'kind':'session','app':'a','user':'u','session':'one'}",
+        EVENT,
+        EVENT,
+        EVENT,
+        END,
+        "{'kind':'session','app':'a','user':'u','session':''}",
+        "{'kind':'base','key':'k','value':1}",
+        EVENT,
+        END,
+        "{'kind':'session','app':'a','user':'u','session':'two','last_seq':-1}",
+        EVENT,
+        END,
+        "{'kind':'session','app':'a','user':'u','session':'three'}",
+        EVENT,
+        "{'kind':'end','crc':7}",
+        "{'kind':'session','app':'a','user':'u','session':'four'}",
+        EVENT,
+        END,
+        TOTAL,
+        NULL};
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    assert_code(SES_INVALID, import_lines_of(store, lines, 0, &error));
+    assert_message("line 2, session a/u/one");
+    assert_ok(import_lines_of(store, lines, SES_IMPORT_SKIP, &error));
+    assert_query(fixture->path, "SELECT name FROM sessions", "four\n");
+}
+
+static int fail_to_read(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
+{
+    (void)context, (void)buffer, (void)capacity, (void)len, (void)error;
+    return SES_IO;
+}
+
+static int fail_to_write(void *context, const char *data, size_t len, ses_error *error)
+{
+    (void)context, (void)data, (void)len;
+    *error = (ses_error){.code = SES_FULL, .offset = -1, .index = -1, .message = "no room"};
+    return SES_FULL;
+}
+
+static void test_the_functions_can_end_the_calls(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    ses_error error;
+
+    assert_code(SES_IO, ses_import(store, NULL, fail_to_read, NULL, NULL, &error));
+    assert_message("has ended the call");
+    assert_code(SES_FULL, ses_export(store, NULL, fail_to_write, NULL, &error));
+    assert_message("no room");
+}
+
+static void test_what_another_program_wrote_is_not_written_out(void **state)
+{
+    static const char *const changes[] = {
+        "UPDATE events SET id = 'x', invocation_id = '', body = '[1]' WHERE position & 4294967295 = 1",
+        ("UPDATE events SET id = 'x', invocation_id = '', body = '{}' || char(10) || CAST(x'ff' AS TEXT) || "
+         "'{}'"),
+        "UPDATE session_details SET initial_state = '{'",
+        "UPDATE app_state SET value = 'tru'",
+        "UPDATE user_state SET key = CAST(x'ff' AS TEXT)",
+        "UPDATE base_state SET value = ''",
+        "UPDATE base_state SET key = CAST(x'ff' AS TEXT)",
+        "UPDATE sessions SET event_count = 0 WHERE name = 'second'"};
+    struct fixture *fixture = *state;
+    struct text sound = small_export(fixture->store);
+
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        struct text text = {NULL, 0};
+        char *copy = support_path(fixture->folder, "copy.db");
+        ses_import_report report;
+        ses_store *store = NULL;
+        ses_error error;
+        assert_ok(ses_open(copy, NULL, &store, &error));
+        assert_ok(import_text(store, sound.data, sound.len, 0, &report, &error));
+        sqlite3 *db = raw_open(copy);
+        raw_run(db, "DROP TRIGGER guard_events_update; DROP TRIGGER guard_session_details_update;"
+                    "DROP TRIGGER guard_app_state_update; DROP TRIGGER guard_user_state_update");
+        raw_run(db, changes[i]);
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+        if (ses_export(store, NULL, collect_lines, &text, &error) == SES_OK)
+            print_error("%s\n%s\n", changes[i], text.data);
+        assert_int_equal(error.code, SES_CORRUPT);
+        ses_close(store);
+        remove(copy);
+        free(copy);
+        free(text.data);
+    }
+    free(sound.data);
+}
+
+/* ------------------------------------------------------------------------------------------- writers meanwhile */
+
+struct slow_export {
+    ses_store *store;
+    struct text text;
+    int written;
+};
+
+/* Each piece of the text lets a writer in. */
+static int collect_and_write(void *context, const char *data, size_t len, ses_error *error)
+{
+    struct slow_export *out = context;
+    ses_error own;
+
+    (void)error;
+    text_add(&out->text, data, len);
+    if (out->written < 20 && ses_append_by_key(out->store, &key, "{\"author\":\"meanwhile\"}", SES_NUL, NULL,
+                                               NULL, &own) == SES_OK)
+        out->written++;
+    return 0;
+}
+
+static void test_lines_are_of_one_moment(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct slow_export out = {.store = store};
+    ses_store *other = empty_store();
+    ses_import_report report;
+    ses_error error;
+
+    must_create(store, &key, NULL);
+    for (int i = 0; i < 3000; i++) {
+        char event[200];
+        snprintf(event, sizeof event, "{\"id\":\"%d\",\"timestamp\":1,\"text\":\"%0100d\"}", i, i);
+        must_append_by_key(store, &key, event);
+    }
+    assert_ok(ses_export(store, NULL, collect_and_write, &out, &error));
+    assert_true(out.written > 1);
+    assert_null(strstr(out.text.data, "meanwhile"));
+    assert_ok(import_text(other, out.text.data, out.text.len, 0, &report, &error));
+    assert_int_equal(report.events, 3000);
+    ses_close(other);
+    free(out.text.data);
+}
+
+static void count_progress(void *context, int64_t sessions, int64_t events)
+{
+    int64_t *seen = context;
+    assert_true(sessions >= seen[0] && events >= seen[1]);
+    seen[0] = sessions;
+    seen[1] = events;
+}
+
+static void test_progress_is_told(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    int64_t seen[2] = {0, 0};
+    const ses_export_options options = {
+        .size = sizeof options, .progress = count_progress, .progress_context = seen};
+
+    fill_store(store);
+    struct text text = exported(store, &options);
+    assert_int_equal(seen[0], 4);
+    assert_int_equal(seen[1], 10);
+    free(text.data);
+}
+
+#define LINES_TEST(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
+#define LINES_IN_MEMORY(test) cmocka_unit_test_setup_teardown(test, fixture_setup_memory, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LINES_TEST(test_a_store_that_goes_out_and_in_is_the_same),
+        LINES_IN_MEMORY(test_a_store_that_goes_out_and_in_is_the_same),
+        LINES_TEST(test_the_rows_are_the_same),
+        LINES_TEST(test_a_part_of_a_store_can_go_out),
+        LINES_TEST(test_what_is_not_there_or_asked_for_wrongly_does_not_go_out),
+        LINES_TEST(test_an_empty_store_goes_out_and_in),
+        LINES_TEST(test_a_body_as_deep_as_can_be_goes_out_and_in),
+        LINES_TEST(test_reading_twice_changes_nothing),
+        LINES_TEST(test_the_report_names_what_became_of_each),
+        LINES_TEST(test_everything_can_be_put_into_another_app_and_user),
+        LINES_IN_MEMORY(test_a_text_that_was_cut_short_is_told),
+        LINES_IN_MEMORY(test_a_byte_that_was_changed_is_told_or_changes_nothing),
+        cmocka_unit_test(test_lines_out_of_their_place_are_refused),
+        LINES_TEST(test_lines_and_members_that_are_not_known_are_passed_over),
+        LINES_TEST(test_a_session_that_is_refused_can_be_passed_over),
+        LINES_TEST(test_the_functions_can_end_the_calls),
+        LINES_TEST(test_what_another_program_wrote_is_not_written_out),
+        LINES_TEST(test_lines_are_of_one_moment),
+        LINES_TEST(test_progress_is_told),
+    };
+    return cmocka_run_group_tests_name("lines", tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+/* What the tests of JSON lines share: a text that grows and is read again, and a store with everything in it. */
+#ifndef SESLITE_TEST_LINES_H
+#define SESLITE_TEST_LINES_H
+
+#include "history.h"
+
+static inline int collect_lines(void *context, const char *data, size_t len, ses_error *error)
+{
+    (void)error;
+    text_add(context, data, len);
+    return 0;
+}
+
+/* A text that is given in pieces. */
+struct piecewise {
+    const char *data;
+    size_t len;
+    size_t at;
+    size_t piece; /* 0: as much as is asked for */
+};
+
+static inline int give_lines(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
+{
+    struct piecewise *text = context;
+    size_t rest = text->len - text->at;
+
+    (void)error;
+    *len = text->piece && text->piece < capacity ? text->piece : capacity;
+    if (*len > rest)
+        *len = rest;
+    memcpy(buffer, text->data + text->at, *len);
+    text->at += *len;
+    return 0;
+}
+
+/* The store as lines, or a part of it; free the data. */
+static inline struct text exported(ses_store *store, const ses_export_options *options)
+{
+    struct text text = {NULL, 0};
+    ses_error error;
+
+    text_add(&text, "", 0);
+    assert_ok(ses_export(store, options, collect_lines, &text, &error));
+    return text;
+}
+
+static inline int import_text(ses_store *store, const char *data, size_t len, unsigned flags,
+                              ses_import_report *report, ses_error *error)
+{
+    struct piecewise text = {.data = data, .len = len};
+    const ses_import_options options = {.size = sizeof options, .flags = flags};
+
+    report->size = sizeof *report;
+    return ses_import(store, &options, give_lines, &text, report, error);
+}
+
+static inline ses_store *empty_store(void)
+{
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(":memory:", NULL, &store, &error));
+    return store;
+}
+
+static inline void assert_same_text(const struct text *left, const struct text *right)
+{
+    assert_int_equal(left->len, right->len);
+    assert_memory_equal(left->data, right->data, left->len);
+}
+
+/* Both stores are the same, as far as lines can tell. */
+static inline void assert_same_store(ses_store *left, ses_store *right)
+{
+    struct text a = exported(left, NULL);
+    struct text b = exported(right, NULL);
+
+    assert_same_text(&a, &b);
+    free(a.data);
+    free(b.data);
+}
+
+static inline void must_prune_to(ses_store *store, const ses_key *of, int64_t last_seq)
+{
+    const ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_SEQ, .last_seq = last_seq};
+    ses_error error;
+    assert_ok(ses_prune_by_key(store, of, &options, NULL, &error));
+}
+
+/* One app with few sessions, in which everything occurs. */
+static inline void fill_session(ses_store *store, const ses_key *of)
+{
+    static const ses_label labels[] = {{"b", "2 \"x\""}, {"a", ""}};
+    const ses_create_options options = {.size = sizeof options,
+                                        .create_us = &(int64_t){INT64_C(-5000000)},
+                                        .expires_us = &(int64_t){INT64_C(4000000000000000)},
+                                        .title = "A \xC3\xA9 title",
+                                        .labels = labels,
+                                        .label_count = 2};
+    ses_error error;
+
+    assert_ok(ses_create(store, of,
+                         "{\"app:a\":[1,\n 2],\"user:u\":1.10,\"temp:t\":1,\"k\" : \"v\",\n\"app:user:x\":0}",
+                         SES_NUL, &options, NULL, &error));
+    must_append_by_key(
+        store, of,
+        "{\"id\":\"e1\",\"timestamp\":100,\"invocationId\":\"i1\",\"author\":\"user\",\"content\":"
+        "{\"parts\":[{\"text\":\"x\"}]},\"actions\":{\"stateDelta\":{\"k\":1e400,\"user:u\":{\"z\":\n1}}}}");
+    must_append_by_key(
+        store, of,
+        " {\"id\":\"e\\u0032\",\n \"timestamp\":50,\"invocationId\":\"i2\",\"x\":\"\\ud800\\\"\",\"actions\":"
+        "{\"stateDelta\":{\"l\":-0.0,\"k\":" REMOVED "}}}\r\n");
+    must_append_by_key(store, of,
+                       "{\"id\":\"e3\",\"timestamp\":70,\"invocationId\":\"i3\",\"author\":\"a\"}");
+    must_rewind(store, of, BEFORE_INVOCATION("i3"));
+    must_append_by_key(store, of,
+                       "{\"id\":\"e5\",\"timestamp\":60,\"invocationId\":\"i5\",\"actions\":{\"compaction\":"
+                       "{\"startTimestamp\":1,\"endTimestamp\":2,\"compactedContent\":{}}}}");
+}
+
+static inline void fill_store(ses_store *store)
+{
+    const ses_key one = {"app", "user", "one"};
+    const ses_key cut = {"app", "user", "cut"};
+    const ses_key fork = {"app", "other \"user\"", "fork"};
+    const ses_fork_options other = {
+        .size = sizeof other, .flags = SES_FORK_OTHER_USER, .create_us = &(int64_t){1}};
+    const ses_create_options early = {.size = sizeof early, .create_us = &(int64_t){7}};
+    ses_error error;
+
+    assert_ok(ses_shared_state_change(store, "z app", "only shared", "{\"k\":{\"a\": 1},\"\":2}", SES_NUL,
+                                      NULL, &error));
+    fill_session(store, &one);
+    assert_ok(ses_create(store, &cut, NULL, 0, &early, NULL, &error));
+    for (int i = 0; i < 6; i++) {
+        char event[160];
+        snprintf(event, sizeof event,
+                 "{\"id\":\"c%d\",\"timestamp\":%d,\"invocationId\":\"i%d\",\"actions\":{\"stateDelta\":{"
+                 "\"n\":%d}}}",
+                 i, i == 3 ? 5000 : 1000 + i, i, i);
+        must_append_by_key(store, &cut, event);
+    }
+    assert_ok(ses_cut_by_key(store, &cut, AFTER_SEQ(3), NULL, NULL, &error));
+    must_append_by_key(store, &cut, "{\"id\":\"after\",\"timestamp\":1,\"invocationId\":\"x\"}");
+    must_prune_to(store, &cut, 2);
+    assert_ok(ses_fork_by_key(store, &one, AFTER_SEQ(3), &fork, &other, NULL, &error));
+    assert_ok(ses_create(store, &(ses_key){"app", "user", "empty"}, NULL, 0, &early, NULL, &error));
+}
+
+#endif
