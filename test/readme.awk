@@ -2,12 +2,17 @@
 #     awk -f test/readme.awk README.md > readme.c
 # Each fragment becomes a function that runs twice, each time on a fresh store with one session: once nothing has
 # been stored in it before, once it has state and four events. Fragments that begin with #include are whole
-# programs and are built by themselves: they are left out here.
+# programs and are built by themselves: they are left out here. Fragments that begin with static are functions for the
+# fragments after them.
 
 /^```c$/ {
     getline
     if ($0 ~ /^#include/) {
         whole = 1
+    } else if ($0 ~ /^static/) {
+        whole = 0
+        functions = 1
+        print "#line " NR " \"README.md\""
     } else {
         count++
         whole = 0
@@ -18,8 +23,9 @@
     inside = 1
 }
 /^```$/ && inside {
-    if (!whole)
+    if (!whole && !functions)
         print "}\n"
+    functions = 0
     inside = 0
     next
 }

@@ -312,6 +312,7 @@ static int end_call(struct progress *progress, int code, const ses_error *error,
 #define CONTENT_CODES CODES(SES_JSON, SES_INVALID, SES_RANGE, SES_LIMIT, 0)
 #define APPEND_CODES CODES(SES_NOTFOUND, SES_EXISTS, SES_STALE, SES_LIMIT, SES_READONLY, SES_FULL, 0)
 #define CREATE_CODES CODES(SES_EXISTS, SES_LIMIT, SES_READONLY, SES_FULL, 0)
+#define LOAD_CODES CODES(SES_EXISTS, SES_INVALID, SES_JSON, SES_LIMIT, SES_READONLY, SES_FULL, 0)
 #define REWIND_CODES CODES(SES_NOTFOUND, SES_INVALID, SES_STALE, SES_LIMIT, SES_READONLY, SES_FULL, 0)
 #define CUT_CODES CODES(SES_NOTFOUND, SES_STALE, SES_LIMIT, SES_READONLY, SES_FULL, 0)
 #define FORK_CODES CODES(SES_NOTFOUND, SES_EXISTS, SES_LIMIT, SES_READONLY, SES_FULL, 0)
@@ -718,6 +719,74 @@ static void retain(struct drive *drive)
     (void)CALL(drive, "ses_store_maintain", DELETE_CODES, ses_store_maintain(drive->store, NULL, &error));
 }
 
+static int pass_lines(void *context, const char *data, size_t len, ses_error *error)
+{
+    (void)context, (void)data, (void)len, (void)error;
+    return 0;
+}
+
+/* The first events of the victim, and then others. */
+struct given_events {
+    const ses_event *known[12];
+    size_t next;
+    char text[64];
+};
+
+static int give_event(void *context, ses_loaded_event *event, ses_error *error)
+{
+    enum { GIVEN = 20 };
+    struct given_events *given = context;
+    const size_t at = given->next++;
+    const ses_event *known = at < 12 ? given->known[at] : NULL;
+
+    (void)error;
+    snprintf(given->text, sizeof given->text, "{\"id\":\"other%d\",\"timestamp\":1}", (int)at);
+    event->json = known ? known->json : given->text;
+    event->json_len = known ? known->json_len : SES_NUL;
+    return at < GIVEN;
+}
+
+static void load_over(struct drive *drive)
+{
+    static const unsigned flags[] = {0, SES_LOAD_UPDATE, SES_LOAD_RENAME, SES_LOAD_RENAME, SES_LOAD_REPLACE};
+    struct given_events given = {.next = 0};
+    ses_session *session = NULL;
+    ses_error error;
+
+    (void)CALL(drive, "ses_get", READ_CODES, ses_get(drive->store, &victim, NULL, &session, &error));
+    for (size_t i = 0; session && i < 12; i++)
+        given.known[i] = ses_session_event(session, i);
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        const ses_load_options options = {.size = sizeof options, .flags = flags[i]};
+        const int64_t created = session ? ses_session_created_us(session) : 1;
+        const ses_loaded loaded = {
+            .size = sizeof loaded, .created_us = &created, .next = give_event, .next_context = &given};
+        given.next = 0;
+        (void)CALL(drive, "ses_load", LOAD_CODES,
+                   ses_load(drive->store, &victim, &loaded, &options, NULL, &error));
+    }
+    ses_session_close(session);
+}
+
+static void export_all(struct drive *drive)
+{
+    const ses_export_options one = {
+        .size = sizeof one, .app = victim.app, .user = victim.user, .session = victim.session};
+    const ses_export_options user = {.size = sizeof user, .app = victim.app, .user = victim.user};
+    ses_names *names = NULL;
+    ses_error error;
+
+    (void)CALL(drive, "ses_export", READ_CODES, ses_export(drive->store, NULL, pass_lines, NULL, &error));
+    (void)CALL(drive, "ses_export", READ_CODES, ses_export(drive->store, &user, pass_lines, NULL, &error));
+    (void)CALL(drive, "ses_export", READ_CODES, ses_export(drive->store, &one, pass_lines, NULL, &error));
+    (void)CALL(drive, "ses_list_apps", LIST_CODES, ses_list_apps(drive->store, NULL, &names, &error));
+    ses_names_close(names);
+    names = NULL;
+    (void)CALL(drive, "ses_list_users", LIST_CODES,
+               ses_list_users(drive->store, victim.app, NULL, &names, &error));
+    ses_names_close(names);
+}
+
 static void create_and_delete(struct drive *drive)
 {
     const ses_delete_options secure = {.size = sizeof secure, .flags = SES_DELETE_SECURE};
@@ -738,6 +807,8 @@ static void create_and_delete(struct drive *drive)
     set_labels(drive);
     list_all_filtered(drive, NULL);
     list_all_filtered(drive, victim.user);
+    export_all(drive);
+    load_over(drive);
     (void)CALL(drive, "ses_delete", DELETE_CODES, ses_delete(drive->store, &victim, &secure, NULL, &error));
 }
 

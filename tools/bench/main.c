@@ -1,5 +1,5 @@
 /*
- *     bench [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent] [history] [follow] [list] [foreign]
+ *     bench [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent] [history] [follow] [list] [lines] [foreign]
  *
  * Run from the top of the repository. Without names, everything. Exits with 2 when a claim is not reached.
  */
@@ -56,6 +56,8 @@ int main(int argc, char **argv)
         bench_follow();
     if (wanted(argc, argv, "list"))
         bench_list();
+    if (wanted(argc, argv, "lines"))
+        bench_lines();
     if (wanted(argc, argv, "foreign"))
         bench_foreign();
     if (json)

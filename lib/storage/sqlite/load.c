@@ -1,18 +1,13 @@
 /* Loading a session as it was, in one transaction. */
 #include "storage/sqlite/load.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/utf8.h"
 #include "model/timestamp.h"
 #include "storage/sqlite/operations.h"
 #include "storage/sqlite/rows_parts.h"
 #include "storage/sqlite/run.h"
-
-/* Under so many other names a different session may be there already. */
-enum { MOST_RENAMES = 10000 };
 
 /* The job has succeeded, and what it wrote is to be taken back: no code of a call. */
 enum { LOAD_UNDONE = -1000 };
@@ -95,14 +90,17 @@ static int begin_known(struct load_run *run, ses_error *error)
         return part_from_known(run, unlike, run->op->base_seq, 0, error);
     run->matches = true;
     ses__event_rows_open(&run->walk, run->db, run->known.id, run->op->base_seq + 1, run->known.last_seq,
-                         WALK_FORWARD_BODIES, error);
+                         WALK_FORWARD, error);
     return SES_OK;
 }
 
+/* Its columns too, which may be copied. */
 static bool is_same_event(const struct event_row *known, const struct event_row *row)
 {
-    return known->seq == row->seq && known->body.len == row->body.len &&
-           memcmp(known->body.ptr, row->body.ptr, row->body.len) == 0;
+    return known->seq == row->seq && known->time_us == row->time_us && known->high_us == row->high_us &&
+           ses__compare_texts(known->id, row->id) == 0 &&
+           ses__compare_texts(known->invocation_id, row->invocation_id) == 0 &&
+           ses__compare_texts(known->body, row->body) == 0;
 }
 
 /* The known session has no more events: it may be the beginning of what comes. */
@@ -245,59 +243,6 @@ static int end_match(struct load_run *run, ses_error *error)
     return code;
 }
 
-/* NAME~2, NAME~3 ...: cut so that it stays an id. */
-static void write_other_name(char *to, const char *name, int number)
-{
-    char suffix[16];
-    size_t most = SES_ID_MAX - (size_t)snprintf(suffix, sizeof suffix, "~%d", number);
-    size_t len = strlen(name);
-
-    if (len > most)
-        len = ses__utf8_valid_part(name, most);
-    memcpy(to, name, len);
-    memcpy(to + len, suffix, strlen(suffix) + 1);
-}
-
-/* Is it what was made, under the name that it would get? */
-static int compare_with(struct load_run *run, const struct session_row *other, bool *same, ses_error *error)
-{
-    const char *unlike = ses__load_compare_end(run, other);
-    int64_t seq = 0;
-    int code = SES_OK;
-
-    if (!unlike)
-        code = ses__load_compare_head(run, other, &unlike, error);
-    if (code == SES_OK && !unlike)
-        code = ses__log_unlike(run->db, &run->row, other->id, &seq, error);
-    *same = !unlike && seq == 0;
-    return code;
-}
-
-static int find_other_name(struct load_run *run, ses_error *error)
-{
-    struct load_op *op = run->op;
-    const ses_key key = {op->key->app, op->key->user, op->name};
-
-    for (int number = 2; number < MOST_RENAMES; number++) {
-        struct session_row other;
-        bool same = false;
-        write_other_name(op->name, op->key->session, number);
-        int code = ses__session_find(run->db, &key, &other, error);
-        if (code == SES_NOTFOUND)
-            return SES_OK;
-        if (code == SES_OK)
-            code = compare_with(run, &other, &same, error);
-        if (code != SES_OK)
-            return code;
-        if (same) {
-            op->outcome = SES_LOADED_EQUAL;
-            op->version_now = other.version;
-            return SES_OK;
-        }
-    }
-    return ses__refuse_existing(op->key, error);
-}
-
 /* What was made takes the place of the known session, or a place beside it. */
 static int settle_name(struct load_run *run, ses_error *error)
 {
@@ -309,7 +254,7 @@ static int settle_name(struct load_run *run, ses_error *error)
         if (code == SES_OK)
             code = ses__session_remove(run->db, run->known.id, error);
     } else if (op->outcome == SES_LOADED_RENAMED) {
-        code = find_other_name(run, error);
+        code = ses__load_find_name(run, error);
     }
     return code == SES_OK && (op->outcome == SES_LOADED_REPLACED || op->outcome == SES_LOADED_RENAMED)
                ? ses__session_name(run->db, run->row.id, op->name, error)

@@ -1,0 +1,121 @@
+/* A process that is killed while it imports: sessions are there whole or not at all, and the import can be done again. */
+#include "../session/lines.h"
+
+#include <signal.h>
+
+enum { KILL_SESSIONS = 30, KILL_EVENTS = 60, KILL_ROUNDS = 10 };
+
+static void fill_source(ses_store *store)
+{
+    static char texts[KILL_EVENTS][300];
+    ses_text events[KILL_EVENTS];
+    ses_error error;
+
+    for (int i = 0; i < KILL_SESSIONS; i++) {
+        char name[16];
+        const ses_key of = {"app", i % 2 ? "odd" : "even", name};
+        snprintf(name, sizeof name, "s%d", i);
+        must_create(store, &of, "{\"app:a\":1,\"own\":[0]}");
+        for (int k = 0; k < KILL_EVENTS; k++) {
+            snprintf(texts[k], sizeof texts[k],
+                     "{\"id\":\"e%d\",\"timestamp\":%d,\"text\":\"%0150d\",\"actions\":{\"stateDelta\":{\"k%"
+                     "d\":%d}}}",
+                     k, k, i, k % 9, k);
+            events[k] = (ses_text){texts[k], SES_NUL};
+        }
+        assert_ok(ses_append_batch_by_key(store, &of, events, KILL_EVENTS, NULL, NULL, &error));
+    }
+}
+
+struct importer {
+    const char *path;
+    const struct text *lines;
+    int ready;
+};
+
+static int run_importer(void *context)
+{
+    const struct importer *importer = context;
+    struct piecewise text = {.data = importer->lines->data, .len = importer->lines->len, .piece = 1000};
+    ses_store *store = NULL;
+    ses_error error;
+
+    if (ses_open(importer->path, NULL, &store, &error) != SES_OK || write(importer->ready, "r", 1) != 1)
+        return 1;
+    int code = ses_import(store, NULL, give_lines, &text, NULL, &error);
+    ses_close(store);
+    return code == SES_OK ? 0 : 1;
+}
+
+static int64_t run_import(const char *path, const struct text *lines, int64_t kill_after_us)
+{
+    int ready[2];
+    char byte = 0;
+
+    assert_int_equal(pipe(ready), 0);
+    struct importer importer = {path, lines, ready[1]};
+    pid_t child = child_start(run_importer, &importer);
+    close(ready[1]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    int64_t began = support_steady_us();
+    if (kill_after_us >= 0) {
+        support_pause_us((long)kill_after_us);
+        assert_int_equal(kill(child, SIGKILL), 0);
+        (void)child_end(child);
+    } else {
+        assert_int_equal(child_end(child), 0);
+    }
+    return support_steady_us() - began;
+}
+
+static void assert_whole(const char *path)
+{
+    assert_sound(path);
+    assert_query(path, "SELECT count(*) FROM sessions WHERE event_count <> 60 OR last_seq <> 60 OR name = ''",
+                 "0\n");
+    assert_query(path,
+                 "SELECT count(*) FROM sessions s WHERE (SELECT count(*) FROM events e WHERE e.session_id = "
+                 "s.id) <> 60",
+                 "0\n");
+    assert_query(path,
+                 "SELECT count(*) FROM sessions s WHERE (SELECT count(*) FROM session_state t WHERE "
+                 "t.session_id = s.id) <> 10",
+                 "0\n");
+    assert_query(path, "SELECT count(*) FROM events WHERE session_id NOT IN (SELECT id FROM sessions)",
+                 "0\n");
+}
+
+static void test_an_import_that_is_killed_can_be_done_again(void **state)
+{
+    struct folder *folder = *state;
+    ses_store *source = empty_store();
+    ses_error error;
+
+    fill_source(source);
+    struct text lines = exported(source, NULL);
+    int64_t whole_us = run_import(folder->path, &lines, -1);
+    for (int round = 0; round < KILL_ROUNDS; round++) {
+        ses_store *store = NULL;
+        ses_import_report report;
+        assert_int_equal(remove(folder->path), 0);
+        (void)run_import(folder->path, &lines, whole_us * round / KILL_ROUNDS);
+        assert_ok(ses_open(folder->path, NULL, &store, &error));
+        assert_whole(folder->path);
+        assert_ok(import_text(store, lines.data, lines.len, 0, &report, &error));
+        assert_int_equal(report.made + report.equal, KILL_SESSIONS);
+        assert_same_store(source, store);
+        ses_close(store);
+    }
+    free(lines.data);
+    ses_close(source);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_an_import_that_is_killed_can_be_done_again, folder_setup,
+                                        folder_teardown),
+    };
+    return cmocka_run_group_tests_name("lines kills", tests, NULL, NULL);
+}
