@@ -124,6 +124,28 @@ static void test_what_is_not_there_or_asked_for_wrongly_does_not_go_out(void **s
     free(text.data);
 }
 
+/* They are sorted by their numbers, so many at a time. */
+static void test_a_user_with_very_many_sessions_goes_out(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_export_options user = {.size = sizeof user, .app = "app", .user = "user"};
+    char expected[64];
+    long number = 0;
+
+    must_create(fixture->store, &key, NULL);
+    raw_exec(fixture->path,
+             "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 20005) "
+             "INSERT INTO sessions SELECT i, 1, 1, 'n' || (30000 - i), i, i, 0, 0, 0, 0, NULL, 0, 0 FROM n");
+    struct text text = exported(fixture->store, &user);
+    for (const char *at = strstr(text.data, "\"session\":\"n"); at; at = strstr(at + 1, "\"session\":\"n")) {
+        snprintf(expected, sizeof expected, "\"session\":\"n%ld\"", 30000 - (number + 2));
+        assert_memory_equal(at, expected, strlen(expected));
+        number++;
+    }
+    assert_int_equal(number, 20004);
+    free(text.data);
+}
+
 static void test_an_empty_store_goes_out_and_in(void **state)
 {
     ses_store *store = ((struct fixture *)*state)->store;
@@ -479,6 +501,31 @@ static void test_a_session_that_is_refused_can_be_passed_over(void **state)
     assert_query(fixture->path, "SELECT name FROM sessions", "four\n");
 }
 
+static void test_a_line_that_is_too_long_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    struct text text = {NULL, 0};
+    ses_import_report report;
+    ses_error error;
+
+    fixture->options.max_event_bytes = 1000;
+    fixture_reopen(fixture);
+    text_printf(&text, "%s\n{\"kind\":\"app\",\"app\":\"", Q(HEAD));
+    for (int i = 0; i < 200; i++)
+        text_printf(&text, "%01000d", i);
+    text_printf(&text, "\"}\n%s\n", Q(TOTAL));
+    assert_code(SES_LIMIT, import_text(fixture->store, text.data, text.len, 0, &report, &error));
+    assert_message("line 2");
+    text.len = 0;
+    text_printf(&text, "%s\n%s\n{\"kind\":\"event\",\"body\":{\"id\":\"e\",\"x\":\"%01000d\"}}\n%s\n%s\n",
+                Q(HEAD), Q(SESSION), 1, Q(END), Q(TOTAL));
+    assert_code(SES_LIMIT, import_text(fixture->store, text.data, text.len, 0, &report, &error));
+    assert_message("max_event_bytes");
+    assert_ok(import_text(fixture->store, text.data, text.len, SES_IMPORT_SKIP, &report, &error));
+    assert_int_equal(report.refused, 1);
+    free(text.data);
+}
+
 static int fail_to_read(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
 {
     (void)context, (void)buffer, (void)capacity, (void)len, (void)error;
@@ -620,6 +667,7 @@ int main(void)
         LINES_TEST(test_the_rows_are_the_same),
         LINES_TEST(test_a_part_of_a_store_can_go_out),
         LINES_TEST(test_what_is_not_there_or_asked_for_wrongly_does_not_go_out),
+        LINES_TEST(test_a_user_with_very_many_sessions_goes_out),
         LINES_TEST(test_an_empty_store_goes_out_and_in),
         LINES_TEST(test_a_body_as_deep_as_can_be_goes_out_and_in),
         LINES_TEST(test_reading_twice_changes_nothing),
@@ -630,6 +678,7 @@ int main(void)
         cmocka_unit_test(test_lines_out_of_their_place_are_refused),
         LINES_TEST(test_lines_and_members_that_are_not_known_are_passed_over),
         LINES_TEST(test_a_session_that_is_refused_can_be_passed_over),
+        LINES_TEST(test_a_line_that_is_too_long_is_refused),
         LINES_TEST(test_the_functions_can_end_the_calls),
         LINES_TEST(test_what_another_program_wrote_is_not_written_out),
         LINES_TEST(test_lines_are_of_one_moment),

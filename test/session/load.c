@@ -770,6 +770,48 @@ static void test_other_writers_wait_and_do_not_share_the_transaction(void **stat
     assert_query(fixture->path, "SELECT name, event_count FROM sessions", "other|1\n");
 }
 
+struct reader {
+    sqlite3 *db;
+    long until_us;
+};
+
+static void *end_reading(void *context)
+{
+    struct reader *reader = context;
+
+    support_pause_us(reader->until_us);
+    return sqlite3_exec(reader->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ? context : NULL;
+}
+
+static int give_nothing_late(void *context, ses_loaded_event *event, ses_error *error)
+{
+    (void)context, (void)event, (void)error;
+    support_pause_us(300000);
+    return 0;
+}
+
+/* With a rollback journal the commit waits for readers: for the whole timeout, however long the function took. */
+static void test_the_time_of_the_function_is_not_that_of_waiting(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reader reader = {.until_us = 400000};
+    const ses_loaded loaded = {.size = sizeof loaded, .next = give_nothing_late};
+    pthread_t thread;
+    void *ended = NULL;
+    ses_error error;
+
+    fixture->options.busy_timeout_ms = 250;
+    fixture->options.journal = SES_JOURNAL_ROLLBACK;
+    fixture_reopen(fixture);
+    reader.db = raw_open(fixture->path);
+    raw_run(reader.db, "BEGIN; SELECT count(*) FROM sessions");
+    assert_int_equal(pthread_create(&thread, NULL, end_reading, &reader), 0);
+    assert_ok(ses_load(fixture->store, &key, &loaded, NULL, NULL, &error));
+    assert_int_equal(pthread_join(thread, &ended), 0);
+    assert_non_null(ended);
+    assert_int_equal(sqlite3_close(reader.db), SQLITE_OK);
+}
+
 static void test_followers_are_told(void **state)
 {
     ses_store *store = ((struct fixture *)*state)->store;
@@ -824,6 +866,7 @@ int main(void)
         LOAD_TEST(test_the_function_can_end_the_call),
         LOAD_TEST(test_the_function_may_read_from_the_store_but_not_write),
         LOAD_TEST(test_other_writers_wait_and_do_not_share_the_transaction),
+        LOAD_TEST(test_the_time_of_the_function_is_not_that_of_waiting),
         LOAD_TEST(test_followers_are_told),
     };
     return cmocka_run_group_tests_name("load", tests, NULL, NULL);

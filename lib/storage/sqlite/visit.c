@@ -6,6 +6,9 @@
 #include "storage/sqlite/rows_parts.h"
 #include "storage/sqlite/run.h"
 
+/* So many sessions of a user are sorted at once. */
+enum { SESSIONS_AT_ONCE = 10000 };
+
 struct visit_run {
     struct db *db;
     const struct visit_op *op;
@@ -131,9 +134,9 @@ static int visit_listed(struct visit_run *run, const char *app, const struct ses
     return visit_session(run, &(ses_key){app, user_text, name_text}, row, error);
 }
 
-/* All of the app, or of one user. */
-static int visit_sessions(struct visit_run *run, const char *app, const struct list_query *list,
-                          ses_error *error)
+/* So many of the app's sessions, or of a user's, after the place of the list, which moves on. */
+static int visit_page(struct visit_run *run, const char *app, struct list_query *list, int64_t *count,
+                      ses_error *error)
 {
     struct list_rows rows;
     struct session_row row;
@@ -141,11 +144,27 @@ static int visit_sessions(struct visit_run *run, const char *app, const struct l
     struct span user;
     int code = SES_OK;
 
+    *count = 0;
     ses__list_rows_open(&rows, run->db, list, error);
-    while (code == SES_OK && ses__list_rows_next(&rows, &row, &name, &user))
+    while (code == SES_OK && ses__list_rows_next(&rows, &row, &name, &user)) {
         code = visit_listed(run, app, &row, name, user, error);
+        (*count)++;
+    }
     int closed = ses__list_rows_close(&rows);
+    list->from_start = false;
+    list->after = (struct list_place){.name = {"", 0}, .session_id = *count ? row.id : 0};
     return code != SES_OK ? code : closed;
+}
+
+/* SQLite sorts those of a user in memory. */
+static int visit_sessions(struct visit_run *run, const char *app, struct list_query *list, ses_error *error)
+{
+    int64_t count = list->limit;
+    int code = SES_OK;
+
+    while (code == SES_OK && count == list->limit)
+        code = visit_page(run, app, list, &count, error);
+    return code;
 }
 
 static int visit_one_session(struct visit_run *run, ses_error *error)
@@ -215,7 +234,7 @@ static int visit_app(struct visit_run *run, const char *app, int64_t app_id, ses
     struct list_query list = {.whole_app = !op->user,
                               .app_id = app_id,
                               .order = SES_ORDER_CREATED,
-                              .limit = INT64_MAX,
+                              .limit = op->user ? SESSIONS_AT_ONCE : INT64_MAX,
                               .from_start = true,
                               .filter = &all};
     int code = find_asked_user(run, &list.user_id, error);
