@@ -1573,6 +1573,56 @@ SES_API int ses_import(ses_store *store, const ses_import_options *options,
                        int (*read)(void *context, char *buffer, size_t capacity, size_t *len,
                                    ses_error *error),
                        void *context, ses_import_report *report, ses_error *error);
+/* ----------------------------------------------------------------------------------------------------- backup */
+
+typedef enum ses_backup_flags {
+    SES_BACKUP_REPLACE = 0x1, /* replace a store that is there already */
+    SES_BACKUP_COMPACT = 0x2  /* write the content anew, without free pages (VACUUM INTO) */
+} ses_backup_flags;
+
+typedef struct ses_backup_options {
+    size_t size;
+    unsigned flags; /* SES_BACKUP_* */
+    /* Is told how many pages of how many are copied; with SES_BACKUP_COMPACT both are estimates. Non-zero ends the
+     * backup with INTERRUPTED. It must not call the library. NULL: none */
+    int (*progress)(void *context, int64_t done, int64_t total);
+    void *progress_context;
+} ses_backup_options;
+
+/*
+ * Copies the whole store, as of one moment, into the file `path`, while readers and writers go on. The copy is a
+ * store of mode 0600. It is made beside `path` in a temporary file, PATH.seslite-backup-XXXXXX, looked at, flushed
+ * to the disk, and only then put in its place. So `path` is complete, or as it was: after a failure, and after the
+ * process was killed, too. A temporary file that a killed process has left is removed by the next backup to the
+ * same path. If `path` is a link, the file that it leads to is made or replaced.
+ *
+ * Writers do not wait for it. (Those of a store with a rollback journal do, as they do for any reader; those of a
+ * store in memory wait while it is copied within memory.) The write-ahead log cannot start again before the end.
+ * ses_store_interrupt ends it.
+ *
+ *  - EXISTS: there is a file, or without one the log or journal of a store, and SES_BACKUP_REPLACE is not set. A
+ *    link() decides, so nothing is ever replaced by accident.
+ *  - With SES_BACKUP_REPLACE: NOTASTORE if the file is not a store. BUSY if it is still open after the busy
+ *    timeout; it stays locked during the backup. (A store with a rollback journal looks closed while it is not in
+ *    use. If it is open elsewhere, its calls return IO from then on.) The log and the journal of the old store are
+ *    gone before the new file is in place.
+ *  - INVALID: `path` is empty, a URI, ":memory:", the store's own file by any name, or its log or journal.
+ *  - CANTOPEN: the folder does not exist, or no file may be made in it. CORRUPT: the store is damaged so badly that
+ *    it cannot be copied whole.
+ *
+ * Codes: MISUSE, INVALID, EXISTS, NOTASTORE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL,
+ * NOMEM.
+ */
+SES_API int ses_backup(ses_store *store, const char *path, const ses_backup_options *options,
+                       ses_error *error);
+/*
+ * Copies the whole store, as of one moment, into a store in memory, which is independent of it. `options` are
+ * those of ses_open. The options of the other store are not taken over.
+ *
+ * Codes: MISUSE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
+SES_API int ses_store_copy(ses_store *store, const ses_open_options *options, ses_store **copy,
+                           ses_error *error);
 
 /* ------------------------------------------------------------------------- what a store tells, and makes */
 

@@ -34,6 +34,8 @@ enum fake_operation {
     FAKE_ANNOTATE,
     FAKE_EXPIRE,
     FAKE_MAINTAIN,
+    FAKE_BACKUP,
+    FAKE_COPY,
     FAKE_LEASE_TAKE,
     FAKE_LEASE_RENEW,
     FAKE_LEASE_RELEASE,
@@ -264,6 +266,8 @@ FAKE_OPERATION(set_expiry, FAKE_SET_EXPIRY, expiry_op, FAKE_IN_VAIN(set_expiry))
 FAKE_OPERATION(annotate, FAKE_ANNOTATE, annotate_op, FAKE_IN_VAIN(annotate))
 FAKE_OPERATION(expire, FAKE_EXPIRE, expire_op, FAKE_IN_VAIN(expire))
 FAKE_OPERATION(maintain, FAKE_MAINTAIN, maintain_op, FAKE_IN_VAIN(maintain))
+FAKE_OPERATION(backup, FAKE_BACKUP, backup_op, (void)other)
+FAKE_OPERATION(copy, FAKE_COPY, copy_op, (void)other)
 FAKE_OPERATION(lease_take, FAKE_LEASE_TAKE, lease_take_op, FAKE_IN_VAIN(lease_take))
 FAKE_OPERATION(lease_renew, FAKE_LEASE_RENEW, lease_op, FAKE_IN_VAIN(lease_renew))
 FAKE_OPERATION(lease_release, FAKE_LEASE_RELEASE, lease_op, FAKE_IN_VAIN(lease_release))
@@ -330,6 +334,8 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .annotate = fake_annotate,
         .expire = fake_expire,
         .maintain = fake_maintain,
+        .backup = fake_backup,
+        .copy = fake_copy,
         .lease_take = fake_lease_take,
         .lease_renew = fake_lease_renew,
         .lease_release = fake_lease_release,

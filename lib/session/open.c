@@ -46,7 +46,7 @@ static int check_options(const ses_open_options *options, ses_error *error)
     return code;
 }
 
-static int check_path(const char *path, ses_error *error)
+int ses__check_path(const char *path, ses_error *error)
 {
     int code = ses__check_argument(path, "path", error);
     if (code == SES_OK && path[0] == '\0')
@@ -58,7 +58,8 @@ static int check_path(const char *path, ses_error *error)
     return code;
 }
 
-static int open_storage(ses_store *store, const ses_open_options *options, ses_error *error)
+static int open_storage(ses_store *store, const ses_open_options *options,
+                        const struct storage_opener *opener, ses_error *error)
 {
     const int64_t longest_ms = INT64_MAX / 4000;
     int64_t busy_ms = options->busy_timeout_ms == 0 ? DEFAULT_BUSY_MS : options->busy_timeout_ms;
@@ -84,7 +85,7 @@ static int open_storage(ses_store *store, const ses_open_options *options, ses_e
     if (config.in_memory && (config.read_only || config.must_exist))
         code = ses__error_set(error, SES_MISUSE, "a store in memory is always new and writable");
     if (code == SES_OK)
-        code = ses__sqlite_open(&config, &store->storage, error);
+        code = opener->open(opener->context, &config, &store->storage, error);
     return code;
 }
 
@@ -144,11 +145,12 @@ static int store_new(const char *path, const ses_open_options *options, const se
 }
 
 /* `*opened` is to be released even after a failure. */
-static int open_store(const char *path, const ses_open_options *given, ses_store **opened, ses_error *error)
+static int open_store(const char *path, const ses_open_options *given, const struct storage_opener *opener,
+                      ses_store **opened, ses_error *error)
 {
     ses_open_options options;
     ses_allocator allocator;
-    int code = check_path(path, error);
+    int code = ses__check_path(path, error);
 
     if (code == SES_OK)
         code = ses__take_options(&options, sizeof options, given, "open options", error);
@@ -158,21 +160,35 @@ static int open_store(const char *path, const ses_open_options *given, ses_store
         code = check_allocator(options.allocator, &allocator, error);
     if (code == SES_OK)
         code = store_new(path, &options, &allocator, opened, error);
-    return code == SES_OK ? open_storage(*opened, &options, error) : code;
+    return code == SES_OK ? open_storage(*opened, &options, opener, error) : code;
 }
 
-int ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error)
+int ses__store_open(const char *path, const ses_open_options *options, const struct storage_opener *opener,
+                    ses_store **store, ses_error *error)
 {
     ses_store *opened = NULL;
-    int code = ses__check_argument(store, "store", error);
-    if (code != SES_OK)
-        return code;
-    *store = NULL;
-    ses__error_clear(error);
-    code = open_store(path, options, &opened, error);
+    int code = open_store(path, options, opener, &opened, error);
+
     if (code == SES_OK)
         *store = opened;
     else if (opened)
         ses__store_release(opened);
     return code;
+}
+
+static int open_sqlite(void *context, const struct sqlite_config *config, struct storage **storage,
+                       ses_error *error)
+{
+    (void)context;
+    return ses__sqlite_open(config, storage, error);
+}
+
+int ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error)
+{
+    int code = ses__check_argument(store, "store", error);
+    if (code != SES_OK)
+        return code;
+    *store = NULL;
+    ses__error_clear(error);
+    return ses__store_open(path, options, &(struct storage_opener){open_sqlite, NULL}, store, error);
 }

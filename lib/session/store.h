@@ -54,6 +54,18 @@ SESLITE_PRIVATE int64_t ses__store_now(const ses_store *store);
 /* An id of the store's making: `id` has room for SES_ID_MAX + 1 bytes. */
 SESLITE_PRIVATE int ses__store_make_id(ses_store *store, char *id, ses_error *error);
 
+/* How a store comes to its storage. */
+struct storage_opener {
+    int (*open)(void *context, const struct sqlite_config *config, struct storage **storage,
+                ses_error *error);
+    void *context;
+};
+/* What ses_open does when its error and its output are cleared. */
+SESLITE_PRIVATE int ses__store_open(const char *path, const ses_open_options *options,
+                                    const struct storage_opener *opener, ses_store **store, ses_error *error);
+/* The path of a file: MISUSE for NULL, INVALID for what can be none. */
+SESLITE_PRIVATE int ses__check_path(const char *path, ses_error *error);
+
 SESLITE_PRIVATE int ses__check_key(const ses_key *key, ses_error *error);
 /* A JSON argument, within the store's limit. */
 SESLITE_PRIVATE int ses__check_text(const ses_store *store, const char *text, size_t len, const char *what,

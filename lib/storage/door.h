@@ -477,6 +477,25 @@ struct visit_op {
     void *context;
 };
 
+/* -------------------------------------------------------------------------------------------- upkeep */
+
+/* A copy of all that is stored, as of one moment, in a file of its own. */
+struct backup_op {
+    const char *path;
+    bool replaces;
+    bool compact;
+    int (*progress)(void *context, int64_t done, int64_t total); /* NULL: none */
+    void *progress_context;
+};
+
+/* The same in memory. */
+struct sqlite_config;
+struct copy_op {
+    const struct sqlite_config *config; /* of the copy */
+    /* out */
+    struct storage *copy; /* NULL after a failure */
+};
+
 /* --------------------------------------------------------------------------------------------- leases */
 
 enum { LEASE_OWNER_MAX = 128 };
@@ -549,6 +568,8 @@ struct storage {
     X(lease_renew, lease_op)       \
     X(lease_release, lease_op)     \
     X(maintain, maintain_op)       \
+    X(backup, backup_op)           \
+    X(copy, copy_op)               \
     X(follow, follow_op)           \
     X(watch, watch_op)
 
@@ -586,6 +607,7 @@ SESLITE_PRIVATE int ses__not_leased(int64_t token, ses_error *error);
 
 /* How each engine is opened. The config's path and allocator must live as long as the storage. */
 
+struct db;
 struct sqlite_file;
 struct sqlite_config {
     const char *path;
@@ -599,6 +621,9 @@ struct sqlite_config {
     unsigned max_readers;
     const ses_allocator *allocator;
     const struct sqlite_file *file; /* the engine's own */
+    /* Fills a store in memory before it is looked at; NULL: it begins empty. Called by name, it would be linked by all. */
+    int (*fill)(void *context, struct db *db, ses_error *error);
+    void *fill_context;
 };
 SESLITE_PRIVATE int ses__sqlite_open(const struct sqlite_config *config, struct storage **storage,
                                      ses_error *error);

@@ -272,8 +272,8 @@ static int open_handle(struct db *db, ses_error *error)
     int flags = SQLITE_OPEN_NOMUTEX | (config->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
     char *uri = NULL;
 
-    if (config->in_memory)
-        flags |= SQLITE_OPEN_MEMORY | SQLITE_OPEN_CREATE;
+    if (config->in_memory) /* by its path: with SQLITE_OPEN_MEMORY, what VACUUM INTO writes would be in memory too */
+        flags |= SQLITE_OPEN_CREATE;
     if (config->file->immutable) {
         flags |= SQLITE_OPEN_URI;
         uri = ses__connection_immutable_uri(config->allocator, config->path);

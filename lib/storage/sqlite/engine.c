@@ -206,6 +206,8 @@ static int open_writer(struct sqlite *storage, ses_error *error)
     bool read_only = storage->config.read_only;
     int code = ses__connection_open(&storage->config, CONNECTION_WRITER, &storage->writer.db, error);
 
+    if (code == SES_OK && storage->config.fill)
+        code = storage->config.fill(storage->config.fill_context, storage->writer.db, error);
     if (code == SES_OK)
         code = read_only ? check_read_only(storage, error) : ses__schema_migrate(storage->writer.db, error);
     if (code == SES_OK)

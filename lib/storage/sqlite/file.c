@@ -36,7 +36,7 @@ static void describe(int number, char *text, size_t size)
 #endif
 }
 
-static int cannot_open(const char *path, const char *doing, int number, ses_error *error)
+int ses__file_refuse(const char *path, const char *doing, int number, ses_error *error)
 {
     char text[128] = "";
     int code = number == ENOSPC || number == EDQUOT ? SES_FULL
@@ -55,7 +55,7 @@ int ses__file_look(const char *path, enum file_kind *kind, ses_error *error)
     if (stat(path, &status) != 0) {
         *kind = FILE_ABSENT;
         if (errno != ENOENT)
-            code = cannot_open(path, "cannot look at the file", errno, error);
+            code = ses__file_refuse(path, "cannot look at the file", errno, error);
     } else if (S_ISDIR(status.st_mode)) {
         code = ses__error_set(error, SES_CANTOPEN, "%s: this is a directory, not a file", path);
     } else if (!S_ISREG(status.st_mode)) {
@@ -131,7 +131,7 @@ int ses__file_resolve(const ses_allocator *allocator, const char *path, char **r
 
     *resolved = NULL;
     if (!realpath(path, absolute))
-        return cannot_open(path, "cannot resolve the path", errno, error);
+        return ses__file_refuse(path, "cannot resolve the path", errno, error);
     *resolved = path_with(allocator, absolute, "");
     return *resolved ? SES_OK : ses__error_nomem(error);
 }
@@ -190,14 +190,14 @@ int ses__file_create_private(const ses_allocator *allocator, const char *path, s
     if (!fresh) {
         code = ses__error_nomem(error);
     } else if (descriptor < 0) {
-        code = cannot_open(path, "cannot create the file", errno, error);
+        code = ses__file_refuse(path, "cannot create the file", errno, error);
     } else {
         (void)fchmod(descriptor, S_IRUSR | S_IWUSR); /* a umask may take even the owner's rights away */
         (void)close(descriptor);                     /* nothing was written that could be lost */
         if (link(fresh, path) != 0 && errno != EEXIST) {
             /* No hard links here: renaming does the same, except that it would replace what is there. */
             if (access(path, F_OK) == 0 || rename(fresh, path) != 0)
-                code = cannot_open(path, "cannot create the file", errno, error);
+                code = ses__file_refuse(path, "cannot create the file", errno, error);
         }
         (void)unlink(fresh); /* fails after a rename, as it should */
     }

@@ -8,6 +8,8 @@
 
 enum file_kind { FILE_ABSENT, FILE_EMPTY, FILE_STUB /* too short for SQLite */, FILE_FILLED };
 
+/* The failure that an errno stands for: FULL, READONLY, or CANTOPEN. */
+SESLITE_PRIVATE int ses__file_refuse(const char *path, const char *doing, int number, ses_error *error);
 /* CANTOPEN for a directory, a device, or a path that cannot be looked up. */
 SESLITE_PRIVATE int ses__file_look(const char *path, enum file_kind *kind, ses_error *error);
 /* Is there a file with something in it beside it, whose name goes on with `suffix`? NOMEM. */

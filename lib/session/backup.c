@@ -1,0 +1,71 @@
+/* Copies of a whole store. */
+#include <string.h>
+
+#include "base/error.h"
+#include "session/store.h"
+
+static int check_backup_path(const char *path, ses_error *error)
+{
+    int code = ses__check_path(path, error);
+
+    if (code == SES_OK && strcmp(path, ":memory:") == 0)
+        code = ses__error_set(error, SES_INVALID,
+                              "a backup goes to a file; ses_store_copy makes a copy in memory");
+    return code;
+}
+
+static int back_up(ses_store *store, const char *path, const ses_backup_options *options, ses_error *error)
+{
+    ses_backup_options own;
+    int code = check_backup_path(path, error);
+
+    if (code == SES_OK)
+        code = ses__take_options(&own, sizeof own, options, "backup options", error);
+    if (code == SES_OK)
+        code = ses__check_flags(own.flags, SES_BACKUP_REPLACE | SES_BACKUP_COMPACT, "backup options", error);
+    if (code != SES_OK)
+        return code;
+    struct backup_op op = {.path = path,
+                           .replaces = (own.flags & SES_BACKUP_REPLACE) != 0,
+                           .compact = (own.flags & SES_BACKUP_COMPACT) != 0,
+                           .progress = own.progress,
+                           .progress_context = own.progress_context};
+    return ses__door_backup(store->storage, &op, error);
+}
+
+int ses_backup(ses_store *store, const char *path, const ses_backup_options *options, ses_error *error)
+{
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = back_up(store, path, options, error);
+    ses__store_end(store);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------ in memory */
+
+static int open_copy_of(void *context, const struct sqlite_config *config, struct storage **storage,
+                        ses_error *error)
+{
+    ses_store *original = context;
+    struct copy_op op = {.config = config};
+    int code = ses__door_copy(original->storage, &op, error);
+
+    *storage = op.copy;
+    return code;
+}
+
+int ses_store_copy(ses_store *store, const ses_open_options *options, ses_store **copy, ses_error *error)
+{
+    int code = ses__check_argument(copy, "copy", error);
+    if (code != SES_OK)
+        return code;
+    *copy = NULL;
+    code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = ses__store_open(":memory:", options, &(struct storage_opener){open_copy_of, store}, copy, error);
+    ses__store_end(store);
+    return code;
+}

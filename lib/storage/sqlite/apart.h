@@ -1,0 +1,35 @@
+/* Reads that take long have a connection of their own, so that none of the pool is missing meanwhile. */
+#ifndef SESLITE_STORAGE_SQLITE_APART_H
+#define SESLITE_STORAGE_SQLITE_APART_H
+
+#include "storage/sqlite/connection.h"
+
+/* The connection; of a store in memory, which only one connection sees, it is on a copy. */
+struct apart {
+    struct sqlite *storage;
+    struct sqlite_config config; /* of the copy */
+    struct sqlite_file file;
+    struct db *db; /* ses_store_interrupt reaches it */
+};
+
+/* To be closed only after success. */
+SESLITE_PRIVATE int ses__apart_open(struct storage *storage, struct apart *apart, ses_error *error);
+SESLITE_PRIVATE void ses__apart_close(struct apart *apart);
+/* Of a connection to another file, which waits as long as those of the store. Path and file are borrowed. */
+SESLITE_PRIVATE struct sqlite_config ses__config_beside(const struct storage *storage, const char *path,
+                                                        const struct sqlite_file *file);
+
+/* Is told of each step; non-zero ends the copying. */
+struct copy_progress {
+    int (*tell)(void *context, int64_t done, int64_t total); /* NULL: nobody is told */
+    void *context;
+};
+/* Copies all pages of `from`, on which a read transaction or the writer's turn keeps others from writing, to `to`, which
+ * nobody else uses. INTERRUPTED: `from` was interrupted, or the progress ended it. */
+SESLITE_PRIVATE int ses__pages_copy(struct db *from, struct db *to, const struct copy_progress *progress,
+                                    ses_error *error);
+/* CORRUPT: the file, with its log, is too short for the pages that it says it has. */
+SESLITE_PRIVATE int ses__pages_count(struct db *db, int64_t *pages, ses_error *error);
+SESLITE_PRIVATE int ses__refuse_interrupted(const char *what, ses_error *error);
+
+#endif
