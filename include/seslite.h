@@ -1573,7 +1573,8 @@ SES_API int ses_import(ses_store *store, const ses_import_options *options,
                        int (*read)(void *context, char *buffer, size_t capacity, size_t *len,
                                    ses_error *error),
                        void *context, ses_import_report *report, ses_error *error);
-/* ----------------------------------------------------------------------------------------------------- backup */
+
+/* ------------------------------------------------------------------------------------------ backup and check */
 
 typedef enum ses_backup_flags {
     SES_BACKUP_REPLACE = 0x1, /* replace a store that is there already */
@@ -1608,7 +1609,7 @@ typedef struct ses_backup_options {
  *    gone before the new file is in place.
  *  - INVALID: `path` is empty, a URI, ":memory:", the store's own file by any name, or its log or journal.
  *  - CANTOPEN: the folder does not exist, or no file may be made in it. CORRUPT: the store is damaged so badly that
- *    it cannot be copied whole.
+ *    it cannot be copied whole; see ses_check for the rest.
  *
  * Codes: MISUSE, INVALID, EXISTS, NOTASTORE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL,
  * NOMEM.
@@ -1623,6 +1624,66 @@ SES_API int ses_backup(ses_store *store, const char *path, const ses_backup_opti
  */
 SES_API int ses_store_copy(ses_store *store, const ses_open_options *options, ses_store **copy,
                            ses_error *error);
+
+/* How much is checked. Each level includes those before it. */
+typedef enum ses_check_level {
+    SES_CHECK_QUICK = 0, /* the pages of the file, without its indexes */
+    SES_CHECK_FULL = 1,  /* and the indexes, and that no row has lost the row that it belongs to */
+    SES_CHECK_LOG = 2    /* and every row: the log of each session, and all that follows from it */
+} ses_check_level;
+
+typedef enum ses_problem_kind {
+    SES_PROBLEM_PAGE = 1,      /* the file: its pages, and what is on them */
+    SES_PROBLEM_INDEX = 2,     /* an index is not as its table, or leads to another row */
+    SES_PROBLEM_REFERENCE = 3, /* a row belongs to one that does not exist */
+    SES_PROBLEM_NAME = 4,      /* the name of an app, user or session is not an id */
+    SES_PROBLEM_NUMBER = 5,    /* numbers of a session that cannot be, or contradict each other */
+    SES_PROBLEM_COUNT = 6,     /* a session does not have as many events as it says */
+    SES_PROBLEM_TIME = 7,      /* a time that cannot be, or contradicts others */
+    SES_PROBLEM_BODY = 8,      /* an event's text is not one that could be stored */
+    SES_PROBLEM_EVENT = 9,     /* id, invocation, author or branch are not as the event's text has them */
+    SES_PROBLEM_MARK = 10,     /* rewinds and compactions are not marked as the events have them */
+    SES_PROBLEM_STATE = 11,    /* a session's own state is not what its log leads to */
+    SES_PROBLEM_BASE = 12,     /* the state kept for pruned events, or the initial state, cannot be */
+    SES_PROBLEM_DETAIL = 13,   /* the title, or what a session says that it has */
+    SES_PROBLEM_LABEL = 14,
+    SES_PROBLEM_PARENT = 15,
+    SES_PROBLEM_LEASE = 16,
+    SES_PROBLEM_SHARED = 17,  /* app: or user: state */
+    SES_PROBLEM_COUNTER = 18  /* what new sessions, versions and leases are numbered by */
+} ses_problem_kind;
+
+/* One problem. It and its texts are borrowed during the report. */
+typedef struct ses_problem {
+    int kind;            /* SES_PROBLEM_* */
+    const char *app;     /* NULL: not known, or of none; so are the next two */
+    const char *user;
+    const char *session;
+    int64_t seq;         /* of an event; 0: none */
+    const char *message; /* what is wrong, and where */
+} ses_problem;
+
+typedef struct ses_check_options {
+    size_t size;
+    int level;     /* SES_CHECK_* */
+    int64_t limit; /* ends after so many problems; 0: 100 */
+    /* Is given each problem. Non-zero ends the check. It must not call the library. NULL: none */
+    int (*report)(void *context, const ses_problem *problem);
+    void *report_context;
+} ses_check_options;
+
+/*
+ * Checks the store as of one moment and changes nothing. `*problems` is the number of problems that were found; 0
+ * means that the store is sound. Damage is no failure of this call: where rows cannot be read, that is a problem,
+ * and the check goes on with the next session. It takes as much memory as the state of one session needs. (A store
+ * in memory is copied first.) Writers do not wait for it, as for ses_backup, and ses_store_interrupt ends it.
+ *
+ * No check can tell everything: a title, a time or a text that was changed to another good one looks as good.
+ *
+ * Codes: MISUSE, INVALID, BUSY, IO, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ */
+SES_API int ses_check(ses_store *store, const ses_check_options *options, int64_t *problems,
+                      ses_error *error);
 
 /* ------------------------------------------------------------------------- what a store tells, and makes */
 

@@ -36,6 +36,7 @@ enum fake_operation {
     FAKE_MAINTAIN,
     FAKE_BACKUP,
     FAKE_COPY,
+    FAKE_CHECK,
     FAKE_LEASE_TAKE,
     FAKE_LEASE_RENEW,
     FAKE_LEASE_RELEASE,
@@ -268,6 +269,7 @@ FAKE_OPERATION(expire, FAKE_EXPIRE, expire_op, FAKE_IN_VAIN(expire))
 FAKE_OPERATION(maintain, FAKE_MAINTAIN, maintain_op, FAKE_IN_VAIN(maintain))
 FAKE_OPERATION(backup, FAKE_BACKUP, backup_op, (void)other)
 FAKE_OPERATION(copy, FAKE_COPY, copy_op, (void)other)
+FAKE_OPERATION(check, FAKE_CHECK, check_op, (void)other)
 FAKE_OPERATION(lease_take, FAKE_LEASE_TAKE, lease_take_op, FAKE_IN_VAIN(lease_take))
 FAKE_OPERATION(lease_renew, FAKE_LEASE_RENEW, lease_op, FAKE_IN_VAIN(lease_renew))
 FAKE_OPERATION(lease_release, FAKE_LEASE_RELEASE, lease_op, FAKE_IN_VAIN(lease_release))
@@ -336,6 +338,7 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .maintain = fake_maintain,
         .backup = fake_backup,
         .copy = fake_copy,
+        .check = fake_check,
         .lease_take = fake_lease_take,
         .lease_renew = fake_lease_renew,
         .lease_release = fake_lease_release,

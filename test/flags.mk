@@ -55,5 +55,6 @@ LONG_TESTS := storage/faults_sqlite storage/faults_disk storage/damage storage/f
     program/sqlite3_guards storage/threads storage/group_commit storage/interrupt storage/open storage/readers_waiting \
     storage/open_schema storage/plans_room storage/open_journal storage/plans_views storage/faults_memory_handle \
     storage/open_life storage/group_commit_outcome storage/processes_fair program/sqlite3 agent/tracked_model install \
-    amalgamation session/lease_waiting storage/lease_processes \
-    session/lines session/load storage/lines_kills session/follow_wait storage/follow_watch storage/follow_at_once session/list_filter_model
+    amalgamation session/lease_waiting storage/lease_processes session/lines session/load storage/lines_kills \
+    session/follow_wait storage/follow_watch storage/follow_at_once session/list_filter_model \
+    storage/check_tampering

@@ -496,6 +496,16 @@ struct copy_op {
     struct storage *copy; /* NULL after a failure */
 };
 
+struct check_op {
+    int level; /* SES_CHECK_* */
+    int64_t limit;
+    int (*report)(void *context, const ses_problem *problem); /* NULL: none */
+    void *report_context;
+    struct state_seed seed;
+    /* out */
+    int64_t problems;
+};
+
 /* --------------------------------------------------------------------------------------------- leases */
 
 enum { LEASE_OWNER_MAX = 128 };
@@ -570,6 +580,7 @@ struct storage {
     X(maintain, maintain_op)       \
     X(backup, backup_op)           \
     X(copy, copy_op)               \
+    X(check, check_op)             \
     X(follow, follow_op)           \
     X(watch, watch_op)
 

@@ -590,3 +590,33 @@ UNION ALL
 SELECT 1 FROM users WHERE app_id = ?1
 UNION ALL
 SELECT 1 FROM sessions WHERE app_id = ?1;
+
+-- For a check: rows one after the other, whatever belongs to them.
+
+-- name: check_app_after
+SELECT id, name FROM apps WHERE id > ?1 ORDER BY id LIMIT 1;
+
+-- name: check_user_after
+SELECT u.id, u.app_id, u.name, a.name
+FROM users AS u LEFT JOIN apps AS a ON a.id = u.app_id WHERE u.id > ?1 ORDER BY u.id LIMIT 1;
+
+-- name: check_session_after
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.active_hour, u.app_id, a.name, u.name, s.name
+FROM sessions AS s LEFT JOIN users AS u ON u.id = s.user_id LEFT JOIN apps AS a ON a.id = s.app_id
+WHERE s.id > ?1 ORDER BY s.id LIMIT 1;
+
+-- name: check_details
+SELECT title, parent_user, parent_session, parent_seq, more FROM session_details WHERE session_id = ?1;
+
+-- name: check_labels
+SELECT name, value, app_id FROM session_labels WHERE session_id = ?1 ORDER BY name;
+
+-- name: check_app_state
+SELECT key, value, session_id, seq FROM app_state WHERE app_id = ?1 ORDER BY key;
+
+-- name: check_user_state
+SELECT key, value, session_id, seq FROM user_state WHERE user_id = ?1 ORDER BY key;
+
+-- name: base_state_get
+SELECT value, seq FROM base_state WHERE session_id = ?1 AND key = ?2;

@@ -1,0 +1,40 @@
+/* Is what is stored sound? */
+#include "base/error.h"
+#include "session/store.h"
+
+enum { DEFAULT_PROBLEMS = 100 };
+
+static int check_store(ses_store *store, const ses_check_options *options, int64_t *problems,
+                       ses_error *error)
+{
+    ses_check_options own;
+    int code = ses__check_argument(problems, "problems", error);
+
+    if (code == SES_OK)
+        code = ses__take_options(&own, sizeof own, options, "check options", error);
+    if (code == SES_OK && (own.level < SES_CHECK_QUICK || own.level > SES_CHECK_LOG))
+        code = ses__error_set(error, SES_MISUSE, "check options: level is not one of SES_CHECK_*");
+    if (code == SES_OK && own.limit < 0)
+        code = ses__error_set(error, SES_INVALID, "check options: limit is negative");
+    if (code != SES_OK)
+        return code;
+    struct check_op op = {.level = own.level,
+                          .limit = own.limit > 0 ? own.limit : DEFAULT_PROBLEMS,
+                          .report = own.report,
+                          .report_context = own.report_context,
+                          .seed = store->seed};
+    code = ses__door_check(store->storage, &op, error);
+    if (code == SES_OK)
+        *problems = op.problems;
+    return code;
+}
+
+int ses_check(ses_store *store, const ses_check_options *options, int64_t *problems, ses_error *error)
+{
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = check_store(store, options, problems, error);
+    ses__store_end(store);
+    return code;
+}

@@ -1,0 +1,169 @@
+/* A check of all that is stored, as of one moment. Nothing is changed. */
+#include "storage/sqlite/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sqlite/apart.h"
+#include "storage/sqlite/parts.h"
+#include "storage/sqlite/rows_parts.h"
+#include "storage/sqlite/schema.h"
+
+/* ------------------------------------------------------------------------------------- what SQLite checks */
+
+typedef void visit_row(struct check *check, sqlite3_stmt *row);
+
+/* A statement that SQLite refuses is a problem too: something in the schema is in its way. */
+static int visit_rows_of(struct check *check, const char *sql, visit_row *visit_one)
+{
+    struct db *db = check->db;
+    sqlite3_stmt *row = NULL;
+
+    ses__connection_start_work(db);
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &row, NULL);
+    if (rc == SQLITE_OK)
+        rc = SQLITE_ROW;
+    while (rc == SQLITE_ROW && !check->ended) {
+        rc = atomic_load(&db->interrupted) ? SQLITE_INTERRUPT : sqlite3_step(row);
+        if (rc == SQLITE_ROW)
+            visit_one(check, row);
+    }
+    int code =
+        rc == SQLITE_ROW || rc == SQLITE_DONE ? SES_OK : ses__statement_error(db, rc, sql, &check->error);
+    (void)sqlite3_finalize(row); /* repeats the failure of the step */
+    return ses__check_settle(check, code, SES_PROBLEM_PAGE);
+}
+
+static const char *text_of(sqlite3_stmt *row, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(row, column);
+    return text ? text : "?";
+}
+
+static void visit_verdict(struct check *check, sqlite3_stmt *row)
+{
+    const char *text = text_of(row, 0);
+
+    if (strcmp(text, "ok") != 0)
+        ses__check_found(check, strstr(text, "index") ? SES_PROBLEM_INDEX : SES_PROBLEM_PAGE, 0, "%s", text);
+}
+
+static int check_pages(struct check *check)
+{
+    char sql[64];
+    int64_t pages = 0;
+    int code = ses__check_settle(check, ses__pages_count(check->db, &pages, &check->error), SES_PROBLEM_PAGE);
+
+    (void)snprintf(sql, sizeof sql, "PRAGMA main.%s(%lld)",
+                   check->op->level == SES_CHECK_QUICK ? "quick_check" : "integrity_check",
+                   (long long)(check->op->limit < INT32_MAX ? check->op->limit : INT32_MAX));
+    return code == SES_OK ? visit_rows_of(check, sql, visit_verdict) : code;
+}
+
+static void visit_orphan(struct check *check, sqlite3_stmt *row)
+{
+    const char *table = text_of(row, 0);
+
+    if (sqlite3_column_type(row, 1) == SQLITE_NULL)
+        ses__check_found(check, SES_PROBLEM_REFERENCE, 0,
+                         "a row of %s belongs to a row of %s that does not exist", table, text_of(row, 2));
+    else
+        ses__check_found(check, SES_PROBLEM_REFERENCE, 0,
+                         "row %lld of %s belongs to a row of %s that does not exist",
+                         (long long)sqlite3_column_int64(row, 1), table, text_of(row, 2));
+}
+
+/* --------------------------------------------------------------------------------------------- counters */
+
+/* Numbers of sessions and tokens of leases are never given twice: what SQLite counts them by must not be below any. */
+static void visit_counter(struct check *check, sqlite3_stmt *row)
+{
+    if (sqlite3_column_int(row, 1) == 0)
+        ses__check_found(check, SES_PROBLEM_COUNTER, 0,
+                         "sqlite_sequence does not hold the highest number of %s that was ever given",
+                         text_of(row, 0));
+}
+
+static int check_counters(struct check *check)
+{
+    int64_t floor = 0;
+    int code =
+        ses__connection_read_int(check->db, "SELECT max(seq) FROM sqlite_sequence WHERE name = 'sessions'",
+                                 &check->last_session, &check->error);
+
+    code = ses__check_settle(check, code, SES_PROBLEM_COUNTER);
+    if (code == SES_OK)
+        code = ses__version_first(check->db, &floor, &check->error);
+
+    if (code == SES_LIMIT) { /* all versions were used, which is sound */
+        ses__error_clear(&check->error);
+        code = SES_OK;
+    }
+    code = ses__check_settle(check, code, SES_PROBLEM_COUNTER);
+    if (code == SES_OK)
+        code = visit_rows_of(check,
+                     "WITH given (name, most) AS (SELECT 'sessions', max(id) FROM sessions UNION ALL"
+                     " SELECT 'session_leases', max(token) FROM session_leases)"
+                     " SELECT g.name, g.most IS NULL OR (SELECT count(*) = 1 AND min(s.seq) >= g.most AND"
+                     " min(typeof(s.seq)) = 'integer' FROM sqlite_sequence AS s WHERE s.name = g.name)"
+                     " FROM given AS g",
+                     visit_counter);
+    return code;
+}
+
+/* --------------------------------------------------------------------------------------------- all of it */
+
+static int check_rows(struct check *check)
+{
+    int code = check_counters(check);
+
+    if (code == SES_OK)
+        code = ses__check_apps(check);
+    if (code == SES_OK)
+        code = ses__check_users(check);
+    return code == SES_OK ? ses__check_sessions(check) : code;
+}
+
+static int run_check(struct db *db, void *context, ses_error *error)
+{
+    struct check *check = context;
+    (void)error; /* the check's */
+
+    check->db = db;
+    int code = ses__check_settle(check, ses__schema_check(db, &check->error), SES_PROBLEM_PAGE);
+    if (code == SES_OK)
+        code = check_pages(check);
+    if (code == SES_OK && check->op->level >= SES_CHECK_FULL)
+        code = visit_rows_of(check, "PRAGMA main.foreign_key_check", visit_orphan);
+    if (code == SES_OK && check->op->level >= SES_CHECK_LOG)
+        code = check_rows(check);
+    return code;
+}
+
+static int check_apart(struct storage *storage, struct check *check)
+{
+    struct apart apart;
+    int code = ses__apart_open(storage, &apart, &check->error);
+
+    if (code != SES_OK)
+        return ses__check_settle(check, code, SES_PROBLEM_PAGE);
+    code = ses__transaction_run(apart.db, STATEMENT_BEGIN_READ, run_check, check, &check->error);
+    ses__apart_close(&apart);
+    return ses__check_settle(check, code, SES_PROBLEM_PAGE);
+}
+
+int ses__sqlite_check(struct storage *storage, struct check_op *op, ses_error *error)
+{
+    const struct sqlite *own = (const struct sqlite *)storage;
+    struct check check = {.op = op};
+
+    op->problems = 0;
+    ses__error_clear(&check.error);
+    ses__arena_init(&check.arena, own->config.allocator);
+    int code = check_apart(storage, &check);
+    ses__arena_free(&check.arena);
+    if (code != SES_OK && error)
+        *error = check.error;
+    return code;
+}

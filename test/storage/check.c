@@ -1,0 +1,218 @@
+/* Checks: sound stores have no problem, and damaged ones end no check. */
+#include "check.h"
+#include "scenario.h"
+
+static void lift(void)
+{
+}
+
+static bool never_expected(int code)
+{
+    (void)code;
+    return false;
+}
+
+static void check_scene(const char *path, enum scene scene)
+{
+    const ses_open_options options = {.size = sizeof options, .clock = faults_clock};
+    long calls = 0;
+    struct faults faults = {
+        .lift = lift, .expected = never_expected, .path = path, .scene = scene, .calls = &calls};
+    ses_store *store = NULL;
+    ses_error error;
+
+    faults_prepare(&faults);
+    faults_run(&faults);
+    assert_string_equal(faults.wrong, "");
+    assert_ok(ses_open(path, &options, &store, &error));
+    assert_no_problems(store);
+    ses_close(store);
+}
+
+static void test_what_every_scene_leaves_is_sound(void **state)
+{
+    const struct folder *folder = *state;
+
+    for (enum scene scene = 0; scene < SCENES; scene++)
+        check_scene(folder->path, scene);
+}
+
+static void fill(ses_store *store)
+{
+    char event[300];
+
+    must_create(store, &(ses_key){"app", "user", "one"}, Q("{'k':1}"));
+    must_create(store, &(ses_key){"app", "user", "two"}, Q("{'k':1}"));
+    for (int i = 0; i < 100; i++) {
+        snprintf(event, sizeof event,
+                 "{\"id\":\"e%d\",\"author\":\"%0200d\",\"actions\":{\"stateDelta\":{\"n\":%d}}}", i, i, i);
+        must_append_by_key(store, &(ses_key){"app", "user", i % 2 ? "one" : "two"}, event);
+    }
+}
+
+static void test_stores_of_every_kind_are_checked(void **state)
+{
+    static const ses_open_options each[] = {{.size = sizeof each[0]},
+                                            {.size = sizeof each[0], .flags = SES_OPEN_READ_ONLY},
+                                            {.size = sizeof each[0], .journal = SES_JOURNAL_ROLLBACK}};
+    const struct folder *folder = *state;
+    ses_store *store = NULL;
+    ses_error error;
+
+    for (size_t i = 0; i < 3; i++) {
+        assert_ok(ses_open(folder->path, &each[i], &store, &error));
+        if (i == 0)
+            fill(store);
+        for (int level = SES_CHECK_QUICK; level <= SES_CHECK_LOG; level++) {
+            char *problems = problems_of(store, level);
+            assert_string_equal(problems, "");
+            free(problems);
+        }
+        ses_close(store);
+    }
+    assert_ok(ses_open(":memory:", NULL, &store, &error));
+    fill(store);
+    assert_no_problems(store);
+    ses_close(store);
+}
+
+/* Three levels, of which each sees what those before it do not. */
+static void test_levels_see_more_and_more(void **state)
+{
+    static const struct {
+        const char *sql;
+        int level;
+        const char *kind;
+    } damages[] = {
+        {"UPDATE session_state SET value = '7' WHERE key = 'k'", SES_CHECK_LOG, "state "},
+        {"DELETE FROM users", SES_CHECK_FULL, "reference "},
+        {"PRAGMA writable_schema = ON; DROP INDEX sessions_by_app; CREATE INDEX sessions_by_app ON sessions "
+         "(app_id) WHERE 0; UPDATE sqlite_schema SET sql = 'CREATE INDEX sessions_by_app ON sessions "
+         "(app_id)' "
+         "WHERE name = 'sessions_by_app'",
+         SES_CHECK_FULL, "index "},
+        {"DROP TABLE event_marks", SES_CHECK_QUICK, "page "},
+    };
+    const struct folder *folder = *state;
+    ses_store *store = NULL;
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
+        faults_remove_files(folder->path);
+        assert_ok(ses_open(folder->path, NULL, &store, &error));
+        fill(store);
+        sqlite3 *db = raw_open(folder->path);
+        sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+        raw_run(db, damages[i].sql);
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+        for (int level = SES_CHECK_QUICK; level <= SES_CHECK_LOG; level++) {
+            char *problems = problems_of(store, level);
+            if (level < damages[i].level)
+                assert_string_equal(problems, "");
+            else if (!strstr(problems, damages[i].kind))
+                fail_msg("%s: %s", damages[i].sql, problems);
+            free(problems);
+        }
+        ses_close(store);
+    }
+}
+
+static int count_and_end(void *context, const ses_problem *problem)
+{
+    assert_true(problem->kind > 0 && problem->message[0]);
+    return ++*(int *)context == 1;
+}
+
+static void test_problems_are_named_and_limited(void **state)
+{
+    const struct folder *folder = *state;
+    ses_check_options options = {.size = sizeof options, .level = SES_CHECK_LOG, .limit = 1};
+    ses_store *store = NULL;
+    int64_t problems = 0;
+    int count = 0;
+    ses_error error;
+
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    fill(store);
+    sqlite3 *db = raw_open(folder->path);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    raw_run(db, "UPDATE events SET author = 'x' WHERE position & 4294967295 = 7");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    char *text = problems_of(store, SES_CHECK_LOG);
+    assert_string_equal(text,
+                        "event app/user/one 7: the column author of event 7 is not what its text says\n"
+                        "event app/user/two 7: the column author of event 7 is not what its text says\n");
+    free(text);
+    assert_ok(ses_check(store, &options, &problems, &error));
+    assert_int_equal(problems, 1);
+    options.limit = 0;
+    options.report = count_and_end;
+    options.report_context = &count;
+    assert_ok(ses_check(store, &options, &problems, &error));
+    assert_int_equal(problems, 1);
+    assert_int_equal(count, 1);
+    assert_ok(ses_check(store, NULL, &problems, &error));
+    assert_int_equal(problems, 0);
+    ses_close(store);
+}
+
+static void test_wrong_arguments(void **state)
+{
+    const struct folder *folder = *state;
+    ses_check_options options = {.size = sizeof options, .level = 3};
+    ses_store *store = NULL;
+    int64_t problems = 7;
+    ses_error error;
+
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    assert_code(SES_MISUSE, ses_check(store, &options, &problems, &error));
+    options = (ses_check_options){.size = sizeof options, .limit = -1};
+    assert_code(SES_INVALID, ses_check(store, &options, &problems, &error));
+    assert_code(SES_MISUSE, ses_check(store, NULL, NULL, &error));
+    assert_code(SES_MISUSE, ses_check(NULL, NULL, &problems, &error));
+    assert_int_equal(problems, 7);
+    ses_close(store);
+}
+
+/* The pages of one session's events cannot be read: the other is checked all the same. */
+static void test_a_check_goes_on_with_the_next_session(void **state)
+{
+    const struct folder *folder = *state;
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    fill(store);
+    ses_close(store);
+    sqlite3 *db = raw_open(folder->path);
+    struct text page = {NULL, 0};
+    raw_query(db, "SELECT min(pageno) FROM dbstat WHERE name = 'events' AND pagetype = 'leaf'", &page);
+    raw_run(db, "UPDATE session_state SET value = '7' WHERE key = 'k'");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    size_t len = 0;
+    char *bytes = support_read_file(folder->path, &len);
+    memset(bytes + (size_t)(atoi(page.data) - 1) * 4096, 0xFF, 200);
+    write_file(folder->path, bytes, len);
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    char *problems = problems_of(store, SES_CHECK_LOG);
+    assert_non_null(strstr(problems, "page app/user/one"));
+    assert_non_null(strstr(problems, "state app/user/two"));
+    ses_close(store);
+    free(problems);
+    free(page.data);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_what_every_scene_leaves_is_sound, folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(test_stores_of_every_kind_are_checked, folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(test_levels_see_more_and_more, folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(test_problems_are_named_and_limited, folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(test_wrong_arguments, folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(test_a_check_goes_on_with_the_next_session, folder_setup,
+                                        folder_teardown),
+    };
+    return cmocka_run_group_tests_name("check", tests, NULL, NULL);
+}
