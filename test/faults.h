@@ -19,6 +19,7 @@ enum scene {
     SCENE_FOLLOWING,
     SCENE_LOADING,
     SCENE_LINES,
+    SCENE_UPKEEP,
     SCENES
 };
 
@@ -97,7 +98,8 @@ static const struct {
                    {SCENE_LOADING, SES_OK, {"app", "user", "pruned"}},
                    {SCENE_LINES, SES_OK, {"app", "user", "one"}},
                    {SCENE_LINES, SES_OK, {"copy", "user", "one"}},
-                   {SCENE_LINES, SES_OK, {"copy", "user", "pruned"}}};
+                   {SCENE_LINES, SES_OK, {"copy", "user", "pruned"}},
+                   {SCENE_UPKEEP, SES_OK, {"app", "user", "one"}}};
 
 static void faults_dump_session(struct faults *faults, ses_session *session)
 {

@@ -3,7 +3,7 @@
 
 # Calls of SQLite that the test puts its own functions in place of.
 WRAPPED := step bind_int64 bind_text64 prepare_v2 prepare_v3 exec open_v2 busy_handler extended_result_codes \
-    create_module bind_pointer
+    create_module bind_pointer backup_step
 TEST_LIBS_storage/faults_sqlite := $(WRAPPED:%=-Wl,--wrap=sqlite3_%)
 
 # The library with a second schema script, in place of the archive.

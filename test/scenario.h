@@ -10,6 +10,8 @@
 #ifndef SESLITE_TEST_SCENARIO_H
 #define SESLITE_TEST_SCENARIO_H
 
+#include <unistd.h>
+
 #include "faults.h"
 
 static void faults_use_handle(struct faults *faults, ses_store *store, const ses_key *key)
@@ -624,6 +626,62 @@ static void faults_play_lines(struct faults *faults, ses_store *store)
         faults_complain(faults, "what went in is not what had gone out", 0, &error);
 }
 
+/* What cannot be read is a problem, whatever keeps it from being read. */
+static void faults_check(struct faults *faults, ses_store *store)
+{
+    const ses_check_options options = {.size = sizeof options, .level = SES_CHECK_LOG};
+    int64_t problems = 0;
+    ses_error error;
+
+    STEP(SES_OK, ses_check(store, &options, &problems, &error));
+    if (problems == 0)
+        return;
+    faults->failures++;
+    faults->lift();
+    if (ses_check(store, &options, &problems, &error) != SES_OK || problems > 0)
+        faults_complain(faults, "a sound store has a problem", 0, &error);
+}
+
+static void faults_play_upkeep(struct faults *faults, ses_store *store)
+{
+    const ses_backup_options anew = {.size = sizeof anew, .flags = SES_BACKUP_REPLACE | SES_BACKUP_COMPACT};
+    const ses_open_options options = {
+        .size = sizeof options, .allocator = faults->allocator, .clock = faults_clock, .busy_timeout_ms = -1};
+    const bool is_memory = strcmp(faults->path, ":memory:") == 0;
+    const char *folder = getenv("TMPDIR");
+    const ses_key key = {"app", "user", "one"};
+    char target[1024];
+    ses_store *copy = NULL;
+    ses_session *session = NULL;
+    ses_error error;
+
+    if (is_memory)
+        snprintf(target, sizeof target, "%s/seslite-upkeep-%d.db", folder ? folder : "/tmp", (int)getpid());
+    else
+        snprintf(target, sizeof target, "%s.copy", faults->path);
+    faults_remove_files(target);
+    STEP(SES_OK,
+         ses_create(store, &key, Q("{'app:a':1,'user:b':2,'c':3}"), SES_NUL,
+                    &(ses_create_options){.size = sizeof(ses_create_options), .title = "T"}, NULL, &error));
+    STEP(SES_OK,
+         ses_append_by_key(store, &key, Q("{'invocationId':'i','actions':{'stateDelta':{'c':4,'app:a':2}}}"),
+                           SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK, ses_append_by_key(store, &key, Q("{'actions':{'rewindBeforeInvocationId':'i'}}"), SES_NUL,
+                                   NULL, NULL, &error));
+    STEP(SES_OK, ses_backup(store, target, NULL, &error));
+    STEP(SES_EXISTS, ses_backup(store, target, NULL, &error));
+    STEP(SES_OK, ses_backup(store, target, &anew, &error));
+    STEP(SES_OK, ses_store_copy(store, &options, &copy, &error));
+    if (copy)
+        STEP(SES_OK, ses_get(copy, &key, NULL, &session, &error));
+    if (!session || ses_session_last_seq(session) != 2)
+        faults_complain(faults, "a copy lacks an event", 0, &error);
+    ses_session_close(session);
+    ses_close(copy);
+    faults_check(faults, store);
+    faults_remove_files(target);
+}
+
 static void faults_run(struct faults *faults)
 {
     static void (*const play[SCENES])(struct faults *, ses_store *) = {NULL,
@@ -637,7 +695,8 @@ static void faults_run(struct faults *faults)
                                                                        faults_play_leases,
                                                                        faults_play_following,
                                                                        faults_play_loading,
-                                                                       faults_play_lines};
+                                                                       faults_play_lines,
+                                                                       faults_play_upkeep};
     const ses_open_options options = {.size = sizeof options,
                                       .allocator = faults->allocator,
                                       .clock = faults_clock,

@@ -61,6 +61,7 @@ WRAP(sqlite3_extended_result_codes, (sqlite3 * handle, int on), (handle, on))
 
 WRAP(sqlite3_create_module, (sqlite3 * handle, const char *name, const sqlite3_module *module, void *context),
      (handle, name, module, context))
+WRAP(sqlite3_backup_step, (sqlite3_backup * backup, int pages), (backup, pages))
 WRAP(sqlite3_bind_pointer,
      (sqlite3_stmt * statement, int parameter, void *pointer, const char *type, void (*release)(void *)),
      (statement, parameter, pointer, type, release))
