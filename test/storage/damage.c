@@ -307,6 +307,7 @@ static int end_call(struct progress *progress, int code, const ses_error *error,
 #define OPEN_CODES CODES(SES_NOTASTORE, SES_TOONEW, SES_READONLY, SES_CANTOPEN, 0)
 #define READ_CODES CODES(SES_NOTFOUND, 0)
 #define LIST_CODES CODES(0)
+#define CHECK_CODES CODES(SES_READONLY, SES_FULL, 0)
 #define VALUE_CODES CODES(SES_NOTFOUND, SES_TYPE, SES_RANGE, 0)
 #define RENDER_CODES CODES(SES_NOTFOUND, SES_RANGE, 0)
 #define CONTENT_CODES CODES(SES_JSON, SES_INVALID, SES_RANGE, SES_LIMIT, 0)
@@ -812,6 +813,27 @@ static void create_and_delete(struct drive *drive)
     (void)CALL(drive, "ses_delete", DELETE_CODES, ses_delete(drive->store, &victim, &secure, NULL, &error));
 }
 
+/* A check tells of damage in its report, not by its code. */
+static void check_and_copy(struct drive *drive)
+{
+    const ses_check_options check = {.size = sizeof check, .level = SES_CHECK_LOG};
+    const ses_backup_options compact = {.size = sizeof compact, .flags = SES_BACKUP_COMPACT};
+    char target[1024];
+    int64_t problems = 0;
+    ses_store *copy = NULL;
+    ses_error error;
+
+    if (CALL(drive, "ses_check", CHECK_CODES, ses_check(drive->store, &check, &problems, &error)) ==
+        SES_CORRUPT)
+        find_fault(drive->progress, "ses_check", "returned CORRUPT", error.message);
+    (void)CALL(drive, "ses_store_copy", CHECK_CODES, ses_store_copy(drive->store, NULL, &copy, &error));
+    ses_close(copy);
+    snprintf(target, sizeof target, "%s.copy", drive->path);
+    (void)CALL(drive, "ses_backup", CHECK_CODES,
+               ses_backup(drive->store, target, drive->progress->number % 2 ? &compact : NULL, &error));
+    (void)unlink(target);
+}
+
 /* ------------------------------------------------------------------------------------------- judging */
 
 /* Looks for rows of other sessions that the sound file has and this one has lost or changed. */
@@ -853,6 +875,7 @@ static void drive_file(struct drive *drive, const char *sound)
 
     (void)CALL(drive, "ses_open", OPEN_CODES, ses_open(drive->path, &options, &drive->store, &error));
     if (drive->store) {
+        check_and_copy(drive);
         use_session(drive);
         create_and_delete(drive);
         if (sound)
