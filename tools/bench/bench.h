@@ -118,6 +118,7 @@ void bench_scale(void);   /* long logs, large files, memory */
 void bench_agent(void);   /* templates */
 void bench_history(void); /* state as of a point, live events, fork, prune */
 void bench_follow(void);  /* from an append to a follower, in this process and another; followers that wait */
+void bench_backup(void);  /* beside SQLite's own ways */
 void bench_list(void);    /* pages by label, pages without state */
 void bench_lines(void);   /* JSON lines, out and in */
 void bench_foreign(void); /* another program that reads */

@@ -1,5 +1,6 @@
 /*
- *     bench [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent] [history] [follow] [list] [lines] [foreign]
+ *     bench [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent] [history] [follow] [list] [lines] [backup]
+ *           [foreign]
  *
  * Run from the top of the repository. Without names, everything. Exits with 2 when a claim is not reached.
  */
@@ -58,6 +59,8 @@ int main(int argc, char **argv)
         bench_list();
     if (wanted(argc, argv, "lines"))
         bench_lines();
+    if (wanted(argc, argv, "backup"))
+        bench_backup();
     if (wanted(argc, argv, "foreign"))
         bench_foreign();
     if (json)
