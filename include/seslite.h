@@ -1585,7 +1585,7 @@ typedef struct ses_backup_options {
     size_t size;
     unsigned flags; /* SES_BACKUP_* */
     /* Is told how many pages of how many are copied; with SES_BACKUP_COMPACT both are estimates. Non-zero ends the
-     * backup with INTERRUPTED. It must not call the library. NULL: none */
+     * backup with INTERRUPTED. It may use the store, but not close it. NULL: none */
     int (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
 } ses_backup_options;
@@ -1667,7 +1667,7 @@ typedef struct ses_check_options {
     size_t size;
     int level;     /* SES_CHECK_* */
     int64_t limit; /* ends after so many problems; 0: 100 */
-    /* Is given each problem. Non-zero ends the check. It must not call the library. NULL: none */
+    /* Is given each problem. Non-zero ends the check. It may use the store, but not close it. NULL: none */
     int (*report)(void *context, const ses_problem *problem);
     void *report_context;
 } ses_check_options;

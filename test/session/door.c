@@ -609,6 +609,26 @@ static void test_a_lease_is_one_operation(void **state)
 
 #define DOOR_TEST(test) cmocka_unit_test_setup_teardown(test, door_setup, door_teardown)
 
+static void test_upkeep_of_the_whole_store_is_one_operation_each(void **state)
+{
+    struct door *door = *state;
+    char *folder = support_folder_make();
+    char *target = support_path(folder, "copy.db");
+    ses_store *copy = NULL;
+    int64_t problems = 0;
+    ses_error error;
+
+    assert_ok(ses_backup(door->store, target, NULL, &error));
+    assert_operations(&door->fake, FAKE_BACKUP, 1);
+    assert_ok(ses_store_copy(door->store, NULL, &copy, &error));
+    assert_operations(&door->fake, FAKE_COPY, 1);
+    ses_close(copy);
+    assert_ok(ses_check(door->store, NULL, &problems, &error));
+    assert_operations(&door->fake, FAKE_CHECK, 1);
+    free(target);
+    support_folder_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -635,6 +655,7 @@ int main(void)
         DOOR_TEST(test_title_and_labels_are_one_operation),
         DOOR_TEST(test_expiring_and_upkeep_are_one_operation),
         DOOR_TEST(test_a_lease_is_one_operation),
+        DOOR_TEST(test_upkeep_of_the_whole_store_is_one_operation_each),
     };
     return cmocka_run_group_tests_name("door", tests, NULL, NULL);
 }

@@ -156,6 +156,31 @@ static void test_problems_are_named_and_limited(void **state)
     ses_close(store);
 }
 
+static int interrupt(void *context, const ses_problem *problem)
+{
+    ses_error error;
+    assert_int_equal(problem->kind, SES_PROBLEM_STATE);
+    assert_ok(ses_store_interrupt(context, &error));
+    return 0;
+}
+
+static void test_an_interrupt_ends_a_check(void **state)
+{
+    const struct folder *folder = *state;
+    ses_check_options options = {.size = sizeof options, .level = SES_CHECK_LOG, .report = interrupt};
+    ses_store *store = NULL;
+    int64_t problems = 7;
+    ses_error error;
+
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    fill(store);
+    raw_exec(folder->path, "UPDATE session_state SET value = '7' WHERE key = 'k'");
+    options.report_context = store;
+    assert_code(SES_INTERRUPTED, ses_check(store, &options, &problems, &error));
+    assert_int_equal(problems, 7);
+    ses_close(store);
+}
+
 static void test_wrong_arguments(void **state)
 {
     const struct folder *folder = *state;
@@ -210,6 +235,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stores_of_every_kind_are_checked, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_levels_see_more_and_more, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_problems_are_named_and_limited, folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(test_an_interrupt_ends_a_check, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_wrong_arguments, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_a_check_goes_on_with_the_next_session, folder_setup,
                                         folder_teardown),

@@ -35,7 +35,7 @@ static int visit_rows_of(struct check *check, const char *sql, visit_row *visit_
     return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }
 
-static const char *text_of(sqlite3_stmt *row, int column)
+static const char *visited_text(sqlite3_stmt *row, int column)
 {
     const char *text = (const char *)sqlite3_column_text(row, column);
     return text ? text : "?";
@@ -43,7 +43,7 @@ static const char *text_of(sqlite3_stmt *row, int column)
 
 static void visit_verdict(struct check *check, sqlite3_stmt *row)
 {
-    const char *text = text_of(row, 0);
+    const char *text = visited_text(row, 0);
 
     if (strcmp(text, "ok") != 0)
         ses__check_found(check, strstr(text, "index") ? SES_PROBLEM_INDEX : SES_PROBLEM_PAGE, 0, "%s", text);
@@ -63,15 +63,16 @@ static int check_pages(struct check *check)
 
 static void visit_orphan(struct check *check, sqlite3_stmt *row)
 {
-    const char *table = text_of(row, 0);
+    const char *table = visited_text(row, 0);
 
     if (sqlite3_column_type(row, 1) == SQLITE_NULL)
         ses__check_found(check, SES_PROBLEM_REFERENCE, 0,
-                         "a row of %s belongs to a row of %s that does not exist", table, text_of(row, 2));
+                         "a row of %s belongs to a row of %s that does not exist", table,
+                         visited_text(row, 2));
     else
         ses__check_found(check, SES_PROBLEM_REFERENCE, 0,
                          "row %lld of %s belongs to a row of %s that does not exist",
-                         (long long)sqlite3_column_int64(row, 1), table, text_of(row, 2));
+                         (long long)sqlite3_column_int64(row, 1), table, visited_text(row, 2));
 }
 
 /* --------------------------------------------------------------------------------------------- counters */
@@ -82,7 +83,7 @@ static void visit_counter(struct check *check, sqlite3_stmt *row)
     if (sqlite3_column_int(row, 1) == 0)
         ses__check_found(check, SES_PROBLEM_COUNTER, 0,
                          "sqlite_sequence does not hold the highest number of %s that was ever given",
-                         text_of(row, 0));
+                         visited_text(row, 0));
 }
 
 static int check_counters(struct check *check)
@@ -102,13 +103,14 @@ static int check_counters(struct check *check)
     }
     code = ses__check_settle(check, code, SES_PROBLEM_COUNTER);
     if (code == SES_OK)
-        code = visit_rows_of(check,
-                     "WITH given (name, most) AS (SELECT 'sessions', max(id) FROM sessions UNION ALL"
-                     " SELECT 'session_leases', max(token) FROM session_leases)"
-                     " SELECT g.name, g.most IS NULL OR (SELECT count(*) = 1 AND min(s.seq) >= g.most AND"
-                     " min(typeof(s.seq)) = 'integer' FROM sqlite_sequence AS s WHERE s.name = g.name)"
-                     " FROM given AS g",
-                     visit_counter);
+        code = visit_rows_of(
+            check,
+            "WITH given (name, most) AS (SELECT 'sessions', max(id) FROM sessions UNION ALL"
+            " SELECT 'session_leases', max(token) FROM session_leases)"
+            " SELECT g.name, g.most IS NULL OR (SELECT count(*) = 1 AND min(s.seq) >= g.most AND"
+            " min(typeof(s.seq)) = 'integer' FROM sqlite_sequence AS s WHERE s.name = g.name)"
+            " FROM given AS g",
+            visit_counter);
     return code;
 }
 

@@ -20,7 +20,7 @@ struct log_check {
     bool broken; /* what the log leads to is not known */
 };
 
-static bool is_same(struct span left, struct span right)
+static bool is_same_span(struct span left, struct span right)
 {
     return !left.ptr == !right.ptr && left.len == right.len &&
            (left.len == 0 || memcmp(left.ptr, right.ptr, left.len) == 0);
@@ -36,7 +36,7 @@ static bool base_row_is_sound(const struct session_row *row, const struct delta 
 
     return seq >= 0 && seq <= row->base_seq && ses__scope_of(name, NULL) != SCOPE_TEMP &&
            ses__scope_check_name(name, NULL) == SES_OK && ses__state_check_value("", value, NULL) == SES_OK &&
-           (seq > 0 || (op && !op->removes && is_same(op->value, value)));
+           (seq > 0 || (op && !op->removes && is_same_span(op->value, value)));
 }
 
 static int read_base(struct log_check *log, const struct delta *initial)
@@ -106,12 +106,12 @@ static bool times_fit(const struct log_check *log, const struct event_row *event
 
 static const char *find_difference(const struct event_draft *draft, const struct event_row *event)
 {
-    return !draft->has_id || !is_same(draft->row.id, event->id)       ? "id"
-           : !is_same(draft->row.invocation_id, event->invocation_id) ? "invocation_id"
-           : !is_same(draft->row.author, event->author)               ? "author"
-           : !is_same(draft->row.branch, event->branch)               ? "branch"
-           : !draft->has_time || draft->row.time_us != event->time_us ? "time_us"
-                                                                      : NULL;
+    return !draft->has_id || !is_same_span(draft->row.id, event->id)       ? "id"
+           : !is_same_span(draft->row.invocation_id, event->invocation_id) ? "invocation_id"
+           : !is_same_span(draft->row.author, event->author)               ? "author"
+           : !is_same_span(draft->row.branch, event->branch)               ? "branch"
+           : !draft->has_time || draft->row.time_us != event->time_us      ? "time_us"
+                                                                           : NULL;
 }
 
 static bool has_temp_keys(const struct delta *delta)
@@ -142,7 +142,7 @@ static int compare_draft(struct log_check *log, const struct event_draft *draft,
     return SES_OK;
 }
 
-static int read_text(struct log_check *log, const struct event_row *event)
+static int read_event_text(struct log_check *log, const struct event_row *event)
 {
     struct check *check = log->check;
     struct event_draft draft;
@@ -177,10 +177,10 @@ static int find_by_id(struct log_check *log, const struct event_row *event)
     return ses__check_settle(check, code, SES_PROBLEM_INDEX);
 }
 
-static int check_event(struct log_check *log, const struct event_row *event)
+static int check_logged_event(struct log_check *log, const struct event_row *event)
 {
     struct check *check = log->check;
-    int code = read_text(log, event);
+    int code = read_event_text(log, event);
 
     if (!times_fit(log, event))
         ses__check_found(check, SES_PROBLEM_TIME, event->seq,
@@ -209,7 +209,7 @@ static int walk_events(struct log_check *log)
     ses__event_rows_open(&rows, check->db, log->row->id, log->row->base_seq + 1, log->row->last_seq,
                          WALK_FORWARD, &check->error);
     while (code == SES_OK && !check->ended && ses__event_rows_next(&rows, &event))
-        code = check_event(log, &event);
+        code = check_logged_event(log, &event);
     int closed = ses__event_rows_close(&rows);
     log->broken = log->broken || closed != SES_OK;
     return code != SES_OK ? code : ses__check_settle(check, closed, SES_PROBLEM_EVENT);
@@ -253,13 +253,14 @@ static int compare_with_row(struct log_check *log)
 /* ---------------------------------------------------------------------------------------------- the state */
 
 /* A key that differs between what the log leads to (`due`) and what is stored; NULL: none. */
-static const char *compare_entry(const struct state_entry *due, struct span key, struct span value, int64_t seq)
+static const char *compare_entry(const struct state_entry *due, struct span key, struct span value,
+                                 int64_t seq)
 {
     const int order = due && key.ptr ? ses__compare_texts(ses__state_entry_span(due), key) : due ? -1 : 1;
 
     if (order < 0)
         return ses__state_entry_name(due);
-    if (order > 0 || due->seq != seq || !is_same(ses__state_entry_value(due), value))
+    if (order > 0 || due->seq != seq || !is_same_span(ses__state_entry_value(due), value))
         return key.ptr;
     return NULL;
 }

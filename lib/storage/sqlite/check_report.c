@@ -46,7 +46,7 @@ int ses__check_settle(struct check *check, int code, int kind)
     return SES_OK;
 }
 
-static bool keep_name(struct check *check, struct span name, const char **kept)
+static bool keep_checked_name(struct check *check, struct span name, const char **kept)
 {
     *kept = ses__is_id(name) ? ses__arena_text(&check->arena, name.ptr, name.len) : NULL;
     return *kept || !ses__is_id(name);
@@ -55,7 +55,8 @@ static bool keep_name(struct check *check, struct span name, const char **kept)
 int ses__check_begin(struct check *check, struct span app, struct span user, struct span session)
 {
     ses__arena_reset(&check->arena);
-    bool ok = keep_name(check, app, &check->about.app) && keep_name(check, user, &check->about.user) &&
-              keep_name(check, session, &check->about.session);
+    bool ok = keep_checked_name(check, app, &check->about.app) &&
+              keep_checked_name(check, user, &check->about.user) &&
+              keep_checked_name(check, session, &check->about.session);
     return ok ? SES_OK : ses__error_nomem(&check->error);
 }

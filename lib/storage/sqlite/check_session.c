@@ -109,7 +109,7 @@ static int check_details(struct check *check, struct checked_session *session)
     return ses__check_settle(check, ses__query_end(&query), SES_PROBLEM_DETAIL);
 }
 
-static int check_labels(struct check *check, struct checked_session *session)
+static int check_own_labels(struct check *check, struct checked_session *session)
 {
     struct query query;
     size_t count = 0;
@@ -131,7 +131,7 @@ static int check_labels(struct check *check, struct checked_session *session)
     return ses__check_settle(check, code, SES_PROBLEM_LABEL);
 }
 
-static int check_lease(struct check *check, const struct checked_session *session)
+static int check_own_lease(struct check *check, const struct checked_session *session)
 {
     struct lease_row lease;
     return ses__check_settle(check, ses__lease_find(check->db, session->row.id, &lease, &check->error),
@@ -147,14 +147,14 @@ static int check_others(struct check *check, struct checked_session *session)
     if (code == SES_OK)
         code = check_details(check, session);
     if (code == SES_OK)
-        code = check_labels(check, session);
+        code = check_own_labels(check, session);
     if (code == SES_OK && session->bits != session->row.details)
         ses__check_found(
             check, SES_PROBLEM_DETAIL, 0,
             "sessions.details is %lld, and other tables hold a parent (1), a title (2) or labels "
             "(4): %lld",
             (long long)session->row.details, (long long)session->bits);
-    return code == SES_OK ? check_lease(check, session) : code;
+    return code == SES_OK ? check_own_lease(check, session) : code;
 }
 
 /* Where numbers are out of bounds, the rest would only repeat it. */

@@ -205,7 +205,7 @@ static int check_shared(struct check *check, struct shared_row *row)
 
 /* ------------------------------------------------------------------------------------- apps and users */
 
-static void check_name(struct check *check, const char *kept, const char *what, int64_t id)
+static void check_own_name(struct check *check, const char *kept, const char *what, int64_t id)
 {
     if (!kept)
         ses__check_found(check, SES_PROBLEM_NAME, 0, "the name of %s number %lld is not an id", what,
@@ -246,7 +246,7 @@ int ses__check_apps(struct check *check)
 
     while (code == SES_OK && id != 0 && !check->ended) {
         struct shared_row row = {.scope = SCOPE_APP, .app_id = id};
-        check_name(check, check->about.app, "app", id);
+        check_own_name(check, check->about.app, "app", id);
         code = check_shared(check, &row);
         if (code == SES_OK)
             code = read_next(check, STATEMENT_CHECK_APP_AFTER, &id, &app_id);
@@ -262,7 +262,7 @@ int ses__check_users(struct check *check)
 
     while (code == SES_OK && id != 0 && !check->ended) {
         struct shared_row row = {.scope = SCOPE_USER, .app_id = app_id, .user_id = id};
-        check_name(check, check->about.user, "user", id);
+        check_own_name(check, check->about.user, "user", id);
         code = check_shared(check, &row);
         if (code == SES_OK)
             code = read_next(check, STATEMENT_CHECK_USER_AFTER, &id, &app_id);

@@ -47,8 +47,8 @@ static int prepare_memory(struct db *from, struct db *to, ses_error *error)
     return code == SES_OK ? ses__connection_execute(to, sql, "setting the size of pages", error) : code;
 }
 
-static int look_up(struct db *from, sqlite3_backup *backup, const struct copy_progress *progress,
-                   ses_error *error)
+static int after_step(struct db *from, sqlite3_backup *backup, const struct copy_progress *progress,
+                      ses_error *error)
 {
     const int64_t total = sqlite3_backup_pagecount(backup);
     const int64_t done = total - sqlite3_backup_remaining(backup);
@@ -71,7 +71,7 @@ int ses__pages_copy(struct db *from, struct db *to, const struct copy_progress *
     while (code == SES_OK && rc == SQLITE_OK) {
         rc = sqlite3_backup_step(backup, from->config->in_memory ? -1 : PAGES_IN_STEP);
         if (rc == SQLITE_OK || rc == SQLITE_DONE)
-            code = look_up(from, backup, progress, error);
+            code = after_step(from, backup, progress, error);
     }
     int ended = sqlite3_backup_finish(backup);
     if (code == SES_OK && (rc != SQLITE_DONE || ended != SQLITE_OK))
