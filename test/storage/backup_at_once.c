@@ -7,7 +7,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-enum { THREADS = 4, PROCESSES = 2, BACKUPS = 6 };
+/* A store in memory would grow without end. */
+enum { THREADS = 4, PROCESSES = 2, BACKUPS = 6, MOST_EVENTS = 2000 };
 
 struct writers {
     ses_store *store;
@@ -43,10 +44,10 @@ static void *write_on(void *context)
     struct writers *writers = context;
     const int number = atomic_fetch_add(&writers->next, 1);
 
-    for (int i = 1; !atomic_load(&writers->ended); i++) {
+    for (int i = 1; i <= MOST_EVENTS && !atomic_load(&writers->ended); i++) {
         if (write_some(writers->store, number, i) < 0)
             atomic_store(&writers->failed, 1);
-        support_pause_us(500); /* or a store in memory would grow without end */
+        support_pause_us(500);
     }
     return NULL;
 }
