@@ -83,9 +83,11 @@ SHARED_DEV := $(call shared_name,)
 
 COMPILE = $(CC) $(BASE) $(FLAVOUR_FLAGS) -Iinclude -Ilib -I$(B)/gen $(CPPFLAGS) $(CFLAGS) -MMD -MP
 
+COMMAND    := $(B)/tools/seslite/seslite
+
 .PHONY: all shared
-## all: the static library, build/libseslite.a
-all: $(LIBRARY)
+## all: the static library, build/libseslite.a, and the command, build/tools/seslite/seslite
+all: $(LIBRARY) $(COMMAND)
 
 $(B)/gen/statements.h: $(STATEMENTS) tools/embed.awk
 	@mkdir -p $(@D)
@@ -126,6 +128,7 @@ LINK = $(CC) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread
 BENCH_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/bench/*.c))
 SERVER_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/server/*.c))
 SERVER := $(B)/tools/server/server
+COMMAND_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/seslite/*.c))
 
 $(B)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
@@ -137,12 +140,24 @@ $(B)/tools/%: $(B)/tools/%.o $(LIBRARY)
 $(B)/tools/bench/bench: $(BENCH_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
 
+$(COMMAND): $(COMMAND_OBJECTS) $(LIBRARY)
+	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
+
+# What the command says about itself: it is run for it, so that none of these are made when building for another system.
+COMMAND_PAGES := $(addprefix $(B)/tools/seslite/,seslite.1 seslite.bash _seslite seslite.fish)
+$(B)/tools/seslite/seslite.1: HELP_OF = --man
+$(B)/tools/seslite/seslite.bash: HELP_OF = --bash
+$(B)/tools/seslite/_seslite: HELP_OF = --zsh
+$(B)/tools/seslite/seslite.fish: HELP_OF = --fish
+$(COMMAND_PAGES): $(COMMAND)
+	$(COMMAND) help $(HELP_OF) > $@.new && mv $@.new $@
+
 $(SERVER_OBJECTS): TOOL_CFLAGS = $(MHD_CFLAGS) $(CJSON_CFLAGS)
 
 $(SERVER): $(SERVER_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(MHD_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS)
 
-.PHONY: deps demo server bench
+.PHONY: deps demo command server bench
 ## deps: install what building and testing need, with the system's package manager
 deps:
 	@sh tools/deps.sh
@@ -150,6 +165,9 @@ deps:
 ## demo: store a conversation, show it with the sqlite3 program, and run a small agent
 demo: $(B)/tools/demo $(B)/tools/agent
 	@sh tools/demo.sh $(B)/tools/demo $(B)/demo.db $(B)/tools/agent
+
+## command: the command, its man page and its completions, in build/tools/seslite
+command: $(COMMAND) $(COMMAND_PAGES)
 
 ## server: the example chat server, build/tools/server/server
 server: $(SERVER)
@@ -225,9 +243,10 @@ RUNS := $(TEST_NAMES:%=run-%)
 $(RUNS): run-%: $(B)/test/%
 	@sh test/run.sh one $(B) $*
 
-check-layers: $(OBJECTS) $(BENCH_OBJECTS) $(if $(WITH_SERVER),$(SERVER_OBJECTS))
+check-layers: $(OBJECTS) $(BENCH_OBJECTS) $(COMMAND_OBJECTS) $(if $(WITH_SERVER),$(SERVER_OBJECTS))
 check-layers: export OBJECTS := $(OBJECTS)
 check-layers: export BENCH_OBJECTS := $(BENCH_OBJECTS)
+check-layers: export COMMAND_OBJECTS := $(COMMAND_OBJECTS)
 check-layers: export SERVER_OBJECTS := $(if $(WITH_SERVER),$(SERVER_OBJECTS))
 check-readme: $(README_PROGRAMS)
 check-amalgamation: $(B)/gen/statements.h $(B)/gen/sql_text.c $(B)/test/readme_program.c

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Rooms are floors: a folder of lib/ includes only what stands below it. And no files form a circle, in lib/ or in
-# tools/bench/ and tools/server/, whose objects are given in OBJECTS, BENCH_OBJECTS and SERVER_OBJECTS. Run from the top of the repository.
+# tools/bench/, tools/seslite/ and tools/server/, whose objects are given in OBJECTS, BENCH_OBJECTS, COMMAND_OBJECTS and
+# SERVER_OBJECTS. The command stands on public calls alone. Run from the top of the repository.
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
@@ -33,6 +34,7 @@ for file in $(find lib -name '*.[ch]'); do
 done
 grep -rln '<sqlite3.h>' lib | grep -v '^lib/storage/sqlite/' >&2 && complain "only storage/sqlite knows SQLite"
 grep -rln '<cjson/' lib include | grep -vx 'include/seslite_cjson.h' >&2 && complain "only cjson knows cJSON"
+grep -rn '<sqlite3.h>\|<cjson/\|ses__\|"\(base\|json\|model\|storage\|session\|agent\)/' tools/seslite >&2 && complain "the command stands on public calls alone"
 
 # Prints which object uses which other, by their symbols.
 uses() {
@@ -57,6 +59,7 @@ check_circles() {
 }
 check_circles lib $OBJECTS
 check_circles tools/bench $BENCH_OBJECTS
+check_circles tools/seslite $COMMAND_OBJECTS
 [ -z "$SERVER_OBJECTS" ] || check_circles tools/server $SERVER_OBJECTS
 [ "$failed" -eq 0 ] && echo "ok      layers"
 exit "$failed"

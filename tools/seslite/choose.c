@@ -1,0 +1,263 @@
+/* The session that is meant. The store has no call that finds an id under every user, so the lists are walked. */
+#include "choose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nearest.h"
+#include "out.h"
+#include "text.h"
+
+enum { CHOICES = 10 /* that are told */ };
+
+/* What was found that fits; the first ones are kept. */
+struct choices {
+    struct run *run;
+    const char *app; /* whose users are walked */
+    size_t count;
+    char *apps[CHOICES + 1];
+    char *users[CHOICES + 1];
+    char *sessions[CHOICES + 1];
+    struct nearest nearest; /* to the id, or the name, that was given */
+    bool near;
+};
+
+static void keep(struct choices *choices, const char *app, const char *user, const char *session)
+{
+    if (choices->count > CHOICES)
+        return;
+    choices->apps[choices->count] = copy_text(app);
+    choices->users[choices->count] = user ? copy_text(user) : NULL;
+    choices->sessions[choices->count] = session ? copy_text(session) : NULL;
+    choices->count++;
+}
+
+static void choices_free(struct choices *choices)
+{
+    for (size_t i = 0; i < choices->count; i++) {
+        free(choices->apps[i]);
+        free(choices->users[i]);
+        free(choices->sessions[i]);
+    }
+    nearest_free(&choices->nearest);
+}
+
+static void try_near(struct choices *choices, const char *text)
+{
+    if (choices->near)
+        nearest_try(&choices->nearest, text);
+}
+
+/* ----------------------------------------------------------------------------------------------- the choice */
+
+static int tell_none(struct choices *choices, const char *what)
+{
+    const struct run *run = choices->run;
+    const char *wanted = choices->near ? choices->nearest.wanted : NULL;
+
+    if (!wanted)
+        say("there is no %s%s%s%s%s", what, run->values[OPTION_USER] ? " of the user " : "",
+            run->values[OPTION_USER] ? run->values[OPTION_USER] : "",
+            run->values[OPTION_APP] ? " in the app " : "",
+            run->values[OPTION_APP] ? run->values[OPTION_APP] : "");
+    else if (choices->nearest.best)
+        say("there is no %s \"%s\". Did you mean \"%s\"?", what, wanted, choices->nearest.best);
+    else
+        say("there is no %s \"%s\"", what, wanted);
+    return EXIT_NOTFOUND;
+}
+
+static int tell_many(const struct choices *choices, const char *what, const char *how)
+{
+    say("which %s? Name it with %s:", what, how);
+    for (size_t i = 0; i < choices->count && i < CHOICES; i++) {
+        struct text line = {NULL, 0, 0};
+        text_print(&line, "  --app %s", choices->apps[i]);
+        if (choices->users[i])
+            text_print(&line, " --user %s", choices->users[i]);
+        if (choices->sessions[i])
+            text_print(&line, " --session %s", choices->sessions[i]);
+        note("%s", line.data);
+        text_free(&line);
+    }
+    if (choices->count > CHOICES)
+        note("  ...");
+    return EXIT_USAGE;
+}
+
+/* Takes the names of the only choice over; they live as long as the run. */
+static int decide(struct choices *choices, const char *what, const char *how)
+{
+    struct run *run = choices->run;
+
+    if (choices->count == 0)
+        return tell_none(choices, what);
+    if (choices->count > 1)
+        return tell_many(choices, what, how);
+    run->key = (ses_key){choices->apps[0], choices->users[0], choices->sessions[0]};
+    choices->count = 0;
+    return EXIT_OK;
+}
+
+static void choices_begin(struct choices *choices, struct run *run, const char *wanted)
+{
+    *choices = (struct choices){.run = run};
+    if (wanted) {
+        nearest_begin(&choices->nearest, wanted);
+        choices->near = true;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------ apps and users */
+
+static int visit_app(void *context, const char *name)
+{
+    struct choices *choices = context;
+    const char *wanted = choices->run->values[OPTION_APP];
+
+    try_near(choices, name);
+    if (!wanted || strcmp(wanted, name) == 0)
+        keep(choices, name, NULL, NULL);
+    return EXIT_OK;
+}
+
+int choose_app(struct run *run)
+{
+    struct choices choices;
+
+    choices_begin(&choices, run, run->values[OPTION_APP]);
+    int status = each_name(run, NULL, visit_app, &choices);
+    if (status == EXIT_OK)
+        status = decide(&choices, "app", "--app");
+    choices_free(&choices);
+    return status;
+}
+
+static int visit_user(void *context, const char *name)
+{
+    struct choices *choices = context;
+    const char *wanted = choices->run->values[OPTION_USER];
+
+    try_near(choices, name);
+    if (!wanted || strcmp(wanted, name) == 0)
+        keep(choices, choices->app, name, NULL);
+    return EXIT_OK;
+}
+
+static int visit_users_app(void *context, const char *name)
+{
+    struct choices *choices = context;
+    const char *wanted = choices->run->values[OPTION_APP];
+
+    if (wanted && strcmp(wanted, name) != 0)
+        return EXIT_OK;
+    choices->app = name;
+    return each_name(choices->run, name, visit_user, choices);
+}
+
+int choose_user(struct run *run)
+{
+    struct choices choices;
+
+    choices_begin(&choices, run, run->values[OPTION_USER]);
+    int status = each_name(run, NULL, visit_users_app, &choices);
+    if (status == EXIT_OK)
+        status = decide(&choices, "user", "--user (and --app)");
+    choices_free(&choices);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ sessions */
+
+static void look_at_page(struct choices *choices, const ses_page *page)
+{
+    const char *wanted = choices->run->values[OPTION_SESSION];
+
+    for (size_t i = 0; i < ses_page_count(page); i++) {
+        const ses_session *session = ses_page_session(page, i);
+        const char *id = ses_session_id(session);
+        try_near(choices, id);
+        if (!wanted || strcmp(wanted, id) == 0)
+            keep(choices, ses_session_app(session), ses_session_user(session), id);
+    }
+}
+
+/* Looks through the sessions of the app, unless another app is meant. */
+static int visit_sessions_app(void *context, const char *name)
+{
+    struct choices *choices = context;
+    struct run *run = choices->run;
+    const char *wanted = run->values[OPTION_APP];
+    char *token = NULL;
+    bool more = !wanted || strcmp(wanted, name) == 0;
+    int status = EXIT_OK;
+
+    while (status == EXIT_OK && more && choices->count <= CHOICES) {
+        const ses_list_options options = {.size = sizeof options,
+                                          .order = SES_ORDER_CREATED,
+                                          .limit = 1000,
+                                          .token = token,
+                                          .flags = SES_LIST_NO_STATE};
+        ses_page *page = NULL;
+        if (ses_list(run->store, name, run->values[OPTION_USER], &options, &page, &run->error) < 0) {
+            status = fail(run);
+            break;
+        }
+        look_at_page(choices, page);
+        more = ses_page_token(page) != NULL;
+        free(token);
+        token = more ? copy_text(ses_page_token(page)) : NULL;
+        ses_page_close(page);
+    }
+    free(token);
+    return status;
+}
+
+/* Sets *known if all three names are given and there is such a session. */
+static int look_up(struct run *run, bool *known)
+{
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
+    const ses_get_options options = {.size = sizeof options, .range = &none};
+    const ses_key key = {run->values[OPTION_APP], run->values[OPTION_USER], run->values[OPTION_SESSION]};
+    ses_session *session = NULL;
+
+    *known = false;
+    if (!key.app || !key.user || !key.session)
+        return EXIT_OK;
+    int code = ses_get(run->store, &key, &options, &session, &run->error);
+    ses_session_close(session);
+    if (code < 0 && code != SES_NOTFOUND)
+        return fail(run);
+    *known = code >= 0;
+    if (*known)
+        run->key = key;
+    return EXIT_OK;
+}
+
+int choose_session(struct run *run)
+{
+    struct choices choices;
+    bool known = false;
+    int status = look_up(run, &known);
+
+    if (status != EXIT_OK || known)
+        return status;
+    choices_begin(&choices, run, run->values[OPTION_SESSION]);
+    status = each_name(run, NULL, visit_sessions_app, &choices);
+    if (status == EXIT_OK)
+        status = decide(&choices, "session", "--session (and --user, --app)");
+    choices_free(&choices);
+    return status;
+}
+
+int open_session_to_read(struct run *run)
+{
+    int status = open_to_read(run);
+    return status == EXIT_OK ? choose_session(run) : status;
+}
+
+int open_session_to_write(struct run *run)
+{
+    int status = open_to_write(run);
+    return status == EXIT_OK ? choose_session(run) : status;
+}

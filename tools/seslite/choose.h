@@ -1,0 +1,27 @@
+/* Which store, app, user and session is meant: what was given, or the only one that there is. */
+#ifndef CHOOSE_H
+#define CHOOSE_H
+
+#include "command.h"
+
+/* Open the store: for reading only, or for writing too. The file must exist. EXIT_OK, or why not was said. */
+int open_to_read(struct run *run);
+int open_to_write(struct run *run);
+/* The file as it was given; NULL after it was said that none was. */
+const char *file_given(const struct run *run);
+
+/* They set run->key. EXIT_OK, or it was said what there is to choose from, or what may be meant. */
+int choose_session(struct run *run);
+int choose_user(struct run *run); /* the app and the user */
+int choose_app(struct run *run);
+
+/* Calls `visit` for each name, in order, until it gives something else than EXIT_OK; of the users of `app`, or of the apps if
+ * that is NULL. */
+typedef int visit_name(void *context, const char *name);
+int each_name(struct run *run, const char *app, visit_name *visit, void *context);
+
+/* Opens the store to read, and chooses the session. */
+int open_session_to_read(struct run *run);
+int open_session_to_write(struct run *run);
+
+#endif

@@ -1,0 +1,12 @@
+/* The help, from the tables. */
+#ifndef HELP_H
+#define HELP_H
+
+#include "command.h"
+
+/* Prints the help of a command, or of all if it is NULL. Gives EXIT_OK. */
+int help_print(const struct manual *manual, const struct command *command);
+/* For who gives no command at all: how to use it, on stderr. Gives EXIT_USAGE. */
+int help_too_little(const struct run *run);
+
+#endif

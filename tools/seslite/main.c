@@ -1,0 +1,45 @@
+#include "command.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include "commands_table.h"
+#include "help.h"
+#include "out.h"
+#include "parse.h"
+#include "progress.h"
+#include "topics.h"
+
+static int print_version(void)
+{
+    out_print("seslite %s (schema %d)\n", ses_version(), SES_SCHEMA_VERSION);
+    return EXIT_OK;
+}
+
+static int run_command(struct run *run, int argc, char **argv)
+{
+    if (argc < 2)
+        return help_too_little(run);
+    int status = parse(run, argc, argv);
+    if (status != EXIT_OK)
+        return status;
+    if (given(run, OPTION_VERSION))
+        return print_version();
+    if (given(run, OPTION_HELP))
+        return help_print(run->manual, run->command);
+    run->key = (ses_key){run->values[OPTION_APP], run->values[OPTION_USER], run->values[OPTION_SESSION]};
+    return run->command->run(run);
+}
+
+int main(int argc, char **argv)
+{
+    const struct manual manual = {command_table, command_count, topic_table, topic_count};
+    struct run run = {.manual = &manual};
+
+    (void)signal(SIGPIPE, SIG_DFL); /* a pipe that nobody reads any more ends the program, quietly */
+    int status = run_command(&run, argc, argv);
+    progress_end();
+    int flushed = out_flush();
+    ses_close(run.store);
+    return status == EXIT_OK ? flushed : status;
+}

@@ -1,0 +1,24 @@
+#include "command.h"
+
+#include <stdlib.h>
+
+const struct option option_table[OPTION_COUNT] = {
+#define OPTION_(id, letter, name, value, kind, help) {letter, name, value, kind, help},
+    OPTIONS(OPTION_)
+#undef OPTION_
+};
+
+const char *kind_word(enum kind kind, size_t index)
+{
+    static const char *const orders[] = {"newest", "oldest", "created"};
+    static const char *const names[] = {"apps", "users", "sessions"};
+
+    if (index >= 3)
+        return NULL;
+    return kind == KIND_ORDER ? orders[index] : kind == KIND_NAMES ? names[index] : NULL;
+}
+
+int64_t number_given(const struct run *run, enum option_id option, int64_t otherwise)
+{
+    return given(run, option) ? (int64_t)strtoll(run->values[option], NULL, 10) : otherwise;
+}

@@ -1,0 +1,223 @@
+#include "parse.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nearest.h"
+#include "out.h"
+#include "times.h"
+
+/* What is left of the command line. */
+struct words {
+    int count;
+    char **at;
+};
+
+/* ------------------------------------------------------------------------------------------------- options */
+
+static bool knows(const struct run *run, size_t option)
+{
+    return option < GLOBAL_OPTIONS || (run->command && (run->command->options >> option & 1) != 0);
+}
+
+/* A command's own option goes before a global one of the same letter. OPTION_COUNT: there is none. */
+static size_t find_letter(const struct run *run, char letter)
+{
+    for (size_t i = OPTION_COUNT; i-- > 0;)
+        if (option_table[i].letter == letter && knows(run, i))
+            return i;
+    return OPTION_COUNT;
+}
+
+static size_t find_name(const struct run *run, const char *name, size_t len)
+{
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if (strlen(option_table[i].name) == len && memcmp(option_table[i].name, name, len) == 0 &&
+            knows(run, i))
+            return i;
+    return OPTION_COUNT;
+}
+
+static int unknown_option(const struct run *run, const char *word)
+{
+    struct nearest nearest;
+    int status;
+
+    nearest_begin(&nearest, word + strspn(word, "-"));
+    for (size_t i = 0; i < OPTION_COUNT; i++)
+        if (knows(run, i))
+            nearest_try(&nearest, option_table[i].name);
+    if (nearest.best)
+        status = say_usage(run, "there is no option %s here. Did you mean --%s?", word, nearest.best);
+    else
+        status = say_usage(run, "there is no option %s here", word);
+    nearest_free(&nearest);
+    return status;
+}
+
+static bool is_number(const char *text)
+{
+    char *end = NULL;
+
+    errno = 0;
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    (void)strtoll(text, &end, 10);
+    return *end == '\0' && errno == 0;
+}
+
+static bool is_word(enum kind kind, const char *value)
+{
+    for (size_t i = 0; kind_word(kind, i); i++)
+        if (strcmp(kind_word(kind, i), value) == 0)
+            return true;
+    return false;
+}
+
+/* What a value ought to be, or NULL if it is that. */
+static const char *wrong_with(enum kind kind, const char *value)
+{
+    int64_t number = 0;
+
+    if (kind == KIND_NUMBER && !is_number(value))
+        return "a whole number";
+    if (kind == KIND_TIME && !time_read(value, &number))
+        return "a time, such as 2024-01-15, 2024-01-15T12:30:00Z or 2h (two hours ago)";
+    if (kind == KIND_SPAN && !span_read(value, &number))
+        return "a span of time, such as 90s, 15m, 2h, 7d or 3w";
+    if (kind == KIND_ORDER && !is_word(kind, value))
+        return "newest, oldest or created";
+    if (kind == KIND_NAMES && !is_word(kind, value))
+        return "apps, users or sessions";
+    return *value == '\0' && kind != KIND_TEXT ? "something: it is empty" : NULL;
+}
+
+static int set_value(struct run *run, size_t option, const char *value)
+{
+    const char *wrong = wrong_with(option_table[option].kind, value);
+
+    if (wrong && option_table[option].kind != KIND_NONE)
+        return say_usage(run, "--%s takes %s, not \"%s\"", option_table[option].name, wrong, value);
+    if (run->values[option] && option_table[option].kind != KIND_NONE &&
+        strcmp(run->values[option], value) != 0)
+        return say_usage(run, "--%s is given twice", option_table[option].name);
+    run->values[option] = value;
+    return EXIT_OK;
+}
+
+/* The value of an option: what follows "=" or the letter, or else the next word. */
+static int take_value(struct run *run, size_t option, const char *rest, struct words *words)
+{
+    if (!rest && words->count == 0)
+        return say_usage(run, "--%s needs a value: %s", option_table[option].name,
+                         option_table[option].value);
+    if (!rest) {
+        rest = *words->at++;
+        words->count--;
+    }
+    return set_value(run, option, rest);
+}
+
+static int take_long(struct run *run, const char *word, struct words *words)
+{
+    const char *equals = strchr(word, '=');
+    size_t option = find_name(run, word + 2, equals ? (size_t)(equals - word) - 2 : strlen(word + 2));
+
+    if (option == OPTION_COUNT)
+        return unknown_option(run, word);
+    if (option_table[option].kind != KIND_NONE)
+        return take_value(run, option, equals ? equals + 1 : NULL, words);
+    return equals ? say_usage(run, "--%s takes no value", option_table[option].name)
+                  : set_value(run, option, "");
+}
+
+/* Letters: flags may stand together, the last one may have a value. */
+static int take_letters(struct run *run, const char *word, struct words *words)
+{
+    for (const char *letter = word + 1; *letter; letter++) {
+        size_t option = find_letter(run, *letter);
+        if (option == OPTION_COUNT)
+            return unknown_option(run, word);
+        if (option_table[option].kind != KIND_NONE)
+            return take_value(run, option, letter[1] ? letter + 1 : NULL, words);
+        int status = set_value(run, option, "");
+        if (status != EXIT_OK)
+            return status;
+    }
+    return EXIT_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- arguments */
+
+static int find_command(struct run *run, const char *word)
+{
+    const struct manual *manual = run->manual;
+    struct nearest nearest;
+    int status;
+
+    nearest_begin(&nearest, word);
+    for (size_t i = 0; i < manual->command_count; i++) {
+        nearest_try(&nearest, manual->commands[i].name);
+        if (strcmp(manual->commands[i].name, word) == 0)
+            run->command = &manual->commands[i];
+    }
+    if (run->command)
+        status = EXIT_OK;
+    else if (nearest.best)
+        status = say_usage(run, "there is no command \"%s\". Did you mean \"%s\"?", word, nearest.best);
+    else
+        status = say_usage(run, "there is no command \"%s\"", word);
+    nearest_free(&nearest);
+    return status;
+}
+
+static int take_argument(struct run *run, const char *word)
+{
+    if (!run->command)
+        return find_command(run, word);
+    const struct argument *argument = &run->command->argument;
+    if (!argument->name)
+        return say_usage(run, "%s takes no argument: \"%s\"", run->command->name, word);
+    if (run->argument_count > 0 && !argument->many)
+        return say_usage(run, "%s takes one %s, and \"%s\" is a second", run->command->name, argument->name,
+                         word);
+    if (run->argument_count == ARGUMENTS_MAX)
+        return say_usage(run, "there are more than %d arguments", (int)ARGUMENTS_MAX);
+    run->arguments[run->argument_count++] = word;
+    return argument->kind == KIND_SESSION ? set_value(run, OPTION_SESSION, word) : EXIT_OK;
+}
+
+static int check(const struct run *run)
+{
+    const struct argument *argument = &run->command->argument;
+
+    if (given(run, OPTION_JSON) && given(run, OPTION_JSONL))
+        return say_usage(run, "--json and --jsonl do not go together");
+    if (argument->name && argument->required && run->argument_count == 0)
+        return say_usage(run, "%s needs %s", run->command->name, argument->name);
+    return EXIT_OK;
+}
+
+int parse(struct run *run, int argc, char **argv)
+{
+    struct words words = {argc - 1, argv + 1};
+    bool options_end = false;
+    int status = EXIT_OK;
+
+    while (status == EXIT_OK && words.count > 0) {
+        const char *word = *words.at++;
+        words.count--;
+        if (!options_end && strcmp(word, "--") == 0)
+            options_end = true;
+        else if (!options_end && strncmp(word, "--", 2) == 0)
+            status = take_long(run, word, &words);
+        else if (!options_end && word[0] == '-' && word[1] != '\0')
+            status = take_letters(run, word, &words);
+        else
+            status = take_argument(run, word);
+    }
+    if (status != EXIT_OK || given(run, OPTION_HELP) || given(run, OPTION_VERSION))
+        return status;
+    return run->command ? check(run) : say_usage(run, "a command is missing");
+}

@@ -1,0 +1,77 @@
+/* Opens the store, and walks the names in it. */
+#include "choose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "out.h"
+#include "text.h"
+
+const char *file_given(const struct run *run)
+{
+    const char *path = run->values[OPTION_STORE];
+
+    if (!path)
+        path = getenv("SESLITE_DB");
+    if (!path || !*path) {
+        (void)say_usage(run, "which file? Name the store with -f FILE before the command, or in SESLITE_DB");
+        return NULL;
+    }
+    if (strcmp(path, "-") == 0) {
+        (void)say_usage(run, "a store is a file, and cannot be read from standard input");
+        return NULL;
+    }
+    return path;
+}
+
+static int open_store(struct run *run, unsigned flags)
+{
+    const ses_open_options options = {.size = sizeof options, .flags = flags | SES_OPEN_MUST_EXIST};
+    const char *path = file_given(run);
+
+    if (!path)
+        return EXIT_USAGE;
+    if (ses_open(path, &options, &run->store, &run->error) < 0)
+        return fail(run);
+    return EXIT_OK;
+}
+
+int open_to_read(struct run *run)
+{
+    return open_store(run, SES_OPEN_READ_ONLY);
+}
+
+int open_to_write(struct run *run)
+{
+    return open_store(run, 0);
+}
+
+static int open_page(struct run *run, const char *app, const char *after, ses_names **names)
+{
+    const ses_names_options options = {.size = sizeof options, .limit = 1000, .after = after};
+
+    return app ? ses_list_users(run->store, app, &options, names, &run->error)
+               : ses_list_apps(run->store, &options, names, &run->error);
+}
+
+int each_name(struct run *run, const char *app, visit_name *visit, void *context)
+{
+    char *after = NULL;
+    int status = EXIT_OK;
+    bool more = true;
+
+    while (status == EXIT_OK && more) {
+        ses_names *names = NULL;
+        if (open_page(run, app, after, &names) < 0)
+            status = fail(run);
+        for (size_t i = 0; status == EXIT_OK && i < ses_names_count(names); i++)
+            status = visit(context, ses_names_at(names, i));
+        const char *next = status == EXIT_OK ? ses_names_next(names) : NULL;
+        free(after);
+        after = next ? copy_text(next) : NULL;
+        more = next != NULL;
+        ses_names_close(names);
+    }
+    free(after);
+    return status;
+}

@@ -1,0 +1,40 @@
+/*
+ * An aligned table, as wide as the terminal. The first rows are kept until there are enough to tell how wide the columns have
+ * to be; then rows are printed as they come, so that a long table takes no memory. What does not fit into the terminal is
+ * cut, with an ellipsis. Where stdout is no terminal nothing is cut.
+ */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include "out.h"
+
+enum { COLUMNS_MAX = 8 };
+
+struct column {
+    const char *title;
+    enum colour colour;
+    bool right;   /* aligned to the right */
+    size_t least; /* columns that it has at least */
+};
+
+struct table {
+    const struct column *columns;
+    size_t column_count;
+    size_t widths[COLUMNS_MAX];
+    bool begun;         /* the titles are printed, and the widths are set */
+    struct text *cells; /* of rows that are kept */
+    size_t cell_count;
+    size_t capacity;
+};
+
+void table_begin(struct table *table, const struct column *columns, size_t count);
+/* Adds the next cell of the row. It is cleaned. */
+void table_cell(struct table *table, const char *text, size_t len);
+void table_puts(struct table *table, const char *text);
+void table_number(struct table *table, int64_t number);
+/* Prints the rows that are kept. */
+void table_flush(struct table *table);
+/* Prints what is left, and frees the table. Of a table without rows nothing is printed. */
+void table_end(struct table *table);
+
+#endif

@@ -1,0 +1,134 @@
+#include "times.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const int64_t second_us = INT64_C(1000000);
+
+bool span_read(const char *text, int64_t *span_us)
+{
+    static const struct {
+        char letter;
+        int64_t seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 604800}};
+    char *end = NULL;
+
+    if (!isdigit((unsigned char)text[0]))
+        return false;
+    long long number = strtoll(text, &end, 10);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (end[0] == units[i].letter && end[1] == '\0' && number <= INT64_C(1000000000)) {
+            *span_us = number * units[i].seconds * second_us;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_seconds(const char *text, int64_t *time_us)
+{
+    char *end = NULL;
+    double seconds = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(seconds > -1e11 && seconds < 1e11))
+        return false;
+    *time_us = (int64_t)(seconds * 1e6 + (seconds < 0 ? -0.5 : 0.5));
+    return true;
+}
+
+/* Reads "Z" or "+02:00". */
+static bool read_zone(const char *text, int *offset_seconds)
+{
+    int hours = 0;
+    int minutes = 0;
+    int taken = 0;
+
+    *offset_seconds = 0;
+    if (strcmp(text, "Z") == 0 || strcmp(text, "z") == 0)
+        return true;
+    if ((text[0] != '+' && text[0] != '-') || !isdigit((unsigned char)text[1]) ||
+        sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &taken) != 2 || text[1 + taken] != '\0')
+        return false;
+    *offset_seconds = (hours * 60 + minutes) * 60 * (text[0] == '-' ? -1 : 1);
+    return true;
+}
+
+/* Days since 1970 of a day of the Gregorian calendar. */
+static int64_t days_of(int year, int month, int day)
+{
+    int64_t y = month <= 2 ? year - 1 : year;
+    int64_t era = y / 400;
+    int64_t year_of_era = y - era * 400;
+    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+}
+
+/* What stands after a date: nothing, or a time of day; and then nothing, or a zone. */
+static bool read_rest(const char *text, struct tm *date, int64_t *time_us)
+{
+    int taken = 0;
+    int offset = 0;
+
+    if (*text != '\0') {
+        if (strchr("Tt ", *text) == NULL ||
+            sscanf(text + 1, "%2d:%2d%n", &date->tm_hour, &date->tm_min, &taken) != 2)
+            return false;
+        text += 1 + taken;
+        if (*text == ':' && sscanf(text, ":%2d%n", &date->tm_sec, &taken) == 1)
+            text += taken;
+    }
+    if (date->tm_hour > 23 || date->tm_min > 59 || date->tm_sec > 60)
+        return false;
+    if (*text == '\0') {
+        time_t seconds = mktime(date);
+        *time_us = (int64_t)seconds * second_us;
+        return seconds != (time_t)-1;
+    }
+    if (!read_zone(text, &offset))
+        return false;
+    *time_us = (days_of(date->tm_year + 1900, date->tm_mon + 1, date->tm_mday) * 86400 +
+                date->tm_hour * 3600 + date->tm_min * 60 + date->tm_sec - offset) *
+               second_us;
+    return true;
+}
+
+static bool read_date(const char *text, int64_t *time_us)
+{
+    struct tm date = {.tm_isdst = -1};
+    int year = 0;
+    int taken = 0;
+
+    if (sscanf(text, "%4d-%2d-%2d%n", &year, &date.tm_mon, &date.tm_mday, &taken) != 3)
+        return false;
+    if (year < 1 || date.tm_mon < 1 || date.tm_mon > 12 || date.tm_mday < 1 || date.tm_mday > 31)
+        return false;
+    date.tm_year = year - 1900;
+    date.tm_mon--;
+    return read_rest(text + taken, &date, time_us);
+}
+
+bool time_read(const char *text, int64_t *time_us)
+{
+    int64_t span = 0;
+
+    if (text[0] == '@')
+        return read_seconds(text + 1, time_us);
+    if (span_read(text, &span)) {
+        *time_us = (int64_t)time(NULL) * second_us - span;
+        return true;
+    }
+    return read_date(text, time_us);
+}
+
+const char *time_text(int64_t time_us, char text[TIME_SIZE])
+{
+    time_t seconds = (time_t)(time_us / second_us - (time_us % second_us < 0));
+    struct tm date;
+
+    if (!localtime_r(&seconds, &date) || strftime(text, TIME_SIZE, "%Y-%m-%d %H:%M:%S", &date) == 0)
+        (void)snprintf(text, TIME_SIZE, "@%lld", (long long)seconds);
+    return text;
+}

@@ -1,0 +1,10 @@
+/* What there is to know beyond single commands: topics.c. */
+#ifndef TOPICS_H
+#define TOPICS_H
+
+#include "command.h"
+
+extern const struct topic topic_table[];
+extern const size_t topic_count;
+
+#endif
