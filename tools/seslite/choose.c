@@ -85,7 +85,7 @@ static int tell_many(const struct choices *choices, const char *what, const char
     return EXIT_USAGE;
 }
 
-/* Takes the names of the only choice over; they live as long as the run. */
+/* Takes the names of the only choice over. */
 static int decide(struct choices *choices, const char *what, const char *how)
 {
     struct run *run = choices->run;
@@ -94,7 +94,10 @@ static int decide(struct choices *choices, const char *what, const char *how)
         return tell_none(choices, what);
     if (choices->count > 1)
         return tell_many(choices, what, how);
-    run->key = (ses_key){choices->apps[0], choices->users[0], choices->sessions[0]};
+    run->chosen[0] = choices->apps[0];
+    run->chosen[1] = choices->users[0];
+    run->chosen[2] = choices->sessions[0];
+    run->key = (ses_key){run->chosen[0], run->chosen[1], run->chosen[2]};
     choices->count = 0;
     return EXIT_OK;
 }

@@ -171,6 +171,7 @@ struct run {
     size_t argument_count;
     ses_store *store; /* when one was opened */
     ses_key key;      /* as far as it was given or chosen; see choose.h */
+    char *chosen[3];  /* its texts, if they were not given; main.c frees them */
     ses_error error;  /* of the last call */
 };
 

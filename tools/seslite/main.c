@@ -41,5 +41,7 @@ int main(int argc, char **argv)
     progress_end();
     int flushed = out_flush();
     ses_close(run.store);
+    for (size_t i = 0; i < 3; i++)
+        free(run.chosen[i]);
     return status == EXIT_OK ? flushed : status;
 }

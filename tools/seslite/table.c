@@ -55,36 +55,39 @@ static void set_widths(struct table *table)
 
 /* ------------------------------------------------------------------------------------------------- printing */
 
-static void put_blanks(size_t count)
+static void put(struct table *table, enum colour colour, const char *text, size_t len)
 {
-    while (count-- > 0)
-        out_text(" ", 1);
+    if (len > 0) {
+        out_print("%*s", (int)table->blanks, "");
+        table->blanks = 0;
+        out_coloured(colour, text, len);
+    }
 }
 
 /* Prints a cell that may be too long for its column. */
-static void put_cell(const struct table *table, size_t index, const char *text, size_t len,
-                     enum colour colour)
+static void put_cell(struct table *table, size_t index, const char *text, size_t len, enum colour colour)
 {
     const struct column *column = &table->columns[index];
     size_t width = table->widths[index];
     size_t columns = text_columns(text, len);
-    bool last = index + 1 == table->column_count;
     bool cut = columns > width && out_is_terminal();
     size_t fits = cut ? text_fitting(text, len, width - 1) : len;
 
     if (cut)
         columns = text_columns(text, fits) + 1;
     size_t blanks = columns < width ? width - columns : 0;
-    put_blanks(column->right ? blanks : 0);
-    out_coloured(colour, text, fits);
+    table->blanks += column->right ? blanks : 0;
+    put(table, colour, text, fits);
     if (cut)
-        out_coloured(colour, "\xe2\x80\xa6", 3);
-    put_blanks((column->right || last ? 0 : blanks) + (last ? 0 : GAP));
-    if (last)
+        put(table, colour, "\xe2\x80\xa6", 3);
+    table->blanks += (column->right ? 0 : blanks) + GAP;
+    if (index + 1 == table->column_count) {
         out_text("\n", 1);
+        table->blanks = 0;
+    }
 }
 
-static void put_titles(const struct table *table)
+static void put_titles(struct table *table)
 {
     for (size_t i = 0; i < table->column_count; i++)
         put_cell(table, i, table->columns[i].title, strlen(table->columns[i].title), COLOUR_BOLD);

@@ -21,6 +21,7 @@ struct table {
     const struct column *columns;
     size_t column_count;
     size_t widths[COLUMNS_MAX];
+    size_t blanks;      /* to be printed before the next text: a line does not end in any */
     bool begun;         /* the titles are printed, and the widths are set */
     struct text *cells; /* of rows that are kept */
     size_t cell_count;

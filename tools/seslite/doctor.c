@@ -1,0 +1,129 @@
+/* seslite doctor: facts about the store, and what of them should be looked at. */
+#include "commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "choose.h"
+#include "file_system.h"
+#include "json.h"
+
+enum { LARGE_LOG = 24 << 20 /* above it a reader delays checkpoints */ };
+
+struct report {
+    struct run *run;
+    struct json_rows rows;
+    int status;
+};
+
+static void put_line(enum colour colour, const char *before, const char *text)
+{
+    struct text clean = {NULL, 0, 0};
+
+    out_coloured(colour, before, strlen(before));
+    text_add_clean(&clean, text, strlen(text), LINES_ONE);
+    out_print("%s\n", clean.data);
+    text_free(&clean);
+}
+
+static void put_lines(const char *name, const char *value, const char *advice)
+{
+    char before[64];
+
+    (void)snprintf(before, sizeof before, "%c %-18s", advice ? '!' : ' ', name);
+    put_line(advice ? COLOUR_RED : COLOUR_CYAN, before, value);
+    (void)snprintf(before, sizeof before, "%-20s", "");
+    if (advice)
+        put_line(COLOUR_NONE, before, advice);
+}
+
+static int put_object(struct report *report, const char *name, const char *value, const char *advice)
+{
+    struct json json;
+
+    json_begin(&json, report->run, '{');
+    json_text(&json, "name", name);
+    json_text(&json, "value", value);
+    json_bool(&json, "ok", advice == NULL);
+    json_text(&json, "advice", advice);
+    return json_rows_add(&report->rows, &json);
+}
+
+/* A fact, and advice if there is any; NULL: all is well. */
+static void put_fact(struct report *report, const char *name, const char *value, const char *advice)
+{
+    if (!wants_json(report->run))
+        put_lines(name, value, advice);
+    else if (report->status == EXIT_OK)
+        report->status = put_object(report, name, value, advice);
+}
+
+/* The file is only looked at from outside: opening and closing it here would drop the locks that SQLite holds on it. */
+static void put_file(struct report *report, const char *name, const char *path, const char *suffix)
+{
+    struct text full = {NULL, 0, 0};
+    struct stat status;
+    char value[64];
+
+    text_print(&full, "%s%s", path, suffix);
+    if (stat(full.data, &status) == 0) {
+        bool open_to_others = (status.st_mode & 077) != 0;
+        bool large = strcmp(suffix, "-wal") == 0 && status.st_size > LARGE_LOG;
+        (void)snprintf(value, sizeof value, "%jd bytes, mode %04o", (intmax_t)status.st_size,
+                       (unsigned)status.st_mode & 07777);
+        put_fact(report, name, value,
+                 open_to_others ? "others on this machine can open it: chmod 600"
+                 : large        ? "it is large: a program stays in a read transaction"
+                                : NULL);
+    }
+    text_free(&full);
+}
+
+static void put_versions(struct report *report, const ses_info *info)
+{
+    char schema[32];
+
+    (void)snprintf(schema, sizeof schema, "%d", info->schema_version);
+    put_fact(report, "seslite", ses_version(), NULL);
+    put_fact(report, "schema", schema, NULL);
+    put_fact(report, "SQLite", info->sqlite.version, NULL);
+    put_fact(report, "known bugs", *info->sqlite.bugs ? info->sqlite.bugs : "none",
+             *info->sqlite.bugs ? "use a newer SQLite" : NULL);
+}
+
+static void put_place(struct report *report, const ses_info *info)
+{
+    char name[64];
+    bool network = file_system_name(info->path, name, sizeof name);
+    bool is_wal = strcmp(info->sqlite.journal_mode, "wal") == 0;
+
+    put_fact(report, "journal", info->sqlite.journal_mode, is_wal ? NULL : info->sqlite.journal_reason);
+    put_fact(report, "file system", *name ? name : "not known",
+             network ? "SQLite's locks are not reliable over a network: move the file to a local disk"
+                     : NULL);
+    put_file(report, "file", info->path, "");
+    put_file(report, "write-ahead log", info->path, "-wal");
+    put_file(report, "its index", info->path, "-shm");
+    put_file(report, "rollback journal", info->path, "-journal");
+}
+
+int run_doctor(struct run *run)
+{
+    ses_info info = {.size = sizeof info};
+    struct report report = {.run = run};
+    int status = open_to_read(run);
+
+    if (status != EXIT_OK)
+        return status;
+    if (ses_store_info(run->store, &info, &run->error) < 0)
+        return fail(run);
+    if (wants_json(run))
+        json_rows_begin(&report.rows, run);
+    put_versions(&report, &info);
+    put_place(&report, &info);
+    if (wants_json(run))
+        json_rows_end(&report.rows);
+    return report.status;
+}
