@@ -46,6 +46,11 @@ TEST_LIBS_storage/open_media := -Wl,--wrap=sqlite3_initialize
 $(foreach test,$(SERVER_TESTS:test/%.c=%),$(eval TEST_CFLAGS_$(test) := -DSERVER='"$(SERVER)"')$(eval TEST_LIBS_$(test) = $$(CURL_LIBS)))
 $(SERVER_TESTS:test/%.c=$(B)/test/%): $(if $(WITH_SERVER),$(SERVER))
 
+# The command, which is run as a program.
+COMMAND_TESTS := $(patsubst test/%.c,%,$(wildcard test/program/seslite_*.c))
+$(foreach test,$(COMMAND_TESTS),$(eval TEST_CFLAGS_$(test) := -DCOMMAND='"$(COMMAND)"')$(eval TEST_LIBS_$(test) := -lutil))
+$(COMMAND_TESTS:%=$(B)/test/%): $(COMMAND)
+
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
 LONG_TESTS := storage/faults_sqlite storage/faults_disk storage/damage storage/faults_disk_crash \
     storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \

@@ -1,0 +1,313 @@
+/* The command, reading: list, show, state, events, tail, search. */
+#include "command.h"
+
+static const ses_key one = {"chat", "alice", "one"};
+static const ses_key two = {"chat", "bob", "two"};
+
+#define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
+
+static int setup(void **state)
+{
+    const ses_label labels[] = {{"project", "oslo"}, {"starred", ""}};
+    ses_error error;
+
+    (void)fixture_setup(state);
+    const struct fixture *fixture = *state;
+    fill_session(fixture->store, &one);
+    must_create(fixture->store, &two, "{}");
+    assert_ok(ses_title_set_by_key(fixture->store, &one, "A trip", NULL, &error));
+    assert_ok(ses_labels_set_by_key(fixture->store, &one, labels, 2, NULL, &error));
+    return 0;
+}
+
+static void test_list_is_an_aligned_table(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("list", "--order", "created");
+    const char *user = strstr(reply.out.data, "USER");
+    const char *alice = strstr(reply.out.data, "alice");
+    assert_non_null(alice);
+    assert_int_equal(user - reply.out.data, alice - strchr(reply.out.data, '\n') - 1);
+    assert_has(&reply.out, "one");
+    assert_has(&reply.out, "A trip [project=oslo] [starred]\n");
+    assert_lacks(&reply.out, " \n");
+    assert_string_equal(reply.err.data, "");
+    reply_free(&reply);
+}
+
+static void test_list_has_json_and_lines_of_json(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("--json", "list", "--order", "created");
+    cJSON *json = reply_json(&reply);
+    assert_int_equal(cJSON_GetArraySize(json), 2);
+    const cJSON *first = cJSON_GetArrayItem(json, 0);
+    assert_string_equal(json_string(first, "id"), "one");
+    assert_string_equal(json_string(first, "userId"), "alice");
+    assert_string_equal(json_string(first, "title"), "A trip");
+    assert_string_equal(json_string(cJSON_GetObjectItem(first, "labels"), "project"), "oslo");
+    assert_true(json_double(first, "eventCount") == 6);
+    cJSON_Delete(json);
+    run_ok("list", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 2);
+    run_ok("--user", "nobody", "list", "--json");
+    assert_string_equal(reply.out.data, "[]\n");
+    reply_free(&reply);
+}
+
+static void test_list_filters_and_limits(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("list", "--label", "project=oslo");
+    assert_has(&reply.out, "one");
+    assert_lacks(&reply.out, "two");
+    run_ok("list", "--label", "project=rome");
+    assert_string_equal(reply.out.data, "");
+    run_ok("-u", "bob", "list", "--prefix", "tw");
+    assert_has(&reply.out, "two");
+    run_ok("list", "--limit", "1");
+    assert_has(&reply.err, "there are more");
+    run_ok("list", "--since", "@1700000006");
+    assert_has(&reply.out, "one");
+    run_ok("list", "--before", "2001-01-01T00:00:00Z", "--jsonl");
+    assert_lacks(&reply.out, "one");
+    reply_free(&reply);
+}
+
+static void test_list_prints_names(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("list", "--names", "apps");
+    assert_string_equal(reply.out.data, "chat\n");
+    run_ok("list", "--names", "users");
+    assert_string_equal(reply.out.data, "alice\nbob\n");
+    run_ok("--user", "bob", "list", "--names", "sessions");
+    assert_string_equal(reply.out.data, "two\n");
+    reply_free(&reply);
+}
+
+static void test_show_is_a_transcript(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("show", "one");
+    assert_has(&reply.out, "title    A trip\n");
+    assert_has(&reply.out, "#1  user  2023-11-14 22:13:21\n    Do I need a coat?\n");
+    assert_has(&reply.out, "    \xe2\x86\x92 forecast {\"city\":\"Oslo\"}\n");
+    assert_has(&reply.out, "    \xe2\x86\x90 forecast {\"low\":-7.50}\n");
+    run_ok("show", "one", "-n", "1");
+    assert_has(&reply.out, "Good trip.");
+    assert_lacks(&reply.out, "coat");
+    reply_free(&reply);
+}
+
+static void test_show_marks_what_a_rewind_took_back(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("rewind", "one");
+    run_ok("show", "one");
+    assert_has(&reply.out, "#5  user  2023-11-14 22:13:25  (taken back)\n");
+    assert_has(&reply.out, "#4  bot  2023-11-14 22:13:24\n");
+    run_ok("show", "one", "--live");
+    assert_lacks(&reply.out, "Thank you!");
+    reply_free(&reply);
+}
+
+static void test_show_as_json_is_the_session_of_the_adk(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("show", "one", "--json");
+    cJSON *json = reply_json(&reply);
+    assert_string_equal(json_string(json, "appName"), "chat");
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(json, "events")), 6);
+    assert_has(&reply.out, "\"low\":-7.50");
+    cJSON_Delete(json);
+    reply_free(&reply);
+}
+
+static void test_state_is_a_table_a_value_or_json(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("-s", "one", "state");
+    assert_string_equal(reply.out.data, "KEY        VALUE\n"
+                                        "app:units  \"celsius\"\n"
+                                        "low        -7.50\n"
+                                        "topic      \"travel\"\n"
+                                        "turns      2\n");
+    run_ok("-s", "one", "state", "topic");
+    assert_string_equal(reply.out.data, "travel\n");
+    run_ok("-s", "one", "state", "topic", "--json");
+    assert_string_equal(reply.out.data, "\"travel\"\n");
+    run_ok("-s", "one", "state", "--json");
+    assert_string_equal(reply.out.data, "{\"app:units\":\"celsius\",\"low\":-7.50,\"topic\":\"travel\",\"turns\":2}\n");
+    reply_free(&reply);
+}
+
+static void test_state_is_shown_as_of_points(void **state)
+{
+    static const char *const points[][2] = {{"start", "{\"topic\":\"travel\"}\n"},
+                                            {"0", "{\"topic\":\"travel\"}\n"},
+                                            {"3", "{\"low\":-7.50,\"topic\":\"travel\"}\n"},
+                                            {"c", "{\"low\":-7.50,\"topic\":\"travel\"}\n"},
+                                            {"event:c", "{\"low\":-7.50,\"topic\":\"travel\"}\n"},
+                                            {"before:i2", "{\"low\":-7.50,\"topic\":\"travel\",\"turns\":1}\n"},
+                                            {"last-turn", "{\"low\":-7.50,\"topic\":\"travel\",\"turns\":1}\n"},
+                                            {"now", "{\"low\":-7.50,\"topic\":\"travel\",\"turns\":2}\n"}};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
+        run_ok("-s", "one", "state", "--json", "--at", points[i][0]);
+        assert_string_equal(reply.out.data, points[i][1]);
+    }
+    run_ok("-s", "one", "state", "turns", "--at", "last-turn");
+    assert_string_equal(reply.out.data, "1\n");
+    run_at(&reply, 3, NULL, fixture->path, "-s", "one", "state", "--at", "before:nowhere");
+    reply_free(&reply);
+}
+
+static void test_events_have_their_stored_bytes(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("events", "one", "--jsonl", "--from", "3", "--up-to", "3");
+    assert_int_equal(reply_lines(&reply), 1);
+    assert_has(&reply.out, "{\"seq\":3,\"event\":{\"id\":\"c\",");
+    assert_has(&reply.out, "{\"low\":-7.50}");
+    run_ok("events", "one", "--json", "--reverse");
+    cJSON *json = reply_json(&reply);
+    assert_int_equal(cJSON_GetArraySize(json), 6);
+    assert_true(json_double(cJSON_GetArrayItem(json, 0), "seq") == 6);
+    cJSON_Delete(json);
+    run_ok("events", "one");
+    assert_has(&reply.out, "  bot     ");
+    assert_has(&reply.out, "Good trip.\n");
+    reply_free(&reply);
+}
+
+static void test_an_event_of_several_lines_is_one_line_of_json(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    must_append_by_key(fixture->store, &two, Q("{\n  'author': 'user',\r\n 'id': 'x'\n}\n"));
+    run_ok("events", "two", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 1);
+    reply_free(&reply);
+}
+
+static void test_tail_shows_the_newest(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("tail", "one", "-n", "2", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 2);
+    assert_has(&reply.out, "\"seq\":6");
+    run_at(&reply, 2, NULL, fixture->path, "tail", "one", "--follow", "--json");
+    reply_free(&reply);
+}
+
+static void test_tail_follows_until_the_session_is_deleted(void **state)
+{
+    static const char script[] = "timeout 60 %s -f '%s' tail -f two --jsonl >'%s' 2>&1; echo $? >>'%s'";
+    const struct fixture *fixture = *state;
+    char *out = support_path(fixture->folder, "tail.out");
+    char command[2048];
+    char *text = NULL;
+
+    snprintf(command, sizeof command, script, COMMAND, fixture->path, out, out);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    must_append_by_key(fixture->store, &two, Q("{'id':'x','author':'user'}"));
+    for (int i = 0; i < 3000 && !(text && strstr(text, "\"x\"")); i++) {
+        free(text);
+        support_pause_us(10000);
+        text = support_read_file(out, NULL);
+    }
+    assert_non_null(text);
+    assert_non_null(strstr(text, "\"id\":\"x\""));
+    free(text);
+    must_delete(fixture->store, &two);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    text = support_read_file(out, NULL);
+    assert_non_null(strstr(text, "\n3\n"));
+    free(text);
+    free(out);
+}
+
+static void test_search_finds_texts_and_calls(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("search", "coat");
+    assert_has(&reply.out, "Do I need a coat?");
+    run_ok("search", "-i", "OSLO", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 1);
+    assert_has(&reply.out, "\"session\":\"one\",\"seq\":2,");
+    run_ok("search", "stateDelta", "--json", "-n", "2");
+    cJSON *json = reply_json(&reply);
+    assert_int_equal(cJSON_GetArraySize(json), 2);
+    cJSON_Delete(json);
+    run_at(&reply, 3, NULL, fixture->path, "search", "OSLO");
+    run_at(&reply, 3, NULL, fixture->path, "-s", "two", "search", "coat");
+    run_at(&reply, 2, NULL, fixture->path, "search", "");
+    reply_free(&reply);
+}
+
+static void test_search_reads_escaped_texts(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    must_append_by_key(fixture->store, &two,
+                       "{\"content\":{\"parts\":[{\"text\":\"caf\\u00e9 au\\nlait\"}]},\"author\":\"user\"}");
+    run_ok("search", "caf\xc3\xa9 au");
+    assert_has(&reply.out, "caf\xc3\xa9 au lait");
+    reply_free(&reply);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_list_is_an_aligned_table),
+        T(test_list_has_json_and_lines_of_json),
+        T(test_list_filters_and_limits),
+        T(test_list_prints_names),
+        T(test_show_is_a_transcript),
+        T(test_show_marks_what_a_rewind_took_back),
+        T(test_show_as_json_is_the_session_of_the_adk),
+        T(test_state_is_a_table_a_value_or_json),
+        T(test_state_is_shown_as_of_points),
+        T(test_events_have_their_stored_bytes),
+        T(test_an_event_of_several_lines_is_one_line_of_json),
+        T(test_tail_shows_the_newest),
+        T(test_tail_follows_until_the_session_is_deleted),
+        T(test_search_finds_texts_and_calls),
+        T(test_search_reads_escaped_texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
