@@ -1,0 +1,380 @@
+/* The command, writing: history, deletions with their questions and dry runs, titles and labels, upkeep. */
+#include "command.h"
+
+static const ses_key one = {"chat", "alice", "one"};
+static const ses_key other = {"other", "carol", "o"};
+
+#define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
+#define run_code(code, ...) run_at(&reply, (code), NULL, fixture->path, __VA_ARGS__)
+
+static int setup(void **state)
+{
+    (void)fixture_setup(state);
+    const struct fixture *fixture = *state;
+    fill_session(fixture->store, &one);
+    return 0;
+}
+
+static int64_t events_of(const struct fixture *fixture, const ses_key *key)
+{
+    ses_session *session = must_get(fixture->store, key);
+    int64_t count = ses_session_stored(session);
+    ses_session_close(session);
+    return count;
+}
+
+static bool is_there(const struct fixture *fixture, const ses_key *key)
+{
+    ses_session *session = NULL;
+    int code = ses_get(fixture->store, key, NULL, &session, NULL);
+    ses_session_close(session);
+    return code == SES_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- history */
+
+static void test_fork_prints_the_new_id(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key fork = {"chat", "alice", "new"};
+    const ses_key bobs = {"chat", "bob", "his"};
+    struct reply reply = {0};
+
+    run_ok("fork", "one", "--at", "last-turn", "--as", "new");
+    assert_string_equal(reply.out.data, "new\n");
+    assert_int_equal(events_of(fixture, &fork), 4);
+    run_code(4, "fork", "one", "--as", "new");
+    run_ok("fork", "one", "--as", "his", "--as-user", "bob", "--json");
+    cJSON *json = reply_json(&reply);
+    assert_string_equal(json_string(json, "userId"), "bob");
+    assert_string_equal(json_string(cJSON_GetObjectItem(json, "parent"), "id"), "one");
+    cJSON_Delete(json);
+    assert_int_equal(events_of(fixture, &bobs), 6);
+    reply_free(&reply);
+}
+
+static void test_rewind_takes_back_the_last_turn_and_redo_brings_it_back(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("rewind", "one");
+    assert_string_equal(reply.out.data, "");
+    run_ok("-s", "one", "state", "turns");
+    assert_string_equal(reply.out.data, "1\n");
+    run_ok("redo", "one", "--json");
+    cJSON *json = reply_json(&reply);
+    assert_true(json_double(json, "seq") == 8);
+    cJSON_Delete(json);
+    run_ok("-s", "one", "state", "turns");
+    assert_string_equal(reply.out.data, "2\n");
+    run_code(3, "redo", "one");
+    run_ok("rewind", "one", "--to", "now", "--json");
+    assert_has(&reply.out, "\"changed\":false");
+    reply_free(&reply);
+}
+
+static void test_rewind_into_an_invocation_is_refused(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_code(2, "rewind", "one", "--to", "2");
+    run_code(3, "rewind", "one", "--to", "before:nowhere");
+    assert_int_equal(events_of(fixture, &one), 6);
+    reply_free(&reply);
+}
+
+/* ----------------------------------------------------------------------------------------------- deletions */
+
+static void test_what_deletes_is_refused_without_yes_or_a_terminal(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_code(2, "cut", "one", "--to", "4");
+    run_code(2, "prune", "one", "--keep", "2");
+    run_code(2, "expire");
+    run_code(2, "delete", "one");
+    run_code(2, "--app", "chat", "delete", "--everything");
+    assert_has(&reply.err, "--yes");
+    assert_int_equal(events_of(fixture, &one), 6);
+    reply_free(&reply);
+}
+
+static void test_on_a_terminal_it_asks(void **state)
+{
+    const struct fixture *fixture = *state;
+    const struct how no = {.terminal = TERMINAL_IN | TERMINAL_ERR, .input = "n\n"};
+    const struct how end = {.terminal = TERMINAL_IN | TERMINAL_ERR, .input = "\4"};
+    const struct how yes = {.terminal = TERMINAL_IN | TERMINAL_ERR, .input = "y\n"};
+    struct reply reply = {0};
+
+    run_at(&reply, 1, &no, fixture->path, "delete", "one");
+    assert_has(&reply.screen, "Delete the session one of alice, with 6 events? [y/N] ");
+    assert_has(&reply.screen, "Nothing was done.");
+    run_at(&reply, 1, &end, fixture->path, "delete", "one");
+    assert_true(is_there(fixture, &one));
+    run_at(&reply, 0, &yes, fixture->path, "delete", "one");
+    assert_false(is_there(fixture, &one));
+    reply_free(&reply);
+}
+
+static void test_a_dry_run_deletes_nothing(void **state)
+{
+    static const struct {
+        const char *point;
+        const char *said;
+    } cuts[] = {{"4", "2 events would be"},         {"start", "6 events would be"}, {"now", "0 events would be"},
+                {"e", "1 event would be"},          {"event:a", "5 events would be"},
+                {"before:i2", "2 events would be"}};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        run_ok("cut", "one", "--to", cuts[i].point, "--dry-run");
+        assert_has(&reply.err, cuts[i].said);
+    }
+    run_code(3, "cut", "one", "--to", "before:nowhere", "--dry-run");
+    run_code(2, "cut", "one", "--to", "last-turn", "--dry-run");
+    run_ok("prune", "one", "--keep", "1", "--dry-run", "--json");
+    assert_has(&reply.out, "{\"atMost\":5,\"dryRun\":true}");
+    run_ok("delete", "one", "--dry-run", "--json");
+    assert_has(&reply.out, "{\"deleted\":1,\"dryRun\":true}");
+    run_ok("--app", "chat", "delete", "--everything", "--dry-run");
+    assert_has(&reply.err, "1 session would be deleted.");
+    assert_int_equal(events_of(fixture, &one), 6);
+    reply_free(&reply);
+}
+
+static void test_cut_deletes_the_end(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_code(2, "cut", "one", "--yes");
+    run_ok("cut", "one", "--to", "last-turn", "--yes", "--json");
+    assert_has(&reply.out, "{\"deleted\":2,\"dryRun\":false}");
+    assert_int_equal(events_of(fixture, &one), 4);
+    run_ok("cut", "one", "--to", "start", "--yes", "--secure");
+    assert_int_equal(events_of(fixture, &one), 0);
+    reply_free(&reply);
+}
+
+static void test_prune_deletes_the_beginning(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_code(2, "prune", "one", "--yes");
+    run_ok("prune", "one", "--keep", "1", "--yes");
+    assert_has(&reply.err, "4 events were deleted."); /* the invocation of the last two is not parted */
+    run_ok("prune", "one", "--before", "2001-01-01", "--yes", "--json");
+    assert_has(&reply.out, "{\"deleted\":0,\"dryRun\":false}");
+    run_ok("show", "one");
+    assert_has(&reply.err, "up to 4 were pruned");
+    run_code(3, "-s", "one", "state", "--at", "2");
+    reply_free(&reply);
+}
+
+static void test_expire_deletes_what_is_due(void **state)
+{
+    const struct fixture *fixture = *state;
+    const int64_t due = fixture->now + 1000000;
+    ses_error error;
+    struct reply reply = {0};
+
+    must_create(fixture->store, &other, NULL);
+    run_ok("expire", "--yes");
+    assert_has(&reply.err, "0 sessions were deleted.");
+    assert_ok(ses_expiry_set_by_key(fixture->store, &one, &due, NULL, &error));
+    run_ok("--app", "other", "expire", "--dry-run");
+    assert_has(&reply.err, "0 sessions would be");
+    run_ok("expire", "--dry-run");
+    assert_has(&reply.err, "1 session would be deleted.");
+    run_ok("expire", "--yes");
+    assert_has(&reply.err, "1 session was deleted.");
+    assert_false(is_there(fixture, &one));
+    run_ok("expire", "--idle", "1d", "--dry-run", "--json");
+    assert_has(&reply.out, "{\"deleted\":1,");
+    run_ok("expire", "--idle", "1d", "--yes", "--json");
+    assert_has(&reply.out, "{\"deleted\":1,");
+    reply_free(&reply);
+}
+
+static void test_expire_leaves_a_number_of_sessions_a_user(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    for (char id[] = "s0"; id[1] < '5'; id[1]++)
+        must_create(fixture->store, &(ses_key){"chat", "alice", id}, NULL);
+    must_create(fixture->store, &other, NULL);
+    run_ok("expire", "--per-user", "2", "--dry-run");
+    assert_has(&reply.err, "4 sessions would be deleted.");
+    run_ok("expire", "--per-user", "2", "--yes");
+    assert_has(&reply.err, "4 sessions were deleted.");
+    reply_free(&reply);
+}
+
+static void test_delete_takes_a_user_or_an_app(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key bobs = {"chat", "bob", "b"};
+    struct reply reply = {0};
+
+    must_create(fixture->store, &bobs, Q("{'user:k':1}"));
+    must_create(fixture->store, &other, NULL);
+    run_code(2, "delete", "--yes");
+    run_code(2, "delete", "--everything", "--yes");
+    run_code(3, "--app", "chat", "--user", "bop", "delete", "--everything", "--yes");
+    assert_has(&reply.err, "Did you mean \"bob\"?");
+    run_ok("--app", "chat", "--user", "bob", "delete", "--everything", "--yes");
+    assert_false(is_there(fixture, &bobs));
+    assert_true(is_there(fixture, &one));
+    run_ok("--app", "chat", "delete", "--everything", "--yes", "--secure", "--json");
+    assert_has(&reply.out, "{\"deleted\":1,");
+    assert_false(is_there(fixture, &one));
+    assert_true(is_there(fixture, &other));
+    run_code(3, "--app", "chat", "delete", "--everything", "--yes");
+    reply_free(&reply);
+}
+
+/* ---------------------------------------------------------------------------------------- titles and labels */
+
+static void test_title_is_set_shown_and_removed(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("-s", "one", "title", "--json");
+    assert_string_equal(reply.out.data, "{\"title\":null}\n");
+    run_ok("-s", "one", "title", "A \"trip\"");
+    run_ok("-s", "one", "title");
+    assert_string_equal(reply.out.data, "A \"trip\"\n");
+    run_ok("-s", "one", "title", "--json");
+    assert_string_equal(reply.out.data, "{\"title\":\"A \\\"trip\\\"\"}\n");
+    run_ok("-s", "one", "title", "--remove");
+    run_ok("-s", "one", "title");
+    assert_string_equal(reply.out.data, "");
+    run_code(2, "-s", "one", "title", "");
+    run_code(2, "-s", "one", "title", "x", "--remove");
+    reply_free(&reply);
+}
+
+static void test_labels_are_set_shown_and_removed(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("-s", "one", "label", "project=oslo=1", "starred", "old=x");
+    run_ok("-s", "one", "label", "--remove", "old");
+    run_ok("-s", "one", "label");
+    assert_string_equal(reply.out.data, "LABEL    VALUE\nproject  oslo=1\nstarred\n");
+    run_ok("-s", "one", "label", "--json");
+    assert_string_equal(reply.out.data, "{\"project\":\"oslo=1\",\"starred\":\"\"}\n");
+    run_code(2, "-s", "one", "label", "--remove");
+    run_code(2, "-s", "one", "label", "=x");
+    reply_free(&reply);
+}
+
+/* -------------------------------------------------------------------------------------------------- upkeep */
+
+static void test_stats_count(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    must_create(fixture->store, &other, NULL);
+    run_ok("stats", "--json");
+    cJSON *json = reply_json(&reply);
+    assert_true(json_double(json, "fileBytes") > 0);
+    const cJSON *first = cJSON_GetArrayItem(cJSON_GetObjectItem(json, "apps"), 0);
+    assert_string_equal(json_string(first, "appName"), "chat");
+    assert_true(json_double(first, "events") == 6);
+    cJSON_Delete(json);
+    run_ok("stats", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 2);
+    run_ok("--app", "other", "stats");
+    assert_has(&reply.out, "other      1         1       0\n");
+    assert_lacks(&reply.out, "chat");
+    reply_free(&reply);
+}
+
+static void test_doctor_tells_versions_and_modes(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("doctor");
+    assert_has(&reply.out, ses_version());
+    assert_has(&reply.out, "mode 0600");
+    assert_int_equal(chmod(fixture->path, 0644), 0);
+    run_ok("doctor", "--json");
+    cJSON *json = reply_json(&reply);
+    assert_true(cJSON_GetArraySize(json) >= 7);
+    assert_has(&reply.out, "\"ok\":false,\"advice\":\"others on this machine can open it: chmod 600\"");
+    cJSON_Delete(json);
+    reply_free(&reply);
+}
+
+static void test_maintain_and_migrate(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("maintain", "--json");
+    assert_has(&reply.out, "\"more\":false");
+    run_ok("migrate", "--json");
+    assert_string_equal(reply.out.data, "{\"migrated\":false,\"schema\":1}\n");
+    reply_free(&reply);
+}
+
+static void test_sql_reads_and_writes_only_when_told(void **state)
+{
+    const struct fixture *fixture = *state;
+    const struct how input = {.input = "SELECT 40 + 2;\n"};
+    struct reply reply = {0};
+
+    run_ok("sql", "SELECT count(*) FROM events");
+    assert_string_equal(reply.out.data, "6\n");
+    run_ok("sql", "--json", "SELECT 1 AS n");
+    assert_string_equal(reply.out.data, "[{\"n\":1}]\n");
+    run_at(&reply, 0, &input, fixture->path, "sql", "-");
+    assert_string_equal(reply.out.data, "42\n");
+    run_ok("sql", "--", "-- a comment\nSELECT 2");
+    assert_string_equal(reply.out.data, "2\n");
+    const char *const arguments[] = {COMMAND, "-f", fixture->path, "sql", "CREATE TABLE mine (x)", NULL};
+    command_run(&reply, NULL, arguments);
+    assert_int_not_equal(reply.status, 0);
+    assert_has(&reply.err, "readonly");
+    run_ok("sql", "--write", "CREATE TABLE mine (x)");
+    run_code(2, "sql", "--jsonl", "SELECT 1");
+    reply_free(&reply);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_fork_prints_the_new_id),
+        T(test_rewind_takes_back_the_last_turn_and_redo_brings_it_back),
+        T(test_rewind_into_an_invocation_is_refused),
+        T(test_what_deletes_is_refused_without_yes_or_a_terminal),
+        T(test_on_a_terminal_it_asks),
+        T(test_a_dry_run_deletes_nothing),
+        T(test_cut_deletes_the_end),
+        T(test_prune_deletes_the_beginning),
+        T(test_expire_deletes_what_is_due),
+        T(test_expire_leaves_a_number_of_sessions_a_user),
+        T(test_delete_takes_a_user_or_an_app),
+        T(test_title_is_set_shown_and_removed),
+        T(test_labels_are_set_shown_and_removed),
+        T(test_stats_count),
+        T(test_doctor_tells_versions_and_modes),
+        T(test_maintain_and_migrate),
+        T(test_sql_reads_and_writes_only_when_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
