@@ -152,14 +152,14 @@ static inline void command_run(struct reply *reply, const struct how *how, const
 }
 
 /* Runs `seslite -f FILE ...`, which must end with that code. */
-#define run_at(reply, expected, how, file, ...)                                                               \
-    do {                                                                                                      \
-        const char *const arguments_[] = {COMMAND, "-f", (file), __VA_ARGS__, NULL};                          \
-        command_run((reply), (how), arguments_);                                                              \
-        if ((reply)->status != (expected))                                                                    \
-            print_error("%s: %d\n%s%s%s\n", #__VA_ARGS__, (reply)->status, (reply)->out.data,                 \
-                        (reply)->err.data, (reply)->screen.data);                                             \
-        assert_int_equal((reply)->status, (expected));                                                        \
+#define run_at(reply, expected, how, file, ...)                                               \
+    do {                                                                                      \
+        const char *const arguments_[] = {COMMAND, "-f", (file), __VA_ARGS__, NULL};          \
+        command_run((reply), (how), arguments_);                                              \
+        if ((reply)->status != (expected))                                                    \
+            print_error("%s: %d\n%s%s%s\n", #__VA_ARGS__, (reply)->status, (reply)->out.data, \
+                        (reply)->err.data, (reply)->screen.data);                             \
+        assert_int_equal((reply)->status, (expected));                                        \
     } while (0)
 
 static inline void assert_has(const struct text *text, const char *words)
@@ -222,21 +222,31 @@ static inline double json_double(const cJSON *object, const char *name)
 static inline void fill_session(ses_store *store, const ses_key *key)
 {
     must_create(store, key, Q("{'app:units':'celsius','topic':'travel'}"));
-    must_append_by_key(store, key, Q("{'id':'a','invocationId':'i1','author':'user','timestamp':1700000001,'content':{"
-                                     "'role':'user','parts':[{'text':'Do I need a coat?'}]}}"));
-    must_append_by_key(store, key, Q("{'id':'b','invocationId':'i1','author':'bot','timestamp':1700000002,'content':{'role'"
-                                     ":'model','parts':[{'functionCall':{'id':'c','name':'forecast','args':{'city':'Oslo'}"
-                                     "}}]}}"));
-    must_append_by_key(store, key, Q("{'id':'c','invocationId':'i1','author':'bot','timestamp':1700000003,'content':{'role'"
-                                     ":'user','parts':[{'functionResponse':{'id':'c','name':'forecast','response':{'low':"
-                                     "-7.50}}}]},'actions':{'stateDelta':{'low':-7.50}}}"));
-    must_append_by_key(store, key, Q("{'id':'d','invocationId':'i1','author':'bot','timestamp':1700000004,'content':{'role'"
-                                     ":'model','parts':[{'text':'Take the warm one.'}]},'actions':{'stateDelta':{'turns':"
-                                     "1}}}"));
-    must_append_by_key(store, key, Q("{'id':'e','invocationId':'i2','author':'user','timestamp':1700000005,'content':{"
-                                     "'role':'user','parts':[{'text':'Thank you!'}]}}"));
-    must_append_by_key(store, key, Q("{'id':'f','invocationId':'i2','author':'bot','timestamp':1700000006,'content':{'role'"
-                                     ":'model','parts':[{'text':'Good trip.'}]},'actions':{'stateDelta':{'turns':2}}}"));
+    must_append_by_key(store, key,
+                       Q("{'id':'a','invocationId':'i1','author':'user','timestamp':1700000001,'content':{"
+                         "'role':'user','parts':[{'text':'Do I need a coat?'}]}}"));
+    must_append_by_key(
+        store, key,
+        Q("{'id':'b','invocationId':'i1','author':'bot','timestamp':1700000002,'content':{'role'"
+          ":'model','parts':[{'functionCall':{'id':'c','name':'forecast','args':{'city':'Oslo'}"
+          "}}]}}"));
+    must_append_by_key(
+        store, key,
+        Q("{'id':'c','invocationId':'i1','author':'bot','timestamp':1700000003,'content':{'role'"
+          ":'user','parts':[{'functionResponse':{'id':'c','name':'forecast','response':{'low':"
+          "-7.50}}}]},'actions':{'stateDelta':{'low':-7.50}}}"));
+    must_append_by_key(
+        store, key,
+        Q("{'id':'d','invocationId':'i1','author':'bot','timestamp':1700000004,'content':{'role'"
+          ":'model','parts':[{'text':'Take the warm one.'}]},'actions':{'stateDelta':{'turns':"
+          "1}}}"));
+    must_append_by_key(store, key,
+                       Q("{'id':'e','invocationId':'i2','author':'user','timestamp':1700000005,'content':{"
+                         "'role':'user','parts':[{'text':'Thank you!'}]}}"));
+    must_append_by_key(
+        store, key,
+        Q("{'id':'f','invocationId':'i2','author':'bot','timestamp':1700000006,'content':{'role'"
+          ":'model','parts':[{'text':'Good trip.'}]},'actions':{'stateDelta':{'turns':2}}}"));
 }
 
 #endif

@@ -154,20 +154,22 @@ static void test_state_is_a_table_a_value_or_json(void **state)
     run_ok("-s", "one", "state", "topic", "--json");
     assert_string_equal(reply.out.data, "\"travel\"\n");
     run_ok("-s", "one", "state", "--json");
-    assert_string_equal(reply.out.data, "{\"app:units\":\"celsius\",\"low\":-7.50,\"topic\":\"travel\",\"turns\":2}\n");
+    assert_string_equal(reply.out.data,
+                        "{\"app:units\":\"celsius\",\"low\":-7.50,\"topic\":\"travel\",\"turns\":2}\n");
     reply_free(&reply);
 }
 
 static void test_state_is_shown_as_of_points(void **state)
 {
-    static const char *const points[][2] = {{"start", "{\"topic\":\"travel\"}\n"},
-                                            {"0", "{\"topic\":\"travel\"}\n"},
-                                            {"3", "{\"low\":-7.50,\"topic\":\"travel\"}\n"},
-                                            {"c", "{\"low\":-7.50,\"topic\":\"travel\"}\n"},
-                                            {"event:c", "{\"low\":-7.50,\"topic\":\"travel\"}\n"},
-                                            {"before:i2", "{\"low\":-7.50,\"topic\":\"travel\",\"turns\":1}\n"},
-                                            {"last-turn", "{\"low\":-7.50,\"topic\":\"travel\",\"turns\":1}\n"},
-                                            {"now", "{\"low\":-7.50,\"topic\":\"travel\",\"turns\":2}\n"}};
+    static const char *const points[][2] = {
+        {"start", "{\"topic\":\"travel\"}\n"},
+        {"0", "{\"topic\":\"travel\"}\n"},
+        {"3", "{\"low\":-7.50,\"topic\":\"travel\"}\n"},
+        {"c", "{\"low\":-7.50,\"topic\":\"travel\"}\n"},
+        {"event:c", "{\"low\":-7.50,\"topic\":\"travel\"}\n"},
+        {"before:i2", "{\"low\":-7.50,\"topic\":\"travel\",\"turns\":1}\n"},
+        {"last-turn", "{\"low\":-7.50,\"topic\":\"travel\",\"turns\":1}\n"},
+        {"now", "{\"low\":-7.50,\"topic\":\"travel\",\"turns\":2}\n"}};
     const struct fixture *fixture = *state;
     struct reply reply = {0};
 

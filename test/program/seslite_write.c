@@ -125,9 +125,9 @@ static void test_a_dry_run_deletes_nothing(void **state)
     static const struct {
         const char *point;
         const char *said;
-    } cuts[] = {{"4", "2 events would be"},         {"start", "6 events would be"}, {"now", "0 events would be"},
-                {"e", "1 event would be"},          {"event:a", "5 events would be"},
-                {"before:i2", "2 events would be"}};
+    } cuts[] = {{"4", "2 events would be"},       {"start", "6 events would be"},
+                {"now", "0 events would be"},     {"e", "1 event would be"},
+                {"event:a", "5 events would be"}, {"before:i2", "2 events would be"}};
     const struct fixture *fixture = *state;
     struct reply reply = {0};
 

@@ -7,7 +7,8 @@ const char *complete_names(enum kind kind)
     return kind == KIND_APP ? "apps" : kind == KIND_USER ? "users" : kind == KIND_SESSION ? "sessions" : NULL;
 }
 
-/* The names in a store may be anything: they are never expanded, and are quoted for the shell. */
+/* The names in a store may be anything: they are never expanded, and are quoted for the shell. One that would be taken for an
+ * option is left out. */
 static const char before[] =
     "# bash completion for seslite, made by: seslite help --bash\n"
     "_seslite_words()\n"
@@ -25,7 +26,7 @@ static const char before[] =
     "        [[ $1 == \"${word}s\" || -z ${!var} ]] || store+=(\"--$word=${!var}\")\n"
     "    done\n"
     "    while IFS= read -r word; do\n"
-    "        [[ $word == \"$plain\"* ]] && COMPREPLY+=(\"$(printf %q \"$word\")\")\n"
+    "        [[ $word != -* && $word == \"$plain\"* ]] && COMPREPLY+=(\"$(printf %q \"$word\")\")\n"
     "    done < <(\"${COMP_WORDS[0]}\" \"${store[@]}\" list --names \"$1\" --limit 1000 2>/dev/null)\n"
     "}\n"
     "# A word as the shell would read it, without expanding anything but a leading ~/.\n"
@@ -66,8 +67,11 @@ static const char globals[] = "        *' -f' | *' --file') seslite_file=$REPLY;
                               "    done\n"
                               "    case $command in\n";
 
-static const char after[] = "    _seslite_value \"$command $previous\" && return\n"
-                            "    _seslite_value \"$previous\" && return\n"
+static const char after[] = "    _seslite_value \"$command $previous\"\n"
+                            "    case $? in\n"
+                            "    0) return ;;\n"
+                            "    1) _seslite_value \"$previous\" && return ;;\n"
+                            "    esac\n"
                             "    if [[ $cur == -* ]]; then\n"
                             "        _seslite_words <<<\"${options// /$'\\n'}\"\n"
                             "    elif [[ -z $command ]]; then\n"
@@ -133,7 +137,7 @@ static void put_values(const struct manual *manual)
                 continue;
             put_option_value(command->name, id);
             if (is_other_flag(id))
-                out_print("    '%s -%c') return 1 ;;\n", command->name, option_table[id].letter);
+                out_print("    '%s -%c') return 2 ;;\n", command->name, option_table[id].letter);
         }
     }
     for (size_t id = 0; id < GLOBAL_OPTIONS; id++)

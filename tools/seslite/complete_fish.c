@@ -28,7 +28,7 @@ static const char before[] =
     "                set -a store $words[$i]\n"
     "        end\n"
     "    end\n"
-    "    seslite $store list --names $argv[1] --limit 1000 2>/dev/null\n"
+    "    seslite $store list --names $argv[1] --limit 1000 2>/dev/null | string match -v -- '-*'\n"
     "end\n"
     "complete -c seslite -f\n";
 
@@ -84,11 +84,25 @@ static void put_command(const struct command *command, const struct manual *manu
     text_free(&condition);
 }
 
+/* Where a command has an option of the same letter, the letter is not this option's: tail -f. */
+static void put_global(size_t id, const struct manual *manual)
+{
+    struct text condition = {NULL, 0, 0};
+
+    for (size_t i = 0; i < manual->command_count; i++)
+        for (size_t own = GLOBAL_OPTIONS; own < OPTION_COUNT; own++)
+            if ((manual->commands[i].options >> own & 1) && option_table[id].letter &&
+                option_table[own].letter == option_table[id].letter)
+                text_print(&condition, " -n 'not __fish_seen_subcommand_from %s'", manual->commands[i].name);
+    put_option(condition.data ? condition.data : "", id, manual);
+    text_free(&condition);
+}
+
 int complete_fish(const struct manual *manual)
 {
     out_puts(before);
     for (size_t id = 0; id < GLOBAL_OPTIONS; id++)
-        put_option("", id, manual);
+        put_global(id, manual);
     for (size_t i = 0; i < manual->command_count; i++)
         put_command(&manual->commands[i], manual);
     return EXIT_OK;

@@ -1,0 +1,356 @@
+/* The command's habits: choices, hints, exit codes, options, pipes, and files that it must leave alone. */
+#include "command.h"
+
+static const ses_key one = {"chat", "alice", "one"};
+static const ses_key two = {"chat", "bob", "two"};
+
+#define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
+#define run_code(code, ...) run_at(&reply, (code), NULL, fixture->path, __VA_ARGS__)
+
+static int setup(void **state)
+{
+    (void)fixture_setup(state);
+    const struct fixture *fixture = *state;
+    fill_session(fixture->store, &one);
+    return 0;
+}
+
+/* Without -f. */
+static void run_words(struct reply *reply, const struct how *how, const char *word, const char *second)
+{
+    const char *const arguments[] = {COMMAND, word, second, NULL};
+    command_run(reply, how, arguments);
+}
+
+/* ------------------------------------------------------------------------------------------------- choices */
+
+static void test_names_may_be_left_out_where_one_fits(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("events", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 6);
+    must_create(fixture->store, &two, NULL);
+    run_ok("-u", "alice", "events", "--jsonl");
+    run_ok("events", "two", "--jsonl");
+    run_ok("events", "-s", "two", "--jsonl");
+    run_ok("-a", "chat", "-u", "bob", "-s", "two", "events");
+    run_code(2, "events", "two", "--session", "one");
+    reply_free(&reply);
+}
+
+static void test_a_choice_is_listed(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key same = {"other", "carol", "one"};
+    struct reply reply = {0};
+
+    must_create(fixture->store, &two, NULL);
+    run_code(2, "events");
+    assert_string_equal(reply.out.data, "");
+    assert_has(&reply.err, "which session?");
+    assert_has(&reply.err, "--app chat --user alice --session one\n");
+    assert_has(&reply.err, "--app chat --user bob --session two\n");
+    must_create(fixture->store, &same, NULL);
+    run_code(2, "events", "one");
+    assert_has(&reply.err, "--app other --user carol --session one\n");
+    run_ok("--app", "other", "events", "one");
+    char id[] = "s00";
+    for (int i = 0; i < 15; i++) {
+        snprintf(id, sizeof id, "s%02d", i);
+        must_create(fixture->store, &(ses_key){"chat", "bob", id}, NULL);
+    }
+    run_code(2, "events");
+    assert_has(&reply.err, "...\n");
+    reply_free(&reply);
+}
+
+static void test_what_is_mistyped_gets_a_hint(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_code(2, "lits");
+    assert_has(&reply.err, "Did you mean \"list\"?");
+    run_code(3, "events", "oen1");
+    run_code(3, "events", "onne");
+    assert_has(&reply.err, "there is no session \"onne\". Did you mean \"one\"?");
+    run_code(3, "-a", "chat", "-u", "alice", "-s", "onne", "events");
+    assert_has(&reply.err, "Did you mean \"one\"?");
+    run_code(2, "events", "--jsonn");
+    assert_has(&reply.err, "Did you mean --json?");
+    run_code(2, "help", "rewnd");
+    assert_has(&reply.err, "Did you mean \"rewind\"?");
+    run_code(3, "-s", "one", "state", "topicc");
+    assert_has(&reply.err, "Did you mean \"topic\"?");
+    run_code(2, "xyzzyplugh");
+    assert_lacks(&reply.err, "Did you mean");
+    reply_free(&reply);
+}
+
+/* ---------------------------------------------------------------------------------------------- exit codes */
+
+static void test_usage_is_a_code_of_its_own(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_code(2, "list", "--limit", "many");
+    run_code(2, "list", "--limit", "-1");
+    run_code(2, "list", "--limit", "99999999999999999999");
+    run_code(2, "list", "--limit");
+    run_code(2, "list", "--order", "sideways");
+    run_code(2, "list", "--since", "yesterday");
+    run_code(2, "list", "--since", "2024-13-01");
+    run_code(2, "list", "--since", "2024-01-01T25:00");
+    run_code(2, "expire", "--idle", "1y");
+    run_code(2, "list", "--json=1");
+    run_code(2, "list", "--json", "--jsonl");
+    run_code(2, "list", "-q");
+    run_code(2, "list", "word");
+    run_code(2, "list", "--yes");
+    run_code(2, "search");
+    run_code(2, "-s", "one", "title", "a", "b");
+    run_code(2, "-s", "one", "-s", "two", "events");
+    run_code(2, "--prefix", "x", "list");
+    run_code(2, "list", "--prefix", "x");
+    run_words(&reply, NULL, NULL, NULL);
+    assert_int_equal(reply.status, 2);
+    run_words(&reply, NULL, "list", NULL);
+    assert_int_equal(reply.status, 2);
+    assert_has(&reply.err, "SESLITE_DB");
+    run_at(&reply, 2, NULL, "-", "list");
+    reply_free(&reply);
+}
+
+static void test_files_that_are_no_stores_have_codes(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *other = support_path(fixture->folder, "other");
+    struct reply reply = {0};
+
+    run_at(&reply, 3, NULL, other, "list");
+    assert_int_equal(access(other, F_OK), -1);
+    run_at(&reply, 3, NULL, other, "maintain");
+    assert_int_equal(access(other, F_OK), -1);
+    write_file(other, "not a database at all", 21);
+    run_at(&reply, 8, NULL, other, "list");
+    run_at(&reply, 8, NULL, other, "doctor");
+    run_at(&reply, 8, NULL, other, "migrate");
+    run_at(&reply, 8, NULL, other, "sql", "--write", "CREATE TABLE t (x)");
+    free(other);
+    reply_free(&reply);
+}
+
+static void test_a_damaged_store_has_a_code(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    char *triggers = raw_text(
+        fixture->path, "SELECT 'DROP TRIGGER ' || name || ';' FROM sqlite_schema WHERE type = 'trigger'");
+    raw_exec(fixture->path, triggers);
+    free(triggers);
+    run_code(7, "list");
+    run_code(7, "maintain");
+    reply_free(&reply);
+}
+
+static void test_a_store_of_a_newer_version_has_a_code(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    raw_exec(fixture->path, "PRAGMA user_version = 99");
+    run_code(8, "list");
+    run_code(8, "migrate");
+    reply_free(&reply);
+}
+
+static void test_a_locked_store_has_a_code(void **state)
+{
+    const struct fixture *fixture = *state;
+    sqlite3 *db = raw_open(fixture->path);
+    struct reply reply = {0};
+
+    raw_run(db, "BEGIN IMMEDIATE");
+    run_ok("list"); /* reading waits for nobody */
+    run_code(6, "-s", "one", "title", "x");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    reply_free(&reply);
+}
+
+/* ------------------------------------------------------------------------------------------- reading only */
+
+static void test_reading_leaves_the_file_as_it_is(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t len = 0;
+    size_t after_len = 0;
+    struct reply reply = {0};
+
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    char *before = support_read_file(fixture->path, &len);
+    run_ok("list");
+    run_ok("show");
+    run_ok("state");
+    run_ok("events");
+    run_ok("tail");
+    run_ok("search", "coat");
+    run_ok("stats");
+    run_ok("doctor");
+    run_ok("migrate");
+    run_ok("cut", "--to", "1", "--dry-run");
+    run_ok("delete", "one", "--dry-run");
+    run_ok("expire", "--dry-run");
+    char *after = support_read_file(fixture->path, &after_len);
+    assert_int_equal(len, after_len);
+    assert_memory_equal(before, after, len);
+    free(before);
+    free(after);
+    reply_free(&reply);
+}
+
+static void test_a_rollback_journal_leaves_no_file_behind(void **state)
+{
+    struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    ses_close(fixture->store);
+    fixture->store = NULL;
+    raw_exec(fixture->path, "PRAGMA journal_mode = DELETE");
+    char *before = folder_picture(fixture->folder);
+    run_ok("list");
+    run_ok("show");
+    run_ok("search", "coat");
+    run_ok("doctor");
+    assert_picture(fixture->folder, before);
+    reply_free(&reply);
+}
+
+/* -------------------------------------------------------------------------------------- options and pipes */
+
+static void test_the_file_is_given_by_the_environment_too(void **state)
+{
+    const struct fixture *fixture = *state;
+    char env[1024];
+    const struct how how = {.env = env};
+    struct reply reply = {0};
+
+    snprintf(env, sizeof env, "SESLITE_DB=%s", fixture->path);
+    run_words(&reply, &how, "list", "--json");
+    assert_int_equal(reply.status, 0);
+    assert_has(&reply.out, "\"one\"");
+    reply_free(&reply);
+}
+
+static void test_global_options_stand_before_or_after_the_command(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("--json", "list");
+    run_ok("list", "--json");
+    run_ok("list", "-aone");
+    run_ok("list", "--app=chat", "-n1");
+    run_ok("search", "-in1", "COAT");
+    run_ok("-s", "one", "state", "--", "topic");
+    run_code(3, "-s", "one", "state", "--", "--json");
+    assert_int_equal(reply.err.len > 0, 1);
+    reply_free(&reply);
+}
+
+static void test_help_is_there_without_a_store(void **state)
+{
+    struct reply reply = {0};
+
+    (void)state;
+    run_words(&reply, NULL, "help", NULL);
+    assert_int_equal(reply.status, 0);
+    assert_has(&reply.out, "rewind");
+    assert_has(&reply.out, "Exit codes:");
+    run_words(&reply, NULL, "--help", NULL);
+    assert_int_equal(reply.status, 0);
+    run_words(&reply, NULL, "help", "points");
+    assert_has(&reply.out, "last-turn");
+    run_words(&reply, NULL, "--version", NULL);
+    assert_has(&reply.out, ses_version());
+    run_words(&reply, NULL, "cut", "--help");
+    assert_int_equal(reply.status, 0);
+    assert_has(&reply.out, "--dry-run");
+    reply_free(&reply);
+}
+
+static void test_every_command_has_help(void **state)
+{
+    static const char *const commands[] = {"list",    "show",   "state", "events", "tail",   "search",
+                                           "fork",    "rewind", "redo",  "cut",    "prune",  "expire",
+                                           "delete",  "title",  "label", "stats",  "doctor", "maintain",
+                                           "migrate", "sql",    "help"};
+    struct reply reply = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        char usage[64];
+        run_words(&reply, NULL, "help", commands[i]);
+        snprintf(usage, sizeof usage, "seslite [-f FILE] %s", commands[i]);
+        assert_has(&reply.out, usage);
+        for (const char *line = reply.out.data; *line; line += *line == '\n')
+            line += strcspn(line, "\n");
+    }
+    reply_free(&reply);
+}
+
+static void test_a_broken_pipe_ends_it_quietly(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct text event = {NULL, 0};
+    char command[1024];
+    int status = 0;
+
+    text_printf(&event, "{\"author\":\"user\",\"x\":\"%01000d\"}", 0);
+    for (int i = 0; i < 300; i++)
+        must_append_by_key(fixture->store, &one, event.data);
+    snprintf(command, sizeof command,
+             "{ %s -f '%s' events --jsonl 2>&1 1>&3 | cat; } 3>&1 | head -c 1 >/dev/null", COMMAND,
+             fixture->path);
+    char *text = support_run(command, &status);
+    assert_string_equal(text, "");
+    free(text);
+    snprintf(command, sizeof command, "%s -f '%s' events --jsonl >/dev/full", COMMAND, fixture->path);
+    text = support_run(access("/dev/full", W_OK) == 0 ? command : "echo cannot be written; exit 1", &status);
+    assert_int_equal(status, 1);
+    assert_non_null(strstr(text, "cannot be written"));
+    free(text);
+    free(event.data);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_names_may_be_left_out_where_one_fits),
+        T(test_a_choice_is_listed),
+        T(test_what_is_mistyped_gets_a_hint),
+        T(test_usage_is_a_code_of_its_own),
+        T(test_files_that_are_no_stores_have_codes),
+        T(test_a_damaged_store_has_a_code),
+        T(test_a_store_of_a_newer_version_has_a_code),
+        T(test_a_locked_store_has_a_code),
+        T(test_reading_leaves_the_file_as_it_is),
+        T(test_a_rollback_journal_leaves_no_file_behind),
+        T(test_the_file_is_given_by_the_environment_too),
+        T(test_global_options_stand_before_or_after_the_command),
+        T(test_help_is_there_without_a_store),
+        T(test_every_command_has_help),
+        T(test_a_broken_pipe_ends_it_quietly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* What the command says about itself for other programs: the man page, and completions in a real bash. */
+#include "command.h"
+
+static const ses_key one = {"chat", "alice", "one"};
+
+static bool has(const char *program)
+{
+    char command[128];
+    int status = 0;
+
+    snprintf(command, sizeof command, "command -v %s >/dev/null 2>&1", program);
+    free(support_run(command, &status));
+    if (status != 0)
+        print_message("skipped: what needs %s, which is not here\n", program);
+    return status == 0;
+}
+
+static void assert_silent(const char *command)
+{
+    int status = 0;
+    char *text = support_run(command, &status);
+
+    if (status != 0 || *text)
+        print_error("%s: %d\n%s\n", command, status, text);
+    assert_string_equal(text, "");
+    assert_int_equal(status, 0);
+    free(text);
+}
+
+static void test_the_man_page_has_no_mistakes(void **state)
+{
+    int status = 0;
+
+    (void)state;
+    if (!has("groff"))
+        return;
+    assert_silent(COMMAND " help --man | groff -man -ww -z");
+    assert_silent(COMMAND " help --man | groff -man -ww -z -rLL=40n");
+    char *text = support_run(COMMAND " help --man | groff -man -Tutf8 -P-cbou -rLL=200n", &status);
+    assert_int_equal(status, 0);
+    assert_non_null(strstr(text, "--dry-run"));
+    assert_non_null(strstr(text, "EXIT STATUS"));
+    assert_non_null(strstr(text, "before:INVOCATION"));
+    assert_null(strstr(text, "\\-"));
+    free(text);
+}
+
+static void test_the_man_page_and_the_help_name_the_same(void **state)
+{
+    int status = 0;
+    char *man = support_run(COMMAND " help --man | tr -d '\\\\'", &status);
+    char *help = support_run(COMMAND " help | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'", &status);
+    size_t count = 0;
+
+    (void)state;
+    for (char *name = strtok(help, "\n"); name; name = strtok(NULL, "\n")) {
+        char heading[64];
+        snprintf(heading, sizeof heading, ".SS \"seslite %s", name);
+        count += strstr(man, heading) != NULL;
+    }
+    assert_int_equal(count, 21);
+    free(help);
+    free(man);
+}
+
+/* --------------------------------------------------------------------------------------------- completions */
+
+/* What bash proposes for the last of these words; one a line. */
+static char *complete(const struct fixture *fixture, const char *words)
+{
+    static const char script[] = "#!/bin/bash\n"
+                                 "PATH=%s/tools:$PATH\n"
+                                 "source <(%s help --bash) || exit 1\n"
+                                 "COMP_WORDS=(seslite -f '%s' %s)\n"
+                                 "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
+                                 "_seslite 2>&1\n"
+                                 "((${#COMPREPLY[@]} == 0)) || printf '%%s\\n' \"${COMPREPLY[@]}\"\n";
+    char *file = support_path(fixture->folder, "complete");
+    struct text text = {NULL, 0};
+    char command[1024];
+    int status = 0;
+
+    text_printf(&text, script, fixture->folder, COMMAND, fixture->path, words);
+    write_file(file, text.data, text.len);
+    snprintf(command, sizeof command, "mkdir -p '%s/tools'; ln -sf \"$PWD/%s\" '%s/tools/seslite'; bash '%s'",
+             fixture->folder, COMMAND, fixture->folder, file);
+    char *answer = support_run(command, &status);
+    assert_int_equal(status, 0);
+    free(text.data);
+    free(file);
+    return answer;
+}
+
+static void assert_completes(const struct fixture *fixture, const char *words, const char *expected)
+{
+    char *text = complete(fixture, words);
+
+    if (strcmp(text, expected) != 0)
+        print_error("%s\n", words);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void test_bash_completes_commands_options_and_values(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    if (!has("bash"))
+        return;
+    assert_completes(fixture, "re", "rewind\nredo\n");
+    assert_completes(fixture, "cut --d", "--dry-run\n");
+    assert_completes(fixture, "list --d", "");
+    assert_completes(fixture, "list --order ''", "newest\noldest\ncreated\n");
+    assert_completes(fixture, "rewind --to l", "last-turn\n");
+    assert_completes(fixture, "help sta", "state\nstats\n");
+    assert_completes(fixture, "list --limit ''", "");
+}
+
+static void test_bash_completes_names_by_asking(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key two = {"chat", "bob", "two"};
+    const ses_key other = {"other", "carol", "three"};
+
+    if (!has("bash"))
+        return;
+    must_create(fixture->store, &one, NULL);
+    must_create(fixture->store, &two, NULL);
+    must_create(fixture->store, &other, NULL);
+    assert_completes(fixture, "--app ''", "chat\nother\n");
+    assert_completes(fixture, "--app chat --user ''", "alice\nbob\n");
+    assert_completes(fixture, "--user bob show ''", "two\n");
+    assert_completes(fixture, "--app chat delete o", "one\n");
+    assert_completes(fixture, "state --session t", "two\nthree\n");
+    assert_completes(fixture, "tail -f t", "two\nthree\n");
+}
+
+static void test_a_name_is_never_run(void **state)
+{
+    const struct fixture *fixture = *state;
+    char name[512];
+    char *file = support_path(fixture->folder, "run");
+    const ses_key hostile = {"chat", "alice", name};
+
+    if (!has("bash"))
+        return;
+    snprintf(name, sizeof name, "x$(touch %s)`touch %s`; touch %s 'q\"", file, file, file);
+    must_create(fixture->store, &hostile, NULL);
+    must_create(fixture->store, &(ses_key){"chat", "alice", "xa b"}, NULL);
+    must_create(fixture->store, &(ses_key){"chat", "alice", "*"}, NULL);
+    must_create(fixture->store, &(ses_key){"chat", "alice", "--yes"}, NULL);
+    char *text = complete(fixture, "show x");
+    assert_non_null(strstr(text, "xa\\ b\n"));
+    assert_non_null(strstr(text, "x\\$\\(touch\\ "));
+    assert_int_equal(access(file, F_OK), -1);
+    free(text);
+    assert_completes(fixture, "delete --y", "--yes\n"); /* the option alone */
+    assert_completes(fixture, "-s -", "");
+    assert_completes(fixture, "show '*'", "\\*\n");
+    assert_completes(fixture, "--session \"'xa \"", "xa\\ b\n");
+    free(file);
+}
+
+static void test_the_other_shells_accept_theirs(void **state)
+{
+    (void)state;
+    if (has("zsh"))
+        assert_silent(COMMAND " help --zsh | zsh -n /dev/stdin");
+    if (has("fish"))
+        assert_silent(COMMAND " help --fish | fish --no-execute /dev/stdin");
+    assert_silent(COMMAND " help --bash | bash -n");
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_the_man_page_has_no_mistakes),
+        T(test_the_man_page_and_the_help_name_the_same),
+        T(test_bash_completes_commands_options_and_values),
+        T(test_bash_completes_names_by_asking),
+        T(test_a_name_is_never_run),
+        T(test_the_other_shells_accept_theirs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
