@@ -16,7 +16,12 @@ endif
 PREFIX       ?= /usr/local
 LIBDIR       ?= $(PREFIX)/lib
 INCLUDEDIR   ?= $(PREFIX)/include
+BINDIR       ?= $(PREFIX)/bin
 DATADIR      ?= $(PREFIX)/share
+MANDIR       ?= $(DATADIR)/man
+BASHDIR      ?= $(DATADIR)/bash-completion/completions
+ZSHDIR       ?= $(DATADIR)/zsh/site-functions
+FISHDIR      ?= $(DATADIR)/fish/vendor_completions.d
 PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
 CMAKEDIR     ?= $(LIBDIR)/cmake/seslite
 
@@ -162,9 +167,9 @@ $(SERVER): $(SERVER_OBJECTS) $(LIBRARY)
 deps:
 	@sh tools/deps.sh
 
-## demo: store a conversation, show it with the sqlite3 program, and run a small agent
-demo: $(B)/tools/demo $(B)/tools/agent
-	@sh tools/demo.sh $(B)/tools/demo $(B)/demo.db $(B)/tools/agent
+## demo: store a conversation, show it with the command and the sqlite3 program, and run a small agent
+demo: $(B)/tools/demo $(B)/tools/agent $(COMMAND)
+	@sh tools/demo.sh $(B)/tools/demo $(B)/demo.db $(B)/tools/agent $(COMMAND)
 
 ## command: the command, its man page and its completions, in build/tools/seslite
 command: $(COMMAND) $(COMMAND_PAGES)
@@ -252,6 +257,7 @@ check-readme: $(README_PROGRAMS)
 check-amalgamation: $(B)/gen/statements.h $(B)/gen/sql_text.c $(B)/test/readme_program.c
 check-exports check-linking check-install: $(LIBRARY)
 check-exports check-install: $(SHARED)
+check-install: $(COMMAND) $(COMMAND_PAGES)
 $(CHECKS:%=check-%): check-%:
 	@$(CHECK_SETTINGS) sh test/run.sh one $(B) $* sh test/$*.sh $(B)
 
@@ -350,8 +356,8 @@ $(B)/packaging/%: tools/packaging/%.in FORCE
 	    -e 's|@CMAKEDIR@|$(CMAKEDIR)|g' -e 's|@REQUIRES@|$(PC_REQUIRES)|g' -e 's|@SQLITE_LIBS@|$(PC_LIBS)|g' \
 	    -e 's|@SHARED_LIBRARY@|$(SHARED_DEV)|g' $< > $@
 
-## install: both libraries, headers, pkg-config and CMake files, scripts, below DESTDIR; PREFIX=/usr/local LIBDIR=...
-install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES)
+## install: the command, both libraries, headers, pkg-config and CMake files, scripts, below DESTDIR; PREFIX=/usr/local LIBDIR=...
+install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES) $(COMMAND) $(COMMAND_PAGES)
 	$(INSTALL) -d '$(DESTDIR)$(LIBDIR)' '$(DESTDIR)$(PKGCONFIGDIR)' '$(DESTDIR)$(CMAKEDIR)' \
 	    '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(DATADIR)/seslite/sql'
 	$(INSTALL) -m 644 $(LIBRARY) '$(DESTDIR)$(LIBDIR)/'
@@ -363,12 +369,20 @@ install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES)
 	$(INSTALL) -m 644 $(filter %.pc,$(PACKAGE_FILES)) '$(DESTDIR)$(PKGCONFIGDIR)/'
 	$(INSTALL) -m 644 $(filter %.cmake,$(PACKAGE_FILES)) '$(DESTDIR)$(CMAKEDIR)/'
 	$(INSTALL) -m 644 $(SCRIPTS) '$(DESTDIR)$(DATADIR)/seslite/sql/'
+	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)'
+	$(INSTALL) -m 755 $(COMMAND) '$(DESTDIR)$(BINDIR)/seslite'
+	$(INSTALL) -m 644 $(B)/tools/seslite/seslite.1 '$(DESTDIR)$(MANDIR)/man1/seslite.1'
+	$(INSTALL) -m 644 $(B)/tools/seslite/seslite.bash '$(DESTDIR)$(BASHDIR)/seslite'
+	$(INSTALL) -m 644 $(B)/tools/seslite/_seslite '$(DESTDIR)$(ZSHDIR)/_seslite'
+	$(INSTALL) -m 644 $(B)/tools/seslite/seslite.fish '$(DESTDIR)$(FISHDIR)/seslite.fish'
 
 ## uninstall: takes away what install put there
 uninstall:
 	for file in $(notdir $(LIBRARY) $(SHARED)) $(SHARED_ABI) $(SHARED_DEV); do rm -f '$(DESTDIR)$(LIBDIR)/'"$$file"; done
 	for file in $(notdir $(filter %.pc,$(PACKAGE_FILES))); do rm -f '$(DESTDIR)$(PKGCONFIGDIR)/'"$$file"; done
 	for file in $(notdir $(HEADERS)); do rm -f '$(DESTDIR)$(INCLUDEDIR)/'"$$file"; done
+	rm -f '$(DESTDIR)$(BINDIR)/seslite' '$(DESTDIR)$(MANDIR)/man1/seslite.1' '$(DESTDIR)$(BASHDIR)/seslite' \
+	    '$(DESTDIR)$(ZSHDIR)/_seslite' '$(DESTDIR)$(FISHDIR)/seslite.fish'
 	rm -rf '$(DESTDIR)$(CMAKEDIR)' '$(DESTDIR)$(DATADIR)/seslite'
 
 ## amalgamation: build/amalgamation/seslite.c and seslite.h, to compile with your own program

@@ -38,12 +38,15 @@ in_prefix install "$stage" /usr $libdir
 if grep -rl "$folder" "$stage" | grep -v '\.a$\|\.so\.\|\.dylib$'; then
     complain "these files name DESTDIR"
 fi
-for file in include/seslite.h lib/x86_64-linux-gnu/libseslite.a lib/x86_64-linux-gnu/cmake/seslite/seslite-config.cmake; do
+for file in include/seslite.h lib/x86_64-linux-gnu/libseslite.a lib/x86_64-linux-gnu/cmake/seslite/seslite-config.cmake \
+    bin/seslite share/man/man1/seslite.1 share/bash-completion/completions/seslite share/zsh/site-functions/_seslite \
+    share/fish/vendor_completions.d/seslite.fish; do
     [ -f "$stage/usr/$file" ] || complain "there is no $file"
 done
 # pc VARIABLE: as seslite.pc has it, without looking for what it requires
 pc() { sed -n -e "s|\${prefix}|/usr|g" -e "s|^$1=||p" "$stage$libdir/pkgconfig/seslite.pc"; }
 [ "$(pc libdir) $(pc includedir)" = "$libdir /usr/include" ] || complain "seslite.pc has other folders"
+"$stage/usr/bin/seslite" --version | grep -q "^seslite [0-9]" || complain "the installed command does not run"
 in_prefix uninstall "$stage" /usr $libdir
 nothing_left "$stage"
 

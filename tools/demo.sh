@@ -1,14 +1,17 @@
 #!/bin/sh
-# Stores a conversation in one process, reads it in another, and shows the file with the sqlite3 program.
-# Then a small agent runs, whose model is a script.
-#     sh tools/demo.sh DEMO-PROGRAM FILE AGENT-PROGRAM
+# Stores a conversation in one process, reads it in another, and shows the file with the seslite command and the sqlite3
+# program. Then a small agent runs, whose model is a script.
+#     sh tools/demo.sh DEMO-PROGRAM FILE AGENT-PROGRAM COMMAND
 set -eu
 demo=$1
 file=$2
 agent=$3
+command=$4
 
 say() { printf '\n== %s\n\n' "$1"; }
 show() { printf '   sqlite3 %s "%s"\n\n' "$file" "$1"; sqlite3 -box "$file" "$1"; echo; }
+# run ARGUMENT...: shows the command line, and runs it
+run() { echo "   seslite -f $file $*"; echo; "$command" -f "$file" "$@"; echo; }
 
 rm -f "$file" "$file-wal" "$file-shm" "$file-journal"
 
@@ -37,4 +40,19 @@ rm -f "$file-agent" "$file-agent-wal" "$file-agent-shm"
 echo
 file=$file-agent
 show "SELECT seq, author, coalesce(text, calls, responses, changes) AS what FROM transcript"
+say "7. The seslite command. Look: a transcript, the state at a point, a turn taken back, and a copy to try things in"
+file=${file%-agent}
+run list
+run show
+run search coat
+run state reply_count
+run state reply_count --at last-turn
+run fork --at last-turn --as another-try
+run -s trip-to-oslo rewind
+run -s trip-to-oslo state reply_count
+run redo trip-to-oslo
+run delete another-try --dry-run
+echo "   seslite help tells more."
+echo
+file=$file-agent
 echo "The files stay: sqlite3 ${file%-agent}; sqlite3 $file"

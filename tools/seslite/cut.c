@@ -116,7 +116,8 @@ static bool prune_given(const struct run *run, ses_prune_options *options)
     return options->which != 0;
 }
 
-/* The events in front of the first that has to stay. What must not be parted keeps more of them, which no call tells before. */
+/* The events in front of the first that has to stay. What must not be parted keeps more of them, which no call tells before it
+ * is done. */
 struct pruning {
     const ses_prune_options *options;
     int64_t stored;

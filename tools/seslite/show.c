@@ -64,12 +64,26 @@ static void put_header(const ses_session *session)
 
 /* ------------------------------------------------------------------------------------------ the transcript */
 
-/* A second cursor walks the live events beside: what it does not meet was taken back by a rewind. */
+/* A second cursor walks the live events beside, from the first event that is shown on: what it does not meet was taken back
+ * by a rewind. */
 struct transcript {
     struct run *run;
-    ses_cursor *live;
+    ses_cursor *live; /* NULL before the first event */
     int64_t live_seq; /* of the next live event; INT64_MAX: there is none */
 };
+
+static int open_live(struct transcript *transcript, int64_t first_seq)
+{
+    struct run *run = transcript->run;
+    const ses_range live = {.size = sizeof live,
+                            .which = SES_RANGE_LIVE | SES_RANGE_SEQ,
+                            .first_seq = first_seq,
+                            .last_seq = INT64_MAX};
+    const ses_cursor_options options = {.size = sizeof options, .range = &live};
+
+    return ses_cursor_open(run->store, &run->key, &options, &transcript->live, &run->error) < 0 ? fail(run)
+                                                                                                : EXIT_OK;
+}
 
 static int step_live(struct transcript *transcript)
 {
@@ -100,7 +114,7 @@ static void put_event_head(const ses_event *event, bool live)
 static int visit(void *context, const ses_event *event)
 {
     struct transcript *transcript = context;
-    int status = EXIT_OK;
+    int status = transcript->live ? EXIT_OK : open_live(transcript, event->seq);
 
     while (status == EXIT_OK && transcript->live_seq < event->seq)
         status = step_live(transcript);
@@ -113,14 +127,10 @@ static int visit(void *context, const ses_event *event)
 
 static int put_transcript(struct run *run)
 {
-    const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
-    const ses_cursor_options options = {.size = sizeof options, .range = &live};
     struct transcript transcript = {.run = run};
     ses_range range;
 
     range_given(run, &range);
-    if (ses_cursor_open(run->store, &run->key, &options, &transcript.live, &run->error) < 0)
-        return fail(run);
     int status = each_event(run, &run->key, &range, false, visit, &transcript);
     (void)ses_cursor_close(transcript.live, NULL); /* what failed was told when it did */
     return status;

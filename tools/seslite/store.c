@@ -31,9 +31,12 @@ static int open_store(struct run *run, unsigned flags)
 
     if (!path)
         return EXIT_USAGE;
-    if (ses_open(path, &options, &run->store, &run->error) < 0)
-        return fail(run);
-    return EXIT_OK;
+    int code = ses_open(path, &options, &run->store, &run->error);
+    if (code >= 0)
+        return EXIT_OK;
+    int status = fail(run);
+    /* An older schema, which opening to read does not migrate. */
+    return code == SES_READONLY && (flags & SES_OPEN_READ_ONLY) ? EXIT_NOTASTORE : status;
 }
 
 int open_to_read(struct run *run)
