@@ -61,8 +61,8 @@ static void test_odd_events_break_no_view(void **state)
     static const char *const events[] = {
         "{'content':'text'}",
         "{'content':{'parts':'text'}}",
-        "{'content':{'parts':[1,null,'text',[],{'functionCall':'text'},{'functionCall':{'name':"
-        "5}}]}}",
+        ("{'content':{'parts':[1,null,'text',[],{'functionCall':'text'},{'functionCall':{'name':"
+         "5}}]}}"),
         "{'content':{'parts':{'text':'x'}},'usageMetadata':'text'}",
         "{'usageMetadata':{'promptTokenCount':'text','totalTokenCount':{}}}",
     };
