@@ -127,9 +127,19 @@ SES_API const char *ses_content_text(const ses_content *content, size_t *len);
 /* Returns the content of the event, role and parts, as it is in the event. A model is sent this when the
  * conversation continues. The text is NULL if the event has no content. */
 SES_API ses_text ses_content_json(const ses_content *content);
+
+/* A part of a content. A member that is absent or null in the event has a NULL text, or is NULL. */
+typedef struct ses_part {
+    ses_text json; /* the part, a JSON object */
+    ses_text text; /* its `text`, decoded */
+    int thought;   /* 1: the text is what the model thought, not what it said; otherwise 0 */
+    const ses_function *call;
+    const ses_function *response;
+} ses_part;
+
 SES_API size_t ses_content_part_count(const ses_content *content);
-/* Returns a part of the content, a JSON object. Its text is NULL past the end. */
-SES_API ses_text ses_content_part(const ses_content *content, size_t index);
+/* Returns a part, or NULL past the end. */
+SES_API const ses_part *ses_content_part(const ses_content *content, size_t index);
 SES_API size_t ses_content_call_count(const ses_content *content);
 /* Returns a function call, or NULL past the end. */
 SES_API const ses_function *ses_content_call(const ses_content *content, size_t index);
@@ -143,6 +153,35 @@ SES_API const ses_function *ses_content_response(const ses_content *content, siz
  * So a user's message and an event that only changes state are final too: check the author.
  */
 SES_API int ses_content_is_final(const ses_content *content);
+/* Returns the event's `actions`, a JSON object. Its text is NULL if the event has none. */
+SES_API ses_text ses_content_actions(const ses_content *content);
+/* Returns the event's `actions.stateDelta`, a JSON object. Its text is NULL if the event has none. */
+SES_API ses_text ses_content_state_delta(const ses_content *content);
+/* Returns the event's `errorCode` or `errorMessage`. The text is NULL if the event has none. */
+SES_API ses_text ses_content_error_code(const ses_content *content);
+SES_API ses_text ses_content_error_message(const ses_content *content);
+
+/* The tokens that a model call used, as its `usageMetadata` counts them. -1: it does not say, or not as an integer. */
+typedef struct ses_usage {
+    int64_t prompt;     /* promptTokenCount, `cached` included */
+    int64_t cached;     /* cachedContentTokenCount */
+    int64_t candidates; /* candidatesTokenCount: what the model answered */
+    int64_t thoughts;   /* thoughtsTokenCount */
+    int64_t total;      /* totalTokenCount */
+} ses_usage;
+
+/* Returns the event's usage, or NULL if it has none. */
+SES_API const ses_usage *ses_content_usage(const ses_content *content);
+
+/* A compaction: its content stands for the events whose time lies in its range (see Context). */
+typedef struct ses_compaction {
+    int64_t start_us; /* microseconds since 1970, both included */
+    int64_t end_us;
+    ses_text content; /* the summary, a JSON object: role and parts */
+} ses_compaction;
+
+/* Returns the event's `actions.compaction`, or NULL if it has none, or one without a start, an end or a content. */
+SES_API const ses_compaction *ses_content_compaction(const ses_content *content);
 
 /* ------------------------------------------------------------------------------------------------ context */
 

@@ -7,8 +7,15 @@
 #include "base/common.h"
 #include "base/memory.h"
 
-struct text_list {
-    ses_text *items;
+/* The functions of a part are known by their places until all are read: the lists move while they grow. */
+struct content_part {
+    ses_part part;
+    size_t call; /* + 1; 0: none */
+    size_t response;
+};
+
+struct part_list {
+    struct content_part *items;
     size_t count;
     size_t capacity;
 };
@@ -26,13 +33,24 @@ struct ses_content {
     ses_text json;      /* the content itself; without text: none */
     struct buffer text;
     bool has_text;
-    struct text_list parts;
+    struct part_list parts;
     struct function_list calls;
     struct function_list responses;
     bool partial;
     bool skips_summarization;
     bool runs_long;        /* longRunningToolIds names one */
     bool ends_with_result; /* the last part is a code execution result */
+    struct span actions;   /* without text: none, as in those below */
+    struct span state_delta;
+    struct span error_code;
+    struct span error_message;
+    bool has_usage;
+    ses_usage usage;
+    bool compacts;
+    ses_compaction compaction;
 };
+
+/* Reads the event into a content that is empty. What it borrows lives as long as `text`. */
+SESLITE_PRIVATE int ses__content_read(ses_content *content, struct span text, ses_error *error);
 
 #endif

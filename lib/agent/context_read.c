@@ -24,10 +24,10 @@ static int add_context_event(struct context_work *work, const ses_event *event,
 
     *own = (struct context_event){
         .event = event, .content = stored->content, .first_function = work->function_count};
-    if (stored->compacts) {
-        own->summary = stored->compacted_content;
-        own->from_us = stored->compacts_from_us;
-        own->to_us = stored->compacts_to_us;
+    if (ses__compacts(&stored->compaction)) {
+        own->summary = stored->compaction.content;
+        own->from_us = stored->compaction.from_us;
+        own->to_us = stored->compaction.to_us;
     }
     for (size_t i = 0; i < stored->function_count; i++) {
         if (stored->functions[i].id.len > 0 && !add_context_function(work, &stored->functions[i]))
@@ -45,7 +45,6 @@ static int read_context_event(struct context_work *work, const ses_event *event,
     bool wanted = true;
     int code = ses__stored_event_read(stored, &row, STORED_CONTEXT, error);
 
-    stored->compacts = stored->compacts && stored->compacted_content.ptr;
     if (code == SES_OK && visible_only)
         code = ses__event_is_visible(event, stored, &wanted, error);
     return code == SES_OK && wanted ? add_context_event(work, event, stored, error) : code;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/epoch.h"
+#include "agent/text.h"
 #include "agent/tracked.h"
 #include "base/argument.h"
 #include "base/clock.h"
@@ -72,11 +73,6 @@ static int read_long_running_ids(struct pending_table *table, struct pending_eve
     return ses__json_read_object(&reader, &long_running_fields, &own, error);
 }
 
-static ses_text text_of(struct span span)
-{
-    return (ses_text){span.ptr, span.len};
-}
-
 static bool add_pending_call(struct pending_table *table, struct pending_event *event,
                              const struct stored_function *function)
 {
@@ -85,7 +81,7 @@ static bool add_pending_call(struct pending_table *table, struct pending_event *
     if (!call)
         return false;
     *call = (struct pending_call){
-        .function = {text_of(function->id), text_of(function->name), text_of(function->args)},
+        .function = {ses__text(function->id), ses__text(function->name), ses__text(function->args)},
         .event = event};
     return ses__pending_add(table, call);
 }

@@ -180,7 +180,7 @@ int ses__event_is_visible(const ses_event *event, const struct stored_event *sto
         is_of_users_node = is_of_users_node && !stored->functions[i].is_response;
     }
     *visible = !visibility.is_scoped && !is_framework && !(is_of_users_node && visibility.is_of_node) &&
-               (stored->compacts || visibility.has_transcription ||
+               (ses__compacts(&stored->compaction) || visibility.has_transcription ||
                 (visibility.has_role && visibility.has_visible_part));
     return code;
 }

@@ -23,6 +23,10 @@ typedef int json_field_reader(void *context, const struct json_found *found, ses
 
 /* Bits for the types of values. */
 #define JSON_MAY_BE(type) (1u << (type))
+/* But null, which counts as absent. */
+#define JSON_MAY_BE_ANYTHING                                                        \
+    (JSON_MAY_BE(JSON_BOOL) | JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING) | \
+     JSON_MAY_BE(JSON_ARRAY) | JSON_MAY_BE(JSON_OBJECT))
 
 struct json_field {
     const char *name;

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "json/object.h"
-#include "model/timestamp.h"
 
 void ses__stored_event_init(struct stored_event *event, struct arena *arena)
 {
@@ -25,16 +24,10 @@ static void forget(struct stored_event *event)
     event->edits.count = 0;
     event->function_count = 0;
     event->content = (struct span){NULL, 0};
-    event->compacted_content = (struct span){NULL, 0};
     event->part_count = 0;
     event->response_count = 0;
-    event->compacts = false;
+    event->compaction = (struct compaction){.has_from = false};
 }
-
-/* But null, which counts as absent. */
-#define ANYTHING                                                                    \
-    (JSON_MAY_BE(JSON_BOOL) | JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING) | \
-     JSON_MAY_BE(JSON_ARRAY) | JSON_MAY_BE(JSON_OBJECT))
 
 /* ------------------------------------------------------------------------------------------- functions */
 
@@ -168,66 +161,10 @@ static int stored_delta(void *context, const struct json_found *found, ses_error
     return ses__delta_read(found->reader, event->arena, &event->delta, &event->edits, error);
 }
 
-/* What cannot be a time is as if it were absent. */
-struct compaction {
-    struct stored_event *event;
-    bool has_from;
-    bool has_to;
-    int64_t from_us;
-    int64_t to_us;
-};
-
-/* Seconds; or RFC 3339, which the ADK for Go writes. */
-static int read_bound(const struct json_found *found, int64_t *time_us, bool *has, ses_error *error)
-{
-    struct span value;
-    int code = ses__json_take_value(found, &value, error);
-
-    if (code == SES_OK && found->type == JSON_NUMBER)
-        *has = ses__timestamp_from_number(value, time_us) == NULL;
-    else if (code == SES_OK)
-        *has = ses__timestamp_from_text(value.ptr + 1, value.len - 2, time_us) == NULL;
-    return code;
-}
-
-static int compaction_from(void *context, const struct json_found *found, ses_error *error)
-{
-    struct compaction *compaction = context;
-    return read_bound(found, &compaction->from_us, &compaction->has_from, error);
-}
-
-static int compaction_to(void *context, const struct json_found *found, ses_error *error)
-{
-    struct compaction *compaction = context;
-    return read_bound(found, &compaction->to_us, &compaction->has_to, error);
-}
-
-static int compaction_content(void *context, const struct json_found *found, ses_error *error)
-{
-    struct compaction *compaction = context;
-    return ses__json_take_value(found, &compaction->event->compacted_content, error);
-}
-
-#define A_TIME (JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING))
-
-static const struct json_object compaction_fields = {
-    "the event",
-    "actions.compaction.",
-    {{"startTimestamp", "start_timestamp", A_TIME, compaction_from, NULL},
-     {"endTimestamp", "end_timestamp", A_TIME, compaction_to, NULL},
-     {"compactedContent", "compacted_content", JSON_MAY_BE(JSON_OBJECT), compaction_content, NULL}},
-};
-
 static int stored_compaction(void *context, const struct json_found *found, ses_error *error)
 {
     struct stored_event *event = context;
-    struct compaction compaction = {.event = event};
-    int code = ses__json_read_object(found->reader, &compaction_fields, &compaction, error);
-
-    event->compacts = compaction.has_from && compaction.has_to;
-    event->compacts_from_us = compaction.from_us;
-    event->compacts_to_us = compaction.to_us;
-    return code;
+    return ses__compaction_read(found, &event->compaction, error);
 }
 
 /* --------------------------------------------------------------------------------------------- events */
@@ -235,7 +172,7 @@ static int stored_compaction(void *context, const struct json_found *found, ses_
 static const struct json_object delta_actions = {
     "the event",
     "actions.",
-    {{"stateDelta", "state_delta", ANYTHING, stored_delta, NULL}},
+    {{"stateDelta", "state_delta", JSON_MAY_BE_ANYTHING, stored_delta, NULL}},
 };
 
 static const struct json_object context_actions = {
@@ -266,7 +203,7 @@ static int stored_delta_only(void *context, const struct json_found *found, ses_
 static const struct json_object delta_only_actions = {
     "the event",
     "actions.",
-    {{"stateDelta", "state_delta", ANYTHING, stored_delta_only, NULL}},
+    {{"stateDelta", "state_delta", JSON_MAY_BE_ANYTHING, stored_delta_only, NULL}},
 };
 
 static int read_delta_only(void *context, const struct json_found *found, ses_error *error)

@@ -6,6 +6,7 @@
 #define SESLITE_MODEL_STORED_EVENT_H
 
 #include "base/memory.h"
+#include "model/compaction.h"
 #include "model/delta.h"
 #include "model/rows.h"
 
@@ -27,10 +28,7 @@ struct stored_event {
     struct span content;   /* as it is in the body; without text: none */
     size_t part_count;     /* of the content; 0: none */
     size_t response_count; /* of them, those that are function responses and nothing else */
-    bool compacts;         /* actions.compaction has a start and an end */
-    int64_t compacts_from_us;
-    int64_t compacts_to_us;
-    struct span compacted_content; /* of actions.compaction, as it is in the body; without text: none */
+    struct compaction compaction;
 };
 
 enum stored_parts {

@@ -95,13 +95,84 @@ static void test_the_parts_as_they_stand(void **state)
 
     assert_int_equal(ses_content_part_count(content), 3);
     for (size_t i = 0; i < 3; i++)
-        assert_text(ses_content_part(content, i), Q(parts[i]));
-    assert_text(ses_content_part(content, 3), NULL);
+        assert_text(ses_content_part(content, i)->json, Q(parts[i]));
+    assert_null(ses_content_part(content, 3));
     ses_content_close(content);
     content = open_content(state, "{\"content\":{\"parts\":null}}");
     assert_int_equal(ses_content_part_count(content), 0);
-    assert_text(ses_content_part(content, 0), NULL);
+    assert_null(ses_content_part(content, 0));
     ses_content_close(content);
+}
+
+static void test_a_part_says_what_it_is(void **state)
+{
+    ses_content *content = open_content(
+        state,
+        Q("{'content':{'parts':[{'thought':true,'text':'why\\n'},{'functionCall':{'name':'f'}},"
+          "{'functionResponse':{'name':'g'}},{'text':'a','functionCall':{'name':'h'}},{'text':null}]}}"));
+    const ses_part *part = ses_content_part(content, 0);
+
+    assert_text(part->text, "why\n");
+    assert_int_equal(part->thought, 1);
+    assert_null(part->call);
+    assert_null(part->response);
+    part = ses_content_part(content, 1);
+    assert_text(part->text, NULL);
+    assert_int_equal(part->thought, 0);
+    assert_ptr_equal(part->call, ses_content_call(content, 0));
+    assert_ptr_equal(ses_content_part(content, 2)->response, ses_content_response(content, 0));
+    assert_null(ses_content_part(content, 2)->call);
+    assert_text(ses_content_part(content, 3)->text, "a");
+    assert_text(ses_content_part(content, 3)->call->name, "h");
+    assert_text(ses_content_part(content, 4)->text, NULL);
+    ses_content_close(content);
+}
+
+static void test_actions_errors_usage_and_compactions_in_both_spellings(void **state)
+{
+    static const char *const events[] = {
+        "{'actions':{ 'stateDelta' : {'k': 1.10} ,'compaction':{'startTimestamp':1.5,"
+        "'endTimestamp':'1970-01-01T00:00:02Z','compactedContent':{'parts':[]}}},'errorCode':'E\\u0031',"
+        "'errorMessage':'no','usageMetadata':{'promptTokenCount':7,'cachedContentTokenCount':1.0,"
+        "'candidatesTokenCount':'x','thoughtsTokenCount':-1,'totalTokenCount':9007199254740993}}",
+        "{'actions':{ 'state_delta' : {'k': 1.10} ,'compaction':{'start_timestamp':1.5,"
+        "'end_timestamp':'1970-01-01T00:00:02Z','compacted_content':{'parts':[]}}},'error_code':'E1',"
+        "'error_message':'no','usage_metadata':{'prompt_token_count':7,'cached_content_token_count':1,"
+        "'thoughts_token_count':1.5,'total_token_count':9007199254740993}}"};
+
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        ses_content *content = open_content(state, Q(events[i]));
+        const ses_usage *usage = ses_content_usage(content);
+        const ses_compaction *compaction = ses_content_compaction(content);
+        assert_text(ses_content_state_delta(content), "{\"k\": 1.10}");
+        assert_memory_equal(ses_content_actions(content).text, "{ \"state", 8);
+        assert_text(ses_content_error_code(content), "E1");
+        assert_text(ses_content_error_message(content), "no");
+        assert_true(usage->prompt == 7 && usage->cached == 1 && usage->candidates == -1 &&
+                    usage->thoughts == -1 && usage->total == INT64_C(9007199254740993));
+        assert_true(compaction->start_us == 1500000 && compaction->end_us == 2000000);
+        assert_text(compaction->content, "{\"parts\":[]}");
+        ses_content_close(content);
+    }
+}
+
+static void test_what_an_event_lacks_is_absent(void **state)
+{
+    static const char *const events[] = {
+        "{}", "{'actions':null,'errorCode':null,'errorMessage':null,'usageMetadata':null}",
+        "{'actions':{'compaction':{'startTimestamp':1,'endTimestamp':2},'stateDelta':null}}",
+        "{'actions':{'compaction':{'startTimestamp':1,'endTimestamp':'x','compactedContent':{}}}}"};
+
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        ses_content *content = open_content(state, Q(events[i]));
+        assert_int_equal(ses_content_actions(content).text != NULL, i >= 2);
+        assert_text(ses_content_state_delta(content), NULL);
+        assert_text(ses_content_error_code(content), NULL);
+        assert_text(ses_content_error_message(content), NULL);
+        assert_null(ses_content_usage(content));
+        assert_null(ses_content_compaction(content));
+        ses_content_close(content);
+    }
 }
 
 static void test_functions_in_both_spellings(void **state)
@@ -214,6 +285,9 @@ static void test_wrong_events_are_refused_by_name(void **state)
         {"{'partial':1}", SES_INVALID, 11, "the event's partial must be true or false"},
         {"{'actions':7}", SES_INVALID, 11, "actions must be an object"},
         {"{'actions':{'skip_summarization':'yes'}}", SES_INVALID, 33, "actions.skip_summarization must be"},
+        {"{'actions':{'stateDelta':[]}}", SES_INVALID, 25, "actions.stateDelta must be an object"},
+        {"{'errorCode':7}", SES_INVALID, 13, "errorCode must be a string"},
+        {"{'usage_metadata':7}", SES_INVALID, 18, "usage_metadata must be an object"},
         {"{'longRunningToolIds':{}}", SES_INVALID, 22, "longRunningToolIds must be an array"},
         {"{'longRunningToolIds':['a' 'b']}", SES_JSON, 27, "expected , or ]"},
         {"{'longRunningToolIds':['a',]}", SES_JSON, 27, "value"},
@@ -315,6 +389,9 @@ int main(void)
         TEST(test_text_is_that_of_all_parts_but_thoughts),
         TEST(test_the_content_itself),
         TEST(test_the_parts_as_they_stand),
+        TEST(test_a_part_says_what_it_is),
+        TEST(test_actions_errors_usage_and_compactions_in_both_spellings),
+        TEST(test_what_an_event_lacks_is_absent),
         TEST(test_functions_in_both_spellings),
         TEST(test_final_responses),
         TEST(test_wrong_events_are_refused_by_name),

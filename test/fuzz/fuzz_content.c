@@ -13,6 +13,11 @@ static void touch(const char *text, size_t len)
         sum += (unsigned char)text[i];
 }
 
+static void touch_text(ses_text text)
+{
+    touch(text.text, text.len);
+}
+
 static void touch_function(const ses_function *function)
 {
     touch(function->id.text, function->id.len);
@@ -40,8 +45,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         touch(text, len);
         touch(json.text, json.len);
         for (size_t i = 0; i < ses_content_part_count(content); i++) {
-            const ses_text part = ses_content_part(content, i);
-            must(part.text[0] == '{' && part.text[part.len - 1] == '}');
+            const ses_part *part = ses_content_part(content, i);
+            must(part->json.text[0] == '{' && part->json.text[part->json.len - 1] == '}');
+            must(!part->text.text || fuzz_is_utf8(part->text.text, part->text.len));
+            if (part->call)
+                touch_function(part->call);
+            if (part->response)
+                touch_function(part->response);
         }
         must(!json.text || (json.text[0] == '{' && json.text[json.len - 1] == '}'));
         must(!text || (text[len] == '\0' && fuzz_is_utf8(text, len)));
@@ -49,6 +59,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             touch_function(ses_content_call(content, i));
         for (size_t i = 0; i < ses_content_response_count(content); i++)
             touch_function(ses_content_response(content, i));
+        touch_text(ses_content_actions(content));
+        touch_text(ses_content_state_delta(content));
+        touch_text(ses_content_error_code(content));
+        touch_text(ses_content_error_message(content));
+        if (ses_content_usage(content))
+            must(ses_content_usage(content)->total >= -1);
+        if (ses_content_compaction(content))
+            touch_text(ses_content_compaction(content)->content);
         int final = ses_content_is_final(content);
         must(ses_output_delta(store, (const char *)data, size, "a", "k", &delta, &len, &error) == SES_OK);
         must(!delta || (final && text && delta[len] == '\0'));

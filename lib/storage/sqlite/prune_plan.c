@@ -74,7 +74,7 @@ static int read_compaction_event(struct cover_walk *walk, int64_t seq, ses_error
     struct event_row event;
     int code = SES_OK;
 
-    walk->event.compacts = false;
+    walk->event.compaction = (struct compaction){.has_from = false};
     ses__arena_reset(&walk->arena);
     ses__event_rows_open(&rows, walk->db, walk->row->id, seq, seq, WALK_FORWARD, error);
     if (ses__event_rows_next(&rows, &event))
@@ -96,15 +96,16 @@ static int look_whether_covered(struct cover_walk *walk, const struct event_row 
     if (is_marked_compaction(walk, row->seq))
         code = read_compaction_event(walk, row->seq, error);
     else
-        walk->event.compacts = false;
+        walk->event.compaction = (struct compaction){.has_from = false};
     if (code != SES_OK)
         return code;
-    if (!walk->event.compacts || !walk->event.compacted_content.ptr) { /* an ordinary event, as in a context */
+    const struct compaction *compaction = &walk->event.compaction;
+    if (!ses__compacts(compaction)) { /* an ordinary event, as in a context */
         *covered = ses__coverage_has(coverage, row->time_us, row->time_us);
         return SES_OK;
     }
-    *covered = ses__coverage_has(coverage, walk->event.compacts_from_us, walk->event.compacts_to_us);
-    bool ok = ses__coverage_add(coverage, walk->event.compacts_from_us, walk->event.compacts_to_us);
+    *covered = ses__coverage_has(coverage, compaction->from_us, compaction->to_us);
+    bool ok = ses__coverage_add(coverage, compaction->from_us, compaction->to_us);
     return ok ? SES_OK : ses__error_nomem(error);
 }
 
