@@ -1653,6 +1653,9 @@ typedef enum ses_problem_kind {
     SES_PROBLEM_COUNTER = 18  /* what new sessions, versions and leases are numbered by */
 } ses_problem_kind;
 
+/* Returns a word for a SES_PROBLEM_*: "page", "index", "reference" and so on, or "?". The text is static. */
+SES_API const char *ses_problem_name(int kind);
+
 /* One problem. It and its texts are borrowed during the report. */
 typedef struct ses_problem {
     int kind;            /* SES_PROBLEM_* */
@@ -1670,6 +1673,10 @@ typedef struct ses_check_options {
     /* Is given each problem. Non-zero ends the check. It may use the store, but not close it. NULL: none */
     int (*report)(void *context, const ses_problem *problem);
     void *report_context;
+    /* With SES_CHECK_LOG, is told about how many sessions of how many are checked. Non-zero ends the check with
+     * INTERRUPTED. NULL: none */
+    int (*progress)(void *context, int64_t done, int64_t total);
+    void *progress_context;
 } ses_check_options;
 
 /*

@@ -4,13 +4,9 @@
 
 #include "open.h"
 
-static const char *const problem_names[] = {
-    "?",    "page",  "index", "reference", "name",  "number", "count", "time",   "body",   "event",
-    "mark", "state", "base",  "detail",    "label", "parent", "lease", "shared", "counter"};
-
 static inline int note_problem(void *context, const ses_problem *problem)
 {
-    text_printf(context, "%s %s/%s/%s %lld: %.1500s\n", problem_names[problem->kind],
+    text_printf(context, "%s %s/%s/%s %lld: %.1500s\n", ses_problem_name(problem->kind),
                 problem->app ? problem->app : "-", problem->user ? problem->user : "-",
                 problem->session ? problem->session : "-", (long long)problem->seq, problem->message);
     return 0;

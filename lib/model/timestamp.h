@@ -19,4 +19,10 @@ enum { TIMESTAMP_ROOM = 32 };
  * the year 5138 on milliseconds with three. Returns the length. */
 SESLITE_PRIVATE size_t ses__timestamp_to_number(int64_t time_us, char out[TIMESTAMP_ROOM]);
 
+/* Is the time between the two? */
+static inline bool ses__timestamp_holds(int64_t time_us)
+{
+    return time_us >= TIMESTAMP_MIN && time_us <= TIMESTAMP_MAX;
+}
+
 #endif

@@ -22,11 +22,38 @@ static int check_store(ses_store *store, const ses_check_options *options, int64
                           .limit = own.limit > 0 ? own.limit : DEFAULT_PROBLEMS,
                           .report = own.report,
                           .report_context = own.report_context,
+                          .progress = own.progress,
+                          .progress_context = own.progress_context,
                           .seed = store->seed};
     code = ses__door_check(store->storage, &op, error);
     if (code == SES_OK)
         *problems = op.problems;
     return code;
+}
+
+const char *ses_problem_name(int kind)
+{
+    static const char *const names[] = {[0] = "?",
+                                        [SES_PROBLEM_PAGE] = "page",
+                                        [SES_PROBLEM_INDEX] = "index",
+                                        [SES_PROBLEM_REFERENCE] = "reference",
+                                        [SES_PROBLEM_NAME] = "name",
+                                        [SES_PROBLEM_NUMBER] = "number",
+                                        [SES_PROBLEM_COUNT] = "count",
+                                        [SES_PROBLEM_TIME] = "time",
+                                        [SES_PROBLEM_BODY] = "body",
+                                        [SES_PROBLEM_EVENT] = "event",
+                                        [SES_PROBLEM_MARK] = "mark",
+                                        [SES_PROBLEM_STATE] = "state",
+                                        [SES_PROBLEM_BASE] = "base",
+                                        [SES_PROBLEM_DETAIL] = "detail",
+                                        [SES_PROBLEM_LABEL] = "label",
+                                        [SES_PROBLEM_PARENT] = "parent",
+                                        [SES_PROBLEM_LEASE] = "lease",
+                                        [SES_PROBLEM_SHARED] = "shared",
+                                        [SES_PROBLEM_COUNTER] = "counter"};
+    const bool known = kind > 0 && (size_t)kind < sizeof names / sizeof names[0];
+    return names[known ? kind : 0];
 }
 
 int ses_check(ses_store *store, const ses_check_options *options, int64_t *problems, ses_error *error)

@@ -99,11 +99,6 @@ static int next_draft(void *context, struct event_draft **draft, ses_error *erro
 
 /* ------------------------------------------------------------------------------------------- the options */
 
-static bool is_time(int64_t time_us)
-{
-    return time_us >= TIMESTAMP_MIN && time_us <= TIMESTAMP_MAX;
-}
-
 static int take_numbers(struct load_call *call, ses_error *error)
 {
     const ses_loaded *loaded = &call->loaded;
@@ -116,7 +111,7 @@ static int take_numbers(struct load_call *call, ses_error *error)
     op->last_seq = loaded->last_seq;
     op->base_seq = loaded->base_seq;
     op->parent_seq = loaded->parent_seq;
-    if (!is_time(op->created_us) || (loaded->updated_us && !is_time(op->updated_us)))
+    if (!ses__timestamp_holds(op->created_us) || (loaded->updated_us && !ses__timestamp_holds(op->updated_us)))
         return ses__error_set(error, SES_INVALID, "a time is outside the years 0 to 9999");
     if (loaded->version && (op->version < 0 || op->version > MAX_VERSION))
         return ses__error_set(error, SES_INVALID, "the version is not from 0 to below 2^53");

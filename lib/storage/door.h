@@ -501,6 +501,8 @@ struct check_op {
     int64_t limit;
     int (*report)(void *context, const ses_problem *problem); /* NULL: none */
     void *report_context;
+    int (*progress)(void *context, int64_t done, int64_t total); /* NULL: none */
+    void *progress_context;
     struct state_seed seed;
     /* out */
     int64_t problems;

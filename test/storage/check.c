@@ -181,6 +181,49 @@ static void test_an_interrupt_ends_a_check(void **state)
     ses_close(store);
 }
 
+/* Told after each session; ends when it says so. */
+static int count_progress(void *context, int64_t done, int64_t total)
+{
+    int *left = context;
+    assert_true(done > 0 && done <= total);
+    return --*left == 0;
+}
+
+static void test_progress_is_told_and_can_end_a_check(void **state)
+{
+    const struct folder *folder = *state;
+    int left = 100;
+    ses_check_options options = {.size = sizeof options,
+                                 .level = SES_CHECK_LOG,
+                                 .progress = count_progress,
+                                 .progress_context = &left};
+    ses_store *store = NULL;
+    int64_t problems = 7;
+    ses_error error;
+
+    assert_ok(ses_open(folder->path, NULL, &store, &error));
+    fill(store);
+    assert_ok(ses_check(store, &options, &problems, &error));
+    assert_int_equal(problems, 0);
+    assert_in_range(left, 1, 99);
+    left = 1;
+    problems = 7;
+    assert_code(SES_INTERRUPTED, ses_check(store, &options, &problems, &error));
+    assert_int_equal(problems, 7);
+    ses_close(store);
+}
+
+static void test_kinds_of_problems_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(ses_problem_name(SES_PROBLEM_PAGE), "page");
+    assert_string_equal(ses_problem_name(SES_PROBLEM_STATE), "state");
+    assert_string_equal(ses_problem_name(SES_PROBLEM_COUNTER), "counter");
+    assert_string_equal(ses_problem_name(SES_PROBLEM_COUNTER + 1), "?");
+    assert_string_equal(ses_problem_name(0), "?");
+    assert_string_equal(ses_problem_name(-1), "?");
+}
+
 static void test_wrong_arguments(void **state)
 {
     const struct folder *folder = *state;
@@ -236,6 +279,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_levels_see_more_and_more, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_problems_are_named_and_limited, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_an_interrupt_ends_a_check, folder_setup, folder_teardown),
+        cmocka_unit_test_setup_teardown(test_progress_is_told_and_can_end_a_check, folder_setup,
+                                        folder_teardown),
+        cmocka_unit_test_setup_teardown(test_kinds_of_problems_have_names, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_wrong_arguments, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_a_check_goes_on_with_the_next_session, folder_setup,
                                         folder_teardown),

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "json/reader.h"
 #include "model/timestamp.h"
+#include "storage/sqlite/apart.h"
 #include "storage/sqlite/check.h"
 #include "storage/sqlite/rows_parts.h"
 
@@ -18,11 +19,6 @@ struct checked_session {
 
 /* -------------------------------------------------------------------------------------------- the row */
 
-static bool is_row_time(int64_t time_us)
-{
-    return time_us >= TIMESTAMP_MIN && time_us <= TIMESTAMP_MAX;
-}
-
 static void check_times(struct check *check, const struct checked_session *session)
 {
     const struct session_row *row = &session->row;
@@ -31,7 +27,7 @@ static void check_times(struct check *check, const struct checked_session *sessi
         ses__check_found(check, SES_PROBLEM_TIME, 0, "the session was updated before it was created");
     if (session->active_hour != ses__hour_of(row->updated_us))
         ses__check_found(check, SES_PROBLEM_TIME, 0, "active_hour is not the hour of updated_us");
-    if (session->has_expiry && !is_row_time(row->expires_us))
+    if (session->has_expiry && !ses__timestamp_holds(row->expires_us))
         ses__check_found(check, SES_PROBLEM_TIME, 0, "the time of expiry cannot be");
 }
 
@@ -197,6 +193,16 @@ static int read_next_session(struct check *check, struct checked_session *sessio
     return ses__check_settle(check, code != SES_OK ? code : closed, SES_PROBLEM_PAGE);
 }
 
+/* Sessions are looked at in the order of their numbers. */
+static int tell_session_checked(struct check *check, int64_t session_id)
+{
+    const struct check_op *op = check->op;
+
+    if (!op->progress || op->progress(op->progress_context, session_id, check->last_session) == 0)
+        return SES_OK;
+    return ses__refuse_interrupted("the check", &check->error);
+}
+
 int ses__check_sessions(struct check *check)
 {
     struct checked_session session = {.row = {.id = INT64_MIN}};
@@ -204,6 +210,8 @@ int ses__check_sessions(struct check *check)
 
     while (code == SES_OK && session.row.id != 0 && !check->ended) {
         code = check_session(check, &session);
+        if (code == SES_OK)
+            code = tell_session_checked(check, session.row.id);
         if (code == SES_OK)
             code = read_next_session(check, &session);
     }
