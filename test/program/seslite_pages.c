@@ -49,16 +49,17 @@ static void test_the_man_page_and_the_help_name_the_same(void **state)
 {
     int status = 0;
     char *man = support_run(COMMAND " help --man | tr -d '\\\\'", &status);
-    char *help = support_run(COMMAND " help | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'", &status);
+    char *help = support_run(COMMAND " help | sed '/^More, with/,$d' | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'", &status);
     size_t count = 0;
 
     (void)state;
     for (char *name = strtok(help, "\n"); name; name = strtok(NULL, "\n")) {
         char heading[64];
         snprintf(heading, sizeof heading, ".SS \"seslite %s", name);
-        count += strstr(man, heading) != NULL;
+        assert_non_null(strstr(man, heading));
+        count++;
     }
-    assert_int_equal(count, 21);
+    assert_in_range(count, 20, 100);
     free(help);
     free(man);
 }

@@ -73,6 +73,9 @@ enum kind {
     X(REMOVE, 0, "remove", NULL, KIND_NONE, "take it away")                                                 \
     X(SECURE, 0, "secure", NULL, KIND_NONE, "overwrite what is deleted")                                    \
     X(DRY_RUN, 0, "dry-run", NULL, KIND_NONE, "only tell what would be deleted")                            \
+    X(QUICK, 0, "quick", NULL, KIND_NONE, "only look at the pages of the file")                             \
+    X(REPLACE, 0, "replace", NULL, KIND_NONE, "replace a file that is there already")                       \
+    X(COMPACT, 0, "compact", NULL, KIND_NONE, "leave free pages out")                                       \
     X(YES, 'y', "yes", NULL, KIND_NONE, "do not ask")                                                       \
     X(WRITE, 'w', "write", NULL, KIND_NONE, "let the statements change the file")                           \
     X(MAN, 0, "man", NULL, KIND_NONE, "print the man page")                                                 \

@@ -156,6 +156,27 @@ const struct command command_table[] = {
      .words = "What should be looked at is marked with \"!\", and has advice.",
      .run = run_doctor},
     {.group = "Upkeep",
+     .name = "check",
+     .summary = "look for damage",
+     .words = "Looks at the pages of the file, and at every row: whether each session's state is what its "
+              "log leads to, whether "
+              "its numbers, times and counts can be, and whether each event is one that could be stored. "
+              "Nothing is changed. "
+              "The exit code is 7 if there is a problem.",
+     .options = O(QUICK) | O(LIMIT),
+     .example = " seslite -f agents.db check",
+     .run = run_check},
+    {.group = "Upkeep",
+     .name = "backup",
+     .summary = "copy the store into a file, as of one moment",
+     .words = "Other programs may go on writing. The file is complete or not there at all. It must not "
+              "exist, unless --replace is "
+              "given.",
+     .argument = {"FILE", KIND_FILE, true, false},
+     .options = O(REPLACE) | O(COMPACT),
+     .example = " seslite -f agents.db backup agents-2026-11-21.db",
+     .run = run_backup},
+    {.group = "Upkeep",
      .name = "maintain",
      .summary = "give free pages back and empty the write-ahead log",
      .words = "Other programs may use the store meanwhile.",

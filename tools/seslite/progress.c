@@ -57,6 +57,13 @@ void progress_set(int64_t done, int64_t total)
     }
 }
 
+int progress_tell(void *context, int64_t done, int64_t total)
+{
+    (void)context;
+    progress_set(done, total);
+    return 0;
+}
+
 void progress_hide(void)
 {
     if (bar.shown) {
