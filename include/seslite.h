@@ -1203,6 +1203,16 @@ typedef struct ses_maintain_options {
  */
 SES_API int ses_store_maintain(ses_store *store, const ses_maintain_options *options, ses_error *error);
 
+/* How much of the file is in use. */
+typedef struct ses_space {
+    size_t size;        /* input: sizeof(ses_space) */
+    int64_t bytes;      /* of the stored data, once the write-ahead log is copied into the file */
+    int64_t free_bytes; /* of them, those that are free: used again, or given back by ses_store_maintain */
+} ses_space;
+
+/* Fills `space`, whose `size` the caller sets. Codes: MISUSE, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM. */
+SES_API int ses_store_space(ses_store *store, ses_space *space, ses_error *error);
+
 /* -------------------------------------------------------------------------------------- one turn at a time */
 
 /*
@@ -1649,8 +1659,8 @@ typedef enum ses_problem_kind {
     SES_PROBLEM_LABEL = 14,
     SES_PROBLEM_PARENT = 15,
     SES_PROBLEM_LEASE = 16,
-    SES_PROBLEM_SHARED = 17,  /* app: or user: state */
-    SES_PROBLEM_COUNTER = 18  /* what new sessions, versions and leases are numbered by */
+    SES_PROBLEM_SHARED = 17, /* app: or user: state */
+    SES_PROBLEM_COUNTER = 18 /* what new sessions, versions and leases are numbered by */
 } ses_problem_kind;
 
 /* Returns a word for a SES_PROBLEM_*: "page", "index", "reference" and so on, or "?". The text is static. */
@@ -1658,8 +1668,8 @@ SES_API const char *ses_problem_name(int kind);
 
 /* One problem. It and its texts are borrowed during the report. */
 typedef struct ses_problem {
-    int kind;            /* SES_PROBLEM_* */
-    const char *app;     /* NULL: not known, or of none; so are the next two */
+    int kind;        /* SES_PROBLEM_* */
+    const char *app; /* NULL: not known, or of none; so are the next two */
     const char *user;
     const char *session;
     int64_t seq;         /* of an event; 0: none */

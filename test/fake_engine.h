@@ -34,6 +34,7 @@ enum fake_operation {
     FAKE_ANNOTATE,
     FAKE_EXPIRE,
     FAKE_MAINTAIN,
+    FAKE_SPACE,
     FAKE_BACKUP,
     FAKE_COPY,
     FAKE_CHECK,
@@ -175,6 +176,11 @@ static inline void fake_forget_maintain(struct maintain_op *op)
     (void)op;
 }
 
+static inline void fake_forget_space(struct space_op *op)
+{
+    (void)op;
+}
+
 static inline void fake_forget_lease_take(struct lease_take_op *op)
 {
     (void)op;
@@ -267,6 +273,7 @@ FAKE_OPERATION(set_expiry, FAKE_SET_EXPIRY, expiry_op, FAKE_IN_VAIN(set_expiry))
 FAKE_OPERATION(annotate, FAKE_ANNOTATE, annotate_op, FAKE_IN_VAIN(annotate))
 FAKE_OPERATION(expire, FAKE_EXPIRE, expire_op, FAKE_IN_VAIN(expire))
 FAKE_OPERATION(maintain, FAKE_MAINTAIN, maintain_op, FAKE_IN_VAIN(maintain))
+FAKE_OPERATION(space, FAKE_SPACE, space_op, FAKE_IN_VAIN(space))
 FAKE_OPERATION(backup, FAKE_BACKUP, backup_op, (void)other)
 FAKE_OPERATION(copy, FAKE_COPY, copy_op, (void)other)
 FAKE_OPERATION(check, FAKE_CHECK, check_op, (void)other)
@@ -336,6 +343,7 @@ static inline void fake_engine_put(struct fake_engine *fake, ses_store *store)
         .annotate = fake_annotate,
         .expire = fake_expire,
         .maintain = fake_maintain,
+        .space = fake_space,
         .backup = fake_backup,
         .copy = fake_copy,
         .check = fake_check,

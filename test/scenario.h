@@ -373,6 +373,7 @@ static void faults_play_erasure(struct faults *faults, ses_store *store)
     const ses_key kept = {"kept", "user", "kept"};
     const ses_key pruned = {"kept", "user", "pruned"};
     const ses_key other = {"short", "user", "other"};
+    ses_space space = {.size = sizeof space};
     int64_t deleted = 0;
     ses_error error;
 
@@ -382,6 +383,7 @@ static void faults_play_erasure(struct faults *faults, ses_store *store)
     STEP(SES_OK, ses_append_by_key(store, &pruned, Q("{'actions':{'stateDelta':{'k':1,'user:p':2}}}"),
                                    SES_NUL, NULL, NULL, &error));
     STEP(SES_OK, ses_prune_by_key(store, &pruned, &all, &deleted, &error));
+    STEP(SES_OK, ses_store_space(store, &space, &error));
     STEP(SES_OK, ses_store_maintain(store, NULL, &error));
     faults_delete_securely(faults, store);
     STEP(SES_OK, ses_delete(store, &pruned, NULL, &deleted, &error));

@@ -231,6 +231,30 @@ int ses_store_info(ses_store *store, ses_info *info, ses_error *error)
     return code;
 }
 
+static int give_space(ses_store *store, ses_space *space, ses_error *error)
+{
+    struct space_op op;
+    int code = check_output(space, "space", error);
+
+    if (code == SES_OK)
+        code = ses__door_space(store->storage, &op, error);
+    if (code != SES_OK)
+        return code;
+    const ses_space filled = {.bytes = op.bytes, .free_bytes = op.free_bytes};
+    give_output(space, &filled, sizeof filled);
+    return SES_OK;
+}
+
+int ses_store_space(ses_store *store, ses_space *space, ses_error *error)
+{
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = give_space(store, space, error);
+    ses__store_end(store);
+    return code;
+}
+
 static int give_stats(ses_store *store, ses_stats *stats, ses_error *error)
 {
     ses_stats filled = {0};

@@ -397,6 +397,12 @@ struct maintain_op {
     bool more;
 };
 
+struct space_op {
+    /* out */
+    int64_t bytes;
+    int64_t free_bytes;
+};
+
 /* -------------------------------------------------------------------------------------------- loading */
 
 /* A key of the state at the base of a log, with its prefix. */
@@ -580,6 +586,7 @@ struct storage {
     X(lease_renew, lease_op)       \
     X(lease_release, lease_op)     \
     X(maintain, maintain_op)       \
+    X(space, space_op)             \
     X(backup, backup_op)           \
     X(copy, copy_op)               \
     X(check, check_op)             \

@@ -310,6 +310,7 @@ static void test_doctor_tells_versions_and_modes(void **state)
     assert_has(&reply.out, ses_version());
     assert_has(&reply.out, "mode 0600");
     assert_int_equal(chmod(fixture->path, 0644), 0);
+    assert_has(&reply.out, "  free pages        0 of ");
     run_ok("doctor", "--json");
     cJSON *json = reply_json(&reply);
     assert_true(cJSON_GetArraySize(json) >= 7);

@@ -567,6 +567,7 @@ static void test_expiring_and_upkeep_are_one_operation(void **state)
     struct door *door = *state;
     ses_session *session = new_session(door, &key, NULL);
     const int64_t later = door->fixture->now + 1;
+    ses_space space = {.size = sizeof space};
     int64_t deleted = 0;
     ses_error error;
 
@@ -582,6 +583,8 @@ static void test_expiring_and_upkeep_are_one_operation(void **state)
     assert_operations(&door->fake, FAKE_DELETE_APP, 1);
     assert_ok(ses_store_maintain(door->store, NULL, &error));
     assert_operations(&door->fake, FAKE_MAINTAIN, 1);
+    assert_ok(ses_store_space(door->store, &space, &error));
+    assert_operations(&door->fake, FAKE_SPACE, 1);
     ses_session_close(session);
 }
 

@@ -707,6 +707,7 @@ static void retain(struct drive *drive)
     const ses_prune_options covered = {.size = sizeof covered, .which = SES_PRUNE_COMPACTED};
     const ses_prune_options old = {.size = sizeof old, .which = SES_PRUNE_KEEP, .keep = 3, .limit = 2};
     const ses_expire_options due = {.size = sizeof due, .now_us = &early, .sessions_per_user = 100000};
+    ses_space space = {.size = sizeof space};
     ses_error error;
 
     (void)CALL(drive, "ses_expiry_set_by_key", WRITE_CODES,
@@ -717,6 +718,7 @@ static void retain(struct drive *drive)
         (void)CALL(drive, "ses_prune_by_key", WRITE_CODES,
                    ses_prune_by_key(drive->store, &victim, &old, NULL, &error));
     (void)CALL(drive, "ses_expire", DELETE_CODES, ses_expire(drive->store, NULL, &due, NULL, &error));
+    (void)CALL(drive, "ses_store_space", READ_CODES, ses_store_space(drive->store, &space, &error));
     (void)CALL(drive, "ses_store_maintain", DELETE_CODES, ses_store_maintain(drive->store, NULL, &error));
 }
 

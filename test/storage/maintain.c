@@ -42,6 +42,16 @@ static void append_much(ses_store *store, const ses_key *of)
     }
 }
 
+static void assert_free_pages(ses_store *store, int64_t expected)
+{
+    ses_space space = {.size = sizeof space};
+    ses_error error;
+
+    assert_ok(ses_store_space(store, &space, &error));
+    assert_int_equal(space.free_bytes, expected * 4096);
+    assert_true(space.bytes > space.free_bytes);
+}
+
 static void test_free_pages_are_given_back(void **state)
 {
     struct fixture *fixture = *state;
@@ -53,6 +63,7 @@ static void test_free_pages_are_given_back(void **state)
     must_delete(fixture->store, &key);
     int64_t before = number(fixture->path, "PRAGMA freelist_count");
     assert_true(before > 400);
+    assert_free_pages(fixture->store, before);
     assert_int_equal(maintain(fixture->store, 100), SES_MORE);
     int64_t left = number(fixture->path, "PRAGMA freelist_count"); /* the statistics take some */
     assert_in_range(left, before - 104, before - 100);
@@ -173,9 +184,13 @@ static void test_what_cannot_be_asked(void **state)
 
     assert_code(SES_MISUSE, ses_store_maintain(NULL, NULL, &error));
     assert_code(SES_INVALID, ses_store_maintain(fixture->store, &options, &error));
+    assert_code(SES_MISUSE, ses_store_space(fixture->store, NULL, &error));
+    assert_code(SES_MISUSE, ses_store_space(fixture->store, &(ses_space){.size = 0}, &error));
+    assert_code(SES_MISUSE, ses_store_space(NULL, NULL, &error));
     fixture->options.flags = SES_OPEN_READ_ONLY;
     fixture_reopen(fixture);
     assert_code(SES_READONLY, ses_store_maintain(fixture->store, NULL, &error));
+    assert_free_pages(fixture->store, 0);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)

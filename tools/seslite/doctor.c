@@ -10,7 +10,10 @@
 #include "file_system.h"
 #include "json.h"
 
-enum { LARGE_LOG = 24 << 20 /* above it a reader delays checkpoints */ };
+enum {
+    LARGE_LOG = 24 << 20, /* above it a reader delays checkpoints */
+    MUCH_FREE = 1 << 20
+};
 
 struct report {
     struct run *run;
@@ -109,6 +112,23 @@ static void put_place(struct report *report, const ses_info *info)
     put_file(report, "rollback journal", info->path, "-journal");
 }
 
+static int put_space(struct report *report)
+{
+    struct run *run = report->run;
+    ses_space space = {.size = sizeof space};
+    char value[64];
+
+    if (ses_store_space(run->store, &space, &run->error) < 0)
+        return fail(run);
+    (void)snprintf(value, sizeof value, "%lld of %lld bytes", (long long)space.free_bytes,
+                   (long long)space.bytes);
+    put_fact(report, "free pages", value,
+             space.free_bytes > MUCH_FREE && space.free_bytes > space.bytes / 4
+                 ? "seslite maintain gives them back"
+                 : NULL);
+    return EXIT_OK;
+}
+
 int run_doctor(struct run *run)
 {
     ses_info info = {.size = sizeof info};
@@ -123,7 +143,8 @@ int run_doctor(struct run *run)
         json_rows_begin(&report.rows, run);
     put_versions(&report, &info);
     put_place(&report, &info);
+    int space = put_space(&report);
     if (wants_json(run))
         json_rows_end(&report.rows);
-    return report.status;
+    return space == EXIT_OK ? report.status : space;
 }
