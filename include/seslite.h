@@ -1375,7 +1375,7 @@ typedef struct ses_loaded_value {
     const char *name; /* with its prefix; no `temp:` key */
     const char *json;
     size_t json_len;
-    int64_t seq; /* of the event that had set it; 0: the initial state had */
+    int64_t seq; /* of the event that had set it; 0: the initial state had, with this value */
 } ses_loaded_value;
 
 /* An event of a session that is loaded. */

@@ -1,5 +1,7 @@
 #include "model/replay.h"
 
+#include <string.h>
+
 #include "base/error.h"
 
 int ses__replay_init(struct replay *replay, const ses_allocator *allocator, struct state_seed seed,
@@ -62,6 +64,13 @@ int ses__replay_put(struct replay *replay, struct span name, struct span value, 
     struct delta_op op = ses__delta_op(name, value);
     const struct delta delta = {&op, 1, 1};
     return apply(replay, &delta, seq, false, error);
+}
+
+bool ses__replay_has(const struct replay *replay, struct span name, struct span value)
+{
+    const struct state_entry *entry = ses__state_find(&replay->state, name);
+    const struct span own = entry ? ses__state_entry_value(entry) : (struct span){NULL, 0};
+    return own.ptr && own.len == value.len && memcmp(own.ptr, value.ptr, value.len) == 0;
 }
 
 int ses__replay_delta(struct replay *replay, const struct delta *delta, int64_t seq, ses_error *error)

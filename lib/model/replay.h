@@ -27,6 +27,8 @@ SESLITE_PRIVATE int ses__replay_put(struct replay *replay, struct span name, str
 /* What an event changes that is on its way in. NOMEM. */
 SESLITE_PRIVATE int ses__replay_delta(struct replay *replay, const struct delta *delta, int64_t seq,
                                       ses_error *error);
+/* Is the key, with its prefix, there with that value? */
+SESLITE_PRIVATE bool ses__replay_has(const struct replay *replay, struct span name, struct span value);
 /* What the next event changes. CORRUPT, NOMEM. */
 SESLITE_PRIVATE int ses__replay_event(struct replay *replay, const struct event_row *row, ses_error *error);
 /* What an event changes that was read, for later; and applying what was staged of events up to `seq`: once. NOMEM. */

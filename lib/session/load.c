@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "model/event.h"
+#include "model/replay.h"
 #include "model/timestamp.h"
 #include "session/followers.h"
 #include "session/initial_state.h"
@@ -111,7 +112,8 @@ static int take_numbers(struct load_call *call, ses_error *error)
     op->last_seq = loaded->last_seq;
     op->base_seq = loaded->base_seq;
     op->parent_seq = loaded->parent_seq;
-    if (!ses__timestamp_holds(op->created_us) || (loaded->updated_us && !ses__timestamp_holds(op->updated_us)))
+    if (!ses__timestamp_holds(op->created_us) ||
+        (loaded->updated_us && !ses__timestamp_holds(op->updated_us)))
         return ses__error_set(error, SES_INVALID, "a time is outside the years 0 to 9999");
     if (loaded->version && (op->version < 0 || op->version > MAX_VERSION))
         return ses__error_set(error, SES_INVALID, "the version is not from 0 to below 2^53");
@@ -227,6 +229,35 @@ static int sort_base(struct base_value *values, size_t count, ses_error *error)
     return SES_OK;
 }
 
+static int find_in_initial(const struct replay *initial, const struct base_value *values, size_t count,
+                           ses_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (values[i].seq == 0 && !ses__replay_has(initial, values[i].name, values[i].value))
+            return ses__error_set(
+                error, SES_INVALID,
+                "the key \"%.200s\" was set by no event, and the initial state has another value of it, "
+                "or none",
+                values[i].name.ptr);
+    }
+    return SES_OK;
+}
+
+/* What no event had set comes from the initial state. */
+static int check_base_values(struct load_call *call, const struct base_value *values, size_t count,
+                             ses_error *error)
+{
+    struct replay initial;
+    int code = ses__replay_init(&initial, &call->store->allocator, call->store->seed, true, error);
+
+    if (code == SES_OK)
+        code = ses__replay_delta(&initial, &call->initial.delta, 0, error);
+    if (code == SES_OK)
+        code = find_in_initial(&initial, values, count, error);
+    ses__replay_free(&initial);
+    return code;
+}
+
 static int take_base(struct load_call *call, ses_error *error)
 {
     const ses_loaded *loaded = &call->loaded;
@@ -245,6 +276,8 @@ static int take_base(struct load_call *call, ses_error *error)
         code = check_base_value(&loaded->base[i], call->op.base_seq, &values[i], error);
     if (code == SES_OK)
         code = sort_base(values, count, error);
+    if (code == SES_OK)
+        code = check_base_values(call, values, count, error);
     if (code != SES_OK)
         ses__error_prefix(error, "the base: ");
     call->op.base = values;

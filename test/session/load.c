@@ -225,6 +225,8 @@ static void test_a_pruned_log_is_loaded_with_its_base(void **state)
     ses_error error;
 
     source.seqs = seqs;
+    source.loaded.initial_state = "{\"app:a\":2,\"k\":1}";
+    source.loaded.initial_state_len = SES_NUL;
     source.loaded.base_seq = 7;
     source.loaded.base = base;
     source.loaded.base_count = 3;
@@ -601,18 +603,24 @@ static void test_an_own_state_that_the_log_does_not_lead_to_is_refused(void **st
 
 static void test_a_base_that_cannot_be_is_refused(void **state)
 {
-    static const ses_loaded_value bases[][2] = {{{"k", "1", 1, 0}, {"k", "2", 1, 0}},
+    static const ses_loaded_value bases[][2] = {{{"k", "1", 1, 1}, {"k", "2", 1, 1}},
+                                                {{"i", "7", 1, 0}}, /* the initial state has another value */
+                                                {{"k", "1", 1, 0}}, /* or none */
                                                 {{"k", "1", 1, 8}},
                                                 {{"temp:k", "1", 1, 0}},
                                                 {{"k", "tru", 3, 0}},
                                                 {{"k", REMOVED, SES_NUL, 0}},
                                                 {{"\xFF", "1", 1, 0}}};
-    static const int codes[] = {SES_INVALID, SES_INVALID, SES_INVALID, SES_JSON, SES_INVALID, SES_INVALID};
+    static const int codes[] = {SES_INVALID, SES_INVALID, SES_INVALID, SES_INVALID,
+                                SES_INVALID, SES_JSON,    SES_INVALID, SES_INVALID};
     ses_store *store = ((struct fixture *)*state)->store;
 
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-        struct source source = {
-            .loaded = {.base_seq = 7, .base = bases[i], .base_count = bases[i][1].name ? 2 : 1}};
+        struct source source = {.loaded = {.initial_state = "{\"i\":1}",
+                                           .initial_state_len = SES_NUL,
+                                           .base_seq = 7,
+                                           .base = bases[i],
+                                           .base_count = bases[i][1].name ? 2 : 1}};
         assert_refused(store, &source, codes[i], "the base", -1);
         source.loaded.base_seq = 0;
         assert_refused(store, &source, SES_INVALID, "no base", -1);

@@ -29,17 +29,15 @@ static bool is_same_span(struct span left, struct span right)
 /* ------------------------------------------------------------------------------------------ the beginning */
 
 /* A key of the base that no event has set comes from the initial state. */
-static bool base_row_is_sound(const struct session_row *row, const struct delta *initial, struct span name,
+static bool base_row_is_sound(const struct session_row *row, const struct replay *initial, struct span name,
                               struct span value, int64_t seq)
 {
-    const struct delta_op *op = seq == 0 ? ses__delta_last(initial, name) : NULL;
-
     return seq >= 0 && seq <= row->base_seq && ses__scope_of(name, NULL) != SCOPE_TEMP &&
            ses__scope_check_name(name, NULL) == SES_OK && ses__state_check_value("", value, NULL) == SES_OK &&
-           (seq > 0 || (op && !op->removes && is_same_span(op->value, value)));
+           (seq > 0 || ses__replay_has(initial, name, value));
 }
 
-static int read_base(struct log_check *log, const struct delta *initial)
+static int read_base_rows(struct log_check *log, const struct replay *initial)
 {
     struct check *check = log->check;
     struct query query;
@@ -63,6 +61,20 @@ static int read_base(struct log_check *log, const struct delta *initial)
         code = ses__error_set(&check->error, SES_CORRUPT,
                               "a row of base_state is none that the session can have");
     return code != SES_OK ? code : closed;
+}
+
+static int read_base(struct log_check *log, const struct delta *created_with)
+{
+    struct check *check = log->check;
+    struct replay initial;
+    int code = ses__replay_init(&initial, check->db->config->allocator, check->op->seed, true, &check->error);
+
+    if (code == SES_OK)
+        code = ses__replay_delta(&initial, created_with, 0, &check->error);
+    if (code == SES_OK)
+        code = read_base_rows(log, &initial);
+    ses__replay_free(&initial);
+    return code;
 }
 
 static int read_beginning(struct log_check *log)
