@@ -133,7 +133,7 @@ LINK = $(CC) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread
 BENCH_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/bench/*.c))
 SERVER_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/server/*.c))
 SERVER := $(B)/tools/server/server
-COMMAND_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/seslite/*.c))
+COMMAND_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/seslite/*.c tools/seslite/*/*.c))
 
 $(B)/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
@@ -144,6 +144,8 @@ $(B)/tools/%: $(B)/tools/%.o $(LIBRARY)
 
 $(B)/tools/bench/bench: $(BENCH_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
+
+$(COMMAND_OBJECTS): TOOL_CFLAGS = -Itools/seslite
 
 $(COMMAND): $(COMMAND_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
@@ -407,4 +409,4 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
--include $(wildcard $(B)/*.d $(B)/lib/*.d $(B)/test/*.d $(B)/test/*/*.d $(B)/tools/*.d $(B)/tools/*/*.d)
+-include $(wildcard $(B)/*.d $(B)/lib/*.d $(B)/test/*.d $(B)/test/*/*.d $(B)/tools/*.d $(B)/tools/*/*.d $(B)/tools/*/*/*.d)

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Rooms are floors: a folder of lib/ includes only what stands below it. And no files form a circle, in lib/ or in
 # tools/bench/, tools/seslite/ and tools/server/, whose objects are given in OBJECTS, BENCH_OBJECTS, COMMAND_OBJECTS and
-# SERVER_OBJECTS. The command stands on public calls alone. Run from the top of the repository.
+# SERVER_OBJECTS. The command stands on public calls alone; only its folder foreign/, which reads the files of other
+# programs, knows SQLite, and the rooms base and json. Run from the top of the repository.
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
@@ -34,12 +35,15 @@ for file in $(find lib -name '*.[ch]'); do
 done
 grep -rln '<sqlite3.h>' lib | grep -v '^lib/storage/sqlite/' >&2 && complain "only storage/sqlite knows SQLite"
 grep -rln '<cjson/' lib include | grep -vx 'include/seslite_cjson.h' >&2 && complain "only cjson knows cJSON"
-grep -rn '<sqlite3.h>\|<cjson/\|ses__\|"\(base\|json\|model\|storage\|session\|agent\)/' tools/seslite >&2 && complain "the command stands on public calls alone"
+grep -rn '<sqlite3.h>\|<cjson/\|ses__\|"\(base\|json\|model\|storage\|session\|agent\)/' tools/seslite | grep -v '^tools/seslite/foreign/' >&2 &&
+    complain "the command stands on public calls alone"
+grep -rn '<cjson/\|"\(model\|storage\|session\|agent\)/' tools/seslite/foreign >&2 &&
+    complain "tools/seslite/foreign knows only base and json of the library"
 
 # Prints which object uses which other, by their symbols.
 uses() {
     $NM -P -A "$@" | awk '
-        {object = $1; sub(/.*\//, "", object); sub(/:$/, "", object)}
+        {object = $1; sub(/:$/, "", object)}
         $3 == "U" {users[object " " $2] = $2}
         $3 ~ /^[A-TV-Z]$/ {owner[$2] = object}
         END {

@@ -1,0 +1,36 @@
+/* Rows of a foreign database. Nothing in it is trusted: not the types of values, nor their lengths. */
+#ifndef FOREIGN_ROWS_H
+#define FOREIGN_ROWS_H
+
+#include "foreign/foreign.h"
+
+/* Turns a failure of SQLite into a code and a message. */
+int rows_failed(sqlite3 *db, const char *doing, ses_error *error);
+
+/* Is there a table (no view) of this name with all of these columns, given by name, one after the other with blanks between? */
+bool rows_has(sqlite3 *db, const char *table, const char *columns);
+
+/* A statement; NULL with `error` filled if it cannot be made. */
+sqlite3_stmt *rows_prepare(sqlite3 *db, const char *sql, ses_error *error);
+/* 1: a row; 0: the end; or a code. */
+int rows_step(sqlite3_stmt *statement, ses_error *error);
+void rows_finalize(sqlite3_stmt **statement);
+
+/* Binds app, user and session, from the parameter `first` on. */
+int rows_bind_key(sqlite3_stmt *statement, int first, const struct foreign_session *session,
+                  ses_error *error);
+
+/* The bytes of a text or blob; ptr NULL: NULL. Of a number its text. */
+struct span rows_span(sqlite3_stmt *statement, int column);
+/* A text without NUL within, that lives until the next step. INVALID: it is none, or NULL. `what` names it. */
+int rows_text(sqlite3_stmt *statement, int column, const char *what, const char **text, ses_error *error);
+/* Whole microseconds from REAL seconds; FOREIGN_NO_TIME: it is no time. */
+int64_t rows_seconds(sqlite3_stmt *statement, int column);
+/* The same from integer milliseconds. */
+int64_t rows_milliseconds(sqlite3_stmt *statement, int column);
+/* The same from "2024-05-31 16:08:58.562418", "2025-03-02T21:45:43.1+05:30", "...Z". Without a zone it is UTC. The year 1 means none. Digits of the
+ * fraction beyond six are cut, and *cut is set then (may be NULL); *zoned (may be NULL): a zone is in it. */
+int64_t rows_time(sqlite3_stmt *statement, int column, bool *zoned, bool *cut);
+int64_t time_of_text(struct span text, bool *zoned, bool *cut);
+
+#endif
