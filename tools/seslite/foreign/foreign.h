@@ -58,6 +58,9 @@ struct foreign_notes {
 void foreign_note(struct foreign_notes *notes, enum foreign_note_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* So many at once. */
+void foreign_note_many(struct foreign_notes *notes, enum foreign_note_kind kind, int64_t count);
+
 /* The file, and what was asked for. */
 struct foreign_file {
     const char *path;
@@ -93,9 +96,10 @@ struct foreign_event {
 };
 
 struct foreign_format {
-    const char *name;  /* "adk-python-v1": for --json */
-    const char *words; /* "a database of google-adk's DatabaseSessionService" */
-    bool text;         /* else a database */
+    const char *name;   /* "adk-python-v1": for --json */
+    const char *words;  /* "a database of google-adk's DatabaseSessionService" */
+    const char *untold; /* what no file of the format tells, in sentences; NULL: nothing */
+    bool text;          /* else a database */
     /* 1: it is; 0: it is not; negative: it is, but cannot be read (TOONEW). */
     int (*recognizes)(const struct foreign_file *file, ses_error *error);
     int (*open)(struct foreign_file *file, void **source, ses_error *error);

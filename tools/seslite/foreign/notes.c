@@ -17,3 +17,9 @@ void foreign_note(struct foreign_notes *notes, enum foreign_note_kind kind, cons
     va_end(arguments);
     text_puts(&notes->examples[kind], words);
 }
+
+void foreign_note_many(struct foreign_notes *notes, enum foreign_note_kind kind, int64_t count)
+{
+    if (!notes->muted)
+        notes->counts[kind] += count;
+}

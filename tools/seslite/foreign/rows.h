@@ -7,18 +7,16 @@
 /* Turns a failure of SQLite into a code and a message. */
 int rows_failed(sqlite3 *db, const char *doing, ses_error *error);
 
-/* Is there a table (no view) of this name with all of these columns, given by name, one after the other with blanks between? */
+/* Is there a table (no view, nothing virtual) with all of these stored columns, given with a blank between them? */
 bool rows_has(sqlite3 *db, const char *table, const char *columns);
+/* Does the type that the column was declared with begin so? In any case of letters. */
+bool rows_type_is(sqlite3 *db, const char *table, const char *column, const char *type);
 
 /* A statement; NULL with `error` filled if it cannot be made. */
 sqlite3_stmt *rows_prepare(sqlite3 *db, const char *sql, ses_error *error);
 /* 1: a row; 0: the end; or a code. */
 int rows_step(sqlite3_stmt *statement, ses_error *error);
 void rows_finalize(sqlite3_stmt **statement);
-
-/* Binds app, user and session, from the parameter `first` on. */
-int rows_bind_key(sqlite3_stmt *statement, int first, const struct foreign_session *session,
-                  ses_error *error);
 
 /* The bytes of a text or blob; ptr NULL: NULL. Of a number its text. */
 struct span rows_span(sqlite3_stmt *statement, int column);

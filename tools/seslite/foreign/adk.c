@@ -1,0 +1,272 @@
+#include "foreign/adk.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "json/writer.h"
+
+/* ------------------------------------------------------------------------------------------------- tables */
+
+bool adk_has(const struct foreign_file *file, const char *session_columns, const char *event_columns)
+{
+    return rows_has(file->db, "sessions", session_columns) && rows_has(file->db, "events", event_columns) &&
+           rows_has(file->db, "app_states", "app_name state") &&
+           rows_has(file->db, "user_states", "app_name user_id state");
+}
+
+static int64_t count_of(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t count = 0;
+
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        count = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return count;
+}
+
+/* Which events each session has. A row that comes twice, as in a damaged file, breaks the key. */
+static int find_places(struct adk_source *source, ses_error *error)
+{
+    sqlite3 *db = source->file->db;
+    struct text sql = {NULL, 0, 0};
+
+    text_print(
+        &sql,
+        "CREATE TEMP TABLE place (session INTEGER, event INTEGER, PRIMARY KEY (session, event)) WITHOUT "
+        "ROWID;"
+        "INSERT INTO temp.place SELECT s.rowid, e.rowid FROM main.events AS e CROSS JOIN main.sessions AS s"
+        " ON s.app_name = e.app_name AND s.user_id = e.user_id AND s.%s = e.session_id",
+        source->tables->session_id);
+    int engine_code = sqlite3_exec(db, sql.data, NULL, NULL, NULL);
+    text_free(&sql);
+    if (engine_code != SQLITE_OK)
+        return rows_failed(db, "reading the events", error);
+    const int64_t lost =
+        count_of(db, "SELECT count(*) FROM main.events") - count_of(db, "SELECT count(*) FROM temp.place");
+    if (lost > 0)
+        foreign_note_many(source->file->notes, FOREIGN_NOTE_ORPHANS, lost);
+    return SES_OK;
+}
+
+static void add_optional(struct text *sql, struct adk_source *source)
+{
+    const char *name = source->tables->optional;
+
+    while (name && *name) {
+        struct text column = {NULL, 0, 0};
+        size_t len = strcspn(name, " ");
+        text_add(&column, name, len);
+        text_print(sql, rows_has(source->file->db, "events", column.data) ? ", e.%s" : ", NULL AS %s",
+                   column.data);
+        text_free(&column);
+        name += len + (name[len] == ' ');
+    }
+}
+
+static int prepare(struct adk_source *source, ses_error *error)
+{
+    const struct adk_tables *tables = source->tables;
+    sqlite3 *db = source->file->db;
+    struct text sessions = {NULL, 0, 0};
+    struct text events = {NULL, 0, 0};
+
+    text_print(&sessions,
+               "SELECT rowid, app_name, user_id, %s, state, %s, %s FROM main.sessions ORDER BY rowid",
+               tables->session_id, tables->created, tables->updated ? tables->updated : "NULL");
+    text_print(&events, "SELECT %s", tables->event_columns);
+    add_optional(&events, source);
+    text_puts(&events, " FROM temp.place AS p CROSS JOIN main.events AS e ON e.rowid = p.event"
+                       " WHERE p.session = ?1 ORDER BY p.event");
+    source->sessions = rows_prepare(db, sessions.data, error);
+    source->events = source->sessions ? rows_prepare(db, events.data, error) : NULL;
+    if (source->events)
+        source->apps_and_users = rows_prepare(
+            db, "SELECT rowid, app_name, NULL, state FROM main.app_states ORDER BY rowid", error);
+    text_free(&sessions);
+    text_free(&events);
+    return source->apps_and_users ? SES_OK : rows_failed(db, "reading the tables", error);
+}
+
+int adk_open(struct foreign_file *file, const struct adk_tables *tables, void **opened, ses_error *error)
+{
+    struct adk_source *source = allocate(sizeof *source);
+
+    *source = (struct adk_source){.file = file, .tables = tables};
+    int code = find_places(source, error);
+    if (code == SES_OK)
+        code = prepare(source, error);
+    if (code == SES_OK)
+        *opened = source;
+    else
+        adk_close(source);
+    return code;
+}
+
+void adk_close(void *closed)
+{
+    struct adk_source *source = closed;
+
+    rows_finalize(&source->apps_and_users);
+    rows_finalize(&source->sessions);
+    rows_finalize(&source->events);
+    (void)sqlite3_exec(source->file->db, "DROP TABLE IF EXISTS temp.place", NULL, NULL, NULL);
+    text_free(&source->json);
+    text_free(&source->scratch);
+    free(source);
+}
+
+/* --------------------------------------------------------------------------------------------------- rows */
+
+/* Rowids ascend. In a damaged file they may not, and the walk need not end. */
+static int check_ascends(sqlite3_stmt *row, int64_t *last, ses_error *error)
+{
+    const int64_t rowid = sqlite3_column_int64(row, 0);
+
+    if (*last != 0 && rowid <= *last)
+        return ses__error_set(error, SES_CORRUPT, "the file is damaged: its rows are not in order");
+    *last = rowid == 0 ? -1 : rowid;
+    return 1;
+}
+
+static int step_shared(struct adk_source *source, ses_error *error)
+{
+    int code = rows_step(source->apps_and_users, error);
+
+    if (code != 0 || source->users)
+        return code;
+    source->users = true;
+    source->shared_row = 0;
+    rows_finalize(&source->apps_and_users);
+    source->apps_and_users =
+        rows_prepare(source->file->db,
+                     "SELECT rowid, app_name, user_id, state FROM main.user_states ORDER BY rowid", error);
+    return source->apps_and_users ? rows_step(source->apps_and_users, error) : error->code;
+}
+
+int adk_next_shared(void *from, struct foreign_shared *shared, ses_error *error)
+{
+    struct adk_source *source = from;
+    int code = step_shared(source, error);
+
+    *shared = (struct foreign_shared){.app = NULL};
+    if (code == 1)
+        code = check_ascends(source->apps_and_users, &source->shared_row, error);
+    if (code != 1)
+        return code;
+    code = rows_text(source->apps_and_users, 1, "app", &shared->app, error);
+    if (code == SES_OK && source->users)
+        code = rows_text(source->apps_and_users, 2, "user", &shared->user, error);
+    shared->state = rows_span(source->apps_and_users, 3);
+    return code == SES_OK ? 1 : code;
+}
+
+int adk_next_session(void *from, struct foreign_session *session, ses_error *error)
+{
+    struct adk_source *source = from;
+    sqlite3_stmt *row = source->sessions;
+    const char *user = "";
+    const char *id = "";
+    int code = rows_step(row, error);
+
+    if (code == 1)
+        code = check_ascends(row, &source->session_row, error);
+    if (code != 1)
+        return code;
+    *session = (struct foreign_session){.app = "", .user = "", .session = ""};
+    session->state = rows_span(row, 4);
+    session->created_us = source->tables->time(row, 5);
+    session->updated_us = source->tables->updated ? source->tables->time(row, 6) : FOREIGN_NO_TIME;
+    code = rows_text(row, 1, "app", &session->app, error);
+    if (code == SES_OK)
+        code = rows_text(row, 2, "user", &user, error);
+    if (code == SES_OK)
+        code = rows_text(row, 3, "session id", &id, error);
+    session->user = user;
+    session->session = id;
+    source->session = *session;
+    return code == SES_OK ? 1 : code;
+}
+
+int adk_begin_events(void *from, ses_error *error)
+{
+    struct adk_source *source = from;
+
+    (void)sqlite3_reset(source->events);
+    return sqlite3_bind_int64(source->events, 1, sqlite3_column_int64(source->sessions, 0)) == SQLITE_OK
+               ? SES_OK
+               : rows_failed(source->file->db, "reading the events", error);
+}
+
+int adk_next_event(void *from, struct foreign_event *event, ses_error *error)
+{
+    struct adk_source *source = from;
+    int code = rows_step(source->events, error);
+
+    *event = (struct foreign_event){.name = NULL};
+    return code == 1 ? source->tables->event(source, source->events, event, error) : code;
+}
+
+/* -------------------------------------------------------------------------------------- events of columns */
+
+void text_add_json(struct text *text, struct span string)
+{
+    const size_t len = ses__json_write_string(NULL, string.ptr, string.len);
+    char *quoted = allocate(len + 1);
+
+    (void)ses__json_write_string(quoted, string.ptr, string.len);
+    text_add(text, quoted, len);
+    free(quoted);
+}
+
+void adk_begin(struct adk_source *source)
+{
+    text_clear(&source->json);
+}
+
+void adk_json(struct adk_source *source, const char *name, struct span json)
+{
+    text_print(&source->json, "%s\"%s\":", source->json.len > 0 ? "," : "{", name);
+    text_add(&source->json, json.ptr, json.len);
+}
+
+void adk_raw(struct adk_source *source, const char *name, sqlite3_stmt *row, int column)
+{
+    const struct span json = rows_span(row, column);
+
+    if (json.len > 0)
+        adk_json(source, name, json);
+}
+
+void adk_text(struct adk_source *source, const char *name, sqlite3_stmt *row, int column, bool empty)
+{
+    const struct span text = rows_span(row, column);
+
+    if (!text.ptr || (text.len == 0 && !empty))
+        return;
+    text_print(&source->json, "%s\"%s\":", source->json.len > 0 ? "," : "{", name);
+    text_add_json(&source->json, text);
+}
+
+void adk_flag(struct adk_source *source, const char *name, sqlite3_stmt *row, int column)
+{
+    if (sqlite3_column_int64(row, column) != 0)
+        adk_json(source, name, (struct span){"true", 4});
+}
+
+void adk_seconds(struct adk_source *source, const char *name, int64_t time_us)
+{
+    const uint64_t us = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
+
+    text_print(&source->json, "%s\"%s\":%s%" PRIu64 ".%06" PRIu64, source->json.len > 0 ? "," : "{", name,
+               time_us < 0 ? "-" : "", us / 1000000, us % 1000000);
+}
+
+void adk_end(struct adk_source *source, struct foreign_event *event)
+{
+    text_puts(&source->json, source->json.len > 0 ? "}" : "{}");
+    event->json = (struct span){source->json.data, source->json.len};
+}

@@ -1,0 +1,68 @@
+/*
+ * Databases of the ADKs. They differ in the columns, and are alike in the rest: the tables sessions, events, app_states and
+ * user_states; a row is a session, an event, or the shared state of an app or a user.
+ *
+ * The order of events is that of their rowids. For the events of one session few of them have an index, so one is made, in a
+ * temporary file of SQLite's.
+ */
+#ifndef FOREIGN_ADK_H
+#define FOREIGN_ADK_H
+
+#include "foreign/rows.h"
+
+struct adk_source;
+
+struct adk_tables {
+    const char *session_id;                               /* the column of sessions: "id" */
+    const char *created;                                  /* the columns of sessions with times */
+    const char *updated;                                  /* NULL: it is not to be relied on */
+    int64_t (*time)(sqlite3_stmt *statement, int column); /* of these columns */
+    const char *event_columns; /* of events, as `e`: "e.event_data, e.id"; the first is number 0 */
+    const char *
+        optional; /* more columns, by name with blanks between; NULL for those that the table does not have */
+    /* Gives the event of the row: 1, or a code. */
+    int (*event)(struct adk_source *source, sqlite3_stmt *row, struct foreign_event *event, ses_error *error);
+};
+
+struct adk_source {
+    const struct foreign_file *file;
+    const struct adk_tables *tables;
+    struct foreign_session session; /* given last */
+    int64_t session_row;
+    int64_t shared_row; /* the last, of the table that is read */
+    bool users;         /* that is user_states */
+    struct text json;   /* of the event given last, where it is put together */
+    struct text scratch;
+    sqlite3_stmt *apps_and_users;
+    sqlite3_stmt *sessions;
+    sqlite3_stmt *events;
+};
+
+int adk_open(struct foreign_file *file, const struct adk_tables *tables, void **source, ses_error *error);
+int adk_next_shared(void *source, struct foreign_shared *shared, ses_error *error);
+int adk_next_session(void *source, struct foreign_session *session, ses_error *error);
+int adk_begin_events(void *source, ses_error *error);
+int adk_next_event(void *source, struct foreign_event *event, ses_error *error);
+void adk_close(void *source);
+
+/* Is the database one with these columns of sessions and events, and with the tables of shared state? */
+bool adk_has(const struct foreign_file *file, const char *session_columns, const char *event_columns);
+
+/* Builds an event, member by member: the object is opened by the first and closed by adk_end. */
+void adk_begin(struct adk_source *source);
+/* A column that is JSON already. An empty text or NULL is left out. */
+void adk_raw(struct adk_source *source, const char *name, sqlite3_stmt *row, int column);
+/* A text. NULL and, unless `empty`, "" are left out. What is not UTF-8 stays as it is, to be refused. */
+void adk_text(struct adk_source *source, const char *name, sqlite3_stmt *row, int column, bool empty);
+/* A flag, if it is set. */
+void adk_flag(struct adk_source *source, const char *name, sqlite3_stmt *row, int column);
+/* Any JSON. */
+void adk_json(struct adk_source *source, const char *name, struct span json);
+void adk_end(struct adk_source *source, struct foreign_event *event);
+
+/* Seconds with microseconds, as the ADK writes times. */
+void adk_seconds(struct adk_source *source, const char *name, int64_t time_us);
+/* A string in quotes. */
+void text_add_json(struct text *text, struct span string);
+
+#endif

@@ -1,0 +1,96 @@
+/* Times as databases hold them, as texts. */
+#include <string.h>
+
+#include "foreign/rows.h"
+
+/* So many digits, no more and no fewer. */
+static bool digits(const char **at, const char *end, int count, int64_t *number)
+{
+    *number = 0;
+    for (int i = 0; i < count; i++, (*at)++) {
+        if (*at == end || **at < '0' || **at > '9')
+            return false;
+        *number = *number * 10 + (**at - '0');
+    }
+    return true;
+}
+
+static bool sign(const char **at, const char *end, const char *signs)
+{
+    if (*at == end || !strchr(signs, **at) || !**at)
+        return false;
+    (*at)++;
+    return true;
+}
+
+/* Days since 1970 of a date of the Gregorian calendar. */
+static int64_t days_of(int64_t year, int64_t month, int64_t day)
+{
+    const int64_t shifted = month > 2 ? year : year - 1;
+    const int64_t era = (shifted >= 0 ? shifted : shifted - 399) / 400;
+    const int64_t of_era = shifted - era * 400;
+    const int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+/* Digits after the point: as many as there are. */
+static int64_t fraction(const char **at, const char *end, bool *cut)
+{
+    int64_t us = 0;
+    int count = 0;
+
+    for (; *at < end && **at >= '0' && **at <= '9'; (*at)++, count++) {
+        if (count < 6)
+            us = us * 10 + (**at - '0');
+        else if (**at != '0')
+            *cut = true;
+    }
+    for (; count < 6; count++)
+        us *= 10;
+    return us;
+}
+
+/* "Z", "+05:30"; nothing is UTC. */
+static bool zone(const char **at, const char *end, int64_t *offset_s, bool *zoned)
+{
+    int64_t hours = 0;
+    int64_t minutes = 0;
+
+    *offset_s = 0;
+    *zoned = *at < end;
+    if (*at == end || sign(at, end, "Zz"))
+        return true;
+    const bool west = **at == '-';
+    if (!sign(at, end, "+-") || !digits(at, end, 2, &hours) || !sign(at, end, ":") ||
+        !digits(at, end, 2, &minutes) || hours > 23 || minutes > 59)
+        return false;
+    *offset_s = (hours * 60 + minutes) * (west ? -60 : 60);
+    return true;
+}
+
+int64_t time_of_text(struct span text, bool *zoned, bool *cut)
+{
+    const char *at = text.ptr;
+    const char *end = text.ptr ? text.ptr + text.len : NULL;
+    int64_t year, month, day, hour, minute, second, offset_s;
+    int64_t us = 0;
+    bool own_zoned = false;
+    bool own_cut = false;
+
+    if (!text.ptr || !digits(&at, end, 4, &year) || !sign(&at, end, "-") || !digits(&at, end, 2, &month) ||
+        !sign(&at, end, "-") || !digits(&at, end, 2, &day) || !sign(&at, end, "Tt ") ||
+        !digits(&at, end, 2, &hour) || !sign(&at, end, ":") || !digits(&at, end, 2, &minute) ||
+        !sign(&at, end, ":") || !digits(&at, end, 2, &second))
+        return FOREIGN_NO_TIME;
+    if (sign(&at, end, "."))
+        us = fraction(&at, end, &own_cut);
+    if (!zone(&at, end, &offset_s, &own_zoned) || at != end || month < 1 || month > 12 || day < 1 ||
+        day > 31 || hour > 23 || minute > 59 || second > 60 || year <= 1)
+        return FOREIGN_NO_TIME;
+    if (zoned)
+        *zoned = own_zoned;
+    if (cut && own_cut)
+        *cut = true;
+    return (((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second - offset_s) * 1000000 + us;
+}
