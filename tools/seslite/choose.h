@@ -7,6 +7,8 @@
 /* Open the store: for reading only, or for writing too. The file must exist. EXIT_OK, or why not was said. */
 int open_to_read(struct run *run);
 int open_to_write(struct run *run);
+/* The same, but the file is made if it does not exist; or, when nothing is to be written, a store in memory stands for it. */
+int open_to_import(struct run *run, bool dry);
 /* The file as it was given; NULL after it was said that none was. */
 const char *file_given(const struct run *run);
 

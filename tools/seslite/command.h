@@ -72,12 +72,20 @@ enum kind {
     X(PER_USER, 0, "per-user", "N", KIND_NUMBER, "also a user's least recent sessions beyond so many")      \
     X(REMOVE, 0, "remove", NULL, KIND_NONE, "take it away")                                                 \
     X(SECURE, 0, "secure", NULL, KIND_NONE, "overwrite what is deleted")                                    \
-    X(DRY_RUN, 0, "dry-run", NULL, KIND_NONE, "only tell what would be deleted")                            \
+    X(DRY_RUN, 0, "dry-run", NULL, KIND_NONE, "only tell what would be done")                               \
     X(QUICK, 0, "quick", NULL, KIND_NONE, "only look at the pages of the file")                             \
-    X(REPLACE, 0, "replace", NULL, KIND_NONE, "replace a file that is there already")                       \
     X(COMPACT, 0, "compact", NULL, KIND_NONE, "leave free pages out")                                       \
     X(YES, 'y', "yes", NULL, KIND_NONE, "do not ask")                                                       \
     X(WRITE, 'w', "write", NULL, KIND_NONE, "let the statements change the file")                           \
+    X(UPDATE, 0, "update", NULL, KIND_NONE, "add the events that a session here lacks")                     \
+    X(REPLACE, 0, "replace", NULL, KIND_NONE, "put it in the place of what is there")                       \
+    X(RENAME, 0, "rename", NULL, KIND_NONE, "give another name to what cannot have its own")                \
+    X(SKIP, 0, "skip", NULL, KIND_NONE, "leave out what is refused, and go on")                             \
+    X(REPLACE_KEYS, 0, "replace-keys", NULL, KIND_NONE,                                                     \
+      "give shared keys that are here the values of the file")                                              \
+    X(TO_APP, 0, "to-app", "APP", KIND_APP, "put everything into this app")                                 \
+    X(TO_USER, 0, "to-user", "USER", KIND_USER, "put everything that belongs to a user to this one")        \
+    X(ZONE, 0, "zone", "ZONE", KIND_TEXT, "the time zone of times in the file that do not tell theirs")     \
     X(MAN, 0, "man", NULL, KIND_NONE, "print the man page")                                                 \
     X(BASH, 0, "bash", NULL, KIND_NONE, "print the completions for bash")                                   \
     X(ZSH, 0, "zsh", NULL, KIND_NONE, "print the completions for zsh")                                      \

@@ -101,6 +101,34 @@ const struct command command_table[] = {
      .options = O(TO) | O(SECURE) | O(DRY_RUN) | O(YES),
      .example = " seslite -f agents.db cut s1 --to 12",
      .run = run_cut},
+    {.group = "In and out",
+     .name = "import",
+     .summary = "bring in sessions from a file of another program, or of seslite",
+     .words =
+         "The file is recognized by its content: JSON lines of seslite export, or \"-\" for them on standard "
+         "input; another store; a database of google-adk (DatabaseSessionService, or SqliteSessionService, "
+         "which "
+         "is what adk web makes), of the ADKs for JavaScript, Go and Rust, or of the OpenAI Agents SDK "
+         "(SQLiteSession). It is opened for reading and never changed. The store is made if it does not "
+         "exist.\n"
+         "Importing twice is safe: a session that is here and is the same is passed over. One that differs "
+         "is "
+         "refused, unless --update, --replace or --rename (as ID~2) says what to do with it. So is what "
+         "cannot be "
+         "stored: --skip leaves it out, and --rename gives an app, user or session whose name is empty, too "
+         "long "
+         "or no UTF-8 another one, which is always the same: what fits of it, a \"~\" and eight hexadecimal "
+         "digits. Unless one of these is given, nothing of a file of another program is written if anything "
+         "in "
+         "it is refused. Of shared keys that are here with another value, ours stays.\n"
+         "The report tells what was brought, and what the file could not tell. --app, --user and --session "
+         "choose what is brought; they are names in the file.",
+     .argument = {"FILE", KIND_FILE, true, true},
+     .options = O(UPDATE) | O(REPLACE) | O(RENAME) | O(SKIP) | O(REPLACE_KEYS) | O(TO_APP) | O(TO_USER) |
+                O(ZONE) | O(DRY_RUN) | O(YES),
+     .example = " seslite -f agents.db import my_agent/.adk/session.db --dry-run\n"
+                " ssh host seslite -f agents.db export | seslite -f agents.db import - --update",
+     .run = run_import},
     {.group = "Tidy up",
      .name = "prune",
      .summary = "delete the oldest events of a session, for good",

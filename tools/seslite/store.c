@@ -49,6 +49,23 @@ int open_to_write(struct run *run)
     return open_store(run, 0);
 }
 
+int open_to_import(struct run *run, bool dry)
+{
+    ses_open_options options = {.size = sizeof options};
+    const char *path = file_given(run);
+
+    if (!path)
+        return EXIT_USAGE;
+    if (dry)
+        options.flags = SES_OPEN_MUST_EXIST;
+    int code = ses_open(path, &options, &run->store, &run->error);
+    if (dry && code == SES_NOTFOUND) {
+        options.flags = 0;
+        code = ses_open(":memory:", &options, &run->store, &run->error);
+    }
+    return code < 0 ? fail(run) : EXIT_OK;
+}
+
 static int open_page(struct run *run, const char *app, const char *after, ses_names **names)
 {
     const ses_names_options options = {.size = sizeof options, .limit = 1000, .after = after};

@@ -16,40 +16,17 @@ bool adk_has(const struct foreign_file *file, const char *session_columns, const
            rows_has(file->db, "user_states", "app_name user_id state");
 }
 
-static int64_t count_of(sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *statement = NULL;
-    int64_t count = 0;
-
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
-        count = sqlite3_column_int64(statement, 0);
-    (void)sqlite3_finalize(statement);
-    return count;
-}
-
-/* Which events each session has. A row that comes twice, as in a damaged file, breaks the key. */
 static int find_places(struct adk_source *source, ses_error *error)
 {
-    sqlite3 *db = source->file->db;
-    struct text sql = {NULL, 0, 0};
+    struct text join = {NULL, 0, 0};
 
-    text_print(
-        &sql,
-        "CREATE TEMP TABLE place (session INTEGER, event INTEGER, PRIMARY KEY (session, event)) WITHOUT "
-        "ROWID;"
-        "INSERT INTO temp.place SELECT s.rowid, e.rowid FROM main.events AS e CROSS JOIN main.sessions AS s"
-        " ON s.app_name = e.app_name AND s.user_id = e.user_id AND s.%s = e.session_id",
-        source->tables->session_id);
-    int engine_code = sqlite3_exec(db, sql.data, NULL, NULL, NULL);
-    text_free(&sql);
-    if (engine_code != SQLITE_OK)
-        return rows_failed(db, "reading the events", error);
-    const int64_t lost =
-        count_of(db, "SELECT count(*) FROM main.events") - count_of(db, "SELECT count(*) FROM temp.place");
-    if (lost > 0)
-        foreign_note_many(source->file->notes, FOREIGN_NOTE_ORPHANS, lost);
-    return SES_OK;
+    text_print(&join,
+               "main.events AS e CROSS JOIN main.sessions AS s"
+               " ON s.app_name = e.app_name AND s.user_id = e.user_id AND s.%s = e.session_id",
+               source->tables->session_id);
+    int code = rows_places(source->file, join.data, "main.events", error);
+    text_free(&join);
+    return code;
 }
 
 static void add_optional(struct text *sql, struct adk_source *source)
@@ -113,24 +90,12 @@ void adk_close(void *closed)
     rows_finalize(&source->apps_and_users);
     rows_finalize(&source->sessions);
     rows_finalize(&source->events);
-    (void)sqlite3_exec(source->file->db, "DROP TABLE IF EXISTS temp.place", NULL, NULL, NULL);
     text_free(&source->json);
     text_free(&source->scratch);
     free(source);
 }
 
 /* --------------------------------------------------------------------------------------------------- rows */
-
-/* Rowids ascend. In a damaged file they may not, and the walk need not end. */
-static int check_ascends(sqlite3_stmt *row, int64_t *last, ses_error *error)
-{
-    const int64_t rowid = sqlite3_column_int64(row, 0);
-
-    if (*last != 0 && rowid <= *last)
-        return ses__error_set(error, SES_CORRUPT, "the file is damaged: its rows are not in order");
-    *last = rowid == 0 ? -1 : rowid;
-    return 1;
-}
 
 static int step_shared(struct adk_source *source, ses_error *error)
 {
@@ -154,7 +119,7 @@ int adk_next_shared(void *from, struct foreign_shared *shared, ses_error *error)
 
     *shared = (struct foreign_shared){.app = NULL};
     if (code == 1)
-        code = check_ascends(source->apps_and_users, &source->shared_row, error);
+        code = rows_ascend(source->apps_and_users, &source->shared_row, error);
     if (code != 1)
         return code;
     code = rows_text(source->apps_and_users, 1, "app", &shared->app, error);
@@ -173,7 +138,7 @@ int adk_next_session(void *from, struct foreign_session *session, ses_error *err
     int code = rows_step(row, error);
 
     if (code == 1)
-        code = check_ascends(row, &source->session_row, error);
+        code = rows_ascend(row, &source->session_row, error);
     if (code != 1)
         return code;
     *session = (struct foreign_session){.app = "", .user = "", .session = ""};

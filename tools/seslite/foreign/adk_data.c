@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "foreign/adk.h"
+#include "foreign/formats.h"
 
 #define SESSION_COLUMNS "app_name user_id id state create_time update_time"
 

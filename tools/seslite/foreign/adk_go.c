@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "foreign/adk.h"
+#include "foreign/formats.h"
 
 enum {
     GO_ID,

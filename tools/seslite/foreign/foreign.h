@@ -24,22 +24,21 @@
 
 /* What the file cannot tell, or what was changed on the way: X(id, words). It is counted in the report by kind, which the JSON
  * names by its id in lower case. */
-#define FOREIGN_NOTES(X)                                                                                    \
-    X(INITIAL_STATE, "sessions whose initial state is not known: it is what their events did not change")   \
-    X(STATE_DIFFERS, "sessions whose state is not what their events lead to, which is what they have here") \
-    X(TOMBSTONE_TEXT,                                                                                       \
-      "values that are the text of the ADK's tombstone, written with an escape so that they stay")          \
-    X(PARTIAL, "partial events, left out")                                                                  \
-    X(ORPHANS, "events of sessions that the file no longer has, left out")                                  \
-    X(ZONE_ASSUMED, "times of events without a zone, taken as UTC; see --zone")                             \
-    X(NO_TIME, "events without a time, which have that of the event before")                                \
-    X(TIME_CUT, "times cut to microseconds")                                                                \
-    X(UPDATE_RAISED,                                                                                        \
-      "sessions whose last update lies before their creation or events, raised to the latest of these")     \
-    X(SHARED_COPIES, "copies of app: and user: keys in the state of a session, left out")                   \
-    X(REPEATED_ID, "events whose id occurred before in their session, given another")                       \
-    X(CONVERTED, "items of another form, kept whole in the event's customMetadata")                         \
-    X(NOT_TOLD, "things that the format does not tell")
+#define FOREIGN_NOTES(X)                                                                                   \
+    X(INITIAL_STATE, "sessions whose events wrote state: what these keys had before is not in the file")   \
+    X(STATE_DIFFERS, "sessions whose state in the file is not what their events lead to; here it is that") \
+    X(TOMBSTONE_TEXT,                                                                                      \
+      "values that are the text of the ADK's tombstone, written with an escape so that they stay")         \
+    X(PARTIAL, "partial events, left out")                                                                 \
+    X(ORPHANS, "events of sessions that the file no longer has, left out")                                 \
+    X(ZONE_ASSUMED, "times of events without a zone, taken as UTC; see --zone")                            \
+    X(NO_TIME, "events without a time, which have that of the event before")                               \
+    X(TIME_CUT, "times cut to microseconds")                                                               \
+    X(UPDATE_RAISED,                                                                                       \
+      "sessions whose last update lies before their creation or events, raised to the latest of these")    \
+    X(ROUNDED, "numbers that the state of a session has rounded, exact here as in its events")             \
+    X(SHARED_COPIES, "app:, user: and temp: keys in the state of a session, left out")                     \
+    X(CONVERTED, "items of another form, kept whole in the event's customMetadata")
 
 enum foreign_note_kind {
 #define FOREIGN_NOTE_(id, words) FOREIGN_NOTE_##id,

@@ -1,7 +1,6 @@
 #include "foreign/rows.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -145,6 +144,50 @@ void rows_finalize(sqlite3_stmt **statement)
     *statement = NULL;
 }
 
+static int64_t count_of(sqlite3 *db, const char *table)
+{
+    struct text sql = {NULL, 0, 0};
+    sqlite3_stmt *statement = NULL;
+    int64_t count = 0;
+
+    text_print(&sql, "SELECT count(*) FROM %s", table);
+    if (sqlite3_prepare_v2(db, sql.data, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        count = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    text_free(&sql);
+    return count;
+}
+
+int rows_places(const struct foreign_file *file, const char *join, const char *events, ses_error *error)
+{
+    struct text sql = {NULL, 0, 0};
+
+    text_print(&sql,
+               "DROP TABLE IF EXISTS temp.place;"
+               "CREATE TEMP TABLE place (session INTEGER, event INTEGER, PRIMARY KEY (session, event))"
+               " WITHOUT ROWID;"
+               "INSERT INTO temp.place SELECT s.rowid, e.rowid FROM %s",
+               join);
+    int engine_code = sqlite3_exec(file->db, sql.data, NULL, NULL, NULL);
+    text_free(&sql);
+    if (engine_code != SQLITE_OK)
+        return rows_failed(file->db, "reading the events", error);
+    foreign_note_many(file->notes, FOREIGN_NOTE_ORPHANS,
+                      count_of(file->db, events) - count_of(file->db, "temp.place"));
+    return SES_OK;
+}
+
+int rows_ascend(sqlite3_stmt *statement, int64_t *last, ses_error *error)
+{
+    const int64_t rowid = sqlite3_column_int64(statement, 0);
+
+    if (*last != 0 && rowid <= *last)
+        return ses__error_set(error, SES_CORRUPT, "the file is damaged: its rows are not in order");
+    *last = rowid == 0 ? -1 : rowid;
+    return 1;
+}
+
 /* ------------------------------------------------------------------------------------------------ values */
 
 struct span rows_span(sqlite3_stmt *statement, int column)
@@ -182,14 +225,18 @@ static bool is_time(double seconds)
     return seconds >= -62167219200.0 && seconds < 253402300800.0;
 }
 
+static int64_t rounded(double number)
+{
+    return (int64_t)(number < 0 ? number - 0.5 : number + 0.5);
+}
+
 int64_t rows_seconds(sqlite3_stmt *statement, int column)
 {
     double seconds = sqlite3_column_double(statement, column);
     int type = sqlite3_column_type(statement, column);
 
-    return (type == SQLITE_FLOAT || type == SQLITE_INTEGER) && is_time(seconds)
-               ? (int64_t)llround(seconds * 1e6)
-               : FOREIGN_NO_TIME;
+    return (type == SQLITE_FLOAT || type == SQLITE_INTEGER) && is_time(seconds) ? rounded(seconds * 1e6)
+                                                                                : FOREIGN_NO_TIME;
 }
 
 int64_t rows_milliseconds(sqlite3_stmt *statement, int column)
@@ -198,7 +245,7 @@ int64_t rows_milliseconds(sqlite3_stmt *statement, int column)
     int type = sqlite3_column_type(statement, column);
 
     return (type == SQLITE_FLOAT || type == SQLITE_INTEGER) && is_time(milliseconds / 1e3)
-               ? (int64_t)llround(milliseconds * 1e3)
+               ? rounded(milliseconds * 1e3)
                : FOREIGN_NO_TIME;
 }
 

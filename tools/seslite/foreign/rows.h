@@ -18,6 +18,13 @@ sqlite3_stmt *rows_prepare(sqlite3 *db, const char *sql, ses_error *error);
 int rows_step(sqlite3_stmt *statement, ses_error *error);
 void rows_finalize(sqlite3_stmt **statement);
 
+/* Makes the temporary table place (session, event), of rowids, in the order of both: which event belongs to which session. `join`
+ * joins the events, as `e`, to the sessions, as `s`. Events of no session are noted. A row that comes twice, as in a damaged
+ * file, is CORRUPT. */
+int rows_places(const struct foreign_file *file, const char *join, const char *events, ses_error *error);
+/* 1 if the rowid in column 0 is above the last, which is set; else CORRUPT: in a damaged file the walk need not end. */
+int rows_ascend(sqlite3_stmt *statement, int64_t *last, ses_error *error);
+
 /* The bytes of a text or blob; ptr NULL: NULL. Of a number its text. */
 struct span rows_span(sqlite3_stmt *statement, int column);
 /* A text without NUL within, that lives until the next step. INVALID: it is none, or NULL. `what` names it. */

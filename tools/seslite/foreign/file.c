@@ -1,0 +1,170 @@
+#include "foreign/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "foreign/members.h"
+#include "foreign/rows.h"
+
+enum { HEAD = 65536 };
+/* The longest event or state that the store takes; that of ses_open, when nothing else is asked for. */
+enum { MOST_BYTES = 16 * 1024 * 1024 };
+
+/* 'SESL' */
+static const int APPLICATION_ID = 1397052236;
+
+static int read_head(struct opened_file *opened, ses_error *error)
+{
+    size_t len = 0;
+
+    opened->head = allocate(HEAD + 1);
+    while (len < HEAD) {
+        ssize_t got = pread(opened->file.fd, opened->head + len, HEAD - len, (off_t)len);
+        if (got < 0 && errno != EINTR)
+            return ses__error_set(error, SES_IO, "%s cannot be read: %s", opened->file.path, strerror(errno));
+        if (got == 0)
+            break;
+        len += got > 0 ? (size_t)got : 0;
+    }
+    opened->file.head = (struct span){opened->head, len};
+    opened->file.whole = len < HEAD || (int64_t)len == opened->bytes;
+    return SES_OK;
+}
+
+static int open_path(struct opened_file *opened, ses_error *error)
+{
+    const char *path = opened->file.path;
+    struct stat info;
+
+    opened->file.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (opened->file.fd < 0)
+        return ses__error_set(error, errno == ENOENT ? SES_NOTFOUND : SES_CANTOPEN, "%s cannot be opened: %s",
+                              path, strerror(errno));
+    if (fstat(opened->file.fd, &info) != 0 || !S_ISREG(info.st_mode))
+        return ses__error_set(
+            error, SES_CANTOPEN,
+            "%s is no regular file; JSON lines can be read from standard input, which is \"-\"", path);
+    opened->bytes = (int64_t)info.st_size;
+    return read_head(opened, error);
+}
+
+/* ---------------------------------------------------------------------------------------------- databases */
+
+static bool is_database(const struct opened_file *opened)
+{
+    static const char magic[] = "SQLite format 3";
+    struct text log = {NULL, 0, 0};
+    struct stat info;
+
+    if (opened->file.head.len >= sizeof magic)
+        return memcmp(opened->file.head.ptr, magic, sizeof magic) == 0;
+    /* The first pages may still be in the log. */
+    text_print(&log, "%s-wal", opened->file.path);
+    const bool has_log = opened->file.head.len == 0 && stat(log.data, &info) == 0 && info.st_size > 0;
+    text_free(&log);
+    return has_log;
+}
+
+static bool is_store(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    bool is = sqlite3_prepare_v2(db, "PRAGMA main.application_id", -1, &statement, NULL) == SQLITE_OK &&
+              sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == APPLICATION_ID;
+
+    (void)sqlite3_finalize(statement);
+    return is;
+}
+
+static int open_as_database(struct opened_file *opened, ses_error *error)
+{
+    /* Closing a file that SQLite has open would drop the locks of this process on it. */
+    (void)close(opened->file.fd);
+    opened->file.fd = -1;
+    int code = foreign_open_database(opened->file.path, opened->file.most_bytes, &opened->database, error);
+    if (code != SES_OK)
+        return code;
+    opened->file.db = opened->database.db;
+    if (is_store(opened->file.db)) {
+        opened->kind = OPENED_STORE;
+        opened->file.db = NULL;
+        foreign_close_database(&opened->database);
+    }
+    return SES_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- telling */
+
+/* The first line is an object of the kind "seslite". */
+static bool is_lines(struct span head)
+{
+    const char *end = head.len > 0 ? memchr(head.ptr, '\n', head.len) : NULL;
+    const struct span line = {head.ptr, end ? (size_t)(end - head.ptr) : head.len};
+    struct members members;
+
+    if (line.len == 0 || ses__json_check(line.ptr, line.len, NULL) != SES_OK)
+        return false;
+    members_read(&members, ses__json_trim(line));
+    return member_is(&members, "kind", "seslite");
+}
+
+static int find_format(struct opened_file *opened, ses_error *error)
+{
+    for (size_t i = 0; foreign_formats[i]; i++) {
+        if (foreign_formats[i]->text != (opened->file.db == NULL))
+            continue;
+        int code = foreign_formats[i]->recognizes(&opened->file, error);
+        opened->format = foreign_formats[i];
+        if (code != 0)
+            return code > 0 ? SES_OK : code;
+    }
+    return ses__error_set(error, SES_NOTASTORE, "%s is nothing that can be imported: %s", opened->file.path,
+                          opened->file.db
+                              ? "a database, but of none of the programs that seslite help import names"
+                              : "see seslite help import");
+}
+
+static int tell(struct opened_file *opened, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (is_database(opened))
+        code = open_as_database(opened, error);
+    else if (is_lines(opened->file.head))
+        opened->kind = OPENED_LINES;
+    return code == SES_OK && opened->kind == OPENED_FOREIGN ? find_format(opened, error) : code;
+}
+
+int file_open(const char *path, const char *zone, struct foreign_notes *notes, struct opened_file *opened,
+              ses_error *error)
+{
+    *opened = (struct opened_file){.kind = OPENED_FOREIGN, .bytes = -1};
+    opened->file =
+        (struct foreign_file){.path = path, .fd = -1, .zone = zone, .most_bytes = MOST_BYTES, .notes = notes};
+    if (strcmp(path, "-") == 0) {
+        opened->kind = OPENED_LINES;
+        opened->file.fd = STDIN_FILENO;
+        return SES_OK;
+    }
+    int code = open_path(opened, error);
+    if (code == SES_OK)
+        code = tell(opened, error);
+    if (code != SES_OK)
+        file_close(opened);
+    return code;
+}
+
+void file_close(struct opened_file *opened)
+{
+    if (opened->file.fd > STDIN_FILENO)
+        (void)close(opened->file.fd);
+    if (opened->database.path)
+        foreign_close_database(&opened->database);
+    free(opened->head);
+    opened->head = NULL;
+    opened->file.fd = -1;
+}

@@ -1,0 +1,28 @@
+/* A file to import, and what it is: told by its content. */
+#ifndef FOREIGN_FILE_H
+#define FOREIGN_FILE_H
+
+#include "foreign/database.h"
+#include "foreign/foreign.h"
+
+enum opened_kind {
+    OPENED_FOREIGN, /* a file of another program: `format` */
+    OPENED_STORE,   /* a store of seslite */
+    OPENED_LINES    /* JSON lines of seslite */
+};
+
+struct opened_file {
+    enum opened_kind kind;
+    const struct foreign_format *format;
+    struct foreign_file file;
+    struct foreign_database database;
+    char *head;
+    int64_t bytes; /* of the file; -1: not known */
+};
+
+/* "-" is standard input, which can only be JSON lines. NOTASTORE: it is none of what can be read. */
+int file_open(const char *path, const char *zone, struct foreign_notes *notes, struct opened_file *opened,
+              ses_error *error);
+void file_close(struct opened_file *opened);
+
+#endif

@@ -1,0 +1,13 @@
+/* The table of formats. The more particular come first. */
+#include "foreign/foreign.h"
+#include "foreign/formats.h"
+
+const struct foreign_format *const foreign_formats[] = {
+    &foreign_python_v1,
+    &foreign_javascript,
+    &foreign_python_sqlite,
+    &foreign_rust,
+    &foreign_go,
+    &foreign_openai,
+    NULL,
+};

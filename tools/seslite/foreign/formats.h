@@ -1,0 +1,14 @@
+/* The formats, each in its file. */
+#ifndef FOREIGN_FORMATS_H
+#define FOREIGN_FORMATS_H
+
+#include "foreign/foreign.h"
+
+extern const struct foreign_format foreign_python_v1;
+extern const struct foreign_format foreign_javascript;
+extern const struct foreign_format foreign_python_sqlite;
+extern const struct foreign_format foreign_go;
+extern const struct foreign_format foreign_rust;
+extern const struct foreign_format foreign_openai;
+
+#endif

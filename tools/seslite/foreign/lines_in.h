@@ -1,0 +1,14 @@
+/* JSON lines, and stores of seslite, which are read as JSON lines. */
+#ifndef FOREIGN_LINES_IN_H
+#define FOREIGN_LINES_IN_H
+
+#include "foreign/report.h"
+
+/* Gives the code of ses_import; what was refused, and so was told, is not in the message. */
+int lines_import(struct run *run, const struct opened_file *opened, const ses_import_options *options,
+                 struct import_report *report, ses_error *error);
+/* The same from the store `path`, of the app, user and session of `from`. */
+int store_import(struct run *run, const char *path, const ses_key *from, const ses_import_options *options,
+                 struct import_report *report, ses_error *error);
+
+#endif

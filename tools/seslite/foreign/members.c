@@ -1,0 +1,35 @@
+#include "foreign/members.h"
+
+void members_read(struct members *members, struct span json)
+{
+    struct json_reader reader;
+    struct json_string name;
+    struct span value;
+
+    *members = (struct members){.count = 0};
+    ses__json_start(&reader, json.ptr, json.len);
+    if (ses__json_type_of(json) != JSON_OBJECT || !ses__json_enter(&reader))
+        return;
+    while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
+        if (members->count == MEMBERS_MOST) {
+            members->more = true;
+            return;
+        }
+        members->names[members->count] = name;
+        members->values[members->count++] = ses__json_trim(value);
+    }
+}
+
+struct span member_of(const struct members *members, const char *name, enum json_type type)
+{
+    for (size_t i = 0; i < members->count; i++)
+        if (ses__json_string_is(members->names[i], name) && ses__json_type_of(members->values[i]) == type)
+            return members->values[i];
+    return (struct span){NULL, 0};
+}
+
+bool member_is(const struct members *members, const char *name, const char *string)
+{
+    const struct span value = member_of(members, name, JSON_STRING);
+    return value.ptr && ses__json_string_is(ses__json_string_of(value), string);
+}

@@ -1,0 +1,23 @@
+/* The members of a small object, by name. */
+#ifndef FOREIGN_MEMBERS_H
+#define FOREIGN_MEMBERS_H
+
+#include "json/reader.h"
+
+enum { MEMBERS_MOST = 16 };
+
+struct members {
+    struct json_string names[MEMBERS_MOST];
+    struct span values[MEMBERS_MOST];
+    size_t count;
+    bool more; /* than there is room for */
+};
+
+/* The JSON was accepted before. What is no object has no members. */
+void members_read(struct members *members, struct span json);
+/* The value of this name, if it is of this type; ptr NULL: there is none. */
+struct span member_of(const struct members *members, const char *name, enum json_type type);
+/* Is it the string? */
+bool member_is(const struct members *members, const char *name, const char *string);
+
+#endif

@@ -1,0 +1,241 @@
+#include "foreign/report.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "foreign/formats.h"
+#include "progress.h"
+
+/* So many are listed with --json; the rest is counted. */
+enum { MOST_LISTED = 10000 };
+
+static const struct {
+    const char *id;
+    const char *words;
+} note_kinds[] = {
+#define NOTE_KIND_(id, words) {#id, words},
+    FOREIGN_NOTES(NOTE_KIND_)
+#undef NOTE_KIND_
+};
+
+void report_begin(struct import_report *report, struct run *run, const char *file)
+{
+    *report = (struct import_report){.run = run, .file = file, .counts.size = sizeof report->counts};
+    json_begin(&report->refusals, run, '[');
+    json_begin(&report->renames, run, '[');
+    json_begin(&report->kept_keys, run, '[');
+}
+
+/* A name of the file need not be a text. */
+static void add_name(struct json *json, const char *name, const char *text)
+{
+    struct text clean = {NULL, 0, 0};
+
+    if (!text)
+        return;
+    if (!ses__utf8_valid(text, strlen(text)))
+        text_add_clean(&clean, text, strlen(text), LINES_ONE);
+    json_text(json, name, clean.data ? clean.data : text);
+    text_free(&clean);
+}
+
+static void add_item(struct json *json, const struct import_item *item)
+{
+    json_open(json, NULL, '{');
+    add_name(json, "appName", item->app);
+    add_name(json, "userId", item->user);
+    add_name(json, "id", item->session);
+    add_name(json, "key", item->key);
+}
+
+/* "app/user/session", "the shared key K of app/user". */
+static void name_item(struct text *text, const struct import_item *item)
+{
+    if (item->key)
+        text_print(text, "the shared key %s of ", item->key);
+    else if (!item->session)
+        text_puts(text, "the shared state of ");
+    text_puts(text, item->app ? item->app : "?");
+    if (item->user)
+        text_print(text, "/%s", item->user);
+    if (item->session)
+        text_print(text, "/%s", item->session);
+}
+
+void report_refused(struct import_report *report, const struct import_item *item, const ses_error *why)
+{
+    struct text name = {NULL, 0, 0};
+
+    report->counts.refused++;
+    if (report->first_code == 0)
+        report->first_code = why->code;
+    progress_hide();
+    name_item(&name, item);
+    say("%s: %s", name.data, why->message);
+    text_free(&name);
+    if (report->listed++ >= MOST_LISTED)
+        return;
+    add_item(&report->refusals, item);
+    json_text(&report->refusals, "code", ses_code_name(why->code));
+    add_name(&report->refusals, "message", why->message);
+    json_close(&report->refusals, '}');
+}
+
+void report_renamed(struct import_report *report, const struct import_item *item, const ses_key *here)
+{
+    struct text name = {NULL, 0, 0};
+
+    progress_hide();
+    name_item(&name, item);
+    note("%s is here as %s/%s/%s", name.data, here->app, here->user, here->session);
+    text_free(&name);
+    if (report->listed++ >= MOST_LISTED)
+        return;
+    add_item(&report->renames, item);
+    json_open(&report->renames, "here", '{');
+    json_text(&report->renames, "appName", here->app);
+    json_text(&report->renames, "userId", here->user);
+    json_text(&report->renames, "id", here->session);
+    json_close(&report->renames, '}');
+    json_close(&report->renames, '}');
+}
+
+void report_key(struct import_report *report, const struct import_item *item, bool replaced)
+{
+    struct text name = {NULL, 0, 0};
+
+    progress_hide();
+    name_item(&name, item);
+    note("%s has another value here, and %s", name.data,
+         replaced ? "has that of the file now" : "keeps it; --replace-keys gives it that of the file");
+    text_free(&name);
+    if (report->listed++ >= MOST_LISTED)
+        return;
+    add_item(&report->kept_keys, item);
+    json_bool(&report->kept_keys, "replaced", replaced);
+    json_close(&report->kept_keys, '}');
+}
+
+/* ---------------------------------------------------------------------------------------------- printing */
+
+static void print_count(int64_t count, const char *word, const char *what)
+{
+    if (count > 0)
+        out_print("  %s %s\n", counted(count, word), what);
+}
+
+static void print_clean(const char *before, const char *text, const char *after)
+{
+    struct text clean = {NULL, 0, 0};
+
+    text_add_clean(&clean, text, strlen(text), LINES_ONE);
+    out_print("%s%s%s", before, clean.data ? clean.data : "", after);
+    text_free(&clean);
+}
+
+static void print_notes(const struct import_report *report)
+{
+    for (size_t i = 0; i < FOREIGN_NOTE_COUNT; i++) {
+        const struct text *example = &report->notes.examples[i];
+        if (report->notes.counts[i] == 0)
+            continue;
+        out_print("  %8" PRId64 "  %s", report->notes.counts[i], note_kinds[i].words);
+        if (example->len > 0)
+            print_clean(" (first: ", example->data, ")");
+        out_puts("\n");
+    }
+    if (report->untold)
+        out_print("  %s\n", report->untold);
+}
+
+static void print_report(const struct import_report *report)
+{
+    const ses_import_report *counts = &report->counts;
+
+    print_clean("", report->file, ": ");
+    out_print("%s%s\n", report->words,
+              given(report->run, OPTION_DRY_RUN) ? " (dry run: nothing was written)" : "");
+    print_count(counts->made, "session", "new here");
+    print_count(counts->equal, "session", "here already, and the same");
+    print_count(counts->updated, "session", "updated");
+    print_count(counts->replaced, "session", "replaced");
+    print_count(counts->renamed, "session", "given another name");
+    if (counts->refused > 0)
+        out_print("  %" PRId64 " refused\n", counts->refused);
+    out_print("  %s and %s written\n", counted(counts->events, "event"), counted(counts->keys, "shared key"));
+    print_count(counts->keys_kept, "shared key", "here with another value, kept");
+    print_notes(report);
+}
+
+static void add_notes(struct json *json, const struct import_report *report)
+{
+    json_open(json, "notes", '[');
+    for (size_t i = 0; i < FOREIGN_NOTE_COUNT; i++) {
+        char kind[32] = "";
+        if (report->notes.counts[i] == 0)
+            continue;
+        for (size_t at = 0; note_kinds[i].id[at] && at < sizeof kind - 1; at++)
+            kind[at] = (char)tolower((unsigned char)note_kinds[i].id[at]);
+        json_open(json, NULL, '{');
+        json_text(json, "kind", kind);
+        json_number(json, "count", report->notes.counts[i]);
+        json_text(json, "about", note_kinds[i].words);
+        if (report->notes.examples[i].len > 0)
+            add_name(json, "first", report->notes.examples[i].data);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+static void add_list(struct json *json, const char *name, struct json *list)
+{
+    json_close(list, ']');
+    if (list->code < 0)
+        json->code = list->code;
+    json_raw(json, name, list->text.data, list->text.len);
+}
+
+static int add_report(struct import_report *report, struct json_rows *rows)
+{
+    const ses_import_report *counts = &report->counts;
+    struct json json;
+
+    json_begin(&json, report->run, '{');
+    add_name(&json, "file", report->file);
+    json_text(&json, "format", report->format);
+    json_text(&json, "about", report->words);
+    json_bool(&json, "dryRun", given(report->run, OPTION_DRY_RUN));
+    json_number(&json, "made", counts->made);
+    json_number(&json, "equal", counts->equal);
+    json_number(&json, "updated", counts->updated);
+    json_number(&json, "replaced", counts->replaced);
+    json_number(&json, "renamed", counts->renamed);
+    json_number(&json, "refused", counts->refused);
+    json_number(&json, "events", counts->events);
+    json_number(&json, "keys", counts->keys);
+    json_number(&json, "keysKept", counts->keys_kept);
+    add_list(&json, "refusals", &report->refusals);
+    add_list(&json, "renames", &report->renames);
+    add_list(&json, "otherKeys", &report->kept_keys);
+    add_notes(&json, report);
+    json_text(&json, "untold", report->untold);
+    return json_rows_add(rows, &json);
+}
+
+int report_end(struct import_report *report, struct json_rows *rows)
+{
+    int status = EXIT_OK;
+
+    if (wants_json(report->run))
+        status = add_report(report, rows);
+    else
+        print_report(report);
+    text_free(&report->refusals.text);
+    text_free(&report->renames.text);
+    text_free(&report->kept_keys.text);
+    for (size_t i = 0; i < FOREIGN_NOTE_COUNT; i++)
+        text_free(&report->notes.examples[i]);
+    return status;
+}

@@ -1,0 +1,370 @@
+/*
+ * The file has the state that a session ended with, not the one that it began with. So its events are walked twice: once to
+ * find out what they have written, and once to load them. What no event has written was there from the beginning.
+ */
+#include "foreign/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "foreign/event_read.h"
+#include "foreign/own_state.h"
+#include "foreign/values.h"
+#include "json/reader.h"
+
+struct walk {
+    const struct session_import *import;
+    struct event_read read;
+    struct own_state state;
+    struct text initial;
+    struct text changed; /* the event given last, if it had to be changed */
+    int64_t index;       /* of the next event in the file */
+    int64_t first_us;
+    int64_t latest_us;
+    int64_t time_us; /* of the event before */
+    bool plain;      /* all events can be given as they are */
+};
+
+/* ---------------------------------------------------------------------------------------------- the walks */
+
+/* Says which event it is. */
+static int name_event(const struct walk *walk, const struct foreign_event *event, int code, ses_error *error)
+{
+    const char *name = walk->read.id.len > 0 ? walk->read.id.data : event->name;
+
+    if (code == SES_INVALID || code == SES_JSON || code == SES_LIMIT || code == SES_RANGE)
+        ses__error_prefix(error, "event %" PRId64 "%s%.80s: ", walk->index + 1, name ? ", " : "",
+                          name ? name : "");
+    return error->code = code == SES_RANGE ? SES_INVALID : code;
+}
+
+/* 1 with the next event, read. */
+static int next_read(struct walk *walk, struct foreign_event *event, ses_error *error)
+{
+    const struct session_import *import = walk->import;
+
+    text_clear(&walk->read.id);
+    int code = import->format->next_event(import->source, event, error);
+    if (code == 1 && import->progress)
+        import->progress(import->progress_context);
+    if (code == 1)
+        code = event_read(&walk->read, event->json, error) == SES_OK ? 1 : error->code;
+    return code < 0 ? name_event(walk, event, code, error) : code;
+}
+
+static void note_event(const struct walk *walk)
+{
+    const struct session_import *import = walk->import;
+    const struct event_read *read = &walk->read;
+    const ses_key *key = &import->key;
+
+    if (read->time_us == FOREIGN_NO_TIME)
+        foreign_note(import->notes, FOREIGN_NOTE_NO_TIME, "%s/%s/%s, event %" PRId64, key->app, key->user,
+                     key->session, walk->index + 1);
+    for (size_t i = 0; i < read->count; i++)
+        if (is_tombstone(read->changes[i].value))
+            foreign_note(import->notes, FOREIGN_NOTE_TOMBSTONE_TEXT, "%s/%s/%s, event %s, key %.*s", key->app,
+                         key->user, key->session, read->id.len > 0 ? read->id.data : "?",
+                         (int)read->changes[i].key.len, read->changes[i].key.ptr);
+}
+
+static void take_times(struct walk *walk)
+{
+    const int64_t time_us = walk->read.time_us;
+
+    if (time_us == FOREIGN_NO_TIME)
+        return;
+    if (walk->first_us == FOREIGN_NO_TIME)
+        walk->first_us = time_us;
+    if (time_us > walk->latest_us)
+        walk->latest_us = time_us;
+}
+
+static int check_key(struct span key, ses_error *error)
+{
+    if (key.len > SES_ID_MAX)
+        return ses__error_set(error, SES_INVALID,
+                              "the state key %.40s... has %zu bytes; a key of a store has at most %d",
+                              key.ptr, key.len, SES_ID_MAX);
+    if (key.len > 0 && memchr(key.ptr, '\0', key.len))
+        return ses__error_set(error, SES_INVALID, "a state key contains a NUL");
+    return SES_OK;
+}
+
+static int survey_event(struct walk *walk, const struct foreign_event *event, ses_error *error)
+{
+    const struct event_read *read = &walk->read;
+    int code = SES_OK;
+
+    if (read->partial) {
+        foreign_note(walk->import->notes, FOREIGN_NOTE_PARTIAL, NULL);
+        walk->plain = false;
+        return 1;
+    }
+    note_event(walk);
+    take_times(walk);
+    walk->plain = walk->plain && !event_needs_change(read);
+    for (size_t i = 0; i < read->count && code == SES_OK; i++) {
+        if (is_shared_key(read->changes[i].key))
+            continue;
+        code = check_key(read->changes[i].key, error);
+        if (code == SES_OK)
+            own_state_set(&walk->state, read->changes[i].key, read->changes[i].value);
+    }
+    return code == SES_OK ? 1 : name_event(walk, event, code, error);
+}
+
+static int survey(struct walk *walk, ses_error *error)
+{
+    const struct session_import *import = walk->import;
+    struct foreign_event event = {.name = NULL};
+    int code = import->format->begin_events(import->source, error);
+
+    if (code < 0)
+        return code;
+    while ((code = next_read(walk, &event, error)) == 1 && (code = survey_event(walk, &event, error)) == 1)
+        walk->index++;
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------------- the state */
+
+static void note_difference(const struct walk *walk, struct span key, const char *what)
+{
+    const ses_key *name = &walk->import->key;
+    foreign_note(walk->import->notes, FOREIGN_NOTE_STATE_DIFFERS, "%s/%s/%s, key %.*s: %s", name->app,
+                 name->user, name->session, (int)key.len, key.ptr, what);
+}
+
+/* A key that events have written has in the end what the last of them wrote. */
+static void compare(struct walk *walk, struct own_entry *entry, struct span value, bool *differs)
+{
+    const struct session_import *import = walk->import;
+    const struct span key = {entry->key, entry->key_len};
+    bool rounded = false;
+
+    entry->met = true;
+    if (!values_same((struct span){entry->value.data, entry->value.len}, value, &rounded)) {
+        if (!*differs)
+            note_difference(walk, key, "the file has another value");
+        *differs = true;
+    } else if (rounded) {
+        foreign_note(import->notes, FOREIGN_NOTE_ROUNDED, "%s/%s/%s, key %s", import->key.app,
+                     import->key.user, import->key.session, entry->key);
+    }
+}
+
+static void add_initial(struct walk *walk, struct json_string raw, struct span key, struct span value)
+{
+    const struct session_import *import = walk->import;
+
+    text_puts(&walk->initial, walk->initial.len > 1 ? ",\"" : "\"");
+    text_add(&walk->initial, raw.raw.ptr, raw.raw.len);
+    text_puts(&walk->initial, "\":");
+    if (is_tombstone(value)) {
+        foreign_note(import->notes, FOREIGN_NOTE_TOMBSTONE_TEXT, "%s/%s/%s, initial state, key %.*s",
+                     import->key.app, import->key.user, import->key.session, (int)key.len, key.ptr);
+        text_puts(&walk->initial, ESCAPED_TOMBSTONE);
+    } else {
+        text_add(&walk->initial, value.ptr, value.len);
+    }
+}
+
+static int take_final_key(struct walk *walk, struct json_reader *reader, struct json_string raw,
+                          struct text *room, bool *differs, ses_error *error)
+{
+    struct span value;
+    size_t len = 0;
+
+    if (!ses__json_skip(reader, &value))
+        return ses__json_error(reader, error);
+    value = ses__json_trim(value);
+    text_clear(room);
+    text_add(room, raw.raw.ptr, raw.raw.len);
+    if (!ses__json_unescape(raw, room->data, &len))
+        return ses__error_set(error, SES_INVALID, "a key of the state holds a lone surrogate");
+    const struct span key = {room->data, len};
+    if (is_shared_key(key)) {
+        foreign_note(walk->import->notes, FOREIGN_NOTE_SHARED_COPIES, NULL);
+        return SES_OK;
+    }
+    struct own_entry *entry = own_state_find(&walk->state, key);
+    int code = entry ? SES_OK : check_key(key, error);
+    if (entry)
+        compare(walk, entry, value, differs);
+    else if (code == SES_OK)
+        add_initial(walk, raw, key, value);
+    return code;
+}
+
+static int take_final(struct walk *walk, bool *differs, ses_error *error)
+{
+    const struct span state = walk->import->session->state;
+    struct json_reader reader;
+    struct json_string key;
+    struct text room = {NULL, 0, 0};
+    int code = ses__json_check(state.ptr, state.len, error);
+
+    if (code != SES_OK)
+        (void)explain_json(state, error);
+    if (code == SES_OK)
+        code = ses__json_start_object(&reader, state, "the state", error);
+    if (code == SES_OK && !ses__json_enter(&reader))
+        code = ses__json_error(&reader, error);
+    while (code == SES_OK && ses__json_member(&reader, &key))
+        code = take_final_key(walk, &reader, key, &room, differs, error);
+    text_free(&room);
+    if (code != SES_OK)
+        ses__error_prefix(error, "its state: ");
+    return code;
+}
+
+/* What the file has in the end, without what events have written. */
+static int make_initial(struct walk *walk, ses_error *error)
+{
+    bool differs = false;
+
+    if (walk->state.count > 0)
+        foreign_note(walk->import->notes, FOREIGN_NOTE_INITIAL_STATE, NULL);
+    text_puts(&walk->initial, "{");
+    int code = walk->import->session->state.ptr ? take_final(walk, &differs, error) : SES_OK;
+    text_puts(&walk->initial, "}");
+    for (size_t i = 0;
+         i < walk->state.count && code == SES_OK && walk->import->session->state.ptr && !differs; i++) {
+        const struct own_entry *entry = &walk->state.entries[i];
+        if (entry->met)
+            continue;
+        note_difference(walk, (struct span){entry->key, entry->key_len}, "the file does not have it");
+        differs = true;
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------------- loading */
+
+/* An id that the event gets at every import. */
+static void change(struct walk *walk, struct span *json)
+{
+    char id[40];
+
+    if (walk->plain || !event_needs_change(&walk->read))
+        return;
+    (void)snprintf(id, sizeof id, "import-%" PRId64, walk->index + 1);
+    event_change(&walk->read, id, walk->time_us, &walk->changed);
+    *json = (struct span){walk->changed.data, walk->changed.len};
+}
+
+static int give_event(void *context, ses_loaded_event *given, ses_error *error)
+{
+    struct walk *walk = context;
+    const struct session_import *import = walk->import;
+    struct foreign_event event = {.name = NULL};
+    int code;
+
+    do {
+        code = walk->plain ? import->format->next_event(import->source, &event, error)
+                           : next_read(walk, &event, error);
+        walk->index += code == 1;
+    } while (code == 1 && !walk->plain && walk->read.partial);
+    if (code == 0 && import->database)
+        return foreign_changed(import->database, error);
+    if (code != 1)
+        return code;
+    walk->index--;
+    change(walk, &event.json);
+    if (!walk->plain && walk->read.time_us != FOREIGN_NO_TIME)
+        walk->time_us = walk->read.time_us;
+    walk->index++;
+    given->json = event.json.ptr;
+    given->json_len = event.json.len;
+    return 1;
+}
+
+/* Only what can be: a session is not updated before it was created or before its events. */
+static const int64_t *updated_of(const struct walk *walk, int64_t created_us)
+{
+    const struct session_import *import = walk->import;
+    const int64_t *told = &import->session->updated_us;
+
+    if (*told == FOREIGN_NO_TIME)
+        return NULL;
+    if (*told >= created_us && *told >= walk->latest_us)
+        return told;
+    foreign_note(import->notes, FOREIGN_NOTE_UPDATE_RAISED, "%s/%s/%s", import->key.app, import->key.user,
+                 import->key.session);
+    return NULL;
+}
+
+static int load(struct walk *walk, const char *initial, unsigned flags, ses_load_result *result,
+                ses_error *error)
+{
+    const struct session_import *import = walk->import;
+    const ses_load_options options = {.size = sizeof options, .flags = flags};
+    const int64_t created_us = import->session->created_us != FOREIGN_NO_TIME ? import->session->created_us
+                               : walk->first_us != FOREIGN_NO_TIME            ? walk->first_us
+                                                                              : 0;
+    ses_loaded loaded = {.size = sizeof loaded, .initial_state = initial, .initial_state_len = SES_NUL};
+
+    loaded.created_us = &created_us;
+    loaded.updated_us = updated_of(walk, created_us);
+    loaded.title = import->session->title;
+    loaded.next = give_event;
+    loaded.next_context = walk;
+    walk->index = 0;
+    walk->time_us = created_us;
+    const bool muted = import->notes->muted;
+    import->notes->muted = true; /* the events were noted when they were surveyed */
+    int code = import->format->begin_events(import->source, error);
+    if (code >= 0)
+        code = ses_load(import->store, &import->key, &loaded, &options, result, error);
+    import->notes->muted = muted;
+    return code;
+}
+
+static bool is_here(const struct session_import *import)
+{
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
+    const ses_get_options options = {.size = sizeof options, .range = &none};
+    ses_session *session = NULL;
+    const int code = ses_get(import->store, &import->key, &options, &session, NULL);
+
+    ses_session_close(session);
+    return code >= 0;
+}
+
+/* An update meets the session as it was imported before: what it began with then is known here, even if events have
+ * written it since. */
+static int update(struct walk *walk, unsigned flags, ses_load_result *result, ses_error *error)
+{
+    const struct session_import *import = walk->import;
+    char *before = NULL;
+    int code = ses_state_json_initial_by_key(import->store, &import->key, NULL, &before, NULL, error);
+
+    if (code >= 0)
+        code = load(walk, before, flags, result, error);
+    ses_free(before);
+    return code;
+}
+
+int session_import(const struct session_import *import, ses_load_result *result, ses_error *error)
+{
+    struct walk walk = {.import = import, .first_us = FOREIGN_NO_TIME, .latest_us = INT64_MIN, .plain = true};
+    int code = survey(&walk, error);
+
+    if (code == SES_OK)
+        code = make_initial(&walk, error);
+    if (code == SES_OK && (!import->only_check || is_here(import))) {
+        const unsigned flags = import->flags | (import->only_check ? SES_LOAD_DRY_RUN : 0u);
+        code = load(&walk, walk.initial.data, flags, result, error);
+        if (code == SES_EXISTS && (flags & SES_LOAD_UPDATE))
+            code = update(&walk, flags, result, error);
+    }
+    event_read_free(&walk.read);
+    own_state_free(&walk.state);
+    text_free(&walk.initial);
+    text_free(&walk.changed);
+    return code;
+}

@@ -1,0 +1,27 @@
+/* One session of another program, into the store. */
+#ifndef FOREIGN_SESSION_H
+#define FOREIGN_SESSION_H
+
+#include "foreign/database.h"
+#include "foreign/foreign.h"
+
+struct session_import {
+    const struct foreign_format *format;
+    void *source;
+    struct foreign_notes *notes;
+    const struct foreign_database
+        *database; /* whether it has changed is asked before a commit; NULL: it is a text */
+    const struct foreign_session *session;
+    ses_key key; /* that it gets */
+    ses_store *store;
+    unsigned flags; /* SES_LOAD_* */
+    bool
+        only_check; /* find out whether it can be loaded. If there is none of its name, the store is not asked */
+    void (*progress)(void *context); /* called for each event */
+    void *progress_context;
+};
+
+/* As ses_load. The message of the error names the event, not the session. */
+int session_import(const struct session_import *import, ses_load_result *result, ses_error *error);
+
+#endif
