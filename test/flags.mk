@@ -63,4 +63,5 @@ LONG_TESTS := storage/faults_sqlite storage/faults_disk storage/damage storage/f
     amalgamation session/lease_waiting storage/lease_processes session/lines session/load storage/lines_kills \
     session/follow_wait storage/follow_watch storage/follow_at_once session/list_filter_model \
     storage/check_tampering storage/backup_at_once storage/backup storage/check program/seslite_habits \
-    program/seslite_terminal program/seslite_write program/seslite_read program/seslite_pages
+    program/seslite_terminal program/seslite_write program/seslite_read program/seslite_pages \
+    program/seslite_import program/seslite_import_bad program/seslite_import_large

@@ -1,0 +1,116 @@
+/* The command imports: what is refused, and what the options do. */
+#include "foreign.h"
+
+/* ------------------------------------------------------------------------------------------- odd databases */
+
+static void test_what_cannot_be_stored_is_named_and_nothing_is_written(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const names[] = {"python-odd-v1-2.13", "python-odd-sqlite-2.13"};
+    struct reply reply = {0};
+
+    need_data();
+    for (size_t i = 0; i < 2; i++) {
+        char *path = data_path(names[i], ".db");
+        run_at(&reply, 2, NULL, fixture->path, "import", path);
+        assert_has(&reply.err, "odd//eu: the user is empty");
+        assert_has(&reply.err, "odd/u/nan: its state: at byte 8: NaN is not a JSON number");
+        assert_has(&reply.err, "odd/u/longk: event 1, ev-23edf2650b71: the state key kkkk");
+        assert_has(&reply.err, "odd/u/nulk: event 1, ev-a74c8f32a1f2: a state key contains a NUL");
+        assert_has(&reply.err, "the shared state of odd: at byte 8: -Infinity is not a JSON number");
+        assert_has(&reply.out, "0 events and 0 shared keys written");
+        run_at(&reply, 0, NULL, fixture->path, "list", "--names", "apps");
+        assert_string_equal(reply.out.data, "");
+        free(path);
+    }
+    reply_free(&reply);
+}
+
+static void test_skip_and_rename_bring_the_rest(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key renamed = {"odd", "empty~811c9dc5", "eu"};
+    const ses_key lone = {"odd", "u", "sur"};
+    const ses_key padded = {"odd", "u", " padded\n"};
+    char *path = data_path("python-odd-v1-2.13", ".db");
+    struct reply reply = {0};
+
+    need_data();
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--rename", "--json");
+    assert_int_equal(number_of(&reply, "made"), 12);
+    assert_int_equal(number_of(&reply, "refused"), 4);
+    cJSON *json = reply_json(&reply);
+    const cJSON *renames = cJSON_GetObjectItem(cJSON_GetArrayItem(json, 0), "renames");
+    assert_int_equal(cJSON_GetArraySize(renames), 1);
+    assert_string_equal(json_string(cJSON_GetObjectItem(cJSON_GetArrayItem(renames, 0), "here"), "userId"),
+                        "empty~811c9dc5");
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(cJSON_GetArrayItem(json, 0), "refusals")), 4);
+    cJSON_Delete(json);
+    ses_session_close(must_get(fixture->store, &renamed));
+    ses_session_close(must_get(fixture->store, &lone));
+    ses_session_close(must_get(fixture->store, &padded));
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--rename", "--json");
+    assert_int_equal(number_of(&reply, "equal"), 12);
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--to-user", "other", "--json");
+    assert_int_equal(number_of(&reply, "made"), 12);
+    assert_int_equal(number_of(&reply, "refused"), 4);
+    reply_free(&reply);
+    free(path);
+}
+
+/* ------------------------------------------------------------------------------------------------ options */
+
+static void test_a_dry_run_tells_and_writes_nothing(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = data_path("js", ".db");
+    char *nowhere = support_path(fixture->folder, "nowhere.db");
+    struct reply reply = {0};
+
+    need_data();
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--dry-run", "--json");
+    assert_int_equal(number_of(&reply, "made"), 6);
+    assert_int_equal(number_of(&reply, "events"), 125);
+    assert_has(&reply.out, "\"dryRun\":true");
+    run_at(&reply, 0, NULL, fixture->path, "list", "--names", "apps");
+    assert_string_equal(reply.out.data, "");
+    run_at(&reply, 0, NULL, nowhere, "import", path, "--dry-run");
+    assert_int_equal(access(nowhere, F_OK), -1);
+    run_at(&reply, 0, NULL, nowhere, "import", path);
+    assert_int_equal(access(nowhere, F_OK), 0);
+    reply_free(&reply);
+    free(nowhere);
+    free(path);
+}
+
+static void test_app_user_and_session_choose(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = data_path("js", ".db");
+    struct reply reply = {0};
+
+    need_data();
+    run_at(&reply, 0, NULL, fixture->path, "--app", "my_app", "--user", "alice", "import", path, "--json");
+    assert_int_equal(number_of(&reply, "made"), 2);
+    run_at(&reply, 0, NULL, fixture->path, "-a", "my_app", "-u", "alice", "-s", "same-id", "import", path,
+           "--to-app", "new", "--to-user", "bob", "--json");
+    assert_int_equal(number_of(&reply, "made"), 1);
+    assert_int_equal(number_of(&reply, "keys"), 0);
+    ses_session_close(must_get(fixture->store, &(ses_key){"new", "bob", "same-id"}));
+    run_at(&reply, 2, NULL, fixture->path, "-u", "alice", "import", path);
+    reply_free(&reply);
+    free(path);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_what_cannot_be_stored_is_named_and_nothing_is_written),
+        T(test_skip_and_rename_bring_the_rest),
+        T(test_a_dry_run_tells_and_writes_nothing),
+        T(test_app_user_and_session_choose),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
