@@ -145,6 +145,19 @@ $(B)/tools/%: $(B)/tools/%.o $(LIBRARY)
 $(B)/tools/bench/bench: $(BENCH_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
 
+# The page of `seslite html`.
+PAGE_FILES  := tools/seslite/html/page.css tools/seslite/html/page.js
+PAGE_OBJECT := $(B)/tools/seslite/html/files.o
+COMMAND_OBJECTS += $(PAGE_OBJECT)
+
+$(B)/gen/html_files.c: $(PAGE_FILES) tools/embed_page.awk
+	@mkdir -p $(@D)
+	$(AWK) -f tools/embed_page.awk $(PAGE_FILES) > $@.new && mv $@.new $@
+
+$(PAGE_OBJECT): $(B)/gen/html_files.c
+	@mkdir -p $(@D)
+	$(COMPILE) $(TOOL_CFLAGS) -c -o $@ $<
+
 $(COMMAND_OBJECTS): TOOL_CFLAGS = -Itools/seslite
 
 $(COMMAND): $(COMMAND_OBJECTS) $(LIBRARY)

@@ -29,7 +29,8 @@ enum kind {
     KIND_POINT, /* see points.h */
     KIND_ORDER,
     KIND_NAMES,
-    KIND_COMMAND
+    KIND_COMMAND,
+    KIND_KEY /* a state key; the option may stand more than once */
 };
 
 /* X(id, letter or 0, name, value or NULL, kind, help). Those up to VERSION are known to every command, and may stand before
@@ -77,6 +78,8 @@ enum kind {
     X(COMPACT, 0, "compact", NULL, KIND_NONE, "leave free pages out")                                       \
     X(YES, 'y', "yes", NULL, KIND_NONE, "do not ask")                                                       \
     X(WRITE, 'w', "write", NULL, KIND_NONE, "let the statements change the file")                           \
+    X(OUTPUT, 'o', "output", "FILE", KIND_FILE, "write to this file; \"-\" is standard output")             \
+    X(REDACT, 0, "redact", "KEY", KIND_KEY, "hide the value of this state key; may be given several times") \
     X(UPDATE, 0, "update", NULL, KIND_NONE, "add the events that a session here lacks")                     \
     X(REPLACE, 0, "replace", NULL, KIND_NONE, "put it in the place of what is there")                       \
     X(RENAME, 0, "rename", NULL, KIND_NONE, "give another name to what cannot have its own")                \
@@ -180,6 +183,8 @@ struct run {
     const char *values[OPTION_COUNT]; /* NULL: not given; of a flag "" */
     const char *arguments[ARGUMENTS_MAX];
     size_t argument_count;
+    const char *keys[ARGUMENTS_MAX]; /* of the option of the kind KEY */
+    size_t key_count;
     ses_store *store; /* when one was opened */
     ses_key key;      /* as far as it was given or chosen; see choose.h */
     char *chosen[3];  /* its texts, if they were not given; main.c frees them */

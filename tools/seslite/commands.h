@@ -10,6 +10,7 @@ int run_state(struct run *run);
 int run_events(struct run *run);
 int run_tail(struct run *run);
 int run_search(struct run *run);
+int run_html(struct run *run);
 int run_import(struct run *run);
 int run_fork(struct run *run);
 int run_rewind(struct run *run);

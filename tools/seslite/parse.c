@@ -93,12 +93,24 @@ static const char *wrong_with(enum kind kind, const char *value)
     return *value == '\0' && kind != KIND_TEXT ? "something: it is empty" : NULL;
 }
 
+static int add_key(struct run *run, size_t option, const char *value)
+{
+    if (run->key_count == ARGUMENTS_MAX)
+        return say_usage(run, "--%s is given more than %d times", option_table[option].name,
+                         (int)ARGUMENTS_MAX);
+    run->keys[run->key_count++] = value;
+    run->values[option] = value;
+    return EXIT_OK;
+}
+
 static int set_value(struct run *run, size_t option, const char *value)
 {
     const char *wrong = wrong_with(option_table[option].kind, value);
 
     if (wrong && option_table[option].kind != KIND_NONE)
         return say_usage(run, "--%s takes %s, not \"%s\"", option_table[option].name, wrong, value);
+    if (option_table[option].kind == KIND_KEY)
+        return add_key(run, option, value);
     if (run->values[option] && option_table[option].kind != KIND_NONE &&
         strcmp(run->values[option], value) != 0)
         return say_usage(run, "--%s is given twice", option_table[option].name);

@@ -5,6 +5,7 @@
 
 #include "choose.h"
 #include "content.h"
+#include "live.h"
 #include "sessions.h"
 #include "times.h"
 #include "walk.h"
@@ -64,35 +65,10 @@ static void put_header(const ses_session *session)
 
 /* ------------------------------------------------------------------------------------------ the transcript */
 
-/* A second cursor walks the live events beside, from the first event that is shown on: what it does not meet was taken back
- * by a rewind. */
 struct transcript {
     struct run *run;
-    ses_cursor *live; /* NULL before the first event */
-    int64_t live_seq; /* of the next live event; INT64_MAX: there is none */
+    struct live live;
 };
-
-static int open_live(struct transcript *transcript, int64_t first_seq)
-{
-    struct run *run = transcript->run;
-    const ses_range live = {.size = sizeof live,
-                            .which = SES_RANGE_LIVE | SES_RANGE_SEQ,
-                            .first_seq = first_seq,
-                            .last_seq = INT64_MAX};
-    const ses_cursor_options options = {.size = sizeof options, .range = &live};
-
-    return ses_cursor_open(run->store, &run->key, &options, &transcript->live, &run->error) < 0 ? fail(run)
-                                                                                                : EXIT_OK;
-}
-
-static int step_live(struct transcript *transcript)
-{
-    const ses_event *event = NULL;
-    int code = ses_cursor_next(transcript->live, &event, &transcript->run->error);
-
-    transcript->live_seq = code == SES_ROW ? event->seq : INT64_MAX;
-    return code < 0 ? fail(transcript->run) : EXIT_OK;
-}
 
 static void put_event_head(const ses_event *event, bool live)
 {
@@ -114,25 +90,24 @@ static void put_event_head(const ses_event *event, bool live)
 static int visit(void *context, const ses_event *event)
 {
     struct transcript *transcript = context;
-    int status = transcript->live ? EXIT_OK : open_live(transcript, event->seq);
+    bool is_live = false;
+    int status = live_look(&transcript->live, event->seq, &is_live);
 
-    while (status == EXIT_OK && transcript->live_seq < event->seq)
-        status = step_live(transcript);
     if (status != EXIT_OK)
         return status;
-    put_event_head(event, transcript->live_seq == event->seq);
+    put_event_head(event, is_live);
     content_print(transcript->run, event, given(transcript->run, OPTION_FULL));
     return EXIT_OK;
 }
 
 static int put_transcript(struct run *run)
 {
-    struct transcript transcript = {.run = run};
+    struct transcript transcript = {.run = run, .live = {.run = run}};
     ses_range range;
 
     range_given(run, &range);
     int status = each_event(run, &run->key, &range, false, visit, &transcript);
-    (void)ses_cursor_close(transcript.live, NULL); /* what failed was told when it did */
+    live_close(&transcript.live);
     return status;
 }
 

@@ -1,0 +1,88 @@
+/* The page of `seslite html`: a session to write it of, and texts that want to get out of it. */
+#ifndef SESLITE_TEST_HTML_H
+#define SESLITE_TEST_HTML_H
+
+#include "command.h"
+
+static const ses_key page_key = {"travel", "alice", "oslo"};
+
+/* Everything that a page shows: thoughts, calls with and without a response, an error, a picture, tokens, a compaction, a turn
+ * that was taken back, state of all scopes, and two days. */
+static inline void fill_page_session(ses_store *store)
+{
+    static const char *const events[] = {
+        "{'id':'a','invocationId':'i1','author':'user','timestamp':1700000001,'content':{'role':'user','"
+        "parts':["
+        "{'text':'I fly to Oslo on Friday.\\nDo I need a coat?'}]}}",
+        "{'id':'b','invocationId':'i1','author':'planner','timestamp':1700000003.2,'content':{'role':'model',"
+        "'parts':["
+        "{'text':'The user asks about the weather. I should look at the forecast before I "
+        "answer.','thought':true},"
+        "{'functionCall':{'id':'c1','name':'forecast','args':{'city':'Oslo','days':3,'units':'celsius'}}},"
+        "{'functionCall':{'id':'c2','name':'remember','args':{'note':'Oslo on Friday'}}}]},"
+        "'usageMetadata':{'promptTokenCount':412,'cachedContentTokenCount':256,'candidatesTokenCount':38,"
+        "'thoughtsTokenCount':64,'totalTokenCount':514},'actions':{'stateDelta':{'user:home':'Rome'}}}",
+        "{'id':'c','invocationId':'i1','author':'planner','timestamp':1700000004.5,'content':{'role':'user','"
+        "parts':["
+        "{'functionResponse':{'id':'c1','name':'forecast','response':{'city':'Oslo','days':["
+        "{'day':'Friday','low':-7.50,'high':-2,'sky':'snow'},{'day':'Saturday','low':-9,'high':-4,'sky':'"
+        "clear'}]}}}]},"
+        "'actions':{'stateDelta':{'low':-7.50,'forecast':{'city':'Oslo','days':[{'day':'Friday','low':-7.50,'"
+        "high':-2}]}}}}",
+        "{'id':'d','invocationId':'i1','author':'planner','timestamp':1700000006,'content':{'role':'model','"
+        "parts':["
+        "{'text':'Yes, take the warm one. It will snow on Friday, between \\u22127 and \\u22122 degrees, and "
+        "Saturday is clear "
+        "but colder still.\\n\\nA hat and gloves will not hurt.'}]},"
+        "'usageMetadata':{'promptTokenCount':730,'candidatesTokenCount':52,'totalTokenCount':782},"
+        "'actions':{'stateDelta':{'turns':1}}}",
+        "{'id':'e','invocationId':'i2','author':'user','timestamp':1700003700,'content':{'role':'user','"
+        "parts':["
+        "{'text':'This is the one I "
+        "have.'},{'inlineData':{'mimeType':'image/png','data':'iVBORw0KGgoAAAANSUhEUgAAAAEAAAAB'}}]}}",
+        "{'id':'f','invocationId':'i2','author':'planner','timestamp':1700003702,'errorCode':'RESOURCE_"
+        "EXHAUSTED',"
+        "'errorMessage':'The model is overloaded. Try again later.'}",
+        "{'id':'g','invocationId':'i3','author':'user','timestamp':1700090000,'content':{'role':'user','"
+        "parts':["
+        "{'text':'And can you book a taxi?'}]}}",
+        "{'id':'h','invocationId':'i3','author':'booker','timestamp':1700090002,'content':{'role':'model','"
+        "parts':["
+        "{'functionCall':{'id':'c3','name':'book_taxi','args':{'from':'airport','to':'Storgata "
+        "1','at':'2023-11-17T18:30:00+01:00'}}}"
+        "]},'longRunningToolIds':['c3'],'actions':{'transferToAgent':'booker','stateDelta':{'turns':2,'topic'"
+        ":"
+        "'__ADK_SENTINEL_REMOVED__'}}}",
+    };
+    static const char *const later[] = {
+        "{'id':'k','invocationId':'i4','author':'user','timestamp':1700090100,'content':{'role':'user','"
+        "parts':["
+        "{'text':'Leave the taxi. Just sum up what we have.'}]}}",
+        "{'id':'l','invocationId':'i4','author':'planner','timestamp':1700090103,'actions':{'compaction':{'"
+        "startTimestamp':"
+        "1700000001,'endTimestamp':1700003702,'compactedContent':{'role':'model','parts':[{'text':"
+        "'Alice flies from Rome to Oslo on Friday. Snow, \\u22127 to \\u22122 degrees: she takes the warm "
+        "coat.'}]}}}}",
+        "{'id':'m','invocationId':'i4','author':'planner','timestamp':1700090106,'content':{'role':'model','"
+        "parts':["
+        "{'text':'You fly on Friday, it will snow, and the warm coat is "
+        "packed.'}]},'usageMetadata':{'promptTokenCount':204,"
+        "'candidatesTokenCount':21,'totalTokenCount':225},'actions':{'stateDelta':{'turns':2,'app:trips':18}}"
+        "}",
+    };
+    const ses_label labels[] = {{"project", "oslo"}, {"starred", ""}};
+    ses_error error;
+
+    must_create(store, &page_key, Q("{'app:units':'celsius','user:token':'tok-4711-abc','topic':'travel'}"));
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        must_append_by_key(store, &page_key, Q(events[i]));
+    assert_ok(ses_rewind_by_key(store, &page_key,
+                                &(ses_point){.size = sizeof(ses_point), .kind = SES_POINT_LAST_TURN}, NULL,
+                                NULL, &error));
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
+        must_append_by_key(store, &page_key, Q(later[i]));
+    assert_ok(ses_title_set_by_key(store, &page_key, "A coat for Oslo", NULL, &error));
+    assert_ok(ses_labels_set_by_key(store, &page_key, labels, 2, NULL, &error));
+}
+
+#endif

@@ -1,0 +1,81 @@
+#include "html/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
+
+struct open_call {
+    struct open_call *next;
+    size_t number; /* of the call */
+    int64_t seq;
+    size_t len;
+    char id[];
+};
+
+static void add_number(struct numbers *numbers, int64_t number)
+{
+    if (numbers->count == numbers->capacity) {
+        numbers->capacity = numbers->capacity ? numbers->capacity * 2 : 64;
+        int64_t *at = allocate(numbers->capacity * sizeof *at);
+        if (numbers->count > 0)
+            memcpy(at, numbers->at, numbers->count * sizeof *at);
+        free(numbers->at);
+        numbers->at = at;
+    }
+    numbers->at[numbers->count++] = number;
+}
+
+int64_t number_at(const struct numbers *numbers, size_t index)
+{
+    return index < numbers->count ? numbers->at[index] : 0;
+}
+
+static struct open_call **bucket_of(struct calls *calls, const ses_text *id)
+{
+    uint32_t hash = 2166136261;
+
+    for (size_t i = 0; i < id->len; i++)
+        hash = (hash ^ (unsigned char)id->text[i]) * 16777619;
+    return &calls->open[hash % CALL_BUCKETS];
+}
+
+void calls_add_call(struct calls *calls, const ses_text *id, int64_t seq)
+{
+    add_number(&calls->answers, 0);
+    if (!id->text || id->len == 0)
+        return;
+    struct open_call **bucket = bucket_of(calls, id);
+    struct open_call *call = allocate(sizeof *call + id->len);
+    *call = (struct open_call){*bucket, calls->answers.count - 1, seq, id->len};
+    memcpy(call->id, id->text, id->len);
+    *bucket = call;
+}
+
+void calls_add_response(struct calls *calls, const ses_text *id, int64_t seq)
+{
+    struct open_call **link = id->text && id->len > 0 ? bucket_of(calls, id) : NULL;
+
+    while (link && *link && ((*link)->len != id->len || memcmp((*link)->id, id->text, id->len) != 0))
+        link = &(*link)->next;
+    struct open_call *call = link ? *link : NULL;
+    add_number(&calls->askers, call ? call->seq : 0);
+    if (!call)
+        return;
+    calls->answers.at[call->number] = seq;
+    *link = call->next;
+    free(call);
+}
+
+void calls_free(struct calls *calls)
+{
+    for (size_t i = 0; i < CALL_BUCKETS; i++)
+        while (calls->open[i]) {
+            struct open_call *call = calls->open[i];
+            calls->open[i] = call->next;
+            free(call);
+        }
+    free(calls->answers.at);
+    free(calls->askers.at);
+    *calls = (struct calls){.answers = {NULL, 0, 0}};
+}

@@ -1,0 +1,8 @@
+/* The files page.css and page.js, made into C by tools/embed_page.awk. */
+#ifndef HTML_FILES_H
+#define HTML_FILES_H
+
+extern const char page_css[];
+extern const char page_js[];
+
+#endif

@@ -1,0 +1,230 @@
+#include "html/head.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "html/files.h"
+#include "html/scan.h"
+#include "html/sha256.h"
+#include "out.h"
+
+void head_begin(struct page *page, const ses_session *session)
+{
+    char script[SHA256_BASE64_SIZE];
+    char style[SHA256_BASE64_SIZE];
+
+    sha256_base64(page_js, strlen(page_js), script);
+    sha256_base64(page_css, strlen(page_css), style);
+    page_print(
+        page,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-%s'; "
+        "style-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n",
+        script, style);
+    page_puts(page, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                    "<meta name=\"color-scheme\" content=\"light dark\">\n"
+                    "<meta name=\"referrer\" content=\"no-referrer\">\n"
+                    "<meta name=\"generator\" content=\"seslite\">\n<title>");
+    page_words(page, ses_session_title(session) ? ses_session_title(session) : ses_session_id(session));
+    page_puts(page, "</title>\n<style>");
+    page_puts(page, page_css);
+    page_puts(page, "</style>\n</head>\n<body>\n");
+}
+
+/* ---------------------------------------------------------------------------------------------- the header */
+
+static void begin_field(struct page *page, const char *name)
+{
+    page_print(page, "<div><dt>%s</dt><dd>", name);
+}
+
+static void end_field(struct page *page)
+{
+    page_puts(page, "</dd></div>\n");
+}
+
+static void put_field(struct page *page, const char *name, const char *value)
+{
+    begin_field(page, name);
+    page_words(page, value);
+    end_field(page);
+}
+
+static void put_labels(struct page *page, const ses_session *session)
+{
+    if (ses_session_label_count(session) == 0)
+        return;
+    begin_field(page, "Labels");
+    for (size_t i = 0; i < ses_session_label_count(session); i++) {
+        const ses_label *label = ses_session_label(session, i);
+        page_puts(page, "<span class=\"label\">");
+        page_words(page, label->name);
+        if (*label->value) {
+            page_puts(page, "\xc2\xa0= ");
+            page_words(page, label->value);
+        }
+        page_puts(page, "</span> ");
+    }
+    end_field(page);
+}
+
+static void put_log(struct page *page, const ses_session *session, const struct survey *survey)
+{
+    int64_t stored = ses_session_stored(session);
+
+    begin_field(page, "Events");
+    if (survey->count == stored)
+        page_print(page, "%" PRId64, survey->count);
+    else
+        page_print(page, "%" PRId64 " of %" PRId64 ", from %" PRId64 " to %" PRId64, survey->count, stored,
+                   survey->first_seq, survey->last_seq);
+    if (ses_session_base_seq(session) > 0)
+        page_print(page, "; those up to %" PRId64 " were pruned", ses_session_base_seq(session));
+    if (survey->errors > 0)
+        page_print(page, "; <span class=\"errors\">%s</span>", counted(survey->errors, "error"));
+    end_field(page);
+}
+
+static void put_times(struct page *page, const ses_session *session, const struct survey *survey)
+{
+    begin_field(page, "Time (UTC)");
+    page_moment(page, survey->count > 0 ? survey->first_us : ses_session_created_us(session));
+    page_puts(page, " to ");
+    page_moment(page, survey->count > 0 ? survey->last_us : ses_session_updated_us(session));
+    if (survey->count > 0 && survey->last_us >= survey->first_us) {
+        page_puts(page, ", ");
+        page_span(page, survey->last_us - survey->first_us);
+    }
+    end_field(page);
+}
+
+static void put_tokens(struct page *page, const struct survey *survey)
+{
+    const ses_usage *tokens = &survey->tokens;
+
+    if (survey->used == 0)
+        return;
+    begin_field(page, "Tokens");
+    page_print(page, "%" PRId64 " in", tokens->prompt);
+    if (tokens->cached > 0)
+        page_print(page, " (%" PRId64 " cached)", tokens->cached);
+    page_print(page, ", %" PRId64 " out", tokens->candidates);
+    if (tokens->thoughts > 0)
+        page_print(page, ", %" PRId64 " thought", tokens->thoughts);
+    page_print(page, ", %" PRId64 " in all, in %s", tokens->total, counted(survey->used, "event"));
+    end_field(page);
+}
+
+static void put_parent(struct page *page, const ses_session *session)
+{
+    int64_t seq = 0;
+    const ses_key *parent = ses_session_parent(session, &seq);
+
+    if (!parent)
+        return;
+    begin_field(page, "Fork of");
+    page_words(page, parent->session);
+    page_print(page, ", after event %" PRId64, seq);
+    end_field(page);
+}
+
+static void put_redacted(struct page *page)
+{
+    const struct redactor *redactor = &page->redactor;
+
+    if (redactor->key_count == 0)
+        return;
+    begin_field(page, "Redacted");
+    for (size_t i = 0; i < redactor->key_count; i++) {
+        page_puts(page, i > 0 ? ", <code>" : "<code>");
+        page_words(page, redactor->keys[i]);
+        page_puts(page, "</code>");
+    }
+    end_field(page);
+}
+
+void head_put(struct page *page, const ses_session *session, const struct survey *survey)
+{
+    const char *title = ses_session_title(session);
+
+    page_puts(page, "<header class=\"top\">\n<h1>");
+    page_words(page, title ? title : ses_session_id(session));
+    page_puts(page, "</h1>\n<dl>\n");
+    put_field(page, "App", ses_session_app(session));
+    put_field(page, "User", ses_session_user(session));
+    put_field(page, "Session", ses_session_id(session));
+    put_labels(page, session);
+    put_parent(page, session);
+    put_log(page, session, survey);
+    put_times(page, session, survey);
+    put_tokens(page, survey);
+    put_redacted(page);
+    page_puts(page, "</dl>\n<noscript><p>Without scripts this page has no search, and shows the state only "
+                    "as it is after the "
+                    "last event.</p></noscript>\n</header>\n");
+}
+
+/* ----------------------------------------------------------------------------------------------- the state */
+
+static void put_rows(struct page *page, const char *json, size_t len)
+{
+    struct text name = {NULL, 0, 0};
+    struct scan scan;
+    struct piece value;
+
+    scan_begin(&scan, json, len);
+    while (scan_member(&scan, &name, &value)) {
+        page_puts(page, "<div><dt>");
+        page_name(page, name.data, name.len);
+        page_puts(page, "</dt><dd>");
+        if (redactor_hides(&page->redactor, name.data, name.len))
+            page_puts(page, REDACTED);
+        else
+            page_json(page, value.text, value.len, value.len > 60 ? LAYOUT_LINES : LAYOUT_LINE);
+        page_puts(page, "</dd></div>\n");
+    }
+    text_free(&name);
+}
+
+static const char panel_begin[] =
+    "<aside><div class=\"panel\">\n"
+    "<div class=\"search\" role=\"search\" hidden>"
+    "<input type=\"search\" placeholder=\"Search\" aria-label=\"Search in the transcript\" title=\"Search: "
+    "/\">"
+    "<output></output>"
+    "<button type=\"button\" class=\"previous\" aria-label=\"Previous\" title=\"Previous: "
+    "N\">\xe2\x86\x91</button>"
+    "<button type=\"button\" class=\"next\" aria-label=\"Next\" title=\"Next: "
+    "n\">\xe2\x86\x93</button></div>\n"
+    "<div class=\"where\" hidden><input class=\"slider\" type=\"range\" min=\"0\" value=\"0\" "
+    "aria-label=\"The event whose state is shown\" title=\"Move: j, k\"></div>\n"
+    "<details class=\"state\" open><summary>State <span class=\"at\">";
+
+static const char panel_end[] = "</dl>\n<p class=\"note\">Keys that begin with app: or user: are as this "
+                                "session wrote them. Other sessions may have "
+                                "changed them.</p>\n</details>\n</div></aside>\n";
+
+int state_put(struct page *page, const struct survey *survey, int64_t last_seq)
+{
+    char *json = NULL;
+    size_t len = 0;
+    int status = state_after(page->run, survey->count > 0 ? survey->last_seq : last_seq, &json, &len);
+
+    if (status != EXIT_OK)
+        return status;
+    page_puts(page, panel_begin);
+    if (survey->count > 0)
+        page_print(page, "after event %" PRId64, survey->last_seq);
+    page_puts(page, "</span></summary>\n<dl class=\"values\">\n");
+    put_rows(page, json, len);
+    page_puts(page, panel_end);
+    ses_free(json);
+    return EXIT_OK;
+}
+
+void foot_put(struct page *page)
+{
+    page_print(page, "<footer>Written by seslite %s</footer>\n<script>", ses_version());
+    page_puts(page, page_js);
+    page_puts(page, "</script>\n</body>\n</html>\n");
+}

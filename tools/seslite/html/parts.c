@@ -1,0 +1,202 @@
+#include "html/parts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "html/scan.h"
+#include "walk.h"
+
+enum { BRIEF = 64 /* columns of what a fold shows of its JSON */ };
+
+/* --------------------------------------------------------------------------------------------------- folds */
+
+static void begin_fold(struct page *page, const char *kind, const char *mark, const ses_text *name,
+                       const ses_text *json)
+{
+    page_print(page, "<details class=\"fold %s\"><summary>%s<code>", kind, mark);
+    if (name && name->text)
+        page_text(page, name->text, name->len);
+    else
+        page_puts(page, name ? "?" : "JSON");
+    page_puts(page, "</code>");
+    if (!name || !json->text)
+        return;
+    page_puts(page, " <span class=\"brief\">");
+    page_json_short(page, json->text, json->len, BRIEF);
+    page_puts(page, "</span>");
+}
+
+static void put_block(struct page *page, const ses_text *json)
+{
+    page_puts(page, "<pre>");
+    if (json->text)
+        page_json(page, json->text, json->len, LAYOUT_LINES);
+    page_puts(page, "</pre>");
+}
+
+void fold_put(struct page *page, const char *kind, const ses_text *name, const ses_text *json)
+{
+    begin_fold(page, kind, "", name, json);
+    page_puts(page, "</summary>");
+    put_block(page, json);
+    page_puts(page, "</details>\n");
+}
+
+/* -------------------------------------------------------------------------------------- calls and responses */
+
+/* The response that is looked for, when it is found. */
+struct answer {
+    struct run *run;
+    const ses_text *id;
+    int64_t seq; /* of its event; 0: it is not found */
+    int64_t time_us;
+    struct text json;
+};
+
+static bool is_same(const ses_text *a, const ses_text *b)
+{
+    return a->text && b->text && a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
+}
+
+static int look_for_answer(void *context, const ses_event *event)
+{
+    struct answer *answer = context;
+    int code = SES_OK;
+    ses_content *content = open_event(answer->run, event, &code);
+
+    for (size_t i = 0; answer->seq == 0 && i < ses_content_response_count(content); i++) {
+        const ses_function *response = ses_content_response(content, i);
+        if (!is_same(&response->id, answer->id))
+            continue;
+        answer->seq = event->seq;
+        answer->time_us = event->time_us;
+        text_add(&answer->json, response->json.text ? response->json.text : "", response->json.len);
+    }
+    ses_content_close(content);
+    return EXIT_OK;
+}
+
+/* A log that was cut meanwhile ends the walk that called this, too. */
+static void find_answer(const struct parts *parts, struct answer *answer)
+{
+    int64_t seq = number_at(&parts->survey->calls.answers, parts->call);
+    const ses_range range = {.size = sizeof range, .which = SES_RANGE_SEQ, .first_seq = seq, .last_seq = seq};
+
+    if (seq > 0)
+        (void)each_event(answer->run, &answer->run->key, &range, false, look_for_answer, answer);
+}
+
+static void put_call(struct parts *parts, const ses_event *event, const ses_function *call)
+{
+    struct page *page = parts->page;
+    struct answer answer = {.run = page->run, .id = &call->id};
+
+    find_answer(parts, &answer);
+    parts->call++;
+    begin_fold(page, "call", "", &call->name, &call->json);
+    page_puts(page, " <span class=\"took\">");
+    if (answer.seq > 0)
+        page_span(page, answer.time_us - event->time_us);
+    else
+        page_puts(page, "no response");
+    page_puts(page, "</span></summary><h3>Arguments</h3>");
+    put_block(page, &call->json);
+    if (answer.seq > 0) {
+        page_print(page, "<h3>Response, in event <a href=\"#e%" PRId64 "\">%" PRId64 "</a></h3>", answer.seq,
+                   answer.seq);
+        put_block(page, &(ses_text){answer.json.data, answer.json.len});
+    }
+    page_puts(page, "</details>\n");
+    text_free(&answer.json);
+}
+
+static void put_response(struct parts *parts, const ses_function *response)
+{
+    struct page *page = parts->page;
+    int64_t seq = number_at(&parts->survey->calls.askers, parts->response++);
+
+    if (seq == 0) {
+        begin_fold(page, "response", "\xe2\x86\x90 ", &response->name, &response->json);
+        page_puts(page, "</summary>");
+        put_block(page, &response->json);
+        page_puts(page, "</details>\n");
+        return;
+    }
+    page_puts(page, "<p class=\"answer\">\xe2\x86\x90 <code>");
+    page_text(page, response->name.text ? response->name.text : "?",
+              response->name.text ? response->name.len : 1);
+    page_print(page,
+               "</code> answered: see the call in event <a href=\"#e%" PRId64 "\">%" PRId64 "</a></p>\n", seq,
+               seq);
+}
+
+/* --------------------------------------------------------------------------------------------- other parts */
+
+static bool is_named(const struct text *name, const char *camel, const char *snake)
+{
+    return strcmp(name->data, camel) == 0 || strcmp(name->data, snake) == 0;
+}
+
+/* A picture or the like: its type and size. */
+static void put_inline_data(struct page *page, const struct piece *data)
+{
+    struct text name = {NULL, 0, 0};
+    struct text type = {NULL, 0, 0};
+    struct scan scan;
+    struct piece value;
+    size_t bytes = 0;
+
+    scan_begin(&scan, data->text, data->len);
+    while (scan_member(&scan, &name, &value)) {
+        if (is_named(&name, "mimeType", "mime_type") && value.text[0] == '"') {
+            text_clear(&type);
+            scan_decode(&type, &value);
+        } else if (strcmp(name.data, "data") == 0 && value.len > 2) {
+            bytes = (value.len - 2) / 4 * 3 + (value.len - 2) % 4 * 3 / 4;
+            bytes -= (size_t)(value.text[value.len - 2] == '=') + (value.text[value.len - 3] == '=');
+        }
+    }
+    page_puts(page, "<p class=\"blob\">");
+    page_text(page, type.len > 0 ? type.data : "data", type.len > 0 ? type.len : 4);
+    page_print(page, ", %zu bytes, not shown</p>\n", bytes);
+    text_free(&name);
+    text_free(&type);
+}
+
+/* The member that tells what the part is: the first that does not only tell how it is meant. */
+static void put_other_part(struct page *page, const ses_text *part)
+{
+    struct text name = {NULL, 0, 0};
+    struct scan scan;
+    struct piece value;
+    bool found = false;
+
+    scan_begin(&scan, part->text, part->len);
+    while (!found && scan_member(&scan, &name, &value))
+        found = !is_named(&name, "thought", "") && !is_named(&name, "thoughtSignature", "thought_signature");
+    if (found && is_named(&name, "inlineData", "inline_data") && value.text[0] == '{')
+        put_inline_data(page, &value);
+    else
+        fold_put(page, "part", &(ses_text){found ? name.data : "part", found ? name.len : 4}, part);
+    text_free(&name);
+}
+
+void parts_put(struct parts *parts, const ses_event *event, const ses_content *content)
+{
+    struct page *page = parts->page;
+
+    for (size_t i = 0; i < ses_content_part_count(content); i++) {
+        const ses_part *part = ses_content_part(content, i);
+        if (part->call) {
+            put_call(parts, event, part->call);
+        } else if (part->response) {
+            put_response(parts, part->response);
+        } else if (part->text.text) {
+            page_print(page, "<div class=\"text%s\">", part->thought ? " thought" : "");
+            page_text(page, part->text.text, part->text.len);
+            page_puts(page, "</div>\n");
+        } else {
+            put_other_part(page, &part->json);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+#include "html/transcript.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "html/actions.h"
+#include "html/parts.h"
+#include "live.h"
+#include "out.h"
+#include "progress.h"
+#include "times.h"
+#include "walk.h"
+
+struct transcript {
+    struct page *page;
+    struct survey *survey;
+    struct parts parts;
+    struct live live;
+    int64_t before_us; /* the time of the event before */
+    bool begun;
+};
+
+/* ---------------------------------------------------------------------------------------------------- bars */
+
+static bool covers(const struct covered *covered, const ses_event *event)
+{
+    return event->seq != covered->seq && event->time_us >= covered->start_us &&
+           event->time_us <= covered->end_us;
+}
+
+/* A piece of the bar of each compaction that covers the event. */
+static void put_bars(struct transcript *transcript, const ses_event *event)
+{
+    for (size_t i = 0; i < transcript->survey->compaction_count; i++) {
+        struct covered *covered = &transcript->survey->compactions[i];
+        if (!covers(covered, event))
+            continue;
+        covered->first_seq = covered->count++ == 0 ? event->seq : covered->first_seq;
+        covered->last_seq = event->seq;
+        page_print(transcript->page,
+                   "<a class=\"bar lane%d\" href=\"#e%" PRId64 "\" aria-label=\"summed up in event %" PRId64
+                   "\"></a>",
+                   covered->lane, covered->seq, covered->seq);
+    }
+}
+
+/* The texts of a content, which is read as that of an event. */
+static void put_summary(struct page *page, const ses_text *summary)
+{
+    struct text json = {NULL, 0, 0};
+    ses_content *content = NULL;
+
+    text_puts(&json, "{\"content\":");
+    text_add(&json, summary->text, summary->len);
+    text_puts(&json, "}");
+    if (ses_content_open(page->run->store, json.data, json.len, &content, &page->run->error) >= 0) {
+        size_t len = 0;
+        const char *text = ses_content_text(content, &len);
+        page_puts(page, "<div class=\"text\">");
+        page_text(page, text ? text : "", text ? len : 0);
+        page_puts(page, "</div>\n");
+    }
+    ses_content_close(content);
+    text_free(&json);
+}
+
+static void put_compaction(struct transcript *transcript, const ses_event *event,
+                           const ses_compaction *compaction)
+{
+    struct page *page = transcript->page;
+    const struct covered *covered = NULL;
+
+    for (size_t i = 0; i < transcript->survey->compaction_count; i++)
+        if (transcript->survey->compactions[i].seq == event->seq)
+            covered = &transcript->survey->compactions[i];
+    page_print(page, "<div class=\"compaction lane%d\"><p>Summary of what happened from ",
+               covered ? covered->lane : 0);
+    page_moment(page, compaction->start_us);
+    page_puts(page, " to ");
+    page_moment(page, compaction->end_us);
+    if (covered && covered->count > 0)
+        page_print(page,
+                   ": %s, <a href=\"#e%" PRId64 "\">%" PRId64 "</a> to <a href=\"#e%" PRId64 "\">%" PRId64
+                   "</a>",
+                   counted(covered->count, "event"), covered->first_seq, covered->first_seq,
+                   covered->last_seq, covered->last_seq);
+    page_puts(page, "</p>\n");
+    put_summary(page, &compaction->content);
+    page_puts(page, "</div>\n");
+}
+
+/* ---------------------------------------------------------------------------------------------- an event */
+
+static void put_count(struct page *page, int64_t count, const char *what)
+{
+    if (count > 0)
+        page_print(page, " <span>%" PRId64 " %s</span>", count, what);
+}
+
+static void put_usage(struct page *page, const ses_usage *usage)
+{
+    if (!usage)
+        return;
+    page_puts(page, "<span class=\"usage\">");
+    put_count(page, usage->prompt, "in");
+    put_count(page, usage->cached, "cached");
+    put_count(page, usage->candidates, "out");
+    put_count(page, usage->thoughts, "thought");
+    page_puts(page, " <span>tokens</span></span>");
+}
+
+/* A heading where a day begins. */
+static void put_day(struct transcript *transcript, const ses_event *event)
+{
+    const int64_t day = INT64_C(86400000000);
+    struct page *page = transcript->page;
+
+    if (transcript->begun && event->time_us / day == transcript->before_us / day)
+        return;
+    page_puts(page, "<h2 class=\"day\">");
+    page_day(page, event->time_us);
+    page_puts(page, "</h2>\n");
+}
+
+static void put_head(struct transcript *transcript, const ses_event *event, const ses_content *content,
+                     bool is_live)
+{
+    struct page *page = transcript->page;
+    const char *kind = strcmp(event->author, "user") == 0 ? "user" : "agent";
+
+    put_day(transcript, event);
+    page_print(page, "<article id=\"e%" PRId64 "\" class=\"%s%s\">", event->seq, kind,
+               is_live ? "" : " gone");
+    put_bars(transcript, event);
+    page_print(page, "<header><a class=\"seq\" href=\"#e%" PRId64 "\">%" PRId64 "</a> <b>", event->seq,
+               event->seq);
+    page_words(page, event->author);
+    page_puts(page, "</b> ");
+    page_time_of_day(page, event->time_us);
+    if (transcript->begun) {
+        page_puts(page, " <span class=\"gap\">");
+        page_puts(page, event->time_us < transcript->before_us ? "\xe2\x88\x92" : "+");
+        page_span(page, event->time_us < transcript->before_us ? transcript->before_us - event->time_us
+                                                               : event->time_us - transcript->before_us);
+        page_puts(page, "</span>");
+    }
+    if (!is_live)
+        page_puts(page, " <span class=\"mark\">taken back</span>");
+    put_usage(page, content ? ses_content_usage(content) : NULL);
+    page_puts(page, "</header>\n");
+}
+
+/* What cannot be read may be no JSON either. Then nothing in it can be told apart, and all of it may be hidden. The message can
+ * hold a piece of it. */
+static void put_unreadable(struct page *page, const ses_event *event, int code)
+{
+    bool hides = page->redactor.key_count > 0;
+
+    page_puts(page, "<p class=\"error\"><strong>This event cannot be read</strong> ");
+    page_words(page, hides ? ses_code_text(code) : page->run->error.message);
+    page_puts(page, "</p>\n");
+    if (code == SES_JSON && !hides) {
+        page_puts(page, "<pre>");
+        page_text(page, event->json, event->json_len);
+        page_puts(page, "</pre>\n");
+    }
+}
+
+static void put_event(struct transcript *transcript, const ses_event *event, bool is_live)
+{
+    struct page *page = transcript->page;
+    int code = SES_OK;
+    ses_content *content = open_event(page->run, event, &code);
+    const ses_text whole = {event->json, event->json_len};
+
+    put_head(transcript, event, content, is_live);
+    if (content) {
+        const ses_compaction *compaction = ses_content_compaction(content);
+        const ses_text delta = ses_content_state_delta(content);
+        const ses_text actions = ses_content_actions(content);
+        error_put(page, content);
+        parts_put(&transcript->parts, event, content);
+        if (compaction)
+            put_compaction(transcript, event, compaction);
+        actions_put(page, &actions);
+        changes_put(page, &delta);
+    } else {
+        put_unreadable(page, event, code);
+    }
+    if (code != SES_JSON && code != SES_NOMEM)
+        fold_put(page, "event", NULL, &whole);
+    page_puts(page, "</article>\n");
+    ses_content_close(content);
+}
+
+static int visit(void *context, const ses_event *event)
+{
+    struct transcript *transcript = context;
+    const struct survey *survey = transcript->survey;
+    bool is_live = false;
+    int status = live_look(&transcript->live, event->seq, &is_live);
+
+    if (status != EXIT_OK)
+        return status;
+    progress_set(event->seq - survey->first_seq + 1, survey->last_seq - survey->first_seq + 1);
+    put_event(transcript, event, is_live);
+    transcript->before_us = event->time_us;
+    transcript->begun = true;
+    return EXIT_OK;
+}
+
+int transcript_put(struct page *page, struct survey *survey)
+{
+    struct transcript transcript = {
+        .page = page, .survey = survey, .parts = {page, survey, 0, 0}, .live = {.run = page->run}};
+    const ses_range range = {.size = sizeof range,
+                             .which = SES_RANGE_SEQ,
+                             .first_seq = survey->first_seq,
+                             .last_seq = survey->last_seq};
+    int status = EXIT_OK;
+
+    page_puts(page, "<main>\n");
+    if (survey->count > 0)
+        status = each_event(page->run, &page->run->key, &range, false, visit, &transcript);
+    else
+        page_puts(page, "<p>There are no events.</p>\n");
+    page_puts(page, "</main>\n");
+    live_close(&transcript.live);
+    return status;
+}
