@@ -85,4 +85,85 @@ static inline void fill_page_session(ses_store *store)
     assert_ok(ses_labels_set_by_key(store, &page_key, labels, 2, NULL, &error));
 }
 
+/* --------------------------------------------------------------------------------------------- hostile texts */
+
+/* Each is the inside of a JSON string. `shown` is how a page shows it, or a part of it; NULL: not looked for. */
+static const struct {
+    const char *json;
+    const char *shown;
+} hostile[] = {
+    {"</script><script>window.pwned=1</script>",
+     "&lt;/script&gt;&lt;script&gt;window.pwned=1&lt;/script&gt;"},
+    {"</SCRIPT ><script>window.pwned=1//", "&lt;/SCRIPT &gt;"},
+    {"<img src=x onerror='window.pwned=1'>", "&lt;img src=x onerror=&#39;window.pwned=1&#39;&gt;"},
+    {"<svg/onload=window.pwned=1>", "&lt;svg/onload"},
+    {"<iframe srcdoc='&lt;script&gt;parent.pwned=1&lt;/script&gt;'>", "&amp;lt;script&amp;gt;"},
+    {"javascript:window.pwned=1", "javascript:window.pwned=1"},
+    {"<a href=\\\"javascript:window.pwned=1\\\">x</a>", "&lt;a href="},
+    {"data:text/html,<script>window.pwned=1</script>", NULL},
+    {"https://example.com/?q=<b>", "https://example.com/?q=&lt;b&gt;"},
+    {"<!--<script>", "&lt;!--&lt;script&gt;"},
+    {"--><script>window.pwned=1</script>", "--&gt;&lt;script&gt;"},
+    {"]]><script>window.pwned=1</script>", "]]&gt;&lt;script&gt;"},
+    {"\\\" onmouseover=\\\"window.pwned=1", "&quot; onmouseover="},
+    {"' autofocus onfocus='window.pwned=1", "&#39; autofocus"},
+    {"</style><style>@import 'https://example.com/x.css'", "&lt;/style&gt;&lt;style&gt;"},
+    {"</title></textarea></pre></details></main><plaintext>", "&lt;plaintext&gt;"},
+    {"<meta http-equiv=refresh content='0;url=https://example.com'>", "&lt;meta http-equiv"},
+    {"<base href=https://example.com><form action=https://example.com><link rel=stylesheet "
+     "href=//example.com>",
+     NULL},
+    {"&lt;script&gt;&#x3c;script&#62;&amp;", "&amp;lt;script&amp;gt;&amp;#x3c;script&amp;#62;&amp;amp;"},
+    {"a\\u2028b\\u2029c\xe2\x80\xa8"
+     "d\xe2\x80\xa9"
+     "e",
+     "b"},
+    {"abc\xe2\x80\xae"
+     "fdp.exe\\u202dx\\u2066y\\u2069",
+     "&lt;U+202E&gt;fdp.exe&lt;U+202D&gt;"},
+    {"a\\u0000b\\u001b[31m\\u0007\\u009b\\u007f", "a^@b^[[31m^G&lt;U+009B&gt;^?"},
+    {"\\u200bzero\\ufeffwidth", "&lt;U+200B&gt;zero&lt;U+FEFF&gt;width"},
+    {"lone \\ud800 and \\udc00", "cannot be read"},
+    {"\\u003c/script\\u003e\\u003cscript\\u003ewindow.pwned=1", "&lt;/script&gt;&lt;script&gt;"},
+    {"\\\\u003cscript>\\\"+window.pwned+\\\"", NULL},
+    {"__proto__", "__proto__"},
+    {"[redacted]%s%n{{constructor.constructor('window.pwned=1')()}}${window.pwned=1}`", NULL},
+};
+enum { HOSTILE_COUNT = sizeof hostile / sizeof hostile[0] };
+
+/* The text in every place that a session has for it. */
+static inline void fill_hostile_session(ses_store *store, const ses_key *key, const char *t)
+{
+    static const char *const events[] = {
+        "{\"author\":\"user\",\"content\":{\"role\":\"%s\",\"parts\":[{\"text\":\"%s\"},{\"text\":\"%s\","
+        "\"thought\":true},"
+        "{\"%s\":\"%s\"},{\"fileData\":{\"fileUri\":\"%s\",\"mimeType\":\"text/html\"}}]}}",
+        "{\"author\":\"bot\",\"content\":{\"parts\":[{\"functionCall\":{\"id\":\"%s\",\"name\":\"%s\","
+        "\"args\":{\"%s\":[\"%s\"]}}},"
+        "{\"inlineData\":{\"mimeType\":\"%s\",\"data\":\"%s\"}}]}}",
+        "{\"author\":\"bot\",\"content\":{\"parts\":[{\"functionResponse\":{\"id\":\"%s\",\"name\":\"%s\","
+        "\"response\":{\"%s\":\"%s\"}}}"
+        "]},\"errorCode\":\"%s\",\"errorMessage\":\"%s\"}",
+        "{\"author\":\"bot\",\"actions\":{\"stateDelta\":{\"%s\":\"%s\"},\"%s\":\"%s\",\"compaction\":{"
+        "\"startTimestamp\":0,"
+        "\"endTimestamp\":1,\"compactedContent\":{\"parts\":[{\"text\":\"%s\"}]}}},\"%s\":1}",
+        "{\"author\":\"%s\",\"invocationId\":\"%s\",\"branch\":\"%s\"}",
+        "{\"author\":\"bot\",\"actions\":{\"stateDelta\":{\"plain\":{\"%s\":\"%s\"}}}}",
+    };
+    ses_error error;
+
+    must_create(store, key, "{}");
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        struct text event = {NULL, 0};
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+        text_printf(&event, events[i], t, t, t, t, t, t);
+#pragma GCC diagnostic pop
+        /* Some fields take fewer characters than a JSON string has: then the event is refused, and is not on the page. */
+        int code = ses_append_by_key(store, key, event.data, event.len, NULL, NULL, &error);
+        assert_true(code == SES_OK || (i > 0 && (code == SES_INVALID || code == SES_RANGE)));
+        free(event.data);
+    }
+}
+
 #endif
