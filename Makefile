@@ -203,7 +203,8 @@ bench: $(B)/tools/bench/bench
 # Each C file in a room of test/ is a program of its own, linked with the archive as a user's program would be. What one
 # needs beyond that stands in test/flags.mk. The tests run from this folder.
 SERVER_TESTS := $(wildcard test/program/server*.c)
-TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(SERVER_TESTS)),$(sort $(wildcard test/*/*.c)))
+CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
+TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)),$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
 CHECK_ALL    := headers readme $(if $(filter release,$(FLAVOUR)),layers exports linking amalgamation install)

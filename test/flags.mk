@@ -50,6 +50,7 @@ $(SERVER_TESTS:test/%.c=$(B)/test/%): $(if $(WITH_SERVER),$(SERVER))
 COMMAND_TESTS := $(patsubst test/%.c,%,$(wildcard test/program/seslite_*.c))
 $(foreach test,$(COMMAND_TESTS),$(eval TEST_CFLAGS_$(test) := -DCOMMAND='"$(COMMAND)"')$(eval TEST_LIBS_$(test) := -lutil))
 $(COMMAND_TESTS:%=$(B)/test/%): $(COMMAND)
+TEST_LIBS_program/seslite_html_browser += $(CURL_LIBS)
 
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
 LONG_TESTS := storage/faults_sqlite storage/faults_disk storage/damage storage/faults_disk_crash \
@@ -64,4 +65,5 @@ LONG_TESTS := storage/faults_sqlite storage/faults_disk storage/damage storage/f
     session/follow_wait storage/follow_watch storage/follow_at_once session/list_filter_model \
     storage/check_tampering storage/backup_at_once storage/backup storage/check program/seslite_habits \
     program/seslite_terminal program/seslite_write program/seslite_read program/seslite_pages \
-    program/seslite_import program/seslite_import_bad program/seslite_import_large
+    program/seslite_import program/seslite_import_bad program/seslite_import_large \
+    program/seslite_html program/seslite_html_browser

@@ -7,6 +7,8 @@
 void error_put(struct page *page, const ses_content *content);
 /* All actions but changes of the state and a compaction. */
 void actions_put(struct page *page, const ses_text *actions);
+/* Does the event take others back? */
+bool is_rewind(const ses_content *content);
 void changes_put(struct page *page, const ses_text *delta);
 
 #endif

@@ -127,10 +127,13 @@ static void put_head(struct transcript *transcript, const ses_event *event, cons
 {
     struct page *page = transcript->page;
     const char *kind = strcmp(event->author, "user") == 0 ? "user" : "agent";
+    bool rewinds = content && !is_live && is_rewind(content);
 
     put_day(transcript, event);
     page_print(page, "<article id=\"e%" PRId64 "\" class=\"%s%s\">", event->seq, kind,
-               is_live ? "" : " gone");
+               rewinds   ? " rewind"
+               : is_live ? ""
+                         : " gone");
     put_bars(transcript, event);
     page_print(page, "<header><a class=\"seq\" href=\"#e%" PRId64 "\">%" PRId64 "</a> <b>", event->seq,
                event->seq);
@@ -145,7 +148,7 @@ static void put_head(struct transcript *transcript, const ses_event *event, cons
         page_puts(page, "</span>");
     }
     if (!is_live)
-        page_puts(page, " <span class=\"mark\">taken back</span>");
+        page_print(page, " <span class=\"mark\">%s</span>", rewinds ? "rewind" : "taken back");
     put_usage(page, content ? ses_content_usage(content) : NULL);
     page_puts(page, "</header>\n");
 }

@@ -1,0 +1,343 @@
+/* seslite html: the page in a real browser. Skipped, with a word, where there is none. */
+#include "browser.h"
+#include "html.h"
+
+static struct browser browser;
+static struct fixture *fixture;
+
+static int setup(void **state)
+{
+    (void)fixture_setup(state);
+    fixture = *state;
+    fill_page_session(fixture->store);
+    (void)browser_start(&browser, fixture->folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    *state = fixture;
+    browser_stop(&browser);
+    return fixture_teardown(state);
+}
+
+#define skip_without_browser() \
+    do {                       \
+        if (browser.pid == 0)  \
+            skip();            \
+    } while (0)
+
+/* ------------------------------------------------------------------------------------------------- opening */
+
+/* Writes the page of a session, and opens it with that fragment. */
+static void open_page(const char *session, const char *fragment)
+{
+    char *path = support_path(fixture->folder, "page.html");
+    char url[1024];
+    struct reply reply = {0};
+    cJSON *body = cJSON_CreateObject();
+
+    run_at(&reply, 0, NULL, fixture->path, "html", session, "-o", path, "--replace");
+    browser_tell(&browser, "/url", cJSON_Parse("{\"url\":\"about:blank\"}"));
+    cJSON_Delete(browser_log(&browser, "browser"));
+    cJSON_Delete(browser_log(&browser, "performance"));
+    snprintf(url, sizeof url, "file://%s%s", path, fragment);
+    (void)cJSON_AddStringToObject(body, "url", url);
+    browser_tell(&browser, "/url", body);
+    reply_free(&reply);
+    free(path);
+}
+
+/* The page said nothing in the console, which is where violations of its policy are told, and asked for nothing but itself. */
+static void check_quiet(void)
+{
+    cJSON *console = browser_log(&browser, "browser");
+    cJSON *performance = browser_log(&browser, "performance");
+    const cJSON *entry = NULL;
+    int asked = 0;
+
+    cJSON_ArrayForEach(entry, console) print_error("console: %s\n", json_string(entry, "message"));
+    assert_int_equal(cJSON_GetArraySize(console), 0);
+    cJSON_ArrayForEach(entry, performance)
+    {
+        const char *message = json_string(entry, "message");
+        if (!strstr(message, "\"Network.requestWillBeSent\""))
+            continue;
+        asked++;
+        if (!strstr(message, "/page.html"))
+            print_error("asked for: %s\n", message);
+        assert_non_null(strstr(message, "/page.html"));
+    }
+    assert_int_equal(asked, 1);
+    cJSON_Delete(console);
+    cJSON_Delete(performance);
+}
+
+/* What the slider shows: the keys that there are, as one JSON object, and where it is. */
+#define STATE                                                                                           \
+    "const state = {}; for (const row of document.querySelectorAll('.values > div:not(.gone)'))"        \
+    "  state[row.querySelector('dt').textContent] = JSON.parse(row.querySelector('ins').textContent); " \
+    "return JSON.stringify(state);"
+#define AT "return document.querySelector('.at').textContent;"
+
+/* ------------------------------------------------------------------------------------------ reading it */
+
+static void test_the_page_opens_without_a_word_and_asks_for_nothing(void **state)
+{
+    (void)state;
+    skip_without_browser();
+    open_page("oslo", "");
+    browser_expect(&browser, "return document.title;", "A coat for Oslo");
+    browser_await(&browser, AT, "after event 12");
+    check_quiet();
+    browser_picture(&browser, "light");
+    cJSON_Delete(browser_devtools(&browser, "Emulation.setEmulatedMedia",
+                                  "{\"features\":[{\"name\":\"prefers-color-scheme\",\"value\":\"dark\"}]}"));
+    browser_expect(&browser, "return getComputedStyle(document.body).backgroundColor;", "rgb(23, 25, 28)");
+    browser_picture(&browser, "dark");
+    cJSON_Delete(browser_devtools(&browser, "Emulation.setEmulatedMedia", "{\"features\":[]}"));
+}
+
+static void test_a_fold_opens_with_a_click(void **state)
+{
+    (void)state;
+    skip_without_browser();
+    open_page("oslo", "");
+    browser_expect(&browser, "return String(document.querySelector('#e2 .call').open);", "false");
+    browser_click(&browser, "#e2 .call > summary");
+    browser_expect(&browser, "return String(document.querySelector('#e2 .call').open);", "true");
+    browser_expect(
+        &browser,
+        "return JSON.stringify(JSON.parse(document.querySelectorAll('#e2 .call pre')[0].textContent));",
+        "{\"city\":\"Oslo\",\"days\":3,\"units\":\"celsius\"}");
+    browser_picture(&browser, "fold");
+    check_quiet();
+}
+
+/* On a phone nothing is wider than the screen. */
+static void test_the_page_fits_a_phone(void **state)
+{
+    (void)state;
+    skip_without_browser();
+    cJSON_Delete(browser_devtools(&browser, "Emulation.setDeviceMetricsOverride",
+                                  "{\"width\":375,\"height\":780,\"deviceScaleFactor\":2,\"mobile\":true}"));
+    open_page("oslo", "");
+    browser_expect(&browser, "return String(document.documentElement.scrollWidth <= 375);", "true");
+    browser_picture(&browser, "phone");
+    browser_click(&browser, ".state > summary");
+    browser_type(&browser, ".slider", KEY_HOME KEY_RIGHT KEY_RIGHT KEY_RIGHT);
+    browser_await(&browser, AT, "after event 3");
+    browser_picture(&browser, "phone-state");
+    browser_expect(&browser, "return String(document.documentElement.scrollWidth <= 375);", "true");
+    check_quiet();
+    cJSON_Delete(browser_devtools(&browser, "Emulation.clearDeviceMetricsOverride", "{}"));
+}
+
+static void test_the_page_is_readable_without_scripts_and_printed(void **state)
+{
+    (void)state;
+    skip_without_browser();
+    cJSON_Delete(browser_devtools(&browser, "Emulation.setScriptExecutionDisabled", "{\"value\":true}"));
+    open_page("oslo", "#e3");
+    cJSON *tree = browser_devtools(&browser, "Accessibility.getFullAXTree", "{}");
+    char *text = cJSON_PrintUnformatted(tree);
+    assert_non_null(strstr(text, "Do I need a coat?"));
+    assert_non_null(strstr(text, "The model is overloaded."));
+    assert_non_null(strstr(text, "tok-4711-abc"));
+    assert_non_null(strstr(text, "Without scripts this page has no search"));
+    assert_null(strstr(text, "slider"));
+    free(text);
+    cJSON_Delete(tree);
+    browser_picture(&browser, "no-scripts");
+    cJSON_Delete(browser_devtools(&browser, "Emulation.setScriptExecutionDisabled", "{\"value\":false}"));
+    open_page("oslo", "");
+    cJSON_Delete(browser_devtools(&browser, "Emulation.setEmulatedMedia", "{\"media\":\"print\"}"));
+    browser_expect(&browser, "return getComputedStyle(document.querySelector('.search')).display;", "none");
+    browser_expect(&browser,
+                   "return String(document.querySelector('#e2 .call "
+                   "pre').checkVisibility({contentVisibilityAuto: true}));",
+                   "true");
+    browser_picture(&browser, "print");
+    cJSON_Delete(browser_devtools(&browser, "Emulation.setEmulatedMedia", "{\"media\":\"\"}"));
+}
+
+/* ------------------------------------------------------------------------------------ the slider and links */
+
+/* At each event the slider shows what the store says. */
+static void test_the_slider_shows_the_state_at_each_event(void **state)
+{
+    struct reply reply = {0};
+
+    (void)state;
+    skip_without_browser();
+    open_page("oslo", "");
+    browser_type(&browser, ".slider", KEY_HOME);
+    browser_await(&browser, AT, "before the first event");
+    for (int seq = 0; seq <= 12; seq++) {
+        char number[16];
+        char at[64] = "before the first event";
+        snprintf(number, sizeof number, "%d", seq);
+        if (seq > 0) {
+            snprintf(at, sizeof at, "after event %d", seq);
+            browser_type(&browser, ".slider", KEY_RIGHT);
+        }
+        browser_await(&browser, AT, at);
+        run_at(&reply, 0, NULL, fixture->path, "-s", "oslo", "state", "--at", number, "--shared", "--json");
+        cJSON *expected = reply_json(&reply);
+        cJSON *shown = browser_run(&browser, STATE);
+        cJSON *shown_state = cJSON_Parse(shown->valuestring);
+        if (!cJSON_Compare(expected, shown_state, true))
+            print_error("at %d: %s\n%s\n", seq, reply.out.data, shown->valuestring);
+        assert_true(cJSON_Compare(expected, shown_state, true));
+        cJSON_Delete(expected);
+        cJSON_Delete(shown);
+        cJSON_Delete(shown_state);
+    }
+    check_quiet();
+    reply_free(&reply);
+}
+
+static void test_the_slider_shows_what_changed_and_from_what(void **state)
+{
+    static const char changed[] =
+        "return [...document.querySelectorAll('.values .changed')].map(row => row.textContent).join('|');";
+
+    (void)state;
+    skip_without_browser();
+    open_page("oslo", "#e8");
+    browser_await(&browser, AT, "after event 8");
+    browser_expect(&browser, changed, "topic\"travel\"removed|turns12");
+    browser_picture(&browser, "slider");
+    browser_type(&browser, "body", "j");
+    browser_await(&browser, AT, "after event 9");
+    browser_expect(&browser, changed, "topic\"travel\"|turns21");
+    browser_expect(&browser, "return location.hash;", "#e9");
+    browser_type(&browser, "body", "kkk");
+    browser_await(&browser, AT, "after event 6");
+    browser_expect(&browser, changed, "");
+    browser_click(&browser, "#e3 .seq");
+    browser_await(&browser, AT, "after event 3");
+    browser_expect(&browser, "return location.hash + document.querySelector('article.here').id;", "#e3e3");
+    check_quiet();
+}
+
+/* ------------------------------------------------------------------------------------------------- search */
+
+#define COUNT "return document.querySelector('.search output').value;"
+
+static void test_search_counts_marks_and_opens_folds(void **state)
+{
+    (void)state;
+    skip_without_browser();
+    open_page("oslo", "");
+    browser_type(&browser, "body", "/");
+    browser_expect(&browser, "return document.activeElement.type;", "search");
+    browser_type(&browser, ".search input", "COAT");
+    browser_await(&browser, COUNT, "1 of 3");
+    browser_expect(&browser, "return String(document.querySelectorAll('main mark').length);", "3");
+    browser_expect(&browser, "return document.querySelector('mark.here').closest('article').id;", "e1");
+    browser_picture(&browser, "search");
+    browser_type(&browser, ".search input", KEY_ENTER);
+    browser_expect(&browser, COUNT, "2 of 3");
+    browser_type(&browser, ".search input", KEY_SHIFT KEY_ENTER);
+    browser_expect(&browser, COUNT, "1 of 3");
+    browser_click(&browser, ".search .previous");
+    browser_expect(&browser, COUNT, "3 of 3");
+    browser_type(&browser, ".search input", KEY_ESCAPE);
+    browser_await(&browser, COUNT, "");
+    browser_expect(&browser, "return String(document.querySelectorAll('mark').length);", "0");
+    browser_expect(&browser, "return document.querySelector('#e1 .text').firstChild.data;",
+                   "I fly to Oslo on Friday.\nDo I need a coat?");
+    /* In a fold, and then only in the event as it is stored. */
+    browser_type(&browser, ".search input", "\"clear\"");
+    browser_await(&browser, COUNT, "1 of 2");
+    browser_expect(&browser, "return String(document.querySelector('#e2 .call').open);", "true");
+    browser_type(&browser, ".search input", KEY_ESCAPE);
+    browser_type(&browser, ".search input", "longRunningToolIds");
+    browser_await(&browser, COUNT, "1 of 1");
+    browser_expect(&browser, "return String(document.querySelector('#e8 .event').open);", "true");
+    browser_type(&browser, ".search input", KEY_ESCAPE);
+    browser_type(&browser, ".search input", "[.*<b>");
+    browser_await(&browser, COUNT, "nothing");
+    check_quiet();
+}
+
+/* ------------------------------------------------------------------------------------------- hostile texts */
+
+static void test_nothing_of_a_log_runs(void **state)
+{
+    (void)state;
+    skip_without_browser();
+    for (size_t i = 0; i < HOSTILE_COUNT; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "hostile-%zu", i);
+        fill_hostile_session(fixture->store, &(ses_key){"travel", "alice", id}, hostile[i].json);
+        open_page(id, "");
+        browser_type(&browser, ".slider", KEY_HOME KEY_RIGHT KEY_END);
+        browser_type(&browser, ".search input", "window");
+        browser_expect(
+            &browser,
+            "for (const fold of document.querySelectorAll('details')) fold.open = true; return "
+            "String(window.pwned) + String(document.querySelectorAll('script').length) + "
+            "String(document.querySelectorAll('img,iframe,svg,form,base,link,object,embed').length);",
+            "undefined20");
+        check_quiet();
+    }
+}
+
+/* --------------------------------------------------------------------------------------------- a long log */
+
+static void test_a_log_of_two_thousand_events_is_usable(void **state)
+{
+    static const ses_key key = {"travel", "alice", "many"};
+    int64_t begun;
+
+    (void)state;
+    skip_without_browser();
+    must_create(fixture->store, &key, "{}");
+    for (int i = 0; i < 2000; i++) {
+        char event[512];
+        snprintf(event, sizeof event,
+                 "{\"author\":\"%s\",\"timestamp\":%d,\"content\":{\"parts\":[{\"text\":\"The %d. thing that "
+                 "was said, and it is "
+                 "as long as such a thing is, which makes it a line or "
+                 "two.\"}]},\"actions\":{\"stateDelta\":{\"count\":%d,"
+                 "\"key%d\":\"%d\"}}}",
+                 i % 2 ? "bot" : "user", 1700000000 + i, i, i, i % 40, i);
+        must_append_by_key(fixture->store, &key, event);
+    }
+    begun = support_steady_us();
+    open_page("many", "");
+    browser_await(&browser, AT, "after event 2000");
+    print_message("2000 events: %lld ms to write and open\n",
+                  (long long)(support_steady_us() - begun) / 1000);
+    cJSON *took = browser_run(
+        &browser,
+        "const slider = document.querySelector('.slider'); const begun = performance.now();"
+        "for (let i = 0; i < 100; i++) { slider.value = i * 20; slider.dispatchEvent(new Event('input')); "
+        "document.body.offsetHeight; } return (performance.now() - begun) / 100;");
+    print_message("moving the slider: %.2f ms\n", took->valuedouble);
+    assert_true(took->valuedouble < 200);
+    cJSON_Delete(took);
+    begun = support_steady_us();
+    browser_type(&browser, ".search input", "1999. thing");
+    browser_await(&browser, COUNT, "1 of 1");
+    print_message("searching: %lld ms\n", (long long)(support_steady_us() - begun) / 1000);
+    check_quiet();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_page_opens_without_a_word_and_asks_for_nothing),
+        cmocka_unit_test(test_a_fold_opens_with_a_click),
+        cmocka_unit_test(test_the_page_fits_a_phone),
+        cmocka_unit_test(test_the_page_is_readable_without_scripts_and_printed),
+        cmocka_unit_test(test_the_slider_shows_the_state_at_each_event),
+        cmocka_unit_test(test_the_slider_shows_what_changed_and_from_what),
+        cmocka_unit_test(test_search_counts_marks_and_opens_folds),
+        cmocka_unit_test(test_nothing_of_a_log_runs),
+        cmocka_unit_test(test_a_log_of_two_thousand_events_is_usable),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
