@@ -169,7 +169,7 @@ int adk_begin_events(void *from, ses_error *error)
 int adk_next_event(void *from, struct foreign_event *event, ses_error *error)
 {
     struct adk_source *source = from;
-    int code = rows_step(source->events, error);
+    int code = rows_step_event(source->events, error);
 
     *event = (struct foreign_event){.name = NULL};
     return code == 1 ? source->tables->event(source, source->events, event, error) : code;

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "foreign/rows.h"
 
-enum { BUSY_MS = 10000 };
+enum { BUSY_MS = 5000 };
 
 /* ------------------------------------------------------------------------------------- files beside it */
 
@@ -35,8 +35,12 @@ static void take_stamp(const char *path, int64_t stamp[4])
     (void)stat(path, &info);
     stamp[0] = (int64_t)info.st_ino;
     stamp[1] = (int64_t)info.st_size;
-    stamp[2] = (int64_t)info.st_mtim.tv_sec;
+    stamp[2] = (int64_t)info.st_mtime;
+#if defined(__APPLE__)
+    stamp[3] = (int64_t)info.st_mtimespec.tv_nsec;
+#else
     stamp[3] = (int64_t)info.st_mtim.tv_nsec;
+#endif
 }
 
 int foreign_changed(const struct foreign_database *database, ses_error *error)

@@ -169,6 +169,7 @@ static int take_session(struct foreign_import *import, const struct foreign_sess
                                  .database = import->opened->database.db ? &import->opened->database : NULL,
                                  .session = session,
                                  .store = import->run->store,
+                                 .most_bytes = import->opened->file.most_bytes,
                                  .only_check = import->only_check,
                                  .progress = tell_progress,
                                  .progress_context = import};

@@ -2,8 +2,8 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -84,7 +84,7 @@ static int send_lines(void *context, const char *data, size_t len, ses_error *er
     const struct exporter *exporter = context;
 
     while (len > 0) {
-        ssize_t sent = send(exporter->fd, data, len, MSG_NOSIGNAL);
+        ssize_t sent = write(exporter->fd, data, len);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0)
@@ -116,11 +116,12 @@ static int run_both(struct run *run, struct exporter *exporter, int in, const se
     pthread_t thread;
 
     if (pthread_create(&thread, NULL, export_store, exporter) != 0) {
+        (void)close(in);
         (void)close(exporter->fd);
         return ses__error_set(error, SES_NOMEM, "no thread can be started");
     }
     int code = import_from(run, &reader, options, error);
-    (void)shutdown(in, SHUT_RDWR);
+    (void)close(in); /* if the import has ended early, the export cannot go on */
     (void)pthread_join(thread, NULL);
     if (exporter->code < 0 && exporter->code != SES_INTERRUPTED) {
         *error = exporter->error;
@@ -139,12 +140,13 @@ int store_import(struct run *run, const char *path, const ses_key *from, const s
 
     if (code < 0)
         return code;
-    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
+    if (pipe(ends) != 0) {
         code = ses__error_set(error, SES_IO, "no pipe can be made: %s", strerror(errno));
     } else {
         exporter.fd = ends[1];
+        (void)signal(SIGPIPE, SIG_IGN); /* this pipe ends by itself */
         code = run_both(run, &exporter, ends[0], options, report, error);
-        (void)close(ends[0]);
+        (void)signal(SIGPIPE, SIG_DFL);
     }
     ses_close(exporter.store);
     return code;

@@ -93,7 +93,7 @@ static int begin_messages(void *from, ses_error *error)
 static int next_message(void *from, struct foreign_event *event, ses_error *error)
 {
     struct openai_source *source = from;
-    int code = rows_step(source->messages, error);
+    int code = rows_step_event(source->messages, error);
 
     *event = (struct foreign_event){.name = NULL};
     if (code != 1)

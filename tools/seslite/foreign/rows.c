@@ -122,7 +122,7 @@ sqlite3_stmt *rows_prepare(sqlite3 *db, const char *sql, ses_error *error)
     return statement;
 }
 
-int rows_step(sqlite3_stmt *statement, ses_error *error)
+int rows_step_event(sqlite3_stmt *statement, ses_error *error)
 {
     int code = sqlite3_step(statement);
 
@@ -131,11 +131,16 @@ int rows_step(sqlite3_stmt *statement, ses_error *error)
     if (code == SQLITE_DONE)
         return 0;
     code = rows_failed(sqlite3_db_handle(statement), "reading the tables", error);
-    /* A value that is too large is no reason to give up the rest, but the walk has ended. */
     (void)sqlite3_reset(statement);
-    return code == SES_LIMIT
-               ? ses__error_set(error, SES_IO, "%s", sqlite3_errmsg(sqlite3_db_handle(statement)))
-               : code;
+    return code;
+}
+
+int rows_step(sqlite3_stmt *statement, ses_error *error)
+{
+    int code = rows_step_event(statement, error);
+
+    /* The walk over these rows has ended, and what comes after them cannot be reached. */
+    return code == SES_LIMIT ? (error->code = SES_IO) : code;
 }
 
 void rows_finalize(sqlite3_stmt **statement)

@@ -16,6 +16,8 @@ bool rows_type_is(sqlite3 *db, const char *table, const char *column, const char
 sqlite3_stmt *rows_prepare(sqlite3 *db, const char *sql, ses_error *error);
 /* 1: a row; 0: the end; or a code. */
 int rows_step(sqlite3_stmt *statement, ses_error *error);
+/* The same for events: LIMIT if a row is too large to be read, which ends only the walk over this session. */
+int rows_step_event(sqlite3_stmt *statement, ses_error *error);
 void rows_finalize(sqlite3_stmt **statement);
 
 /* Makes the temporary table place (session, event), of rowids, in the order of both: which event belongs to which session. `join`

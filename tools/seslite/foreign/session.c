@@ -41,6 +41,14 @@ static int name_event(const struct walk *walk, const struct foreign_event *event
     return error->code = code == SES_RANGE ? SES_INVALID : code;
 }
 
+static int check_size(const struct session_import *import, struct span json, ses_error *error)
+{
+    return json.len <= import->most_bytes
+               ? SES_OK
+               : ses__error_set(error, SES_LIMIT, "it has %zu bytes, and a store takes at most %zu", json.len,
+                                import->most_bytes);
+}
+
 /* 1 with the next event, read. */
 static int next_read(struct walk *walk, struct foreign_event *event, ses_error *error)
 {
@@ -50,6 +58,8 @@ static int next_read(struct walk *walk, struct foreign_event *event, ses_error *
     int code = import->format->next_event(import->source, event, error);
     if (code == 1 && import->progress)
         import->progress(import->progress_context);
+    if (code == 1)
+        code = check_size(import, event->json, error) == SES_OK ? 1 : error->code;
     if (code == 1)
         code = event_read(&walk->read, event->json, error) == SES_OK ? 1 : error->code;
     return code < 0 ? name_event(walk, event, code, error) : code;
@@ -206,10 +216,10 @@ static int take_final(struct walk *walk, bool *differs, ses_error *error)
     struct json_reader reader;
     struct json_string key;
     struct text room = {NULL, 0, 0};
-    int code = ses__json_check(state.ptr, state.len, error);
+    int code = check_size(walk->import, state, error);
 
-    if (code != SES_OK)
-        (void)explain_json(state, error);
+    if (code == SES_OK && ses__json_check(state.ptr, state.len, error) != SES_OK)
+        code = explain_json(state, error);
     if (code == SES_OK)
         code = ses__json_start_object(&reader, state, "the state", error);
     if (code == SES_OK && !ses__json_enter(&reader))

@@ -14,7 +14,8 @@ struct session_import {
     const struct foreign_session *session;
     ses_key key; /* that it gets */
     ses_store *store;
-    unsigned flags; /* SES_LOAD_* */
+    size_t most_bytes; /* of an event, and of the state */
+    unsigned flags;    /* SES_LOAD_* */
     bool
         only_check; /* find out whether it can be loaded. If there is none of its name, the store is not asked */
     void (*progress)(void *context); /* called for each event */

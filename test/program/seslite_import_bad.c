@@ -1,0 +1,448 @@
+/* The command imports: files that are nothing, damaged, locked, newer, or made to do harm. And none is changed. */
+#include "foreign.h"
+
+#define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
+#define run_code(code, ...) run_at(&reply, (code), NULL, fixture->path, __VA_ARGS__)
+
+/* What SqliteSessionService makes. */
+static const char schema[] =
+    "CREATE TABLE app_states (app_name TEXT PRIMARY KEY, state TEXT NOT NULL, update_time REAL NOT NULL);"
+    "CREATE TABLE user_states (app_name TEXT NOT NULL, user_id TEXT NOT NULL, state TEXT NOT NULL,"
+    " update_time REAL NOT NULL, PRIMARY KEY (app_name, user_id));"
+    "CREATE TABLE sessions (app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT "
+    "NULL,"
+    " create_time REAL NOT NULL, update_time REAL NOT NULL, PRIMARY KEY (app_name, user_id, id));"
+    "CREATE TABLE events (id TEXT NOT NULL, app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT "
+    "NOT NULL,"
+    " invocation_id TEXT NOT NULL, timestamp REAL NOT NULL, event_data TEXT NOT NULL,"
+    " PRIMARY KEY (app_name, user_id, session_id, id));";
+
+static const char rows[] =
+    "INSERT INTO app_states VALUES ('a', '{\"units\":\"metric\"}', 1.5);"
+    "INSERT INTO sessions VALUES ('a', 'u', 's', '{\"n\":2,\"was\":true}', 1700000000.25, 1700000002.5),"
+    " ('a', 'u', 't', '{}', 1700000001, 1700000001);"
+    "INSERT INTO events VALUES"
+    " ('e1', 'a', 'u', 's', 'i', 1700000001, '{\"id\":\"e1\",\"author\":\"user\",\"invocation_id\":\"i\","
+    "\"timestamp\":1700000001.5,\"actions\":{\"state_delta\":{\"n\":1}}}'),"
+    " ('e2', 'a', 'u', 's', 'i', 1700000002, '{\"id\":\"e2\",\"author\":\"bot\",\"invocation_id\":\"i\","
+    "\"timestamp\":1700000002.5,\"actions\":{\"state_delta\":{\"n\":2}}}');";
+
+/* A database beside the store; free the path. */
+static char *make(const struct fixture *fixture, const char *name, const char *sql)
+{
+    char *path = support_path(fixture->folder, name);
+
+    raw_exec(path, schema);
+    raw_exec(path, rows);
+    if (sql)
+        raw_exec(path, sql);
+    return path;
+}
+
+static void assert_nothing_here(const struct fixture *fixture)
+{
+    struct reply reply = {0};
+
+    run_ok("list", "--names", "apps");
+    assert_string_equal(reply.out.data, "");
+    reply_free(&reply);
+}
+
+static char *folder_of_sources(const struct fixture *fixture)
+{
+    char *folder = support_path(fixture->folder, "sources");
+    assert_int_equal(mkdir(folder, 0700), 0);
+    return folder;
+}
+
+/* ------------------------------------------------------------------------------------ what is no such file */
+
+static void test_what_is_none_of_these_is_refused(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = support_path(fixture->folder, "other");
+    struct reply reply = {0};
+
+    run_code(3, "import", path);
+    write_file(path, "", 0);
+    run_code(8, "import", path);
+    write_file(path, "hello\n", 6);
+    run_code(8, "import", path);
+    assert_has(&reply.err, "nothing that can be imported");
+    write_file(path, "{\"kind\":\"seslit\"}\n", 18);
+    run_code(8, "import", path);
+    write_file(path, "SQLite format 3\0 and more that is no page", 40);
+    run_code(8, "import", path);
+    assert_int_equal(unlink(path), 0);
+    raw_exec(path, "CREATE TABLE sessions (x); CREATE TABLE events (y);");
+    run_code(8, "import", path);
+    assert_has(&reply.err, "none of the programs");
+    run_code(1, "import", fixture->folder);
+    assert_has(&reply.err, "no regular file");
+    run_code(2, "import", fixture->path);
+    assert_has(&reply.err, "is the store itself");
+    run_code(2, "import");
+    assert_nothing_here(fixture);
+    reply_free(&reply);
+    free(path);
+}
+
+static void test_a_file_that_is_refused_makes_no_store(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = support_path(fixture->folder, "other");
+    char *store = support_path(fixture->folder, "new.db");
+    struct reply reply = {0};
+
+    write_file(path, "hello\n", 6);
+    run_at(&reply, 8, NULL, store, "import", path);
+    assert_int_equal(access(store, F_OK), -1);
+    reply_free(&reply);
+    free(store);
+    free(path);
+}
+
+static void test_newer_versions_are_refused_as_such(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const struct {
+        const char *name;
+        const char *sql;
+    } newer[] = {
+        {"python-v1-2.13", "UPDATE adk_internal_metadata SET value = '2'"},
+        {"js", "UPDATE adk_internal_metadata SET value = '2'"},
+        {"rust", "INSERT INTO _adk_session_migrations VALUES (2, 'x', 'y')"},
+    };
+    struct reply reply = {0};
+
+    need_data();
+    for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++) {
+        char *from = data_path(newer[i].name, ".db");
+        char *path = support_path(fixture->folder, newer[i].name);
+        copy_file(from, path);
+        assert_int_equal(chmod(path, 0600), 0);
+        raw_exec(path, newer[i].sql);
+        run_code(8, "import", path);
+        assert_has(&reply.err, "reads up to 1");
+        free(path);
+        free(from);
+    }
+    reply_free(&reply);
+}
+
+/* ---------------------------------------------------------------------------------------- locked, damaged */
+
+static void test_a_locked_file_is_busy(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = make(fixture, "source.db", NULL);
+    sqlite3 *db = raw_open(path);
+    struct reply reply = {0};
+
+    raw_run(db, "BEGIN EXCLUSIVE");
+    run_code(6, "import", path);
+    assert_has(&reply.err, "locked");
+    raw_run(db, "COMMIT");
+    run_ok("import", path);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    reply_free(&reply);
+    free(path);
+}
+
+static bool is_one_of_the_exits(int status)
+{
+    return status == 0 || status == 1 || status == 2 || status == 7 || status == 8;
+}
+
+/* Whatever it held, what is here then is sound. */
+static void import_damaged(const struct fixture *fixture, const char *path)
+{
+    const char *const arguments[] = {COMMAND, "-f", fixture->path, "import", path, NULL};
+    struct reply reply = {0};
+    int64_t problems = 0;
+    ses_error error;
+
+    command_run(&reply, NULL, arguments);
+    if (!is_one_of_the_exits(reply.status))
+        print_error("%d\n%s%s\n", reply.status, reply.out.data, reply.err.data);
+    assert_true(is_one_of_the_exits(reply.status));
+    assert_ok(ses_check(fixture->store,
+                        &(ses_check_options){.size = sizeof(ses_check_options), .level = SES_CHECK_LOG},
+                        &problems, &error));
+    assert_int_equal(problems, 0);
+    reply_free(&reply);
+}
+
+static void test_half_of_a_file_is_refused_and_nothing_is_written(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const names[] = {"python-v1-2.13", "python-sqlite-2.13", "js", "go", "rust"};
+    struct reply reply = {0};
+
+    need_data();
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *from = data_path(names[i], ".db");
+        char *path = support_path(fixture->folder, names[i]);
+        size_t len = 0;
+        char *bytes = support_read_file(from, &len);
+        write_file(path, bytes, len / 2 / 4096 * 4096);
+        run_code(7, "import", path);
+        assert_has(&reply.err, "damaged");
+        assert_nothing_here(fixture);
+        free(bytes);
+        free(path);
+        free(from);
+    }
+    reply_free(&reply);
+}
+
+static void test_damaged_files_do_no_harm(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const names[] = {"python-v1-2.13", "python-sqlite-2.13", "js", "go", "rust"};
+    const unsigned tries = UNDER_ASAN ? 5 : 30;
+    uint64_t seed = 88172645463325252u;
+
+    need_data();
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char *from = data_path(names[i], ".db");
+        char *path = support_path(fixture->folder, names[i]);
+        size_t len = 0;
+        char *bytes = support_read_file(from, &len);
+        for (unsigned n = 0; n < tries; n++) {
+            char *damaged = malloc(len);
+            memcpy(damaged, bytes, len);
+            for (int at = 0; at < 16; at++) {
+                seed ^= seed << 13;
+                seed ^= seed >> 7;
+                seed ^= seed << 17;
+                /* The beginning of pages is where most depends on it. */
+                const size_t page = (size_t)(seed >> 20) % (len / 4096) * 4096;
+                const size_t place = page + (at % 2 ? (size_t)(seed >> 8) % 4096 : (size_t)(seed >> 8) % 128);
+                damaged[place < 100 ? 100 + place : place] = (char)seed;
+            }
+            write_file(path, damaged, len);
+            import_damaged(fixture, path);
+            free(damaged);
+        }
+        free(bytes);
+        free(path);
+        free(from);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------ made to do harm */
+
+static void test_hostile_schemas_are_refused(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const char *const hostile[] = {
+        /* views in place of tables, one without an end */
+        "DROP TABLE events; CREATE VIEW events AS SELECT 'x' AS id, 'a' AS app_name, 'u' AS user_id, 's' AS "
+        "session_id,"
+        " 'i' AS invocation_id, 1.0 AS timestamp, '{}' AS event_data",
+        "DROP TABLE sessions; CREATE VIEW sessions AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x "
+        "FROM n)"
+        " SELECT 'a' AS app_name, 'u' AS user_id, x AS id, '{}' AS state, 1.0 AS create_time, 1.0 AS "
+        "update_time FROM n",
+        /* what is computed while it is read */
+        "DROP TABLE events; CREATE TABLE events (id TEXT, app_name TEXT, user_id TEXT, session_id TEXT,"
+        " invocation_id TEXT, timestamp REAL, event_data TEXT AS (hex(zeroblob(500000000))) VIRTUAL)",
+        /* tables without an order of appending */
+        "DROP TABLE events; CREATE TABLE events (id TEXT PRIMARY KEY, app_name TEXT, user_id TEXT, "
+        "session_id TEXT,"
+        " invocation_id TEXT, timestamp REAL, event_data TEXT) WITHOUT ROWID",
+        "DROP TABLE events; CREATE VIRTUAL TABLE events USING fts5(id, app_name, user_id, session_id, "
+        "event_data)",
+    };
+    struct reply reply = {0};
+
+    for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "hostile-%zu", i);
+        char *path = make(fixture, name, hostile[i]);
+        const char *const arguments[] = {COMMAND, "-f", fixture->path, "import", path, NULL};
+        command_run(&reply, NULL, arguments);
+        if (reply.status != 8 && reply.status != 7)
+            print_error("%zu: %d %s%s\n", i, reply.status, reply.out.data, reply.err.data);
+        assert_true(reply.status == 8 || reply.status == 7);
+        assert_nothing_here(fixture);
+        free(path);
+    }
+    reply_free(&reply);
+}
+
+static void test_triggers_and_odd_values_do_nothing(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = make(fixture, "triggers.db",
+                      "CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM sessions; END;"
+                      "INSERT INTO sessions VALUES (x'00ff', 'u', 'blob', '{}', 1, 1), (7, 8, 9, '{}', "
+                      "'soon', 1e999);");
+    struct reply reply = {0};
+
+    run_ok("import", path, "--skip");
+    assert_has(&reply.err, "the app contains a NUL");
+    ses_session_close(must_get(fixture->store, &(ses_key){"7", "8", "9"}));
+    reply_free(&reply);
+    free(path);
+}
+
+static void test_huge_and_deep_values_are_named(void **state)
+{
+    const struct fixture *fixture = *state;
+    static const struct {
+        const char *sql;
+        const char *words;
+    } cases[] = {
+        {"UPDATE events SET event_data = '{\"id\":\"e1\",\"x\":\"' || hex(zeroblob(10000000)) || '\"}' WHERE "
+         "id = 'e1'",
+         "a/u/s: event 1, e1: it has 20000018 bytes"},
+        {"UPDATE events SET event_data = hex(zeroblob(30000000)) WHERE id = 'e2'",
+         "a/u/s: event 2: reading the tables failed"},
+        {"UPDATE events SET event_data = replace(hex(zeroblob(100000)), '0', '[') WHERE id = 'e1'",
+         "a/u/s: event 1, e1: "},
+        {"UPDATE sessions SET state = replace(hex(zeroblob(100000)), '00', '{\"a\":') WHERE id = 's'",
+         "a/u/s: its state: "},
+        {"UPDATE events SET event_data = '' WHERE id = 'e2'", "a/u/s: event 2, e2: it is missing"},
+        {"UPDATE events SET event_data = '[]' WHERE id = 'e2'", "a/u/s: event 2, e2: "},
+        {"UPDATE events SET event_data = '{\"id\":\"e2\",\"x\":Infinity}' WHERE id = 'e2'",
+         "a/u/s: event 2, e2: at byte 15: Infinity is not a JSON number"},
+        {"UPDATE sessions SET state = 'null' WHERE id = 's'", "a/u/s: its state: "},
+        {"UPDATE app_states SET state = '7'", "the shared state of a: "},
+    };
+    struct reply reply = {0};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "odd-%zu", i);
+        char *path = make(fixture, name, cases[i].sql);
+        const char *const arguments[] = {COMMAND, "-f", fixture->path, "import", path, NULL};
+        command_run(&reply, NULL, arguments);
+        assert_true(reply.status == 2 || reply.status == 1);
+        assert_has(&reply.err, cases[i].words);
+        assert_nothing_here(fixture);
+        free(path);
+    }
+    reply_free(&reply);
+}
+
+/* ------------------------------------------------------------------------------------- the file stays as it is */
+
+static void assert_imported(const struct fixture *fixture)
+{
+    ses_session *session = must_get(fixture->store, &(ses_key){"a", "u", "s"});
+
+    assert_string_equal(support_state(session, NULL), "{\"app:units\":\"metric\",\"n\":2,\"was\":true}");
+    ses_session_close(session);
+    must_delete(fixture->store, &(ses_key){"a", "u", "s"});
+    must_delete(fixture->store, &(ses_key){"a", "u", "t"});
+}
+
+static void test_nothing_is_made_beside_the_file_and_nothing_of_it_changes(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *folder = folder_of_sources(fixture);
+    struct fixture sources = {.folder = folder};
+    char *plain = make(&sources, "plain.db", NULL);
+    char *log = make(&sources, "log.db", "PRAGMA journal_mode = WAL");
+    struct reply reply = {0};
+
+    char *before = folder_picture(folder);
+    run_ok("import", plain);
+    assert_imported(fixture);
+    run_ok("import", log);
+    assert_imported(fixture);
+    assert_picture(folder, before);
+    free(plain);
+    free(log);
+    free(folder);
+    reply_free(&reply);
+}
+
+static void test_what_is_only_in_the_log_is_read(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *folder = folder_of_sources(fixture);
+    char *path = support_path(folder, "open.db");
+    char *copy = support_path(folder, "left.db");
+    char *log = support_path(folder, "open.db-wal");
+    char *copy_log = support_path(folder, "left.db-wal");
+    sqlite3 *db = raw_open(path);
+    struct reply reply = {0};
+
+    raw_run(db, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0");
+    raw_run(db, schema);
+    raw_run(db, rows);
+    /* Left behind: a log without its index. */
+    copy_file(path, copy);
+    copy_file(log, copy_log);
+    run_ok("import", path);
+    assert_imported(fixture);
+    char *before = folder_picture(folder);
+    run_ok("import", copy);
+    assert_imported(fixture);
+    run_ok("import", copy, "--dry-run");
+    assert_picture(folder, before);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    reply_free(&reply);
+    free(copy_log);
+    free(log);
+    free(copy);
+    free(path);
+    free(folder);
+}
+
+static void test_a_hot_journal_is_rolled_back_in_a_copy(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *folder = folder_of_sources(fixture);
+    struct fixture sources = {.folder = folder};
+    char *path = make(&sources, "source.db", NULL);
+    char *copy = support_path(folder, "hot.db");
+    char *journal = support_path(folder, "source.db-journal");
+    char *copy_journal = support_path(folder, "hot.db-journal");
+    sqlite3 *db = raw_open(path);
+    struct reply reply = {0};
+
+    raw_run(db, "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN;"
+                "UPDATE sessions SET state = '{\"half\":true}';"
+                "INSERT INTO app_states SELECT hex(randomblob(100)) || value, hex(zeroblob(500)), 1"
+                " FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n LIMIT 200) "
+                "SELECT * FROM n)");
+    copy_file(path, copy);
+    copy_file(journal, copy_journal);
+    raw_run(db, "ROLLBACK");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    char *before = folder_picture(folder);
+    run_ok("import", copy);
+    assert_imported(fixture);
+    assert_picture(folder, before);
+    reply_free(&reply);
+    free(copy_journal);
+    free(journal);
+    free(copy);
+    free(path);
+    free(folder);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_what_is_none_of_these_is_refused),
+        T(test_a_file_that_is_refused_makes_no_store),
+        T(test_newer_versions_are_refused_as_such),
+        T(test_a_locked_file_is_busy),
+        T(test_half_of_a_file_is_refused_and_nothing_is_written),
+        T(test_damaged_files_do_no_harm),
+        T(test_hostile_schemas_are_refused),
+        T(test_triggers_and_odd_values_do_nothing),
+        T(test_huge_and_deep_values_are_named),
+        T(test_nothing_is_made_beside_the_file_and_nothing_of_it_changes),
+        T(test_what_is_only_in_the_log_is_read),
+        T(test_a_hot_journal_is_rolled_back_in_a_copy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
