@@ -44,7 +44,12 @@ static void test_skip_and_rename_bring_the_rest(void **state)
     assert_int_equal(cJSON_GetArraySize(renames), 1);
     assert_string_equal(json_string(cJSON_GetObjectItem(cJSON_GetArrayItem(renames, 0), "here"), "userId"),
                         "empty~811c9dc5");
-    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(cJSON_GetArrayItem(json, 0), "refusals")), 4);
+    const cJSON *refusals = cJSON_GetObjectItem(cJSON_GetArrayItem(json, 0), "refusals");
+    assert_int_equal(cJSON_GetArraySize(refusals), 4);
+    assert_string_equal(json_string(cJSON_GetArrayItem(refusals, 1), "id"), "nan");
+    assert_string_equal(json_string(cJSON_GetArrayItem(refusals, 1), "code"), "SES_JSON");
+    assert_non_null(
+        strstr(json_string(cJSON_GetArrayItem(refusals, 1), "message"), "NaN is not a JSON number"));
     cJSON_Delete(json);
     ses_session_close(must_get(fixture->store, &renamed));
     ses_session_close(must_get(fixture->store, &lone));

@@ -64,8 +64,10 @@ static void name_item(struct text *text, const struct import_item *item)
         text_print(text, "/%s", item->session);
 }
 
-void report_refused(struct import_report *report, const struct import_item *item, const ses_error *why)
+void report_refused(struct import_report *report, const struct import_item *item, const ses_error *error)
 {
+    const ses_error own = *error; /* it may be that of the run, which the building of JSON clears */
+    const ses_error *why = &own;
     struct text name = {NULL, 0, 0};
 
     report->counts.refused++;

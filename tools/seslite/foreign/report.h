@@ -30,7 +30,7 @@ struct import_item {
 
 void report_begin(struct import_report *report, struct run *run, const char *file);
 /* Says on stderr what was refused and why, and keeps it for --json. */
-void report_refused(struct import_report *report, const struct import_item *item, const ses_error *why);
+void report_refused(struct import_report *report, const struct import_item *item, const ses_error *error);
 void report_renamed(struct import_report *report, const struct import_item *item, const ses_key *here);
 void report_key(struct import_report *report, const struct import_item *item, bool replaced);
 /* Prints it, or adds it to the rows with --json. Gives the exit code of printing. */

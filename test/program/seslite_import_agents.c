@@ -1,0 +1,143 @@
+/* The command imports a database of the OpenAI Agents SDK. */
+#include "foreign.h"
+
+/* As SQLiteSession makes it. */
+static const char schema[] =
+    "CREATE TABLE agent_sessions (session_id TEXT PRIMARY KEY, created_at TIMESTAMP DEFAULT "
+    "CURRENT_TIMESTAMP,"
+    " updated_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP);"
+    "CREATE TABLE agent_messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL,"
+    " message_data TEXT NOT NULL, created_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP,"
+    " FOREIGN KEY (session_id) REFERENCES agent_sessions (session_id) ON DELETE CASCADE);"
+    "CREATE INDEX idx_agent_messages_session_id ON agent_messages (session_id, created_at);"
+    "INSERT INTO agent_sessions VALUES ('conversation_1', '2025-08-01 10:00:00', '2025-08-01 10:05:00'),"
+    " ('empty', '2025-08-01 11:00:00', '2025-08-01 11:00:00')";
+
+static const char *const items[] = {
+    "{\"role\":\"user\",\"content\":\"What is the weather in \\ud83c\\udf0a Oslo?\"}",
+    "{\"id\":\"rs_1\",\"type\":\"reasoning\",\"summary\":[]}",
+    "{\"arguments\":\"{\\\"city\\\":\\\"Oslo\\\",\\\"n\\\":1.10}\",\"call_id\":\"call_1\",\"name\":\"get_"
+    "weather\","
+    "\"type\":\"function_call\",\"id\":\"fc_1\",\"status\":\"completed\"}",
+    "{\"call_id\":\"call_1\",\"output\":\"sunny\",\"type\":\"function_call_output\"}",
+    "{\"id\":\"msg_1\",\"content\":[{\"annotations\":[],\"text\":\"It is sunny.\",\"type\":\"output_text\"}],"
+    "\"role\":\"assistant\",\"status\":\"completed\",\"type\":\"message\"}",
+    "{\"role\":\"user\",\"content\":[{\"type\":\"input_text\",\"text\":\"And this?\"},"
+    "{\"type\":\"input_image\",\"image_url\":\"https://x\"}]}",
+    "{\"arguments\":\"not json\",\"call_id\":\"call_2\",\"name\":\"f\",\"type\":\"function_call\"}",
+};
+
+static char *make(const struct fixture *fixture)
+{
+    char *path = support_path(fixture->folder, "conversations.db");
+    sqlite3 *db = raw_open(path);
+    sqlite3_stmt *statement = NULL;
+
+    raw_run(db, schema);
+    assert_int_equal(
+        sqlite3_prepare_v2(db,
+                           "INSERT INTO agent_messages (session_id, message_data, created_at) VALUES"
+                           " ('conversation_1', ?1, '2025-08-01 10:00:0' || ?2)",
+                           -1, &statement, NULL),
+        SQLITE_OK);
+    for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
+        (void)sqlite3_bind_text(statement, 1, items[i], -1, SQLITE_STATIC);
+        (void)sqlite3_bind_int(statement, 2, (int)i);
+        assert_int_equal(sqlite3_step(statement), SQLITE_DONE);
+        (void)sqlite3_reset(statement);
+    }
+    (void)sqlite3_finalize(statement);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    return path;
+}
+
+static void assert_content(const ses_session *session, size_t index, const char *author, const char *turn,
+                           const char *content)
+{
+    const ses_event *event = ses_session_event(session, index);
+    cJSON *json = cJSON_Parse(event->json);
+    cJSON *due = content ? cJSON_Parse(content) : NULL;
+    cJSON *item = cJSON_Parse(items[index]);
+
+    assert_non_null(json);
+    assert_string_equal(event->author, author);
+    assert_string_equal(event->invocation_id, turn);
+    if (content)
+        assert_true(cJSON_Compare(cJSON_GetObjectItem(json, "content"), due, true));
+    else
+        assert_null(cJSON_GetObjectItem(json, "content"));
+    /* The item is whole, with its bytes. */
+    assert_non_null(strstr(event->json, items[index]));
+    assert_true(cJSON_Compare(
+        item, cJSON_GetObjectItem(cJSON_GetObjectItem(json, "customMetadata"), "openaiItem"), true));
+    cJSON_Delete(item);
+    cJSON_Delete(due);
+    cJSON_Delete(json);
+}
+
+static void test_items_become_events(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = make(fixture);
+    struct reply reply = {0};
+
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
+    assert_int_equal(number_of(&reply, "made"), 2);
+    assert_int_equal(number_of(&reply, "events"), 7);
+    assert_has(&reply.out, "\"kind\":\"converted\",\"count\":2");
+    assert_has(&reply.out, "It tells no app");
+    ses_session *session = must_get(fixture->store, &(ses_key){"openai-agents", "user", "conversation_1"});
+    assert_content(
+        session, 0, "user", "turn-1",
+        "{\"role\":\"user\",\"parts\":[{\"text\":\"What is the weather in \\ud83c\\udf0a Oslo?\"}]}");
+    assert_content(session, 1, "assistant", "turn-1", NULL);
+    assert_content(
+        session, 2, "assistant", "turn-1",
+        "{\"role\":\"model\",\"parts\":[{\"functionCall\":{\"id\":\"call_1\",\"name\":\"get_weather\","
+        "\"args\":{\"city\":\"Oslo\",\"n\":1.10}}}]}");
+    assert_non_null(strstr(ses_session_event(session, 2)->json, "\"n\":1.10}"));
+    assert_content(
+        session, 3, "assistant", "turn-1",
+        "{\"role\":\"user\",\"parts\":[{\"functionResponse\":{\"id\":\"call_1\",\"name\":\"get_weather\","
+        "\"response\":{\"result\":\"sunny\"}}}]}");
+    assert_content(session, 4, "assistant", "turn-1",
+                   "{\"role\":\"model\",\"parts\":[{\"text\":\"It is sunny.\"}]}");
+    assert_content(session, 5, "user", "turn-6", "{\"role\":\"user\",\"parts\":[{\"text\":\"And this?\"}]}");
+    assert_content(
+        session, 6, "assistant", "turn-6",
+        "{\"role\":\"model\",\"parts\":[{\"functionCall\":{\"id\":\"call_2\",\"name\":\"f\",\"args\":"
+        "{\"arguments\":\"not json\"}}}]}");
+    assert_int_equal(ses_session_event(session, 3)->time_us, INT64_C(1754042403000000));
+    assert_int_equal(ses_session_updated_us(session), INT64_C(1754042700000000));
+    ses_session_close(session);
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
+    assert_int_equal(number_of(&reply, "equal"), 2);
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--to-app", "support", "--to-user", "alice");
+    ses_session_close(must_get(fixture->store, &(ses_key){"support", "alice", "conversation_1"}));
+    reply_free(&reply);
+    free(path);
+}
+
+static void test_an_item_that_is_no_object_is_named(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = make(fixture);
+    struct reply reply = {0};
+
+    raw_exec(path, "UPDATE agent_messages SET message_data = '[1' WHERE id = 5");
+    run_at(&reply, 2, NULL, fixture->path, "import", path);
+    assert_has(&reply.err, "openai-agents/user/conversation_1: event 5: at byte 2: ");
+    reply_free(&reply);
+    free(path);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_items_become_events),
+        T(test_an_item_that_is_no_object_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

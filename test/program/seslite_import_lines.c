@@ -1,0 +1,240 @@
+/* The command imports JSON lines and other stores, and what the options do about sessions that are here already. */
+#include "foreign.h"
+
+static const ses_key one = {"chat", "alice", "one"};
+static const ses_key two = {"chat", "bob", "two"};
+
+#define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
+#define run_code(code, ...) run_at(&reply, (code), NULL, fixture->path, __VA_ARGS__)
+
+static int add_lines(void *context, const char *data, size_t len, ses_error *error)
+{
+    (void)error;
+    text_add(context, data, len);
+    return 0;
+}
+
+static void export_all(ses_store *store, struct text *lines)
+{
+    ses_error error;
+
+    text_add(lines, "", 0);
+    assert_ok(ses_export(store, NULL, add_lines, lines, &error));
+}
+
+/* Another store, of two sessions and shared state; and its lines. */
+struct other {
+    char *path;
+    char *lines_path;
+    ses_store *store;
+    struct text lines;
+};
+
+static struct other make_other(const struct fixture *fixture)
+{
+    struct other other = {.path = support_path(fixture->folder, "other.db"),
+                          .lines_path = support_path(fixture->folder, "other.jsonl")};
+    ses_error error;
+
+    assert_ok(ses_open(other.path, NULL, &other.store, &error));
+    fill_session(other.store, &one);
+    fill_session(other.store, &two);
+    assert_ok(ses_title_set_by_key(other.store, &one, "A trip", NULL, &error));
+    export_all(other.store, &other.lines);
+    write_file(other.lines_path, other.lines.data, other.lines.len);
+    return other;
+}
+
+static void free_other(struct other *other)
+{
+    ses_close(other->store);
+    free(other->path);
+    free(other->lines_path);
+    free(other->lines.data);
+}
+
+static void assert_same_store(const struct fixture *fixture, const struct other *other)
+{
+    struct text lines = {NULL, 0};
+
+    export_all(fixture->store, &lines);
+    assert_string_equal(lines.data, other->lines.data);
+    free(lines.data);
+}
+
+/* ------------------------------------------------------------------------------------------- the same again */
+
+static void test_lines_make_the_same_store(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct other other = make_other(fixture);
+    struct reply reply = {0};
+
+    run_ok("import", other.lines_path, "--json");
+    assert_int_equal(number_of(&reply, "made"), 2);
+    assert_int_equal(number_of(&reply, "events"), 12);
+    assert_has(&reply.out, "\"format\":\"seslite-lines\"");
+    assert_same_store(fixture, &other);
+    run_ok("import", other.lines_path);
+    assert_has(&reply.out, "2 sessions here already, and the same");
+    reply_free(&reply);
+    free_other(&other);
+}
+
+static void test_lines_come_from_standard_input(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct other other = make_other(fixture);
+    const struct how how = {.input = other.lines.data};
+    struct reply reply = {0};
+
+    run_at(&reply, 0, &how, fixture->path, "import", "-", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 1);
+    assert_same_store(fixture, &other);
+    reply_free(&reply);
+    free_other(&other);
+}
+
+static void test_a_store_makes_the_same_store(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct other other = make_other(fixture);
+    struct reply reply = {0};
+
+    run_ok("import", other.path, "--json");
+    assert_has(&reply.out, "\"format\":\"seslite\"");
+    assert_int_equal(number_of(&reply, "made"), 2);
+    assert_same_store(fixture, &other);
+    run_ok("import", other.path, other.lines_path, "--jsonl");
+    assert_int_equal(reply_lines(&reply), 2);
+    reply_free(&reply);
+    free_other(&other);
+}
+
+static void test_of_a_store_one_user_can_be_brought(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct other other = make_other(fixture);
+    struct reply reply = {0};
+
+    run_ok("-a", "chat", "-u", "bob", "import", other.path, "--to-user", "carol", "--json");
+    assert_int_equal(number_of(&reply, "made"), 1);
+    ses_session_close(must_get(fixture->store, &(ses_key){"chat", "carol", "two"}));
+    run_code(3, "-a", "nothing", "import", other.path);
+    run_code(2, "-a", "chat", "import", other.lines_path);
+    assert_has(&reply.err, "JSON lines are imported whole");
+    reply_free(&reply);
+    free_other(&other);
+}
+
+/* ---------------------------------------------------------------------------------------- what differs here */
+
+static void test_sessions_that_differ_are_refused_unless_told(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct other other = make_other(fixture);
+    struct reply reply = {0};
+
+    must_create(fixture->store, &one, "{\"another\":true}");
+    run_code(4, "import", other.path);
+    assert_has(&reply.err, "chat/alice/one: ");
+    assert_has(&reply.err, "--rename");
+    run_code(4, "import", other.path, "--dry-run", "--json");
+    assert_int_equal(number_of(&reply, "refused"), 1);
+    assert_int_equal(number_of(&reply, "made"), 1);
+    run_ok("import", other.path, "--skip", "--json");
+    assert_int_equal(number_of(&reply, "refused"), 1);
+    assert_int_equal(number_of(&reply, "made"), 1);
+    run_ok("import", other.path, "--rename", "--json");
+    assert_int_equal(number_of(&reply, "renamed"), 1);
+    assert_has(&reply.err, "chat/alice/one is here as chat/alice/one~2");
+    ses_session_close(must_get(fixture->store, &(ses_key){"chat", "alice", "one~2"}));
+    run_code(2, "import", other.path, "--replace");
+    assert_has(&reply.err, "--yes");
+    run_code(2, "import", other.path, "--replace", "--rename");
+    run_ok("import", other.path, "--replace", "--yes", "--json");
+    assert_int_equal(number_of(&reply, "replaced"), 1);
+    reply_free(&reply);
+    free_other(&other);
+}
+
+static void test_update_adds_what_a_session_lacks(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct other other = make_other(fixture);
+    struct reply reply = {0};
+
+    run_ok("import", other.path);
+    must_append_by_key(other.store, &one, "{\"id\":\"g\",\"timestamp\":1800000000}");
+    run_code(4, "import", other.path);
+    run_ok("import", other.path, "--update", "--json");
+    assert_int_equal(number_of(&reply, "updated"), 1);
+    assert_int_equal(number_of(&reply, "events"), 1);
+    reply_free(&reply);
+    free_other(&other);
+}
+
+static void test_shared_keys_with_another_value_stay_unless_told(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct other other = make_other(fixture);
+    struct reply reply = {0};
+    char *json = NULL;
+    ses_error error;
+
+    assert_ok(ses_shared_state_change(fixture->store, "chat", NULL, "{\"units\":\"kelvin\"}", SES_NUL, NULL,
+                                      &error));
+    run_ok("import", other.path, "--json");
+    assert_int_equal(number_of(&reply, "keysKept"), 1);
+    assert_has(&reply.err, "the shared key units of chat has another value here, and keeps it");
+    run_ok("import", other.path, "--replace-keys");
+    assert_ok(ses_shared_state_json(fixture->store, "chat", NULL, NULL, &json, NULL, &error));
+    assert_string_equal(json, "{\"units\":\"celsius\"}");
+    ses_free(json);
+    reply_free(&reply);
+    free_other(&other);
+}
+
+/* --------------------------------------------------------------------------------------------- bad lines */
+
+static void test_lines_that_are_cut_or_changed_or_newer_are_refused(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct other other = make_other(fixture);
+    struct reply reply = {0};
+
+    write_file(other.lines_path, other.lines.data, other.lines.len - 20);
+    run_code(2, "import", other.lines_path);
+    assert_has(&reply.err, "other.jsonl: ");
+    for (size_t cut = 100; cut < other.lines.len; cut += 211) {
+        write_file(other.lines_path, other.lines.data, cut);
+        run_code(2, "import", other.lines_path);
+        assert_has(&reply.err, "line ");
+    }
+    write_file(other.lines_path, "{\"kind\":\"seslite\",\"format\":2}\n", 30);
+    run_code(8, "import", other.lines_path);
+    char *changed = strstr(other.lines.data, "coat");
+    changed[0] = 'g';
+    write_file(other.lines_path, other.lines.data, other.lines.len);
+    run_code(2, "import", other.lines_path, "--replace", "--yes");
+    assert_has(&reply.err, "changed");
+    reply_free(&reply);
+    free_other(&other);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_lines_make_the_same_store),
+        T(test_lines_come_from_standard_input),
+        T(test_a_store_makes_the_same_store),
+        T(test_of_a_store_one_user_can_be_brought),
+        T(test_sessions_that_differ_are_refused_unless_told),
+        T(test_update_adds_what_a_session_lacks),
+        T(test_shared_keys_with_another_value_stay_unless_told),
+        T(test_lines_that_are_cut_or_changed_or_newer_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
