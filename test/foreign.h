@@ -54,6 +54,43 @@ static inline int64_t number_of(const struct reply *reply, const char *name)
     return number;
 }
 
+/* ---------------------------------------------------------------------------------------- a small database */
+
+/* What SqliteSessionService makes. */
+static const char adk_schema[] =
+    "CREATE TABLE app_states (app_name TEXT PRIMARY KEY, state TEXT NOT NULL, update_time REAL NOT NULL);"
+    "CREATE TABLE user_states (app_name TEXT NOT NULL, user_id TEXT NOT NULL, state TEXT NOT NULL,"
+    " update_time REAL NOT NULL, PRIMARY KEY (app_name, user_id));"
+    "CREATE TABLE sessions (app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT "
+    "NULL,"
+    " create_time REAL NOT NULL, update_time REAL NOT NULL, PRIMARY KEY (app_name, user_id, id));"
+    "CREATE TABLE events (id TEXT NOT NULL, app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT "
+    "NOT NULL,"
+    " invocation_id TEXT NOT NULL, timestamp REAL NOT NULL, event_data TEXT NOT NULL,"
+    " PRIMARY KEY (app_name, user_id, session_id, id));";
+
+static const char adk_rows[] =
+    "INSERT INTO app_states VALUES ('a', '{\"units\":\"metric\"}', 1.5);"
+    "INSERT INTO sessions VALUES ('a', 'u', 's', '{\"n\":2,\"was\":true}', 1700000000.25, 1700000002.5),"
+    " ('a', 'u', 't', '{}', 1700000001, 1700000001);"
+    "INSERT INTO events VALUES"
+    " ('e1', 'a', 'u', 's', 'i', 1700000001, '{\"id\":\"e1\",\"author\":\"user\",\"invocation_id\":\"i\","
+    "\"timestamp\":1700000001.5,\"actions\":{\"state_delta\":{\"n\":1}}}'),"
+    " ('e2', 'a', 'u', 's', 'i', 1700000002, '{\"id\":\"e2\",\"author\":\"bot\",\"invocation_id\":\"i\","
+    "\"timestamp\":1700000002.5,\"actions\":{\"state_delta\":{\"n\":2}}}');";
+
+/* A database beside the store; free the path. */
+static inline char *make_adk(const struct fixture *fixture, const char *name, const char *sql)
+{
+    char *path = support_path(fixture->folder, name);
+
+    raw_exec(path, adk_schema);
+    raw_exec(path, adk_rows);
+    if (sql)
+        raw_exec(path, sql);
+    return path;
+}
+
 /* --------------------------------------------------------------------------------------------- comparing */
 
 /* invocationId: invocation_id. */

@@ -4,41 +4,6 @@
 #define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
 #define run_code(code, ...) run_at(&reply, (code), NULL, fixture->path, __VA_ARGS__)
 
-/* What SqliteSessionService makes. */
-static const char schema[] =
-    "CREATE TABLE app_states (app_name TEXT PRIMARY KEY, state TEXT NOT NULL, update_time REAL NOT NULL);"
-    "CREATE TABLE user_states (app_name TEXT NOT NULL, user_id TEXT NOT NULL, state TEXT NOT NULL,"
-    " update_time REAL NOT NULL, PRIMARY KEY (app_name, user_id));"
-    "CREATE TABLE sessions (app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT "
-    "NULL,"
-    " create_time REAL NOT NULL, update_time REAL NOT NULL, PRIMARY KEY (app_name, user_id, id));"
-    "CREATE TABLE events (id TEXT NOT NULL, app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT "
-    "NOT NULL,"
-    " invocation_id TEXT NOT NULL, timestamp REAL NOT NULL, event_data TEXT NOT NULL,"
-    " PRIMARY KEY (app_name, user_id, session_id, id));";
-
-static const char rows[] =
-    "INSERT INTO app_states VALUES ('a', '{\"units\":\"metric\"}', 1.5);"
-    "INSERT INTO sessions VALUES ('a', 'u', 's', '{\"n\":2,\"was\":true}', 1700000000.25, 1700000002.5),"
-    " ('a', 'u', 't', '{}', 1700000001, 1700000001);"
-    "INSERT INTO events VALUES"
-    " ('e1', 'a', 'u', 's', 'i', 1700000001, '{\"id\":\"e1\",\"author\":\"user\",\"invocation_id\":\"i\","
-    "\"timestamp\":1700000001.5,\"actions\":{\"state_delta\":{\"n\":1}}}'),"
-    " ('e2', 'a', 'u', 's', 'i', 1700000002, '{\"id\":\"e2\",\"author\":\"bot\",\"invocation_id\":\"i\","
-    "\"timestamp\":1700000002.5,\"actions\":{\"state_delta\":{\"n\":2}}}');";
-
-/* A database beside the store; free the path. */
-static char *make(const struct fixture *fixture, const char *name, const char *sql)
-{
-    char *path = support_path(fixture->folder, name);
-
-    raw_exec(path, schema);
-    raw_exec(path, rows);
-    if (sql)
-        raw_exec(path, sql);
-    return path;
-}
-
 static void assert_nothing_here(const struct fixture *fixture)
 {
     struct reply reply = {0};
@@ -135,7 +100,7 @@ static void test_newer_versions_are_refused_as_such(void **state)
 static void test_a_locked_file_is_busy(void **state)
 {
     const struct fixture *fixture = *state;
-    char *path = make(fixture, "source.db", NULL);
+    char *path = make_adk(fixture, "source.db", NULL);
     sqlite3 *db = raw_open(path);
     struct reply reply = {0};
 
@@ -260,7 +225,7 @@ static void test_hostile_schemas_are_refused(void **state)
     for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "hostile-%zu", i);
-        char *path = make(fixture, name, hostile[i]);
+        char *path = make_adk(fixture, name, hostile[i]);
         const char *const arguments[] = {COMMAND, "-f", fixture->path, "import", path, NULL};
         command_run(&reply, NULL, arguments);
         if (reply.status != 8 && reply.status != 7)
@@ -275,10 +240,10 @@ static void test_hostile_schemas_are_refused(void **state)
 static void test_triggers_and_odd_values_do_nothing(void **state)
 {
     const struct fixture *fixture = *state;
-    char *path = make(fixture, "triggers.db",
-                      "CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM sessions; END;"
-                      "INSERT INTO sessions VALUES (x'00ff', 'u', 'blob', '{}', 1, 1), (7, 8, 9, '{}', "
-                      "'soon', 1e999);");
+    char *path = make_adk(fixture, "triggers.db",
+                          "CREATE TRIGGER t AFTER INSERT ON events BEGIN DELETE FROM sessions; END;"
+                          "INSERT INTO sessions VALUES (x'00ff', 'u', 'blob', '{}', 1, 1), (7, 8, 9, '{}', "
+                          "'soon', 1e999);");
     struct reply reply = {0};
 
     run_ok("import", path, "--skip");
@@ -316,7 +281,7 @@ static void test_huge_and_deep_values_are_named(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "odd-%zu", i);
-        char *path = make(fixture, name, cases[i].sql);
+        char *path = make_adk(fixture, name, cases[i].sql);
         const char *const arguments[] = {COMMAND, "-f", fixture->path, "import", path, NULL};
         command_run(&reply, NULL, arguments);
         assert_true(reply.status == 2 || reply.status == 1);
@@ -344,8 +309,8 @@ static void test_nothing_is_made_beside_the_file_and_nothing_of_it_changes(void 
     const struct fixture *fixture = *state;
     char *folder = folder_of_sources(fixture);
     struct fixture sources = {.folder = folder};
-    char *plain = make(&sources, "plain.db", NULL);
-    char *log = make(&sources, "log.db", "PRAGMA journal_mode = WAL");
+    char *plain = make_adk(&sources, "plain.db", NULL);
+    char *log = make_adk(&sources, "log.db", "PRAGMA journal_mode = WAL");
     struct reply reply = {0};
 
     char *before = folder_picture(folder);
@@ -372,8 +337,8 @@ static void test_what_is_only_in_the_log_is_read(void **state)
     struct reply reply = {0};
 
     raw_run(db, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0");
-    raw_run(db, schema);
-    raw_run(db, rows);
+    raw_run(db, adk_schema);
+    raw_run(db, adk_rows);
     /* Left behind: a log without its index. */
     copy_file(path, copy);
     copy_file(log, copy_log);
@@ -398,7 +363,7 @@ static void test_a_hot_journal_is_rolled_back_in_a_copy(void **state)
     const struct fixture *fixture = *state;
     char *folder = folder_of_sources(fixture);
     struct fixture sources = {.folder = folder};
-    char *path = make(&sources, "source.db", NULL);
+    char *path = make_adk(&sources, "source.db", NULL);
     char *copy = support_path(folder, "hot.db");
     char *journal = support_path(folder, "source.db-journal");
     char *copy_journal = support_path(folder, "hot.db-journal");

@@ -107,6 +107,70 @@ static void test_app_user_and_session_choose(void **state)
     free(path);
 }
 
+/* The file no longer has what an event has overwritten since. The store does. */
+static void test_update_knows_the_first_state_of_an_earlier_import(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key key = {"a", "u", "s"};
+    char *path = make_adk(fixture, "source.db", NULL);
+    struct reply reply = {0};
+    char *initial = NULL;
+    ses_error error;
+
+    run_at(&reply, 0, NULL, fixture->path, "import", path);
+    raw_exec(
+        path,
+        "INSERT INTO events VALUES ('e3', 'a', 'u', 's', 'i', 1700000003, '{\"id\":\"e3\",\"author\":\"bot\","
+        "\"timestamp\":1700000003.5,\"actions\":{\"state_delta\":{\"was\":false}}}');"
+        "UPDATE sessions SET state = '{\"n\":2,\"was\":false}', update_time = 1700000003.5 WHERE id = 's'");
+    run_at(&reply, 4, NULL, fixture->path, "import", path);
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--update", "--json");
+    assert_int_equal(number_of(&reply, "updated"), 1);
+    assert_int_equal(number_of(&reply, "events"), 1);
+    assert_ok(ses_state_json_initial_by_key(fixture->store, &key, NULL, &initial, NULL, &error));
+    assert_string_equal(initial, "{\"was\":true}");
+    ses_free(initial);
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--update", "--json");
+    assert_int_equal(number_of(&reply, "equal"), 2);
+    reply_free(&reply);
+    free(path);
+}
+
+static void test_what_an_event_lacks_is_the_same_at_each_import(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = make_adk(
+        fixture, "source.db",
+        "UPDATE events SET event_data = '{}' WHERE id = 'e1';"
+        "UPDATE events SET event_data = ' {\"id\":null,\"timestamp\":null,\"partial\":false}' WHERE id = "
+        "'e2';"
+        "INSERT INTO events VALUES ('e3', 'a', 'u', 's', 'i', 3, '{\"id\":\"e3\",\"partial\":true}'),"
+        " ('e4', 'a', 'u', 's', 'i', 4, '{\"id\":\"e4\",\"timestamp\":9,\"actions\":{\"state_delta\":"
+        "{\"gone\":\"__ADK_SENTINEL_REMOVED__\"}}}')");
+    struct reply reply = {0};
+
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
+    assert_has(&reply.out, "\"kind\":\"no_time\",\"count\":2");
+    assert_has(&reply.out, "\"kind\":\"partial\",\"count\":1");
+    assert_has(&reply.out, "\"kind\":\"tombstone_text\",\"count\":1");
+    ses_session *session = must_get(fixture->store, &(ses_key){"a", "u", "s"});
+    assert_int_equal(ses_session_event_count(session), 3);
+    assert_string_equal(ses_session_event(session, 0)->json,
+                        "{\"id\":\"import-1\",\"timestamp\":1700000000.250000}");
+    assert_string_equal(ses_session_event(session, 1)->json,
+                        " {\"id\":\"import-2\",\"timestamp\":1700000000.250000,\"partial\":false}");
+    assert_non_null(
+        strstr(ses_session_event(session, 2)->json, "{\"gone\":\"\\u005f_ADK_SENTINEL_REMOVED__\"}"));
+    assert_string_equal(
+        support_state(session, NULL),
+        "{\"app:units\":\"metric\",\"gone\":\"\\u005f_ADK_SENTINEL_REMOVED__\",\"n\":2,\"was\":true}");
+    ses_session_close(session);
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
+    assert_int_equal(number_of(&reply, "equal"), 2);
+    reply_free(&reply);
+    free(path);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -116,6 +180,8 @@ int main(void)
         T(test_skip_and_rename_bring_the_rest),
         T(test_a_dry_run_tells_and_writes_nothing),
         T(test_app_user_and_session_choose),
+        T(test_update_knows_the_first_state_of_an_earlier_import),
+        T(test_what_an_event_lacks_is_the_same_at_each_import),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
