@@ -331,7 +331,7 @@ FUZZ_RUNS ?= 1000000
 FUZZ_TARGETS := $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 
 $(B)/fuzz_%: test/fuzz/fuzz_%.c $(LIBRARY)
-	$(COMPILE) -MF $@.d -MT $@ $(SQLITE_CFLAGS) -fsanitize=fuzzer -o $@ $< $(LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS)
+	$(COMPILE) -Itools/seslite -MF $@.d -MT $@ $(SQLITE_CFLAGS) -fsanitize=fuzzer -o $@ $< $(filter %.o,$^) $(LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS)
 
 .PHONY: fuzz $(FUZZ_TARGETS:%=fuzz-%)
 # An import opens stores of its own: it has a twentieth of the inputs.

@@ -52,6 +52,12 @@ $(foreach test,$(COMMAND_TESTS),$(eval TEST_CFLAGS_$(test) := -DCOMMAND='"$(COMM
 $(COMMAND_TESTS:%=$(B)/test/%): $(COMMAND)
 TEST_LIBS_program/seslite_html_browser += $(CURL_LIBS)
 
+# Parts of the command that are tested by themselves.
+PICKLE_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/seslite/foreign/pickle*.c))
+TEST_CFLAGS_program/foreign_pickle := -Itools/seslite
+TEST_OBJECTS_program/foreign_pickle := $(PICKLE_OBJECTS)
+$(B)/test/program/foreign_pickle $(B)/fuzz_pickle: $(PICKLE_OBJECTS)
+
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
 LONG_TESTS := storage/faults_sqlite storage/faults_disk storage/damage storage/faults_disk_crash \
     storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \

@@ -1,0 +1,92 @@
+/* What a pickle holds, as values that refer to each other by number. A value may be in several others, or in itself. */
+#ifndef FOREIGN_PICKLE_TREE_H
+#define FOREIGN_PICKLE_TREE_H
+
+#include "foreign/pickle.h"
+
+enum pickle_kind {
+    PICKLE_NONE,
+    PICKLE_FALSE,
+    PICKLE_TRUE,
+    PICKLE_INTEGER,
+    PICKLE_LONG, /* bytes of an integer in two's complement, the lowest first */
+    PICKLE_REAL,
+    PICKLE_TEXT, /* UTF-8, in which surrogates may stand */
+    PICKLE_BYTES,
+    PICKLE_ARRAY, /* a list, a tuple or a set */
+    PICKLE_DICT,
+    PICKLE_CLASS,
+    PICKLE_OBJECT
+};
+
+/* Values, links and what is kept in the memo are numbered from 1; 0 is none. */
+struct pickle_value {
+    unsigned char kind;
+    union {
+        int64_t integer;
+        double real;
+        struct span bytes; /* of a text, of bytes, or of a long: a part of the pickle */
+        struct {
+            uint32_t first; /* links */
+            uint32_t last;
+            uint32_t count;
+        } items;
+        struct {
+            uint32_t fields; /* dicts; 0: not set */
+            uint32_t extra;
+        } object;
+        const struct pickle_class *class;
+    } is;
+};
+
+/* An item of an array or a dict. */
+struct pickle_link {
+    uint32_t key; /* 0 in an array */
+    uint32_t value;
+    uint32_t next;
+};
+
+struct pickle_tree {
+    const ses_allocator *allocator;
+    struct pickle_value *values;
+    size_t value_count;
+    size_t value_room;
+    struct pickle_link *links;
+    size_t link_count;
+    size_t link_room;
+};
+
+void pickle_tree_init(struct pickle_tree *tree, const ses_allocator *allocator);
+void pickle_tree_free(struct pickle_tree *tree);
+/* LIMIT, NOMEM, without a message; *number is that of the new value. */
+int pickle_tree_add(struct pickle_tree *tree, struct pickle_value value, uint32_t *number);
+/* The same for a new item of the array or dict. */
+int pickle_tree_link(struct pickle_tree *tree, uint32_t container, uint32_t key, uint32_t value);
+
+static inline struct pickle_value *pickle_at(const struct pickle_tree *tree, uint32_t number)
+{
+    return &tree->values[number];
+}
+
+/* Is it this text? */
+bool pickle_is_text(const struct pickle_tree *tree, uint32_t number, const char *text);
+
+/* pickle_classes.c: what may be named. */
+enum pickle_class_kind {
+    PICKLE_MODEL, /* an object with fields, or an enum */
+    PICKLE_SET,   /* made of a list */
+    PICKLE_ORDERED_DICT
+};
+struct pickle_class {
+    const char *module;
+    const char *name; /* NULL: all of the module */
+    enum pickle_class_kind kind;
+};
+/* NULL: it is refused. */
+const struct pickle_class *pickle_class_of(struct span module, struct span name);
+
+/* pickle_json.c: writes a value. INVALID, LIMIT, NOMEM. */
+int pickle_write(const struct pickle_tree *tree, uint32_t number, size_t most_text, struct buffer *json,
+                 ses_error *error);
+
+#endif
