@@ -1425,7 +1425,8 @@ typedef enum ses_load_flags {
     SES_LOAD_UPDATE = 0x1,  /* if the existing one is its beginning, add the events that it lacks */
     SES_LOAD_REPLACE = 0x2, /* delete the existing one */
     SES_LOAD_RENAME = 0x4,  /* load it as NAME~2, or NAME~3, ... */
-    SES_LOAD_DRY_RUN = 0x8  /* find out what the call would do, and change nothing */
+    SES_LOAD_DRY_RUN = 0x8, /* find out what the call would do, and change nothing */
+    SES_LOAD_SHARED = 0x10  /* only of ses_load_json: write the shared keys that are not there yet, too */
 } ses_load_flags;
 
 typedef struct ses_load_options {
@@ -1468,6 +1469,30 @@ typedef struct ses_load_result {
  */
 SES_API int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loaded,
                      const ses_load_options *options, ses_load_result *result, ses_error *error);
+
+/*
+ * Loads a session from the JSON that the ADK and ses_session_json write: an object with `id`, `appName`, `userId`,
+ * `state`, `events` and `lastUpdateTime`, in camelCase or snake_case. `key` names the session here; members that are
+ * NULL, or all if it is NULL, are as in the JSON. It stands on ses_load: one transaction, events with their bytes (but
+ * for white space around them), and the same flags and results.
+ *
+ * The JSON holds less than a session. Events are numbered from 1. The initial state is what the events did not change:
+ * the own keys of `state` that no delta names. So what a delta replaced is not known any more. The time of creation is
+ * the earliest time that is told, and the update time the latest. Title, labels and all else have their defaults.
+ *
+ * `state` is merged. Its `app:` and `user:` keys belong to other sessions too, and are left out. With SES_LOAD_SHARED
+ * those that are not in their scopes are written there, as ses_import does, after the session and in transactions of
+ * their own: if that fails, the session stays, and the call can be repeated. Keys that are there keep their values.
+ *
+ * INVALID also: the session or an event has a field of the wrong type, twice, or in both spellings; the session has a
+ * field that is not known, since it could not be kept; an id is missing; or the own state is not what the events lead
+ * to. (Values are compared byte by byte, but for white space between tokens.) `error->offset` counts from the beginning
+ * of the JSON, or of the event if `error->index` names one.
+ *
+ * Codes: those of ses_load.
+ */
+SES_API int ses_load_json(ses_store *store, const ses_key *key, const char *json, size_t len,
+                          const ses_load_options *options, ses_load_result *result, ses_error *error);
 
 /*
  * JSON lines: a whole store, an app, a user or a session as a text, one JSON object a line. The README describes the

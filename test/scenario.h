@@ -535,6 +535,19 @@ static int faults_load(ses_store *store, const ses_key *key, int events, unsigne
     return ses_load(store, key, &loaded, &options, NULL, error);
 }
 
+static void faults_play_loading_json(struct faults *faults, ses_store *store)
+{
+    static const char json[] =
+        "{'id':'json','app_name':'app','userId':'user','state':{'app:a':1,'user:j':[2],'i':1,'k':2},'events':["
+        "{'timestamp':1,'id':'1','actions':{'stateDelta':{'k':1,'user:p':2}}},"
+        "{'timestamp':2,'id':'2','actions':{'stateDelta':{'k':2,'l':'__ADK_SENTINEL_REMOVED__'}}}]}";
+    const ses_load_options options = {.size = sizeof options, .flags = SES_LOAD_SHARED};
+    ses_error error;
+
+    STEP(SES_OK, ses_load_json(store, NULL, Q(json), SES_NUL, NULL, NULL, &error));
+    STEP(SES_UNCHANGED, ses_load_json(store, NULL, Q(json), SES_NUL, &options, NULL, &error));
+}
+
 static void faults_play_loading(struct faults *faults, ses_store *store)
 {
     const ses_key key = {"app", "user", "load"};
@@ -550,6 +563,7 @@ static void faults_play_loading(struct faults *faults, ses_store *store)
     STEP(SES_UNCHANGED, faults_load(store, &key, 2, SES_LOAD_RENAME, "T", &error));
     STEP(SES_OK, faults_load(store, &key, 1, SES_LOAD_REPLACE, "T", &error));
     STEP(SES_OK, faults_load(store, &pruned, 2, 0, NULL, &error));
+    faults_play_loading_json(faults, store);
 }
 
 struct faults_text {
