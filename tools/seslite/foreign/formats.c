@@ -7,6 +7,7 @@ const struct foreign_format *const foreign_formats[] = {
     &foreign_javascript,
     &foreign_python_sqlite,
     &foreign_rust,
+    &foreign_python_v0,
     &foreign_go,
     &foreign_openai,
     NULL,

@@ -5,6 +5,7 @@
 #include "foreign/foreign.h"
 
 extern const struct foreign_format foreign_python_v1;
+extern const struct foreign_format foreign_python_v0;
 extern const struct foreign_format foreign_javascript;
 extern const struct foreign_format foreign_python_sqlite;
 extern const struct foreign_format foreign_go;
