@@ -177,10 +177,14 @@ $(SERVER_OBJECTS): TOOL_CFLAGS = $(MHD_CFLAGS) $(CJSON_CFLAGS)
 $(SERVER): $(SERVER_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(MHD_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS)
 
-.PHONY: deps demo command server bench
+.PHONY: deps deps-browser demo command server bench
 ## deps: install what building and testing need, with the system's package manager
 deps:
 	@sh tools/deps.sh
+
+## deps-browser: also Chromium and chromedriver, in which the page of `seslite html` is tested
+deps-browser:
+	@sh tools/deps.sh browser
 
 ## demo: store a conversation, show it with the command and the sqlite3 program, and run a small agent
 demo: $(B)/tools/demo $(B)/tools/agent $(COMMAND)

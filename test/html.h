@@ -6,8 +6,8 @@
 
 static const ses_key page_key = {"travel", "alice", "oslo"};
 
-/* Everything that a page shows: thoughts, calls with and without a response, an error, a picture, tokens, a compaction, a turn
- * that was taken back, state of all scopes, and two days. */
+/* Everything that a page shows: thoughts, calls with and without a response, an error, a picture, tokens, a compaction,
+ * a turn * that was taken back, state of all scopes, and two days. */
 static inline void fill_page_session(ses_store *store)
 {
     static const char *const events[] = {
@@ -85,6 +85,82 @@ static inline void fill_page_session(ses_store *store)
     assert_ok(ses_labels_set_by_key(store, &page_key, labels, 2, NULL, &error));
 }
 
+/* --------------------------------------------------------------------------------------- reading the page */
+
+/* The data of the script; cJSON_Delete. */
+static inline cJSON *page_data(const struct text *page)
+{
+    static const char begin[] = "<script type=\"application/json\" id=\"data\">";
+    const char *from = strstr(page->data, begin);
+
+    assert_non_null(from);
+    from += strlen(begin);
+    const char *to = strstr(from, "</script>");
+    assert_non_null(to);
+    for (const char *at = from; at < to; at++)
+        if (*at == '<' || *at == '>' || *at == '&')
+            fail();
+    cJSON *data = cJSON_ParseWithLength(from, (size_t)(to - from));
+    assert_non_null(data);
+    return data;
+}
+
+/* The length of the tag at `at`, which must be one of ours: a known name, and attributes that hold nothing of the
+ * log. */
+static inline size_t check_tag(const char *at)
+{
+    static const char *const names[] = {
+        "!DOCTYPE", "html",   "head", "meta",  "title", "style",   "body",    "script",  "header",
+        "h1",       "h2",     "h3",   "dl",    "div",   "dt",      "dd",      "span",    "code",
+        "pre",      "p",      "b",    "a",     "time",  "article", "details", "summary", "ul",
+        "li",       "strong", "main", "aside", "input", "button",  "output",  "footer",  "noscript"};
+    const char *name = at + 1 + (at[1] == '/');
+    size_t len = strcspn(name, " >");
+    const char *end = strchr(at, '>');
+    bool known = false;
+
+    assert_non_null(end);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        known = known || (strlen(names[i]) == len && strncmp(names[i], name, len) == 0);
+    if (!known)
+        print_error("a tag that is none of ours: %.80s\n", at);
+    assert_true(known);
+    for (const char *in = name; in < end; in++)
+        if (strncmp(in, " href=\"", 7) == 0 || strncmp(in, " src", 4) == 0 || strncmp(in, " on", 3) == 0)
+            assert_int_equal(strncmp(in, " href=\"#e", 9), 0);
+    return (size_t)(end - at) + 1;
+}
+
+/* Between our styles and scripts there are only our tags, texts without anything that could begin one, and no character
+ * that * nobody can see. */
+static inline void check_page(const struct text *page)
+{
+    uint32_t scripts = 0;
+
+    assert_int_equal(strncmp(page->data, "<!DOCTYPE html>", 15), 0);
+    for (const char *at = page->data; *at;) {
+        unsigned char byte = (unsigned char)*at;
+        if ((byte < 0x20 && byte != '\n') || byte == 0x7f)
+            fail();
+        if (byte == 0xe2)
+            assert_true(strncmp(at, "\xe2\x80\xa8", 3) != 0 && strncmp(at, "\xe2\x80\xae", 3) != 0);
+        if (*at != '<') {
+            at++;
+            continue;
+        }
+        const char *closing = strncmp(at, "<script", 7) == 0   ? "</script>"
+                              : strncmp(at, "<style>", 7) == 0 ? "</style>"
+                                                               : NULL;
+        scripts += strncmp(at, "<script", 7) == 0;
+        at += check_tag(at);
+        if (closing)
+            at = strstr(at, closing);
+        assert_non_null(at);
+    }
+    assert_int_equal(scripts, 2);
+    assert_int_equal(strcmp(page->data + page->len - 8, "</html>\n"), 0);
+}
+
 /* --------------------------------------------------------------------------------------------- hostile texts */
 
 /* Each is the inside of a JSON string. `shown` is how a page shows it, or a part of it; NULL: not looked for. */
@@ -159,7 +235,8 @@ static inline void fill_hostile_session(ses_store *store, const ses_key *key, co
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         text_printf(&event, events[i], t, t, t, t, t, t);
 #pragma GCC diagnostic pop
-        /* Some fields take fewer characters than a JSON string has: then the event is refused, and is not on the page. */
+        /* Some fields take fewer characters than a JSON string has: then the event is refused, and is not on the
+         * page. */
         int code = ses_append_by_key(store, key, event.data, event.len, NULL, NULL, &error);
         assert_true(code == SES_OK || (i > 0 && (code == SES_INVALID || code == SES_RANGE)));
         free(event.data);

@@ -40,7 +40,7 @@ rm -f "$file-agent" "$file-agent-wal" "$file-agent-shm"
 echo
 file=$file-agent
 show "SELECT seq, author, coalesce(text, calls, responses, changes) AS what FROM transcript"
-say "7. The seslite command. Look: a transcript, the state at a point, a turn taken back, and a copy to try things in"
+say "7. The seslite command. Look: a transcript, the state at a point, a turn taken back, a copy to try things in, a page"
 file=${file%-agent}
 run list
 run show
@@ -52,6 +52,7 @@ run -s trip-to-oslo rewind
 run -s trip-to-oslo state reply_count
 run redo trip-to-oslo
 run delete another-try --dry-run
+run html trip-to-oslo -o "$file.html" --replace
 echo "   seslite help tells more."
 echo
 file=$file-agent

@@ -3,16 +3,22 @@
 #     sh tools/deps.sh          to build, to run the demonstration and the tests
 #     sh tools/deps.sh dev      also what checks the code: clang, sanitizers, coverage, valgrind, formatting, and what it
 #                               is built for and with besides: 32 bit, musl, CMake, Meson, zig for other systems
+#     sh tools/deps.sh browser  also Chromium and chromedriver, in which the page of `seslite html` is tested
 # Without the rights to install it says what it would run, and fails.
 set -eu
 
-dev=${1:-}
+dev=
+browser=
+[ "${1:-}" != dev ] || dev=yes
+[ "${1:-}" != browser ] || browser=yes
+chromium=
 if command -v apt-get >/dev/null 2>&1; then
     update="apt-get update"
     install="apt-get install -y --no-install-recommends"
     packages="make gcc g++ libc6-dev binutils pkg-config sqlite3 libsqlite3-dev libcjson-dev libcmocka-dev \
         libmicrohttpd-dev libcurl4-openssl-dev"
     more="clang clang-format libclang-rt-dev gcovr valgrind git cmake meson ninja-build musl-tools python3-venv"
+    chromium="chromium chromium-driver"
     check="dpkg -s"
     [ "$(dpkg --print-architecture)" != amd64 ] || more="$more gcc-multilib"
 elif command -v dnf >/dev/null 2>&1; then
@@ -21,24 +27,28 @@ elif command -v dnf >/dev/null 2>&1; then
     packages="make gcc gcc-c++ binutils pkgconf-pkg-config sqlite sqlite-devel cjson-devel libcmocka-devel \
         libmicrohttpd-devel libcurl-devel"
     more="clang clang-tools-extra compiler-rt gcovr valgrind git libasan libubsan libtsan cmake meson"
+    chromium="chromium chromedriver"
     check="rpm -q"
 elif command -v apk >/dev/null 2>&1; then
     update=""
     install="apk add"
     packages="make gcc g++ musl-dev binutils pkgconf sqlite sqlite-dev cjson-dev cmocka-dev libmicrohttpd-dev curl-dev"
     more="clang clang-extra-tools compiler-rt gcovr valgrind git cmake meson"
+    chromium="chromium chromium-chromedriver"
     check="apk info -e"
 elif command -v pacman >/dev/null 2>&1; then
     update=""
     install="pacman -S --needed --noconfirm"
     packages="make gcc binutils pkgconf sqlite cjson cmocka libmicrohttpd curl"
     more="clang compiler-rt gcovr valgrind git cmake meson"
+    chromium="chromium"
     check="pacman -Q"
 elif command -v brew >/dev/null 2>&1; then
     update=""
     install="brew install"
     packages="pkg-config sqlite cjson cmocka libmicrohttpd curl"
     more="clang-format gcovr cmake meson"
+    chromium="chromedriver"
     check="brew list --versions"
 else
     echo "No package manager that this script knows. Wanted: a C compiler, make, pkg-config, and the development" >&2
@@ -72,6 +82,7 @@ get_zig() {
 missing=""
 wanted=$packages
 [ -z "$dev" ] || wanted="$packages $more"
+[ -z "$browser" ] || wanted="$packages $chromium"
 for package in $wanted; do
     [ "$package" = libclang-rt-dev ] && continue
     $check "$package" >/dev/null 2>&1 || missing="$missing $package"

@@ -48,7 +48,8 @@ static void open_page(const char *session, const char *fragment)
     free(path);
 }
 
-/* The page said nothing in the console, which is where violations of its policy are told, and asked for nothing but itself. */
+/* The page said nothing in the console, which is where violations of its policy are told, and asked for nothing but
+ * itself. */
 static void check_quiet(void)
 {
     cJSON *console = browser_log(&browser, "browser");
@@ -127,6 +128,10 @@ static void test_the_page_fits_a_phone(void **state)
     browser_click(&browser, ".state > summary");
     browser_type(&browser, ".slider", KEY_HOME KEY_RIGHT KEY_RIGHT KEY_RIGHT);
     browser_await(&browser, AT, "after event 3");
+    browser_expect(&browser,
+                   "return String(document.querySelector('#e3').getBoundingClientRect().bottom <= "
+                   "document.querySelector('.panel').getBoundingClientRect().top);",
+                   "true");
     browser_picture(&browser, "phone-state");
     browser_expect(&browser, "return String(document.documentElement.scrollWidth <= 375);", "true");
     check_quiet();

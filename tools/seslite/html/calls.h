@@ -1,5 +1,5 @@
-/* Which response answers which call, by their ids. Calls and responses are numbered in the order of the walk. Of what is answered
- * only two numbers are kept, so that a long log takes little memory. */
+/* Which response answers which call, by their ids. Calls and responses are numbered in the order of the walk. Of what
+ * is answered * only two numbers are kept, so that a long log takes little memory. */
 #ifndef HTML_CALLS_H
 #define HTML_CALLS_H
 

@@ -25,8 +25,8 @@ static int collect_event(void *context, const ses_event *event)
     return EXIT_OK;
 }
 
-/* What the session was created with, and what the state is now: pruned events may have written the one, other sessions the
- * other. */
+/* What the session was created with, and what the state is now: pruned events may have written the one, other sessions
+ * the * other. */
 static int collect_states(struct page *page, const ses_session *session, int64_t base_seq)
 {
     struct run *run = page->run;

@@ -55,7 +55,7 @@ int output_open(struct output *output, const struct run *run)
 {
     const char *path = run->values[OPTION_OUTPUT];
 
-    *output = (struct output){NULL};
+    *output = (struct output){.file = NULL};
     if (path && strcmp(path, "-") != 0)
         return open_named(output, run, path);
     if (!path && out_is_terminal())
@@ -89,6 +89,6 @@ int output_close(struct output *output, int status)
     if (output->temporary && status != EXIT_OK)
         (void)unlink(output->temporary);
     free(output->temporary);
-    *output = (struct output){NULL};
+    *output = (struct output){.file = NULL};
     return status;
 }

@@ -14,7 +14,8 @@ struct output {
 
 /* EXIT_OK, or it was said why not. */
 int output_open(struct output *output, const struct run *run);
-/* Closes it. If `status` is EXIT_OK the file gets its name, otherwise it is removed. Gives the status, or that of what failed. */
+/* Closes it. If `status` is EXIT_OK the file gets its name, otherwise it is removed. Gives the status, or that of what
+ * failed. */
 int output_close(struct output *output, int status);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * The page that is being written. What comes from the store gets into it through page_text, page_json, page_value, page_name and
- * page_string alone, each of which hides what is to be hidden, makes visible what cannot be read, and escapes what is markup. None
- * of it stands within a tag.
+ * The page that is being written. What comes from the store gets into it through page_text, page_words, page_json,
+ * page_json_short, page_name and page_string alone. Each of them escapes what is markup; all but page_string also hide
+ * what is to be hidden, and make visible what cannot be read. Nothing of the store stands within a tag.
  */
 #ifndef HTML_PAGE_H
 #define HTML_PAGE_H
@@ -28,7 +28,7 @@ void page_json(struct page *page, const char *json, size_t len, enum layout layo
 void page_json_short(struct page *page, const char *json, size_t len, size_t columns);
 /* A state key, or the name of a member. */
 void page_name(struct page *page, const char *name, size_t len);
-/* Adds a string to a script of JSON: `text` is clean. */
+/* A string in a script of JSON. `text` is of view.h. */
 void page_string(struct page *page, const struct text *text);
 
 /* "2023-11-14 22:13:21" in UTC, within <time>; only the time of day; and "Tuesday, 14 November 2023". */

@@ -1,5 +1,5 @@
-// The script of the page of `seslite html`: a slider over the log that shows the state at each event, and search. Everything else
-// in the page does without it. It makes text nodes, never markup, of what the page holds.
+// The script of the page of `seslite html`: a slider over the log that shows the state at each event, and search.
+// Everything else in the page does without it. It makes text nodes, never markup, of what the page holds.
 
 "use strict";
 
@@ -15,8 +15,8 @@
 
   // ------------------------------------------------------------------------------------------- the state
 
-  // data.state is the state before the first event, data.changes are [event, {key: value}] in order. A value is the text to be
-  // shown; null: the key was removed.
+  // data.state is the state before the first event, data.changes are [event, {key: value}] in order. A value is the
+  // text to be shown; null: the key was removed.
   const data = JSON.parse(find("#data").textContent);
   const articles = [...document.querySelectorAll("article")];
   const events = articles.map((article) => Number(article.id.slice(1)));

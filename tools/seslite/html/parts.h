@@ -13,7 +13,8 @@ struct parts {
 };
 
 void parts_put(struct parts *parts, const ses_event *event, const ses_content *content);
-/* Puts a fold of JSON. `kind` is its class, `name` a text of the store; NULL: none, and the JSON is not shown in short. */
+/* Puts a fold of JSON. `kind` is its class, `name` a text of the store; NULL: none, and the JSON is not shown in
+ * short. */
 void fold_put(struct page *page, const char *kind, const ses_text *name, const ses_text *json);
 
 #endif

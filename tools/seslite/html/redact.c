@@ -15,7 +15,7 @@ void redactor_free(struct redactor *redactor)
     for (size_t i = 0; i < redactor->count; i++)
         free(redactor->secrets[i].text);
     free(redactor->secrets);
-    *redactor = (struct redactor){NULL};
+    *redactor = (struct redactor){.keys = NULL};
 }
 
 static const char *bare_name(const char *key)

@@ -1,10 +1,10 @@
 /*
  * What a page must not show: the values of some state keys.
  *
- *  - A member of such a name is hidden wherever it stands, at any depth of any JSON. Names are compared as they are decoded, and
- *    a key with a prefix (user:token) hides members of its bare name (token) too.
- *  - What such members held anywhere in the log, or in the state, becomes a secret if it is long enough: each string and number
- *    in the value. A secret is hidden wherever else it stands, also within a longer text.
+ *  - A member of such a name is hidden wherever it stands, at any depth of any JSON. Names are compared as they are
+ *    decoded, and a key with a prefix (user:token) hides members of its bare name (token) too.
+ *  - Each string and number that such a member holds, anywhere in the log or in the state, is a secret if it is long
+ *    enough. A secret is hidden wherever else it stands, also within a longer text.
  *
  * A value that stands elsewhere in another form (in other case, encoded, in pieces) is not found.
  */

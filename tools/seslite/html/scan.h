@@ -33,7 +33,8 @@ void scan_begin(struct scan *scan, const char *json, size_t len);
 enum token scan_next(struct scan *scan, struct piece *piece);
 /* Takes a whole value. False: there is none. */
 bool scan_value(struct scan *scan, struct piece *value);
-/* Takes the next member of an object, from its beginning on: its name, decoded, and its value. False: there is none left. */
+/* Takes the next member of an object, from its beginning on: its name, decoded, and its value. False: there is none
+ * left. */
 bool scan_member(struct scan *scan, struct text *name, struct piece *value);
 /* Adds what a string with its quotes says. A lone surrogate becomes bytes that are no UTF-8. */
 void scan_decode(struct text *text, const struct piece *string);

@@ -1,5 +1,5 @@
-/* What is known of a log before its transcript is written, from a first walk. This writes the state and its changes as well, as
- * data for the script. */
+/* What is known of a log before its transcript is written, from a first walk. This writes the state and its changes as
+ * well, as * data for the script. */
 #ifndef HTML_SURVEY_H
 #define HTML_SURVEY_H
 

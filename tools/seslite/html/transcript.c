@@ -153,8 +153,8 @@ static void put_head(struct transcript *transcript, const ses_event *event, cons
     page_puts(page, "</header>\n");
 }
 
-/* What cannot be read may be no JSON either. Then nothing in it can be told apart, and all of it may be hidden. The message can
- * hold a piece of it. */
+/* What cannot be read may be no JSON either. Then nothing in it can be told apart, and all of it may be hidden. The
+ * message can * hold a piece of it. */
 static void put_unreadable(struct page *page, const ses_event *event, int code)
 {
     bool hides = page->redactor.key_count > 0;

@@ -1,0 +1,208 @@
+/* seslite html: what must not stand in the page: markup of the log, and what is redacted. */
+#include "html.h"
+
+#define page_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
+
+static int setup(void **state)
+{
+    (void)fixture_setup(state);
+    const struct fixture *fixture = *state;
+    fill_page_session(fixture->store);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------- hostile texts */
+
+static void test_nothing_of_a_log_becomes_markup(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    for (size_t i = 0; i < HOSTILE_COUNT; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "hostile-%zu", i);
+        fill_hostile_session(fixture->store, &(ses_key){"travel", "alice", id}, hostile[i].json);
+        page_ok("html", id);
+        check_page(&reply.out);
+        cJSON_Delete(page_data(&reply.out));
+        if (hostile[i].shown)
+            assert_has(&reply.out, hostile[i].shown);
+    }
+    reply_free(&reply);
+}
+
+static void test_names_of_a_session_become_no_markup(void **state)
+{
+    static const char evil[] = "</title><script>window.pwned=1</script>\xe2\x80\xae";
+    const struct fixture *fixture = *state;
+    const ses_key key = {evil, evil, evil};
+    const ses_label labels[] = {{evil, evil}};
+    struct reply reply = {0};
+    ses_error error;
+
+    must_create(fixture->store, &key, "{}");
+    assert_ok(ses_title_set_by_key(fixture->store, &key, evil, NULL, &error));
+    assert_ok(ses_labels_set_by_key(fixture->store, &key, labels, 1, NULL, &error));
+    page_ok("--app", evil, "--user", evil, "html", evil);
+    check_page(&reply.out);
+    assert_has(&reply.out,
+               "<title>&lt;/title&gt;&lt;script&gt;window.pwned=1&lt;/script&gt;&lt;U+202E&gt;</title>");
+    reply_free(&reply);
+}
+
+static void test_a_long_line_stays_whole(void **state)
+{
+    static const ses_key key = {"travel", "alice", "long"};
+    enum { LONG = 1 << 20 };
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+    struct text event = {NULL, 0};
+
+    text_printf(&event, "{\"author\":\"user\",\"content\":{\"parts\":[{\"text\":\"");
+    for (int i = 0; i < LONG; i += 16)
+        text_add(&event, "x<x>x&xxxxxxxxxx", 16);
+    text_printf(&event, "<end>\"}]}}");
+    must_create(fixture->store, &key, "{}");
+    must_append_by_key(fixture->store, &key, event.data);
+    page_ok("html", "long");
+    check_page(&reply.out);
+    assert_has(&reply.out, "xxx&lt;end&gt;</div>");
+    assert_true(reply.out.len > 2 * (size_t)LONG);
+    free(event.data);
+    reply_free(&reply);
+}
+
+static void test_deep_json_makes_no_huge_page(void **state)
+{
+    static const ses_key key = {"travel", "alice", "deep"};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+    struct text event = {NULL, 0};
+
+    text_printf(&event, "{\"author\":\"user\",\"customMetadata\":");
+    for (int i = 0; i < 900; i++)
+        text_printf(&event, "[1,");
+    text_printf(&event, "2");
+    for (int i = 0; i < 900; i++)
+        text_printf(&event, "]");
+    text_printf(&event, "}");
+    must_create(fixture->store, &key, "{}");
+    must_append_by_key(fixture->store, &key, event.data);
+    page_ok("html", "deep");
+    check_page(&reply.out);
+    assert_true(reply.out.len < 400000);
+    free(event.data);
+    reply_free(&reply);
+}
+
+/* ----------------------------------------------------------------------------------------------- redaction */
+
+static void fill_secret_session(ses_store *store, const ses_key *key)
+{
+    static const char *const events[] = {
+        "{'id':'a','author':'user','content':{'parts':[{'text':'My token is tok-4711-abc, the pin "
+        "48151623.'}]}}",
+        "{'id':'b','author':'bot','content':{'parts':[{'functionCall':{'id':'c','name':'login','args':{'"
+        "token':"
+        "'tok-4711-abc','why':'say "
+        "tok-4711-abctok-4711-abc','deep':[{'t\\u006fken':{'kept':'gh_secret_x9','short':'ab'}},"
+        "48151623,'tok\\u002d4711-abc']}}}]}}",
+        "{'id':'c','author':'bot','content':{'parts':[{'functionResponse':{'id':'c','name':'login','response'"
+        ":{'user:token':"
+        "'tok-4711-abc','said':'it was "
+        "gh_secret_x9'}}}]},'actions':{'stateDelta':{'user:token':'other\\\"quoted\\\"one',"
+        "'pin':48151623,'copy':'tok-4711-abc','note':{'other\\\"quoted\\\"one':1}}}}",
+        "{'id':'d','author':'bot','errorMessage':'tok-4711-abc is wrong','content':{'parts':[{'text':"
+        "'as JSON: "
+        "{\\\"token\\\":\\\"other\\\\\\\"quoted\\\\\\\"one\\\"}'}]},'customMetadata':{'x':'tok-4711-abc'},"
+        "'actions':{'token':'tok-4711-abc','compaction':{'startTimestamp':1,'endTimestamp':2,'"
+        "compactedContent':{'parts':["
+        "{'text':'tok-4711-abc was used'}]}}}}",
+        "{'id':'e','author':'tok-4711-abc','content':{'parts':[{'inlineData':{'mimeType':'tok-4711-abc','"
+        "data':'AAAA'}},"
+        "{'tok-4711-abc':1},{'text':'tok-4711-ab'}]},'actions':{'stateDelta':{'user:token':null}}}",
+    };
+    const ses_label labels[] = {{"tok-4711-abc", "tok-4711-abc"}};
+    ses_error error;
+
+    must_create(store, key, Q("{'user:token':'tok-4711-abc'}"));
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        must_append_by_key(store, key, Q(events[i]));
+    assert_ok(ses_title_set_by_key(store, key, "About tok-4711-abc", NULL, &error));
+    assert_ok(ses_labels_set_by_key(store, key, labels, 1, NULL, &error));
+}
+
+static void test_what_is_redacted_leaves_no_trace(void **state)
+{
+    static const char *const secrets[] = {"tok-4711-abc", "48151623", "gh_secret_x9", "quoted"};
+    static const ses_key key = {"travel", "alice", "secret"};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    fill_secret_session(fixture->store, &key);
+    page_ok("html", "secret");
+    for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
+        assert_has(&reply.out, secrets[i]);
+    page_ok("html", "secret", "--redact", "user:token", "--redact=pin");
+    check_page(&reply.out);
+    cJSON_Delete(page_data(&reply.out));
+    for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
+        assert_lacks(&reply.out, secrets[i]);
+    assert_has(&reply.out, "My token is [redacted], the pin [redacted].");
+    assert_has(&reply.out, "<code>user:token</code> [redacted]");
+    assert_has(&reply.out, "&quot;why&quot;: &quot;say [redacted][redacted]&quot;");
+    assert_has(&reply.out, "About [redacted]");
+    assert_has(&reply.out, "tok-4711-ab</div>");
+    assert_has(&reply.out, "<dt>Redacted</dt><dd><code>user:token</code>, <code>pin</code></dd>");
+    assert_string_equal(reply.err.data, "");
+    /* A part of the log is written without what another part knows. */
+    page_ok("html", "secret", "--up-to", "1", "--redact", "pin");
+    assert_lacks(&reply.out, "48151623");
+    reply_free(&reply);
+}
+
+static void test_a_key_that_is_nowhere_is_told(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    page_ok("html", "oslo", "--redact", "user:tokn");
+    assert_has(&reply.err, "nothing to redact: the session has no \"user:tokn\"");
+    reply_free(&reply);
+}
+
+/* Another program may have stored what is no JSON. */
+static void test_an_event_that_is_no_json_is_shown_unless_something_is_hidden(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    char *guard = raw_text(fixture->path, "SELECT sql FROM sqlite_schema WHERE name = 'guard_events_update'");
+    raw_exec(fixture->path, "DROP TRIGGER guard_events_update;"
+                            "UPDATE events SET body = body || '<b>tok' WHERE position & 4294967295 = 4");
+    raw_exec(fixture->path, guard);
+    free(guard);
+    page_ok("html", "oslo");
+    check_page(&reply.out);
+    assert_has(&reply.out, "This event cannot be read");
+    assert_has(&reply.out, "&lt;b&gt;tok</pre>");
+    page_ok("html", "oslo", "--redact", "user:token");
+    assert_lacks(&reply.out, "&lt;b&gt;tok");
+    reply_free(&reply);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_nothing_of_a_log_becomes_markup),
+        T(test_names_of_a_session_become_no_markup),
+        T(test_a_long_line_stays_whole),
+        T(test_deep_json_makes_no_huge_page),
+        T(test_what_is_redacted_leaves_no_trace),
+        T(test_a_key_that_is_nowhere_is_told),
+        T(test_an_event_that_is_no_json_is_shown_unless_something_is_hidden),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
