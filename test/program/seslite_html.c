@@ -55,6 +55,37 @@ static void test_a_response_stands_with_its_call(void **state)
     reply_free(&reply);
 }
 
+static void test_what_has_no_id_or_no_call_stands_for_itself(void **state)
+{
+    static const ses_key key = {"travel", "alice", "pairs"};
+    static const char *const events[] = {
+        "{'author':'bot','content':{'parts':[{'functionCall':{'name':'plain','args':{}}},{'functionCall':{'"
+        "id':'x',"
+        "'name':'twice','args':{}}}]}}",
+        "{'author':'bot','content':{'parts':[{'functionResponse':{'name':'plain','response':{'of':'plain'}}},"
+        "{'functionResponse':{'id':'x','name':'twice','response':{'of':'first'}}},{'functionResponse':{'id':'"
+        "x','name':"
+        "'twice','response':{'of':'second'}}},{'functionResponse':{'id':'y','response':{'of':'nobody'}}}]}}",
+    };
+    static const char *const alone[] = {"plain", "second", "nobody"};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    must_create(fixture->store, &key, "{}");
+    must_append_by_key(fixture->store, &key, Q(events[0]));
+    must_append_by_key(fixture->store, &key, Q(events[1]));
+    page_ok("html", "pairs");
+    check_page(&reply.out);
+    assert_has(&reply.out, "<code>twice</code> answered: see the call in event <a href=\"#e1\">1</a>");
+    for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
+        char brief[64];
+        snprintf(brief, sizeof brief, "<span class=\"brief\">{&quot;of&quot;:&quot;%s&quot;}", alone[i]);
+        assert_has(&reply.out, brief);
+    }
+    assert_lacks(&reply.out, "<span class=\"brief\">{&quot;of&quot;:&quot;first");
+    reply_free(&reply);
+}
+
 static void test_what_was_taken_back_is_marked_and_summaries_have_bars(void **state)
 {
     const struct fixture *fixture = *state;
@@ -181,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_a_page_shows_the_session),
         T(test_a_response_stands_with_its_call),
+        T(test_what_has_no_id_or_no_call_stands_for_itself),
         T(test_what_was_taken_back_is_marked_and_summaries_have_bars),
         T(test_the_data_holds_the_state_and_its_changes),
         T(test_a_part_of_the_log_begins_with_the_state_before_it),

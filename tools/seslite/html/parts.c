@@ -76,14 +76,13 @@ static int look_for_answer(void *context, const ses_event *event)
     return EXIT_OK;
 }
 
-/* A log that was cut meanwhile ends the walk that called this, too. */
-static void find_answer(const struct parts *parts, struct answer *answer)
+static void find_answer(struct parts *parts, struct answer *answer)
 {
     int64_t seq = number_at(&parts->survey->calls.answers, parts->call);
     const ses_range range = {.size = sizeof range, .which = SES_RANGE_SEQ, .first_seq = seq, .last_seq = seq};
 
-    if (seq > 0)
-        (void)each_event(answer->run, &answer->run->key, &range, false, look_for_answer, answer);
+    if (seq > 0 && parts->status == EXIT_OK)
+        parts->status = each_event(answer->run, &answer->run->key, &range, false, look_for_answer, answer);
 }
 
 static void put_call(struct parts *parts, const ses_event *event, const ses_function *call)

@@ -10,6 +10,7 @@ struct parts {
     const struct survey *survey;
     size_t call; /* the number of the next one */
     size_t response;
+    int status; /* EXIT_OK, or that of a response that could not be looked up */
 };
 
 void parts_put(struct parts *parts, const ses_event *event, const ses_content *content);

@@ -28,7 +28,7 @@ static bool covers(const struct covered *covered, const ses_event *event)
            event->time_us <= covered->end_us;
 }
 
-/* A piece of the bar of each compaction that covers the event. */
+/* A piece of the bar of each compaction that covers the event, which is live. */
 static void put_bars(struct transcript *transcript, const ses_event *event)
 {
     for (size_t i = 0; i < transcript->survey->compaction_count; i++) {
@@ -134,7 +134,8 @@ static void put_head(struct transcript *transcript, const ses_event *event, cons
                rewinds   ? " rewind"
                : is_live ? ""
                          : " gone");
-    put_bars(transcript, event);
+    if (is_live)
+        put_bars(transcript, event);
     page_print(page, "<header><a class=\"seq\" href=\"#e%" PRId64 "\">%" PRId64 "</a> <b>", event->seq,
                event->seq);
     page_words(page, event->author);
@@ -209,13 +210,15 @@ static int visit(void *context, const ses_event *event)
     put_event(transcript, event, is_live);
     transcript->before_us = event->time_us;
     transcript->begun = true;
-    return EXIT_OK;
+    return transcript->parts.status;
 }
 
 int transcript_put(struct page *page, struct survey *survey)
 {
-    struct transcript transcript = {
-        .page = page, .survey = survey, .parts = {page, survey, 0, 0}, .live = {.run = page->run}};
+    struct transcript transcript = {.page = page,
+                                    .survey = survey,
+                                    .parts = {.page = page, .survey = survey},
+                                    .live = {.run = page->run}};
     const ses_range range = {.size = sizeof range,
                              .which = SES_RANGE_SEQ,
                              .first_seq = survey->first_seq,
