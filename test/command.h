@@ -249,4 +249,21 @@ static inline void fill_session(ses_store *store, const ses_key *key)
           ":'model','parts':[{'text':'Good trip.'}]},'actions':{'stateDelta':{'turns':2}}}"));
 }
 
+/* ------------------------------------------------------------------------------------------- the usual test */
+
+/* A file with one session, filled. */
+static const ses_key one = {"chat", "alice", "one"};
+
+static inline int command_setup(void **state)
+{
+    (void)fixture_setup(state);
+    const struct fixture *fixture = *state;
+    fill_session(fixture->store, &one);
+    return 0;
+}
+
+/* On the fixture's file; into the test's `reply`. */
+#define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
+#define run_code(code, ...) run_at(&reply, (code), NULL, fixture->path, __VA_ARGS__)
+
 #endif

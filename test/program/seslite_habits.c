@@ -1,19 +1,7 @@
 /* The command's habits: choices, hints, exit codes, options, pipes, and files that it must leave alone. */
 #include "command.h"
 
-static const ses_key one = {"chat", "alice", "one"};
 static const ses_key two = {"chat", "bob", "two"};
-
-#define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
-#define run_code(code, ...) run_at(&reply, (code), NULL, fixture->path, __VA_ARGS__)
-
-static int setup(void **state)
-{
-    (void)fixture_setup(state);
-    const struct fixture *fixture = *state;
-    fill_session(fixture->store, &one);
-    return 0;
-}
 
 /* Without -f. */
 static void run_words(struct reply *reply, const struct how *how, const char *word, const char *second)
@@ -331,7 +319,7 @@ static void test_a_broken_pipe_ends_it_quietly(void **state)
     free(event.data);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
 
 int main(void)
 {

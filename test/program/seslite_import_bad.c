@@ -1,9 +1,6 @@
 /* The command imports: files that are nothing, damaged, locked, newer, or made to do harm. And none is changed. */
 #include "foreign.h"
 
-#define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
-#define run_code(code, ...) run_at(&reply, (code), NULL, fixture->path, __VA_ARGS__)
-
 static void assert_nothing_here(const struct fixture *fixture)
 {
     struct reply reply = {0};

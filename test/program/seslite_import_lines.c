@@ -1,11 +1,7 @@
 /* The command imports JSON lines and other stores, and what the options do about sessions that are here already. */
 #include "foreign.h"
 
-static const ses_key one = {"chat", "alice", "one"};
 static const ses_key two = {"chat", "bob", "two"};
-
-#define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
-#define run_code(code, ...) run_at(&reply, (code), NULL, fixture->path, __VA_ARGS__)
 
 static int add_lines(void *context, const char *data, size_t len, ses_error *error)
 {

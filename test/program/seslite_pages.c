@@ -1,8 +1,6 @@
 /* What the command says about itself for other programs: the man page, and completions in a real bash. */
 #include "command.h"
 
-static const ses_key one = {"chat", "alice", "one"};
-
 static bool has(const char *program)
 {
     char command[128];
@@ -49,7 +47,8 @@ static void test_the_man_page_and_the_help_name_the_same(void **state)
 {
     int status = 0;
     char *man = support_run(COMMAND " help --man | tr -d '\\\\'", &status);
-    char *help = support_run(COMMAND " help | sed '/^More, with/,$d' | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'", &status);
+    char *help =
+        support_run(COMMAND " help | sed '/^More, with/,$d' | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'", &status);
     size_t count = 0;
 
     (void)state;

@@ -1,19 +1,15 @@
 /* The command, reading: list, show, state, events, tail, search. */
 #include "command.h"
 
-static const ses_key one = {"chat", "alice", "one"};
 static const ses_key two = {"chat", "bob", "two"};
-
-#define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
 
 static int setup(void **state)
 {
     const ses_label labels[] = {{"project", "oslo"}, {"starred", ""}};
     ses_error error;
 
-    (void)fixture_setup(state);
+    (void)command_setup(state);
     const struct fixture *fixture = *state;
-    fill_session(fixture->store, &one);
     must_create(fixture->store, &two, "{}");
     assert_ok(ses_title_set_by_key(fixture->store, &one, "A trip", NULL, &error));
     assert_ok(ses_labels_set_by_key(fixture->store, &one, labels, 2, NULL, &error));

@@ -1,18 +1,8 @@
 /* The command on a terminal: colours, width, the bar, and texts that would drive the terminal. */
 #include "command.h"
 
-static const ses_key one = {"chat", "alice", "one"};
-
 static const struct how terminal = {.terminal = TERMINAL_ALL};
 static const struct how without_colour = {.terminal = TERMINAL_ALL, .env = "NO_COLOR=1"};
-
-static int setup(void **state)
-{
-    (void)fixture_setup(state);
-    const struct fixture *fixture = *state;
-    fill_session(fixture->store, &one);
-    return 0;
-}
 
 /* ------------------------------------------------------------------------------------------------- colours */
 
@@ -262,7 +252,7 @@ static void test_such_characters_are_made_visible(void **state)
     reply_free(&reply);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
 
 int main(void)
 {

@@ -3,19 +3,6 @@
 
 #include <sys/stat.h>
 
-static const ses_key one = {"chat", "alice", "one"};
-
-#define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
-#define run_code(code, ...) run_at(&reply, (code), NULL, fixture->path, __VA_ARGS__)
-
-static int setup(void **state)
-{
-    (void)fixture_setup(state);
-    const struct fixture *fixture = *state;
-    fill_session(fixture->store, &one);
-    return 0;
-}
-
 /* The name of a file beside the store; it is removed. Free it. */
 static char *beside(const struct fixture *fixture, const char *suffix)
 {
@@ -126,7 +113,7 @@ static void test_a_file_is_replaced_only_when_told(void **state)
     reply_free(&reply);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
 
 int main(void)
 {

@@ -1,19 +1,7 @@
 /* The command, writing: history, deletions with their questions and dry runs, titles and labels, upkeep. */
 #include "command.h"
 
-static const ses_key one = {"chat", "alice", "one"};
 static const ses_key other = {"other", "carol", "o"};
-
-#define run_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
-#define run_code(code, ...) run_at(&reply, (code), NULL, fixture->path, __VA_ARGS__)
-
-static int setup(void **state)
-{
-    (void)fixture_setup(state);
-    const struct fixture *fixture = *state;
-    fill_session(fixture->store, &one);
-    return 0;
-}
 
 static int64_t events_of(const struct fixture *fixture, const ses_key *key)
 {
@@ -354,7 +342,7 @@ static void test_sql_reads_and_writes_only_when_told(void **state)
     reply_free(&reply);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
 
 int main(void)
 {
