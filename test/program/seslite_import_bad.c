@@ -128,6 +128,8 @@ static void import_damaged(const struct fixture *fixture, const char *path)
     if (!is_one_of_the_exits(reply.status))
         print_error("%d\n%s%s\n", reply.status, reply.out.data, reply.err.data);
     assert_true(is_one_of_the_exits(reply.status));
+    assert_lacks(&reply.err, "Sanitizer");
+    assert_lacks(&reply.err, "runtime error");
     assert_ok(ses_check(fixture->store,
                         &(ses_check_options){.size = sizeof(ses_check_options), .level = SES_CHECK_LOG},
                         &problems, &error));

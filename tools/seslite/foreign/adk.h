@@ -1,9 +1,9 @@
 /*
- * Databases of the ADKs. They differ in the columns, and are alike in the rest: the tables sessions, events, app_states and
- * user_states; a row is a session, an event, or the shared state of an app or a user.
+ * Databases of the ADKs. They differ in the columns, and are alike in the rest: the tables sessions, events,
+ * app_states and user_states; a row is a session, an event, or the shared state of an app or a user.
  *
- * The order of events is that of their rowids. For the events of one session few of them have an index, so one is made, in a
- * temporary file of SQLite's.
+ * The order of events is that of their rowids. For the events of one session few of them have an index, so one
+ * is made, in a temporary file of SQLite's.
  */
 #ifndef FOREIGN_ADK_H
 #define FOREIGN_ADK_H

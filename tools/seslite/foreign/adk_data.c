@@ -1,5 +1,5 @@
-/* Databases of the ADKs that keep an event as one JSON text: google-adk's DatabaseSessionService since 1.22 and its SqliteSessionService,
- * and @google/adk's DatabaseSessionService. */
+/* Databases of the ADKs that keep an event as one JSON text: google-adk's DatabaseSessionService since 1.22 and
+ * its SqliteSessionService, and @google/adk's DatabaseSessionService. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Databases of Rust's adk-session, SqliteSessionService. An event's llm_response is its own object; its members become those of
- * the event. */
+/* Databases of Rust's adk-session, SqliteSessionService. An event's llm_response is its own object; its members
+ * become those of the event. */
 #include <string.h>
 
 #include "base/error.h"
@@ -24,8 +24,8 @@ static int64_t rust_time(sqlite3_stmt *row, int column)
     return rows_time(row, column, NULL, NULL);
 }
 
-/* Its members, with the parts of its content as the ADK writes them. What is no object is kept by its name, and refused
- * when the event is read. */
+/* Its members, with the parts of its content as the ADK writes them. What is no object is kept by its name, and
+ * refused when the event is read. */
 static void add_response(struct adk_source *source, struct span response)
 {
     struct json_reader reader;

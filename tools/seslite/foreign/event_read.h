@@ -30,7 +30,8 @@ struct event_read {
 int event_read(struct event_read *read, struct span json, ses_error *error);
 void event_read_free(struct event_read *read);
 
-/* Makes the message of the error say so if it stopped at NaN or Infinity, which Python writes and JSON does not have. Gives the code. */
+/* Makes the message of the error say so if it stopped at NaN or Infinity, which Python writes and JSON does not
+ * have. Gives the code. */
 int explain_json(struct span json, ses_error *error);
 
 /* The value is the text of the tombstone, in the spelling that would remove the key. */

@@ -1,15 +1,18 @@
 /*
- * Files of other programs, read for `seslite import`. A format is one struct foreign_format. It tells whether a file is of it, and gives
- * what the file holds, piece by piece: first the shared state, then session by session, and of each session its events, in the order in
- * which they were appended. The file is open for reading only. Nothing of it is held in memory but what is being given.
+ * Files of other programs, read for `seslite import`. A format is one struct foreign_format. It tells whether a
+ * file is of it, and gives what the file holds, piece by piece: first the shared state, then session by
+ * session, and of each session its events, in the order in which they were appended. The file is open for
+ * reading only. Nothing of it is held in memory but what is being given.
  *
- * The functions return 1 with the next piece, 0 at the end, or a negative code of the library with a message (base/error.h). After the code of
- * a piece that cannot be read (INVALID, JSON, LIMIT) the next call goes on with the piece after it; any other code ends the import.
- * What they give is borrowed until the next call of the same function, or of one above it, for that source. Memory is the
- * command's: without it the program ends (text.h).
+ * The functions return 1 with the next piece, 0 at the end, or a negative code of the library with a message
+ * (base/error.h). After the code of a piece that cannot be read (INVALID, JSON, LIMIT) the next call goes on
+ * with the piece after it; any other code ends the import. What they give is borrowed until the next call of
+ * the same function, or of one above it, for that source. Memory is the command's: without it the program ends
+ * (text.h).
  *
- * What a source need not care about, since import.c does it for all: whether texts are strict JSON, names that are no ids, the state that a
- * session began with, `temp:` keys, partial events, the tombstone's text, sessions that exist.
+ * What a source need not care about, since import.c does it for all: whether texts are strict JSON, names that
+ * are no ids, the state that a session began with, `temp:` keys, partial events, the tombstone's text, sessions
+ * that exist.
  */
 #ifndef FOREIGN_H
 #define FOREIGN_H
@@ -22,8 +25,8 @@
 /* A time that the file does not tell. */
 #define FOREIGN_NO_TIME INT64_MIN
 
-/* What the file cannot tell, or what was changed on the way: X(id, words). It is counted in the report by kind, which the JSON
- * names by its id in lower case. */
+/* What the file cannot tell, or what was changed on the way: X(id, words). It is counted in the report by kind,
+ * which the JSON names by its id in lower case. */
 #define FOREIGN_NOTES(X)                                                                                   \
     X(INITIAL_STATE, "sessions whose events wrote state: what these keys had before is not in the file")   \
     X(STATE_DIFFERS, "sessions whose state in the file is not what their events lead to; here it is that") \

@@ -4,8 +4,8 @@
 
 #include "foreign/adk.h"
 
-/* Adds the member `content` to the event, with its parts as the ADK writes them. Parts that are not known stay as they are. The
- * JSON was accepted before. */
+/* Adds the member `content` to the event, with its parts as the ADK writes them. Parts that are not known stay
+ * as they are. The JSON was accepted before. */
 void rust_content(struct adk_source *source, struct span content);
 
 #endif

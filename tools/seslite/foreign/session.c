@@ -1,6 +1,7 @@
 /*
- * The file has the state that a session ended with, not the one that it began with. So its events are walked twice: once to
- * find out what they have written, and once to load them. What no event has written was there from the beginning.
+ * The file has the state that a session ended with, not the one that it began with. So its events are walked
+ * twice: once to find out what they have written, and once to load them. What no event has written was there
+ * from the beginning.
  */
 #include "foreign/session.h"
 
@@ -345,8 +346,8 @@ static bool is_here(const struct session_import *import)
     return code >= 0;
 }
 
-/* An update meets the session as it was imported before: what it began with then is known here, even if events have
- * written it since. */
+/* An update meets the session as it was imported before: what it began with then is known here, even if events
+ * have written it since. */
 static int update(struct walk *walk, unsigned flags, ses_load_result *result, ses_error *error)
 {
     const struct session_import *import = walk->import;

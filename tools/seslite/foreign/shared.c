@@ -7,7 +7,8 @@
 #include "foreign/event_read.h"
 #include "json/reader.h"
 
-/* The lines are made here and read by ses_import, so that a key of another program is written as one of our own. */
+/* The lines are made here and read by ses_import, so that a key of another program is written as one of our
+ * own. */
 struct key_lines {
     struct text text;
     size_t given;

@@ -4,8 +4,8 @@
 
 #include "base/common.h"
 
-/* Both were accepted before. Strings are compared decoded, objects whatever the order of their members. Numbers are the
- * same if they are the same double; *rounded (may be NULL) is set if they are not the same number. */
+/* Both were accepted before. Strings are compared decoded, objects whatever the order of their members. Numbers
+ * are the same if they are the same double; *rounded (may be NULL) is set if they are not the same number. */
 bool values_same(struct span a, struct span b, bool *rounded);
 
 #endif
