@@ -70,12 +70,62 @@ static void test_memory_is_bounded(void **state)
     free(path);
 }
 
+struct late_writer {
+    const char *source;
+    const char *log; /* of the store */
+};
+
+/* Writes to the source when the import has begun to write to the store. */
+static void *write_late(void *context)
+{
+    const struct late_writer *writer = context;
+    struct stat status;
+
+    for (int i = 0; i < 5000 && (stat(writer->log, &status) != 0 || status.st_size < 1000000); i++)
+        support_pause_us(2000);
+    sqlite3 *db = raw_open(writer->source);
+    raw_run(
+        db,
+        "INSERT INTO sessions VALUES ('a', 'u', 'late', '{}', '2025-01-01 00:00:00', '2025-01-01 00:00:00')");
+    (void)sqlite3_close(db);
+    return NULL;
+}
+
+/* Its log was empty, so it was opened as if it could not change. */
+static void test_a_source_that_changes_meanwhile_is_noticed(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = make_large(fixture, events_wanted());
+    char *log = support_path(fixture->folder, "new.db-wal");
+    char *store = support_path(fixture->folder, "new.db");
+    const char *const arguments[] = {COMMAND, "-f", store, "import", path, NULL};
+    struct late_writer writer = {path, log};
+    struct reply reply = {0};
+    pthread_t thread;
+
+    raw_exec(path, "PRAGMA journal_mode = WAL");
+    assert_int_equal(pthread_create(&thread, NULL, write_late, &writer), 0);
+    command_run(&reply, NULL, arguments);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    /* It may have been through before. */
+    assert_true(reply.status == 6 || reply.status == 0);
+    if (reply.status == 6)
+        assert_has(&reply.err, "another program began to write");
+    run_at(&reply, 0, NULL, store, "import", path, "--json");
+    assert_int_equal(number_of(&reply, "made") + number_of(&reply, "equal"), 101);
+    reply_free(&reply);
+    free(store);
+    free(log);
+    free(path);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(test_memory_is_bounded),
+        T(test_a_source_that_changes_meanwhile_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
