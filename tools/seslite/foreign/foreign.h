@@ -10,7 +10,7 @@
  * the same function, or of one above it, for that source. Memory is the command's: without it the program ends
  * (text.h).
  *
- * What a source need not care about, since import.c does it for all: whether texts are strict JSON, names that
+ * What a source need not care about, since the import does it for all: whether texts are strict JSON, names that
  * are no ids, the state that a session began with, `temp:` keys, partial events, the tombstone's text, sessions
  * that exist.
  */

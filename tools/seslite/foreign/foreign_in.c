@@ -1,0 +1,273 @@
+#include "foreign/foreign_in.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "foreign/names.h"
+#include "foreign/session.h"
+#include "foreign/shared.h"
+#include "progress.h"
+
+/* The import of one file of another program. */
+struct foreign_import {
+    struct run *run;
+    struct opened_file *opened;
+    struct import_report *report;
+    void *source;
+    ses_import_options options;
+    bool only_check; /* look for what would be refused, write nothing and count nothing */
+    int64_t done;    /* events that were walked over */
+    int64_t total;
+    struct text names[3]; /* app, user and session as they are here */
+};
+
+static bool is_refusal(int code)
+{
+    return code == SES_EXISTS || code == SES_INVALID || code == SES_JSON || code == SES_LIMIT;
+}
+
+static void tell_progress(void *context)
+{
+    struct foreign_import *import = context;
+    progress_set(++import->done, import->total);
+}
+
+/* Is it of the app, user and session that were asked for? */
+static bool is_wanted(const struct foreign_import *import, const char *app, const char *user,
+                      const char *session)
+{
+    const ses_key *key = &import->run->key;
+
+    return (!key->app || (app && strcmp(key->app, app) == 0)) &&
+           (!key->user || (user && strcmp(key->user, user) == 0)) &&
+           (!key->session || (session && strcmp(key->session, session) == 0));
+}
+
+/* ---------------------------------------------------------------------------------------------- the names */
+
+/* `given`: another name that all get. INVALID: it is no id, and is not to be renamed. */
+static int fit_name(struct foreign_import *import, size_t index, const char *name, const char *given_name,
+                    const char **fitted, ses_error *error)
+{
+    static const char *const what[] = {"app", "user", "id"};
+    struct text *text = &import->names[index];
+
+    *fitted = given_name ? given_name : name;
+    const char *fault = name_fault(*fitted);
+    if (!fault)
+        return SES_OK;
+    if (!given(import->run, OPTION_RENAME))
+        return ses__error_set(error, SES_INVALID,
+                              "the %s %s, so it cannot be a name here; --rename gives it another",
+                              what[index], fault);
+    text_clear(text);
+    name_fit(*fitted, text);
+    *fitted = text->data;
+    return SES_OK;
+}
+
+static int fit_owner(struct foreign_import *import, const char *app, const char *user, ses_key *key,
+                     ses_error *error)
+{
+    int code = fit_name(import, 0, app, import->options.app, &key->app, error);
+    return code == SES_OK && user ? fit_name(import, 1, user, import->options.user, &key->user, error) : code;
+}
+
+/* ----------------------------------------------------------------------------------------- shared state */
+
+static void refuse_key(void *context, const struct foreign_shared *shared, const char *key,
+                       const ses_error *why)
+{
+    struct foreign_import *import = context;
+    report_refused(import->report, &(struct import_item){shared->app, shared->user, NULL, key}, why);
+}
+
+static void tell_key(void *context, const ses_import_item *item)
+{
+    struct foreign_import *import = context;
+
+    if (!import->only_check && item->key && item->outcome != SES_IMPORT_REFUSED)
+        report_key(import->report, &(struct import_item){item->app, item->user, NULL, item->key},
+                   item->outcome == SES_IMPORT_KEY_REPLACED);
+}
+
+static int take_shared(struct foreign_import *import, const struct foreign_shared *shared, ses_error *error)
+{
+    ses_import_options options = import->options;
+    ses_import_report unread = {.size = sizeof unread};
+    ses_key key = {.app = NULL};
+    int code = fit_owner(import, shared->app, shared->user, &key, error);
+
+    if (code != SES_OK)
+        return code;
+    options.app = options.user = NULL;
+    options.report = tell_key;
+    options.report_context = import;
+    options.flags |= import->only_check ? SES_IMPORT_DRY_RUN : 0u;
+    const struct shared_import one = {.store = import->run->store,
+                                      .notes = &import->report->notes,
+                                      .options = &options,
+                                      .refused = refuse_key,
+                                      .context = import};
+    const struct foreign_shared here = {key.app, key.user, shared->state};
+    return shared_import(&one, &here, import->only_check ? &unread : &import->report->counts, error);
+}
+
+static int import_shared(struct foreign_import *import, ses_error *error)
+{
+    const struct foreign_format *format = import->opened->format;
+    struct foreign_shared shared = {.app = NULL};
+    int code = SES_OK;
+
+    while (format->next_shared && (code = format->next_shared(import->source, &shared, error)) != 0) {
+        if (code == 1 && !is_wanted(import, shared.app, shared.user, NULL))
+            continue;
+        if (code == 1)
+            code = take_shared(import, &shared, error);
+        if (code == SES_OK)
+            continue;
+        if (!is_refusal(code))
+            return code;
+        report_refused(import->report, &(struct import_item){shared.app, shared.user, NULL, NULL}, error);
+    }
+    return SES_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ sessions */
+
+static void count_loaded(struct foreign_import *import, const struct foreign_session *session,
+                         const ses_key *key, const ses_load_result *result)
+{
+    ses_import_report *counts = &import->report->counts;
+    int64_t *const of[] = {[SES_LOADED_NEW] = &counts->made,
+                           [SES_LOADED_EQUAL] = &counts->equal,
+                           [SES_LOADED_UPDATED] = &counts->updated,
+                           [SES_LOADED_REPLACED] = &counts->replaced,
+                           [SES_LOADED_RENAMED] = &counts->renamed};
+    const ses_key here = {key->app, key->user, result->session};
+
+    (*of[result->outcome])++;
+    counts->events += result->events;
+    if (strcmp(here.session, session->session) != 0 ||
+        (!import->options.app && strcmp(here.app, session->app) != 0) ||
+        (!import->options.user && strcmp(here.user, session->user) != 0))
+        report_renamed(import->report,
+                       &(struct import_item){session->app, session->user, session->session, NULL}, &here);
+}
+
+static int take_session(struct foreign_import *import, const struct foreign_session *session,
+                        ses_error *error)
+{
+    ses_load_result result = {.outcome = SES_LOADED_NEW};
+    struct session_import one = {.format = import->opened->format,
+                                 .source = import->source,
+                                 .notes = &import->report->notes,
+                                 .database = import->opened->database.db ? &import->opened->database : NULL,
+                                 .session = session,
+                                 .store = import->run->store,
+                                 .most_bytes = import->opened->file.most_bytes,
+                                 .only_check = import->only_check,
+                                 .progress = tell_progress,
+                                 .progress_context = import};
+    int code = fit_owner(import, session->app, session->user, &one.key, error);
+
+    /* The first four flags are those of ses_load. */
+    one.flags = import->options.flags &
+                (SES_IMPORT_UPDATE | SES_IMPORT_REPLACE | SES_IMPORT_RENAME | SES_IMPORT_DRY_RUN);
+    if (code == SES_OK)
+        code = fit_name(import, 2, session->session, NULL, &one.key.session, error);
+    if (code == SES_OK)
+        code = session_import(&one, &result, error);
+    if (code >= 0 && !import->only_check)
+        count_loaded(import, session, &one.key, &result);
+    return code < 0 ? code : SES_OK;
+}
+
+/* What is refused ends the import, unless it is to be left out, or all that would be refused is looked for. */
+static bool goes_on(const struct foreign_import *import)
+{
+    return import->only_check || given(import->run, OPTION_SKIP) || given(import->run, OPTION_DRY_RUN);
+}
+
+static int import_sessions(struct foreign_import *import, ses_error *error)
+{
+    const struct foreign_format *format = import->opened->format;
+    struct foreign_session session = {.app = NULL};
+    int code;
+
+    while ((code = format->next_session(import->source, &session, error)) != 0) {
+        if (code == 1 && !is_wanted(import, session.app, session.user, session.session))
+            continue;
+        if (code == 1)
+            code = take_session(import, &session, error);
+        if (code == SES_OK)
+            continue;
+        if (!is_refusal(code))
+            return code;
+        report_refused(import->report,
+                       &(struct import_item){session.app, session.user, session.session, NULL}, error);
+        if (!goes_on(import))
+            break;
+        session = (struct foreign_session){.app = NULL};
+    }
+    return SES_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- the whole file */
+
+/* The rows of the temporary table of places, where there is one. */
+static int64_t count_events(const struct opened_file *opened)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t count = 0;
+
+    if (opened->file.db &&
+        sqlite3_prepare_v2(opened->file.db, "SELECT count(*) FROM temp.place", -1, &statement, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        count = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return count;
+}
+
+static int pass(struct foreign_import *import, ses_error *error)
+{
+    const struct foreign_format *format = import->opened->format;
+
+    import->report->notes.muted = import->only_check;
+    int code = format->open(&import->opened->file, &import->source, error);
+    if (code != SES_OK)
+        return code;
+    /* Each event is walked over twice, and once before to find what would be refused. */
+    import->total = count_events(import->opened) * (given(import->run, OPTION_SKIP) ? 2 : 3);
+    code = import_shared(import, error);
+    if (code == SES_OK && (import->report->first_code == 0 || goes_on(import)))
+        code = import_sessions(import, error);
+    format->close(import->source);
+    import->source = NULL;
+    return code;
+}
+
+/* Unless it was said what is to become of what is refused, all of it is found before anything is written. */
+static int import_foreign(struct foreign_import *import, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (!given(import->run, OPTION_SKIP) && !given(import->run, OPTION_DRY_RUN)) {
+        import->only_check = true;
+        code = pass(import, error);
+        import->only_check = false;
+    }
+    if (code == SES_OK && import->report->first_code == 0)
+        code = pass(import, error);
+    for (size_t i = 0; i < 3; i++)
+        text_free(&import->names[i]);
+    return code;
+}
+
+int foreign_import(struct run *run, struct opened_file *opened, const ses_import_options *options,
+                   struct import_report *report, ses_error *error)
+{
+    struct foreign_import import = {.run = run, .opened = opened, .report = report, .options = *options};
+    return import_foreign(&import, error);
+}
