@@ -292,6 +292,10 @@ static void test_nothing_of_a_log_runs(void **state)
 
 /* --------------------------------------------------------------------------------------------- a long log */
 
+#define IN_SIGHT(selector)                                                        \
+    "const box = document.querySelector('" selector "').getBoundingClientRect();" \
+    "return String(box.top >= 0 && box.bottom <= innerHeight);"
+
 static void test_a_log_of_two_thousand_events_is_usable(void **state)
 {
     static const ses_key key = {"travel", "alice", "many"};
@@ -328,6 +332,15 @@ static void test_a_log_of_two_thousand_events_is_usable(void **state)
     browser_type(&browser, ".search input", "1999. thing");
     browser_await(&browser, COUNT, "1 of 1");
     print_message("searching: %lld ms\n", (long long)(support_steady_us() - begun) / 1000);
+    check_quiet();
+    /* A link into the middle of what is not laid out yet. */
+    open_page("many", "#e1234");
+    browser_await(&browser, AT, "after event 1234");
+    browser_await(&browser, IN_SIGHT("#e1234"), "true");
+    browser_type(&browser, ".slider", KEY_HOME KEY_RIGHT);
+    browser_await(&browser, IN_SIGHT("#e1"), "true");
+    browser_type(&browser, ".slider", KEY_END);
+    browser_await(&browser, IN_SIGHT("#e2000"), "true");
     check_quiet();
 }
 

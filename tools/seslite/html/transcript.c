@@ -11,13 +11,15 @@
 #include "times.h"
 #include "walk.h"
 
+enum { SECTION = 50 /* events that a browser lays out together */ };
+
 struct transcript {
     struct page *page;
     struct survey *survey;
     struct parts parts;
     struct live live;
     int64_t before_us; /* the time of the event before */
-    bool begun;
+    int64_t count;     /* of the events that were put */
 };
 
 /* ---------------------------------------------------------------------------------------------------- bars */
@@ -115,7 +117,7 @@ static void put_day(struct transcript *transcript, const ses_event *event)
     const int64_t day = INT64_C(86400000000);
     struct page *page = transcript->page;
 
-    if (transcript->begun && event->time_us / day == transcript->before_us / day)
+    if (transcript->count > 0 && event->time_us / day == transcript->before_us / day)
         return;
     page_puts(page, "<h2 class=\"day\">");
     page_day(page, event->time_us);
@@ -141,7 +143,7 @@ static void put_head(struct transcript *transcript, const ses_event *event, cons
     page_words(page, event->author);
     page_puts(page, "</b> ");
     page_time_of_day(page, event->time_us);
-    if (transcript->begun) {
+    if (transcript->count > 0) {
         page_puts(page, " <span class=\"gap\">");
         page_puts(page, event->time_us < transcript->before_us ? "\xe2\x88\x92" : "+");
         page_span(page, event->time_us < transcript->before_us ? transcript->before_us - event->time_us
@@ -207,9 +209,11 @@ static int visit(void *context, const ses_event *event)
     if (status != EXIT_OK)
         return status;
     progress_set(event->seq - survey->first_seq + 1, survey->last_seq - survey->first_seq + 1);
+    if (transcript->count % SECTION == 0)
+        page_puts(transcript->page, transcript->count > 0 ? "</section>\n<section>\n" : "<section>\n");
     put_event(transcript, event, is_live);
     transcript->before_us = event->time_us;
-    transcript->begun = true;
+    transcript->count++;
     return transcript->parts.status;
 }
 
@@ -228,9 +232,7 @@ int transcript_put(struct page *page, struct survey *survey)
     page_puts(page, "<main>\n");
     if (survey->count > 0)
         status = each_event(page->run, &page->run->key, &range, false, visit, &transcript);
-    else
-        page_puts(page, "<p>There are no events.</p>\n");
-    page_puts(page, "</main>\n");
+    page_puts(page, survey->count > 0 ? "</section>\n</main>\n" : "<p>There are no events.</p>\n</main>\n");
     live_close(&transcript.live);
     return status;
 }
