@@ -144,6 +144,20 @@ const struct command command_table[] = {
      .example = " seslite -f agents.db import my_agent/.adk/session.db --dry-run\n"
                 " ssh host seslite -f agents.db export | seslite -f agents.db import - --update",
      .run = run_import},
+    {.group = "In and out",
+     .name = "export",
+     .summary = "write sessions to a file that seslite or google-adk reads",
+     .words = "jsonl: JSON lines, which hold all that the store has of --app, --user or the session, and which "
+              "import reads. session: the ADK's session JSON with the stored events, a file for each session if "
+              "--output is a folder. sqlite: a new database that google-adk's SqliteSessionService opens, with "
+              "events as they are stored but for what that service would refuse.\n"
+              "What a format cannot hold is told on stderr, or as JSON with --json. A file is whole or not there "
+              "at all, and only its owner can read it. One that is there stays, unless --replace is given.",
+     .argument = {"SESSION", KIND_SESSION, false, false},
+     .options = O(FORMAT) | O(OUTPUT) | O(REPLACE),
+     .example = " seslite -f agents.db export -o agents.jsonl\n"
+                " seslite -f agents.db --app chat export --to sqlite -o session.db",
+     .run = run_export},
     {.group = "Tidy up",
      .name = "prune",
      .summary = "delete the oldest events of a session, for good",

@@ -1,0 +1,452 @@
+/* The command exports: to JSON lines, to session JSON, and to a database that google-adk opens. What was written is read again. */
+#include "foreign.h"
+
+#include <dirent.h>
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+static const ses_key key = {"chat", "alice", "s1"};
+static const ses_key other = {"chat", "bob", "a/b"};
+
+static int setup(void **state)
+{
+    if (fixture_setup(state) != 0)
+        return -1;
+    struct fixture *fixture = *state;
+    fill_session(fixture->store, &key);
+    must_create(fixture->store, &other, Q("{'user:lang':'nb','k':9007199254740993}"));
+    return 0;
+}
+
+static char *session_json(ses_store *store, const ses_key *of)
+{
+    ses_session *session = must_get(store, of);
+    ses_error error;
+    char *json = NULL;
+
+    assert_ok(ses_session_json(session, &json, NULL, &error));
+    ses_session_close(session);
+    return json;
+}
+
+/* Files in the folder whose names hold the words. */
+static int count_files(const char *folder, const char *words)
+{
+    DIR *dir = opendir(folder);
+    const struct dirent *entry = NULL;
+    int count = 0;
+
+    assert_non_null(dir);
+    while ((entry = readdir(dir)) != NULL)
+        count += strstr(entry->d_name, words) != NULL;
+    (void)closedir(dir);
+    return count;
+}
+
+static void assert_private(const char *path)
+{
+    struct stat info;
+
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0600);
+}
+
+static void assert_same_session(ses_store *store, ses_store *copy, const ses_key *of)
+{
+    char *ours = session_json(store, of);
+    char *theirs = session_json(copy, of);
+
+    assert_string_equal(ours, theirs);
+    ses_free(ours);
+    ses_free(theirs);
+}
+
+/* Imports the file into a new store, and compares the sessions. */
+static void assert_imports(const struct fixture *fixture, const char *file)
+{
+    char *path = support_path(fixture->folder, "copy.db");
+    struct reply reply = {0};
+    ses_store *copy = NULL;
+    ses_error error;
+
+    (void)unlink(path);
+    run_at(&reply, 0, NULL, path, "import", file, "--yes");
+    assert_ok(ses_open(path, NULL, &copy, &error));
+    assert_same_session(fixture->store, copy, &key);
+    assert_same_session(fixture->store, copy, &other);
+    ses_close(copy);
+    reply_free(&reply);
+    free(path);
+}
+
+/* ---------------------------------------------------------------------------------------------- JSON lines */
+
+static void test_json_lines_go_to_standard_output_or_a_file(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *file = support_path(fixture->folder, "out.jsonl");
+    struct reply reply = {0};
+
+    run_at(&reply, 0, NULL, fixture->path, "export", "-o", file);
+    assert_int_equal(reply.out.len, 0);
+    assert_has(&reply.err, "2 sessions and 6 events written to");
+    assert_private(file);
+    assert_imports(fixture, file);
+    char *text = support_read_file(file, NULL);
+    run_at(&reply, 0, NULL, fixture->path, "export");
+    assert_string_equal(reply.out.data, text);
+    assert_int_equal(reply.err.len, 0);
+    run_at(&reply, 0, NULL, fixture->path, "export", "--to", "jsonl", "--output", "-");
+    assert_string_equal(reply.out.data, text);
+    run_at(&reply, 0, NULL, fixture->path, "export", "s1");
+    assert_has(&reply.out, "\"s1\"");
+    assert_lacks(&reply.out, "bob");
+    run_at(&reply, 0, NULL, fixture->path, "--user", "bob", "export");
+    assert_lacks(&reply.out, "alice");
+    reply_free(&reply);
+    free(text);
+    free(file);
+}
+
+static void test_a_file_that_is_there_stays_unless_it_is_to_be_replaced(void **state)
+{
+    static const char *const formats[] = {"jsonl", "session", "sqlite"};
+    const struct fixture *fixture = *state;
+    char *file = support_path(fixture->folder, "there");
+    struct reply reply = {0};
+
+    for (size_t i = 0; i < 3; i++) {
+        FILE *there = fopen(file, "w");
+        assert_non_null(there);
+        assert_int_equal(fputs("mine", there), 1);
+        assert_int_equal(fclose(there), 0);
+        run_at(&reply, 4, NULL, fixture->path, "export", "s1", "--to", formats[i], "-o", file);
+        assert_has(&reply.err, "is there already; --replace");
+        char *text = support_read_file(file, NULL);
+        assert_string_equal(text, "mine");
+        free(text);
+        run_at(&reply, 0, NULL, fixture->path, "export", "s1", "--to", formats[i], "-o", file, "--replace");
+        text = support_read_file(file, NULL);
+        assert_string_not_equal(text, "mine");
+        free(text);
+        assert_private(file);
+    }
+    assert_int_equal(count_files(fixture->folder, "seslite-export"), 0);
+    reply_free(&reply);
+    free(file);
+}
+
+static void test_nothing_stays_of_an_export_that_fails(void **state)
+{
+    static const char *const formats[] = {"jsonl", "session", "sqlite"};
+    const struct fixture *fixture = *state;
+    char *file = support_path(fixture->folder, "out");
+    char *nowhere = support_path(fixture->folder, "nowhere/out");
+    char *log = support_path(fixture->folder, "out-wal");
+    struct reply reply = {0};
+
+    for (size_t i = 0; i < 3; i++) {
+        run_at(&reply, 3, NULL, fixture->path, "export", "nosuch", "--to", formats[i], "-o", file);
+        run_at(&reply, 1, NULL, fixture->path, "export", "s1", "--to", formats[i], "-o", nowhere);
+        assert_has(&reply.err, "nowhere/out");
+    }
+    assert_int_equal(count_files(fixture->folder, "out"), 0);
+    assert_int_equal(fclose(fopen(log, "w")), 0);
+    run_at(&reply, 4, NULL, fixture->path, "export", "--to", "sqlite", "-o", file);
+    assert_has(&reply.err, "out-wal is there");
+    assert_int_equal(count_files(fixture->folder, "seslite-export"), 0);
+    reply_free(&reply);
+    free(file);
+    free(nowhere);
+    free(log);
+}
+
+static void test_wrong_words_are_refused(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_at(&reply, 2, NULL, fixture->path, "export", "--to", "csv");
+    assert_has(&reply.err, "--to takes");
+    run_at(&reply, 2, NULL, fixture->path, "export", "--to", "sqlite");
+    assert_has(&reply.err, "--output");
+    run_at(&reply, 2, NULL, fixture->path, "export", "--to", "session");
+    assert_has(&reply.err, "2 sessions need a file each");
+    run_at(&reply, 2, NULL, fixture->path, "export", "--json");
+    assert_has(&reply.err, "--output");
+    reply_free(&reply);
+}
+
+/* -------------------------------------------------------------------------------------------- session JSON */
+
+static void test_session_json_is_what_the_library_gives(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *json = session_json(fixture->store, &key);
+    char *second = session_json(fixture->store, &other);
+    char *folder = support_path(fixture->folder, "sessions");
+    char *file = support_path(folder, "chat~alice~s1.session.json");
+    char *other_file = support_path(folder, "chat~bob~a%2fb.session.json");
+    struct reply reply = {0};
+
+    run_at(&reply, 0, NULL, fixture->path, "export", "s1", "--to", "session");
+    assert_int_equal(strncmp(reply.out.data, json, strlen(json)), 0);
+    assert_string_equal(reply.out.data + strlen(json), "\n");
+    assert_has(&reply.err, "state at their creation");
+    assert_int_equal(mkdir(folder, 0700), 0);
+    run_at(&reply, 0, NULL, fixture->path, "export", "--to", "session", "-o", folder, "--json");
+    cJSON *report = reply_json(&reply);
+    assert_int_equal((int)json_double(report, "sessions"), 2);
+    assert_int_equal((int)json_double(report, "events"), 6);
+    assert_string_equal(json_string(cJSON_GetArrayItem(cJSON_GetObjectItem(report, "notes"), 0), "kind"),
+                        "initial_state");
+    cJSON_Delete(report);
+    char *text = support_read_file(file, NULL);
+    assert_int_equal(strncmp(text, json, strlen(json)), 0);
+    free(text);
+    text = support_read_file(other_file, NULL);
+    assert_int_equal(strncmp(text, second, strlen(second)), 0);
+    free(text);
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(unlink(other_file), 0);
+    assert_int_equal(rmdir(folder), 0); /* nothing else was in it */
+    reply_free(&reply);
+    ses_free(json);
+    ses_free(second);
+    free(folder);
+    free(file);
+    free(other_file);
+}
+
+/* ------------------------------------------------------------------------------------------------ database */
+
+static void test_a_database_is_imported_again_as_it_was(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *file = support_path(fixture->folder, "session.db");
+    struct reply reply = {0};
+
+    run_at(&reply, 0, NULL, fixture->path, "export", "--to", "sqlite", "-o", file, "--json");
+    assert_lacks(&reply.out, "unknown");
+    assert_private(file);
+    assert_imports(fixture, file);
+    assert_int_equal(count_files(fixture->folder, "session.db"), 1);
+    reply_free(&reply);
+    free(file);
+}
+
+static void append_odd_events(ses_store *store, const ses_key *to)
+{
+    must_create(store, to, NULL);
+    must_append_by_key(store, to, Q("{'id':'1','timestamp':'2024-01-15T10:20:30.5+02:00','author':null}"));
+    must_append_by_key(store, to, Q("{'id':'2','timestamp':1700000000123,'mine':1,'actions':null}"));
+    must_append_by_key(
+        store, to,
+        Q("{'id':'3','timestamp':1800000000.5,'actions':{'mine':1,'stateDelta':{'k':'\\ud800x\\ud83d\\ude00',"
+          "'mine':{'invocationId':1}}},'content':{'parts':[{'text':'t','mine':2},{'functionCall':{'name':'f',"
+          "'args':"
+          "{'mine':3}}}]},'customMetadata':{'mine':{'x':1}}}"));
+    must_append_by_key(store, to,
+                       Q("{'id':'4','timestamp':1,'usage_metadata':{'prompt_token_count':1,'own':{}}}"));
+}
+
+static char *event_data(const char *file, const char *id)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+
+    assert_int_equal(sqlite3_open_v2(file, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT event_data FROM events WHERE id = ?1", -1, &statement, NULL),
+        SQLITE_OK);
+    (void)sqlite3_bind_text(statement, 1, id, -1, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    char *text = strdup((const char *)sqlite3_column_text(statement, 0));
+    (void)sqlite3_finalize(statement);
+    (void)sqlite3_close(db);
+    return text;
+}
+
+static void assert_data(const char *file, const char *id, const char *expected)
+{
+    char *data = event_data(file, id);
+    assert_string_equal(data, Q(expected));
+    free(data);
+}
+
+static void test_what_google_adk_would_refuse_is_changed_and_told(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *file = support_path(fixture->folder, "session.db");
+    const ses_key odd = {"chat", "carol", "odd"};
+    struct reply reply = {0};
+
+    append_odd_events(fixture->store, &odd);
+    run_at(&reply, 0, NULL, fixture->path, "export", "odd", "--to", "sqlite", "-o", file, "--json");
+    assert_has(&reply.out, "\"kind\":\"times\",\"count\":2");
+    assert_has(&reply.out, "\"kind\":\"nulls\",\"count\":2");
+    assert_has(&reply.out, "\"kind\":\"unknown\",\"count\":3");
+    assert_has(&reply.out, "\"kind\":\"fields\",\"count\":1");
+    assert_has(&reply.out, "\"kind\":\"surrogates\",\"count\":1");
+    assert_has(&reply.out, "\"kind\":\"order\",\"count\":2");
+    assert_data(file, "1", "{'id':'1','timestamp':1705306830.500000,'author':''}");
+    assert_data(file, "2", "{'id':'2','timestamp':1700000000.123000,'mine':1,'actions':{}}");
+    assert_data(
+        file, "3",
+        "{'id':'3','timestamp':1800000000.5,'actions':{'stateDelta':{'k':'\\ufffdx\\ud83d\\ude00',"
+        "'mine':{'invocationId':1}}},'content':{'parts':[{'text':'t'},{'functionCall':{'name':'f','args':"
+        "{'mine':3}}}]},'customMetadata':{'mine':{'x':1}}}");
+    assert_data(file, "4", "{'id':'4','timestamp':1,'usage_metadata':{'prompt_token_count':1}}");
+    reply_free(&reply);
+    free(file);
+}
+
+/* The tables are those that the service makes itself. */
+static void test_the_schema_is_that_of_the_service(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *file = support_path(fixture->folder, "session.db");
+    char *theirs = data_path("python-sqlite-2.13", ".db");
+    const char *const files[] = {file, theirs};
+    struct reply reply = {0};
+    char *schemas[2] = {NULL, NULL};
+
+    need_data();
+    run_at(&reply, 0, NULL, fixture->path, "export", "--to", "sqlite", "-o", file);
+    for (size_t i = 0; i < 2; i++) {
+        sqlite3 *db = NULL;
+        sqlite3_stmt *statement = NULL;
+        assert_int_equal(sqlite3_open_v2(files[i], &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+        assert_int_equal(
+            sqlite3_prepare_v2(db, "SELECT group_concat(sql, ';') FROM sqlite_schema", -1, &statement, NULL),
+            SQLITE_OK);
+        assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+        schemas[i] = strdup((const char *)sqlite3_column_text(statement, 0));
+        (void)sqlite3_finalize(statement);
+        (void)sqlite3_close(db);
+    }
+    assert_string_equal(schemas[0], schemas[1]);
+    free(schemas[0]);
+    free(schemas[1]);
+    reply_free(&reply);
+    free(file);
+    free(theirs);
+}
+
+/* ----------------------------------------------------------------------------------------------- google-adk */
+
+static char *run_python(const char *arguments, int *status)
+{
+    const char *python = getenv("SESLITE_PYTHON");
+    struct text command = {NULL, 0};
+    char *out;
+
+    text_add(&command, python ? python : "python3", strlen(python ? python : "python3"));
+    text_add(&command, " ", 1);
+    text_add(&command, arguments, strlen(arguments));
+    out = support_run(command.data, status);
+    free(command.data);
+    return out;
+}
+
+static const cJSON *event_named(const cJSON *session, const char *id)
+{
+    const cJSON *event = NULL;
+
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(session, "events")) if (strcmp(json_string(event, "id"),
+                                                                                 id) == 0) return event;
+    return NULL;
+}
+
+/* Every member of ours is in theirs, which has defaults besides. */
+static bool is_within(const cJSON *ours, const cJSON *theirs)
+{
+    const cJSON *item = NULL;
+    int i = 0;
+
+    if (cJSON_IsNull(ours))
+        return true;
+    if (!theirs)
+        return false;
+    if (cJSON_IsArray(ours)) {
+        bool same = cJSON_GetArraySize(ours) == cJSON_GetArraySize(theirs);
+        cJSON_ArrayForEach(item, ours) same = same && is_within(item, cJSON_GetArrayItem(theirs, i++));
+        return same;
+    }
+    if (!cJSON_IsObject(ours))
+        return cJSON_Compare(ours, theirs, true);
+    cJSON_ArrayForEach(item, ours) if (!is_within(item, member(theirs, item->string))) return false;
+    return true;
+}
+
+static void compare_with_adk(ses_store *store, const cJSON *theirs)
+{
+    const ses_key of = {json_string(theirs, "appName"), json_string(theirs, "userId"),
+                        json_string(theirs, "id")};
+    char *json = session_json(store, &of);
+    cJSON *ours = parse(json);
+    const cJSON *event = NULL;
+
+    assert_true(
+        cJSON_Compare(cJSON_GetObjectItem(ours, "state"), cJSON_GetObjectItem(theirs, "state"), true));
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(ours, "events")),
+                     cJSON_GetArraySize(cJSON_GetObjectItem(theirs, "events")));
+    cJSON_ArrayForEach(
+        event, cJSON_GetObjectItem(
+                   ours, "events")) if (!is_within(event, event_named(theirs, json_string(event, "id"))))
+    {
+        print_error("ours\n%s\n", cJSON_Print(event));
+        fail();
+    }
+    cJSON_Delete(ours);
+    ses_free(json);
+}
+
+static void test_google_adk_reads_the_database(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *file = support_path(fixture->folder, "session.db");
+    const cJSON *session = NULL;
+    struct reply reply = {0};
+    struct text command = {NULL, 0};
+    int status = 0;
+
+    free(run_python("-c 'import google.adk.sessions.sqlite_session_service'", &status));
+    if (status != 0) {
+        print_message("skipped: there is no google-adk (set SESLITE_PYTHON to a python that has it)\n");
+        skip();
+    }
+    run_at(&reply, 0, NULL, fixture->path, "export", "--to", "sqlite", "-o", file);
+    text_add(&command, "test/program/adk_read.py ", 25);
+    text_add(&command, file, strlen(file));
+    char *out = run_python(command.data, &status);
+    if (status != 0)
+        print_error("%s\n", out);
+    assert_int_equal(status, 0);
+    cJSON *sessions = parse(out);
+    assert_int_equal(cJSON_GetArraySize(sessions), 2);
+    cJSON_ArrayForEach(session, sessions) compare_with_adk(fixture->store, session);
+    cJSON_Delete(sessions);
+    free(out);
+    free(command.data);
+    reply_free(&reply);
+    free(file);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        T(test_json_lines_go_to_standard_output_or_a_file),
+        T(test_a_file_that_is_there_stays_unless_it_is_to_be_replaced),
+        T(test_nothing_stays_of_an_export_that_fails),
+        T(test_wrong_words_are_refused),
+        T(test_session_json_is_what_the_library_gives),
+        T(test_a_database_is_imported_again_as_it_was),
+        T(test_what_google_adk_would_refuse_is_changed_and_told),
+        T(test_the_schema_is_that_of_the_service),
+        T(test_google_adk_reads_the_database),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

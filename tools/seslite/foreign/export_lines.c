@@ -1,0 +1,55 @@
+/* JSON lines: the library writes them, in one snapshot. They hold all that a store has. */
+#include <stdio.h>
+
+#include "foreign/export.h"
+#include "foreign/export_file.h"
+#include "out.h"
+#include "progress.h"
+
+struct lines_export {
+    struct export *export;
+    struct export_file file;
+};
+
+static int write_lines(void *context, const char *data, size_t len, ses_error *error)
+{
+    struct lines_export *own = context;
+
+    if (own->export->path)
+        return export_file_write(&own->file, data, len, error);
+    out_text(data, len);
+    return ferror(stdout) ? SES_IO : SES_OK;
+}
+
+static void tell_progress(void *context, int64_t sessions, int64_t events)
+{
+    struct export *export = context;
+
+    export->sessions = sessions;
+    export->events = events;
+    progress_set(events, -1);
+}
+
+int export_lines(struct export *export)
+{
+    struct run *run = export->run;
+    struct lines_export own = {.export = export};
+    const bool replace = given(run, OPTION_REPLACE);
+    const ses_export_options options = {.size = sizeof options,
+                                        .app = run->key.app,
+                                        .user = run->key.user,
+                                        .session = run->key.session,
+                                        .progress = tell_progress,
+                                        .progress_context = export};
+
+    if (export->path && export_file_begin(&own.file, export->path, replace, &run->error) < 0)
+        return fail(run);
+    progress_begin("exporting");
+    int code = ses_export(run->store, &options, write_lines, &own, &run->error);
+    progress_end();
+    if (export->path)
+        code = export_file_end(&own.file, replace, code, &run->error);
+    if (code < 0 && !export->path && ferror(stdout))
+        return EXIT_FAILED; /* out_flush tells why */
+    return code < 0 ? fail(run) : EXIT_OK;
+}

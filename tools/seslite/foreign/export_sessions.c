@@ -1,0 +1,145 @@
+/* Sessions as the ADK's session JSON, with the bytes that are stored: a file each, or one on standard output. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "foreign/export.h"
+#include "foreign/export_file.h"
+#include "out.h"
+#include "progress.h"
+#include "walk.h"
+
+struct sessions_export {
+    struct export *export;
+    bool folder; /* the path is one */
+};
+
+/* What is no plain letter, digit, "-", "_" or "." becomes %41, and so does a "." at the beginning. */
+static void add_file_name(struct text *path, const char *id)
+{
+    for (const char *at = id; *at; at++) {
+        const char c = *at;
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+            c == '_' || (c == '.' && at > id))
+            text_add(path, at, 1);
+        else
+            text_print(path, "%%%02x", (unsigned)(unsigned char)c);
+    }
+}
+
+/* FOLDER/ID.session.json; of several users APP~USER~ID. */
+static void name_file(const struct sessions_export *own, const ses_key *key, struct text *path)
+{
+    text_puts(path, own->export->path);
+    if (!own->folder)
+        return;
+    if (path->len > 0 && path->data[path->len - 1] != '/')
+        text_puts(path, "/");
+    if (!own->export->run->key.user) {
+        add_file_name(path, key->app);
+        text_puts(path, "~");
+        add_file_name(path, key->user);
+        text_puts(path, "~");
+    }
+    add_file_name(path, key->session);
+    text_puts(path, ".session.json");
+}
+
+static int write_file(const struct sessions_export *own, const ses_key *key, const char *json, size_t len)
+{
+    struct run *run = own->export->run;
+    const bool replace = given(run, OPTION_REPLACE);
+    struct text path = {NULL, 0, 0};
+    struct export_file file;
+
+    name_file(own, key, &path);
+    int code = export_file_begin(&file, path.data, replace, &run->error);
+    if (code == SES_OK) {
+        code = export_file_write(&file, json, len, &run->error);
+        if (code == SES_OK)
+            code = export_file_write(&file, "\n", 1, &run->error);
+        code = export_file_end(&file, replace, code, &run->error);
+    }
+    text_free(&path);
+    return code < 0 ? fail(run) : EXIT_OK;
+}
+
+static int put_json(const struct sessions_export *own, const ses_key *key, const ses_session *session)
+{
+    struct run *run = own->export->run;
+    char *json = NULL;
+    size_t len = 0;
+    int status = EXIT_OK;
+
+    if (ses_session_json(session, &json, &len, &run->error) < 0)
+        return fail(run);
+    if (own->export->path) {
+        status = write_file(own, key, json, len);
+    } else {
+        out_text(json, len);
+        out_puts("\n");
+    }
+    ses_free(json);
+    return status;
+}
+
+static int export_one(const struct sessions_export *own, const ses_key *key)
+{
+    struct export *export = own->export;
+    struct run *run = export->run;
+    ses_session *session = NULL;
+    int code = ses_get(run->store, key, NULL, &session, &run->error);
+
+    if (code < 0)
+        return code == SES_NOTFOUND && !run->key.session ? EXIT_OK : fail(run);
+    export->sessions++;
+    export->events += (int64_t)ses_session_event_count(session);
+    progress_set(export->events, -1);
+    export_note_session(export, session);
+    int status = put_json(own, key, session);
+    ses_session_close(session);
+    return status;
+}
+
+static int visit_listed(void *context, const ses_session *session)
+{
+    const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
+    return export_one(context, &key);
+}
+
+/* Several sessions need a folder, which is there. */
+static int check_target(struct sessions_export *own, int64_t count)
+{
+    const struct export *export = own->export;
+    struct stat info;
+
+    own->folder = export->path && stat(export->path, &info) == 0 && S_ISDIR(info.st_mode);
+    if (count == 0) {
+        say("there is no session to export");
+        return EXIT_NOTFOUND;
+    }
+    if (count > 1 && !own->folder)
+        return say_usage(export->run,
+                         "%s need a file each: name one session, or a folder that exists with --output",
+                         counted(count, "session"));
+    return EXIT_OK;
+}
+
+int export_sessions(struct export *export)
+{
+    struct sessions_export own = {.export = export};
+    const struct sessions sessions = {.order = SES_ORDER_CREATED, .visit = visit_listed, .context = &own};
+    struct run *run = export->run;
+    int64_t count = 1;
+    int status = run->key.session ? EXIT_OK : count_sessions(run, &sessions, &count);
+
+    if (status == EXIT_OK)
+        status = check_target(&own, count);
+    if (status != EXIT_OK)
+        return status;
+    progress_begin("exporting");
+    status = run->key.session ? export_one(&own, &run->key) : each_session(run, &sessions);
+    progress_end();
+    return status;
+}

@@ -1,0 +1,142 @@
+#include "foreign/export_walk.h"
+
+#include <string.h>
+
+#include "choose.h"
+#include "out.h"
+#include "progress.h"
+#include "walk.h"
+
+struct export_walking {
+    struct export *export;
+    const struct export_pieces *pieces;
+    const ses_session *session;
+    int64_t last_us;
+    int64_t last_seq;
+    const char *app;
+};
+
+/* ------------------------------------------------------------------------------------------------ sessions */
+
+static int give_event(void *context, const ses_event *event)
+{
+    struct export_walking *walking = context;
+    struct export *export = walking->export;
+
+    if (event->time_us < walking->last_us)
+        export_note(export, EXPORT_NOTE_ORDER, 1);
+    else
+        walking->last_us = event->time_us;
+    export->events++;
+    progress_set(export->events, -1);
+    return walking->pieces->event(walking->pieces->context, walking->session, event);
+}
+
+static int give_events(struct export_walking *walking, const ses_key *key)
+{
+    const ses_range range = {.size = sizeof range,
+                             .which = SES_RANGE_SEQ,
+                             .first_seq = 1,
+                             .last_seq = ses_session_last_seq(walking->session)};
+
+    walking->last_us = INT64_MIN;
+    return range.last_seq > 0 ? each_event(walking->export->run, key, &range, false, give_event, walking)
+                              : EXIT_OK;
+}
+
+static int give_state_and_events(struct export_walking *walking, const ses_key *key)
+{
+    struct run *run = walking->export->run;
+    const ses_point point = {
+        .size = sizeof point, .kind = SES_POINT_SEQ, .seq = ses_session_last_seq(walking->session)};
+    char *state = NULL;
+    size_t len = 0;
+
+    if (ses_state_json_as_of_by_key(run->store, key, &point, NULL, &state, &len, &run->error) < 0)
+        return fail(run);
+    int status =
+        walking->pieces->session(walking->pieces->context, walking->session, (struct span){state, len});
+    ses_free(state);
+    return status == EXIT_OK ? give_events(walking, key) : status;
+}
+
+static int give_session(struct export_walking *walking, const ses_key *key)
+{
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
+    const ses_get_options options = {.size = sizeof options, .range = &none};
+    struct run *run = walking->export->run;
+    ses_session *session = NULL;
+    int code = ses_get(run->store, key, &options, &session, &run->error);
+
+    if (code == SES_NOTFOUND) /* it was deleted meanwhile */
+        return EXIT_OK;
+    if (code < 0)
+        return fail(run);
+    walking->session = session;
+    walking->export->sessions++;
+    export_note_session(walking->export, session);
+    int status = give_state_and_events(walking, key);
+    ses_session_close(session);
+    return status;
+}
+
+static int give_listed(void *context, const ses_session *session)
+{
+    const ses_key key = {ses_session_app(session), ses_session_user(session), ses_session_id(session)};
+    return give_session(context, &key);
+}
+
+/* -------------------------------------------------------------------------------------------- shared state */
+
+static int give_shared(struct export_walking *walking, const char *app, const char *user)
+{
+    struct run *run = walking->export->run;
+    char *state = NULL;
+    size_t len = 0;
+
+    if (ses_shared_state_json(run->store, app, user, NULL, &state, &len, &run->error) < 0)
+        return fail(run);
+    int status = strcmp(state, "{}") == 0 ? EXIT_OK
+                                          : walking->pieces->shared(walking->pieces->context, app, user,
+                                                                    (struct span){state, len});
+    ses_free(state);
+    return status;
+}
+
+static int give_user(void *context, const char *user)
+{
+    struct export_walking *walking = context;
+    const char *wanted = walking->export->run->key.user;
+
+    return !wanted || strcmp(wanted, user) == 0 ? give_shared(walking, walking->app, user) : EXIT_OK;
+}
+
+static int give_app(void *context, const char *app)
+{
+    struct export_walking *walking = context;
+    const char *wanted = walking->export->run->key.app;
+
+    if (wanted && strcmp(wanted, app) != 0)
+        return EXIT_OK;
+    walking->app = app;
+    int status = give_shared(walking, app, NULL);
+    return status == EXIT_OK ? each_name(walking->export->run, app, give_user, walking) : status;
+}
+
+int export_walk(struct export *export, const struct export_pieces *pieces)
+{
+    struct export_walking walking = {.export = export, .pieces = pieces};
+    const struct sessions sessions = {.order = SES_ORDER_CREATED, .visit = give_listed, .context = &walking};
+    struct run *run = export->run;
+
+    progress_begin("exporting");
+    int status = run->key.session ? give_session(&walking, &run->key) : each_session(run, &sessions);
+    if (status == EXIT_OK && export->sessions == 0) {
+        say("there is no session to export");
+        status = EXIT_NOTFOUND;
+    }
+    if (status == EXIT_OK && pieces->shared)
+        status = each_name(run, NULL, give_app, &walking);
+    progress_end();
+    return status;
+}
