@@ -13,10 +13,10 @@ struct browser {
 
 /* ------------------------------------------------------------------------------------------------ requests */
 
-static inline size_t browser_take(char *data, size_t one, size_t len, void *context)
+static inline size_t browser_take(char *data, size_t bytes, size_t len, void *context)
 {
     struct text *text = context;
-    (void)one;
+    (void)bytes; /* always 1 */
     text_add(text, data, len);
     return len;
 }
