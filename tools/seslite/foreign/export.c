@@ -5,84 +5,12 @@
 
 #include "choose.h"
 #include "commands.h"
-#include "json.h"
 #include "out.h"
 
 static const struct {
     const char *name;
     int (*run)(struct export *export);
 } formats[] = {{"jsonl", export_lines}, {"session", export_sessions}, {"sqlite", export_sqlite}};
-
-/* -------------------------------------------------------------------------------------------------- report */
-
-void export_note_session(struct export *export, const ses_session *session)
-{
-    export_note(export, EXPORT_NOTE_INITIAL_STATE, 1);
-    export_note(export, EXPORT_NOTE_TITLE, ses_session_title(session) != NULL);
-    export_note(export, EXPORT_NOTE_LABELS, (int64_t)ses_session_label_count(session));
-    export_note(export, EXPORT_NOTE_EXPIRY, ses_session_expires_us(session) != INT64_MAX);
-    export_note(export, EXPORT_NOTE_PARENT, ses_session_parent(session, NULL) != NULL);
-    export_note(export, EXPORT_NOTE_PRUNED, ses_session_base_seq(session) > 0);
-    export_note(export, EXPORT_NOTE_NUMBERS,
-                ses_session_last_seq(session) != ses_session_stored(session) + ses_session_base_seq(session));
-}
-
-static const struct {
-    const char *name;
-    const char *words;
-} notes[] = {
-#define NOTE_(id, words) {#id, words},
-    EXPORT_NOTES(NOTE_)
-#undef NOTE_
-};
-
-static void name_note(const char *name, struct text *kind)
-{
-    for (; *name; name++) {
-        const char c = *name;
-        const char lower = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-        text_add(kind, &lower, 1);
-    }
-}
-
-static int report_json(struct export *export)
-{
-    struct json json;
-
-    json_begin(&json, export->run, '{');
-    json_text(&json, "format", export->format);
-    json_text(&json, "file", export->path);
-    json_number(&json, "sessions", export->sessions);
-    json_number(&json, "events", export->events);
-    json_open(&json, "notes", '[');
-    for (size_t i = 0; i < EXPORT_NOTE_COUNT; i++) {
-        struct text kind = {NULL, 0, 0};
-        if (export->notes[i] == 0)
-            continue;
-        name_note(notes[i].name, &kind);
-        json_open(&json, NULL, '{');
-        json_text(&json, "kind", kind.data);
-        json_number(&json, "count", export->notes[i]);
-        json_text(&json, "words", notes[i].words);
-        json_close(&json, '}');
-        text_free(&kind);
-    }
-    json_close(&json, ']');
-    return json_print_object(&json);
-}
-
-int export_report(struct export *export)
-{
-    if (wants_json(export->run))
-        return report_json(export);
-    if (export->path)
-        note("%s and %s written to %s", counted(export->sessions, "session"),
-             counted(export->events, "event"), export->path);
-    for (size_t i = 0; i < EXPORT_NOTE_COUNT; i++)
-        if (export->notes[i] > 0)
-            note("%10lld  %s", (long long)export->notes[i], notes[i].words);
-    return EXIT_OK;
-}
 
 /* ------------------------------------------------------------------------------------------------- command */
 
