@@ -125,7 +125,11 @@ const struct command command_table[] = {
          "input; another store; a database of google-adk (DatabaseSessionService, or SqliteSessionService, "
          "which "
          "is what adk web makes), of the ADKs for JavaScript, Go and Rust, or of the OpenAI Agents SDK "
-         "(SQLiteSession). It is opened for reading and never changed. The store is made if it does not "
+         "(SQLiteSession); a session as JSON, as the ADKs write it (*.session.json), or as the REST API of "
+         "Vertex "
+         "AI Agent Engine returns it: {\"session\": ..., \"events\": [...]}, or \"eventPages\": the pages as "
+         "they "
+         "came. It is opened for reading and never changed. The store is made if it does not "
          "exist.\n"
          "Importing twice is safe: a session that is here and is the same is passed over. One that differs "
          "is "
@@ -147,12 +151,13 @@ const struct command command_table[] = {
     {.group = "In and out",
      .name = "export",
      .summary = "write sessions to a file that seslite or google-adk reads",
-     .words = "jsonl: JSON lines, which hold all that the store has of --app, --user or the session, and which "
-              "import reads. session: the ADK's session JSON with the stored events, a file for each session if "
-              "--output is a folder. sqlite: a new database that google-adk's SqliteSessionService opens, with "
-              "events as they are stored but for what that service would refuse.\n"
-              "What a format cannot hold is told on stderr, or as JSON with --json. A file is whole or not there "
-              "at all, and only its owner can read it. One that is there stays, unless --replace is given.",
+     .words =
+         "jsonl: JSON lines, which hold all that the store has of --app, --user or the session, and which "
+         "import reads. session: the ADK's session JSON with the stored events, a file for each session if "
+         "--output is a folder. sqlite: a new database that google-adk's SqliteSessionService opens, with "
+         "events as they are stored but for what that service would refuse.\n"
+         "What a format cannot hold is told on stderr, or as JSON with --json. A file is whole or not there "
+         "at all, and only its owner can read it. One that is there stays, unless --replace is given.",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .options = O(FORMAT) | O(OUTPUT) | O(REPLACE),
      .example = " seslite -f agents.db export -o agents.jsonl\n"

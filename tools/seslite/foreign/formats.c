@@ -10,5 +10,7 @@ const struct foreign_format *const foreign_formats[] = {
     &foreign_python_v0,
     &foreign_go,
     &foreign_openai,
+    &foreign_vertex,
+    &foreign_session_json,
     NULL,
 };

@@ -6,6 +6,8 @@
 
 extern const struct foreign_format foreign_python_v1;
 extern const struct foreign_format foreign_python_v0;
+extern const struct foreign_format foreign_session_json;
+extern const struct foreign_format foreign_vertex;
 extern const struct foreign_format foreign_javascript;
 extern const struct foreign_format foreign_python_sqlite;
 extern const struct foreign_format foreign_go;

@@ -1,0 +1,387 @@
+/*
+ * Sessions as JSON texts: the ADK's session JSON, and what the REST API of Vertex AI Agent Engine returns, as {"session": ...,
+ * "events": [...]} or with "eventPages": pages as they came. The text is held in memory as a whole.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "foreign/foreign.h"
+#include "foreign/formats.h"
+#include "foreign/members.h"
+#include "foreign/rows.h"
+#include "foreign/vertex.h"
+#include "json/decimal.h"
+
+enum { MOST_TEXT = 1 << 30 };
+
+struct json_source {
+    const struct foreign_file *file;
+    bool vertex;
+    struct text text;
+    struct members members; /* of the whole; of Vertex of its session */
+    struct span state;
+    struct span events; /* an array, or of Vertex one of pages */
+    bool paged;
+    struct text names[3]; /* app, user, session */
+    struct text title;
+    int shared_step;
+    bool given;
+    struct json_reader pages;
+    struct json_reader reader;
+    bool in_page;
+    struct text room;
+};
+
+/* ------------------------------------------------------------------------------------------------- reading */
+
+static int read_text(struct json_source *source, ses_error *error)
+{
+    char data[65536];
+    off_t at = 0;
+
+    for (;;) {
+        const ssize_t got = pread(source->file->fd, data, sizeof data, at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return ses__error_set(error, SES_IO, "%s cannot be read: %s", source->file->path,
+                                  strerror(errno));
+        if (got == 0)
+            return ses__json_check(source->text.data ? source->text.data : "", source->text.len, error);
+        text_add(&source->text, data, (size_t)got);
+        at += got;
+        if (source->text.len > MOST_TEXT)
+            return ses__error_set(error, SES_LIMIT, "%s is longer than a session as JSON may be",
+                                  source->file->path);
+    }
+}
+
+static struct span member_either(const struct members *members, const char *camel, const char *snake,
+                                 enum json_type type)
+{
+    const struct span value = member_of(members, camel, type);
+    return value.ptr || !snake ? value : member_of(members, snake, type);
+}
+
+/* Plain text of a string; false: it holds what no name can. */
+static bool take_plain(struct span value, struct text *text)
+{
+    const struct json_string string = ses__json_string_of(value);
+    size_t len = 0;
+
+    char *plain = allocate(string.raw.len + 1);
+    bool ok = ses__json_unescape(string, plain, &len) && !memchr(plain, '\0', len);
+    text_clear(text);
+    if (ok)
+        text_add(text, plain, len);
+    else
+        text_puts(text, "");
+    free(plain);
+    return ok;
+}
+
+static int64_t take_time(struct span value)
+{
+    int64_t us = FOREIGN_NO_TIME;
+    bool half = false;
+    int64_t whole = 0;
+
+    if (!value.ptr)
+        return FOREIGN_NO_TIME;
+    if (ses__json_type_of(value) == JSON_STRING)
+        return time_of_text(ses__json_string_of(value).raw, NULL, NULL);
+    const bool is_ms =
+        ses__decimal_truncate(value, 0, &whole, &half) == DECIMAL_TOO_LARGE || whole >= INT64_C(100000000000);
+    return ses__decimal_round(value, is_ms ? 3 : 6, &us) == DECIMAL_TOO_LARGE ? FOREIGN_NO_TIME : us;
+}
+
+/* ----------------------------------------------------------------------------------------------- its names */
+
+static int take_session_names(struct json_source *source, ses_error *error)
+{
+    static const char *const names[][2] = {{"appName", "app_name"}, {"userId", "user_id"}, {"id", NULL}};
+
+    members_read(&source->members, (struct span){source->text.data, source->text.len});
+    for (size_t i = 0; i < 3; i++) {
+        const struct span value = member_either(&source->members, names[i][0], names[i][1], JSON_STRING);
+        if (!value.ptr || !take_plain(value, &source->names[i]))
+            return ses__error_set(error, SES_INVALID, "the session has no %s, or one that is no text",
+                                  names[i][0]);
+    }
+    source->state = member_of(&source->members, "state", JSON_OBJECT);
+    source->events = member_of(&source->members, "events", JSON_ARRAY);
+    return SES_OK;
+}
+
+/* "projects/P/locations/L/reasoningEngines/APP/sessions/ID" */
+static bool split_name(struct json_source *source, const char *name)
+{
+    const char *app = strstr(name, "reasoningEngines/");
+    const char *session = app ? strstr(app, "/sessions/") : NULL;
+
+    if (!session)
+        return false;
+    app += strlen("reasoningEngines/");
+    text_add(&source->names[0], app, (size_t)(session - app));
+    text_puts(&source->names[2], session + strlen("/sessions/"));
+    return true;
+}
+
+static int take_vertex_names(struct json_source *source, ses_error *error)
+{
+    struct members whole;
+    struct text name = {NULL, 0, 0};
+
+    members_read(&whole, (struct span){source->text.data, source->text.len});
+    members_read(&source->members, member_of(&whole, "session", JSON_OBJECT));
+    const struct span named = member_of(&source->members, "name", JSON_STRING);
+    const struct span user = member_of(&source->members, "userId", JSON_STRING);
+    const struct span title = member_of(&source->members, "displayName", JSON_STRING);
+    bool ok = named.ptr && take_plain(named, &name) && split_name(source, name.data) && user.ptr &&
+              take_plain(user, &source->names[1]);
+    text_free(&name);
+    if (!ok)
+        return ses__error_set(
+            error, SES_INVALID,
+            "the session has no userId, or no name of the form .../reasoningEngines/APP/sessions/ID");
+    if (title.ptr)
+        (void)take_plain(title, &source->title);
+    source->state = member_of(&source->members, "sessionState", JSON_OBJECT);
+    source->events = member_either(&whole, "events", "sessionEvents", JSON_ARRAY);
+    if (!source->events.ptr) {
+        source->events = member_of(&whole, "eventPages", JSON_ARRAY);
+        source->paged = source->events.ptr != NULL;
+    }
+    return SES_OK;
+}
+
+static void json_close_source(void *closed)
+{
+    struct json_source *source = closed;
+
+    text_free(&source->text);
+    for (size_t i = 0; i < 3; i++)
+        text_free(&source->names[i]);
+    text_free(&source->title);
+    text_free(&source->room);
+    free(source);
+}
+
+static int open_json(struct foreign_file *file, bool vertex, void **opened, ses_error *error)
+{
+    struct json_source *source = allocate(sizeof *source);
+
+    *source = (struct json_source){.file = file, .vertex = vertex};
+    int code = read_text(source, error);
+    if (code == SES_OK)
+        code = vertex ? take_vertex_names(source, error) : take_session_names(source, error);
+    if (code == SES_OK)
+        *opened = source;
+    else
+        json_close_source(source);
+    return code;
+}
+
+static int open_session(struct foreign_file *file, void **source, ses_error *error)
+{
+    return open_json(file, false, source, error);
+}
+
+static int open_vertex(struct foreign_file *file, void **source, ses_error *error)
+{
+    return open_json(file, true, source, error);
+}
+
+/* -------------------------------------------------------------------------------------------------- pieces */
+
+/* The keys of the state with this prefix, without it. Its first character is never escaped by who writes JSON; if it is, the key
+ * is a copy that is left out. Gives whether there are any. */
+static bool cut_prefix(struct span state, const char *prefix, struct text *object)
+{
+    const size_t len = strlen(prefix);
+    struct json_reader reader;
+    struct json_string key;
+    struct span value;
+
+    text_clear(object);
+    text_puts(object, "{");
+    ses__json_start(&reader, state.ptr, state.len);
+    if (!state.ptr || !ses__json_enter(&reader))
+        return false;
+    while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
+        if (key.raw.len < len || memcmp(key.raw.ptr, prefix, len) != 0)
+            continue;
+        text_puts(object, object->len > 1 ? ",\"" : "\"");
+        text_add(object, key.raw.ptr + len, key.raw.len - len);
+        text_puts(object, "\":");
+        text_add(object, value.ptr, value.len);
+    }
+    text_puts(object, "}");
+    return object->len > 2;
+}
+
+static int json_next_shared(void *from, struct foreign_shared *shared, ses_error *error)
+{
+    static const char *const prefixes[] = {"app:", "user:"};
+    struct json_source *source = from;
+
+    (void)error;
+    while (source->shared_step < 2) {
+        const int step = source->shared_step++;
+        if (!cut_prefix(source->state, prefixes[step], &source->room))
+            continue;
+        *shared = (struct foreign_shared){source->names[0].data,
+                                          step == 1 ? source->names[1].data : NULL,
+                                          {source->room.data, source->room.len}};
+        return 1;
+    }
+    return 0;
+}
+
+static int json_next_session(void *from, struct foreign_session *session, ses_error *error)
+{
+    struct json_source *source = from;
+
+    (void)error;
+    if (source->given)
+        return 0;
+    source->given = true;
+    *session = (struct foreign_session){.app = source->names[0].data,
+                                        .user = source->names[1].data,
+                                        .session = source->names[2].data,
+                                        .state = source->state.ptr ? source->state : (struct span){"{}", 2},
+                                        .created_us = FOREIGN_NO_TIME,
+                                        .title = source->title.data};
+    if (source->vertex) {
+        session->created_us = take_time(member_of(&source->members, "createTime", JSON_STRING));
+        session->updated_us = take_time(member_of(&source->members, "updateTime", JSON_STRING));
+        return 1;
+    }
+    struct span updated = member_either(&source->members, "lastUpdateTime", "last_update_time", JSON_NUMBER);
+    if (!updated.ptr)
+        updated = member_either(&source->members, "lastUpdateTime", "last_update_time", JSON_STRING);
+    session->updated_us = take_time(updated);
+    return 1;
+}
+
+static bool enter_array(struct json_reader *reader, struct span array)
+{
+    ses__json_start(reader, array.ptr, array.len);
+    return array.ptr && ses__json_enter(reader);
+}
+
+static int json_begin_events(void *from, ses_error *error)
+{
+    struct json_source *source = from;
+
+    (void)error;
+    source->in_page =
+        enter_array(source->paged ? &source->pages : &source->reader, source->events) && !source->paged;
+    return SES_OK;
+}
+
+/* A page is an array, or what the API returns: {"sessionEvents": [...]}. */
+static bool next_page(struct json_source *source)
+{
+    struct members members;
+    struct span page;
+
+    if (!source->paged || !source->events.ptr || !ses__json_element(&source->pages) ||
+        !ses__json_skip(&source->pages, &page))
+        return false;
+    if (ses__json_type_of(page) == JSON_OBJECT) {
+        members_read(&members, page);
+        page = member_of(&members, "sessionEvents", JSON_ARRAY);
+    }
+    source->in_page = enter_array(&source->reader, page);
+    return true;
+}
+
+static int json_next_event(void *from, struct foreign_event *event, ses_error *error)
+{
+    struct json_source *source = from;
+    struct span json;
+
+    *event = (struct foreign_event){.name = NULL};
+    while (!source->in_page || !ses__json_element(&source->reader)) {
+        source->in_page = false;
+        if (!next_page(source))
+            return 0;
+    }
+    (void)ses__json_skip(&source->reader, &json);
+    if (!source->vertex) {
+        event->json = json;
+        return 1;
+    }
+    int code = vertex_event(json, &source->room, source->file->notes, error);
+    event->json = (struct span){source->room.data, source->room.len};
+    return code == SES_OK ? 1 : code;
+}
+
+/* ------------------------------------------------------------------------------------------------- formats */
+
+/* The head may end anywhere: what can be read of it tells. */
+static bool has_name(const struct foreign_file *file, const char *const *names)
+{
+    struct json_reader reader;
+    struct json_string key;
+
+    ses__json_start(&reader, file->head.ptr, file->head.len);
+    if (ses__json_peek(&reader) != JSON_OBJECT || !ses__json_enter(&reader))
+        return false;
+    while (ses__json_member(&reader, &key)) {
+        for (size_t i = 0; names[i]; i++)
+            if (ses__json_string_is(key, names[i]))
+                return true;
+        if (!ses__json_skip(&reader, NULL))
+            return false;
+    }
+    return false;
+}
+
+static int recognize_session(const struct foreign_file *file, ses_error *error)
+{
+    static const char *const names[] = {"appName",        "app_name",         "userId", "user_id",
+                                        "lastUpdateTime", "last_update_time", NULL};
+    (void)error;
+    return has_name(file, names);
+}
+
+static int recognize_vertex(const struct foreign_file *file, ses_error *error)
+{
+    static const char *const names[] = {"session", "sessionEvents", "eventPages", NULL};
+    (void)error;
+    return has_name(file, names);
+}
+
+const struct foreign_format foreign_session_json = {
+    .name = "adk-session-json",
+    .words = "a session as JSON, as the ADKs write it",
+    .untold = "The time of its creation is not in the file.",
+    .text = true,
+    .recognizes = recognize_session,
+    .open = open_session,
+    .next_shared = json_next_shared,
+    .next_session = json_next_session,
+    .begin_events = json_begin_events,
+    .next_event = json_next_event,
+    .close = json_close_source,
+};
+
+const struct foreign_format foreign_vertex = {
+    .name = "vertex",
+    .words = "a session of Vertex AI Agent Engine, as its REST API returns it",
+    .untold = "Labels, the expiry and the transcriptions of eventMetadata are not brought.",
+    .text = true,
+    .recognizes = recognize_vertex,
+    .open = open_vertex,
+    .next_shared = json_next_shared,
+    .next_session = json_next_session,
+    .begin_events = json_begin_events,
+    .next_event = json_next_event,
+    .close = json_close_source,
+};

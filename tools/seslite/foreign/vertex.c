@@ -1,0 +1,200 @@
+#include "foreign/vertex.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "foreign/members.h"
+#include "foreign/rows.h"
+
+/* ------------------------------------------------------------------------------------------------- writing */
+
+static void put_name(struct text *text, const char *name)
+{
+    const char last = text->len > 0 ? text->data[text->len - 1] : '{';
+    text_print(text, "%s\"%s\":", last == '{' ? "" : ",", name);
+}
+
+static void put_member(struct text *text, const char *name, struct span value)
+{
+    if (!value.ptr)
+        return;
+    put_name(text, name);
+    text_add(text, value.ptr, value.len);
+}
+
+static void put_raw(struct text *text, struct json_string name, struct span value)
+{
+    text_puts(text, text->data[text->len - 1] == '{' ? "\"" : ",\"");
+    text_add(text, name.raw.ptr, name.raw.len);
+    text_puts(text, "\":");
+    text_add(text, value.ptr, value.len);
+}
+
+static struct span any_of(const struct members *members, const char *name)
+{
+    for (size_t i = 0; i < members->count; i++)
+        if (ses__json_string_is(members->names[i], name) &&
+            ses__json_type_of(members->values[i]) != JSON_NULL)
+            return members->values[i];
+    return (struct span){NULL, 0};
+}
+
+/* Cut to microseconds. */
+static void put_time(struct text *text, struct span time, struct foreign_notes *notes)
+{
+    bool cut = false;
+    const int64_t us = time.ptr ? time_of_text(ses__json_string_of(time).raw, NULL, &cut) : FOREIGN_NO_TIME;
+
+    if (us == FOREIGN_NO_TIME)
+        return;
+    if (cut)
+        foreign_note(notes, FOREIGN_NOTE_TIME_CUT, NULL);
+    put_name(text, "timestamp");
+    text_print(text, "%" PRId64 ".%06" PRId64, us / 1000000, us % 1000000);
+}
+
+/* The last part of ".../events/ID". */
+static void put_id(struct text *text, struct span name)
+{
+    const struct span raw = name.ptr ? ses__json_string_of(name).raw : (struct span){NULL, 0};
+    size_t start = raw.len;
+
+    while (start > 0 && raw.ptr[start - 1] != '/')
+        start--;
+    if (start == raw.len)
+        return;
+    put_name(text, "id");
+    text_puts(text, "\"");
+    text_add(text, raw.ptr + start, raw.len - start);
+    text_puts(text, "\"");
+}
+
+/* ------------------------------------------------------------------------------------------------ rawEvent */
+
+/* It is the event. Author and time are the top level's; so is the invocation, unless it has one in camelCase. */
+static void put_raw_event(struct text *text, const struct members *top, struct span raw,
+                          struct foreign_notes *notes)
+{
+    struct json_reader reader;
+    struct json_string name;
+    struct span value;
+    bool has_id = false;
+    bool has_invocation = false;
+
+    ses__json_start(&reader, raw.ptr, raw.len);
+    (void)ses__json_enter(&reader);
+    while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
+        if (ses__json_string_is(name, "author") || ses__json_string_is(name, "timestamp") ||
+            ses__json_string_is(name, "invocation_id"))
+            continue;
+        if (ses__json_string_is(name, "id")) {
+            if (ses__json_type_of(value) != JSON_STRING || value.len == 2)
+                continue; /* null and "" are none */
+            has_id = true;
+        }
+        has_invocation = has_invocation || ses__json_string_is(name, "invocationId");
+        put_raw(text, name, value);
+    }
+    if (!has_id)
+        put_id(text, member_of(top, "name", JSON_STRING));
+    if (!has_invocation)
+        put_member(text, "invocationId", member_of(top, "invocationId", JSON_STRING));
+    put_member(text, "author", member_of(top, "author", JSON_STRING));
+    put_time(text, member_of(top, "timestamp", JSON_STRING), notes);
+}
+
+/* ------------------------------------------------------------------------------------------ without rawEvent */
+
+static void put_actions(struct text *text, struct span actions, struct span compaction)
+{
+    struct json_reader reader;
+    struct json_string name;
+    struct span value;
+
+    if (!actions.ptr && !compaction.ptr)
+        return;
+    put_name(text, "actions");
+    text_puts(text, "{");
+    ses__json_start(&reader, actions.ptr ? actions.ptr : "{}", actions.ptr ? actions.len : 2);
+    (void)ses__json_enter(&reader);
+    while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
+        if (ses__json_string_is(name, "transferAgent"))
+            put_member(text, "transferToAgent", value);
+        else
+            put_raw(text, name, value);
+    }
+    put_member(text, "compaction", compaction);
+    text_puts(text, "}");
+}
+
+/* Without the two keys in which google-adk keeps what the API has no place for; nothing if nothing else is in it. */
+static void put_custom_metadata(struct text *text, struct span custom)
+{
+    struct json_reader reader;
+    struct json_string name;
+    struct span value;
+    const size_t before = text->len;
+    bool empty = true;
+
+    if (!custom.ptr)
+        return;
+    put_name(text, "customMetadata");
+    text_puts(text, "{");
+    ses__json_start(&reader, custom.ptr, custom.len);
+    (void)ses__json_enter(&reader);
+    while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
+        if (ses__json_string_is(name, "_compaction") || ses__json_string_is(name, "_usage_metadata"))
+            continue;
+        put_raw(text, name, value);
+        empty = false;
+    }
+    text_puts(text, "}");
+    if (empty) {
+        text->len = before;
+        text->data[before] = '\0';
+    }
+}
+
+static void put_fields(struct text *text, const struct members *top, struct foreign_notes *notes)
+{
+    static const char *const plain[] = {"partial", "turnComplete",       "interrupted",
+                                        "branch",  "longRunningToolIds", "groundingMetadata"};
+    struct members metadata;
+    struct members custom;
+
+    members_read(&metadata, member_of(top, "eventMetadata", JSON_OBJECT));
+    members_read(&custom, member_of(&metadata, "customMetadata", JSON_OBJECT));
+    put_id(text, member_of(top, "name", JSON_STRING));
+    put_member(text, "invocationId", member_of(top, "invocationId", JSON_STRING));
+    put_member(text, "author", member_of(top, "author", JSON_STRING));
+    put_time(text, member_of(top, "timestamp", JSON_STRING), notes);
+    put_member(text, "content", member_of(top, "content", JSON_OBJECT));
+    put_actions(text, member_of(top, "actions", JSON_OBJECT), any_of(&custom, "_compaction"));
+    put_member(text, "errorCode", any_of(top, "errorCode"));
+    put_member(text, "errorMessage", any_of(top, "errorMessage"));
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        put_member(text, plain[i], any_of(&metadata, plain[i]));
+    put_custom_metadata(text, member_of(&metadata, "customMetadata", JSON_OBJECT));
+    put_member(text, "usageMetadata", any_of(&custom, "_usage_metadata"));
+}
+
+int vertex_event(struct span json, struct text *event, struct foreign_notes *notes, ses_error *error)
+{
+    struct members top;
+    struct members of_raw;
+
+    if (ses__json_type_of(json) != JSON_OBJECT)
+        return ses__error_set(error, SES_INVALID, "an event must be a JSON object");
+    members_read(&top, json);
+    const struct span raw = member_of(&top, "rawEvent", JSON_OBJECT);
+    members_read(&of_raw, raw.ptr ? raw : (struct span){"{}", 2});
+    text_clear(event);
+    text_puts(event, "{");
+    if (of_raw.count > 0)
+        put_raw_event(event, &top, raw, notes);
+    else
+        put_fields(event, &top, notes);
+    text_puts(event, "}");
+    return SES_OK;
+}
