@@ -89,7 +89,7 @@ enum kind {
     X(TO_APP, 0, "to-app", "APP", KIND_APP, "put everything into this app")                                 \
     X(TO_USER, 0, "to-user", "USER", KIND_USER, "put everything that belongs to a user to this one")        \
     X(ZONE, 0, "zone", "ZONE", KIND_TEXT, "the time zone of times in the file that do not tell theirs")     \
-    X(FORMAT, 0, "to", "FORMAT", KIND_TEXT, "jsonl (the default), session or sqlite")                       \
+    X(FORMAT, 0, "to", "FORMAT", KIND_TEXT, "jsonl (the default), session, vertex or sqlite")               \
     X(MAN, 0, "man", NULL, KIND_NONE, "print the man page")                                                 \
     X(BASH, 0, "bash", NULL, KIND_NONE, "print the completions for bash")                                   \
     X(ZSH, 0, "zsh", NULL, KIND_NONE, "print the completions for zsh")                                      \

@@ -154,7 +154,9 @@ const struct command command_table[] = {
      .words =
          "jsonl: JSON lines, which hold all that the store has of --app, --user or the session, and which "
          "import reads. session: the ADK's session JSON with the stored events, a file for each session if "
-         "--output is a folder. sqlite: a new database that google-adk's SqliteSessionService opens, with "
+         "--output is a folder. vertex: the same for Vertex AI Agent Engine, with an event as the request "
+         "that google-adk would send to append it. sqlite: a new database that google-adk's "
+         "SqliteSessionService opens, with "
          "events as they are stored but for what that service would refuse.\n"
          "What a format cannot hold is told on stderr, or as JSON with --json. A file is whole or not there "
          "at all, and only its owner can read it. One that is there stays, unless --replace is given.",

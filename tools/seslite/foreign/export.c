@@ -10,7 +10,10 @@
 static const struct {
     const char *name;
     int (*run)(struct export *export);
-} formats[] = {{"jsonl", export_lines}, {"session", export_sessions}, {"sqlite", export_sqlite}};
+} formats[] = {{"jsonl", export_lines},
+               {"session", export_sessions},
+               {"vertex", export_vertex},
+               {"sqlite", export_sqlite}};
 
 /* ------------------------------------------------------------------------------------------------- command */
 
@@ -37,7 +40,7 @@ int run_export(struct run *run)
     while (i < sizeof formats / sizeof formats[0] && strcmp(formats[i].name, wanted) != 0)
         i++;
     if (i == sizeof formats / sizeof formats[0])
-        return say_usage(run, "--to takes jsonl, session or sqlite, not \"%s\"", wanted);
+        return say_usage(run, "--to takes jsonl, session, vertex or sqlite, not \"%s\"", wanted);
     export.format = formats[i].name;
     if (wants_json(run) && !export.path)
         return say_usage(run,

@@ -20,6 +20,7 @@
     X(NULLS, "fields that were null, and have an empty value, as google-adk needs them")       \
     X(UNKNOWN, "fields that google-adk does not know, left out: it would refuse the session")  \
     X(FIELDS, "fields of events that google-adk does not know, and will not show")             \
+    X(PART_METADATA, "values of partMetadata left out, which Vertex does not take")            \
     X(SURROGATES, "lone surrogates, which google-adk cannot read, written as U+FFFD")          \
     X(DEPTH, "events nested deeper than google-adk reads: it will refuse their sessions")
 
@@ -54,9 +55,13 @@ int export_report(struct export *export);
 /* export_event.c: the event as google-adk's services read it. The text is borrowed until the next call. */
 struct span export_event(struct export *export, const ses_event *event, struct text *room);
 
+/* export_vertex.c: the session as Vertex's API has it. */
+int export_vertex_session(struct export *export, const ses_session *session, struct text *json);
+
 /* The formats: each writes what --app, --user and --session select. They give an exit code. */
 int export_sqlite(struct export *export);
 int export_sessions(struct export *export);
+int export_vertex(struct export *export);
 int export_lines(struct export *export);
 
 #endif

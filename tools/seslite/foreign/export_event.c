@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "foreign/adk_fields.h"
+#include "foreign/adk_convert.h"
 #include "foreign/export.h"
 #include "json/decimal.h"
 #include "json/reader.h"
@@ -22,72 +22,6 @@ static void add_name(struct text *text, size_t start, struct json_string key)
     text_puts(text, text->len > start ? ",\"" : "\"");
     add_span(text, key.raw);
     text_puts(text, "\":");
-}
-
-/* Adds what a field holds, without what its class does not know. Gives whether nothing was left out. */
-static bool add_known(struct export *export, enum adk_form form, const struct adk_model *model,
-                      struct span value, struct text *text);
-
-static bool add_object(struct export *export, bool is_map, const struct adk_model *model, struct span object,
-                       struct text *text)
-{
-    struct json_reader reader;
-    struct json_string key;
-    struct span value;
-    bool same = true;
-
-    text_puts(text, "{");
-    const size_t start = text->len;
-    ses__json_start(&reader, object.ptr, object.len);
-    (void)ses__json_enter(&reader);
-    while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
-        const struct adk_field *field = is_map ? NULL : adk_field_of(model, key);
-        if (!is_map && !field) {
-            export_note(export, EXPORT_NOTE_UNKNOWN, 1);
-            same = false;
-            continue;
-        }
-        add_name(text, start, key);
-        same =
-            add_known(export, is_map ? ADK_ONE : field->form, is_map ? model : field->model, value, text) &&
-            same;
-    }
-    text_puts(text, "}");
-    return same;
-}
-
-static bool add_list(struct export *export, const struct adk_model *model, struct span list,
-                     struct text *text)
-{
-    struct json_reader reader;
-    struct span value;
-    bool same = true;
-
-    text_puts(text, "[");
-    const size_t start = text->len;
-    ses__json_start(&reader, list.ptr, list.len);
-    (void)ses__json_enter(&reader);
-    while (ses__json_element(&reader) && ses__json_skip(&reader, &value)) {
-        if (text->len > start)
-            text_puts(text, ",");
-        same = add_known(export, ADK_ONE, model, value, text) && same;
-    }
-    text_puts(text, "]");
-    return same;
-}
-
-/* The depth is that of the classes. */
-static bool add_known(struct export *export, enum adk_form form, const struct adk_model *model,
-                      struct span value, struct text *text)
-{
-    const enum json_type type = ses__json_type_of(value);
-
-    if (form == ADK_LIST && type == JSON_ARRAY)
-        return add_list(export, model, value, text);
-    if ((form == ADK_ONE || form == ADK_MAP) && type == JSON_OBJECT && (form == ADK_MAP || !model->ignores))
-        return add_object(export, form == ADK_MAP, model, value, text);
-    add_span(text, value);
-    return true;
 }
 
 /* A number that google-adk takes for the same time: not one of milliseconds. */
@@ -128,7 +62,11 @@ static bool add_event_member(struct export *export, const ses_event *event, stru
         return false;
     }
     export_note(export, EXPORT_NOTE_FIELDS, !field);
-    return add_known(export, field ? field->form : ADK_ANY, field ? field->model : NULL, value, text);
+    struct adk_conversion conversion = {.spelling = ADK_AS_IT_IS};
+    const bool same =
+        adk_convert(&conversion, field ? field->form : ADK_ANY, field ? field->model : NULL, value, text);
+    export_note(export, EXPORT_NOTE_UNKNOWN, conversion.unknown);
+    return same;
 }
 
 /* Is the escape at `at` a surrogate without its other half? *len: of the escape, or of both. */

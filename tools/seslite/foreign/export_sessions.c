@@ -1,4 +1,5 @@
-/* Sessions as the ADK's session JSON, with the bytes that are stored: a file each, or one on standard output. */
+/* Sessions as JSON, a file each, or one on standard output: the ADK's session JSON, with the bytes that are stored, or what the
+ * API of Vertex AI Agent Engine takes. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,7 +13,9 @@
 
 struct sessions_export {
     struct export *export;
-    bool folder; /* the path is one */
+    bool folder;                                                                       /* the path is one */
+    const char *ending;                                                                /* of a file's name */
+    int (*make)(struct export *export, const ses_session *session, struct text *json); /* an exit code */
 };
 
 /* What is no plain letter, digit, "-", "_" or "." becomes %41, and so does a "." at the beginning. */
@@ -43,7 +46,7 @@ static void name_file(const struct sessions_export *own, const ses_key *key, str
         text_puts(path, "~");
     }
     add_file_name(path, key->session);
-    text_puts(path, ".session.json");
+    text_puts(path, own->ending);
 }
 
 static int write_file(const struct sessions_export *own, const ses_key *key, const char *json, size_t len)
@@ -67,20 +70,16 @@ static int write_file(const struct sessions_export *own, const ses_key *key, con
 
 static int put_json(const struct sessions_export *own, const ses_key *key, const ses_session *session)
 {
-    struct run *run = own->export->run;
-    char *json = NULL;
-    size_t len = 0;
-    int status = EXIT_OK;
+    struct text json = {NULL, 0, 0};
+    int status = own->make(own->export, session, &json);
 
-    if (ses_session_json(session, &json, &len, &run->error) < 0)
-        return fail(run);
-    if (own->export->path) {
-        status = write_file(own, key, json, len);
-    } else {
-        out_text(json, len);
+    if (status == EXIT_OK && own->export->path) {
+        status = write_file(own, key, json.data, json.len);
+    } else if (status == EXIT_OK) {
+        out_text(json.data, json.len);
         out_puts("\n");
     }
-    ses_free(json);
+    text_free(&json);
     return status;
 }
 
@@ -126,20 +125,43 @@ static int check_target(struct sessions_export *own, int64_t count)
     return EXIT_OK;
 }
 
-int export_sessions(struct export *export)
+static int export_all(struct sessions_export *own)
 {
-    struct sessions_export own = {.export = export};
-    const struct sessions sessions = {.order = SES_ORDER_CREATED, .visit = visit_listed, .context = &own};
-    struct run *run = export->run;
+    const struct sessions sessions = {.order = SES_ORDER_CREATED, .visit = visit_listed, .context = own};
+    struct run *run = own->export->run;
     int64_t count = 1;
     int status = run->key.session ? EXIT_OK : count_sessions(run, &sessions, &count);
 
     if (status == EXIT_OK)
-        status = check_target(&own, count);
+        status = check_target(own, count);
     if (status != EXIT_OK)
         return status;
     progress_begin("exporting");
-    status = run->key.session ? export_one(&own, &run->key) : each_session(run, &sessions);
+    status = run->key.session ? export_one(own, &run->key) : each_session(run, &sessions);
     progress_end();
     return status;
+}
+
+static int make_session_json(struct export *export, const ses_session *session, struct text *text)
+{
+    char *json = NULL;
+    size_t len = 0;
+
+    if (ses_session_json(session, &json, &len, &export->run->error) < 0)
+        return fail(export->run);
+    text_add(text, json, len);
+    ses_free(json);
+    return EXIT_OK;
+}
+
+int export_sessions(struct export *export)
+{
+    struct sessions_export own = {.export = export, .ending = ".session.json", .make = make_session_json};
+    return export_all(&own);
+}
+
+int export_vertex(struct export *export)
+{
+    struct sessions_export own = {.export = export, .ending = ".vertex.json", .make = export_vertex_session};
+    return export_all(&own);
 }

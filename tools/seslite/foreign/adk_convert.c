@@ -1,0 +1,103 @@
+#include "foreign/adk_convert.h"
+
+#include <string.h>
+
+static void add_bytes(struct text *text, struct span span)
+{
+    text_add(text, span.ptr, span.len);
+}
+
+static void add_spelled(struct text *text, struct json_string name, const struct adk_field *field,
+                        enum adk_spelling spelling)
+{
+    text_puts(text, text->data[text->len - 1] == '{' ? "\"" : ",\"");
+    if (!field || spelling == ADK_AS_IT_IS) {
+        add_bytes(text, name.raw);
+    } else {
+        for (const char *at = field->name; *at; at++) {
+            const bool upper = *at >= 'A' && *at <= 'Z';
+            const char lower = (char)(upper ? *at - 'A' + 'a' : *at);
+            if (upper && spelling == ADK_SNAKE)
+                text_puts(text, "_");
+            text_add(text, spelling == ADK_SNAKE ? &lower : at, 1);
+        }
+    }
+    text_puts(text, "\":");
+}
+
+/* Is the field left out? */
+static bool leaves_out(struct adk_conversion *conversion, const struct adk_model *model,
+                       const struct adk_field *field, struct span value)
+{
+    if (!field && !model->ignores) {
+        conversion->unknown++;
+        return true;
+    }
+    if (field && conversion->without_null && ses__json_type_of(value) == JSON_NULL)
+        return true;
+    if (!field || !conversion->without_part_metadata || strcmp(field->name, "partMetadata") != 0)
+        return false;
+    conversion->part_metadata++;
+    return true;
+}
+
+static bool convert_object(struct adk_conversion *conversion, bool is_map, const struct adk_model *model,
+                           struct span object, struct text *text)
+{
+    struct json_reader reader;
+    struct json_string name;
+    struct span value;
+    bool same = conversion->spelling == ADK_AS_IT_IS;
+
+    text_puts(text, "{");
+    ses__json_start(&reader, object.ptr, object.len);
+    (void)ses__json_enter(&reader);
+    while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
+        const struct adk_field *field = is_map ? NULL : adk_field_of(model, name);
+        if (!is_map && leaves_out(conversion, model, field, value)) {
+            same = false;
+            continue;
+        }
+        add_spelled(text, name, field, conversion->spelling);
+        if (is_map)
+            same = adk_convert(conversion, ADK_ONE, model, value, text) && same;
+        else
+            same = adk_convert(conversion, field ? field->form : ADK_ANY, field ? field->model : NULL, value,
+                               text) &&
+                   same;
+    }
+    text_puts(text, "}");
+    return same;
+}
+
+static bool convert_list(struct adk_conversion *conversion, const struct adk_model *model, struct span list,
+                         struct text *text)
+{
+    struct json_reader reader;
+    struct span value;
+    bool same = true;
+
+    text_puts(text, "[");
+    ses__json_start(&reader, list.ptr, list.len);
+    (void)ses__json_enter(&reader);
+    for (bool first = true; ses__json_element(&reader) && ses__json_skip(&reader, &value); first = false) {
+        text_puts(text, first ? "" : ",");
+        same = adk_convert(conversion, ADK_ONE, model, value, text) && same;
+    }
+    text_puts(text, "]");
+    return same;
+}
+
+/* The depth is that of the classes. */
+bool adk_convert(struct adk_conversion *conversion, enum adk_form form, const struct adk_model *model,
+                 struct span value, struct text *text)
+{
+    const enum json_type type = ses__json_type_of(value);
+
+    if (form == ADK_LIST && type == JSON_ARRAY)
+        return convert_list(conversion, model, value, text);
+    if ((form == ADK_ONE || form == ADK_MAP) && type == JSON_OBJECT)
+        return convert_object(conversion, form == ADK_MAP, model, value, text);
+    add_bytes(text, value);
+    return true;
+}

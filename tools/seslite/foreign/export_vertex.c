@@ -1,0 +1,258 @@
+/*
+ * A session for Vertex AI Agent Engine: {"session": ..., "events": [...]}, which import reads again. An event is the body of the
+ * request with which google-adk 2.13 appends it: names in content, actions and eventMetadata are in snake_case, and rawEvent
+ * holds the event as it is, in camelCase.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "foreign/adk_convert.h"
+#include "foreign/export.h"
+#include "json/writer.h"
+#include "out.h"
+
+/* ------------------------------------------------------------------------------------------------- members */
+
+static void begin_member(struct text *text, const char *name)
+{
+    text_print(text, "%s\"%s\":", text->data[text->len - 1] == '{' ? "" : ",", name);
+}
+
+static void put_text(struct text *text, const char *name, const char *value)
+{
+    const size_t len = strlen(value);
+    char *quoted = allocate(ses__json_write_string(NULL, value, len) + 1);
+
+    begin_member(text, name);
+    text_add(text, quoted, ses__json_write_string(quoted, value, len));
+    free(quoted);
+}
+
+static void put_value(struct text *text, const char *name, struct span value)
+{
+    if (!value.ptr)
+        return;
+    begin_member(text, name);
+    text_add(text, value.ptr, value.len);
+}
+
+/* "2025-10-15T12:41:11.968201+00:00" */
+static void put_moment(struct text *text, const char *name, int64_t time_us)
+{
+    const int64_t us = ((time_us % 1000000) + 1000000) % 1000000;
+    const time_t seconds = (time_t)((time_us - us) / 1000000);
+    struct tm tm;
+    char date[40] = "";
+
+    if (!gmtime_r(&seconds, &tm) || strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &tm) == 0)
+        return;
+    begin_member(text, name);
+    text_print(text, "\"%s.%06" PRId64 "+00:00\"", date, us);
+}
+
+/* The field of an object, in either spelling; ptr NULL: it has none, or it is null. */
+static struct span field_in(struct span object, const char *camel)
+{
+    struct json_reader reader;
+    struct json_string name;
+    struct span value;
+
+    ses__json_start(&reader, object.ptr, object.len);
+    if (!object.ptr || ses__json_type_of(object) != JSON_OBJECT || !ses__json_enter(&reader))
+        return (struct span){NULL, 0};
+    while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value))
+        if (adk_is_named(name, camel) && ses__json_type_of(value) != JSON_NULL)
+            return value;
+    return (struct span){NULL, 0};
+}
+
+/* ------------------------------------------------------------------------------------------------- an event */
+
+struct body {
+    struct export *export;
+    struct span event;
+    struct span actions;
+    struct text *text;
+    struct adk_conversion conversion;
+};
+
+/* A field of a class of google-adk, in snake_case. */
+static void put_snake(struct body *body, const char *name, struct span value, const char *field_name,
+                      const struct adk_model *of)
+{
+    const struct adk_field *field = of->fields;
+
+    while (field->name && strcmp(field->name, field_name) != 0)
+        field++;
+    if (!value.ptr || !field->name)
+        return;
+    begin_member(body->text, name);
+    (void)adk_convert(&body->conversion, field->form, field->model, value, body->text);
+}
+
+static const struct adk_model *actions_model(void)
+{
+    const struct adk_field *field = adk_event_model.fields;
+
+    while (strcmp(field->name, "actions") != 0)
+        field++;
+    return field->model;
+}
+
+static void put_actions(struct body *body)
+{
+    static const char *const names[][2] = {{"skipSummarization", "skip_summarization"},
+                                           {"transferToAgent", "transfer_agent"},
+                                           {"escalate", "escalate"}};
+    static const char *const always[][2] = {{"stateDelta", "state_delta"},
+                                            {"artifactDelta", "artifact_delta"},
+                                            {"requestedAuthConfigs", "requested_auth_configs"}};
+
+    begin_member(body->text, "actions");
+    text_puts(body->text, "{");
+    for (size_t i = 0; i < 3; i++)
+        put_value(body->text, names[i][1], field_in(body->actions, names[i][0]));
+    for (size_t i = 0; i < 3; i++) {
+        const struct span value = field_in(body->actions, always[i][0]);
+        put_value(body->text, always[i][1], value.ptr ? value : (struct span){"{}", 2});
+    }
+    text_puts(body->text, "}");
+}
+
+/* The user's own, and what has no other place in the API. */
+static void put_custom(struct body *body)
+{
+    const struct span custom = field_in(body->event, "customMetadata");
+    const struct span compaction = field_in(body->actions, "compaction");
+    const struct span usage = field_in(body->event, "usageMetadata");
+    const bool has_custom = custom.ptr && ses__json_type_of(custom) == JSON_OBJECT;
+
+    if (!has_custom && !compaction.ptr && !usage.ptr)
+        return;
+    begin_member(body->text, "custom_metadata");
+    if (has_custom)
+        text_add(body->text, custom.ptr, custom.len - 1); /* without its bracket */
+    else
+        text_puts(body->text, "{");
+    while (strchr(" \t\r\n", body->text->data[body->text->len - 1]))
+        body->text->len--;
+    put_snake(body, "_compaction", compaction, "compaction", actions_model());
+    put_snake(body, "_usage_metadata", usage, "usageMetadata", &adk_event_model);
+    text_puts(body->text, "}");
+}
+
+static void put_metadata(struct body *body)
+{
+    static const char *const names[][2] = {{"partial", "partial"},
+                                           {"turnComplete", "turn_complete"},
+                                           {"interrupted", "interrupted"},
+                                           {"branch", "branch"}};
+    const struct span ids = field_in(body->event, "longRunningToolIds");
+
+    begin_member(body->text, "eventMetadata");
+    text_puts(body->text, "{");
+    for (size_t i = 0; i < 4; i++)
+        put_value(body->text, names[i][1], field_in(body->event, names[i][0]));
+    put_custom(body);
+    if (ids.ptr && memchr(ids.ptr, '"', ids.len)) /* it is not empty */
+        put_value(body->text, "long_running_tool_ids", ids);
+    put_snake(body, "grounding_metadata", field_in(body->event, "groundingMetadata"), "groundingMetadata",
+              &adk_event_model);
+    text_puts(body->text, "}");
+}
+
+/* The event, in camelCase, with a time in seconds. */
+static void put_raw_event(struct body *body, const ses_event *event)
+{
+    struct json_reader reader;
+    struct json_string name;
+    struct span value;
+
+    body->conversion.spelling = ADK_CAMEL;
+    begin_member(body->text, "rawEvent");
+    text_puts(body->text, "{");
+    ses__json_start(&reader, body->event.ptr, body->event.len);
+    (void)ses__json_enter(&reader);
+    while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
+        const struct adk_field *field = adk_field_of(&adk_event_model, name);
+        if (ses__json_type_of(value) == JSON_NULL)
+            continue;
+        if (!field) {
+            export_note(body->export, EXPORT_NOTE_FIELDS, 1);
+            text_puts(body->text, body->text->data[body->text->len - 1] == '{' ? "\"" : ",\"");
+            text_add(body->text, name.raw.ptr, name.raw.len);
+            text_puts(body->text, "\":");
+            text_add(body->text, value.ptr, value.len);
+            continue;
+        }
+        begin_member(body->text, field->name);
+        if (strcmp(field->name, "timestamp") == 0)
+            text_print(body->text, "%" PRId64 ".%06" PRId64, event->time_us / 1000000,
+                       event->time_us % 1000000);
+        else
+            (void)adk_convert(&body->conversion, field->form, field->model, value, body->text);
+    }
+    text_puts(body->text, "}");
+}
+
+static void put_body(struct export *export, const ses_event *event, struct text *text)
+{
+    struct body body = {
+        .export = export,
+        .event = ses__json_trim((struct span){event->json, event->json_len}),
+        .text = text,
+        .conversion = {.spelling = ADK_SNAKE, .without_null = true, .without_part_metadata = true}};
+
+    body.actions = field_in(body.event, "actions");
+    text_puts(text, "{");
+    put_text(text, "author", event->author);
+    put_text(text, "invocationId", event->invocation_id);
+    put_moment(text, "timestamp", event->time_us);
+    put_snake(&body, "content", field_in(body.event, "content"), "content", &adk_event_model);
+    put_actions(&body);
+    put_value(text, "errorCode", field_in(body.event, "errorCode"));
+    put_value(text, "errorMessage", field_in(body.event, "errorMessage"));
+    put_metadata(&body);
+    body.conversion.unknown = body.conversion.part_metadata = 0; /* rawEvent has all of it */
+    put_raw_event(&body, event);
+    text_puts(text, "}");
+    export_note(export, EXPORT_NOTE_UNKNOWN, body.conversion.unknown);
+    export_note(export, EXPORT_NOTE_PART_METADATA, body.conversion.part_metadata);
+}
+
+/* --------------------------------------------------------------------------------------------- the session */
+
+static void put_session(const ses_session *session, const char *state, struct text *text)
+{
+    struct text name = {NULL, 0, 0};
+
+    text_print(&name, "projects/-/locations/-/reasoningEngines/%s/sessions/%s", ses_session_app(session),
+               ses_session_id(session));
+    text_puts(text, "{\"session\":{");
+    put_text(text, "name", name.data);
+    text_free(&name);
+    put_moment(text, "createTime", ses_session_created_us(session));
+    put_moment(text, "updateTime", ses_session_updated_us(session));
+    put_text(text, "userId", ses_session_user(session));
+    if (ses_session_title(session))
+        put_text(text, "displayName", ses_session_title(session));
+    put_value(text, "sessionState", (struct span){state, strlen(state)});
+    text_puts(text, "},\"events\":[");
+}
+
+int export_vertex_session(struct export *export, const ses_session *session, struct text *json)
+{
+    const char *state = NULL;
+
+    if (ses_state_json(session, &state, NULL, &export->run->error) < 0)
+        return fail(export->run);
+    put_session(session, state, json);
+    for (size_t i = 0; i < ses_session_event_count(session); i++) {
+        text_puts(json, i > 0 ? "," : "");
+        put_body(export, ses_session_event(session, i), json);
+    }
+    text_puts(json, "]}");
+    return EXIT_OK;
+}
