@@ -304,6 +304,7 @@ static void test_what_google_adk_would_refuse_is_changed_and_told(void **state)
 /* The tables are those that the service makes itself. */
 static void test_the_schema_is_that_of_the_service(void **state)
 {
+    need_data();
     const struct fixture *fixture = *state;
     char *file = support_path(fixture->folder, "session.db");
     char *theirs = data_path("python-sqlite-2.13", ".db");
@@ -311,7 +312,6 @@ static void test_the_schema_is_that_of_the_service(void **state)
     struct reply reply = {0};
     char *schemas[2] = {NULL, NULL};
 
-    need_data();
     run_at(&reply, 0, NULL, fixture->path, "export", "--to", "sqlite", "-o", file);
     for (size_t i = 0; i < 2; i++) {
         sqlite3 *db = NULL;
@@ -490,7 +490,6 @@ static void compare_with_adk(ses_store *store, const cJSON *theirs)
 static void test_google_adk_reads_the_database(void **state)
 {
     const struct fixture *fixture = *state;
-    char *file = support_path(fixture->folder, "session.db");
     const cJSON *session = NULL;
     struct reply reply = {0};
     struct text command = {NULL, 0};
@@ -501,6 +500,7 @@ static void test_google_adk_reads_the_database(void **state)
         print_message("skipped: there is no google-adk (set SESLITE_PYTHON to a python that has it)\n");
         skip();
     }
+    char *file = support_path(fixture->folder, "session.db");
     run_at(&reply, 0, NULL, fixture->path, "export", "--to", "sqlite", "-o", file);
     text_add(&command, "test/program/adk_read.py ", 25);
     text_add(&command, file, strlen(file));
