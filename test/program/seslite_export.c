@@ -121,7 +121,7 @@ static void test_a_file_that_is_there_stays_unless_it_is_to_be_replaced(void **s
         assert_int_equal(fputs("mine", there), 1);
         assert_int_equal(fclose(there), 0);
         run_at(&reply, 4, NULL, fixture->path, "export", "s1", "--to", formats[i], "-o", file);
-        assert_has(&reply.err, "is there already; --replace");
+        assert_has(&reply.err, "is there already: name another file, or pass --replace");
         char *text = support_read_file(file, NULL);
         assert_string_equal(text, "mine");
         free(text);
@@ -131,9 +131,34 @@ static void test_a_file_that_is_there_stays_unless_it_is_to_be_replaced(void **s
         free(text);
         assert_private(file);
     }
-    assert_int_equal(count_files(fixture->folder, "seslite-export"), 0);
+    assert_int_equal(count_files(fixture->folder, ".seslite-"), 0);
     reply_free(&reply);
     free(file);
+}
+
+static void test_a_link_leads_to_the_file_and_a_device_is_written_as_it_is(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *file = support_path(fixture->folder, "there");
+    char *link = support_path(fixture->folder, "link");
+    struct reply reply = {0};
+    struct stat info;
+
+    assert_int_equal(symlink("there", link), 0);
+    run_at(&reply, 4, NULL, fixture->path, "export", "-o", link); /* it leads nowhere yet */
+    assert_int_equal(fclose(fopen(file, "w")), 0);
+    run_at(&reply, 4, NULL, fixture->path, "export", "-o", link);
+    run_at(&reply, 0, NULL, fixture->path, "export", "-o", link, "--replace");
+    assert_int_equal(lstat(link, &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_private(file);
+    run_at(&reply, 0, NULL, fixture->path, "export", "-o", "/dev/null");
+    run_at(&reply, 2, NULL, fixture->path, "export", "--to", "sqlite", "-o", "/dev/null");
+    assert_has(&reply.err, "a database is a regular file");
+    assert_int_equal(count_files(fixture->folder, ".seslite-"), 0);
+    reply_free(&reply);
+    free(file);
+    free(link);
 }
 
 static void test_nothing_stays_of_an_export_that_fails(void **state)
@@ -154,7 +179,7 @@ static void test_nothing_stays_of_an_export_that_fails(void **state)
     assert_int_equal(fclose(fopen(log, "w")), 0);
     run_at(&reply, 4, NULL, fixture->path, "export", "--to", "sqlite", "-o", file);
     assert_has(&reply.err, "out-wal is there");
-    assert_int_equal(count_files(fixture->folder, "seslite-export"), 0);
+    assert_int_equal(count_files(fixture->folder, ".seslite-"), 0);
     reply_free(&reply);
     free(file);
     free(nowhere);
@@ -525,6 +550,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_json_lines_go_to_standard_output_or_a_file),
         T(test_a_file_that_is_there_stays_unless_it_is_to_be_replaced),
+        T(test_a_link_leads_to_the_file_and_a_device_is_written_as_it_is),
         T(test_nothing_stays_of_an_export_that_fails),
         T(test_wrong_words_are_refused),
         T(test_session_json_is_what_the_library_gives),

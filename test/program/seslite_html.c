@@ -196,7 +196,7 @@ static void test_what_cannot_be_written_is_told(void **state)
     struct reply reply = {0};
 
     run_at(&reply, 1, NULL, fixture->path, "html", "oslo", "-o", "/nowhere/at/all.html");
-    assert_has(&reply.err, "cannot be written");
+    assert_has(&reply.err, "no file can be made beside it");
     run_at(&reply, 1, NULL, fixture->path, "html", "oslo", "-o", "/dev/full");
     assert_has(&reply.err, "cannot be written");
     run_at(&reply, 2, NULL, fixture->path, "html", "oslo", "--json");

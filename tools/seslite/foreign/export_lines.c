@@ -2,13 +2,13 @@
 #include <stdio.h>
 
 #include "foreign/export.h"
-#include "foreign/export_file.h"
 #include "out.h"
 #include "progress.h"
+#include "whole_file.h"
 
 struct lines_export {
     struct export *export;
-    struct export_file file;
+    struct whole_file file;
 };
 
 static int write_lines(void *context, const char *data, size_t len, ses_error *error)
@@ -16,7 +16,7 @@ static int write_lines(void *context, const char *data, size_t len, ses_error *e
     struct lines_export *own = context;
 
     if (own->export->path)
-        return export_file_write(&own->file, data, len, error);
+        return whole_file_write(&own->file, data, len, error);
     out_text(data, len);
     return ferror(stdout) ? SES_IO : SES_OK;
 }
@@ -42,13 +42,13 @@ int export_lines(struct export *export)
                                         .progress = tell_progress,
                                         .progress_context = export};
 
-    if (export->path && export_file_begin(&own.file, export->path, replace, &run->error) < 0)
+    if (export->path && whole_file_begin(&own.file, export->path, replace, &run->error) < 0)
         return fail(run);
     progress_begin("exporting");
     int code = ses_export(run->store, &options, write_lines, &own, &run->error);
     progress_end();
     if (export->path)
-        code = export_file_end(&own.file, replace, code, &run->error);
+        code = whole_file_end(&own.file, code, &run->error);
     if (code < 0 && !export->path && ferror(stdout))
         return EXIT_FAILED; /* out_flush tells why */
     return code < 0 ? fail(run) : EXIT_OK;

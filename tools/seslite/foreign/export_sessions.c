@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "foreign/export.h"
-#include "foreign/export_file.h"
 #include "out.h"
 #include "progress.h"
 #include "walk.h"
+#include "whole_file.h"
 
 struct sessions_export {
     struct export *export;
@@ -54,15 +54,15 @@ static int write_file(const struct sessions_export *own, const ses_key *key, con
     struct run *run = own->export->run;
     const bool replace = given(run, OPTION_REPLACE);
     struct text path = {NULL, 0, 0};
-    struct export_file file;
+    struct whole_file file;
 
     name_file(own, key, &path);
-    int code = export_file_begin(&file, path.data, replace, &run->error);
+    int code = whole_file_begin(&file, path.data, replace, &run->error);
     if (code == SES_OK) {
-        code = export_file_write(&file, json, len, &run->error);
+        code = whole_file_write(&file, json, len, &run->error);
         if (code == SES_OK)
-            code = export_file_write(&file, "\n", 1, &run->error);
-        code = export_file_end(&file, replace, code, &run->error);
+            code = whole_file_write(&file, "\n", 1, &run->error);
+        code = whole_file_end(&file, code, &run->error);
     }
     text_free(&path);
     return code < 0 ? fail(run) : EXIT_OK;

@@ -1,11 +1,12 @@
 /* A database as google-adk's SqliteSessionService makes it: the same tables, with the same words. */
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
-#include "foreign/export_file.h"
 #include "foreign/export_walk.h"
 #include "out.h"
+#include "whole_file.h"
 
 static const char schema[] = "CREATE TABLE app_states (\n"
                              "    app_name TEXT PRIMARY KEY,\n"
@@ -169,21 +170,48 @@ static int close_database(struct sqlite_export *own, int status)
     return status;
 }
 
+/* The log of a database that was there would be taken for one of the new file. */
+static int check_companions(const char *path)
+{
+    static const char *const endings[] = {"-wal", "-journal"};
+    int status = EXIT_OK;
+
+    for (size_t i = 0; i < 2 && status == EXIT_OK; i++) {
+        struct text name = {NULL, 0, 0};
+        struct stat info;
+        text_print(&name, "%s%s", path, endings[i]);
+        if (lstat(name.data, &info) == 0) {
+            say("%s is there: it belongs to a database that is open, or was not closed; choose another file",
+                name.data);
+            status = EXIT_EXISTS;
+        }
+        text_free(&name);
+    }
+    return status;
+}
+
 int export_sqlite(struct export *export)
 {
     struct sqlite_export own = {.export = export};
     const struct export_pieces pieces = {put_session, put_event, put_shared, &own};
     const bool replace = given(export->run, OPTION_REPLACE);
-    struct export_file file;
+    struct whole_file file;
 
     if (!export->path)
         return say_usage(export->run, "a database is a file: give its name with --output");
-    if (export_file_begin(&file, export->path, replace, &export->run->error) < 0)
+    int status = check_companions(export->path);
+    if (status != EXIT_OK)
+        return status;
+    if (whole_file_begin(&file, export->path, replace, &export->run->error) < 0)
         return fail(export->run);
-    int status = open_database(&own, file.temporary.data);
+    if (file.temporary.len == 0) {
+        (void)whole_file_end(&file, SES_OK, &export->run->error);
+        return say_usage(export->run, "a database is a regular file, which %s is not", export->path);
+    }
+    status = open_database(&own, file.temporary.data);
     if (status == EXIT_OK)
         status = export_walk(export, &pieces);
     status = close_database(&own, status);
-    int code = export_file_end(&file, replace, status == EXIT_OK ? SES_OK : SES_IO, &export->run->error);
+    int code = whole_file_end(&file, status == EXIT_OK ? SES_OK : SES_IO, &export->run->error);
     return status == EXIT_OK && code < 0 ? fail(export->run) : status;
 }
