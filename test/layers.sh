@@ -1,8 +1,8 @@
 #!/bin/sh
 # Rooms are floors: a folder of lib/ includes only what stands below it. And no files form a circle, in lib/ or in
 # tools/bench/, tools/seslite/ and tools/server/, whose objects are given in OBJECTS, BENCH_OBJECTS, COMMAND_OBJECTS and
-# SERVER_OBJECTS. The command stands on public calls alone; only its folder foreign/, which reads the files of other
-# programs, knows SQLite, and the rooms base and json. Run from the top of the repository.
+# SERVER_OBJECTS. The command stands on public calls alone; only its folders foreign/, which reads the files of other
+# programs, import/ and export/ know SQLite, and the rooms base and json. Run from the top of the repository.
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
@@ -35,10 +35,11 @@ for file in $(find lib -name '*.[ch]'); do
 done
 grep -rln '<sqlite3.h>' lib | grep -v '^lib/storage/sqlite/' >&2 && complain "only storage/sqlite knows SQLite"
 grep -rln '<cjson/' lib include | grep -vx 'include/seslite_cjson.h' >&2 && complain "only cjson knows cJSON"
-grep -rn '<sqlite3.h>\|<cjson/\|ses__\|"\(base\|json\|model\|storage\|session\|agent\)/' tools/seslite | grep -v '^tools/seslite/foreign/' >&2 &&
+grep -rn '<sqlite3.h>\|<cjson/\|ses__\|"\(base\|json\|model\|storage\|session\|agent\)/' tools/seslite | grep -v '^tools/seslite/\(foreign\|import\|export\)/' >&2 &&
     complain "the command stands on public calls alone"
-grep -rn '<cjson/\|"\(model\|storage\|session\|agent\)/' tools/seslite/foreign >&2 &&
-    complain "tools/seslite/foreign knows only base and json of the library"
+texts='tools/seslite/foreign tools/seslite/import tools/seslite/export'
+grep -rn '<cjson/\|"\(model\|storage\|session\|agent\)/' $texts >&2 && complain "$texts know only base and json of the library"
+grep -rn '"\(import\|export\)/' tools/seslite/foreign >&2 && complain "tools/seslite/foreign does not know who reads by it"
 
 # Prints which object uses which other, by their symbols.
 uses() {

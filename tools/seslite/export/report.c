@@ -1,5 +1,5 @@
 /* What an export tells: how much was written, and what the format cannot hold. */
-#include "foreign/export.h"
+#include "export/export.h"
 #include "json.h"
 #include "out.h"
 

@@ -2,7 +2,7 @@
  * Made from the classes of google-adk 2.13.0 and google-genai 2.34.0 (pydantic's model_fields of Event, and of what is inside). All of them take
  * both spellings.
  */
-#include "foreign/adk_fields.h"
+#include "export/adk_fields.h"
 
 /* clang-format off */
 static const struct adk_field PartMediaResolution_fields[] = {

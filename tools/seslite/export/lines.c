@@ -1,7 +1,7 @@
 /* JSON lines: the library writes them, in one snapshot. They hold all that a store has. */
 #include <stdio.h>
 
-#include "foreign/export.h"
+#include "export/export.h"
 #include "out.h"
 #include "progress.h"
 #include "whole_file.h"

@@ -1,8 +1,8 @@
 /* Walks what an export is to bring: sessions with their events, and shared state. */
-#ifndef FOREIGN_EXPORT_WALK_H
-#define FOREIGN_EXPORT_WALK_H
+#ifndef EXPORT_PIECES_H
+#define EXPORT_PIECES_H
 
-#include "foreign/export.h"
+#include "export/export.h"
 
 /* What is done with each piece. They give an exit code; what is not EXIT_OK ends the walk. */
 struct export_pieces {

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "foreign/export_walk.h"
+#include "export/pieces.h"
 #include "out.h"
 #include "whole_file.h"
 

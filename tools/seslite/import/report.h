@@ -1,6 +1,6 @@
 /* What an import tells: of each file what was brought, what was refused, and what the file could not tell. */
-#ifndef FOREIGN_REPORT_H
-#define FOREIGN_REPORT_H
+#ifndef IMPORT_REPORT_H
+#define IMPORT_REPORT_H
 
 #include "foreign/file.h"
 #include "json.h"

@@ -5,8 +5,8 @@
 #include "choose.h"
 #include "commands.h"
 #include "deleting.h"
-#include "foreign/foreign_in.h"
-#include "foreign/lines_in.h"
+#include "import/foreign.h"
+#include "import/lines.h"
 #include "progress.h"
 
 static unsigned flags_given(const struct run *run)

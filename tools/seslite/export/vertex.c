@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "foreign/adk_convert.h"
-#include "foreign/export.h"
+#include "export/adk_convert.h"
+#include "export/export.h"
 #include "json/writer.h"
 #include "out.h"
 

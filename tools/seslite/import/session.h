@@ -1,6 +1,6 @@
 /* One session of another program, into the store. */
-#ifndef FOREIGN_SESSION_H
-#define FOREIGN_SESSION_H
+#ifndef IMPORT_SESSION_H
+#define IMPORT_SESSION_H
 
 #include "foreign/database.h"
 #include "foreign/foreign.h"

@@ -1,4 +1,4 @@
-#include "foreign/lines_in.h"
+#include "import/lines.h"
 
 #include <errno.h>
 #include <pthread.h>

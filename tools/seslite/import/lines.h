@@ -1,8 +1,8 @@
 /* JSON lines, and stores of seslite, which are read as JSON lines. */
-#ifndef FOREIGN_LINES_IN_H
-#define FOREIGN_LINES_IN_H
+#ifndef IMPORT_LINES_H
+#define IMPORT_LINES_H
 
-#include "foreign/report.h"
+#include "import/report.h"
 
 /* Gives the code of ses_import; what was refused, and so was told, is not in the message. */
 int lines_import(struct run *run, const struct opened_file *opened, const ses_import_options *options,

@@ -3,7 +3,7 @@
  * twice: once to find out what they have written, and once to load them. What no event has written was there
  * from the beginning.
  */
-#include "foreign/session.h"
+#include "import/session.h"
 
 #include <inttypes.h>
 #include <stdio.h>

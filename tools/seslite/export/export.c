@@ -1,5 +1,5 @@
 /* seslite export */
-#include "foreign/export.h"
+#include "export/export.h"
 
 #include <string.h>
 

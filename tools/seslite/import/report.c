@@ -1,4 +1,4 @@
-#include "foreign/report.h"
+#include "import/report.h"
 
 #include <ctype.h>
 #include <inttypes.h>

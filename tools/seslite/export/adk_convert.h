@@ -1,8 +1,8 @@
 /* Known fields of an event, in another spelling, and without what is not known. What is a user's keeps its bytes. */
-#ifndef FOREIGN_ADK_CONVERT_H
-#define FOREIGN_ADK_CONVERT_H
+#ifndef EXPORT_ADK_CONVERT_H
+#define EXPORT_ADK_CONVERT_H
 
-#include "foreign/adk_fields.h"
+#include "export/adk_fields.h"
 #include "text.h"
 
 enum adk_spelling { ADK_AS_IT_IS, ADK_CAMEL, ADK_SNAKE };

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "foreign/export.h"
+#include "export/export.h"
 #include "out.h"
 #include "progress.h"
 #include "walk.h"

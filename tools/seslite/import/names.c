@@ -1,4 +1,4 @@
-#include "foreign/names.h"
+#include "import/names.h"
 
 #include <inttypes.h>
 #include <string.h>

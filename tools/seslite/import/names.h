@@ -1,6 +1,6 @@
 /* Names that are no ids here: empty, longer than an id can be, not UTF-8. */
-#ifndef FOREIGN_NAMES_H
-#define FOREIGN_NAMES_H
+#ifndef IMPORT_NAMES_H
+#define IMPORT_NAMES_H
 
 #include "text.h"
 

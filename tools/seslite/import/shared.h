@@ -1,6 +1,6 @@
 /* Shared state of another program, into the store: as ses_import writes it. */
-#ifndef FOREIGN_SHARED_H
-#define FOREIGN_SHARED_H
+#ifndef IMPORT_SHARED_H
+#define IMPORT_SHARED_H
 
 #include "foreign/foreign.h"
 

@@ -1,4 +1,4 @@
-#include "foreign/export_walk.h"
+#include "export/pieces.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* What google-adk knows of an event: the fields of its classes, by name. Everything else in an event is a user's. */
-#ifndef FOREIGN_ADK_FIELDS_H
-#define FOREIGN_ADK_FIELDS_H
+#ifndef EXPORT_ADK_FIELDS_H
+#define EXPORT_ADK_FIELDS_H
 
 #include "json/reader.h"
 

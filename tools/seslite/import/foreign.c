@@ -1,11 +1,11 @@
-#include "foreign/foreign_in.h"
+#include "import/foreign.h"
 
 #include <string.h>
 
 #include "base/error.h"
-#include "foreign/names.h"
-#include "foreign/session.h"
-#include "foreign/shared.h"
+#include "import/names.h"
+#include "import/session.h"
+#include "import/shared.h"
 #include "progress.h"
 
 /* The import of one file of another program. */

@@ -1,4 +1,4 @@
-#include "foreign/adk_convert.h"
+#include "export/adk_convert.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* A file of another program, into the store. */
-#ifndef FOREIGN_FOREIGN_IN_H
-#define FOREIGN_FOREIGN_IN_H
+#ifndef IMPORT_FOREIGN_H
+#define IMPORT_FOREIGN_H
 
-#include "foreign/report.h"
+#include "import/report.h"
 
 /* Of the app, user and session that run->key names. Gives the code of what ended it; what was refused was told. */
 int foreign_import(struct run *run, struct opened_file *opened, const ses_import_options *options,

@@ -1,4 +1,4 @@
-#include "foreign/shared.h"
+#include "import/shared.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* What the formats of an export share. */
-#ifndef FOREIGN_EXPORT_H
-#define FOREIGN_EXPORT_H
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
 
 #include "base/common.h"
 #include "command.h"

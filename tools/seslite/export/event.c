@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "foreign/adk_convert.h"
-#include "foreign/export.h"
+#include "export/adk_convert.h"
+#include "export/export.h"
 #include "json/decimal.h"
 #include "json/reader.h"
 
