@@ -3,8 +3,8 @@
 
 #include "base/error.h"
 #include "json/object.h"
-#include "json/writer.h"
 #include "model/event.h"
+#include "model/initial.h"
 #include "model/timestamp.h"
 #include "session/import.h"
 #include "session/load.h"
@@ -212,97 +212,6 @@ static int give_session_event(void *context, ses_loaded_event *event, ses_error 
 
 /* ------------------------------------------------------------------------------------- the initial state */
 
-static int compare_key_spans(struct span a, struct span b)
-{
-    const int order = memcmp(a.ptr, b.ptr, a.len < b.len ? a.len : b.len);
-    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
-/* Is it the same but for the white space between its tokens? A file that is indented has other blanks in a delta than in
- * the state. */
-static bool is_same_json(struct span a, struct span b)
-{
-    bool in_string = false;
-    size_t i = 0;
-    size_t j = 0;
-
-    for (;; i++, j++) {
-        while (!in_string && i < a.len && is_blank(a.ptr[i]))
-            i++;
-        while (!in_string && j < b.len && is_blank(b.ptr[j]))
-            j++;
-        if (i == a.len || j == b.len)
-            return i == a.len && j == b.len;
-        if (a.ptr[i] != b.ptr[j])
-            return false;
-        if (in_string && a.ptr[i] == '\\' && i + 1 < a.len && j + 1 < b.len && a.ptr[i + 1] == b.ptr[j + 1]) {
-            i++; /* what is escaped ends no string */
-            j++;
-        } else if (a.ptr[i] == '"') {
-            in_string = !in_string;
-        }
-    }
-}
-
-static int contradicts(const struct delta_op *op, ses_error *error)
-{
-    return ses__error_set(error, SES_INVALID,
-                          "it contradicts the events, which lead to another value of the key \"%.200s\"",
-                          op->name.ptr);
-}
-
-/* A value that no event has set. The text of the tombstone can only be an ordinary value here: it gets an escape. */
-static void add_initial(struct json_loading *own, const struct delta_op *op)
-{
-    static const struct span escaped = {"\"\\u005f_ADK_SENTINEL_REMOVED__\"", 31};
-
-    ses__json_add_member(&own->initial, 1, op->name, op->removes ? escaped : op->value);
-}
-
-/* Those of the keys that come before `name`, or all, must be removed in the end. */
-static int pass_removed(const struct changes *touched, size_t *next, const struct span *name,
-                        ses_error *error)
-{
-    for (; *next < touched->name_count; ++*next) {
-        const struct delta_op *op = touched->by_name[*next];
-        if (name && compare_key_spans(op->name, *name) >= 0)
-            break;
-        if (!op->removes)
-            return contradicts(op, error);
-    }
-    return SES_OK;
-}
-
-/* The final state is the initial one with what the events did: both lists are sorted, and gone through together. */
-static int find_initial(struct json_loading *own, ses_error *error)
-{
-    const struct changes *touched = &own->touched;
-    size_t next = 0;
-
-    ses__buffer_add(&own->initial, "{", 1);
-    for (size_t i = 0; i < own->final.name_count; i++) {
-        const struct delta_op *op = own->final.by_name[i];
-        if (op->scope != SCOPE_SESSION)
-            continue;
-        int code = pass_removed(touched, &next, &op->name, error);
-        if (code != SES_OK)
-            return code;
-        if (next == touched->name_count || compare_key_spans(touched->by_name[next]->name, op->name) != 0)
-            add_initial(own, op);
-        else if (touched->by_name[next]->removes || !is_same_json(touched->by_name[next]->value, op->value))
-            return contradicts(op, error);
-        else
-            next++;
-    }
-    ses__buffer_add(&own->initial, "}", 1);
-    return own->initial.failed ? ses__error_nomem(error) : pass_removed(touched, &next, NULL, error);
-}
-
 static int read_final_state(struct json_loading *own, ses_error *error)
 {
     if (!own->state.ptr)
@@ -313,7 +222,7 @@ static int read_final_state(struct json_loading *own, ses_error *error)
     if (code == SES_OK)
         code = ses__changes_settle(&own->touched, error);
     if (code == SES_OK)
-        code = find_initial(own, error);
+        code = ses__initial_find(&own->final, &own->touched, &own->initial, error);
     if (code != SES_OK)
         ses__error_prefix(error, "the session's state: ");
     return code;
