@@ -134,13 +134,12 @@ static int check_session_fields(struct span text, ses_error *error)
 static void begin_session_events(struct json_loading *own)
 {
     ses__json_start(&own->reader, own->events.ptr, own->events.len);
-    if (own->events.ptr)
-        (void)ses__json_enter(&own->reader); /* it has been read */
+    (void)ses__json_enter(&own->reader); /* it has been read */
 }
 
 static bool next_session_event(struct json_loading *own, struct span *event)
 {
-    return own->events.ptr && ses__json_element(&own->reader) && ses__json_skip(&own->reader, event);
+    return ses__json_element(&own->reader) && ses__json_skip(&own->reader, event);
 }
 
 static int keep_touched(struct json_loading *own, const struct event_draft *draft, ses_error *error)
@@ -316,7 +315,8 @@ static int load_read(struct json_loading *own, const ses_key *key, unsigned flag
 static int load_json(ses_store *store, const ses_key *key, struct span text, unsigned flags,
                      ses_load_result *result, ses_error *error)
 {
-    struct json_loading own = {.store = store, .first_us = INT64_MAX, .last_us = INT64_MIN};
+    struct json_loading own = {
+        .store = store, .events = {"[]", 2}, .first_us = INT64_MAX, .last_us = INT64_MIN};
     ses_key chosen;
 
     ses__arena_init(&own.arena, &store->allocator);
