@@ -83,6 +83,7 @@ static void test_a_hot_journal_is_rolled_back_in_a_copy(void **state)
     char *copy = support_path(folder, "hot.db");
     char *journal = support_path(folder, "source.db-journal");
     char *copy_journal = support_path(folder, "hot.db-journal");
+    char *link_path = support_path(fixture->folder, "link.db");
     sqlite3 *db = raw_open(path);
     struct reply reply = {0};
 
@@ -98,11 +99,43 @@ static void test_a_hot_journal_is_rolled_back_in_a_copy(void **state)
     char *before = folder_picture(folder);
     run_ok("import", copy);
     assert_imported(fixture);
+    assert_int_equal(symlink(copy, link_path), 0);
+    run_ok("import", link_path);
+    assert_imported(fixture);
     assert_picture(folder, before);
     reply_free(&reply);
+    free(link_path);
     free(copy_journal);
     free(journal);
     free(copy);
+    free(path);
+    free(folder);
+}
+
+/* SQLite has the log and the journal beside the file itself. A path that begins with two slashes is one, too. */
+static void test_a_link_to_a_file_is_read_with_what_is_beside_the_file(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *folder = folder_of_sources(fixture);
+    char *path = support_path(folder, "open.db");
+    char *link_path = support_path(fixture->folder, "link.db");
+    char *slashes = support_path("", path);
+    sqlite3 *db = raw_open(path);
+    struct reply reply = {0};
+
+    raw_run(db, "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0");
+    raw_run(db, adk_schema);
+    raw_run(db, "PRAGMA wal_checkpoint");
+    raw_run(db, adk_rows);
+    assert_int_equal(symlink(path, link_path), 0);
+    run_ok("import", link_path);
+    assert_imported(fixture);
+    run_ok("import", slashes);
+    assert_imported(fixture);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    reply_free(&reply);
+    free(slashes);
+    free(link_path);
     free(path);
     free(folder);
 }
@@ -115,6 +148,7 @@ int main(void)
         T(test_nothing_is_made_beside_the_file_and_nothing_of_it_changes),
         T(test_what_is_only_in_the_log_is_read),
         T(test_a_hot_journal_is_rolled_back_in_a_copy),
+        T(test_a_link_to_a_file_is_read_with_what_is_beside_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

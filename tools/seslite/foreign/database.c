@@ -210,6 +210,13 @@ static bool uses_log(const char *path)
     return len == (ssize_t)sizeof head && (head[18] == 2 || head[19] == 2);
 }
 
+/* SQLite looks for the log and the journal beside the file that a link leads to, so that is where they are. */
+static char *without_links(const char *path)
+{
+    char *real = realpath(path, NULL);
+    return real ? real : copy_text(path);
+}
+
 /* Where it is, or SQLITE_CANTOPEN if that takes a copy. */
 static int open_in_place(struct foreign_database *database, size_t most_bytes)
 {
@@ -236,7 +243,7 @@ int foreign_open_database(const char *path, size_t most_bytes, struct foreign_da
                           ses_error *error)
 {
     *database = (struct foreign_database){.db = NULL};
-    database->path = copy_text(path);
+    database->path = without_links(path);
     int engine_code = open_in_place(database, most_bytes);
     if (needs_copy(engine_code)) {
         (void)sqlite3_close(database->db);
