@@ -243,6 +243,27 @@ static void test_session_json_is_what_the_library_gives(void **state)
     free(other_file);
 }
 
+/* A file system takes 255 bytes. */
+static void test_ids_too_long_for_a_file_name_get_files_of_their_own(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *folder = support_path(fixture->folder, "sessions");
+    char id[SES_ID_MAX + 1] = {0};
+    struct reply reply = {0};
+
+    memset(id, '%', SES_ID_MAX);
+    (void)must_create(fixture->store, &(ses_key){"chat", "alice", id}, NULL);
+    id[SES_ID_MAX - 1] = 'x';
+    (void)must_create(fixture->store, &(ses_key){"chat", "alice", id}, NULL);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    run_at(&reply, 0, NULL, fixture->path, "export", "--to", "session", "-o", folder);
+    assert_has(&reply.err, "4 sessions");
+    assert_int_equal(count_files(folder, ".session.json"), 4);
+    run_at(&reply, 4, NULL, fixture->path, "export", "--to", "session", "-o", folder);
+    reply_free(&reply);
+    free(folder);
+}
+
 /* ------------------------------------------------------------------------------------------------ database */
 
 static void test_a_database_is_imported_again_as_it_was(void **state)
@@ -554,6 +575,7 @@ int main(void)
         T(test_nothing_stays_of_an_export_that_fails),
         T(test_wrong_words_are_refused),
         T(test_session_json_is_what_the_library_gives),
+        T(test_ids_too_long_for_a_file_name_get_files_of_their_own),
         T(test_a_database_is_imported_again_as_it_was),
         T(test_what_google_adk_would_refuse_is_changed_and_told),
         T(test_the_schema_is_that_of_the_service),

@@ -1,10 +1,12 @@
 /* Sessions as JSON, a file each, or one on standard output: the ADK's session JSON, with the bytes that are stored, or what the
  * API of Vertex AI Agent Engine takes. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "export/export.h"
 #include "out.h"
 #include "progress.h"
@@ -31,6 +33,21 @@ static void add_file_name(struct text *path, const char *id)
     }
 }
 
+/* File systems take 255 bytes, and the temporary file has a longer name. What is cut off stands for itself in a hash. */
+static void shorten_name(const ses_key *key, size_t start, struct text *path)
+{
+    enum { MOST = 200, HASH = 17 };
+    const char *const names[] = {key->app, key->user, key->session};
+    uint64_t hash = HASH64_BASIS;
+
+    if (path->len - start <= MOST)
+        return;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        hash = ses__hash64(hash, names[i], strlen(names[i]) + 1);
+    path->len = start + MOST - HASH;
+    text_print(path, "~%016" PRIx64, hash);
+}
+
 /* FOLDER/ID.session.json; of several users APP~USER~ID. */
 static void name_file(const struct sessions_export *own, const ses_key *key, struct text *path)
 {
@@ -39,6 +56,7 @@ static void name_file(const struct sessions_export *own, const ses_key *key, str
         return;
     if (path->len > 0 && path->data[path->len - 1] != '/')
         text_puts(path, "/");
+    const size_t start = path->len;
     if (!own->export->run->key.user) {
         add_file_name(path, key->app);
         text_puts(path, "~");
@@ -46,6 +64,7 @@ static void name_file(const struct sessions_export *own, const ses_key *key, str
         text_puts(path, "~");
     }
     add_file_name(path, key->session);
+    shorten_name(key, start, path);
     text_puts(path, own->ending);
 }
 
