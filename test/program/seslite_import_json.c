@@ -148,6 +148,29 @@ static void compare_vertex(const struct fixture *fixture, const cJSON *theirs)
     ses_free(json);
 }
 
+/* google-adk keeps them behind the metadata of the user, which may be much. */
+static void test_what_vertex_keeps_behind_much_custom_metadata_is_found(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+    char text[2048];
+    int len = snprintf(text, sizeof text,
+                       "{\"session\":{\"name\":\"reasoningEngines/1/sessions/s\",\"userId\":\"u\"},"
+                       "\"events\":[{\"name\":\"x/events/e\",\"author\":\"a\",\"invocationId\":\"i\","
+                       "\"timestamp\":\"2025-01-01T00:00:00Z\",\"eventMetadata\":{\"customMetadata\":{");
+
+    for (int i = 0; i < 20; i++)
+        len += snprintf(text + len, sizeof text - (size_t)len, "\"k%d\":1,", i);
+    (void)snprintf(text + len, sizeof text - (size_t)len, "\"_usage_metadata\":{\"totalTokenCount\":7}}}}]}");
+    char *file = file_of(fixture, "vertex.json", text);
+    run_at(&reply, 0, NULL, fixture->path, "import", file);
+    run_at(&reply, 0, NULL, fixture->path, "events", "--jsonl");
+    assert_has(&reply.out, "\"usageMetadata\":{\"totalTokenCount\":7}");
+    assert_has(&reply.out, "\"k19\":1}");
+    reply_free(&reply);
+    free(file);
+}
+
 static void test_sessions_of_vertex_become_what_google_adk_makes_of_them(void **state)
 {
     char *text = support_test_data("vectors/vertex.json", NULL);
@@ -189,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_session_json_is_imported_as_it_was),
         T(test_a_text_that_is_cut_or_no_session_is_refused),
+        T(test_what_vertex_keeps_behind_much_custom_metadata_is_found),
         cmocka_unit_test(test_sessions_of_vertex_become_what_google_adk_makes_of_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,21 @@ struct span member_of(const struct members *members, const char *name, enum json
     return (struct span){NULL, 0};
 }
 
+struct span member_in(struct span object, const char *name)
+{
+    struct json_reader reader;
+    struct json_string own;
+    struct span value;
+
+    ses__json_start(&reader, object.ptr, object.len);
+    if (!object.ptr || ses__json_type_of(object) != JSON_OBJECT || !ses__json_enter(&reader))
+        return (struct span){NULL, 0};
+    while (ses__json_member(&reader, &own) && ses__json_skip(&reader, &value))
+        if (ses__json_string_is(own, name) && ses__json_type_of(ses__json_trim(value)) != JSON_NULL)
+            return ses__json_trim(value);
+    return (struct span){NULL, 0};
+}
+
 bool member_is(const struct members *members, const char *name, const char *string)
 {
     const struct span value = member_of(members, name, JSON_STRING);

@@ -17,6 +17,8 @@ struct members {
 void members_read(struct members *members, struct span json);
 /* The value of this name, if it is of this type; ptr NULL: there is none. */
 struct span member_of(const struct members *members, const char *name, enum json_type type);
+/* The value of this name in an object of any size, if it is not null; ptr NULL: there is none. */
+struct span member_in(struct span object, const char *name);
 /* Is it the string? */
 bool member_is(const struct members *members, const char *name, const char *string);
 

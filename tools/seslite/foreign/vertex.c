@@ -161,22 +161,21 @@ static void put_fields(struct text *text, const struct members *top, struct fore
     static const char *const plain[] = {"partial", "turnComplete",       "interrupted",
                                         "branch",  "longRunningToolIds", "groundingMetadata"};
     struct members metadata;
-    struct members custom;
 
     members_read(&metadata, member_of(top, "eventMetadata", JSON_OBJECT));
-    members_read(&custom, member_of(&metadata, "customMetadata", JSON_OBJECT));
+    const struct span custom = member_of(&metadata, "customMetadata", JSON_OBJECT);
     put_id(text, member_of(top, "name", JSON_STRING));
     put_member(text, "invocationId", member_of(top, "invocationId", JSON_STRING));
     put_member(text, "author", member_of(top, "author", JSON_STRING));
     put_time(text, member_of(top, "timestamp", JSON_STRING), notes);
     put_member(text, "content", member_of(top, "content", JSON_OBJECT));
-    put_actions(text, member_of(top, "actions", JSON_OBJECT), any_of(&custom, "_compaction"));
+    put_actions(text, member_of(top, "actions", JSON_OBJECT), member_in(custom, "_compaction"));
     put_member(text, "errorCode", any_of(top, "errorCode"));
     put_member(text, "errorMessage", any_of(top, "errorMessage"));
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         put_member(text, plain[i], any_of(&metadata, plain[i]));
-    put_custom_metadata(text, member_of(&metadata, "customMetadata", JSON_OBJECT));
-    put_member(text, "usageMetadata", any_of(&custom, "_usage_metadata"));
+    put_custom_metadata(text, custom);
+    put_member(text, "usageMetadata", member_in(custom, "_usage_metadata"));
 }
 
 int vertex_event(struct span json, struct text *event, struct foreign_notes *notes, ses_error *error)
