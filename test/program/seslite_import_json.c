@@ -56,6 +56,10 @@ static void test_session_json_is_imported_as_it_was(void **state)
     free(path);
 }
 
+/* Nothing that is in the text is passed over without a word. */
+#define ADK "{\"id\":\"s\",\"appName\":\"a\",\"userId\":\"u\","
+#define VERTEX "{\"session\":{\"name\":\"reasoningEngines/1/sessions/s\",\"userId\":\"u\""
+
 static void test_a_text_that_is_cut_or_no_session_is_refused(void **state)
 {
     static const char *const texts[] = {
@@ -65,6 +69,21 @@ static void test_a_text_that_is_cut_or_no_session_is_refused(void **state)
         "{\"session\":{}}",
         "{\"session\":{\"name\":\"x/sessions/1\",\"userId\":\"u\"}}",
         "{\"session\":1,\"events\":[]}",
+        ADK "\"events\":{\"0\":{}}}",
+        ADK "\"events\":\"[]\"}",
+        ADK "\"state\":[1]}",
+        ADK "\"lastUpdateTime\":\"yesterday\"}",
+        ADK "\"lastUpdateTime\":true}",
+        ADK "\"lastUpdateTime\":1e999}",
+        VERTEX "},\"events\":{}}",
+        VERTEX ",\"sessionState\":[1]},\"events\":[]}",
+        VERTEX ",\"createTime\":\"2025-13-01T00:00:00Z\"},\"events\":[]}",
+        VERTEX "},\"events\":[{\"name\":\"events/1\",\"timestamp\":\"2025-01-01T25:00:00Z\"}]}",
+        VERTEX "},\"events\":[{\"name\":\"events/1\",\"timestamp\":1}]}",
+        VERTEX "},\"sessionEvents\":[],\"nextPageToken\":\"x\"}",
+        VERTEX "},\"eventPages\":[{\"sessionEvents\":[],\"nextPageToken\":\"x\"}]}",
+        VERTEX "},\"eventPages\":[{\"sessionEvents\":{}}]}",
+        VERTEX "},\"eventPages\":[1]}",
         "{\"other\":1}",
         "[1]",
         "",

@@ -22,12 +22,13 @@ struct json_source {
     const struct foreign_file *file;
     bool vertex;
     struct text text;
-    struct members members; /* of the whole; of Vertex of its session */
     struct span state;
     struct span events; /* an array, or of Vertex one of pages */
     bool paged;
     struct text names[3]; /* app, user, session */
     struct text title;
+    int64_t created_us;
+    int64_t updated_us;
     int shared_step;
     bool given;
     struct json_reader pages;
@@ -60,16 +61,17 @@ static int read_text(struct json_source *source, ses_error *error)
     }
 }
 
-static struct span member_either(const struct members *members, const char *camel, const char *snake,
-                                 enum json_type type)
+static struct span member_either(struct span object, const char *camel, const char *snake)
 {
-    const struct span value = member_of(members, camel, type);
-    return value.ptr || !snake ? value : member_of(members, snake, type);
+    const struct span value = member_in(object, camel);
+    return value.ptr ? value : member_in(object, snake);
 }
 
 /* Plain text of a string; false: it holds what no name can. */
 static bool take_plain(struct span value, struct text *text)
 {
+    if (!value.ptr || ses__json_type_of(value) != JSON_STRING)
+        return false;
     const struct json_string string = ses__json_string_of(value);
     size_t len = 0;
 
@@ -84,79 +86,96 @@ static bool take_plain(struct span value, struct text *text)
     return ok;
 }
 
-static int64_t take_time(struct span value)
+static int64_t time_of(struct span value)
 {
     int64_t us = FOREIGN_NO_TIME;
     bool half = false;
     int64_t whole = 0;
 
-    if (!value.ptr)
-        return FOREIGN_NO_TIME;
     if (ses__json_type_of(value) == JSON_STRING)
         return time_of_text(ses__json_string_of(value).raw, NULL, NULL);
+    if (ses__json_type_of(value) != JSON_NUMBER)
+        return FOREIGN_NO_TIME;
     const bool is_ms =
         ses__decimal_truncate(value, 0, &whole, &half) == DECIMAL_TOO_LARGE || whole >= INT64_C(100000000000);
     return ses__decimal_round(value, is_ms ? 3 : 6, &us) == DECIMAL_TOO_LARGE ? FOREIGN_NO_TIME : us;
 }
 
+/* One that is there must be a time. */
+static int take_time(struct span value, const char *name, int64_t *us, ses_error *error)
+{
+    *us = value.ptr ? time_of(value) : FOREIGN_NO_TIME;
+    if (value.ptr && *us == FOREIGN_NO_TIME)
+        return ses__error_set(error, SES_INVALID, "%s is no time", name);
+    return SES_OK;
+}
+
 /* ----------------------------------------------------------------------------------------------- its names */
 
-static int take_session_names(struct json_source *source, ses_error *error)
+static int take_session(struct json_source *source, ses_error *error)
 {
-    static const char *const names[][2] = {{"appName", "app_name"}, {"userId", "user_id"}, {"id", NULL}};
+    static const char *const names[][2] = {{"appName", "app_name"}, {"userId", "user_id"}, {"id", "id"}};
+    const struct span whole = {source->text.data, source->text.len};
 
-    members_read(&source->members, (struct span){source->text.data, source->text.len});
-    for (size_t i = 0; i < 3; i++) {
-        const struct span value = member_either(&source->members, names[i][0], names[i][1], JSON_STRING);
-        if (!value.ptr || !take_plain(value, &source->names[i]))
+    for (size_t i = 0; i < 3; i++)
+        if (!take_plain(member_either(whole, names[i][0], names[i][1]), &source->names[i]))
             return ses__error_set(error, SES_INVALID, "the session has no %s, or one that is no text",
                                   names[i][0]);
-    }
-    source->state = member_of(&source->members, "state", JSON_OBJECT);
-    source->events = member_of(&source->members, "events", JSON_ARRAY);
-    return SES_OK;
+    source->created_us = FOREIGN_NO_TIME;
+    int code = member_typed(whole, "state", JSON_OBJECT, &source->state, error);
+    if (code == SES_OK)
+        code = member_typed(whole, "events", JSON_ARRAY, &source->events, error);
+    if (code == SES_OK)
+        code = take_time(member_either(whole, "lastUpdateTime", "last_update_time"), "lastUpdateTime",
+                         &source->updated_us, error);
+    return code;
 }
 
-/* "projects/P/locations/L/reasoningEngines/APP/sessions/ID" */
-static bool split_name(struct json_source *source, const char *name)
+static int take_vertex_names(struct json_source *source, struct span session, ses_error *error)
 {
-    const char *app = strstr(name, "reasoningEngines/");
-    const char *session = app ? strstr(app, "/sessions/") : NULL;
-
-    if (!session)
-        return false;
-    app += strlen("reasoningEngines/");
-    text_add(&source->names[0], app, (size_t)(session - app));
-    text_puts(&source->names[2], session + strlen("/sessions/"));
-    return true;
-}
-
-static int take_vertex_names(struct json_source *source, ses_error *error)
-{
-    struct members whole;
+    const struct span title = member_in(session, "displayName");
     struct text name = {NULL, 0, 0};
 
-    members_read(&whole, (struct span){source->text.data, source->text.len});
-    members_read(&source->members, member_of(&whole, "session", JSON_OBJECT));
-    const struct span named = member_of(&source->members, "name", JSON_STRING);
-    const struct span user = member_of(&source->members, "userId", JSON_STRING);
-    const struct span title = member_of(&source->members, "displayName", JSON_STRING);
-    bool ok = named.ptr && take_plain(named, &name) && split_name(source, name.data) && user.ptr &&
-              take_plain(user, &source->names[1]);
+    bool ok = take_plain(member_in(session, "name"), &name) &&
+              vertex_split_name(name.data, &source->names[0], &source->names[2]) &&
+              take_plain(member_in(session, "userId"), &source->names[1]);
     text_free(&name);
-    if (!ok)
-        return ses__error_set(
-            error, SES_INVALID,
-            "the session has no userId, or no name of the form .../reasoningEngines/APP/sessions/ID");
     if (title.ptr)
         (void)take_plain(title, &source->title);
-    source->state = member_of(&source->members, "sessionState", JSON_OBJECT);
-    source->events = member_either(&whole, "events", "sessionEvents", JSON_ARRAY);
-    if (!source->events.ptr) {
-        source->events = member_of(&whole, "eventPages", JSON_ARRAY);
-        source->paged = source->events.ptr != NULL;
-    }
-    return SES_OK;
+    return ok ? SES_OK
+              : ses__error_set(
+                    error, SES_INVALID,
+                    "the session has no userId, or no name of the form .../reasoningEngines/APP/sessions/ID");
+}
+
+static int take_vertex_events(struct json_source *source, struct span whole, ses_error *error)
+{
+    int code = vertex_check_page(whole, true, error);
+
+    if (code == SES_OK)
+        code = member_typed(whole, "events", JSON_ARRAY, &source->events, error);
+    if (code == SES_OK && !source->events.ptr)
+        code = member_typed(whole, "sessionEvents", JSON_ARRAY, &source->events, error);
+    if (code != SES_OK || source->events.ptr)
+        return code;
+    code = member_typed(whole, "eventPages", JSON_ARRAY, &source->events, error);
+    source->paged = source->events.ptr != NULL;
+    return code == SES_OK && source->paged ? vertex_check_pages(source->events, error) : code;
+}
+
+static int take_vertex(struct json_source *source, ses_error *error)
+{
+    const struct span whole = {source->text.data, source->text.len};
+    const struct span session = member_in(whole, "session");
+    int code = take_vertex_names(source, session, error);
+
+    if (code == SES_OK)
+        code = member_typed(session, "sessionState", JSON_OBJECT, &source->state, error);
+    if (code == SES_OK)
+        code = take_time(member_in(session, "createTime"), "createTime", &source->created_us, error);
+    if (code == SES_OK)
+        code = take_time(member_in(session, "updateTime"), "updateTime", &source->updated_us, error);
+    return code == SES_OK ? take_vertex_events(source, whole, error) : code;
 }
 
 static void json_close_source(void *closed)
@@ -178,7 +197,7 @@ static int open_json(struct foreign_file *file, bool vertex, void **opened, ses_
     *source = (struct json_source){.file = file, .vertex = vertex};
     int code = read_text(source, error);
     if (code == SES_OK)
-        code = vertex ? take_vertex_names(source, error) : take_session_names(source, error);
+        code = vertex ? take_vertex(source, error) : take_session(source, error);
     if (code == SES_OK)
         *opened = source;
     else
@@ -254,17 +273,9 @@ static int json_next_session(void *from, struct foreign_session *session, ses_er
                                         .user = source->names[1].data,
                                         .session = source->names[2].data,
                                         .state = source->state.ptr ? source->state : (struct span){"{}", 2},
-                                        .created_us = FOREIGN_NO_TIME,
+                                        .created_us = source->created_us,
+                                        .updated_us = source->updated_us,
                                         .title = source->title.data};
-    if (source->vertex) {
-        session->created_us = take_time(member_of(&source->members, "createTime", JSON_STRING));
-        session->updated_us = take_time(member_of(&source->members, "updateTime", JSON_STRING));
-        return 1;
-    }
-    struct span updated = member_either(&source->members, "lastUpdateTime", "last_update_time", JSON_NUMBER);
-    if (!updated.ptr)
-        updated = member_either(&source->members, "lastUpdateTime", "last_update_time", JSON_STRING);
-    session->updated_us = take_time(updated);
     return 1;
 }
 
@@ -287,16 +298,13 @@ static int json_begin_events(void *from, ses_error *error)
 /* A page is an array, or what the API returns: {"sessionEvents": [...]}. */
 static bool next_page(struct json_source *source)
 {
-    struct members members;
     struct span page;
 
     if (!source->paged || !source->events.ptr || !ses__json_element(&source->pages) ||
         !ses__json_skip(&source->pages, &page))
         return false;
-    if (ses__json_type_of(page) == JSON_OBJECT) {
-        members_read(&members, page);
-        page = member_of(&members, "sessionEvents", JSON_ARRAY);
-    }
+    if (ses__json_type_of(page) == JSON_OBJECT)
+        page = member_in(page, "sessionEvents");
     source->in_page = enter_array(&source->reader, page);
     return true;
 }

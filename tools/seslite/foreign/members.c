@@ -1,5 +1,7 @@
 #include "foreign/members.h"
 
+#include "base/error.h"
+
 void members_read(struct members *members, struct span json)
 {
     struct json_reader reader;
@@ -41,6 +43,16 @@ struct span member_in(struct span object, const char *name)
         if (ses__json_string_is(own, name) && ses__json_type_of(ses__json_trim(value)) != JSON_NULL)
             return ses__json_trim(value);
     return (struct span){NULL, 0};
+}
+
+int member_typed(struct span object, const char *name, enum json_type type, struct span *value,
+                 ses_error *error)
+{
+    *value = member_in(object, name);
+    if (!value->ptr || ses__json_type_of(*value) == type)
+        return SES_OK;
+    return ses__error_set(error, SES_INVALID, "%s must be an %s", name,
+                          type == JSON_ARRAY ? "array" : "object");
 }
 
 bool member_is(const struct members *members, const char *name, const char *string)

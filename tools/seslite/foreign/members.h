@@ -3,6 +3,7 @@
 #define FOREIGN_MEMBERS_H
 
 #include "json/reader.h"
+#include "seslite.h"
 
 enum { MEMBERS_MOST = 16 };
 
@@ -19,6 +20,9 @@ void members_read(struct members *members, struct span json);
 struct span member_of(const struct members *members, const char *name, enum json_type type);
 /* The value of this name in an object of any size, if it is not null; ptr NULL: there is none. */
 struct span member_in(struct span object, const char *name);
+/* As member_in; INVALID: it is of another type, and would be lost. */
+int member_typed(struct span object, const char *name, enum json_type type, struct span *value,
+                 ses_error *error);
 /* Is it the string? */
 bool member_is(const struct members *members, const char *name, const char *string);
 

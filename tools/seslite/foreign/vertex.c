@@ -186,6 +186,10 @@ int vertex_event(struct span json, struct text *event, struct foreign_notes *not
     if (ses__json_type_of(json) != JSON_OBJECT)
         return ses__error_set(error, SES_INVALID, "an event must be a JSON object");
     members_read(&top, json);
+    const struct span time = any_of(&top, "timestamp");
+    if (time.ptr && (ses__json_type_of(time) != JSON_STRING ||
+                     time_of_text(ses__json_string_of(time).raw, NULL, NULL) == FOREIGN_NO_TIME))
+        return ses__error_set(error, SES_INVALID, "the event's timestamp is not RFC 3339");
     const struct span raw = member_of(&top, "rawEvent", JSON_OBJECT);
     members_read(&of_raw, raw.ptr ? raw : (struct span){"{}", 2});
     text_clear(event);
@@ -196,4 +200,51 @@ int vertex_event(struct span json, struct text *event, struct foreign_notes *not
         put_fields(event, &top, notes);
     text_puts(event, "}");
     return SES_OK;
+}
+
+/* ----------------------------------------------------------------------------------------- names and pages */
+
+bool vertex_split_name(const char *name, struct text *app, struct text *session)
+{
+    const char *engine = strstr(name, "reasoningEngines/");
+    const char *end = engine ? strstr(engine, "/sessions/") : NULL;
+
+    if (!end)
+        return false;
+    engine += strlen("reasoningEngines/");
+    text_add(app, engine, (size_t)(end - engine));
+    text_puts(session, end + strlen("/sessions/"));
+    return true;
+}
+
+int vertex_check_page(struct span page, bool last, ses_error *error)
+{
+    struct span events;
+    const struct span token = member_in(page, "nextPageToken");
+    const enum json_type type = ses__json_type_of(page);
+
+    if (type != JSON_OBJECT && type != JSON_ARRAY)
+        return ses__error_set(error, SES_INVALID, "a page of events must be an object or an array");
+    if (last && token.ptr && token.len > 2)
+        return ses__error_set(
+            error, SES_INVALID,
+            "the last page of events has a nextPageToken: there are more, which are not here");
+    return member_typed(page, "sessionEvents", JSON_ARRAY, &events, error);
+}
+
+int vertex_check_pages(struct span pages, ses_error *error)
+{
+    struct json_reader reader;
+    struct span page;
+    bool more;
+    int code = SES_OK;
+
+    ses__json_start(&reader, pages.ptr, pages.len);
+    more = ses__json_enter(&reader) && ses__json_element(&reader);
+    while (more && code == SES_OK) {
+        (void)ses__json_skip(&reader, &page);
+        more = ses__json_element(&reader);
+        code = vertex_check_page(ses__json_trim(page), !more, error);
+    }
+    return code;
 }
