@@ -53,6 +53,13 @@ run -s trip-to-oslo state reply_count
 run redo trip-to-oslo
 run delete another-try --dry-run
 run html trip-to-oslo -o "$file.html" --replace
+
+say "8. Out and in: JSON lines, a database that google-adk opens, another store; and a backup, which is checked"
+run export -o "$file.jsonl" --replace
+run export --to sqlite -o "$file.adk" --replace
+run import "$file.adk" --to-user bob
+run backup "$file.backup" --replace
+run check
 echo "   seslite help tells more."
 echo
 file=$file-agent
