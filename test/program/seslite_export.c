@@ -294,6 +294,9 @@ static void append_odd_events(ses_store *store, const ses_key *to)
           "{'mine':3}}}]},'customMetadata':{'mine':{'x':1}}}"));
     must_append_by_key(store, to,
                        Q("{'id':'4','timestamp':1,'usage_metadata':{'prompt_token_count':1,'own':{}}}"));
+    must_append_by_key(store, to,
+                       Q("{'id':'5','timestamp':1,'actions':{'stateDelta':{'k':'__ADK_SENTINEL_REMOVED__',"
+                         "'text':'\\u005f_ADK_SENTINEL_REMOVED__'}}}"));
 }
 
 static char *event_data(const char *file, const char *id)
@@ -334,7 +337,8 @@ static void test_what_google_adk_would_refuse_is_changed_and_told(void **state)
     assert_has(&reply.out, "\"kind\":\"unknown\",\"count\":3");
     assert_has(&reply.out, "\"kind\":\"fields\",\"count\":1");
     assert_has(&reply.out, "\"kind\":\"surrogates\",\"count\":1");
-    assert_has(&reply.out, "\"kind\":\"order\",\"count\":2");
+    assert_has(&reply.out, "\"kind\":\"order\",\"count\":3");
+    assert_has(&reply.out, "\"kind\":\"removals\",\"count\":1");
     assert_data(file, "1", "{'id':'1','timestamp':1705306830.500000,'author':''}");
     assert_data(file, "2", "{'id':'2','timestamp':1700000000.123000,'mine':1,'actions':{}}");
     assert_data(

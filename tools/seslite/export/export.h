@@ -16,6 +16,7 @@
     X(PRUNED, "sessions whose oldest events were pruned")                                      \
     X(NUMBERS, "sessions whose events had numbers with gaps")                                  \
     X(ORDER, "events whose time is before that of the event before: google-adk sorts by time") \
+    X(REMOVALS, "keys that an event removed: other services take the text that says so for a value") \
     X(TIMES, "times of events written as seconds")                                             \
     X(NULLS, "fields that were null, and have an empty value, as google-adk needs them")       \
     X(UNKNOWN, "fields that google-adk does not know, left out: it would refuse the session")  \
@@ -49,13 +50,15 @@ static inline void export_note(struct export *export, enum export_note note, int
 
 /* Notes what no format but JSON lines holds of a session. */
 void export_note_session(struct export *export, const ses_session *session);
+/* And of an event. */
+void export_note_event(struct export *export, const ses_event *event);
 /* Tells what was written and what the format cannot hold. Gives the exit code of printing. */
 int export_report(struct export *export);
 
-/* export_event.c: the event as google-adk's services read it. The text is borrowed until the next call. */
+/* event.c: the event as google-adk's services read it. The text is borrowed until the next call. */
 struct span export_event(struct export *export, const ses_event *event, struct text *room);
 
-/* export_vertex.c: the session as Vertex's API has it. */
+/* vertex.c: the session as Vertex's API has it. */
 int export_vertex_session(struct export *export, const ses_session *session, struct text *json);
 
 /* The formats: each writes what --app, --user and --session select. They give an exit code. */

@@ -27,6 +27,7 @@ static int give_event(void *context, const ses_event *event)
         export_note(export, EXPORT_NOTE_ORDER, 1);
     else
         walking->last_us = event->time_us;
+    export_note_event(export, event);
     export->events++;
     progress_set(export->events, -1);
     return walking->pieces->event(walking->pieces->context, walking->session, event);

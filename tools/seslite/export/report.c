@@ -1,6 +1,10 @@
 /* What an export tells: how much was written, and what the format cannot hold. */
 #include "export/export.h"
+
+#include <string.h>
+
 #include "json.h"
+#include "json/reader.h"
 #include "out.h"
 
 void export_note_session(struct export *export, const ses_session *session)
@@ -13,6 +17,35 @@ void export_note_session(struct export *export, const ses_session *session)
     export_note(export, EXPORT_NOTE_PRUNED, ses_session_base_seq(session) > 0);
     export_note(export, EXPORT_NOTE_NUMBERS,
                 ses_session_last_seq(session) != ses_session_stored(session) + ses_session_base_seq(session));
+}
+
+static int64_t count_removals(const ses_content *content)
+{
+    static const char removed[] = "\"__ADK_SENTINEL_REMOVED__\"";
+    const ses_text delta = ses_content_state_delta(content);
+    struct json_reader reader;
+    struct json_string key;
+    struct span value;
+    int64_t count = 0;
+
+    if (!delta.text)
+        return 0;
+    ses__json_start(&reader, delta.text, delta.len);
+    (void)ses__json_enter(&reader);
+    while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value))
+        count += value.len == sizeof removed - 1 && memcmp(value.ptr, removed, value.len) == 0;
+    return count;
+}
+
+/* An event whose content cannot be read is written all the same. */
+void export_note_event(struct export *export, const ses_event *event)
+{
+    ses_content *content = NULL;
+
+    if (ses_content_open(export->run->store, event->json, event->json_len, &content, NULL) < 0)
+        return;
+    export_note(export, EXPORT_NOTE_REMOVALS, count_removals(content));
+    ses_content_close(content);
 }
 
 static const struct {

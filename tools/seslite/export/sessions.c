@@ -115,6 +115,8 @@ static int export_one(const struct sessions_export *own, const ses_key *key)
     export->events += (int64_t)ses_session_event_count(session);
     progress_set(export->events, -1);
     export_note_session(export, session);
+    for (size_t i = 0; i < ses_session_event_count(session); i++)
+        export_note_event(export, ses_session_event(session, i));
     int status = put_json(own, key, session);
     ses_session_close(session);
     return status;
