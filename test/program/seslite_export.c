@@ -161,6 +161,36 @@ static void test_a_link_leads_to_the_file_and_a_device_is_written_as_it_is(void 
     free(link);
 }
 
+/* By whatever name, and whether it has a write-ahead log or not. */
+static void test_nothing_is_written_over_the_store_itself(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *other_name = support_path(fixture->folder, "same.db");
+    char *store = support_path(fixture->folder, "plain.db");
+    char log[4096];
+    const char *const names[] = {store, other_name};
+    struct reply reply = {0};
+
+    run_at(&reply, 0, NULL, fixture->path, "backup", store);
+    sqlite3 *db = raw_open(store);
+    raw_run(db, "PRAGMA journal_mode = DELETE");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    assert_int_equal(link(store, other_name), 0);
+    for (size_t i = 0; i < 2; i++) {
+        run_at(&reply, 2, NULL, store, "export", "-o", names[i], "--replace");
+        assert_has(&reply.err, "is the store itself");
+        run_at(&reply, 2, NULL, store, "export", "--to", "sqlite", "-o", names[i], "--replace");
+        run_at(&reply, 2, NULL, store, "export", "s1", "--to", "session", "-o", names[i], "--replace");
+        run_at(&reply, 2, NULL, store, "html", "s1", "-o", names[i], "--replace");
+    }
+    run_at(&reply, 0, NULL, store, "check");
+    (void)snprintf(log, sizeof log, "%s-wal", fixture->path);
+    run_at(&reply, 2, NULL, fixture->path, "html", "s1", "-o", log, "--replace");
+    reply_free(&reply);
+    free(store);
+    free(other_name);
+}
+
 static void test_nothing_stays_of_an_export_that_fails(void **state)
 {
     static const char *const formats[] = {"jsonl", "session", "sqlite"};
@@ -576,6 +606,7 @@ int main(void)
         T(test_json_lines_go_to_standard_output_or_a_file),
         T(test_a_file_that_is_there_stays_unless_it_is_to_be_replaced),
         T(test_a_link_leads_to_the_file_and_a_device_is_written_as_it_is),
+        T(test_nothing_is_written_over_the_store_itself),
         T(test_nothing_stays_of_an_export_that_fails),
         T(test_wrong_words_are_refused),
         T(test_session_json_is_what_the_library_gives),

@@ -11,6 +11,8 @@ int open_to_write(struct run *run);
 int open_to_import(struct run *run, bool dry);
 /* The file as it was given; NULL after it was said that none was. */
 const char *file_given(const struct run *run);
+/* Is it the store itself, or a file that SQLite has beside it, by whatever name? */
+bool is_of_store(const struct run *run, const char *path);
 
 /* They set run->key. EXIT_OK, or it was said what there is to choose from, or what may be meant. */
 int choose_session(struct run *run);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "out.h"
 #include "text.h"
@@ -22,6 +23,32 @@ const char *file_given(const struct run *run)
         return NULL;
     }
     return path;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat info_a;
+    struct stat info_b;
+
+    return stat(a, &info_a) == 0 && stat(b, &info_b) == 0 && info_a.st_dev == info_b.st_dev &&
+           info_a.st_ino == info_b.st_ino;
+}
+
+bool is_of_store(const struct run *run, const char *path)
+{
+    static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
+    const char *given_path = file_given(run);
+    char *store = given_path ? realpath(given_path, NULL) : NULL;
+    bool is = false;
+
+    for (size_t i = 0; store && !is && i < sizeof endings / sizeof endings[0]; i++) {
+        struct text name = {NULL, 0, 0};
+        text_print(&name, "%s%s", store, endings[i]);
+        is = is_same_file(name.data, path);
+        text_free(&name);
+    }
+    free(store);
+    return is;
 }
 
 static int open_store(struct run *run, unsigned flags)

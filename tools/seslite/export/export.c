@@ -42,6 +42,8 @@ int run_export(struct run *run)
     if (i == sizeof formats / sizeof formats[0])
         return say_usage(run, "--to takes jsonl, session, vertex or sqlite, not \"%s\"", wanted);
     export.format = formats[i].name;
+    if (export.path && is_of_store(run, export.path))
+        return say_usage(run, "%s is the store itself, or a file of it", export.path);
     if (wants_json(run) && !export.path)
         return say_usage(run,
                          "with --json the report is printed: the export needs a file, given with --output");

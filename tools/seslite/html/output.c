@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "choose.h"
 #include "out.h"
 
 static int cannot(const char *path)
@@ -30,6 +31,8 @@ int output_open(struct output *output, struct run *run)
     const char *path = run->values[OPTION_OUTPUT];
 
     *output = (struct output){.run = run, .whole = {.fd = -1}};
+    if (path && strcmp(path, "-") != 0 && is_of_store(run, path))
+        return say_usage(run, "%s is the store itself, or a file of it", path);
     if (path && strcmp(path, "-") != 0)
         return open_named(output, run, path);
     if (!path && out_is_terminal())

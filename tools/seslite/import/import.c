@@ -1,6 +1,5 @@
 /* seslite import */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "choose.h"
 #include "commands.h"
@@ -77,24 +76,14 @@ static int import_and_tell(struct run *run, struct opened_file *opened, const ch
     return status == EXIT_OK ? told : status;
 }
 
-static bool is_the_store(const struct run *run, const char *path)
-{
-    struct stat own;
-    struct stat other;
-    const char *store = file_given(run);
-
-    return store && stat(store, &own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev &&
-           own.st_ino == other.st_ino;
-}
-
 static int import_file(struct run *run, const char *path, struct json_rows *rows)
 {
     struct foreign_notes notes = {.muted = true};
     struct opened_file opened;
     int status = EXIT_OK;
 
-    if (is_the_store(run, path))
-        return say_usage(run, "%s is the store itself", path);
+    if (is_of_store(run, path))
+        return say_usage(run, "%s is the store itself, or a file of it", path);
     int code = file_open(path, run->values[OPTION_ZONE], &notes, &opened, &run->error);
     if (code < 0) {
         say("%s%s%s", strstr(run->error.message, path) ? "" : path,
