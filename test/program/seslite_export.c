@@ -234,6 +234,26 @@ static void test_wrong_words_are_refused(void **state)
 
 /* -------------------------------------------------------------------------------------------- session JSON */
 
+static void test_nothing_stays_of_a_file_that_would_be_too_large(void **state)
+{
+    static const char *const commands[] = {"export -o", "export --to sqlite -o", "html s1 -o", "backup"};
+    const struct fixture *fixture = *state;
+    char *file = support_path(fixture->folder, "out");
+    struct reply reply = {0};
+
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        char script[128];
+        (void)snprintf(script, sizeof script, "ulimit -f 1; \"$0\" -f \"$1\" %s \"$2\"", commands[i]);
+        const char *const arguments[] = {"/bin/sh", "-c", script, COMMAND, fixture->path, file, NULL};
+        command_run(&reply, NULL, arguments);
+        assert_int_equal(reply.status, 1);
+        assert_true(reply.err.len > 0);
+        assert_int_equal(count_files(fixture->folder, "out"), 0);
+    }
+    reply_free(&reply);
+    free(file);
+}
+
 static void test_session_json_is_what_the_library_gives(void **state)
 {
     const struct fixture *fixture = *state;
@@ -609,6 +629,7 @@ int main(void)
         T(test_nothing_is_written_over_the_store_itself),
         T(test_nothing_stays_of_an_export_that_fails),
         T(test_wrong_words_are_refused),
+        T(test_nothing_stays_of_a_file_that_would_be_too_large),
         T(test_session_json_is_what_the_library_gives),
         T(test_ids_too_long_for_a_file_name_get_files_of_their_own),
         T(test_a_database_is_imported_again_as_it_was),

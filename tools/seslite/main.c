@@ -37,6 +37,8 @@ int main(int argc, char **argv)
     struct run run = {.manual = &manual};
 
     (void)signal(SIGPIPE, SIG_DFL); /* a pipe that nobody reads any more ends the program, quietly */
+    (void)signal(SIGXFSZ,
+                 SIG_IGN); /* a file that gets too large is an error, and what was begun is removed */
     int status = run_command(&run, argc, argv);
     progress_end();
     int flushed = out_flush();
