@@ -63,6 +63,25 @@ static void test_the_man_page_and_the_help_name_the_same(void **state)
     free(man);
 }
 
+static void test_the_help_is_there_as_json(void **state)
+{
+    int status = 0;
+    char *all = support_run(COMMAND " help --json", &status);
+    char *one_line = support_run(COMMAND " rewind --help --jsonl", &status);
+    cJSON *json = cJSON_Parse(all);
+    cJSON *rewind = cJSON_Parse(one_line);
+
+    (void)state;
+    assert_in_range(cJSON_GetArraySize(json), 20, 100);
+    assert_string_equal(json_string(rewind, "name"), "rewind");
+    assert_string_equal(json_string(rewind, "argument"), "SESSION");
+    assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(rewind, "options")) > 8);
+    cJSON_Delete(json);
+    cJSON_Delete(rewind);
+    free(all);
+    free(one_line);
+}
+
 /* --------------------------------------------------------------------------------------------- completions */
 
 /* What bash proposes for the last of these words; one a line. */
@@ -176,11 +195,9 @@ static void test_the_other_shells_accept_theirs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_the_man_page_has_no_mistakes),
-        T(test_the_man_page_and_the_help_name_the_same),
-        T(test_bash_completes_commands_options_and_values),
-        T(test_bash_completes_names_by_asking),
-        T(test_a_name_is_never_run),
+        T(test_the_man_page_has_no_mistakes),   T(test_the_man_page_and_the_help_name_the_same),
+        T(test_the_help_is_there_as_json),      T(test_bash_completes_commands_options_and_values),
+        T(test_bash_completes_names_by_asking), T(test_a_name_is_never_run),
         T(test_the_other_shells_accept_theirs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

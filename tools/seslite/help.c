@@ -189,7 +189,7 @@ static int print_topic(const struct topic *topic)
     return EXIT_OK;
 }
 
-static int print_about(const struct run *run, const char *word)
+static int print_about(struct run *run, const char *word)
 {
     const struct manual *manual = run->manual;
     struct nearest nearest;
@@ -197,7 +197,8 @@ static int print_about(const struct run *run, const char *word)
 
     for (size_t i = 0; i < manual->command_count; i++)
         if (strcmp(manual->commands[i].name, word) == 0)
-            return print_command(&manual->commands[i]);
+            return wants_json(run) ? help_print_json(run, &manual->commands[i])
+                                   : print_command(&manual->commands[i]);
     for (size_t i = 0; i < manual->topic_count; i++)
         if (strcmp(manual->topics[i].name, word) == 0)
             return print_topic(&manual->topics[i]);
@@ -224,5 +225,7 @@ int run_help(struct run *run)
         return complete_zsh(run->manual);
     if (given(run, OPTION_FISH))
         return complete_fish(run->manual);
-    return run->argument_count > 0 ? print_about(run, run->arguments[0]) : print_all(run->manual);
+    if (run->argument_count > 0)
+        return print_about(run, run->arguments[0]);
+    return wants_json(run) ? help_print_json(run, NULL) : print_all(run->manual);
 }

@@ -26,7 +26,7 @@ static int run_command(struct run *run, int argc, char **argv)
     if (given(run, OPTION_VERSION))
         return print_version();
     if (given(run, OPTION_HELP))
-        return help_print(run->manual, run->command);
+        return wants_json(run) ? help_print_json(run, run->command) : help_print(run->manual, run->command);
     run->key = (ses_key){run->values[OPTION_APP], run->values[OPTION_USER], run->values[OPTION_SESSION]};
     return run->command->run(run);
 }
