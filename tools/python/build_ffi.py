@@ -1,0 +1,116 @@
+"""Makes the extension seslite._seslite: the amalgamated library, and the calls of its headers for Python, by cffi.
+
+The library is compiled from csrc/, which a source archive brings. In a checkout of the repository `make amalgamation`
+makes it anew. SQLite is the system's, as it is for Python's sqlite3: pkg-config tells where, or -lsqlite3 is tried.
+SQLITE_CFLAGS and SQLITE_LIBS say it otherwise.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sysconfig
+import tempfile
+
+import cffi
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SOURCES = HERE / "csrc"
+NAMES = ("seslite.c", "seslite.h", "seslite_agent.h")
+
+# What C calls in Python, and what Python cannot do itself: a follower's notify runs with locks held, so it must not wait
+# for the interpreter.
+CALLBACKS = """
+extern "Python" {
+    int ses_py_next(void *, ses_loaded_event *, ses_error *);
+    int ses_py_write(void *, const char *, size_t, ses_error *);
+    int ses_py_read(void *, char *, size_t, size_t *, ses_error *);
+    void ses_py_exported(void *, int64_t, int64_t);
+    void ses_py_imported(void *, const ses_import_item *);
+    int ses_py_progress(void *, int64_t, int64_t);
+    int ses_py_problem(void *, const ses_problem *);
+    int ses_py_artifact(void *, const char *, char **, size_t *, ses_error *);
+    int64_t ses_py_clock(void *);
+    int ses_py_make_id(void *, char *, size_t);
+}
+void ses_py_notify(void *);
+static char *const SES_PY_TOMBSTONE;
+#define SES_NUL ...
+#define SES_VERSION_NUMBER ...
+#define SES_SCHEMA_VERSION ...
+"""
+SOURCE = """
+#include <unistd.h>
+#include "seslite_agent.h"
+#define SES_PY_TOMBSTONE ((char *)SES_TOMBSTONE)
+
+/* Wakes an event loop. A pipe that is full has woken it already. */
+static void ses_py_notify(void *context)
+{
+    ssize_t written = write((int)(intptr_t)context, "", 1);
+    (void)written;
+}
+"""
+
+
+def fetch_sources():
+    """Puts the amalgamation of this checkout into csrc/. In an unpacked archive it is there already."""
+    if not (ROOT / "tools" / "amalgamate.sh").is_file():
+        return
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+    subprocess.run(["make", "-s", "amalgamation"], cwd=ROOT, env=environment, check=True)
+    SOURCES.mkdir(exist_ok=True)
+    for name in NAMES:
+        shutil.copyfile(ROOT / "build" / "amalgamation" / name, SOURCES / name)
+    shutil.copyfile(ROOT / "LICENSE", SOURCES / "LICENSE")
+
+
+def version():
+    """The version of the header."""
+    text = (SOURCES / "seslite.h").read_text(encoding="utf-8")
+    return ".".join(re.search(rf"define SES_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+def declarations():
+    """The headers as the C preprocessor leaves them: without the system's headers, whose types cffi knows."""
+    compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
+    with tempfile.TemporaryDirectory() as empty:
+        for name in ("stddef.h", "stdint.h"):
+            pathlib.Path(empty, name).touch()
+        command = [*compiler, "-E", "-P", "-DSES_API=", "-nostdinc", "-I", empty, str(SOURCES / "seslite_agent.h")]
+        return subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
+
+
+def sqlite_flags():
+    """The compiler's and the linker's flags for SQLite."""
+
+    def ask(variable, option, fallback):
+        if variable in os.environ:
+            return shlex.split(os.environ[variable])
+        try:
+            found = subprocess.run([os.environ.get("PKG_CONFIG", "pkg-config"), option, "sqlite3"], capture_output=True, text=True)
+        except OSError:
+            return fallback
+        return shlex.split(found.stdout) if found.returncode == 0 else fallback
+
+    return ask("SQLITE_CFLAGS", "--cflags", []), ask("SQLITE_LIBS", "--libs", ["-lsqlite3"])
+
+
+def builder():
+    """What cffi compiles. (setuptools calls it by name.)"""
+    ffi = cffi.FFI()
+    ffi.cdef(declarations() + CALLBACKS)
+    cflags, libs = sqlite_flags()
+    ffi.set_source(
+        "seslite._seslite",
+        SOURCE,
+        sources=["csrc/seslite.c"],
+        include_dirs=["csrc"],
+        define_macros=[("SES_API", "")],
+        extra_compile_args=["-fvisibility=hidden", "-pthread", *cflags],
+        extra_link_args=["-pthread", *libs],
+    )
+    return ffi

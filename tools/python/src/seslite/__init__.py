@@ -1,0 +1,135 @@
+"""seslite: sessions of AI agents in an SQLite file.
+
+    import seslite
+
+    with seslite.Store("agents.db") as store:
+        session, created = store.get_or_create(("my_app", "alice", "s1"), {"user:lang": "en"})
+        session.append({"author": "user", "actions": {"stateDelta": {"topic": "travel"}}})
+        print(session.state_json())
+
+JSON goes through as bytes or str, unchanged; what is neither is written as JSON on its way in. Names follow those of
+seslite.h, whose comments say what each call means: ses_append is Session.append, ses_append_by_key is Store.append.
+seslite.aio has the store for asyncio, and seslite.adk a session service for google-adk.
+"""
+
+from ._ffi import ffi as _c
+from ._ffi import lib as _lib
+from .agent import (
+    Builder,
+    Compaction,
+    Content,
+    ContextEvent,
+    Function,
+    Part,
+    PendingCall,
+    Usage,
+    output_delta,
+    pending_calls,
+    read_context,
+    read_event,
+)
+from .errors import (
+    BusyError,
+    CallInterruptedError,
+    CantOpenError,
+    CorruptError,
+    Error,
+    ExistsError,
+    FullError,
+    InternalError,
+    InvalidError,
+    IoError,
+    JsonError,
+    LeasedError,
+    LimitError,
+    MisuseError,
+    NotAStoreError,
+    NotFoundError,
+    OutcomeUnknownError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    StaleError,
+    StateRangeError,
+    StateTypeError,
+    TooNewError,
+)
+from .follow import Follower, ResetError
+from .lists import Cursor, Filter, Page
+from .session import Session
+from .store import Store
+from .tracked import Tracked, render
+from .transfer import BaseValue, LoadedEvent
+from .values import NO_EVENTS, Appended, Deleted, Event, Imported, Info, Key, Lease, Loaded, Point, Problem, Range
+
+__version__: str = _c.string(_lib.ses_version()).decode()
+SCHEMA_VERSION: int = _lib.SES_SCHEMA_VERSION
+REMOVED: str = _c.string(_lib.SES_PY_TOMBSTONE).decode().strip('"')
+"""Written as a state value, it removes the key."""
+
+if _lib.ses_version_number() != _lib.SES_VERSION_NUMBER:
+    raise ImportError("seslite was compiled with the header of another version than its library")
+
+__all__ = [
+    "Appended",
+    "BaseValue",
+    "Builder",
+    "BusyError",
+    "CallInterruptedError",
+    "CantOpenError",
+    "Compaction",
+    "Content",
+    "ContextEvent",
+    "CorruptError",
+    "Cursor",
+    "Deleted",
+    "Error",
+    "Event",
+    "ExistsError",
+    "Filter",
+    "Follower",
+    "FullError",
+    "Function",
+    "Imported",
+    "Info",
+    "InternalError",
+    "InvalidError",
+    "IoError",
+    "JsonError",
+    "Key",
+    "Lease",
+    "LeasedError",
+    "LimitError",
+    "Loaded",
+    "LoadedEvent",
+    "MisuseError",
+    "NO_EVENTS",
+    "NotAStoreError",
+    "NotFoundError",
+    "OutOfMemoryError",
+    "OutcomeUnknownError",
+    "Page",
+    "Part",
+    "PendingCall",
+    "Point",
+    "Problem",
+    "REMOVED",
+    "Range",
+    "ReadOnlyError",
+    "ResetError",
+    "SCHEMA_VERSION",
+    "Session",
+    "StaleError",
+    "StateRangeError",
+    "StateTypeError",
+    "Store",
+    "TooNewError",
+    "Tracked",
+    "Usage",
+    "ffi as _c",
+    "lib as _lib",
+    "output_delta",
+    "pending_calls",
+    "read_context",
+    "read_event",
+    "render",
+]

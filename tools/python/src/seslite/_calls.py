@@ -1,0 +1,158 @@
+"""Calls that come in two forms, for a handle and by key. `run` makes one with what it begins with: a handle, or a store
+and a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from . import _ffi, errors
+from ._ffi import NULL, JsonIn, ffi, lib
+from .values import Appended, Deleted, Labels, Lease, Point, Range, appended_of, labels_in
+
+Run = Callable[..., int]
+Prune = dict[str, Any]
+
+
+def append_options(
+    keep: list[Any], anyway: bool, version: int | None, expected: JsonIn, delta: JsonIn, lease: int
+) -> _ffi.Pointer:
+    if not anyway and version is None and expected is None and delta is None and not lease:
+        return NULL
+    expected_text, expected_len = _ffi.json_member(expected, "expected", keep)
+    delta_text, delta_len = _ffi.json_member(delta, "delta", keep)
+    return _ffi.struct(
+        "ses_append_options",
+        flags=(lib.SES_APPEND_ANYWAY if anyway else 0) | (lib.SES_APPEND_VERSION if version is not None else 0),
+        version=version,
+        expected=expected_text,
+        expected_len=expected_len,
+        delta=delta_text,
+        delta_len=delta_len,
+        lease=lease,
+    )
+
+
+def append(run: Run, function: Any, event: JsonIn, options: _ffi.Pointer) -> Appended:
+    if event is None:
+        raise errors.InvalidError("the event is None")
+    text, length = _ffi.json_in(event, "the event")
+    made = ffi.new("ses_appended *")
+    run(function, text, length, options, made)
+    return appended_of(made)
+
+
+def append_batch(run: Run, function: Any, events: Iterable[JsonIn], options: _ffi.Pointer, keep: list[Any]) -> list[Appended]:
+    texts = [_ffi.json_member(event, "an event", keep) for event in events]
+    if not texts:
+        return []
+    array, made = ffi.new("ses_text[]", texts), ffi.new("ses_appended[]", len(texts))
+    run(function, array, len(texts), options, made)
+    return [appended_of(each) for each in made]
+
+
+def point_of(point: Point | None) -> _ffi.Pointer:
+    return NULL if point is None else point.c
+
+
+def state_as_of(run: Run, function: Any, point: Point | None, shared: bool) -> bytes:
+    options = _ffi.struct("ses_as_of_options", flags=lib.SES_AS_OF_SHARED if shared else 0)
+    return _owned(run, function, point_of(point), options)
+
+
+def state_initial(run: Run, function: Any) -> bytes:
+    return _owned(run, function, NULL)
+
+
+def _owned(run: Run, function: Any, *arguments: Any) -> bytes:
+    """A text that a call of either form gives to its caller."""
+    text, length = ffi.new("char **"), ffi.new("size_t *")
+    run(function, *arguments, text, length)
+    try:
+        return ffi.unpack(text[0], length[0])
+    finally:
+        lib.ses_free(text[0])
+
+
+def rewind_options(keep: list[Any], anyway: bool, version: int | None, artifact_delta: JsonIn) -> _ffi.Pointer:
+    text, length = _ffi.json_member(artifact_delta, "artifact_delta", keep)
+    return _ffi.struct(
+        "ses_rewind_options",
+        flags=(lib.SES_APPEND_ANYWAY if anyway else 0) | (lib.SES_APPEND_VERSION if version is not None else 0),
+        version=version,
+        artifact_delta=text,
+        artifact_delta_len=length,
+    )
+
+
+def rewind(run: Run, function: Any, *arguments: Any) -> Appended:
+    made = ffi.new("ses_appended *")
+    run(function, *arguments, made)
+    return appended_of(made)
+
+
+def cut(run: Run, function: Any, point: Point | None, anyway: bool, version: int | None, secure: bool) -> Deleted:
+    options = _ffi.struct(
+        "ses_cut_options",
+        flags=(lib.SES_CUT_ANYWAY if anyway else 0)
+        | (lib.SES_CUT_VERSION if version is not None else 0)
+        | (lib.SES_CUT_SECURE if secure else 0),
+        version=version,
+    )
+    return deleted(run, function, point_of(point), options)
+
+
+def deleted(run: Run, function: Any, *arguments: Any) -> Deleted:
+    count = ffi.new("int64_t *")
+    code = run(function, *arguments, count)
+    return Deleted(count[0], code == lib.SES_MORE)
+
+
+def fork_options(keep: list[Any], other_user: bool, events: Range | None, create_us: int | None) -> _ffi.Pointer:
+    return _ffi.struct(
+        "ses_fork_options",
+        flags=lib.SES_FORK_OTHER_USER if other_user else 0,
+        range=NULL if events is None else events.c,
+        create_us=_ffi.int64(create_us, keep),
+    )
+
+
+def prune_options(
+    keep: int | None, before_us: int | None, last_seq: int | None, compacted: bool, secure: bool, limit: int
+) -> _ffi.Pointer:
+    return _ffi.struct(
+        "ses_prune_options",
+        which=(lib.SES_PRUNE_KEEP if keep is not None else 0)
+        | (lib.SES_PRUNE_BEFORE if before_us is not None else 0)
+        | (lib.SES_PRUNE_SEQ if last_seq is not None else 0)
+        | (lib.SES_PRUNE_COMPACTED if compacted else 0),
+        flags=lib.SES_DELETE_SECURE if secure else 0,
+        keep=keep,
+        before_us=before_us,
+        last_seq=last_seq,
+        limit=limit,
+    )
+
+
+def title_set(run: Run, function: Any, title: str | None) -> None:
+    keep: list[Any] = []
+    run(function, _ffi.c_text(title, "the title", keep), NULL)
+
+
+def labels_set(run: Run, function: Any, labels: Labels) -> None:
+    keep: list[Any] = []
+    array, count = labels_in(labels, keep)
+    if count:
+        run(function, array, count, NULL)
+
+
+def expiry_set(run: Run, function: Any, expires_us: int | None) -> None:
+    keep: list[Any] = []
+    run(function, _ffi.int64(expires_us, keep), NULL)
+
+
+def lease(run: Run, function: Any, first: Any, duration_us: int, wait_ms: int) -> Lease:
+    options = _ffi.struct("ses_lease_options", duration_us=duration_us, wait_ms=wait_ms)
+    made = ffi.new("ses_lease *")
+    run(function, first, options, made)
+    return Lease(made.token, made.until_us)

@@ -1,0 +1,277 @@
+"""Where Python meets C: calls and their errors, texts, JSON, options. Only the files of this package use it."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from . import errors
+from ._seslite import ffi, lib
+
+__all__ = ["ffi", "lib"]
+
+NULL = ffi.NULL
+Pointer = Any  # a pointer of C; cffi has no types for them
+JsonIn = Any  # str, bytes: JSON text, which goes through as it is; None: nothing; anything else is written as JSON
+
+_ERROR = ffi.typeof("ses_error *")
+
+
+def call(function: Callable[..., int], *arguments: Any, key: Any = None) -> int:
+    """Calls a function whose last argument is a ses_error, and raises what it says."""
+    error = ffi.new(_ERROR)
+    code = function(*arguments, error)
+    if code < 0:
+        raise error_of(code, error, key)
+    return code
+
+
+def error_of(code: int, error: Pointer, key: Any = None) -> errors.Error:
+    """The exception for a code and what the library says of it."""
+    message = ffi.string(error.message).decode("utf-8", "replace") if error.code == code else ""
+    return errors.make(
+        code,
+        message or ffi.string(lib.ses_code_text(code)).decode(),
+        version=error.version if error.version >= 0 else None,
+        engine_code=error.engine_code,
+        sqlstate=ffi.string(error.sqlstate).decode("ascii", "replace"),
+        offset=error.offset if error.offset >= 0 else None,
+        index=error.index if error.index >= 0 else None,
+        key=key,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- texts
+
+
+def encode(text: Any, what: str) -> bytes:
+    """UTF-8 of a str. C strings end at a NUL, so one inside is refused here."""
+    if not isinstance(text, str):
+        raise errors.InvalidError(f"{what} must be a str, not {type(text).__name__}")
+    try:
+        encoded = text.encode()
+    except UnicodeEncodeError as error:
+        raise errors.InvalidError(f"{what} holds a lone surrogate at character {error.start}, which UTF-8 cannot express") from None
+    if b"\0" in encoded:
+        raise errors.InvalidError(f"{what} holds a NUL at character {text.index(chr(0))}")
+    return encoded
+
+
+def c_text(text: str | None, what: str, keep: list[Any]) -> Pointer:
+    """A C string that lives as long as `keep`; NULL for None."""
+    if text is None:
+        return NULL
+    pointer = ffi.new("char[]", encode(text, what))
+    keep.append(pointer)
+    return pointer
+
+
+def text_in(text: str | bytes, what: str) -> bytes:
+    """UTF-8 of a text that may hold NULs."""
+    if isinstance(text, (bytes, bytearray, memoryview)):
+        return bytes(text)
+    if not isinstance(text, str):
+        raise errors.InvalidError(f"{what} must be a str or bytes, not {type(text).__name__}")
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise errors.InvalidError(f"{what} holds a lone surrogate at character {error.start}, which UTF-8 cannot express") from None
+
+
+def dumps(value: Any, what: str = "the value") -> bytes:
+    """A value as JSON, at the edge. What JSON cannot express is an InvalidError."""
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()  # lone surrogates, as escapes
+    except (TypeError, ValueError, RecursionError) as error:
+        raise errors.InvalidError(f"{what} cannot be written as JSON: {error}") from None
+
+
+def loads(text: bytes | str) -> Any:
+    """A JSON text as a value, at the edge. Integers are exact; other numbers become floats."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise errors.StateRangeError(f"Python cannot hold this JSON: {error}; read its text instead") from None
+
+
+def json_in(value: JsonIn, what: str) -> tuple[Any, int]:
+    """JSON as a call takes it: bytes (or NULL) and their length."""
+    if value is None:
+        return NULL, 0
+    encoded = text_in(value, what) if isinstance(value, (str, bytes, bytearray, memoryview)) else dumps(value, what)
+    return encoded, len(encoded)
+
+
+def json_member(value: JsonIn, what: str, keep: list[Any]) -> tuple[Pointer, int]:
+    """JSON as a member of a struct takes it."""
+    encoded, length = json_in(value, what)
+    if encoded is NULL:
+        return NULL, 0
+    buffer = ffi.from_buffer("char[]", encoded)
+    keep.append(buffer)
+    return buffer, length
+
+
+def string(pointer: Pointer) -> str | None:
+    """A borrowed C string; None for NULL."""
+    return None if pointer == NULL else ffi.string(pointer).decode()
+
+
+def required(pointer: Pointer) -> str:
+    """A borrowed C string that is never NULL."""
+    return ffi.string(pointer).decode()
+
+
+def span(text: Pointer) -> bytes | None:
+    """The bytes of a ses_text; None for NULL."""
+    return None if text.text == NULL else ffi.unpack(text.text, text.len)
+
+
+def borrowed(function: Callable[..., int], *arguments: Any) -> bytes | None:
+    """Calls a function whose outputs are a borrowed text and its length. None: it is absent."""
+    text, length = ffi.new("const char **"), ffi.new("size_t *")
+    call(function, *arguments, text, length)
+    return None if text[0] == NULL else ffi.unpack(text[0], length[0])
+
+
+def owned(function: Callable[..., int], *arguments: Any, key: Any = None) -> bytes | None:
+    """Calls a function whose outputs are a text of the caller's and its length. None: it is absent."""
+    text, length = ffi.new("char **"), ffi.new("size_t *")
+    call(function, *arguments, text, length, key=key)
+    if text[0] == NULL:
+        return None
+    try:
+        return ffi.unpack(text[0], length[0])
+    finally:
+        lib.ses_free(text[0])
+
+
+# -------------------------------------------------------------------------------------------------- structs
+
+
+def struct(kind: str, /, **members: Any) -> Pointer:
+    """A struct with its size and the members that are given. None leaves a member zero."""
+    made = ffi.new(kind + " *")
+    made.size = ffi.sizeof(kind)
+    for name, value in members.items():
+        if value is None:
+            continue
+        try:
+            setattr(made, name, value)
+        except (OverflowError, TypeError) as error:
+            raise errors.InvalidError(f"{name}: {error}") from None
+    return made
+
+
+def int64(value: int | None, keep: list[Any]) -> Pointer:
+    """A pointer to a number that may be absent."""
+    if value is None:
+        return NULL
+    try:
+        pointer = ffi.new("int64_t *", value)
+    except (OverflowError, TypeError) as error:
+        raise errors.InvalidError(str(error)) from None
+    keep.append(pointer)
+    return pointer
+
+
+def flags(**chosen: tuple[bool, int]) -> int:
+    """The sum of the flags that are chosen."""
+    return sum(flag for wanted, flag in chosen.values() if wanted)
+
+
+# -------------------------------------------------------------------------------------------------- handles
+
+_process = os.getpid()
+
+
+def _forked() -> None:
+    global _process
+    _process = os.getpid()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+def process() -> int:
+    return _process
+
+
+def check_process(pid: int) -> None:
+    """A store does not survive a fork: the child has SQLite's records, but not its locks, nor our threads."""
+    if pid != _process:
+        raise errors.MisuseError(
+            "this store was opened before the process forked: a child cannot use it. Open the store after the fork, "
+            "or start children with multiprocessing's method 'spawn'"
+        )
+
+
+class Guard:
+    """Keeps an object to one thread at a time, and its memory while a call runs. Views share that of their session."""
+
+    __slots__ = ("_lock", "_depth", "_pid", "_what")
+
+    def __init__(self, what: str) -> None:
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._pid = _process
+        self._what = what
+
+    def __enter__(self) -> None:
+        check_process(self._pid)
+        if not self._lock.acquire(blocking=False):
+            raise errors.MisuseError(f"another thread is using this {self._what}: it belongs to one thread at a time")
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        self._lock.release()
+
+    def closing(self) -> None:
+        """To be called within: nothing else of this thread may be under way on the object."""
+        if self._depth > 1:
+            raise errors.MisuseError(f"this {self._what} cannot be closed during a call on it")
+
+
+class Handle:
+    """An object of the library that this one owns. Closing it twice is allowed."""
+
+    __slots__ = ("_pointer", "_guard", "_owned", "__weakref__")
+    _what = "object"
+
+    def __init__(self, pointer: Pointer, release: Any, guard: Guard | None = None) -> None:
+        """`release` frees it; None: it belongs to another object."""
+        self._owned = release is not None
+        self._pointer = ffi.gc(pointer, release) if self._owned else pointer
+        self._guard = guard or Guard(self._what)
+
+    def _live(self) -> Pointer:
+        """The pointer, to be used within the guard."""
+        if self._pointer is None:
+            raise errors.MisuseError(f"this {self._what} is closed")
+        return self._pointer
+
+    @property
+    def closed(self) -> bool:
+        return self._pointer is None
+
+    def close(self) -> None:
+        """Frees the object. What was read from it stays."""
+        if self._guard._pid != _process:
+            return
+        with self._guard:
+            self._guard.closing()
+            if self._pointer is not None and self._owned:
+                ffi.release(self._pointer)
+            self._pointer = None
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,5 @@
+"""seslite for google-adk: SesliteSessionService."""
+
+from .service import Followed, SesliteSessionService
+
+__all__ = ["Followed", "SesliteSessionService"]

@@ -1,0 +1,240 @@
+"""A session service of google-adk on a seslite store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple, Optional
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from google.adk.errors.already_exists_error import AlreadyExistsError
+from google.adk.errors.session_not_found_error import SessionNotFoundError
+from google.adk.events.event import Event
+from google.adk.platform import time as platform_time
+from google.adk.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
+from google.adk.sessions.session import Session
+from typing_extensions import override
+
+from .. import NO_EVENTS, Appended, Key, Point, Range, Store, errors
+from .._ffi import loads
+from ..aio import AsyncStore
+from . import events as adk_events
+
+try:
+    from google.adk.errors._stale_session_error import StaleSessionError
+except ImportError:  # releases before it had a name
+    StaleSessionError = ValueError  # type: ignore[misc, assignment]
+
+PAGE = 10_000  # sessions that are listed at a time
+
+
+class Followed(NamedTuple):
+    """An event that was appended, and where: `place` is where to go on from."""
+
+    session_id: str
+    event: Event
+    place: str
+
+
+def _path_of(uri: str) -> tuple[str, dict[str, Any]]:
+    """The path and the options of a URI: seslite:///agents.db is beside where the process runs, seslite:////var/agents.db
+    is not, and seslite:// is a store in memory. Options: seslite:///agents.db?synchronous=normal"""
+    parts = urlsplit(uri)
+    if parts.scheme != "seslite" or parts.netloc:
+        raise errors.InvalidError(f"not the URI of a store: {uri!r}; write seslite:///agents.db or seslite:////folder/agents.db")
+    options = {name: int(value) if value.lstrip("-").isdigit() else value for name, value in parse_qsl(parts.query)}
+    return unquote(parts.path[1:]) or ":memory:", options
+
+
+class SesliteSessionService(BaseSessionService):
+    """Keeps the sessions of google-adk in a store. `path` is a file, or `uri` names it as the ADK's command line does; the
+    options are those of seslite.Store. Close it with close(); the end of the process closes it too.
+
+    A session that was superseded raises StaleSessionError when it is appended to: read it again. Rewinds are exact: they
+    restore what the session was created with, and remove the keys that did not exist.
+    """
+
+    def __init__(
+        self,
+        path: Optional[str] = None,
+        *,
+        uri: Optional[str] = None,
+        agents_dir: Optional[str] = None,
+        threads: int = 8,
+        **options: Any,
+    ) -> None:
+        del agents_dir  # the ADK's command line gives it to every service
+        if (path is None) == (uri is None):
+            raise errors.MisuseError("give the service a path or a uri")
+        if uri is not None:
+            path, of_uri = _path_of(uri)
+            options = {**of_uri, **options}
+        assert path is not None
+        self._store = AsyncStore(Store(path, **options), threads=threads)
+        self._locks: dict[tuple[int, Key], tuple[asyncio.Lock, int]] = {}
+
+    @property
+    def store(self) -> Store:
+        """The store, for whatever the ADK has no call for."""
+        return self._store.store
+
+    async def close(self) -> None:
+        await self._store.close()
+
+    async def __aenter__(self) -> SesliteSessionService:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    # ---------------------------------------------------------------------------------------- sessions
+
+    @override
+    async def create_session(
+        self, *, app_name: str, user_id: str, state: Optional[dict[str, Any]] = None, session_id: Optional[str] = None
+    ) -> Session:
+        return await self._store.run(self._create, Key(app_name, user_id, session_id), state)
+
+    def _create(self, key: Key, state: Optional[dict[str, Any]]) -> Session:
+        text = adk_events.state_text(state, "the state") if state else None
+        now_us = round(platform_time.get_time() * 1e6)
+        try:
+            with self.store.create(key, text, create_us=now_us) as session:
+                return adk_events.session_of(session, [])
+        except errors.ExistsError as error:
+            raise AlreadyExistsError(f"Session with id {key.session} already exists.") from error
+
+    @override
+    async def get_session(
+        self, *, app_name: str, user_id: str, session_id: str, config: Optional[GetSessionConfig] = None
+    ) -> Optional[Session]:
+        return await self._store.run(self._get, Key(app_name, user_id, session_id), _range_of(config))
+
+    def _get(self, key: Key, wanted: Optional[Range]) -> Optional[Session]:
+        try:
+            session = self.store.get(key, wanted)
+        except errors.NotFoundError:
+            return None
+        with session:
+            return adk_events.session_of(session, [adk_events.event_of(text) for text in session.events_json()])
+
+    @override
+    async def list_sessions(self, *, app_name: str, user_id: Optional[str] = None) -> ListSessionsResponse:
+        return await self._store.run(self._list, app_name, user_id)
+
+    def _list(self, app: str, user: Optional[str]) -> ListSessionsResponse:
+        # In order of creation each is met once, whatever is written meanwhile.
+        found: list[Session] = []
+        token: Optional[str] = None
+        while True:
+            page = self.store.list(app, user, order="created", limit=PAGE, token=token)
+            found += [adk_events.session_of(session, []) for session in page]
+            token = page.token
+            if token is None:
+                break
+        found.sort(key=lambda session: (session.last_update_time, session.user_id, session.id))
+        return ListSessionsResponse(sessions=found)
+
+    @override
+    async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        await self._store.delete(Key(app_name, user_id, session_id))
+
+    @override
+    async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
+        return loads(await self._store.run(self.store.shared_state_json, app_name, user_id))
+
+    # ------------------------------------------------------------------------------------------ append
+
+    @override
+    async def append_event(self, session: Session, event: Event) -> Event:
+        if event.partial:
+            return event
+        key = Key(session.app_name, session.user_id, session.id)
+        # Branches of one invocation share the session, so its version is looked at in their turn.
+        async with self._turn(key):
+            try:
+                appended = await self._store.run(self._append, key, session, event)
+            except errors.NotFoundError as error:
+                raise SessionNotFoundError(f"Session {session.id} not found.") from error
+            except errors.StaleError as error:
+                raise StaleSessionError(str(error)) from error
+            except errors.ExistsError as error:
+                raise AlreadyExistsError(str(error)) from error
+            adk_events.set_version(session, appended.version)
+            session.last_update_time = appended.updated_us / 1e6
+            known = appended.duplicate and any(each.id == event.id for each in session.events)
+            if not known and not appended.unchanged:
+                adk_events.commit(session, event)
+        return event
+
+    def _append(self, key: Key, session: Session, event: Event) -> Appended:
+        version = adk_events.version_of(session)
+        if version is None:
+            version = self._version_without_marker(key, session)
+        if event.actions and event.actions.rewind_before_invocation_id:
+            return self._rewind(key, event, version)
+        text, delta = adk_events.event_text(event)
+        return self.store.append(key, text, delta=delta, version=version)
+
+    def _version_without_marker(self, key: Key, session: Session) -> int:
+        """A session that another made, or that came over a wire, is current if it ends with the event that the stored one
+        ends with, or is no older."""
+        with self.store.get(key, Range(newest=1)) as stored:
+            newest = stored.events[-1].id if stored.events else None
+            if newest != (session.events[-1].id if session.events else None):
+                if stored.updated_us > round(session.last_update_time * 1e6):
+                    message = f"session {key.session}: another writer appended after this copy was made; get it again"
+                    raise errors.StaleError(message, version=stored.version, key=key)
+            return stored.version
+
+    def _rewind(self, key: Key, event: Event, version: int) -> Appended:
+        """The ADK's rewind event gives keys null that did not exist, or that the session was created with. The store's own
+        is exact, and takes its place."""
+        point = Point.invocation(event.actions.rewind_before_invocation_id or "")
+        appended = self.store.rewind(key, point, version=version, artifact_delta=event.actions.artifact_delta or None)
+        if not appended.unchanged:
+            with self.store.events(key, Range(first_seq=appended.seq, last_seq=appended.seq)) as cursor:
+                stored = adk_events.event_of(next(cursor).json)
+            for name in ("id", "invocation_id", "timestamp", "actions"):
+                setattr(event, name, getattr(stored, name))
+        return appended
+
+    @asynccontextmanager
+    async def _turn(self, key: Key) -> AsyncIterator[None]:
+        """One append of a session at a time in this loop. Other loops and processes find out by the version."""
+        name = (id(asyncio.get_running_loop()), key)
+        lock, users = self._locks.get(name, (None, 0))
+        lock = lock or asyncio.Lock()
+        self._locks[name] = (lock, users + 1)
+        try:
+            async with lock:
+                yield
+        finally:
+            lock, users = self._locks[name]
+            if users == 1:
+                del self._locks[name]
+            else:
+                self._locks[name] = (lock, users - 1)
+
+    # --------------------------------------------------------------------------------------- following
+
+    async def follow(
+        self, *, app_name: str, user_id: str, session_id: Optional[str] = None, new: bool = False, place: Optional[str] = None
+    ) -> AsyncIterator[Followed]:
+        """The events of a session, or of all sessions of a user, as they are appended by any process. `place` goes on
+        after an event that was given before. seslite.ResetError: events are gone; get the session again and follow on."""
+        key = Key(app_name, user_id, session_id)
+        async with await self._store.follow(key, new=new, place=place) as follower:
+            async for event in follower:
+                yield Followed(follower.session or "", adk_events.event_of(event.json), follower.place)
+
+
+def _range_of(config: Optional[GetSessionConfig]) -> Optional[Range]:
+    """The events that a configuration asks for. None: all."""
+    if config is None or (config.num_recent_events is None and config.after_timestamp is None):
+        return None
+    if config.num_recent_events == 0:
+        return NO_EVENTS
+    since = config.after_timestamp
+    return Range(newest=config.num_recent_events, since_us=None if since is None else round(since * 1e6))

@@ -1,0 +1,258 @@
+"""What an agent framework needs besides the store: building and reading events, the context of a model, pending calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _ffi
+from ._ffi import NULL, JsonIn, ffi, lib
+from .values import Event, KeyLike, event_of, key_of
+
+if TYPE_CHECKING:
+    from .session import Session
+    from .store import Store
+
+
+class Function(NamedTuple):
+    """A function call or response. `json`: the arguments, or the response."""
+
+    id: str | None
+    name: str | None
+    json: bytes | None
+
+
+class Part(NamedTuple):
+    """A part of a content."""
+
+    json: bytes
+    text: str | None
+    thought: bool
+    call: Function | None
+    response: Function | None
+
+
+class Usage(NamedTuple):
+    """The tokens that a model call used. -1: it does not say."""
+
+    prompt: int
+    cached: int
+    candidates: int
+    thoughts: int
+    total: int
+
+
+class Compaction(NamedTuple):
+    """A summary that stands for the events of a time."""
+
+    start_us: int
+    end_us: int
+    content: bytes
+
+
+def _decoded(text: bytes | None) -> str | None:
+    return None if text is None else text.decode()
+
+
+def _function_of(function: Any) -> Function | None:
+    if function == NULL:
+        return None
+    return Function(_decoded(_ffi.span(function.id)), _decoded(_ffi.span(function.name)), _ffi.span(function.json))
+
+
+def _function_in(function: Function) -> tuple[Any, list[Any]]:
+    """A function as C has it, and what it lives from."""
+    made, keep = ffi.new("ses_function *"), []
+    for name in ("id", "name", "json"):
+        value = getattr(function, name)
+        if value is not None:
+            buffer = ffi.from_buffer("char[]", _ffi.text_in(value, name))
+            keep.append(buffer)
+            member = getattr(made, name)
+            member.text, member.len = buffer, len(buffer)
+    return made, keep
+
+
+class Content(NamedTuple):
+    """What an event says. Made by read_event()."""
+
+    text: str | None
+    json: bytes | None
+    parts: list[Part]
+    calls: list[Function]
+    responses: list[Function]
+    is_final: bool
+    actions: bytes | None
+    state_delta: bytes | None
+    error_code: str | None
+    error_message: str | None
+    usage: Usage | None
+    compaction: Compaction | None
+
+
+def read_event(store: Store, event: JsonIn) -> Content:
+    """Reads the JSON of an event, in either of the ADKs' spellings."""
+    text, length = _ffi.json_in(event, "the event")
+    made = ffi.new("ses_content **")
+    with store._pointer() as pointer:
+        _ffi.call(lib.ses_content_open, pointer, text, length, made)
+    content = ffi.gc(made[0], lib.ses_content_close)
+    said, size = NULL, ffi.new("size_t *")
+    said = lib.ses_content_text(content, size)
+    usage, compaction = lib.ses_content_usage(content), lib.ses_content_compaction(content)
+    return Content(
+        None if said == NULL else ffi.unpack(said, size[0]).decode(),
+        _ffi.span(lib.ses_content_json(content)),
+        [_part_of(lib.ses_content_part(content, at)) for at in range(lib.ses_content_part_count(content))],
+        [_function_of(lib.ses_content_call(content, at)) for at in range(lib.ses_content_call_count(content))],  # type: ignore[misc]
+        [_function_of(lib.ses_content_response(content, at)) for at in range(lib.ses_content_response_count(content))],  # type: ignore[misc]
+        bool(lib.ses_content_is_final(content)),
+        _ffi.span(lib.ses_content_actions(content)),
+        _ffi.span(lib.ses_content_state_delta(content)),
+        _decoded(_ffi.span(lib.ses_content_error_code(content))),
+        _decoded(_ffi.span(lib.ses_content_error_message(content))),
+        None if usage == NULL else Usage(usage.prompt, usage.cached, usage.candidates, usage.thoughts, usage.total),
+        None if compaction == NULL else Compaction(compaction.start_us, compaction.end_us, _ffi.span(compaction.content) or b""),
+    )
+
+
+def _part_of(part: Any) -> Part:
+    return Part(
+        _ffi.span(part.json) or b"", _decoded(_ffi.span(part.text)), bool(part.thought), _function_of(part.call), _function_of(part.response)
+    )
+
+
+class Builder(_ffi.Handle):
+    """Makes the JSON of one event as the ADK writes it. Its calls return the builder, so that they can be chained."""
+
+    __slots__ = ()
+    _what = "builder"
+
+    def __init__(self, store: Store, author: str, invocation_id: str | None = None) -> None:
+        made = ffi.new("ses_builder **")
+        names = _ffi.encode(author, "the author"), NULL if invocation_id is None else _ffi.encode(invocation_id, "the invocation")
+        store._run(lib.ses_builder_open, *names, made)
+        super().__init__(made[0], lib.ses_builder_close)
+
+    def _add(self, function: Any, *arguments: Any) -> Builder:
+        with self._guard:
+            _ffi.call(function, self._live(), *arguments)
+        return self
+
+    def text(self, text: str | bytes) -> Builder:
+        encoded = _ffi.text_in(text, "the text")
+        return self._add(lib.ses_builder_text, encoded, len(encoded))
+
+    def thought(self, text: str | bytes) -> Builder:
+        encoded = _ffi.text_in(text, "the text")
+        return self._add(lib.ses_builder_thought, encoded, len(encoded))
+
+    def call(self, name: str, args: JsonIn = None, id: str | None = None) -> Builder:
+        return self._add(lib.ses_builder_call, *self._names(id, name), *_ffi.json_in(args, "the arguments"))
+
+    def response(self, name: str, response: JsonIn = None, id: str | None = None) -> Builder:
+        return self._add(lib.ses_builder_response, *self._names(id, name), *_ffi.json_in(response, "the response"))
+
+    def _names(self, id: str | None, name: str) -> tuple[Any, bytes]:
+        return NULL if id is None else _ffi.encode(id, "the id"), _ffi.encode(name, "the name")
+
+    def response_to(self, call: Function, response: JsonIn = None) -> Builder:
+        """The response to a call that was read."""
+        function, _keep = _function_in(call)
+        return self._add(lib.ses_builder_response_to, function, *_ffi.json_in(response, "the response"))
+
+    def interrupted(self, call: Function) -> Builder:
+        """The response {"error":"interrupted"} to a pending call."""
+        function, _keep = _function_in(call)
+        return self._add(lib.ses_builder_interrupted, function)
+
+    def part(self, part: JsonIn) -> Builder:
+        return self._add(lib.ses_builder_part, *_ffi.json_in(part, "the part"))
+
+    def content(self, content: JsonIn) -> Builder:
+        """The whole content, in place of parts."""
+        return self._add(lib.ses_builder_content, *_ffi.json_in(content, "the content"))
+
+    def delta(self, delta: JsonIn) -> Builder:
+        return self._add(lib.ses_builder_delta, *_ffi.json_in(delta, "the delta"))
+
+    def field(self, name: str, json: JsonIn) -> Builder:
+        return self._add(lib.ses_builder_field, _ffi.encode(name, "the field"), *_ffi.json_in(json, name))
+
+    def field_string(self, name: str, text: str | bytes) -> Builder:
+        encoded = _ffi.text_in(text, name)
+        return self._add(lib.ses_builder_field_string, _ffi.encode(name, "the field"), encoded, len(encoded))
+
+    def action(self, name: str, json: JsonIn) -> Builder:
+        return self._add(lib.ses_builder_action, _ffi.encode(name, "the field"), *_ffi.json_in(json, name))
+
+    def action_string(self, name: str, text: str | bytes) -> Builder:
+        encoded = _ffi.text_in(text, name)
+        return self._add(lib.ses_builder_action_string, _ffi.encode(name, "the field"), encoded, len(encoded))
+
+    def json(self) -> bytes:
+        """The event."""
+        length = ffi.new("size_t *")
+        with self._guard:
+            text = lib.ses_builder_json(self._live(), length)
+            if text == NULL:
+                raise MemoryError("out of memory")
+            return ffi.unpack(text, length[0])
+
+
+class ContextEvent(NamedTuple):
+    """An event of a context, and what a model is to be sent for it."""
+
+    event: Event
+    content: bytes | None
+
+
+def _opened(source: Session | tuple[Store, KeyLike], by_handle: Any, by_key: Any, kind: str, options: Any) -> Any:
+    """Opens what is read of a session, by a handle or by a store and a key."""
+    made = ffi.new(kind)
+    if isinstance(source, tuple):
+        store, key = source
+        store._run_key(key_of(key), by_key, options, made)
+    else:
+        source._run(by_handle, options, made)
+    return made[0]
+
+
+def read_context(source: Session | tuple[Store, KeyLike], *, visible: bool = False) -> list[ContextEvent]:
+    """The part of a session's log that a model should be sent, in the order in which to send it: live events, with
+    compactions in place of what they cover. `visible` leaves out events of which a model sees nothing."""
+    options = _ffi.struct("ses_context_options", flags=lib.SES_CONTEXT_VISIBLE if visible else 0)
+    opened = _opened(source, lib.ses_context_open, lib.ses_context_open_by_key, "ses_context **", options)
+    context = ffi.gc(opened, lib.ses_context_close)
+    return [
+        ContextEvent(event_of(lib.ses_context_event(context, at)), _ffi.span(lib.ses_context_content(context, at)))
+        for at in range(lib.ses_context_count(context))
+    ]
+
+
+class PendingCall(NamedTuple):
+    """A function call that has no response."""
+
+    call: Function
+    event: Event
+    long_running: bool
+
+
+def pending_calls(source: Session | tuple[Store, KeyLike]) -> list[PendingCall]:
+    """The function calls of a session's live events that have no response after them."""
+    opened = _opened(source, lib.ses_pending_open, lib.ses_pending_open_by_key, "ses_pending **", NULL)
+    pending = ffi.gc(opened, lib.ses_pending_close)
+    return list(_pending_of(pending))
+
+
+def _pending_of(pending: Any) -> Iterator[PendingCall]:
+    for at in range(lib.ses_pending_count(pending)):
+        call = _function_of(lib.ses_pending_call(pending, at))
+        assert call is not None
+        yield PendingCall(call, event_of(lib.ses_pending_event(pending, at)), bool(lib.ses_pending_is_long_running(pending, at)))
+
+
+def output_delta(store: Store, event: JsonIn, agent: str, key: str) -> bytes | None:
+    """The delta that saves an agent's final text under a state key. None: there is nothing to save."""
+    text, length = _ffi.json_in(event, "the event")
+    return store._owned(lib.ses_output_delta, text, length, _ffi.encode(agent, "the agent"), _ffi.encode(key, "the state key"))

@@ -1,0 +1,157 @@
+"""What goes wrong: one exception for each code of the library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .values import Key
+
+
+class Error(Exception):
+    """A call that failed. Nothing has changed, unless it is an OutcomeUnknownError."""
+
+    code: int = 0
+    """The library's number, such as -7. `name` is its name, such as "SES_STALE"."""
+    name: str = ""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        version: int | None = None,
+        engine_code: int = 0,
+        sqlstate: str = "",
+        offset: int | None = None,
+        index: int | None = None,
+        key: Key | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.version = version  # StaleError: the version that the session has now
+        self.engine_code = engine_code  # SQLite's extended result code
+        self.sqlstate = sqlstate
+        self.offset = offset  # byte offset of the fault in a JSON text
+        self.index = index  # the rejected event of a batch, counted from 0
+        self.key = key  # the session that the call was about
+
+
+class OutOfMemoryError(Error, MemoryError):
+    code, name = -1, "SES_NOMEM"
+
+
+class MisuseError(Error):
+    """The call is wrong: a closed object, one that another thread uses, a store of the process that forked."""
+
+    code, name = -2, "SES_MISUSE"
+
+
+class InvalidError(Error, ValueError):
+    """A value breaks a rule: an id, a state key, a field of the wrong type."""
+
+    code, name = -3, "SES_INVALID"
+
+
+class JsonError(Error, ValueError):
+    """The text is not strict JSON. `offset` tells where."""
+
+    code, name = -4, "SES_JSON"
+
+
+class NotFoundError(Error, LookupError):
+    code, name = -5, "SES_NOTFOUND"
+
+
+class ExistsError(Error):
+    code, name = -6, "SES_EXISTS"
+
+
+class StaleError(Error):
+    """Another writer appended in the meantime. `version` is the session's version now; refresh the handle."""
+
+    code, name = -7, "SES_STALE"
+
+
+class BusyError(Error):
+    code, name = -8, "SES_BUSY"
+
+
+class ReadOnlyError(Error):
+    code, name = -9, "SES_READONLY"
+
+
+class FullError(Error):
+    code, name = -10, "SES_FULL"
+
+
+class IoError(Error):
+    code, name = -11, "SES_IO"
+
+
+class CorruptError(Error):
+    code, name = -12, "SES_CORRUPT"
+
+
+class NotAStoreError(Error):
+    code, name = -13, "SES_NOTASTORE"
+
+
+class TooNewError(Error):
+    code, name = -14, "SES_TOONEW"
+
+
+class LimitError(Error, ValueError):
+    code, name = -15, "SES_LIMIT"
+
+
+class CallInterruptedError(Error):
+    """Store.interrupt or Store.close was called while this call read or waited."""
+
+    code, name = -16, "SES_INTERRUPTED"
+
+
+class StateTypeError(Error, TypeError):
+    """The state value has a different type."""
+
+    code, name = -17, "SES_TYPE"
+
+
+class StateRangeError(Error, ValueError):
+    """The value does not fit the requested type."""
+
+    code, name = -18, "SES_RANGE"
+
+
+class CantOpenError(Error):
+    code, name = -19, "SES_CANTOPEN"
+
+
+class InternalError(Error):
+    code, name = -20, "SES_INTERNAL"
+
+
+class OutcomeUnknownError(Error):
+    """The commit may have happened or not. Send the same event with the same id again: it is stored once."""
+
+    code, name = -21, "SES_UNKNOWN"
+
+
+class LeasedError(Error):
+    """Another owner has taken the session's lease."""
+
+    code, name = -22, "SES_LEASED"
+
+
+_BY_CODE: dict[int, type[Error]] = {kind.code: kind for kind in Error.__subclasses__()}
+
+
+def by_code(code: int) -> type[Error]:
+    """The exception of a negative code. A code of a later library is a plain Error."""
+    return _BY_CODE.get(code, Error)
+
+
+def make(code: int, message: str, **facts: Any) -> Error:
+    error = by_code(code)(message, **facts)
+    if type(error) is Error:
+        error.code = code
+    return error

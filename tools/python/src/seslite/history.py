@@ -1,0 +1,122 @@
+"""The calls of a store on the log of a session: points, rewinds, cuts, forks; and what keeps a store small."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _calls, _ffi
+from ._ffi import NULL, JsonIn, ffi, lib
+from .values import Appended, Deleted, KeyLike, Labels, Point, Range, key_of
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+class History:
+    """Part of Store."""
+
+    _by_key: Any
+    _run: Any
+
+    def state_as_of(self, key: KeyLike, point: Point | None = None, *, shared: bool = False) -> bytes:
+        """The own state as it was at a point."""
+        return _calls.state_as_of(self._by_key(key), lib.ses_state_json_as_of_by_key, point, shared)
+
+    def state_initial(self, key: KeyLike) -> bytes:
+        """The state that the session was created with."""
+        return _calls.state_initial(self._by_key(key), lib.ses_state_json_initial_by_key)
+
+    def rewind(
+        self,
+        key: KeyLike,
+        point: Point | None = None,
+        *,
+        version: int | None = None,
+        anyway: bool = False,
+        artifact_delta: JsonIn = None,
+    ) -> Appended:
+        """Takes back everything after the point, by appending an event."""
+        keep: list[Any] = []
+        options = _calls.rewind_options(keep, anyway, version, artifact_delta)
+        return _calls.rewind(self._by_key(key), lib.ses_rewind_by_key, _calls.point_of(point), options)
+
+    def redo(
+        self, key: KeyLike, *, version: int | None = None, anyway: bool = False, artifact_delta: JsonIn = None
+    ) -> Appended:
+        """Takes the newest rewind back."""
+        keep: list[Any] = []
+        options = _calls.rewind_options(keep, anyway, version, artifact_delta)
+        return _calls.rewind(self._by_key(key), lib.ses_redo_by_key, options)
+
+    def cut(
+        self, key: KeyLike, point: Point | None = None, *, version: int | None = None, anyway: bool = False, secure: bool = False
+    ) -> Deleted:
+        """Deletes the events after the point for good."""
+        return _calls.cut(self._by_key(key), lib.ses_cut_by_key, point, anyway, version, secure)
+
+    def fork(
+        self,
+        key: KeyLike,
+        to: KeyLike | None = None,
+        point: Point | None = None,
+        *,
+        other_user: bool = False,
+        events: Range | None = None,
+        create_us: int | None = None,
+    ) -> Session:
+        """Makes a new session that begins as another was at the point."""
+        from .session import Session
+
+        keep: list[Any] = []
+        made, target = ffi.new("ses_session **"), None if to is None else key_of(to)
+        options = _calls.fork_options(keep, other_user, events, create_us)
+        to_c = NULL if target is None else target.c
+        self._by_key(key)(lib.ses_fork_by_key, _calls.point_of(point), to_c, options, made)
+        return Session(self, made[0])  # type: ignore[arg-type]
+
+    def prune(
+        self,
+        key: KeyLike,
+        *,
+        keep: int | None = None,
+        before_us: int | None = None,
+        last_seq: int | None = None,
+        compacted: bool = False,
+        secure: bool = False,
+        limit: int = 0,
+    ) -> Deleted:
+        """Deletes the oldest events, in steps: again while `more` is set."""
+        options = _calls.prune_options(keep, before_us, last_seq, compacted, secure, limit)
+        return _calls.deleted(self._by_key(key), lib.ses_prune_by_key, options)
+
+    def expire(
+        self,
+        app: str | None = None,
+        *,
+        now_us: int | None = None,
+        idle_us: int = 0,
+        sessions_per_user: int = 0,
+        secure: bool = False,
+        limit: int = 0,
+    ) -> Deleted:
+        """Deletes the sessions whose time has come, in steps: again while `more` is set."""
+        keep: list[Any] = []
+        options = _ffi.struct(
+            "ses_expire_options",
+            flags=lib.SES_DELETE_SECURE if secure else 0,
+            now_us=_ffi.int64(now_us, keep),
+            idle_us=idle_us,
+            sessions_per_user=sessions_per_user,
+            limit=limit,
+        )
+        return _calls.deleted(self._run, lib.ses_expire, NULL if app is None else _ffi.encode(app, "the app"), options)
+
+    def set_title(self, key: KeyLike, title: str | None) -> None:
+        _calls.title_set(self._by_key(key), lib.ses_title_set_by_key, title)
+
+    def set_labels(self, key: KeyLike, labels: Labels) -> None:
+        """Sets the labels that are named, and removes those whose value is None."""
+        _calls.labels_set(self._by_key(key), lib.ses_labels_set_by_key, labels)
+
+    def set_expiry(self, key: KeyLike, expires_us: int | None) -> None:
+        _calls.expiry_set(self._by_key(key), lib.ses_expiry_set_by_key, expires_us)

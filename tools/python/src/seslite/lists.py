@@ -1,0 +1,165 @@
+"""What a store has: sessions page by page, the names of apps and users, the events of a session one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import _ffi, errors
+from ._ffi import NULL, ffi, lib
+from .values import Event, Key, KeyLike, Range, event_of, key_of
+
+if TYPE_CHECKING:
+    from .session import Session
+    from .store import Store
+
+ORDERS = {"newest": lib.SES_ORDER_NEWEST, "oldest": lib.SES_ORDER_OLDEST, "created": lib.SES_ORDER_CREATED}
+
+
+class Filter:
+    """Selects sessions: those for which everything holds that is given."""
+
+    __slots__ = ("c", "_keep")
+
+    def __init__(
+        self,
+        *,
+        label: str | None = None,
+        label_value: str | None = None,
+        id_prefix: str | None = None,
+        updated_since_us: int | None = None,
+        updated_before_us: int | None = None,
+    ) -> None:
+        self._keep: list[Any] = []
+        self.c = _ffi.struct(
+            "ses_filter",
+            label=_ffi.c_text(label, "the label", self._keep),
+            label_value=_ffi.c_text(label_value, "the label's value", self._keep),
+            id_prefix=_ffi.c_text(id_prefix, "the prefix", self._keep),
+            updated_since_us=_ffi.int64(updated_since_us, self._keep),
+            updated_before_us=_ffi.int64(updated_before_us, self._keep),
+        )
+
+
+class Page(list["Session"]):
+    """One page of a list. `token` leads to the next; None: this is the last."""
+
+    token: str | None = None
+
+
+class Cursor(_ffi.Handle):
+    """Walks the events of a session in constant memory: an iterator, to be closed, or used with `with`."""
+
+    __slots__ = ("_store",)
+    _what = "cursor"
+
+    def __init__(self, store: Store, key: Key, events: Range | None, backward: bool) -> None:
+        self._store = store
+        made = ffi.new("ses_cursor **")
+        options = _ffi.struct("ses_cursor_options", backward=int(backward), range=None if events is None else events.c)
+        store._run_key(key, lib.ses_cursor_open, options, made)
+        super().__init__(made[0], _close_cursor)
+
+    def __iter__(self) -> Cursor:
+        return self
+
+    def __next__(self) -> Event:
+        event = ffi.new("const ses_event **")
+        with self._guard:
+            if _ffi.call(lib.ses_cursor_next, self._live(), event) != lib.SES_ROW:
+                raise StopIteration
+            return event_of(event[0])
+
+
+def _close_cursor(pointer: Any) -> None:
+    lib.ses_cursor_close(pointer, NULL)  # __next__ has raised what it would tell
+
+
+class Lists:
+    """Part of Store."""
+
+    _run: Any
+    _pointer: Any
+
+    def list(
+        self,
+        app: str,
+        user: str | None = None,
+        *,
+        order: str = "newest",
+        limit: int = 0,
+        token: str | None = None,
+        state: bool = True,
+        filter: Filter | None = None,
+    ) -> Page:
+        """One page of sessions, with their state and without events. `order` is "newest", "oldest" or "created"."""
+        from .session import Session
+
+        if order not in ORDERS:
+            raise errors.InvalidError(f"order is one of {', '.join(ORDERS)}, not {order!r}")
+        keep: list[Any] = []
+        options = _ffi.struct(
+            "ses_list_options",
+            order=ORDERS[order],
+            limit=limit,
+            token=_ffi.c_text(token, "the token", keep),
+            flags=0 if state else lib.SES_LIST_NO_STATE,
+            filter=None if filter is None else filter.c,
+        )
+        made = ffi.new("ses_page **")
+        names = _ffi.encode(app, "the app"), NULL if user is None else _ffi.encode(user, "the user")
+        self._run(lib.ses_list, *names, options, made)
+        owner = ffi.gc(made[0], lib.ses_page_close)
+        guard = _ffi.Guard("page of sessions")
+        page = Page(
+            Session(self, lib.ses_page_session(owner, at), owner, guard)  # type: ignore[arg-type]
+            for at in range(lib.ses_page_count(owner))
+        )
+        page.token = _ffi.string(lib.ses_page_token(owner))
+        return page
+
+    def sessions(
+        self, app: str, user: str | None = None, *, order: str = "created", state: bool = True, filter: Filter | None = None
+    ) -> Iterator[Session]:
+        """All sessions, page by page."""
+        token = None
+        while True:
+            page = self.list(app, user, order=order, token=token, state=state, filter=filter)
+            yield from page
+            token = page.token
+            if token is None:
+                return
+
+    def count(self, app: str, user: str | None = None, filter: Filter | None = None) -> int:
+        """How many sessions a list would have."""
+        count = ffi.new("int64_t *")
+        names = _ffi.encode(app, "the app"), NULL if user is None else _ffi.encode(user, "the user")
+        self._run(lib.ses_list_count, *names, NULL if filter is None else filter.c, count)
+        return count[0]
+
+    def apps(self, prefix: str | None = None) -> Iterator[str]:
+        """The names of apps, in the order of their bytes."""
+        return self._names(lib.ses_list_apps, (), prefix)
+
+    def users(self, app: str, prefix: str | None = None) -> Iterator[str]:
+        """The users of an app, in the order of their bytes."""
+        return self._names(lib.ses_list_users, (_ffi.encode(app, "the app"),), prefix)
+
+    def _names(self, function: Any, owner: tuple[bytes, ...], prefix: str | None) -> Iterator[str]:
+        after: str | None = None
+        while True:
+            keep: list[Any] = []
+            options = _ffi.struct(
+                "ses_names_options", after=_ffi.c_text(after, "the name", keep), prefix=_ffi.c_text(prefix, "the prefix", keep)
+            )
+            made = ffi.new("ses_names **")
+            self._run(function, *owner, options, made)
+            names = ffi.gc(made[0], lib.ses_names_close)
+            yield from [_ffi.required(lib.ses_names_at(names, at)) for at in range(lib.ses_names_count(names))]
+            after = _ffi.string(lib.ses_names_next(names))
+            if after is None:
+                return
+
+    def events(self, key: KeyLike, events: Range | None = None, *, backward: bool = False) -> Cursor:
+        """Walks the events of a session, also of one that is larger than memory."""
+        return Cursor(self, key_of(key), events, backward)  # type: ignore[arg-type]

@@ -1,0 +1,322 @@
+"""A session: a snapshot of one conversation, which its own appends move forward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from . import _calls, _ffi
+from ._ffi import NULL, JsonIn, ffi, lib
+from .values import Appended, Deleted, Event, Key, KeyLike, Labels, Point, Range, event_of, key_of
+
+if TYPE_CHECKING:
+    from .store import Store
+    from .tracked import Tracked
+
+
+class Session(_ffi.Handle):
+    """A session that was created, read, forked or listed. Use it in one thread at a time."""
+
+    __slots__ = ("_store", "_page")
+    _what = "session"
+
+    def __init__(self, store: Store, pointer: Any, page: Any = None, guard: _ffi.Guard | None = None) -> None:
+        self._store = store  # which stays open as long as it is used
+        self._page = page  # owns the session, if a list has it
+        super().__init__(pointer, None if page is not None else lib.ses_session_close, guard)
+
+    def _run(self, function: Any, *arguments: Any) -> int:
+        with self._guard:
+            return _ffi.call(function, self._live(), *arguments)
+
+    def _look(self, function: Any, *arguments: Any) -> Any:
+        with self._guard:
+            return function(self._live(), *arguments)
+
+    def _text(self, function: Any, *arguments: Any) -> str | None:
+        with self._guard:
+            return _ffi.string(function(self._live(), *arguments))
+
+    def _borrowed(self, function: Any, *arguments: Any) -> bytes | None:
+        with self._guard:
+            return _ffi.borrowed(function, self._live(), *arguments)
+
+    # -------------------------------------------------------------------------------------- what it is
+
+    @property
+    def store(self) -> Store:
+        return self._store
+
+    @property
+    def app(self) -> str:
+        return self._text(lib.ses_session_app) or ""
+
+    @property
+    def user(self) -> str:
+        return self._text(lib.ses_session_user) or ""
+
+    @property
+    def id(self) -> str:
+        return self._text(lib.ses_session_id) or ""
+
+    @property
+    def key(self) -> Key:
+        return Key(self.app, self.user, self.id)
+
+    @property
+    def version(self) -> int:
+        return self._look(lib.ses_session_version)
+
+    @property
+    def last_seq(self) -> int:
+        return self._look(lib.ses_session_last_seq)
+
+    @property
+    def stored(self) -> int:
+        """The number of stored events."""
+        return self._look(lib.ses_session_stored)
+
+    @property
+    def created_us(self) -> int:
+        return self._look(lib.ses_session_created_us)
+
+    @property
+    def updated_us(self) -> int:
+        return self._look(lib.ses_session_updated_us)
+
+    @property
+    def expires_us(self) -> int | None:
+        """None: never."""
+        time = self._look(lib.ses_session_expires_us)
+        return None if time == 2**63 - 1 else time
+
+    @property
+    def base_seq(self) -> int:
+        """The number of the last event that was pruned."""
+        return self._look(lib.ses_session_base_seq)
+
+    @property
+    def parent(self) -> tuple[Key, int] | None:
+        """The session that this one was forked from, and the last event that was taken from there."""
+        seq = ffi.new("int64_t *")
+        with self._guard:
+            parent = lib.ses_session_parent(self._live(), seq)
+            if parent == NULL:
+                return None
+            return Key(_ffi.required(parent.app), _ffi.required(parent.user), _ffi.string(parent.session)), seq[0]
+
+    @property
+    def place(self) -> str:
+        """The place after the last event that the handle knows, for Store.follow."""
+        place = self._text(lib.ses_session_place)
+        if place is None:
+            raise MemoryError("out of memory")
+        return place
+
+    @property
+    def title(self) -> str | None:
+        return self._text(lib.ses_session_title)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        with self._guard:
+            session = self._live()
+            found = (lib.ses_session_label(session, at) for at in range(lib.ses_session_label_count(session)))
+            return {_ffi.required(label.name): _ffi.required(label.value) for label in found}
+
+    def label(self, name: str) -> str | None:
+        return self._text(lib.ses_session_label_value, _ffi.encode(name, "the label"))
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """The events that the handle holds, oldest first. Each is copied when it is asked for."""
+        return _Events(self)
+
+    def events_json(self) -> list[bytes]:
+        """The JSON texts of the events that the handle holds: faster than `events`, if that is all that is wanted."""
+        with self._guard:
+            session = self._live()
+            found = (lib.ses_session_event(session, at) for at in range(lib.ses_session_event_count(session)))
+            return [ffi.unpack(event.json, event.json_len) for event in found]
+
+    def json(self) -> bytes:
+        """The session as the ADK writes it: id, appName, userId, state, events, lastUpdateTime."""
+        with self._guard:
+            return _ffi.owned(lib.ses_session_json, self._live()) or b""
+
+    def refresh(self) -> None:
+        """Adds what others wrote."""
+        self._run(lib.ses_refresh, NULL)
+
+    # ------------------------------------------------------------------------------------------ append
+
+    def append(
+        self, event: JsonIn, *, anyway: bool = False, expected: JsonIn = None, delta: JsonIn = None, lease: int = 0
+    ) -> Appended:
+        """Appends one event: JSON as str or bytes, which is stored as it is, or anything that json can write."""
+        keep: list[Any] = []
+        options = _calls.append_options(keep, anyway, None, expected, delta, lease)
+        return _calls.append(self._run, lib.ses_append, event, options)
+
+    def append_batch(
+        self, events: Iterable[JsonIn], *, anyway: bool = False, expected: JsonIn = None, lease: int = 0
+    ) -> list[Appended]:
+        """Appends events in one transaction: all or none."""
+        keep: list[Any] = []
+        options = _calls.append_options(keep, anyway, None, expected, None, lease)
+        return _calls.append_batch(self._run, lib.ses_append_batch, events, options, keep)
+
+    def invocation_begin(self, name: str | None = None) -> str:
+        """Begins an invocation, and returns its id, which the library makes if none is given."""
+        self._run(lib.ses_invocation_begin, NULL if name is None else _ffi.encode(name, "the invocation"))
+        return self.invocation_id or ""
+
+    @property
+    def invocation_id(self) -> str | None:
+        return self._text(lib.ses_invocation_id)
+
+    def invocation_end(self) -> None:
+        self._run(lib.ses_invocation_end)
+
+    # ------------------------------------------------------------------------------------------- state
+
+    def state_json(self) -> bytes:
+        """The merged state of all scopes. Values keep their bytes."""
+        return self._borrowed(lib.ses_state_json) or b""
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The merged state, parsed."""
+        return _ffi.loads(self.state_json())
+
+    def state_get(self, name: str) -> bytes | None:
+        """One value as JSON text. None: there is no such key."""
+        return self._borrowed(lib.ses_state_get, _ffi.encode(name, "the state key"))
+
+    def state_get_string(self, name: str) -> str | None:
+        text = self._borrowed(lib.ses_state_get_string, _ffi.encode(name, "the state key"))
+        return None if text is None else text.decode()
+
+    def state_get_int(self, name: str) -> int | None:
+        return self._number(lib.ses_state_get_int64, "int64_t *", name)
+
+    def state_get_float(self, name: str) -> float | None:
+        return self._number(lib.ses_state_get_double, "double *", name)
+
+    def state_get_bool(self, name: str) -> bool | None:
+        value = self._number(lib.ses_state_get_bool, "int *", name)
+        return None if value is None else bool(value)
+
+    def _number(self, function: Any, kind: str, name: str) -> Any:
+        value = ffi.new(kind)
+        code = self._run(function, _ffi.encode(name, "the state key"), value)
+        return None if code == lib.SES_ABSENT else value[0]
+
+    def state_items(self) -> Iterator[tuple[str, bytes]]:
+        """Keys and their JSON texts, in order. The session may not change meanwhile."""
+        name, text, length = ffi.new("const char **"), ffi.new("const char **"), ffi.new("size_t *")
+        for at in range(self._look(lib.ses_state_count)):
+            with self._guard:
+                _ffi.call(lib.ses_state_at, self._live(), at, name, text, length)
+                item = _ffi.required(name[0]), ffi.unpack(text[0], length[0])
+            yield item
+
+    def state_initial(self) -> bytes:
+        """The state that the session was created with."""
+        return _calls.state_initial(self._run, lib.ses_state_json_initial)
+
+    def state_as_of(self, point: Point | None = None, *, shared: bool = False) -> bytes:
+        """The own state as it was at a point."""
+        return _calls.state_as_of(self._run, lib.ses_state_json_as_of, point, shared)
+
+    def track(self, *, read_only: bool = False) -> Tracked:
+        """Opens a view: the state as a callback or a tool sees it."""
+        from .tracked import Tracked
+
+        return Tracked(self, read_only=read_only)
+
+    # ----------------------------------------------------------------------------- history and retention
+
+    def rewind(self, point: Point | None = None, *, anyway: bool = False, artifact_delta: JsonIn = None) -> Appended:
+        """Takes back everything after the point, by appending an event."""
+        keep: list[Any] = []
+        options = _calls.rewind_options(keep, anyway, None, artifact_delta)
+        return _calls.rewind(self._run, lib.ses_rewind, _calls.point_of(point), options)
+
+    def redo(self, *, anyway: bool = False, artifact_delta: JsonIn = None) -> Appended:
+        """Takes the newest rewind back."""
+        keep: list[Any] = []
+        return _calls.rewind(self._run, lib.ses_redo, _calls.rewind_options(keep, anyway, None, artifact_delta))
+
+    def cut(self, point: Point | None = None, *, anyway: bool = False, secure: bool = False) -> Deleted:
+        """Deletes the events after the point for good."""
+        return _calls.cut(self._run, lib.ses_cut, point, anyway, None, secure)
+
+    def fork(
+        self,
+        to: KeyLike | None = None,
+        point: Point | None = None,
+        *,
+        other_user: bool = False,
+        events: Range | None = None,
+        create_us: int | None = None,
+    ) -> Session:
+        """Makes a new session that begins as this one was at the point."""
+        keep: list[Any] = []
+        made, target = ffi.new("ses_session **"), None if to is None else key_of(to)
+        options = _calls.fork_options(keep, other_user, events, create_us)
+        self._run(lib.ses_fork, _calls.point_of(point), NULL if target is None else target.c, options, made)
+        return Session(self._store, made[0])
+
+    def prune(
+        self,
+        *,
+        keep: int | None = None,
+        before_us: int | None = None,
+        last_seq: int | None = None,
+        compacted: bool = False,
+        secure: bool = False,
+        limit: int = 0,
+    ) -> Deleted:
+        """Deletes the oldest events, in steps: again while `more` is set."""
+        options = _calls.prune_options(keep, before_us, last_seq, compacted, secure, limit)
+        return _calls.deleted(self._run, lib.ses_prune, options)
+
+    def set_title(self, title: str | None) -> None:
+        _calls.title_set(self._run, lib.ses_title_set, title)
+
+    def set_labels(self, labels: Labels) -> None:
+        """Sets the labels that are named, and removes those whose value is None."""
+        _calls.labels_set(self._run, lib.ses_labels_set, labels)
+
+    def set_expiry(self, expires_us: int | None) -> None:
+        _calls.expiry_set(self._run, lib.ses_expiry_set, expires_us)
+
+    def __repr__(self) -> str:
+        return "<seslite.Session, closed>" if self.closed else f"<seslite.Session {tuple(self.key)!r} at version {self.version}>"
+
+
+class _Events(Sequence[Event]):
+    """The events of a session."""
+
+    __slots__ = ("_session",)
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def __len__(self) -> int:
+        return self._session._look(lib.ses_session_event_count)
+
+    @overload
+    def __getitem__(self, at: int) -> Event: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Event]: ...
+    def __getitem__(self, at: int | slice) -> Event | list[Event]:
+        if isinstance(at, slice):
+            return [self[each] for each in range(*at.indices(len(self)))]
+        at = at + len(self) if at < 0 else at
+        with self._session._guard:
+            event = lib.ses_session_event(self._session._live(), at) if at >= 0 else NULL
+            if event == NULL:
+                raise IndexError("there is no such event in this session")
+            return event_of(event)

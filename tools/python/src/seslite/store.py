@@ -1,0 +1,402 @@
+"""A store: the sessions in one file, for all threads of the process."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from . import _calls, _ffi, errors
+from ._ffi import NULL, JsonIn, ffi, lib
+from .follow import Follower
+from .history import History
+from .lists import Lists
+from .session import Session
+from .transfer import Transfer
+from .upkeep import Upkeep
+from .values import Appended, Deleted, Key, KeyLike, Labels, Lease, Range, key_of, labels_in
+
+SYNCHRONOUS = {"full": lib.SES_SYNC_FULL, "normal": lib.SES_SYNC_NORMAL}
+JOURNALS = {"auto": lib.SES_JOURNAL_AUTO, "wal": lib.SES_JOURNAL_WAL, "rollback": lib.SES_JOURNAL_ROLLBACK}
+CHECKPOINTS = {"auto": lib.SES_CHECKPOINT_AUTO, "external": lib.SES_CHECKPOINT_EXTERNAL}
+
+
+@ffi.def_extern(error=0)
+def ses_py_clock(context: Any) -> int:
+    return int(ffi.from_handle(context)["clock"]())
+
+
+@ffi.def_extern(error=1)
+def ses_py_make_id(context: Any, buffer: Any, capacity: int) -> int:
+    made = _ffi.encode(ffi.from_handle(context)["make_id"](), "the id that was made")
+    if len(made) >= capacity:
+        return 1
+    ffi.memmove(buffer, made + b"\0", len(made) + 1)
+    return 0
+
+
+def _one_of(table: dict[str, int], value: str, what: str) -> int:
+    if value not in table:
+        raise errors.InvalidError(f"{what} is one of {', '.join(table)}, not {value!r}")
+    return table[value]
+
+
+class _State:
+    """What a store's end needs, apart from the store, so that it can end when the process does."""
+
+    def __init__(self, pointer: Any, keep: Any) -> None:
+        self.pointer = pointer
+        self.keep = keep
+        self.changed = threading.Condition()
+        self.calls = 0  # under way, or about to begin
+        self.waits = 0  # of these, those that wait for leases
+        self.closed = False
+        self.process = _ffi.process()
+
+    def close(self) -> None:
+        """No call may begin on the pointer once ses_close is called, so those that have it are waited for."""
+        if self.process != _ffi.process():
+            return
+        with self.changed:
+            if self.closed:
+                return
+            self.closed = True
+        while True:
+            with self.changed:
+                if self.calls == 0:
+                    break
+                if not self.waits:
+                    self.changed.wait()
+                    continue
+                self.changed.wait(0.01)
+            lib.ses_store_interrupt(self.pointer, NULL)
+        lib.ses_close(self.pointer)
+
+
+class Store(History, Lists, Transfer, Upkeep):
+    """An open store. Any thread may use it. Close it with close(), with `with`, or leave that to the end of the process.
+
+    `synchronous` is "full" (a write survives power loss) or "normal"; `journal` is "auto", "wal" or "rollback";
+    `checkpoint` is "auto" or "external". `clock` gives microseconds since 1970, `make_id` gives ids.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        read_only: bool = False,
+        must_exist: bool = False,
+        synchronous: str = "full",
+        journal: str = "auto",
+        busy_timeout_ms: int = 0,
+        max_event_bytes: int = 0,
+        max_readers: int = 0,
+        max_session_events: int = 0,
+        checkpoint: str = "auto",
+        clock: Callable[[], int] | None = None,
+        make_id: Callable[[], str] | None = None,
+    ) -> None:
+        self._options = {
+            "flags": (lib.SES_OPEN_READ_ONLY if read_only else 0) | (lib.SES_OPEN_MUST_EXIST if must_exist else 0),
+            "synchronous": _one_of(SYNCHRONOUS, synchronous, "synchronous"),
+            "journal": _one_of(JOURNALS, journal, "journal"),
+            "busy_timeout_ms": busy_timeout_ms,
+            "max_event_bytes": max_event_bytes,
+            "max_readers": max_readers,
+            "max_session_events": max_session_events,
+            "checkpoint": _one_of(CHECKPOINTS, checkpoint, "checkpoint"),
+        }
+        self._callbacks = {"clock": clock, "make_id": make_id}
+        name = _ffi.encode(os.fspath(path), "the path")
+        options, keep = self._open_options()
+        made = ffi.new("ses_store **")
+        _ffi.call(lib.ses_open, name, options, made)
+        self._begin(made[0], keep)
+
+    def _open_options(self) -> tuple[Any, Any]:
+        context = ffi.new_handle(self._callbacks)
+        options = _ffi.struct("ses_open_options", **self._options)
+        if self._callbacks["clock"]:
+            options.clock, options.clock_context = lib.ses_py_clock, context
+        if self._callbacks["make_id"]:
+            options.make_id, options.id_context = lib.ses_py_make_id, context
+        return options, (context, self._callbacks)
+
+    def _begin(self, pointer: Any, keep: Any) -> None:
+        self._state = _State(pointer, keep)
+        self._end = weakref.finalize(self, self._state.close)
+
+    def copy_to_memory(self) -> Store:
+        """Copies the whole store into one in memory, which is independent of it."""
+        options, keep = self._open_options()
+        options.flags = 0
+        made = ffi.new("ses_store **")
+        self._run(lib.ses_store_copy, options, made)
+        copy = object.__new__(Store)
+        copy._options, copy._callbacks = self._options, self._callbacks
+        copy._begin(made[0], keep)
+        return copy
+
+    # --------------------------------------------------------------------------------- open and closed
+
+    @contextmanager
+    def _pointer(self) -> Iterator[Any]:
+        """The store's pointer, which stays good within."""
+        state = self._enter()
+        try:
+            yield state.pointer
+        finally:
+            self._leave(state)
+
+    def _enter(self) -> _State:
+        state = self._state
+        _ffi.check_process(state.process)
+        with state.changed:
+            if state.closed:
+                raise errors.MisuseError("this store is closed")
+            state.calls += 1
+        return state
+
+    def _leave(self, state: _State) -> None:
+        with state.changed:
+            state.calls -= 1
+            if state.closed:
+                state.changed.notify_all()
+
+    def _run(self, function: Any, *arguments: Any, key: Key | None = None) -> int:
+        state = self._enter()
+        try:
+            return _ffi.call(function, state.pointer, *arguments, key=key)
+        finally:
+            self._leave(state)
+
+    def _by_key(self, key: KeyLike) -> _calls.Run:
+        named = key_of(key)
+        return partial(self._run_key, named)
+
+    def _run_key(self, named: Key, function: Any, *arguments: Any) -> int:
+        return self._run(function, named.c, *arguments, key=named)
+
+    def _owned(self, function: Any, *arguments: Any, key: Key | None = None) -> bytes | None:
+        with self._pointer() as pointer:
+            return _ffi.owned(function, pointer, *arguments, key=key)
+
+    @property
+    def closed(self) -> bool:
+        return self._state.closed
+
+    def close(self) -> None:
+        """Closes the store. Calls of other threads that wait for a lease or an event are interrupted, others are waited
+        for. What sessions hold can still be read."""
+        self._end()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def interrupt(self) -> None:
+        """Interrupts the calls of other threads that read or wait now."""
+        self._run(lib.ses_store_interrupt)
+
+    # ---------------------------------------------------------------------------------------- sessions
+
+    def create(
+        self,
+        key: KeyLike,
+        state: JsonIn = None,
+        *,
+        create_us: int | None = None,
+        expires_us: int | None = None,
+        title: str | None = None,
+        labels: Labels | None = None,
+    ) -> Session:
+        """Creates a session. Without an id in the key the store makes one."""
+        options = self._create_options(None, create_us, expires_us, title, labels)
+        return self._session(lib.ses_create, key, *_ffi.json_in(state, "the state"), options[0])[0]
+
+    def get_or_create(
+        self,
+        key: KeyLike,
+        state: JsonIn = None,
+        *,
+        events: Range | None = None,
+        create_us: int | None = None,
+        expires_us: int | None = None,
+        title: str | None = None,
+        labels: Labels | None = None,
+    ) -> tuple[Session, bool]:
+        """Reads a session, or creates it: then the second value is True."""
+        options = self._create_options(events, create_us, expires_us, title, labels)
+        session, code = self._session(lib.ses_get_or_create, key, *_ffi.json_in(state, "the state"), options[0])
+        return session, code != lib.SES_EXISTING
+
+    def _create_options(
+        self, events: Range | None, create_us: int | None, expires_us: int | None, title: str | None, labels: Labels | None
+    ) -> tuple[Any, list[Any]]:
+        keep: list[Any] = []
+        array, count = labels_in(labels, keep)
+        options = _ffi.struct(
+            "ses_create_options",
+            range=None if events is None else events.c,
+            create_us=_ffi.int64(create_us, keep),
+            expires_us=_ffi.int64(expires_us, keep),
+            title=_ffi.c_text(title, "the title", keep),
+            labels=array,
+            label_count=count,
+        )
+        return options, keep
+
+    def get(self, key: KeyLike, events: Range | None = None) -> Session:
+        """Reads a session, with the events of the range; all if none is given."""
+        options = NULL if events is None else _ffi.struct("ses_get_options", range=events.c)
+        return self._session(lib.ses_get, key, options)[0]
+
+    def _session(self, function: Any, key: KeyLike, *arguments: Any) -> tuple[Session, int]:
+        made = ffi.new("ses_session **")
+        code = self._by_key(key)(function, *arguments, made)
+        return Session(self, made[0]), code
+
+    def append(
+        self,
+        key: KeyLike,
+        event: JsonIn,
+        *,
+        version: int | None = None,
+        anyway: bool = False,
+        expected: JsonIn = None,
+        delta: JsonIn = None,
+        lease: int = 0,
+    ) -> Appended:
+        """Appends an event without a handle: at any version, unless one is given."""
+        keep: list[Any] = []
+        options = _calls.append_options(keep, anyway, version, expected, delta, lease)
+        return _calls.append(self._by_key(key), lib.ses_append_by_key, event, options)
+
+    def append_batch(
+        self,
+        key: KeyLike,
+        events: Iterable[JsonIn],
+        *,
+        version: int | None = None,
+        anyway: bool = False,
+        expected: JsonIn = None,
+        lease: int = 0,
+    ) -> list[Appended]:
+        """Appends events in one transaction: all or none."""
+        keep: list[Any] = []
+        options = _calls.append_options(keep, anyway, version, expected, None, lease)
+        return _calls.append_batch(self._by_key(key), lib.ses_append_batch_by_key, events, options, keep)
+
+    def delete(self, key: KeyLike, *, secure: bool = False) -> Deleted:
+        """Deletes a session. One that does not exist is no error."""
+        return _calls.deleted(self._by_key(key), lib.ses_delete, self._delete_options(secure))
+
+    def delete_user(self, app: str, user: str, *, secure: bool = False) -> Deleted:
+        """Deletes all sessions and the `user:` state of a user."""
+        sessions, keys = ffi.new("int64_t *"), ffi.new("int64_t *")
+        names = _ffi.encode(app, "the app"), _ffi.encode(user, "the user")
+        code = self._run(lib.ses_delete_user, *names, self._delete_options(secure), sessions, keys)
+        return Deleted(sessions[0], code == lib.SES_MORE, keys[0])
+
+    def delete_app(self, app: str, *, secure: bool = False, limit: int = 0) -> Deleted:
+        """Deletes everything of an app, in steps: again while `more` is set."""
+        return _calls.deleted(self._run, lib.ses_delete_app, _ffi.encode(app, "the app"), self._delete_options(secure, limit))
+
+    def _delete_options(self, secure: bool, limit: int = 0) -> Any:
+        return _ffi.struct("ses_delete_options", flags=lib.SES_DELETE_SECURE if secure else 0, limit=limit)
+
+    # ------------------------------------------------------------------------------------------- state
+
+    def state_json(self, key: KeyLike) -> bytes:
+        """The merged state as it is stored."""
+        named = key_of(key)
+        return self._owned(lib.ses_state_json_by_key, named.c, NULL, key=named) or b""
+
+    def state_get(self, key: KeyLike, name: str) -> bytes | None:
+        """One value as JSON text. None: there is no such key."""
+        named = key_of(key)
+        return self._owned(lib.ses_state_get_by_key, named.c, _ffi.encode(name, "the state key"), NULL, key=named)
+
+    def shared_state_json(self, app: str, user: str | None = None) -> bytes:
+        """The state of an app, or of a user in it. Keys have no prefix."""
+        return self._owned(lib.ses_shared_state_json, *self._owner(app, user), NULL) or b"{}"
+
+    def shared_state_get(self, app: str, user: str | None, name: str) -> bytes | None:
+        return self._owned(lib.ses_shared_state_get, *self._owner(app, user), _ffi.encode(name, "the state key"), NULL)
+
+    def shared_state_change(self, app: str, user: str | None, delta: JsonIn, *, expected: JsonIn = None) -> None:
+        """Changes shared state. A value of "__ADK_SENTINEL_REMOVED__" removes its key."""
+        keep: list[Any] = []
+        text, length = _ffi.json_member(expected, "expected", keep)
+        options = _ffi.struct("ses_shared_state_options", expected=text, expected_len=length)
+        self._run(lib.ses_shared_state_change, *self._owner(app, user), *_ffi.json_in(delta, "the delta"), options)
+
+    def _owner(self, app: str, user: str | None) -> tuple[Any, Any]:
+        return _ffi.encode(app, "the app"), NULL if user is None else _ffi.encode(user, "the user")
+
+    # ------------------------------------------------------------------------------------------ leases
+
+    def lease_take(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Lease:
+        """Takes a session's turn for an owner; waits while another has it. `wait_ms` below 0: it does not wait."""
+        with self._waiting():
+            return _calls.lease(self._by_key(key), lib.ses_lease_take, _ffi.encode(owner, "the owner"), duration_us, wait_ms)
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        state = self._state
+        with state.changed:
+            state.waits += 1
+        try:
+            yield
+        finally:
+            with state.changed:
+                state.waits -= 1
+
+    def lease_renew(self, key: KeyLike, token: int, *, duration_us: int = 0) -> Lease:
+        return _calls.lease(self._by_key(key), lib.ses_lease_renew, token, duration_us, 0)
+
+    def lease_release(self, key: KeyLike, token: int) -> None:
+        self._by_key(key)(lib.ses_lease_release, token, NULL)
+
+    @contextmanager
+    def lease(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Iterator[Lease]:
+        """Holds a session's turn for a `with` block."""
+        taken = self.lease_take(key, owner, duration_us=duration_us, wait_ms=wait_ms)
+        try:
+            yield taken
+        finally:
+            self.lease_release(key, taken.token)
+
+    # --------------------------------------------------------------------------------------- following
+
+    def follow(
+        self, key: KeyLike, *, new: bool = False, after_seq: int | None = None, place: str | None = None, notify_fd: int = -1
+    ) -> Follower:
+        """Follows the events of a session, or without an id in the key of all sessions of the user."""
+        return Follower(self, key_of(key), new=new, after_seq=after_seq, place=place, notify_fd=notify_fd)
+
+    def make_id(self) -> str:
+        """Makes an id as the store does."""
+        buffer = ffi.new("char[]", lib.SES_ID_MAX + 1)
+        self._run(lib.ses_store_make_id, buffer, len(buffer))
+        return _ffi.required(buffer)
+
+    def quote(self, text: str | bytes) -> bytes:
+        """A text as a JSON string, as the library writes strings."""
+        encoded = _ffi.text_in(text, "the text")
+        return self._owned(lib.ses_text_quote, encoded, len(encoded)) or b""
+
+    def __repr__(self) -> str:
+        return "<seslite.Store, closed>" if self.closed else f"<seslite.Store {self.info().path!r}>"
+
+
+def now_us() -> int:
+    """The time as the library counts it."""
+    return time.time_ns() // 1000
