@@ -20,18 +20,25 @@ logger = logging.getLogger(__name__)
 
 
 def state_text(state: dict[str, Any], what: str) -> bytes:
-    """State as JSON. As in the ADK's services, what JSON does not know is stored as its repr; NaN and infinity are refused
-    by the store, since no reader of strict JSON could take them."""
+    """State as JSON. As in the ADK's services, what JSON does not know is stored as its repr; NaN and infinity are refused,
+    since no reader of strict JSON could take them."""
     try:
         try:
-            return to_json(state, inf_nan_mode="constants")
+            text = to_json(state, inf_nan_mode="constants")
         except PydanticSerializationError as error:
             if "Unable to serialize unknown type" not in str(error):
                 raise
             logger.warning("%s holds values that JSON does not know; their repr is stored: %s", what, error)
-            return to_json(state, inf_nan_mode="constants", serialize_unknown=True)
-    except ValueError as error:
+            text = to_json(state, inf_nan_mode="constants", serialize_unknown=True)
+        if b"NaN" in text or b"Infinity" in text:
+            json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError) as error:
         raise errors.InvalidError(f"{what} cannot be written as JSON: {error}") from error
+    return text
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"it holds {constant}")
 
 
 def event_text(event: Event) -> tuple[bytes, bytes | None]:
