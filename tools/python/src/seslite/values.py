@@ -19,8 +19,9 @@ class Key:
     def __init__(self, app: str, user: str, session: str | None = None) -> None:
         keep: list[Any] = []
         self.app, self.user, self.session = app, user, session
-        texts = [_ffi.c_text(app, "the app", keep), _ffi.c_text(user, "the user", keep)]
-        struct = ffi.new("ses_key *", [*texts, _ffi.c_text(session, "the session's id", keep)])
+        for name, what in ((app, "the app"), (user, "the user")):
+            keep.append(ffi.new("char[]", _ffi.encode(name, what)))
+        struct = ffi.new("ses_key *", [*keep, _ffi.c_text(session, "the session's id", keep)])
         self._c = (struct, keep)
 
     @property
