@@ -326,6 +326,15 @@ coverage:
 	    --print-summary --fail-under-line 95 --txt build/coverage/coverage.txt
 	@grep -E '^(lib|TOTAL)' build/coverage/coverage.txt
 
+# ------------------------------------------------------------------------------------------------ clients
+
+.PHONY: clients client-python
+## clients: build and test the packages for other languages, where their tools and registries are
+clients: client-python
+
+client-python:
+	@sh tools/python/check.sh build
+
 # ------------------------------------------------------------------------------------------------ fuzzing
 
 # Each test/fuzz/fuzz_*.c is a target of libFuzzer, which is clang's; the flavour fuzz builds them. The corpus to begin

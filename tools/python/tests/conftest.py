@@ -1,10 +1,9 @@
 """What the tests share."""
 
 import pytest
+from common import KEY
 
 import seslite
-
-KEY = seslite.Key("app", "user", "s")
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import asyncio
 import time
 
 import pytest
-from conftest import KEY
+from common import KEY
 
 import seslite
 from seslite.aio import AsyncStore

@@ -6,7 +6,7 @@ import pathlib
 import re
 
 import pytest
-from conftest import KEY
+from common import KEY
 
 import seslite
 from seslite import Filter, Key, Point, Range

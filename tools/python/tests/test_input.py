@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from conftest import KEY
+from common import KEY
 
 import seslite
 from seslite import Key, Range

@@ -14,7 +14,7 @@ import time
 import tracemalloc
 
 import pytest
-from conftest import KEY
+from common import KEY
 
 import seslite
 

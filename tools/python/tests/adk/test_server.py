@@ -94,3 +94,7 @@ def test_a_conversation_over_http(server):
     assert not file.with_name("agents.db-wal").exists()
     with Store(file) as store:
         assert store.check("log") == []
+
+
+def test_the_readme_has_the_same_services_yaml():
+    assert f"```yaml\n{SERVICES}```" in (HERE.parents[1] / "README.md").read_text("utf-8")

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Builds the Python package as its users get it, from a source archive, and runs its tests in a virtual environment:
+#     sh tools/python/check.sh BUILD-FOLDER      (PYTHON=python3; PYTEST_ARGS for pytest)
+# Where something is missing, or the registry cannot be reached, it says so and leaves it at that.
+set -eu
+build=$1/python
+python=${PYTHON:-python3}
+skip() {
+    echo "skipped: the Python package, for want of $1"
+    exit 0
+}
+command -v "$python" >/dev/null 2>&1 || skip "$python"
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || skip "Python 3.10 or newer"
+"$python" -c 'import venv, ensurepip' 2>/dev/null || skip "its module venv (Debian: python3-venv)"
+"$python" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null ||
+    skip "its C headers (Debian: python3-dev)"
+
+mkdir -p "$build"
+[ -x "$build/venv/bin/python" ] || "$python" -m venv "$build/venv"
+pip() {
+    "$build/venv/bin/python" -m pip --disable-pip-version-check -q "$@"
+}
+if ! pip install --no-compile -r tools/python/tests/requirements.txt 2>"$build/pip.log"; then
+    tail -5 "$build/pip.log" >&2
+    skip "packages from the registry"
+fi
+rm -f "$build"/seslite-*.tar.gz
+"$build/venv/bin/python" -m build --sdist --outdir "$build" tools/python >"$build/sdist.log" 2>&1 || {
+    tail -20 "$build/sdist.log" >&2
+    exit 1
+}
+pip install --force-reinstall --no-deps "$build"/seslite-*.tar.gz
+# shellcheck disable=SC2086 # words are meant to be split
+"$build/venv/bin/python" -m pytest -q -p no:cacheprovider tools/python/tests ${PYTEST_ARGS:-}

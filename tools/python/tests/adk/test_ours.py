@@ -1,0 +1,167 @@
+"""What SesliteSessionService has beyond the others."""
+
+import asyncio
+import math
+
+import pytest
+from google.adk.errors._stale_session_error import StaleSessionError
+from services import WHO, event
+
+import seslite
+from seslite.adk import SesliteSessionService
+
+
+def run(case, folder):
+    async def within():
+        async with SesliteSessionService(str(folder / "a.db")) as service:
+            return await asyncio.wait_for(case(service, await service.create_session(session_id="s", state={"k": 1}, **WHO)), 60)
+
+    return asyncio.run(within())
+
+
+def test_a_uri_names_a_file_and_options(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    absolute = tmp_path / "b c.db"
+    for uri, name in (
+        ("seslite:///a.db?synchronous=normal&max_readers=2", "a.db"),
+        (f"seslite:///{absolute}".replace(" ", "%20"), str(absolute)),
+        ("seslite://", ":memory:"),
+    ):
+        service = SesliteSessionService(uri=uri, agents_dir="ignored")
+        assert service.store.info().path == name
+        asyncio.run(service.close())
+    assert (tmp_path / "a.db").exists() and absolute.exists()
+    for wrong in ("sqlite:///a.db", "seslite://host/a.db", "a.db"):
+        with pytest.raises(seslite.InvalidError, match="seslite:///agents.db"):
+            SesliteSessionService(uri=wrong)
+    for arguments in ({}, {"path": "a", "uri": "seslite://"}):
+        with pytest.raises(seslite.MisuseError):
+            SesliteSessionService(**arguments)
+
+
+def test_a_stale_session_is_told_between_processes(tmp_path):
+    async def case(service, session):
+        async with SesliteSessionService(str(tmp_path / "a.db")) as other:
+            theirs = await other.get_session(session_id="s", **WHO)
+            await other.append_event(theirs, event({"k": 2}, timestamp=1.0))
+        made = event({"temp:t": 1, "k": 3})
+        with pytest.raises(StaleSessionError) as stale:
+            await service.append_event(session, made)
+        assert stale.value.__cause__.version == 1
+        # Nothing of the refused event is seen, and it is whole.
+        assert session.state == {"k": 1} and session.events == [] and made.actions.state_delta == {"temp:t": 1, "k": 3}
+        await service.append_event(await service.get_session(session_id="s", **WHO), made)
+
+    run(case, tmp_path)
+
+
+def test_a_session_of_another_service_is_stale_if_it_lacks_events(tmp_path):
+    async def case(service, session):
+        plain = type(session)(**session.model_dump())
+        await service.append_event(session, event(timestamp=9e9))
+        with pytest.raises(StaleSessionError):
+            await service.append_event(plain, event())
+
+    run(case, tmp_path)
+
+
+def test_a_service_goes_from_loop_to_loop(tmp_path):
+    service = SesliteSessionService(str(tmp_path / "a.db"))
+    session = asyncio.run(service.create_session(session_id="s", **WHO))
+    for number in range(3):
+        asyncio.run(service.append_event(session, event({"n": number})))
+    assert asyncio.run(service.get_session(session_id="s", **WHO)).state == {"n": 2} and service._locks == {}
+    asyncio.run(service.close())
+    with pytest.raises(seslite.MisuseError, match="closed"):
+        asyncio.run(service.get_session(session_id="s", **WHO))
+
+
+def test_events_are_followed_across_services(tmp_path):
+    async def case(service, session):
+        async with SesliteSessionService(str(tmp_path / "a.db")) as other:
+            seen, place = [], None
+
+            async def follow(**options):
+                async for each in service.follow(**WHO, **options):
+                    seen.append((each.session_id, each.event.id))
+                    if len(seen) % 3 == 0:
+                        return each.place
+
+            following = asyncio.ensure_future(follow(session_id="s"))
+            theirs = await other.get_session(session_id="s", **WHO)
+            for number in range(3):
+                await other.append_event(theirs, event(id=f"e{number}"))
+            place = await following
+            for number in range(3, 6):
+                await other.append_event(theirs, event(id=f"e{number}"))
+            await follow(session_id="s", place=place)
+            assert seen == [("s", f"e{number}") for number in range(6)]
+
+    run(case, tmp_path)
+
+
+def test_a_rewind_that_has_nothing_to_take_back_stores_nothing(tmp_path):
+    async def case(service, session):
+        await service.append_event(session, event({"k": 2}, invocation="i1", text="hi"))
+        for _ in range(2):
+            rewind = event(invocation="r", timestamp=1.0)
+            rewind.actions.rewind_before_invocation_id = "i1"
+            assert await service.append_event(session, rewind) is rewind
+        assert len(session.events) == 2 == service.store.get(("app", "user", "s")).stored
+        assert session.state == {"k": 1} and session.events[1].invocation_id != "r"
+        assert (await service.get_session(session_id="s", **WHO)).events == session.events
+        await service.append_event(session, event({"k": 5}, invocation="i2"))
+
+    run(case, tmp_path)
+
+
+def test_events_of_other_adks_are_read(tmp_path):
+    async def case(service, session):
+        key = ("app", "user", "s")
+        service.store.append(key, b'{"id":"ms","timestamp":1700000000123,"author":"a","invocation_id":"i","actions":{"state_delta":{"n":1}}}')
+        service.store.append(key, b'{"id":"text","timestamp":"2023-11-14T22:13:20.5Z","author":"a","invocationId":"i","actions":{}}')
+        read = await service.get_session(session_id="s", **WHO)
+        assert [each.timestamp for each in read.events] == [1700000000.123, 1700000000.5] and read.state == {"k": 1, "n": 1}
+
+    run(case, tmp_path)
+
+
+def test_bad_input_is_an_error_of_python_and_stores_nothing(tmp_path):
+    async def case(service, session):
+        for refused in (
+            service.append_event(session, event({"k": math.inf})),
+            service.append_event(session, event({"k": "\ud800"})),
+            service.append_event(session, event({"k\0": 1})),
+            service.append_event(session, event(text="\ud800")),
+            service.create_session(app_name="a\0", user_id="u"),
+            service.create_session(app_name="a", user_id="u", state={"n": math.nan}),
+            service.create_session(app_name="", user_id="u"),
+            service.get_session(app_name="a", user_id="u", session_id="s\ud800"),
+            service.list_sessions(app_name="a" * 600),
+            service.delete_session(app_name="a", user_id="u", session_id=""),
+            service.get_user_state(app_name="a", user_id="\0"),
+        ):
+            with pytest.raises(seslite.InvalidError):
+                await refused
+        assert (await service.get_session(session_id="s", **WHO)).events == [] and session.state == {"k": 1}
+        await service.append_event(session, event({"big": 10**400}))
+        assert (await service.get_session(session_id="s", **WHO)).state["big"] == 10**400
+
+    run(case, tmp_path)
+
+
+def test_eight_writers_meet_no_error(tmp_path):
+    """Each with a service of its own, as processes have."""
+
+    async def write(writer):
+        async with SesliteSessionService(str(tmp_path / "a.db")) as service:
+            session = await service.create_session(app_name="app", user_id=f"u{writer}")
+            for number in range(25):
+                await service.append_event(session, event({"n": number, "app:last": writer}))
+
+    async def within():
+        await asyncio.gather(*(write(writer) for writer in range(8)))
+
+    asyncio.run(within())
+    with seslite.Store(tmp_path / "a.db") as store:
+        assert sum(each.stored for each in store.sessions("app")) == 200 and store.check() == []
