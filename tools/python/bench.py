@@ -80,7 +80,9 @@ def write(name, folder, writer, seconds, results):
                     done += 1
                 except Exception as error:
                     failed += 1
-                    session = await service.get_session(session_id=session.id, **who) if "Stale" in type(error).__name__ else session
+                    session = (
+                        await service.get_session(session_id=session.id, **who) if "Stale" in type(error).__name__ else session
+                    )
         results.put((done, failed))
 
     asyncio.run(within())

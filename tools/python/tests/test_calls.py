@@ -73,7 +73,9 @@ def test_json_goes_through_with_its_bytes(store, session):
 def test_state_is_read_in_each_form(store, session):
     assert session.state_json() == b'{"app:a":[1,2],"user:u":"\xc3\xa4","k":1}' == store.state_json(KEY)
     assert session.state == {"app:a": [1, 2], "user:u": "ä", "k": 1}
-    assert session.state_get("k") == b"1" == store.state_get(KEY, "k") and session.state_get("x") is None is store.state_get(KEY, "x")
+    assert session.state_get("k") == b"1" == store.state_get(KEY, "k") and session.state_get("x") is None is store.state_get(
+        KEY, "x"
+    )
     assert session.state_get_string("user:u") == "ä" and session.state_get_string("x") is None
     session.append(event({"b": True, "f": 2.5, "big": 2**64, "temp:t": "now"}))
     assert (session.state_get_int("k"), session.state_get_float("f"), session.state_get_bool("b")) == (1, 2.5, True)
@@ -157,12 +159,12 @@ def test_history_goes_back_and_forth(store, session):
     assert fork.parent == (KEY, 2) and fork.stored == 2 and fork.state["n"] == 1
     assert store.fork(KEY, None, Point.seq(0)).stored == 0
     assert store.fork(KEY, ("app", "other", "f"), other_user=True, events=seslite.NO_EVENTS).user == "other"
-    assert session.cut(Point.seq(3)).count == 4 and store.cut(KEY, Point.now()).count == 0
-    assert session.prune(keep=1).count == 2 and session.state["n"] == 2 and store.prune(KEY, last_seq=3).count == 1
-    assert store.prune(KEY, before_us=1, compacted=True, limit=5).count == 0
+    assert session.cut(Point.seq(3)).total == 4 and store.cut(KEY, Point.now()).total == 0
+    assert session.prune(keep=1).total == 2 and session.state["n"] == 2 and store.prune(KEY, last_seq=3).total == 1
+    assert store.prune(KEY, before_us=1, compacted=True, limit=5).total == 0
     session.refresh()
     assert session.base_seq == 3
-    assert store.cut(KEY, None, version=session.version, secure=True).count == 0
+    assert store.cut(KEY, None, version=session.version, secure=True).total == 0
 
 
 def test_lists_go_page_by_page(store):
@@ -176,7 +178,9 @@ def test_lists_go_page_by_page(store):
     assert page[1].state == {"n": 1} and page[0].events[:] == []
     assert store.list("app", state=False)[0].state == {}
     evens = Filter(label="even", label_value="yes")
-    assert [each.id for each in store.sessions("app", "user", filter=evens)] == ["s0", "s2", "s4"] and store.count("app", filter=evens) == 3
+    assert [each.id for each in store.sessions("app", "user", filter=evens)] == ["s0", "s2", "s4"] and store.count(
+        "app", filter=evens
+    ) == 3
     assert store.count("app", "user", Filter(id_prefix="s1")) == 1
     assert store.count("app", None, Filter(updated_since_us=2, updated_before_us=4)) == 2
     assert list(store.apps()) == ["app", "app2"] and list(store.apps("app2")) == ["app2"] and list(store.users("app2")) == ["user2"]
@@ -191,11 +195,11 @@ def test_lists_go_page_by_page(store):
 
 
 def test_deleting_counts(store, session):
-    assert store.delete(KEY).count == 1 and store.delete(KEY, secure=True).count == 0
+    assert store.delete(KEY).total == 1 and store.delete(KEY, secure=True).total == 0
     store.create(KEY)
     assert store.delete_user("app", "user") == (1, False, 1)
     store.create(KEY, expires_us=FAR)
-    assert store.expire("app", now_us=FAR + 1).count == 1 and store.expire(idle_us=1, sessions_per_user=1, limit=5).count == 0
+    assert store.expire("app", now_us=FAR + 1).total == 1 and store.expire(idle_us=1, sessions_per_user=1, limit=5).total == 0
     store.create(KEY)
     assert store.delete_app("app", limit=1)[:2] == (1, True)
     while store.delete_app("app").more:
@@ -307,7 +311,10 @@ def test_json_lines_make_the_same_store(store, session, tmp_path):
 
 def test_a_session_as_it_was_is_loaded(store):
     key = Key("app", "user", "old")
-    events = (seslite.LoadedEvent(json.dumps(event({"n": n}, id=f"e{n}", timestamp=n + 1)), seq=n * 2 + 5, updated_us=None) for n in range(3))
+    events = (
+        seslite.LoadedEvent(json.dumps(event({"n": n}, id=f"e{n}", timestamp=n + 1)), seq=n * 2 + 5, updated_us=None)
+        for n in range(3)
+    )
     loaded = store.load(
         key, events, initial_state={"a": 1}, state={"a": 1, "b": 2, "n": 2}, created_us=1, updated_us=9_000_000, version=20, last_seq=12,
         title="T", labels={"l": "v"}, parent=(Key("app", "user", "p"), 3), base_seq=4, base=[seslite.BaseValue("a", 1, 0), seslite.BaseValue("b", b"2", 3)],
@@ -325,18 +332,46 @@ def test_a_session_as_it_was_is_loaded(store):
 def test_events_are_built_and_read(store):
     builder = seslite.Builder(store, "agent", "i1")
     builder.thought("hm").text("let me see").call("f", {"x": 1}, id="c1").part({"inlineData": {}}).delta({"k": 1})
-    builder.field("customMetadata", {"a": 1}).field_string("branch", "b").action("escalate", True).action_string("transferToAgent", "t")
+    builder.field("customMetadata", {"a": 1}).field_string("branch", "b").action("escalate", True).action_string(
+        "transferToAgent", "t"
+    )
     content = seslite.read_event(store, builder.json())
     assert (content.text, content.is_final, content.calls) == ("let me see", False, [seslite.Function("c1", "f", b'{"x":1}')])
-    assert [(part.text, part.thought) for part in content.parts] == [("hm", True), ("let me see", False), (None, False), (None, False)]
-    assert content.state_delta == b'{"k":1}' and b"transferToAgent" in content.actions and content.usage is None and content.compaction is None
-    answer = seslite.Builder(store, "agent", "i1").response_to(content.calls[0], {"ok": 1}).response("g", id="c2").interrupted(content.calls[0])
+    assert [(part.text, part.thought) for part in content.parts] == [
+        ("hm", True),
+        ("let me see", False),
+        (None, False),
+        (None, False),
+    ]
+    assert (
+        content.state_delta == b'{"k":1}'
+        and b"transferToAgent" in content.actions
+        and content.usage is None
+        and content.compaction is None
+    )
+    answer = (
+        seslite.Builder(store, "agent", "i1")
+        .response_to(content.calls[0], {"ok": 1})
+        .response("g", id="c2")
+        .interrupted(content.calls[0])
+    )
     responses = seslite.read_event(store, answer.json()).responses
     assert [each.json for each in responses] == [b'{"ok":1}', b"{}", b'{"error":"interrupted"}'] and responses[0].id == "c1"
-    whole = seslite.read_event(store, seslite.Builder(store, "a").content({"parts": [{"text": "x"}]}).field("errorCode", '"E"').field_string("errorMessage", "m").json())
+    whole = seslite.read_event(
+        store,
+        seslite.Builder(store, "a")
+        .content({"parts": [{"text": "x"}]})
+        .field("errorCode", '"E"')
+        .field_string("errorMessage", "m")
+        .json(),
+    )
     assert (whole.json, whole.error_code, whole.error_message, whole.is_final) == (b'{"parts":[{"text":"x"}]}', "E", "m", True)
     read = seslite.read_event(
-        store, {"usageMetadata": {"promptTokenCount": 5}, "actions": {"compaction": {"startTimestamp": 1, "endTimestamp": 2, "compactedContent": {"parts": []}}}}
+        store,
+        {
+            "usageMetadata": {"promptTokenCount": 5},
+            "actions": {"compaction": {"startTimestamp": 1, "endTimestamp": 2, "compactedContent": {"parts": []}}},
+        },
     )
     assert read.usage == (5, -1, -1, -1, -1) and read.compaction == (1_000_000, 2_000_000, b'{"parts":[]}')
     builder.close()
@@ -365,7 +400,9 @@ def test_a_view_tracks_state(store, session):
         view.set_float("float", 0.1)
         view.set_bool("bool", True)
         del view["user:u"]
-        assert view["k"] == {"deep": [1, None]} and view.get("x", 5) == 5 and "raw" in view and "user:u" not in view and view.changed
+        assert (
+            view["k"] == {"deep": [1, None]} and view.get("x", 5) == 5 and "raw" in view and "user:u" not in view and view.changed
+        )
         assert (view.get_json("raw"), view.get_string("text"), view.get_int("int"), view.get_float("float"), view.get_bool("bool")) == (
             b"1.10", "ä\0b", 2**63 - 1, 0.1, True,
         )  # fmt: skip
@@ -380,7 +417,10 @@ def test_a_view_tracks_state(store, session):
         view.discard()
         assert not view.changed
         final = seslite.Builder(store, "agent").text("the end").json()
-        assert seslite.output_delta(store, final, "agent", "out") == b'{"out":"the end"}' and seslite.output_delta(store, final, "other", "out") is None
+        assert (
+            seslite.output_delta(store, final, "agent", "out") == b'{"out":"the end"}'
+            and seslite.output_delta(store, final, "other", "out") is None
+        )
         view.append_output(final, "agent", "out")
     assert seslite.render(session, "{out}{{literal}}") == "the end{{literal}}"
     assert seslite.render(session, "{{out}}", adk_braces=True) == "the end"

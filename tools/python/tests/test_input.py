@@ -117,7 +117,9 @@ def test_numbers_that_c_cannot_hold_are_refused(store, session):
             call()
 
 
-@pytest.mark.parametrize("value", [None, 5, "", "null", "[]", "{", b"\xff", b'{"a":1} x', '{"actions":{"stateDelta":[]}}', '{"id":5}', []])
+@pytest.mark.parametrize(
+    "value", [None, 5, "", "null", "[]", "{", b"\xff", b'{"a":1} x', '{"actions":{"stateDelta":[]}}', '{"id":5}', []]
+)
 def test_what_is_no_event_is_refused(session, value):
     with pytest.raises(ValueError) as refused:
         session.append(value)
@@ -171,7 +173,13 @@ def test_calls_after_close_are_refused(store, session):
     assert session.state["k"] == 2 and len(session.events) == 1 and page[0].state["k"] == 1
     session.close()
     session.close()
-    for call in (lambda: session.id, lambda: session.events[0], lambda: session.append({}), lambda: view.get_json("k"), lambda: view["k"]):
+    for call in (
+        lambda: session.id,
+        lambda: session.events[0],
+        lambda: session.append({}),
+        lambda: view.get_json("k"),
+        lambda: view["k"],
+    ):
         with pytest.raises(seslite.MisuseError, match="closed"):
             call()
     assert repr(store) == "<seslite.Store, closed>" and repr(session) == "<seslite.Session, closed>"

@@ -14,9 +14,7 @@ Run = Callable[..., int]
 Prune = dict[str, Any]
 
 
-def append_options(
-    keep: list[Any], anyway: bool, version: int | None, expected: JsonIn, delta: JsonIn, lease: int
-) -> _ffi.Pointer:
+def append_options(keep: list[Any], anyway: bool, version: int | None, expected: JsonIn, delta: JsonIn, lease: int) -> _ffi.Pointer:
     if not anyway and version is None and expected is None and delta is None and not lease:
         return NULL
     expected_text, expected_len = _ffi.json_member(expected, "expected", keep)

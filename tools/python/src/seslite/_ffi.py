@@ -69,7 +69,7 @@ def c_text(text: str | None, what: str, keep: list[Any]) -> Pointer:
     return pointer
 
 
-def text_in(text: str | bytes, what: str) -> bytes:
+def text_in(text: str | bytes | bytearray | memoryview, what: str) -> bytes:
     """UTF-8 of a text that may hold NULs."""
     if isinstance(text, (bytes, bytearray, memoryview)):
         return bytes(text)

@@ -118,7 +118,11 @@ def read_event(store: Store, event: JsonIn) -> Content:
 
 def _part_of(part: Any) -> Part:
     return Part(
-        _ffi.span(part.json) or b"", _decoded(_ffi.span(part.text)), bool(part.thought), _function_of(part.call), _function_of(part.response)
+        _ffi.span(part.json) or b"",
+        _decoded(_ffi.span(part.text)),
+        bool(part.thought),
+        _function_of(part.call),
+        _function_of(part.response),
     )
 
 

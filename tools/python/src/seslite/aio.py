@@ -129,9 +129,7 @@ class AsyncStore:
         os.set_blocking(reading, False)
         os.set_blocking(writing, False)
         try:
-            follower = await self.run(
-                self.store.follow, key, new=new, after_seq=after_seq, place=place, notify_fd=writing
-            )
+            follower = await self.run(self.store.follow, key, new=new, after_seq=after_seq, place=place, notify_fd=writing)
         except BaseException:
             os.close(reading)
             os.close(writing)
@@ -184,11 +182,17 @@ class AsyncFollower:
                     raise StopAsyncIteration
                 self._woken.clear()
                 self._looking = asyncio.ensure_future(self._store.run(self._follower.next, 0))
+            looking = self._looking
             try:
-                event = await asyncio.shield(self._looking)
-            finally:
-                if self._looking.done():
+                event = await asyncio.shield(looking)
+            except asyncio.CancelledError:
+                if looking.cancelled():
                     self._looking = None
+                raise  # this task was cancelled: what is found, also at this moment, is kept for the next
+            except BaseException:
+                self._looking = None
+                raise
+            self._looking = None
             if event is not None:
                 return event
             await self._woken.wait()

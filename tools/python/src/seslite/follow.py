@@ -33,9 +33,7 @@ class Follower(_ffi.Handle):
     __slots__ = ("_store", "_woken", "_waking")
     _what = "follower"
 
-    def __init__(
-        self, store: Store, key: Key, *, new: bool, after_seq: int | None, place: str | None, notify_fd: int = -1
-    ) -> None:
+    def __init__(self, store: Store, key: Key, *, new: bool, after_seq: int | None, place: str | None, notify_fd: int = -1) -> None:
         self._store = store
         self._woken = False
         self._waking = threading.Lock()  # wake() comes from any thread, so close() must not free the follower under it

@@ -40,9 +40,7 @@ class History:
         options = _calls.rewind_options(keep, anyway, version, artifact_delta)
         return _calls.rewind(self._by_key(key), lib.ses_rewind_by_key, _calls.point_of(point), options)
 
-    def redo(
-        self, key: KeyLike, *, version: int | None = None, anyway: bool = False, artifact_delta: JsonIn = None
-    ) -> Appended:
+    def redo(self, key: KeyLike, *, version: int | None = None, anyway: bool = False, artifact_delta: JsonIn = None) -> Appended:
         """Takes the newest rewind back."""
         keep: list[Any] = []
         options = _calls.rewind_options(keep, anyway, version, artifact_delta)

@@ -96,7 +96,10 @@ def ses_py_imported(context: Any, item: Any) -> None:
 def _imported_of(item: Any) -> Imported:
     return Imported(
         _ffi.required(item.app),
-        *(_ffi.string(text) for text in (item.user, item.session, item.loaded_as, item.key)),
+        _ffi.string(item.user),
+        _ffi.string(item.session),
+        _ffi.string(item.loaded_as),
+        _ffi.string(item.key),
         OUTCOMES.get(item.outcome, str(item.outcome)),
         item.events,
         item.line,

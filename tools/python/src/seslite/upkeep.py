@@ -43,17 +43,20 @@ def ses_py_progress(context: Any, done: int, total: int) -> int:
     return 1 if caught.error else 0
 
 
+def _clean(text: Any) -> str | None:
+    """A text of a damaged file, which may be no UTF-8."""
+    return None if text == NULL else ffi.string(text).decode("utf-8", "replace")
+
+
 @ffi.def_extern(error=1)
 def ses_py_problem(context: Any, problem: Any) -> int:
     caught, _, found = ffi.from_handle(context)
 
     def add() -> None:
+        app, user, session = (_clean(text) for text in (problem.app, problem.user, problem.session))
         found.append(
             Problem(
-                _ffi.required(lib.ses_problem_name(problem.kind)),
-                *(None if text == NULL else ffi.string(text).decode("utf-8", "replace") for text in (problem.app, problem.user, problem.session)),
-                problem.seq,
-                ffi.string(problem.message).decode("utf-8", "replace"),
+                _ffi.required(lib.ses_problem_name(problem.kind)), app, user, session, problem.seq, _clean(problem.message) or ""
             )
         )
 
@@ -74,7 +77,10 @@ class Upkeep:
             _ffi.required(info.path),
             info.schema_version,
             bool(info.read_only),
-            *(_ffi.string(text) or "" for text in (info.sqlite.journal_mode, info.sqlite.journal_reason, info.sqlite.version, info.sqlite.bugs)),
+            *(
+                _ffi.string(text) or ""
+                for text in (info.sqlite.journal_mode, info.sqlite.journal_reason, info.sqlite.version, info.sqlite.bugs)
+            ),
         )
 
     def stats(self) -> dict[str, int]:

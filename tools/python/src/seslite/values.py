@@ -187,7 +187,7 @@ class Lease(NamedTuple):
 class Deleted(NamedTuple):
     """How much a call deleted. `more`: call it again."""
 
-    count: int
+    total: int
     more: bool = False
     state_keys: int = 0
 
@@ -244,7 +244,9 @@ Labels = Mapping[str, Union[str, None]]
 
 def labels_in(labels: Labels | None, keep: list[Any]) -> tuple[Any, int]:
     """Labels as a call takes them. A value of None removes the label."""
-    pairs = [(_ffi.c_text(name, "a label", keep), _ffi.c_text(value, "a label's value", keep)) for name, value in (labels or {}).items()]
+    pairs = [
+        (_ffi.c_text(name, "a label", keep), _ffi.c_text(value, "a label's value", keep)) for name, value in (labels or {}).items()
+    ]
     if not pairs:
         return ffi.NULL, 0
     array = ffi.new("ses_label[]", pairs)

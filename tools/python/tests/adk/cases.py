@@ -147,7 +147,13 @@ async def an_event_changes_state(service):
     made = event({"a": 1}, id="e", timestamp=2e9)
     same = await service.append_event(session, made) is made
     read = await stored(service)
-    return session.state, read.state, [each.id for each in session.events], same, read.last_update_time == 2e9 == session.last_update_time
+    return (
+        session.state,
+        read.state,
+        [each.id for each in session.events],
+        same,
+        read.last_update_time == 2e9 == session.last_update_time,
+    )
 
 
 @case({"app:a": 2, "user:u": 3})

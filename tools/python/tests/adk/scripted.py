@@ -59,7 +59,5 @@ def make_app():
         tools=[remember],
         sub_agents=[writer],
     )
-    compaction = EventsCompactionConfig(
-        compaction_interval=7, overlap_size=1, summarizer=LlmEventSummarizer(llm=models[2])
-    )
+    compaction = EventsCompactionConfig(compaction_interval=7, overlap_size=1, summarizer=LlmEventSummarizer(llm=models[2]))
     return App(name="app", root_agent=root, events_compaction_config=compaction), models

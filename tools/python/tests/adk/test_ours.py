@@ -118,8 +118,12 @@ def test_a_rewind_that_has_nothing_to_take_back_stores_nothing(tmp_path):
 def test_events_of_other_adks_are_read(tmp_path):
     async def case(service, session):
         key = ("app", "user", "s")
-        service.store.append(key, b'{"id":"ms","timestamp":1700000000123,"author":"a","invocation_id":"i","actions":{"state_delta":{"n":1}}}')
-        service.store.append(key, b'{"id":"text","timestamp":"2023-11-14T22:13:20.5Z","author":"a","invocationId":"i","actions":{}}')
+        service.store.append(
+            key, b'{"id":"ms","timestamp":1700000000123,"author":"a","invocation_id":"i","actions":{"state_delta":{"n":1}}}'
+        )
+        service.store.append(
+            key, b'{"id":"text","timestamp":"2023-11-14T22:13:20.5Z","author":"a","invocationId":"i","actions":{}}'
+        )
         read = await service.get_session(session_id="s", **WHO)
         assert [each.timestamp for each in read.events] == [1700000000.123, 1700000000.5] and read.state == {"k": 1, "n": 1}
 

@@ -48,7 +48,14 @@ def server(tmp_path):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     adk = pathlib.Path(sys.executable).with_name("adk")
-    command = [str(adk), "api_server", "--host=127.0.0.1", f"--port={port}", "--session_service_uri=seslite:///agents.db", str(agents)]
+    command = [
+        str(adk),
+        "api_server",
+        "--host=127.0.0.1",
+        f"--port={port}",
+        "--session_service_uri=seslite:///agents.db",
+        str(agents),
+    ]
     with open(tmp_path / "log", "wb") as log:
         process = subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=subprocess.STDOUT)
     base = f"http://127.0.0.1:{port}"
@@ -72,7 +79,12 @@ def test_a_conversation_over_http(server):
     sessions = "/apps/app/users/alice/sessions"
     assert ask(base, f"{sessions}/s1", {"first": 1, "user:lang": "en"}, "POST")["state"] == {"user:lang": "en", "first": 1}
     assert [each["id"] for each in ask(base, sessions)] == ["s1"]
-    run = {"appName": "app", "userId": "alice", "sessionId": "s1", "newMessage": {"role": "user", "parts": [{"text": "tool topic birds"}]}}
+    run = {
+        "appName": "app",
+        "userId": "alice",
+        "sessionId": "s1",
+        "newMessage": {"role": "user", "parts": [{"text": "tool topic birds"}]},
+    }
     events = ask(base, "/run", run)
     assert [event["author"] for event in events] == ["root"] * 3
     session = ask(base, f"{sessions}/s1")
