@@ -115,6 +115,21 @@ def test_a_rewind_that_has_nothing_to_take_back_stores_nothing(tmp_path):
     run(case, tmp_path)
 
 
+def test_a_cancelled_append_is_shown_as_it_ended(tmp_path):
+    async def case(service, session):
+        for number in range(40):
+            appending = asyncio.ensure_future(service.append_event(session, event({"n": number, "temp:t": number})))
+            await asyncio.sleep(0.0005 * (number % 5))
+            appending.cancel()
+            await asyncio.wait([appending])
+            stored = await service.get_session(session_id="s", **WHO)
+            assert [each.id for each in session.events] == [each.id for each in stored.events]
+            assert session.state.get("n") == stored.state.get("n")
+        await service.append_event(session, event({"n": "last"}))
+
+    run(case, tmp_path)
+
+
 def test_events_of_other_adks_are_read(tmp_path):
     async def case(service, session):
         key = ("app", "user", "s")

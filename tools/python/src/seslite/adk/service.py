@@ -153,20 +153,31 @@ class SesliteSessionService(BaseSessionService):
         key = Key(session.app_name, session.user_id, session.id)
         # Branches of one invocation share the session, so its version is looked at in their turn.
         async with self._turn(key):
+            appending = asyncio.ensure_future(self._store.run(self._append, key, session, event))
             try:
-                appended = await self._store.run(self._append, key, session, event)
+                appended = await asyncio.shield(appending)
+            except asyncio.CancelledError:
+                # A call that has begun goes on. The session must show what became of it.
+                await asyncio.wait([appending])
+                if not appending.cancelled() and appending.exception() is None:
+                    self._show(session, event, appending.result())
+                raise
             except errors.NotFoundError as error:
                 raise SessionNotFoundError(f"Session {session.id} not found.") from error
             except errors.StaleError as error:
                 raise StaleSessionError(str(error)) from error
             except errors.ExistsError as error:
                 raise AlreadyExistsError(str(error)) from error
-            adk_events.set_version(session, appended.version)
-            session.last_update_time = appended.updated_us / 1e6
-            known = appended.duplicate and any(each.id == event.id for each in session.events)
-            if not known and not appended.unchanged:
-                adk_events.commit(session, event)
+            self._show(session, event, appended)
         return event
+
+    def _show(self, session: Session, event: Event, appended: Appended) -> None:
+        """Moves the session forward."""
+        adk_events.set_version(session, appended.version)
+        session.last_update_time = appended.updated_us / 1e6
+        known = appended.duplicate and any(each.id == event.id for each in session.events)
+        if not known and not appended.unchanged:
+            adk_events.commit(session, event)
 
     def _append(self, key: Key, session: Session, event: Event) -> Appended:
         version = adk_events.version_of(session)
