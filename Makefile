@@ -332,7 +332,7 @@ coverage:
 ## clients: build and test the packages for other languages, where their tools and registries are
 clients: client-python
 
-client-python:
+client-python: $(COMMAND)
 	@sh tools/python/check.sh build
 
 # ------------------------------------------------------------------------------------------------ fuzzing

@@ -33,6 +33,7 @@ class AsyncStore:
         self._pool = ThreadPoolExecutor(threads, "seslite")
         self._waiters = ThreadPoolExecutor(64, "seslite-wait")
         self._cancelled = 0  # times that a wait was cancelled, which interrupts the others too
+        self._interrupting = 0  # of these, those that are under way
         self._process = _ffi.process()
 
     @classmethod
@@ -56,7 +57,8 @@ class AsyncStore:
             try:
                 return await start()
             except errors.CallInterruptedError:
-                if self._cancelled == cancelled or self.store.closed:
+                ours = self._interrupting or self._cancelled != cancelled
+                if not ours or self.store.closed:
                     raise
 
     async def create(self, key: KeyLike, state: Any = None, **options: Any) -> Session:
@@ -106,8 +108,12 @@ class AsyncStore:
     async def _give_up(self, key: KeyLike, taking: asyncio.Future[Lease]) -> None:
         """Ends a wait for a lease. Others that are interrupted with it begin again."""
         while not taking.done() and not self.store.closed:
-            self._cancelled += 1
-            await asyncio.to_thread(self.store.interrupt)
+            self._interrupting += 1
+            try:
+                await asyncio.to_thread(self.store.interrupt)
+            finally:
+                self._interrupting -= 1
+                self._cancelled += 1
             await asyncio.wait([taking], timeout=0.01)
         if taking.done() and not taking.cancelled() and taking.exception() is None:
             await self.run(self.store.lease_release, key, taking.result().token)
