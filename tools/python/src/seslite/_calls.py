@@ -11,7 +11,6 @@ from ._ffi import NULL, JsonIn, ffi, lib
 from .values import Appended, Deleted, Labels, Lease, Point, Range, appended_of, labels_in
 
 Run = Callable[..., int]
-Prune = dict[str, Any]
 
 
 def append_options(keep: list[Any], anyway: bool, version: int | None, expected: JsonIn, delta: JsonIn, lease: int) -> _ffi.Pointer:

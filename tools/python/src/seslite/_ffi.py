@@ -180,11 +180,6 @@ def int64(value: int | None, keep: list[Any]) -> Pointer:
     return pointer
 
 
-def flags(**chosen: tuple[bool, int]) -> int:
-    """The sum of the flags that are chosen."""
-    return sum(flag for wanted, flag in chosen.values() if wanted)
-
-
 # -------------------------------------------------------------------------------------------------- handles
 
 _process = os.getpid()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -395,8 +394,3 @@ class Store(History, Lists, Transfer, Upkeep):
 
     def __repr__(self) -> str:
         return "<seslite.Store, closed>" if self.closed else f"<seslite.Store {self.info().path!r}>"
-
-
-def now_us() -> int:
-    """The time as the library counts it."""
-    return time.time_ns() // 1000

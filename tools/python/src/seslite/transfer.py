@@ -8,7 +8,7 @@ from typing import IO, Any, NamedTuple
 from . import _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
 from .upkeep import Caught
-from .values import Imported, Key, KeyLike, Labels, Loaded, key_of, labels_in
+from .values import Imported, Key, KeyLike, Labels, Loaded, labels_in
 
 OUTCOMES = {
     lib.SES_LOADED_NEW: "new",
