@@ -237,6 +237,13 @@ def test_an_exception_in_an_iterator_or_a_callback_comes_through(store, session,
         store.export(lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
 
 
+def test_a_callback_cannot_close_the_store(store, session):
+    with pytest.raises(seslite.MisuseError, match="callback"):
+        store.export(lambda _: store.close())
+    assert not store.closed and store.get(KEY).id == "s"
+    store.close()
+
+
 def test_control_c_ends_a_wait(tmp_path):
     program = """
         import _thread, seslite, threading

@@ -52,7 +52,7 @@ class _State:
         self.pointer = pointer
         self.keep = keep
         self.changed = threading.Condition()
-        self.calls = 0  # under way, or about to begin
+        self.calls: dict[int, int] = {}  # by thread: how many are under way, or about to begin
         self.waits = 0  # of these, those that wait for leases
         self.closed = False
         self.process = _ffi.process()
@@ -67,7 +67,7 @@ class _State:
             self.closed = True
         while True:
             with self.changed:
-                if self.calls == 0:
+                if not self.calls:
                     break
                 if not self.waits:
                     self.changed.wait()
@@ -158,12 +158,16 @@ class Store(History, Lists, Transfer, Upkeep):
         with state.changed:
             if state.closed:
                 raise errors.MisuseError("this store is closed")
-            state.calls += 1
+            thread = threading.get_ident()
+            state.calls[thread] = state.calls.get(thread, 0) + 1
         return state
 
     def _leave(self, state: _State) -> None:
         with state.changed:
-            state.calls -= 1
+            thread = threading.get_ident()
+            state.calls[thread] -= 1
+            if not state.calls[thread]:
+                del state.calls[thread]
             if state.closed:
                 state.changed.notify_all()
 
@@ -192,6 +196,8 @@ class Store(History, Lists, Transfer, Upkeep):
     def close(self) -> None:
         """Closes the store. Calls of other threads that wait for a lease or an event are interrupted, others are waited
         for. What sessions hold can still be read."""
+        if self._state.process == _ffi.process() and threading.get_ident() in self._state.calls:
+            raise errors.MisuseError("this store cannot be closed by a callback of a call on it, which the end would wait for")
         self._end()
 
     def __enter__(self) -> Store:
