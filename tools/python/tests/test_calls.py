@@ -329,6 +329,20 @@ def test_a_session_as_it_was_is_loaded(store):
         store.load(key)
 
 
+def test_the_json_of_a_session_is_loaded(store):
+    session = store.create(("app", "user", "s"), {"user:u": 1, "k": 1.5})
+    session.append(event({"k": 2}, id="e"))
+    text = session.json()
+    assert store.load_json(text, ("copy", "carol", "s")) == ("new", 1, 1, "s")
+    assert store.load_json(text, ("copy", "carol", "s")).outcome == "equal"
+    assert store.get(("copy", "carol", "s")).state == {"k": 2}
+    assert store.load_json(text, ("copy", "carol", "t"), shared=True).outcome == "new"
+    assert store.get(("copy", "carol", "t")).state == {"user:u": 1, "k": 2}
+    assert store.load_json(text, rename=True, dry_run=True).session == "s~2"
+    with pytest.raises(seslite.InvalidError):
+        store.load_json({"id": "s"})
+
+
 def test_events_are_built_and_read(store):
     builder = seslite.Builder(store, "agent", "i1")
     builder.thought("hm").text("let me see").call("f", {"x": 1}, id="c1").part({"inlineData": {}}).delta({"k": 1})

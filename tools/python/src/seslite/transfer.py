@@ -8,7 +8,7 @@ from typing import IO, Any, NamedTuple
 from . import _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
 from .upkeep import Caught
-from .values import Imported, Key, KeyLike, Labels, Loaded, labels_in
+from .values import Imported, Key, KeyLike, Labels, Loaded, key_of, labels_in
 
 OUTCOMES = {
     lib.SES_LOADED_NEW: "new",
@@ -175,6 +175,26 @@ class Transfer:
             context = ffi.new_handle((caught, iter(events), []))
             loaded.next, loaded.next_context = lib.ses_py_next, context
             self._by_key(key)(lib.ses_load, loaded, options, result)
+        return Loaded(OUTCOMES[result.outcome], result.events, result.version, _ffi.required(result.session))
+
+    def load_json(
+        self,
+        json: JsonIn,
+        key: KeyLike | None = None,
+        *,
+        shared: bool = False,
+        update: bool = False,
+        replace: bool = False,
+        rename: bool = False,
+        dry_run: bool = False,
+    ) -> Loaded:
+        """Loads the JSON of a session, as the ADKs and Session.json write it; its ids, or those of the key."""
+        flags = _load_flags(update, replace, rename, dry_run) | (lib.SES_LOAD_SHARED if shared else 0)
+        options = _ffi.struct("ses_load_options", flags=flags)
+        result = ffi.new("ses_load_result *")
+        named = None if key is None else key_of(key)
+        text, length = _ffi.json_in(json, "the session")
+        self._run(lib.ses_load_json, NULL if named is None else named.c, text, length, options, result, key=named)
         return Loaded(OUTCOMES[result.outcome], result.events, result.version, _ffi.required(result.session))
 
     def export(
