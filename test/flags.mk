@@ -62,6 +62,10 @@ TEST_CFLAGS_program/foreign_zone := -Itools/seslite
 TEST_OBJECTS_program/foreign_zone := $(ZONE_OBJECTS)
 $(B)/test/program/foreign_zone: $(ZONE_OBJECTS)
 
+TEST_CFLAGS_program/leftover := -Itools/seslite
+TEST_OBJECTS_program/leftover := $(B)/tools/seslite/leftover.o
+$(B)/test/program/leftover: $(B)/tools/seslite/leftover.o
+
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
 LONG_TESTS := storage/faults_sqlite storage/faults_disk storage/damage storage/faults_disk_crash \
     storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \

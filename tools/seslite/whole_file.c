@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,34 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ------------------------------------------------------------------------------------------------- signals */
-
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-static char leftover[4096]; /* what a signal has to remove */
-
-static void remove_leftover(int number)
-{
-    if (leftover[0])
-        (void)unlink(leftover);
-    (void)signal(number, SIG_DFL);
-    (void)raise(number);
-}
-
-static void watch_signals(const char *path)
-{
-    if (strlen(path) >= sizeof leftover)
-        return;
-    memcpy(leftover, path, strlen(path) + 1);
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        (void)signal(signals[i], remove_leftover);
-}
-
-static void forget_signals(void)
-{
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        (void)signal(signals[i], SIG_DFL);
-    leftover[0] = '\0';
-}
+#include "leftover.h"
 
 /* -------------------------------------------------------------------------------------------------- errors */
 
@@ -79,7 +51,7 @@ static int open_temporary(struct whole_file *file, ses_error *error)
     file->fd = mkstemp(file->temporary.data);
     if (file->fd < 0)
         return refuse_file(file, "no file can be made beside it", errno, error);
-    watch_signals(file->temporary.data);
+    leftover_watch(file->temporary.data);
     return SES_OK;
 }
 
@@ -163,6 +135,6 @@ int whole_file_end(struct whole_file *file, int code, ses_error *error)
     if (close(file->fd) != 0 && code == SES_OK)
         code = refuse_file(file, "it cannot be written", errno, error);
     if (is_temporary)
-        forget_signals();
+        leftover_forget();
     return give_up(file, code);
 }

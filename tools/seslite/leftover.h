@@ -1,0 +1,8 @@
+/* An unfinished file, which is removed when a signal ends the program. One at a time. */
+#ifndef LEFTOVER_H
+#define LEFTOVER_H
+
+void leftover_watch(const char *path);
+void leftover_forget(void);
+
+#endif
