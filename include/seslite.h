@@ -1382,8 +1382,10 @@ typedef struct ses_loaded_value {
 typedef struct ses_loaded_event {
     const char *json; /* as for ses_append; must live until the next call */
     size_t json_len;
-    int64_t seq;               /* its number, above that of the one before; 0: the next */
-    const int64_t *updated_us; /* the session's update time after it; NULL: the latest time so far */
+    int64_t seq; /* its number, above that of the one before; 0: the next */
+    /* The session's update time after it; NULL: the latest time so far. It can only be another if events before it are
+     * missing, which were cut or pruned, or if a fork has taken it over. */
+    const int64_t *updated_us;
 } ses_loaded_event;
 
 /* A session as it was. Zero members mean what is said. */

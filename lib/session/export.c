@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "model/update_times.h"
 #include "session/lines.h"
 #include "session/store.h"
 
@@ -21,7 +22,7 @@ struct export_call {
     uint32_t crc;         /* of the lines outside sessions, and of their ends */
     uint32_t session_crc; /* of the others of the session */
     bool in_session;
-    int64_t high_us; /* the update time that a reader expects after the last event */
+    struct update_times times; /* of the session, up to its last event */
     int64_t session_events;
     int64_t sessions;
     int64_t events;
@@ -210,7 +211,8 @@ static int export_session(void *context, const struct visited_session *session, 
     call->in_session = true;
     call->session_crc = 0;
     call->session_events = 0;
-    call->high_us = row->created_us;
+    ses__update_times_begin(&call->times, row->created_us, row->base_seq,
+                            session->parent ? session->parent_seq : 0);
     line_begin(call, "session");
     line_put_text(call, "app", session->key.app);
     line_put_text(call, "user", session->key.user);
@@ -283,13 +285,11 @@ static int export_event(void *context, const struct event_row *row, ses_error *e
 
     if (code != SES_OK)
         return code;
-    if (call->high_us < row->time_us)
-        call->high_us = row->time_us;
     line_begin(call, "event");
     line_put_number(call, "seq", row->seq);
-    if (row->high_us != call->high_us)
+    if (row->high_us != ses__update_times_after(&call->times, row->seq, row->time_us))
         line_put_number(call, "updated_us", row->high_us);
-    call->high_us = row->high_us;
+    ses__update_times_pass(&call->times, row->seq, row->high_us);
     line_put_json(call, "body", "body_text", row->body);
     call->session_events++;
     if (++call->events % EVENTS_BETWEEN_NEWS == 0)

@@ -1,6 +1,7 @@
 /* JSON lines: what goes out comes in again, byte for byte; and what is no such text is refused, nothing half of it. */
 #include <pthread.h>
 
+#include "check.h"
 #include "lines.h"
 
 /* ------------------------------------------------------------------------------------------- out and in */
@@ -180,6 +181,32 @@ static void test_a_body_as_deep_as_can_be_goes_out_and_in(void **state)
     assert_same_store(store, other);
     ses_close(other);
     free(event.data);
+    free(text.data);
+}
+
+/* Its update times begin before it was created. */
+static void test_a_fork_that_is_younger_than_its_events_goes_out_and_in(void **state)
+{
+    const ses_key young = {"app", "user", "young"};
+    const ses_key bare = {"app", "user", "bare"};
+    const ses_create_options early = {.size = sizeof early, .create_us = &(int64_t){7}};
+    const ses_fork_options late = {.size = sizeof late, .create_us = &(int64_t){INT64_C(90000000)}};
+    ses_store *store = ((struct fixture *)*state)->store;
+    ses_store *other = empty_store();
+    ses_import_report report;
+    ses_error error;
+
+    assert_ok(ses_create(store, &key, NULL, 0, &early, NULL, &error));
+    must_append_by_key(store, &key, "{\"id\":\"1\",\"timestamp\":20,\"invocationId\":\"a\"}");
+    must_append_by_key(store, &key, "{\"id\":\"2\",\"timestamp\":10,\"invocationId\":\"b\"}");
+    assert_ok(ses_fork_by_key(store, &key, AFTER_SEQ(2), &bare, &late, NULL, &error));
+    assert_ok(ses_fork_by_key(store, &key, AFTER_SEQ(2), &young, &late, NULL, &error));
+    must_append_by_key(store, &young, "{\"id\":\"own\",\"timestamp\":80,\"invocationId\":\"y\"}");
+    struct text text = exported(store, NULL);
+    assert_ok(import_text(other, text.data, text.len, 0, &report, &error));
+    assert_same_store(store, other);
+    assert_no_problems(other);
+    ses_close(other);
     free(text.data);
 }
 
@@ -691,6 +718,7 @@ int main(void)
         LINES_TEST(test_a_user_with_very_many_sessions_goes_out),
         LINES_TEST(test_an_empty_store_goes_out_and_in),
         LINES_TEST(test_a_body_as_deep_as_can_be_goes_out_and_in),
+        LINES_TEST(test_a_fork_that_is_younger_than_its_events_goes_out_and_in),
         LINES_TEST(test_reading_twice_changes_nothing),
         LINES_TEST(test_the_report_names_what_became_of_each),
         LINES_TEST(test_everything_can_be_put_into_another_app_and_user),

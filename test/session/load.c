@@ -555,6 +555,7 @@ static void test_numbers_and_times_that_cannot_be_are_refused(void **state)
     static const int64_t negative[] = {1, -1, 3};
     static const int64_t large[] = {1, 2, INT64_C(1) << 32};
     static const int64_t early = 6999999;
+    static const int64_t late = 7000001;
     static const int64_t never = INT64_MAX;
     ses_store *store = ((struct fixture *)*state)->store;
     struct source source = plain();
@@ -567,6 +568,8 @@ static void test_numbers_and_times_that_cannot_be_are_refused(void **state)
     assert_refused(store, &source, SES_LIMIT, "2^32 - 1", 2);
     source = plain();
     source.updated_us = &early;
+    assert_refused(store, &source, SES_INVALID, "update time", 2);
+    source.updated_us = &late; /* nothing was cut between the last two */
     assert_refused(store, &source, SES_INVALID, "update time", 2);
     source = plain();
     source.loaded.updated_us = &early;

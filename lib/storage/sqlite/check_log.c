@@ -5,18 +5,17 @@
 #include "model/event.h"
 #include "model/replay.h"
 #include "model/timestamp.h"
+#include "model/update_times.h"
 #include "storage/sqlite/check_marks.h"
 #include "storage/sqlite/rows_parts.h"
 
 struct log_check {
     struct check *check;
     const struct session_row *row;
-    int64_t inherited;
+    struct update_times times;
     struct replay replay;
     struct check_marks marks;
     int64_t count;
-    int64_t last_seq;
-    int64_t high_us;
     bool broken; /* what the log leads to is not known */
 };
 
@@ -99,23 +98,6 @@ static int read_beginning(struct log_check *log)
 
 /* ------------------------------------------------------------------------------------------- one event */
 
-/*
- * high_us is the session's update time after the event: never earlier than before, and where no number is missing in
- * between, exactly the later of that and the event's own. Events that a fork has taken over bring their own.
- */
-static bool times_fit(const struct log_check *log, const struct event_row *event)
-{
-    const bool follows =
-        event->seq == log->last_seq + 1 && (log->last_seq > log->row->base_seq || event->seq == 1);
-    int64_t before = log->high_us;
-
-    if (event->seq == log->inherited + 1 && before < log->row->created_us)
-        before = log->row->created_us;
-    if (follows && event->seq > log->inherited)
-        return event->high_us == (before > event->time_us ? before : event->time_us);
-    return event->high_us >= log->high_us;
-}
-
 static const char *find_difference(const struct event_draft *draft, const struct event_row *event)
 {
     return !draft->has_id || !is_same_span(draft->row.id, event->id)       ? "id"
@@ -194,13 +176,12 @@ static int check_logged_event(struct log_check *log, const struct event_row *eve
     struct check *check = log->check;
     int code = read_event_text(log, event);
 
-    if (!times_fit(log, event))
+    if (!ses__update_times_allow(&log->times, event->seq, event->time_us, event->high_us))
         ses__check_found(check, SES_PROBLEM_TIME, event->seq,
                          "the update time after event %lld does not follow from the times before it",
                          (long long)event->seq);
     log->count++;
-    log->last_seq = event->seq;
-    log->high_us = event->high_us;
+    ses__update_times_pass(&log->times, event->seq, event->high_us);
     if (code == SES_OK)
         code = find_by_id(log, event);
     if (code == SES_OK && !log->broken)
@@ -257,7 +238,7 @@ static int compare_with_row(struct log_check *log)
         ses__check_found(check, SES_PROBLEM_COUNT, 0,
                          "the session has %lld events, and says that it has %lld", (long long)log->count,
                          (long long)row->event_count);
-    if (code == SES_OK && log->count > 0 && log->high_us > row->updated_us)
+    if (code == SES_OK && log->count > 0 && log->times.high_us > row->updated_us)
         ses__check_found(check, SES_PROBLEM_TIME, 0, "the session has an event later than its update time");
     return code;
 }
@@ -323,15 +304,10 @@ static int check_whole_log(struct log_check *log)
 
 int ses__check_log(struct check *check, const struct session_row *row, int64_t inherited)
 {
-    struct log_check log = {.check = check,
-                            .row = row,
-                            .inherited = inherited,
-                            .last_seq = row->base_seq,
-                            .high_us = row->created_us};
+    struct log_check log = {.check = check, .row = row};
     const ses_allocator *allocator = check->db->config->allocator;
 
-    if (inherited > 0)
-        log.high_us = TIMESTAMP_MIN; /* what a fork has taken over may be older than it */
+    ses__update_times_begin(&log.times, row->created_us, row->base_seq, inherited);
     ses__check_marks_init(&log.marks, allocator);
     int code = ses__replay_init(&log.replay, allocator, check->op->seed, false, &check->error);
     if (code == SES_OK)

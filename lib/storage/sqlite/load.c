@@ -142,10 +142,10 @@ static int match_with_known(struct load_run *run, const struct event_row *row, i
 static int number_event(struct load_run *run, struct event_row *row, ses_error *error)
 {
     if (row->seq == 0)
-        row->seq = run->seq + 1;
-    if (row->seq <= run->seq)
+        row->seq = run->times.seq + 1;
+    if (row->seq <= run->times.seq)
         return ses__error_set(error, SES_INVALID, "its number is %lld, but the one before it is %lld",
-                              (long long)row->seq, (long long)run->seq);
+                              (long long)row->seq, (long long)run->times.seq);
     if (row->seq > MAX_SEQ)
         return ses__error_set(error, SES_LIMIT, "its number is above 2^32 - 1");
     if (run->count >= run->op->most_events)
@@ -155,15 +155,13 @@ static int number_event(struct load_run *run, struct event_row *row, ses_error *
 
 static int date_event(const struct load_run *run, struct event_row *row, ses_error *error)
 {
-    const int64_t least = row->time_us > run->high_us ? row->time_us : run->high_us;
-
     if (row->high_us == INT64_MIN)
-        row->high_us = least;
-    return row->high_us >= least && row->high_us <= TIMESTAMP_MAX
+        row->high_us = ses__update_times_after(&run->times, row->seq, row->time_us);
+    return ses__update_times_allow(&run->times, row->seq, row->time_us, row->high_us) &&
+                   row->high_us <= TIMESTAMP_MAX
                ? SES_OK
                : ses__error_set(error, SES_INVALID,
-                                "the update time after it is before its own time or an earlier one, or after "
-                                "the year 9999");
+                                "the update time after it does not follow from the times before it");
 }
 
 static int store_loaded(struct load_run *run, const struct event_row *row, ses_error *error)
@@ -180,7 +178,7 @@ static int store_loaded(struct load_run *run, const struct event_row *row, ses_e
 static int take_event(struct load_run *run, struct event_draft *draft, ses_error *error)
 {
     struct event_row *row = &draft->row;
-    const int64_t before = run->seq;
+    const int64_t before = run->times.seq;
     int code = number_event(run, row, error);
 
     if (code == SES_OK)
@@ -189,8 +187,7 @@ static int take_event(struct load_run *run, struct event_draft *draft, ses_error
         code = ses__replay_delta(&run->replay, &draft->delta, row->seq, error);
     if (code != SES_OK)
         return code;
-    run->seq = row->seq;
-    run->high_us = row->high_us;
+    ses__update_times_pass(&run->times, row->seq, row->high_us);
     run->count++;
     if (run->matches)
         code = match_with_known(run, row, before, error);
@@ -230,10 +227,10 @@ static int check_end(struct load_run *run, ses_error *error)
 {
     const struct load_op *op = run->op;
 
-    if (op->last_seq && op->last_seq < run->seq)
+    if (op->last_seq && op->last_seq < run->times.seq)
         return ses__error_set(error, SES_INVALID, "last_seq is %lld, but the last event has the number %lld",
-                              (long long)op->last_seq, (long long)run->seq);
-    if (op->updated_us != INT64_MIN && op->updated_us < run->high_us)
+                              (long long)op->last_seq, (long long)run->times.seq);
+    if (op->updated_us != INT64_MIN && op->updated_us < ses__update_times_end(&run->times))
         return ses__error_set(error, SES_INVALID,
                               "updated_us is before the time of creation or that of an event");
     return ses__load_check_state(run, error);
@@ -249,7 +246,7 @@ static int end_match(struct load_run *run, ses_error *error)
 
     run->walk.empty = true;
     if (code == SES_OK && unlike)
-        return part_from_known(run, unlike, run->seq, 0, error);
+        return part_from_known(run, unlike, run->times.seq, 0, error);
     run->op->outcome = SES_LOADED_EQUAL;
     return code;
 }
@@ -296,12 +293,12 @@ static int write_end(struct load_run *run, ses_error *error)
 {
     struct load_op *op = run->op;
     struct session_row *row = &run->row;
-    const int64_t last_seq = op->last_seq ? op->last_seq : run->seq;
+    const int64_t last_seq = op->last_seq ? op->last_seq : run->times.seq;
     int code = settle_version(run, last_seq, error);
 
     row->last_seq = last_seq;
     row->event_count = run->count;
-    row->updated_us = op->updated_us == INT64_MIN ? run->high_us : op->updated_us;
+    row->updated_us = op->updated_us == INT64_MIN ? ses__update_times_end(&run->times) : op->updated_us;
     if (run->extends && row->updated_us < run->known.updated_us) /* it never goes back */
         row->updated_us = run->known.updated_us;
     row->base_seq = op->base_seq;
@@ -360,10 +357,10 @@ static int load_session(struct load_run *run, ses_error *error)
 static int run_load(struct db *db, void *context, ses_error *error)
 {
     struct load_op *op = context;
-    struct load_run run = {
-        .db = db, .op = op, .seq = op->base_seq, .high_us = op->created_us, .walk = {.empty = true}};
+    struct load_run run = {.db = db, .op = op, .walk = {.empty = true}};
     int code = replay_begin(&run, error);
 
+    ses__update_times_begin(&run.times, op->created_us, op->base_seq, op->parent ? op->parent_seq : 0);
     memcpy(op->name, op->key->session, strlen(op->key->session) + 1);
     op->outcome = SES_LOADED_NEW;
     if (code == SES_OK)

@@ -3,6 +3,7 @@
 #define SESLITE_STORAGE_SQLITE_LOAD_H
 
 #include "model/replay.h"
+#include "model/update_times.h"
 #include "storage/sqlite/rows.h"
 
 /* One load. What comes is held against the session that has the name, as long as both are equal; only then, and where
@@ -10,10 +11,9 @@
 struct load_run {
     struct db *db;
     struct load_op *op;
-    struct replay replay; /* the own state that the events have led to */
-    int64_t seq;          /* of the last event */
-    int64_t count;        /* of the events */
-    int64_t high_us;      /* the update time after the last */
+    struct replay replay;      /* the own state that the events have led to */
+    int64_t count;             /* of the events */
+    struct update_times times; /* up to the last event */
     /* The session that has the name. */
     struct session_row known; /* its id is 0: there is none */
     bool matches;             /* all that came is equal so far, and its events are walked */

@@ -101,8 +101,9 @@ int ses__load_compare_head(struct load_run *run, const struct session_row *row, 
 const char *ses__load_compare_end(const struct load_run *run, const struct session_row *row)
 {
     const struct load_op *op = run->op;
-    const int64_t last_seq = op->last_seq ? op->last_seq : run->seq;
-    const int64_t updated_us = op->updated_us == INT64_MIN ? run->high_us : op->updated_us;
+    const int64_t last_seq = op->last_seq ? op->last_seq : run->times.seq;
+    const int64_t updated_us =
+        op->updated_us == INT64_MIN ? ses__update_times_end(&run->times) : op->updated_us;
 
     return row->event_count != run->count  ? "number of events"
            : row->last_seq != last_seq     ? "last sequence number"

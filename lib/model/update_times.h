@@ -1,0 +1,31 @@
+/*
+ * The update times along a log. That after an event is never earlier than before. Where no number is missing in between, it
+ * is exactly the later of that and the event's own time: only what was cut or pruned can have raised it otherwise. Events
+ * that a fork has taken over bring their own, which may be earlier than its creation.
+ */
+#ifndef SESLITE_MODEL_UPDATE_TIMES_H
+#define SESLITE_MODEL_UPDATE_TIMES_H
+
+#include "base/common.h"
+
+struct update_times {
+    int64_t created_us;
+    int64_t base_seq;
+    int64_t inherited; /* events up to this number come from the parent */
+    int64_t seq;       /* of the last event; base_seq: none yet */
+    int64_t high_us;   /* after it */
+};
+
+SESLITE_PRIVATE void ses__update_times_begin(struct update_times *times, int64_t created_us, int64_t base_seq,
+                                             int64_t inherited);
+/* The time after the next event, if nothing else has raised it. */
+SESLITE_PRIVATE int64_t ses__update_times_after(const struct update_times *times, int64_t seq,
+                                                int64_t time_us);
+/* Can it be `high_us`? */
+SESLITE_PRIVATE bool ses__update_times_allow(const struct update_times *times, int64_t seq, int64_t time_us,
+                                             int64_t high_us);
+SESLITE_PRIVATE void ses__update_times_pass(struct update_times *times, int64_t seq, int64_t high_us);
+/* The earliest that the session's own update time can be after the last event. */
+SESLITE_PRIVATE int64_t ses__update_times_end(const struct update_times *times);
+
+#endif
