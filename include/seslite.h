@@ -362,8 +362,8 @@ typedef struct ses_create_options {
     size_t size;
     const ses_range *range;   /* ses_get_or_create: the events to read of an existing session; NULL: all */
     const int64_t *create_us; /* the time of creation, for imports; NULL: the store's clock */
-    /* When the session may be removed (see ses_expire), later than the store's clock; NULL: never. Not used by
-     * ses_get_or_create if the session exists. */
+    /* When the session may be removed (see ses_expire), later than the store's clock and before the year
+     * 10000; NULL: never. Not used by ses_get_or_create if the session exists. */
     const int64_t *expires_us;
     /* See ses_title_set and ses_labels_set; no value may be NULL. ses_get_or_create checks them, but does not use
      * them if the session exists. */
@@ -1159,7 +1159,7 @@ SES_API int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_pru
 /*
  * Sets the time from which on the session may be removed; NULL: never. Nothing is hidden: the session reads as
  * before until ses_expire removes it. Neither the version nor the update time changes. INVALID: the time is
- * not later than the store's clock.
+ * not later than the store's clock, or not before the year 10000.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */

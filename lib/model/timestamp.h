@@ -25,4 +25,10 @@ static inline bool ses__timestamp_holds(int64_t time_us)
     return time_us >= TIMESTAMP_MIN && time_us <= TIMESTAMP_MAX;
 }
 
+/* The same of a time of expiry, which may also be INT64_MAX: never. */
+static inline bool ses__timestamp_holds_expiry(int64_t time_us)
+{
+    return time_us == INT64_MAX || ses__timestamp_holds(time_us);
+}
+
 #endif

@@ -51,6 +51,8 @@ static int check_creation(ses_store *store, const ses_create_options *options, s
         return ses__error_set(error, SES_INVALID,
                               "the session would expire at once: expires_us is not later "
                               "than the store's clock");
+    if (!ses__timestamp_holds_expiry(op->expires_us))
+        return ses__error_set(error, SES_INVALID, "the time of expiry is outside the years 0 to 9999");
     return ses__range_take(options->range, &op->range, error);
 }
 

@@ -19,6 +19,8 @@ static int set_expiry(const struct session_call *call, const int64_t *expires_us
         return ses__error_set(error, SES_INVALID,
                               "the time of expiry is not later than the store's clock: delete the session "
                               "instead");
+    if (!ses__timestamp_holds_expiry(op.expires_us))
+        return ses__error_set(error, SES_INVALID, "the time of expiry is outside the years 0 to 9999");
     code = ses__door_set_expiry(storage, &op, error);
     if (code == SES_OK && call->snapshot)
         call->snapshot->row.expires_us = op.expires_us;

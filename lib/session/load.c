@@ -113,7 +113,8 @@ static int take_numbers(struct load_call *call, ses_error *error)
     op->base_seq = loaded->base_seq;
     op->parent_seq = loaded->parent_seq;
     if (!ses__timestamp_holds(op->created_us) ||
-        (loaded->updated_us && !ses__timestamp_holds(op->updated_us)))
+        (loaded->updated_us && !ses__timestamp_holds(op->updated_us)) ||
+        !ses__timestamp_holds_expiry(op->expires_us))
         return ses__error_set(error, SES_INVALID, "a time is outside the years 0 to 9999");
     if (loaded->version && (op->version < 0 || op->version > MAX_VERSION))
         return ses__error_set(error, SES_INVALID, "the version is not from 0 to below 2^53");

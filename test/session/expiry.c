@@ -211,6 +211,24 @@ static void test_all_users_are_looked_at(void **state)
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 30);
 }
 
+/* ses_check would call it damage. */
+static void test_an_expiry_that_is_no_time_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    const int64_t times[] = {INT64_MIN, INT64_MAX - 1, INT64_C(253402300800000000)};
+    ses_error error;
+
+    must_create(fixture->store, &key, "{}");
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        const ses_key other = {"a", "u", "other"};
+        const ses_create_options create = {.size = sizeof create, .expires_us = &times[i]};
+        const ses_loaded loaded = {.size = sizeof loaded, .expires_us = &times[i]};
+        assert_code(SES_INVALID, ses_expiry_set_by_key(fixture->store, &key, &times[i], NULL, &error));
+        assert_code(SES_INVALID, ses_create(fixture->store, &other, NULL, 0, &create, NULL, &error));
+        assert_code(SES_INVALID, ses_load(fixture->store, &other, &loaded, NULL, NULL, &error));
+    }
+}
+
 static void test_what_cannot_be_asked(void **state)
 {
     struct fixture *fixture = *state;
@@ -240,6 +258,7 @@ int main(void)
         TEST(test_an_expiry_is_shown_and_changes_nothing_else),
         TEST(test_an_expiry_can_be_given_on_create),
         TEST(test_an_expiry_in_the_past_is_refused),
+        TEST(test_an_expiry_that_is_no_time_is_refused),
         TEST(test_what_has_expired_is_removed),
         TEST(test_what_is_idle_is_removed),
         TEST(test_the_sessions_of_a_user_are_limited),
