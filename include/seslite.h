@@ -1408,7 +1408,7 @@ typedef struct ses_loaded {
     const ses_label *labels;
     size_t label_count;
     const ses_key *parent; /* of a fork; its app is the session's, or NULL; NULL: it is none */
-    int64_t parent_seq;
+    int64_t parent_seq; /* not above the last number */
     int64_t base_seq; /* the last event that was pruned; 0: none was */
     const ses_loaded_value *base;
     size_t base_count;

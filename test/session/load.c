@@ -582,6 +582,12 @@ static void test_numbers_and_times_that_cannot_be_are_refused(void **state)
     assert_refused(store, &source, SES_INVALID, "last_seq", -1);
     source.loaded.last_seq = -1;
     assert_refused(store, &source, SES_INVALID, "sequence number", -1);
+    source.loaded.last_seq = 0;
+    source.loaded.parent = &(ses_key){NULL, "u", "p"};
+    source.loaded.parent_seq = 1000;
+    assert_refused(store, &source, SES_INVALID, "parent_seq", -1);
+    source.loaded.parent = NULL;
+    source.loaded.parent_seq = 0;
     source = plain();
     source.loaded.version = &(int64_t){INT64_C(1) << 53};
     assert_refused(store, &source, SES_INVALID, "version", -1);

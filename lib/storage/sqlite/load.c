@@ -230,6 +230,8 @@ static int check_end(struct load_run *run, ses_error *error)
     if (op->last_seq && op->last_seq < run->times.seq)
         return ses__error_set(error, SES_INVALID, "last_seq is %lld, but the last event has the number %lld",
                               (long long)op->last_seq, (long long)run->times.seq);
+    if (op->parent && op->parent_seq > (op->last_seq ? op->last_seq : run->times.seq))
+        return ses__error_set(error, SES_INVALID, "parent_seq is above the last number of the session");
     if (op->updated_us != INT64_MIN && op->updated_us < ses__update_times_end(&run->times))
         return ses__error_set(error, SES_INVALID,
                               "updated_us is before the time of creation or that of an event");
