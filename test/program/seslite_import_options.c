@@ -107,6 +107,28 @@ static void test_app_user_and_session_choose(void **state)
     free(path);
 }
 
+static void test_two_sessions_of_a_file_never_get_one_name(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = data_path("go", ".db");
+    struct reply reply = {0};
+
+    need_data();
+    run_at(&reply, 4, NULL, fixture->path, "import", path, "--to-app", "x", "--to-user", "y");
+    assert_has(&reply.err, "another session of the file gets the same name here");
+    run_at(&reply, 4, NULL, fixture->path, "import", path, "--to-app", "x", "--to-user", "y", "--replace",
+           "-y");
+    run_at(&reply, 0, NULL, fixture->path, "list", "--names", "sessions");
+    assert_string_equal(reply.out.data, "");
+    run_at(&reply, 0, NULL, fixture->path, "import", path, "--to-app", "x", "--to-user", "y", "--rename",
+           "--json");
+    assert_int_equal(number_of(&reply, "made") + number_of(&reply, "renamed"), 6);
+    run_at(&reply, 3, NULL, fixture->path, "--app", "nosuch", "import", path);
+    assert_has(&reply.err, "has no session that --app, --user and --session choose");
+    reply_free(&reply);
+    free(path);
+}
+
 /* The file no longer has what an event has overwritten since. The store does. */
 static void test_update_knows_the_first_state_of_an_earlier_import(void **state)
 {
@@ -180,6 +202,7 @@ int main(void)
         T(test_skip_and_rename_bring_the_rest),
         T(test_a_dry_run_tells_and_writes_nothing),
         T(test_app_user_and_session_choose),
+        T(test_two_sessions_of_a_file_never_get_one_name),
         T(test_update_knows_the_first_state_of_an_earlier_import),
         T(test_what_an_event_lacks_is_the_same_at_each_import),
     };

@@ -67,16 +67,35 @@ static int tell_none(struct choices *choices, const char *what)
     return EXIT_NOTFOUND;
 }
 
+/* As a shell reads it. */
+static void add_word(struct text *line, const char *option, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/@%+=";
+
+    text_puts(line, option);
+    if (strspn(word, plain) == strlen(word)) {
+        text_puts(line, word);
+        return;
+    }
+    text_puts(line, "'");
+    for (; *word; word++) {
+        if (*word == '\'')
+            text_puts(line, "'\\'");
+        text_add(line, word, 1);
+    }
+    text_puts(line, "'");
+}
+
 static int tell_many(const struct choices *choices, const char *what, const char *how)
 {
     say("which %s? Name it with %s:", what, how);
     for (size_t i = 0; i < choices->count && i < CHOICES; i++) {
         struct text line = {NULL, 0, 0};
-        text_print(&line, "  --app %s", choices->apps[i]);
+        add_word(&line, "  --app ", choices->apps[i]);
         if (choices->users[i])
-            text_print(&line, " --user %s", choices->users[i]);
+            add_word(&line, " --user ", choices->users[i]);
         if (choices->sessions[i])
-            text_print(&line, " --session %s", choices->sessions[i]);
+            add_word(&line, " --session ", choices->sessions[i]);
         note("%s", line.data);
         text_free(&line);
     }

@@ -53,7 +53,8 @@ int run_fork(struct run *run)
 
 /* ---------------------------------------------------------------------------------------- rewind and redo */
 
-static int tell_rewind(struct run *run, int code, const ses_appended *appended, const char *words)
+static int tell_rewind(struct run *run, int code, const ses_appended *appended, const char *words,
+                       const char *hint)
 {
     struct json json;
 
@@ -70,7 +71,8 @@ static int tell_rewind(struct run *run, int code, const ses_appended *appended, 
     if (code == SES_UNCHANGED)
         note("%s is at that point already.", run->key.session);
     else
-        note("%s %s, by event %lld. Nothing was deleted.", run->key.session, words, (long long)appended->seq);
+        note("%s %s, by event %lld. Nothing was deleted.%s", run->key.session, words,
+             (long long)appended->seq, hint);
     return EXIT_OK;
 }
 
@@ -85,7 +87,8 @@ int run_rewind(struct run *run)
     if (given(run, OPTION_TO))
         point_given(run, OPTION_TO, &point);
     int code = ses_rewind_by_key(run->store, &run->key, &point, NULL, &appended, &run->error);
-    return code < 0 ? fail(run) : tell_rewind(run, code, &appended, "was taken back to that point");
+    const char *words = given(run, OPTION_TO) ? "was taken back to that point" : "was taken back by a turn";
+    return code < 0 ? fail(run) : tell_rewind(run, code, &appended, words, " seslite redo brings it back.");
 }
 
 int run_redo(struct run *run)
@@ -96,5 +99,5 @@ int run_redo(struct run *run)
     if (status != EXIT_OK)
         return status;
     int code = ses_redo_by_key(run->store, &run->key, NULL, &appended, &run->error);
-    return code < 0 ? fail(run) : tell_rewind(run, code, &appended, "has what the rewind had taken back");
+    return code < 0 ? fail(run) : tell_rewind(run, code, &appended, "has what the rewind had taken back", "");
 }

@@ -62,6 +62,8 @@ static int open_store(struct run *run, unsigned flags)
     if (code >= 0)
         return EXIT_OK;
     int status = fail(run);
+    if (code == SES_NOTASTORE)
+        note("If another program made it, bring its sessions into a store: seslite -f STORE import %s", path);
     /* An older schema, which opening to read does not migrate. */
     return code == SES_READONLY && (flags & SES_OPEN_READ_ONLY) ? EXIT_NOTASTORE : status;
 }

@@ -6,6 +6,7 @@
 #include "import/names.h"
 #include "import/session.h"
 #include "import/shared.h"
+#include "import/taken.h"
 #include "progress.h"
 
 /* The import of one file of another program. */
@@ -19,6 +20,7 @@ struct foreign_import {
     int64_t done;    /* events that were walked over */
     int64_t total;
     struct text names[3]; /* app, user and session as they are here */
+    struct taken taken;   /* by sessions of this file */
 };
 
 static bool is_refusal(int code)
@@ -176,6 +178,10 @@ static int take_session(struct foreign_import *import, const struct foreign_sess
                 (SES_IMPORT_UPDATE | SES_IMPORT_REPLACE | SES_IMPORT_RENAME | SES_IMPORT_DRY_RUN);
     if (code == SES_OK)
         code = fit_name(import, 2, session->session, NULL, &one.key.session, error);
+    if (code == SES_OK && !taken_add(&import->taken, &one.key) && !given(import->run, OPTION_RENAME))
+        code = ses__error_set(
+            error, SES_EXISTS,
+            "another session of the file gets the same name here; --rename puts it beside that one");
     if (code == SES_OK)
         code = session_import(&one, &result, error);
     if (code >= 0 && !import->only_check)
@@ -245,6 +251,7 @@ static int pass(struct foreign_import *import, ses_error *error)
         code = import_sessions(import, error);
     format->close(import->source);
     import->source = NULL;
+    taken_free(&import->taken);
     return code;
 }
 

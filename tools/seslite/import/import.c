@@ -57,6 +57,20 @@ static int say_refused(const struct run *run, const struct import_report *report
     return exit_code_of(report->first_code);
 }
 
+/* What --app, --user and --session choose must be there. */
+static int say_none(const struct run *run, const struct import_report *report, const char *path)
+{
+    const ses_import_report *counts = &report->counts;
+    const bool chosen = run->key.app || run->key.user || run->key.session;
+    const int64_t sessions =
+        counts->made + counts->equal + counts->updated + counts->replaced + counts->renamed + counts->refused;
+
+    if (!chosen || sessions > 0 || report->first_code != 0)
+        return EXIT_OK;
+    say("%s has no session that --app, --user and --session choose", path);
+    return EXIT_NOTFOUND;
+}
+
 /* With the store open, and the file recognized. */
 static int import_and_tell(struct run *run, struct opened_file *opened, const char *path,
                            struct json_rows *rows)
@@ -72,6 +86,8 @@ static int import_and_tell(struct run *run, struct opened_file *opened, const ch
     if (code < 0)
         say("%s: %s", path, run->error.message);
     int status = code < 0 ? exit_code_of(code) : say_refused(run, &report);
+    if (status == EXIT_OK)
+        status = say_none(run, &report, path);
     int told = report_end(&report, rows);
     return status == EXIT_OK ? told : status;
 }
