@@ -1,0 +1,49 @@
+//! Compiles the amalgamation of seslite. A package brings it; in the repository it is made here.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    // Only packages have this file. So a package never looks at what happens to lie around it.
+    let folder = if here.join("Cargo.toml.orig").exists() {
+        println!("cargo:rerun-if-changed=amalgamation");
+        here.join("amalgamation")
+    } else {
+        make_amalgamation(&here.join("../../.."))
+    };
+
+    let mut build = cc::Build::new();
+    build.file(folder.join("seslite.c")).include(&folder).std("c11").flag_if_supported("-pthread").warnings(false);
+    if let Some(include) = env::var_os("DEP_SQLITE3_INCLUDE") {
+        build.include(include);
+    }
+    build.compile("seslite");
+    println!("cargo:rustc-link-lib=pthread");
+    println!("cargo:include={}", folder.display());
+}
+
+/// `make amalgamation` of the repository, into OUT_DIR, so that nothing is written beside the sources.
+fn make_amalgamation(repository: &Path) -> PathBuf {
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("seslite");
+    for source in ["include", "lib", "sql", "tools/amalgamate.sh", "tools/embed.awk"] {
+        println!("cargo:rerun-if-changed={}", repository.join(source).display());
+    }
+    let status = Command::new("make")
+        .current_dir(repository)
+        .env_remove("MAKEFLAGS")
+        .env_remove("MFLAGS")
+        .env_remove("MAKELEVEL")
+        .args(["--silent", "amalgamation"])
+        .arg(format!("B={}", out.display()))
+        .status();
+    match status {
+        Ok(status) if status.success() => out.join("amalgamation"),
+        other => panic!(
+            "`make amalgamation` in {} failed ({other:?}). In the repository, the crate needs make, sh and awk; its \
+             package needs none of them.",
+            repository.display()
+        ),
+    }
+}

@@ -1,0 +1,147 @@
+use seslite_sys as sys;
+
+use crate::text::{name, optional_bytes, size_of, zeroed};
+
+/// What became of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Stored,
+    /// The event is `partial`: nothing was stored or applied.
+    Partial,
+    /// The same event was stored before; nothing was written again.
+    Duplicate,
+    /// Of a rewind: there was nothing to take back.
+    Unchanged,
+}
+
+/// The result for one event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Appended {
+    pub status: Status,
+    /// The event's number, also of a duplicate; 0 when none is stored.
+    pub seq: i64,
+    /// The session's version after the call.
+    pub version: i64,
+    /// The event's time, given or made, in microseconds since 1970.
+    pub time_us: i64,
+    /// The session's update time after the call.
+    pub updated_us: i64,
+    /// The id that the library made.
+    pub made_id: Option<String>,
+}
+
+impl Appended {
+    pub(crate) fn from_raw(raw: &sys::ses_appended) -> Appended {
+        let made = unsafe { name(raw.made_id.as_ptr()) };
+        Appended {
+            status: match raw.status {
+                sys::SES_PARTIAL => Status::Partial,
+                sys::SES_DUPLICATE => Status::Duplicate,
+                sys::SES_UNCHANGED => Status::Unchanged,
+                _ => Status::Stored,
+            },
+            seq: raw.seq,
+            version: raw.version,
+            time_us: raw.time_us,
+            updated_us: raw.updated_us,
+            made_id: (!made.is_empty()).then(|| made.to_owned()),
+        }
+    }
+}
+
+/// How to append. [`AppendOptions::new`] is as no options.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AppendOptions<'a> {
+    flags: u32,
+    version: i64,
+    expected: Option<&'a str>,
+    delta: Option<&'a str>,
+    lease: i64,
+}
+
+impl<'a> AppendOptions<'a> {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// An outdated handle catches up in the same transaction instead of [`Code::Stale`](crate::Code::Stale).
+    pub fn anyway(mut self) -> Self {
+        self.flags |= sys::SES_APPEND_ANYWAY;
+        self
+    }
+    /// Only by key: stale unless the session is at this version.
+    pub fn at_version(mut self, version: i64) -> Self {
+        self.flags |= sys::SES_APPEND_VERSION;
+        self.version = version;
+        self
+    }
+    /// The values of shared keys that the caller has seen, as a JSON object.
+    pub fn expected(mut self, json: &'a str) -> Self {
+        self.expected = Some(json);
+        self
+    }
+    /// State changes beside the event, as a JSON object. They win.
+    pub fn delta(mut self, json: &'a str) -> Self {
+        self.delta = Some(json);
+        self
+    }
+    /// The token of a lease.
+    pub fn lease(mut self, token: i64) -> Self {
+        self.lease = token;
+        self
+    }
+
+    pub(crate) fn raw(&self) -> sys::ses_append_options {
+        let mut raw: sys::ses_append_options = zeroed();
+        raw.size = size_of::<sys::ses_append_options>();
+        raw.flags = self.flags;
+        raw.version = self.version;
+        (raw.expected, raw.expected_len) = optional_bytes(self.expected);
+        (raw.delta, raw.delta_len) = optional_bytes(self.delta);
+        raw.lease = self.lease;
+        raw
+    }
+}
+
+/// How to rewind.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RewindOptions<'a> {
+    flags: u32,
+    version: i64,
+    artifact_delta: Option<&'a str>,
+}
+
+impl<'a> RewindOptions<'a> {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// As for [`AppendOptions::anyway`].
+    pub fn anyway(mut self) -> Self {
+        self.flags |= sys::SES_APPEND_ANYWAY;
+        self
+    }
+    /// As for [`AppendOptions::at_version`].
+    pub fn at_version(mut self, version: i64) -> Self {
+        self.flags |= sys::SES_APPEND_VERSION;
+        self.version = version;
+        self
+    }
+    /// The versions that artifacts have after the rewind, as a JSON object.
+    pub fn artifact_delta(mut self, json: &'a str) -> Self {
+        self.artifact_delta = Some(json);
+        self
+    }
+
+    pub(crate) fn raw(&self) -> sys::ses_rewind_options {
+        let mut raw: sys::ses_rewind_options = zeroed();
+        raw.size = size_of::<sys::ses_rewind_options>();
+        raw.flags = self.flags;
+        raw.version = self.version;
+        (raw.artifact_delta, raw.artifact_delta_len) = optional_bytes(self.artifact_delta);
+        raw
+    }
+}
+
+pub(crate) fn texts(events: &[&str]) -> Vec<sys::ses_text> {
+    events.iter().map(|event| sys::ses_text { text: event.as_ptr().cast(), len: event.len() }).collect()
+}

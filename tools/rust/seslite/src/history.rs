@@ -1,0 +1,166 @@
+use std::ptr;
+
+use seslite_sys as sys;
+
+use crate::range::Range;
+use crate::text::{size_of, zeroed};
+
+pub(crate) fn as_of(shared: bool) -> sys::ses_as_of_options {
+    let mut raw: sys::ses_as_of_options = zeroed();
+    raw.size = size_of::<sys::ses_as_of_options>();
+    raw.flags = if shared { sys::SES_AS_OF_SHARED } else { 0 };
+    raw
+}
+
+/// What a call that deletes has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deleted {
+    /// How many of them.
+    pub count: i64,
+    /// There is more to do: call again. After a secure deletion it can mean that the write-ahead log could not be emptied.
+    pub more: bool,
+}
+
+impl Deleted {
+    pub(crate) fn new(count: i64, code: i32) -> Deleted {
+        Deleted { count, more: code == sys::SES_MORE }
+    }
+}
+
+/// How to cut.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CutOptions {
+    flags: u32,
+    version: i64,
+}
+
+impl CutOptions {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// An outdated handle catches up in the same transaction.
+    pub fn anyway(mut self) -> Self {
+        self.flags |= sys::SES_CUT_ANYWAY;
+        self
+    }
+    /// Only by key: stale unless the session is at this version.
+    pub fn at_version(mut self, version: i64) -> Self {
+        self.flags |= sys::SES_CUT_VERSION;
+        self.version = version;
+        self
+    }
+    /// Overwrites what is deleted.
+    pub fn secure(mut self) -> Self {
+        self.flags |= sys::SES_CUT_SECURE;
+        self
+    }
+
+    pub(crate) fn raw(&self) -> sys::ses_cut_options {
+        let mut raw: sys::ses_cut_options = zeroed();
+        raw.size = size_of::<sys::ses_cut_options>();
+        raw.flags = self.flags;
+        raw.version = self.version;
+        raw
+    }
+}
+
+/// How to fork.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ForkOptions {
+    other_user: bool,
+    range: Range,
+    create_us: Option<i64>,
+}
+
+impl ForkOptions {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// The new session may belong to another user.
+    pub fn other_user(mut self) -> Self {
+        self.other_user = true;
+        self
+    }
+    /// The events that the new handle holds.
+    pub fn range(mut self, range: Range) -> Self {
+        self.range = range;
+        self
+    }
+    /// The time of creation; otherwise the store's clock gives it.
+    pub fn create_us(mut self, time_us: i64) -> Self {
+        self.create_us = Some(time_us);
+        self
+    }
+
+    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_fork_options) -> T) -> T {
+        let range = self.range.raw();
+        let mut raw: sys::ses_fork_options = zeroed();
+        raw.size = size_of::<sys::ses_fork_options>();
+        raw.flags = if self.other_user { sys::SES_FORK_OTHER_USER } else { 0 };
+        raw.range = &range;
+        raw.create_us = self.create_us.as_ref().map_or(ptr::null(), ptr::from_ref);
+        function(&raw)
+    }
+}
+
+/// Which events to prune: the first part of the log for which everything that is set holds.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PruneOptions {
+    which: u32,
+    flags: u32,
+    keep: i64,
+    before_us: i64,
+    last_seq: i64,
+    limit: i64,
+}
+
+impl PruneOptions {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// All but the newest events.
+    pub fn keep(mut self, count: i64) -> Self {
+        self.which |= sys::SES_PRUNE_KEEP;
+        self.keep = count;
+        self
+    }
+    /// Up to the first event whose time is this or later.
+    pub fn before_us(mut self, time_us: i64) -> Self {
+        self.which |= sys::SES_PRUNE_BEFORE;
+        self.before_us = time_us;
+        self
+    }
+    /// Events with numbers up to this.
+    pub fn up_to(mut self, seq: i64) -> Self {
+        self.which |= sys::SES_PRUNE_SEQ;
+        self.last_seq = seq;
+        self
+    }
+    /// Only events that a live compaction covers, or that rewinds have taken back.
+    pub fn compacted(mut self) -> Self {
+        self.which |= sys::SES_PRUNE_COMPACTED;
+        self
+    }
+    /// Overwrites what is deleted.
+    pub fn secure(mut self) -> Self {
+        self.flags |= sys::SES_DELETE_SECURE;
+        self
+    }
+    /// Events per call.
+    pub fn limit(mut self, events: i64) -> Self {
+        self.limit = events;
+        self
+    }
+
+    pub(crate) fn raw(&self) -> sys::ses_prune_options {
+        let mut raw: sys::ses_prune_options = zeroed();
+        raw.size = size_of::<sys::ses_prune_options>();
+        raw.which = self.which;
+        raw.flags = self.flags;
+        raw.keep = self.keep;
+        raw.before_us = self.before_us;
+        raw.last_seq = self.last_seq;
+        raw.limit = self.limit;
+        raw
+    }
+}

@@ -1,0 +1,317 @@
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
+
+use seslite_sys as sys;
+
+use crate::append::{texts, AppendOptions, Appended, RewindOptions};
+use crate::error::{call, Code, Error, Result};
+use crate::event::Event;
+use crate::history::{CutOptions, Deleted, ForkOptions, PruneOptions};
+use crate::key::Key;
+use crate::range::Point;
+use crate::state::State;
+use crate::text::{c_string, name, optional_name, take_required, zeroed, Json};
+
+/// What a session handle shows: a snapshot. A [`Session`] derefs to it, and a [`Page`](crate::Page) has it for each
+/// session.
+#[repr(transparent)]
+pub struct SessionView {
+    raw: sys::ses_session,
+    // Reading may sort the keys, so two threads must not read at the same time.
+    thread: PhantomData<*const ()>,
+}
+
+impl SessionView {
+    pub(crate) unsafe fn new<'a>(raw: *const sys::ses_session) -> Option<&'a SessionView> {
+        unsafe { raw.cast::<SessionView>().as_ref() }
+    }
+
+    pub(crate) fn raw(&self) -> *const sys::ses_session {
+        ptr::from_ref(self).cast()
+    }
+
+    pub fn app(&self) -> &str {
+        unsafe { name(sys::ses_session_app(self.raw())) }
+    }
+    pub fn user(&self) -> &str {
+        unsafe { name(sys::ses_session_user(self.raw())) }
+    }
+    pub fn id(&self) -> &str {
+        unsafe { name(sys::ses_session_id(self.raw())) }
+    }
+    pub fn key(&self) -> Key<'_> {
+        Key::new(self.app(), self.user(), self.id())
+    }
+    /// Every stored event and every cut raises it.
+    pub fn version(&self) -> i64 {
+        unsafe { sys::ses_session_version(self.raw()) }
+    }
+    /// 0 before the first event.
+    pub fn last_seq(&self) -> i64 {
+        unsafe { sys::ses_session_last_seq(self.raw()) }
+    }
+    /// The number of stored events.
+    pub fn stored(&self) -> i64 {
+        unsafe { sys::ses_session_stored(self.raw()) }
+    }
+    /// Microseconds since 1970, as all times.
+    pub fn created_us(&self) -> i64 {
+        unsafe { sys::ses_session_created_us(self.raw()) }
+    }
+    /// It never goes back.
+    pub fn updated_us(&self) -> i64 {
+        unsafe { sys::ses_session_updated_us(self.raw()) }
+    }
+    pub fn expires_us(&self) -> Option<i64> {
+        let time = unsafe { sys::ses_session_expires_us(self.raw()) };
+        (time != i64::MAX).then_some(time)
+    }
+    /// The number of the last event that was pruned; 0: none was.
+    pub fn base_seq(&self) -> i64 {
+        unsafe { sys::ses_session_base_seq(self.raw()) }
+    }
+    /// The session that this one was forked from, and the number of the last event that was taken from there.
+    pub fn parent(&self) -> Option<(Key<'_>, i64)> {
+        let mut seq = 0;
+        let key = unsafe { sys::ses_session_parent(self.raw(), &mut seq).as_ref() }?;
+        Some(unsafe { (Key { app: name(key.app), user: name(key.user), session: optional_name(key.session) }, seq) })
+    }
+    pub fn title(&self) -> Option<&str> {
+        unsafe { optional_name(sys::ses_session_title(self.raw())) }
+    }
+    /// Names and values, sorted by name.
+    pub fn labels(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
+        let count = unsafe { sys::ses_session_label_count(self.raw()) };
+        (0..count).map(|index| unsafe {
+            let label = &*sys::ses_session_label(self.raw(), index);
+            (name(label.name), name(label.value))
+        })
+    }
+    pub fn label(&self, label: &str) -> Result<Option<&str>> {
+        let label = c_string("the label", label)?;
+        Ok(unsafe { optional_name(sys::ses_session_label_value(self.raw(), label.as_ptr())) })
+    }
+
+    /// The number of events that the handle holds.
+    pub fn event_count(&self) -> usize {
+        unsafe { sys::ses_session_event_count(self.raw()) }
+    }
+    pub fn event(&self, index: usize) -> Option<Event<'_>> {
+        unsafe { Event::new(sys::ses_session_event(self.raw(), index)) }
+    }
+    /// The events that the handle holds, oldest first.
+    pub fn events(&self) -> Events<'_> {
+        Events { session: self, indexes: 0..self.event_count() }
+    }
+
+    /// The merged state of all scopes, with `temp:`.
+    pub fn state(&self) -> State<'_> {
+        State::new(self)
+    }
+    /// The session as the JSON object that the ADK writes.
+    pub fn json(&self) -> Result<Json> {
+        take_required(|json, len, error| unsafe { sys::ses_session_json(self.raw(), json, len, error) })
+    }
+}
+
+impl std::fmt::Debug for SessionView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("key", &self.key()).field("version", &self.version()).finish()
+    }
+}
+
+/// The events of a handle.
+#[derive(Clone)]
+pub struct Events<'a> {
+    session: &'a SessionView,
+    indexes: std::ops::Range<usize>,
+}
+
+impl<'a> Iterator for Events<'a> {
+    type Item = Event<'a>;
+    fn next(&mut self) -> Option<Event<'a>> {
+        self.session.event(self.indexes.next()?)
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.indexes.size_hint()
+    }
+}
+
+impl<'a> DoubleEndedIterator for Events<'a> {
+    fn next_back(&mut self) -> Option<Event<'a>> {
+        self.session.event(self.indexes.next_back()?)
+    }
+}
+
+impl ExactSizeIterator for Events<'_> {}
+
+/// A handle on a session: a snapshot that its own appends move forward. [`refresh`](Session::refresh) adds what others
+/// wrote. It may outlive the store; then it can still be read, and calls that need the store are
+/// [`Code::Misuse`](crate::Code::Misuse).
+pub struct Session {
+    raw: NonNull<sys::ses_session>,
+}
+
+// A handle belongs to one thread at a time: it moves, and is not shared.
+unsafe impl Send for Session {}
+
+impl Session {
+    pub(crate) unsafe fn take(raw: *mut sys::ses_session) -> Result<Session> {
+        match NonNull::new(raw) {
+            Some(raw) => Ok(Session { raw }),
+            None => Err(Error::new(Code::Internal, "the library returned no session; please report this")),
+        }
+    }
+
+    pub(crate) fn raw(&mut self) -> *mut sys::ses_session {
+        self.raw.as_ptr()
+    }
+
+    /// Brings the handle up to date with other writers.
+    pub fn refresh(&mut self) -> Result<()> {
+        call(|error| unsafe { sys::ses_refresh(self.raw(), ptr::null(), error) }).map(drop)
+    }
+
+    /// Appends one event, a JSON object as the ADK writes it, in one transaction.
+    pub fn append(&mut self, event: &str) -> Result<Appended> {
+        self.append_with(event, &AppendOptions::new())
+    }
+
+    pub fn append_with(&mut self, event: &str, options: &AppendOptions<'_>) -> Result<Appended> {
+        let options = options.raw();
+        let mut appended: sys::ses_appended = zeroed();
+        call(|error| unsafe {
+            sys::ses_append(self.raw(), event.as_ptr().cast(), event.len(), &options, &mut appended, error)
+        })?;
+        Ok(Appended::from_raw(&appended))
+    }
+
+    /// Appends events in order in one transaction: all or none.
+    pub fn append_batch(&mut self, events: &[&str], options: &AppendOptions<'_>) -> Result<Vec<Appended>> {
+        let options = options.raw();
+        let texts = texts(events);
+        let mut appended: Vec<sys::ses_appended> = events.iter().map(|_| zeroed()).collect();
+        call(|error| unsafe {
+            sys::ses_append_batch(self.raw(), texts.as_ptr(), texts.len(), &options, appended.as_mut_ptr(), error)
+        })?;
+        Ok(appended.iter().map(Appended::from_raw).collect())
+    }
+
+    /// Begins an invocation; `None`: the store makes its id. Returns the id.
+    pub fn begin_invocation(&mut self, id: Option<&str>) -> Result<&str> {
+        let id = crate::text::c_string_or_null("the invocation id", id)?;
+        call(|error| unsafe { sys::ses_invocation_begin(self.raw(), crate::text::pointer(&id), error) })?;
+        Ok(self.invocation_id().unwrap_or(""))
+    }
+    /// Ends the current invocation on this handle and drops its `temp:` values.
+    pub fn end_invocation(&mut self) -> Result<()> {
+        call(|error| unsafe { sys::ses_invocation_end(self.raw(), error) }).map(drop)
+    }
+    pub fn invocation_id(&self) -> Option<&str> {
+        unsafe { optional_name(sys::ses_invocation_id(self.raw.as_ptr())) }
+    }
+
+    /// Sets the title; `None` removes it.
+    pub fn set_title(&mut self, title: Option<&str>) -> Result<()> {
+        let title = crate::text::c_string_or_null("the title", title)?;
+        call(|error| unsafe { sys::ses_title_set(self.raw(), crate::text::pointer(&title), ptr::null(), error) })
+            .map(drop)
+    }
+    /// Sets labels, or removes those whose value is `None`. The others stay.
+    pub fn set_labels(&mut self, labels: &[(&str, Option<&str>)]) -> Result<()> {
+        let labels = crate::options::CLabels::new(labels)?;
+        call(|error| unsafe { sys::ses_labels_set(self.raw(), labels.as_ptr(), labels.len(), ptr::null(), error) })
+            .map(drop)
+    }
+    /// Sets the time from which on the session may be removed; `None`: never.
+    pub fn set_expiry(&mut self, expires_us: Option<i64>) -> Result<()> {
+        let time = expires_us.as_ref().map_or(ptr::null(), ptr::from_ref);
+        call(|error| unsafe { sys::ses_expiry_set(self.raw(), time, ptr::null(), error) }).map(drop)
+    }
+
+    /// The session's own state as it was at a point. `shared`: with the `app:` and `user:` keys that this session itself
+    /// had written by then.
+    pub fn state_as_of(&mut self, point: Point<'_>, shared: bool) -> Result<Json> {
+        let point = point.to_c()?;
+        let (point, options) = (point.raw(), crate::history::as_of(shared));
+        take_required(|json, len, error| unsafe {
+            sys::ses_state_json_as_of(self.raw(), &point, &options, json, len, error)
+        })
+    }
+    /// The state that the session was created with.
+    pub fn initial_state(&mut self) -> Result<Json> {
+        take_required(|json, len, error| unsafe {
+            sys::ses_state_json_initial(self.raw(), ptr::null(), json, len, error)
+        })
+    }
+    /// Takes back everything after the point, by appending an event.
+    pub fn rewind(&mut self, point: Point<'_>, options: &RewindOptions<'_>) -> Result<Appended> {
+        let point = point.to_c()?;
+        let (point, options) = (point.raw(), options.raw());
+        let mut appended: sys::ses_appended = zeroed();
+        call(|error| unsafe { sys::ses_rewind(self.raw(), &point, &options, &mut appended, error) })?;
+        Ok(Appended::from_raw(&appended))
+    }
+    /// Takes the newest rewind back.
+    pub fn redo(&mut self, options: &RewindOptions<'_>) -> Result<Appended> {
+        let options = options.raw();
+        let mut appended: sys::ses_appended = zeroed();
+        call(|error| unsafe { sys::ses_redo(self.raw(), &options, &mut appended, error) })?;
+        Ok(Appended::from_raw(&appended))
+    }
+    /// Deletes the events after the point for good.
+    pub fn cut(&mut self, point: Point<'_>, options: &CutOptions) -> Result<Deleted> {
+        let point = point.to_c()?;
+        let (point, options) = (point.raw(), options.raw());
+        let mut deleted = 0;
+        let code = call(|error| unsafe { sys::ses_cut(self.raw(), &point, &options, &mut deleted, error) })?;
+        Ok(Deleted::new(deleted, code))
+    }
+    /// Makes a session that begins as this one was at the point. `to` `None`: a session of this user, with an id that the
+    /// store makes.
+    pub fn fork(&mut self, point: Point<'_>, to: Option<Key<'_>>, options: &ForkOptions) -> Result<Session> {
+        let point = point.to_c()?;
+        let to = to.map(Key::to_c).transpose()?.map(|to| (to.raw(), to));
+        let to_raw = to.as_ref().map_or(ptr::null(), |(raw, _)| ptr::from_ref(raw));
+        let point = point.raw();
+        let mut fork = ptr::null_mut();
+        options.with_raw(|options| {
+            call(|error| unsafe { sys::ses_fork(self.raw(), &point, to_raw, options, &mut fork, error) })
+        })?;
+        unsafe { Session::take(fork) }
+    }
+    /// Deletes the oldest events, in steps of one transaction.
+    pub fn prune(&mut self, options: &PruneOptions) -> Result<Deleted> {
+        let options = options.raw();
+        let mut deleted = 0;
+        let code = call(|error| unsafe { sys::ses_prune(self.raw(), &options, &mut deleted, error) })?;
+        Ok(Deleted::new(deleted, code))
+    }
+
+    /// The place after the last event that the handle knows, for [`FollowOptions::place`](crate::FollowOptions::place).
+    pub fn place(&mut self) -> Result<String> {
+        let place = unsafe { optional_name(sys::ses_session_place(self.raw())) };
+        place.map(str::to_owned).ok_or_else(|| Error::new(Code::NoMemory, "out of memory"))
+    }
+}
+
+impl Deref for Session {
+    type Target = SessionView;
+    fn deref(&self) -> &SessionView {
+        // It is never NULL.
+        unsafe { &*self.raw.as_ptr().cast::<SessionView>() }
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        unsafe { sys::ses_session_close(self.raw.as_ptr()) };
+    }
+}

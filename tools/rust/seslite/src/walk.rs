@@ -1,0 +1,212 @@
+use std::ffi::c_void;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+use std::time::Duration;
+
+use seslite_sys as sys;
+
+use crate::error::{call, Code, Error, Result};
+use crate::event::{Event, OwnedEvent};
+use crate::key::Key;
+use crate::text::{c_string_or_null, optional_name, pointer, size_of, zeroed};
+
+/// Walks the events of a session in constant memory. As an iterator it gives copies; [`advance`](Cursor::advance) lends
+/// each event instead. After a failure the walk is over.
+pub struct Cursor {
+    raw: NonNull<sys::ses_cursor>,
+    over: bool,
+}
+
+unsafe impl Send for Cursor {}
+
+impl Cursor {
+    pub(crate) unsafe fn take(raw: *mut sys::ses_cursor) -> Result<Cursor> {
+        let raw = NonNull::new(raw).ok_or_else(|| Error::new(Code::Internal, "the library returned no cursor"))?;
+        Ok(Cursor { raw, over: false })
+    }
+
+    /// The next event, borrowed until the next call; `None` at the end.
+    pub fn advance(&mut self) -> Result<Option<Event<'_>>> {
+        let mut event = ptr::null();
+        call(|error| unsafe { sys::ses_cursor_next(self.raw.as_ptr(), &mut event, error) })?;
+        Ok(unsafe { Event::new(event) })
+    }
+}
+
+impl Iterator for Cursor {
+    type Item = Result<OwnedEvent>;
+    fn next(&mut self) -> Option<Result<OwnedEvent>> {
+        if self.over {
+            return None;
+        }
+        let next = self.advance().map(|event| event.map(|event| event.to_owned())).transpose();
+        self.over = !matches!(next, Some(Ok(_)));
+        next
+    }
+}
+
+impl std::iter::FusedIterator for Cursor {}
+
+impl Drop for Cursor {
+    fn drop(&mut self) {
+        // What went wrong was returned by the call that met it.
+        unsafe { sys::ses_cursor_close(self.raw.as_ptr(), ptr::null_mut()) };
+    }
+}
+
+type Notify = Box<dyn Fn() + Send + Sync>;
+
+/// Where a follower begins.
+#[derive(Default)]
+pub struct FollowOptions<'a> {
+    only_new: bool,
+    after_seq: i64,
+    place: Option<&'a str>,
+    notify: Option<Notify>,
+}
+
+impl<'a> FollowOptions<'a> {
+    /// With the first event.
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Only events that are appended after the follower was opened.
+    pub fn only_new(mut self) -> Self {
+        self.only_new = true;
+        self
+    }
+    /// Of one session: after the event with this number.
+    pub fn after_seq(mut self, seq: i64) -> Self {
+        self.after_seq = seq;
+        self
+    }
+    /// After this place.
+    pub fn place(mut self, place: &'a str) -> Self {
+        self.place = Some(place);
+        self
+    }
+    /// For event loops: called once when there may be something to get. It may only wake the caller's loop, and must not
+    /// call the library.
+    pub fn notify(mut self, notify: impl Fn() + Send + Sync + 'static) -> Self {
+        self.notify = Some(Box::new(notify));
+        self
+    }
+}
+
+unsafe extern "C" fn notify_of(context: *mut c_void) {
+    let notify = unsafe { &*context.cast::<Notify>() };
+    // There is nobody to tell; the follower goes on.
+    let _ = catch_unwind(AssertUnwindSafe(notify));
+}
+
+/// What a follower found.
+#[derive(Debug)]
+pub enum Followed<'a> {
+    Event {
+        event: Event<'a>,
+        session: &'a str,
+    },
+    /// Events that were not given yet, or had been given, are gone: read the session again. `None`: sessions of a place
+    /// were deleted before the follower was opened: list the user's sessions again.
+    Reset {
+        session: Option<&'a str>,
+    },
+    /// The time has passed, or the follower was woken.
+    Nothing,
+}
+
+/// Gives the events of one session, or of all sessions of a user, as they are appended, by this process or another.
+pub struct Follower {
+    handle: Arc<FollowerHandle>,
+    // Lives as long as the follower, since the library calls it.
+    _notify: Option<Box<Notify>>,
+}
+
+struct FollowerHandle {
+    raw: NonNull<sys::ses_follower>,
+    // The follower was closed: it cannot be woken any more.
+    closed: std::sync::Mutex<bool>,
+}
+
+// `wake` may be called on any thread; all else goes through `&mut Follower`.
+unsafe impl Send for FollowerHandle {}
+unsafe impl Sync for FollowerHandle {}
+
+/// Wakes a follower from another thread. It may outlive it.
+#[derive(Clone)]
+pub struct Waker {
+    handle: Arc<FollowerHandle>,
+}
+
+impl Waker {
+    /// Makes [`Follower::next`] return: the call that waits now, or the next one that would wait.
+    pub fn wake(&self) {
+        let closed = self.handle.closed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if !*closed {
+            unsafe { sys::ses_follower_wake(self.handle.raw.as_ptr()) };
+        }
+    }
+}
+
+impl Follower {
+    pub(crate) fn open(store: *mut sys::ses_store, key: Key<'_>, options: FollowOptions<'_>) -> Result<Follower> {
+        let key = key.to_c()?;
+        let place = c_string_or_null("the place", options.place)?;
+        let notify = options.notify.map(Box::new);
+        let mut raw: sys::ses_follow_options = zeroed();
+        raw.size = size_of::<sys::ses_follow_options>();
+        raw.flags = if options.only_new { sys::SES_FOLLOW_NEW } else { 0 };
+        raw.after_seq = options.after_seq;
+        raw.place = pointer(&place);
+        if let Some(notify) = &notify {
+            raw.notify = Some(notify_of);
+            raw.notify_context = ptr::from_ref::<Notify>(notify).cast_mut().cast();
+        }
+        let mut follower = ptr::null_mut();
+        let raw_key = key.raw();
+        call(|error| unsafe { sys::ses_follower_open(store, &raw_key, &raw, &mut follower, error) })?;
+        let raw =
+            NonNull::new(follower).ok_or_else(|| Error::new(Code::Internal, "the library returned no follower"))?;
+        let handle = Arc::new(FollowerHandle { raw, closed: std::sync::Mutex::new(false) });
+        Ok(Follower { handle, _notify: notify })
+    }
+
+    fn raw(&self) -> *mut sys::ses_follower {
+        self.handle.raw.as_ptr()
+    }
+
+    /// The next event. If there is none, waits for one: `None` without limit, `Some(Duration::ZERO)` not at all.
+    pub fn next(&mut self, timeout: Option<Duration>) -> Result<Followed<'_>> {
+        let timeout_ms = match timeout {
+            None => -1,
+            // A fraction of a millisecond is a wait, too.
+            Some(timeout) => i64::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX),
+        };
+        let mut event = ptr::null();
+        let code = call(|error| unsafe { sys::ses_follower_next(self.raw(), timeout_ms, &mut event, error) })?;
+        let session = unsafe { optional_name(sys::ses_follower_session(self.raw())) };
+        Ok(match (code, unsafe { Event::new(event) }) {
+            (sys::SES_RESET, _) => Followed::Reset { session },
+            (_, Some(event)) => Followed::Event { event, session: session.unwrap_or("") },
+            (_, None) => Followed::Nothing,
+        })
+    }
+    /// The place after what [`next`](Follower::next) returned last, for [`FollowOptions::place`].
+    pub fn place(&mut self) -> Result<String> {
+        let place = unsafe { optional_name(sys::ses_follower_place(self.raw())) };
+        place.map(str::to_owned).ok_or_else(|| Error::new(Code::NoMemory, "out of memory"))
+    }
+    /// Wakes this follower from another thread.
+    pub fn waker(&self) -> Waker {
+        Waker { handle: Arc::clone(&self.handle) }
+    }
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        let mut closed = self.handle.closed.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        *closed = true;
+        unsafe { sys::ses_follower_close(self.raw()) };
+    }
+}
