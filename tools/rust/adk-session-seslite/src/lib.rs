@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+// AdkError is that large; adk-session does the same.
+#![allow(clippy::result_large_err)]
+#![deny(missing_docs, unsafe_code)]
+
+mod decode;
+mod encode;
+mod error;
+mod parts;
+mod service;
+mod session;
+mod time;
+
+pub use service::SesliteSessionService;
+pub use seslite;

@@ -1,0 +1,161 @@
+//! What is particular to this service: the file that others share, threads, what it can and cannot read.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use adk_core::identity::{AdkIdentity, AppName, SessionId, UserId};
+use adk_core::{Content, Part};
+use adk_session::*;
+use adk_session_seslite::seslite::{self, Key, Store};
+use adk_session_seslite::SesliteSessionService;
+use serde_json::json;
+
+fn create(session: &str) -> CreateRequest {
+    CreateRequest {
+        app_name: "app".into(),
+        user_id: "u".into(),
+        session_id: Some(session.into()),
+        state: HashMap::new(),
+    }
+}
+
+fn get(session: &str) -> GetRequest {
+    GetRequest {
+        app_name: "app".into(),
+        user_id: "u".into(),
+        session_id: session.into(),
+        num_recent_events: None,
+        after: None,
+    }
+}
+
+fn append(session: &str, event: Event) -> AppendEventRequest {
+    let identity = AdkIdentity::new(
+        AppName::try_from("app").unwrap(),
+        UserId::try_from("u").unwrap(),
+        SessionId::try_from(session).unwrap(),
+    );
+    AppendEventRequest { identity, event }
+}
+
+#[tokio::test]
+async fn an_event_is_stored_as_the_adk_writes_it() {
+    let service = SesliteSessionService::open(":memory:").await.unwrap();
+    service.create(create("s")).await.unwrap();
+    let mut event = Event::with_id("e1", "i1");
+    event.author = "agent".into();
+    event.timestamp = chrono::DateTime::from_timestamp(1_700_000_000, 5000).unwrap();
+    event.actions.state_delta.insert("k".into(), json!(1));
+    event.set_content(Content {
+        role: "model".into(),
+        parts: vec![
+            Part::Thinking { thinking: "hm".into(), signature: None },
+            Part::FunctionCall { name: "f".into(), args: json!({}), id: Some("c".into()), thought_signature: None },
+        ],
+    });
+    service.append_event("s", event).await.unwrap();
+    let stored = service.store().get(Key::new("app", "u", "s")).unwrap();
+    let text = stored.event(0).unwrap().json().unwrap();
+    assert!(text.starts_with(r#"{"id":"e1","timestamp":1700000000.000005,"#), "{text}");
+    let read = seslite::Content::read(service.store(), text).unwrap();
+    assert_eq!(read.calls().next().unwrap().name(), Some("f"));
+    assert!(read.parts().next().unwrap().is_thought());
+    assert_eq!(read.state_delta(), Some(r#"{"k":1}"#));
+    assert!(!text.contains("adkRust"), "{text}");
+}
+
+#[tokio::test]
+async fn events_of_other_programs_are_read() {
+    let service = SesliteSessionService::open(":memory:").await.unwrap();
+    let store = Arc::clone(service.store());
+    let mut session = store.create(Key::new("app", "u", "s"), Some(r#"{"k":1.10}"#)).unwrap();
+    for text in [
+        r#"{"id":"py","invocation_id":"i","author":"agent","timestamp":1700000000.5,"content":{"role":"model","parts":[{"text":"x","thought":true},{"function_call":{"id":"c","name":"f","args":{"a":1}}},{"inline_data":{"mime_type":"a/b","data":"-_8="}},{"code_execution_result":{"outcome":"OUTCOME_OK"}},{"newKind":{}}]},"actions":{"state_delta":{"n":null},"artifact_delta":{"f":1},"requested_auth_configs":{}},"usage_metadata":{"prompt_token_count":7},"finish_reason":"MALFORMED_FUNCTION_CALL","custom_metadata":{"x":1}}"#,
+        r#"{"id":"js","author":"user","timestamp":1700000000500,"content":{"parts":[{"text":"hi"}]}}"#,
+        r#"{"id":"go","timestamp":"2023-11-14T22:13:20.5Z","content":null,"errorCode":"E","customMetadata":"odd"}"#,
+        r#"{"id":"none"}"#,
+    ] {
+        session.append(text).unwrap();
+    }
+    let read = service.get(get("s")).await.unwrap();
+    let events = read.events().all();
+    assert_eq!(events.len(), 4);
+    for event in &events[..3] {
+        assert_eq!(event.timestamp.timestamp_millis(), 1_700_000_000_500);
+    }
+    let parts = &events[0].content().unwrap().parts;
+    assert!(matches!(&parts[0], Part::Thinking { thinking, .. } if thinking == "x"));
+    assert!(matches!(&parts[1], Part::FunctionCall { name, .. } if name == "f"));
+    assert!(matches!(&parts[2], Part::InlineData { data, .. } if data == &[0xfb, 0xff]));
+    assert!(matches!(&parts[3], Part::ServerToolResponse { .. }));
+    assert!(matches!(&parts[4], Part::ServerToolCall { .. }));
+    assert_eq!(events[0].llm_response.usage_metadata.as_ref().unwrap().prompt_token_count, 7);
+    assert_eq!(events[0].llm_response.finish_reason, Some(adk_core::FinishReason::Other));
+    assert_eq!(events[2].llm_response.error_code.as_deref(), Some("E"));
+    // What adk-session cannot hold is said, with the event, and not passed over.
+    session.append(r#"{"id":"odd","content":{"role":"model","parts":[{"text":"\ud800"}]}}"#).unwrap();
+    let error = service.get(get("s")).await.err().unwrap();
+    assert_eq!(error.code, "session.unreadable");
+    assert!(error.message.contains("event 5 ('odd')"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn errors_carry_the_code_of_the_store() {
+    let service = SesliteSessionService::open(":memory:").await.unwrap();
+    service.create(create("s")).await.unwrap();
+    let error = service.create(create("s")).await.err().unwrap();
+    let source = std::error::Error::source(&error).unwrap().downcast_ref::<seslite::Error>().unwrap();
+    assert_eq!(source.code(), seslite::Code::Exists);
+    assert!(error.message.contains("SES_EXISTS"), "{}", error.message);
+    let error = SesliteSessionService::open("/no/such/folder/x.db").await.err().unwrap();
+    assert!(error.message.contains("SES_CANTOPEN"), "{}", error.message);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn eight_writers_lose_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let service = SesliteSessionService::open(folder.path().join("agents.db")).await.unwrap();
+    service.create(create("s")).await.unwrap();
+    let tasks: Vec<_> = (0..8)
+        .map(|writer| {
+            let service = service.clone();
+            tokio::spawn(async move {
+                for n in 0..25 {
+                    let mut event = Event::new("i");
+                    event.actions.state_delta.insert(format!("user:w{writer}"), json!(n));
+                    service.append_event_for_identity(append("s", event)).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let read = service.get(get("s")).await.unwrap();
+    assert_eq!((read.events().len(), read.state().get("user:w7")), (200, Some(json!(24))));
+    // A second service on the same file sees it all.
+    drop(service);
+    let store = Arc::new(Store::open(folder.path().join("agents.db")).unwrap());
+    let again = SesliteSessionService::new(store);
+    assert_eq!(again.get(get("s")).await.unwrap().events().len(), 200);
+    again.append_event("s", Event::new("i")).await.unwrap();
+}
+
+#[test]
+fn it_works_without_a_runtime_of_tokio() {
+    futures::executor::block_on(async {
+        let service = SesliteSessionService::open(":memory:").await.unwrap();
+        service.create(create("s")).await.unwrap();
+        assert_eq!(service.get(get("s")).await.unwrap().id(), "s");
+    });
+}
+
+#[tokio::test]
+async fn a_session_that_moved_to_another_user_is_found_again() {
+    let service = SesliteSessionService::open(":memory:").await.unwrap();
+    service.create(create("s")).await.unwrap();
+    service.store().delete(Key::new("app", "u", "s"), false).unwrap();
+    service.store().create(Key::new("app2", "v", "s"), None).unwrap();
+    service.append_event("s", Event::new("i")).await.unwrap();
+    assert_eq!(service.store().get(Key::new("app2", "v", "s")).unwrap().event_count(), 1);
+}
