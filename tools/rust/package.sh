@@ -1,0 +1,16 @@
+#!/bin/sh
+# Makes the packages of the crates and builds each from its package, which has the amalgamation and needs nothing around it.
+#     sh tools/rust/package.sh BUILD [CARGO-OPTION...]     (from the top of the repository, after `make amalgamation`)
+set -eu
+build=$1
+shift
+folder=tools/rust/seslite-sys/amalgamation
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir -p "$folder"
+cp "$build"/amalgamation/seslite.c "$build"/amalgamation/seslite.h "$build"/amalgamation/seslite_agent.h "$folder/"
+CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/$build/rust}
+export CARGO_TARGET_DIR
+# The folder is not in the repository: so the tree is not clean.
+(cd tools/rust && cargo package --workspace --locked --allow-dirty "$@")
+ls "$CARGO_TARGET_DIR"/package/*.crate
