@@ -17,6 +17,6 @@ if [ "$minor" -ge 95 ]; then
     cargo test --quiet --locked --workspace
     exit
 fi
-[ "$minor" -ge 77 ] || skip "Rust 1.77 or newer: this is 1.$minor"
+[ "$minor" -ge 85 ] || skip "Rust 1.85 or newer: this is 1.$minor"
 echo "skipped: adk-session-seslite, since adk-session needs Rust 1.95 and this is 1.$minor"
 cargo test --quiet --locked -p seslite-sys -p seslite
