@@ -202,19 +202,6 @@ bench: $(B)/tools/bench/bench
 	@# 2: a figure is not reached, which the table says; that is no failure of making it
 	$(B)/tools/bench/bench --json $(B)/bench.jsonl --folder $(B)/bench || [ $$? -eq 2 ]
 
-# ------------------------------------------------------------------------------------------- other languages
-
-.PHONY: clients clients-rust rust-package
-## clients: build and test what other languages have of the library (tools/rust), where their toolchains are
-clients: clients-rust
-
-clients-rust: $(COMMAND)
-	@sh tools/rust/test.sh
-
-## rust-package: the packages of the crates, each built from its package
-rust-package: amalgamation
-	@sh tools/rust/package.sh $(B)
-
 # ---------------------------------------------------------------------------------------------- the tests
 
 # Each C file in a room of test/ is a program of its own, linked with the archive as a user's program would be. What one
@@ -341,12 +328,19 @@ coverage:
 
 # ------------------------------------------------------------------------------------------------ clients
 
-.PHONY: clients client-python
+.PHONY: clients client-python client-rust rust-package
 ## clients: build and test the packages for other languages, where their tools and registries are
-clients: client-python
+clients: client-python client-rust
 
 client-python: $(COMMAND)
 	@sh tools/python/check.sh build
+
+client-rust: $(COMMAND)
+	@sh tools/rust/test.sh
+
+## rust-package: the packages of the crates, each built from its package
+rust-package: amalgamation
+	@sh tools/rust/package.sh $(B)
 
 # ------------------------------------------------------------------------------------------------ fuzzing
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds and tests the crates, where the toolchain and the registry are, and says what is missing. From the top of the
-# repository, as `make clients-rust`. CARGO_TARGET_DIR is build/rust unless it is set.
+# repository, as `make client-rust`. CARGO_TARGET_DIR is build/rust unless it is set.
 set -eu
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/build/rust}
 SESLITE_COMMAND=${SESLITE_COMMAND:-$PWD/build/tools/seslite/seslite}
