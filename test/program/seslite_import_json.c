@@ -75,6 +75,8 @@ static void test_a_text_that_is_cut_or_no_session_is_refused(void **state)
         ADK "\"lastUpdateTime\":\"yesterday\"}",
         ADK "\"lastUpdateTime\":true}",
         ADK "\"lastUpdateTime\":1e999}",
+        ADK "\"title\":\"would be lost\"}",
+        ADK "\"app_name\":\"b\"}",
         VERTEX "},\"events\":{}}",
         VERTEX ",\"sessionState\":[1]},\"events\":[]}",
         VERTEX ",\"createTime\":\"2025-13-01T00:00:00Z\"},\"events\":[]}",

@@ -61,10 +61,18 @@ static int read_text(struct json_source *source, ses_error *error)
     }
 }
 
-static struct span member_either(struct span object, const char *camel, const char *snake)
+/* INVALID: it is there in both spellings. */
+static int member_either(struct span object, const char *camel, const char *snake, struct span *value,
+                         ses_error *error)
 {
-    const struct span value = member_in(object, camel);
-    return value.ptr ? value : member_in(object, snake);
+    const struct span other = strcmp(camel, snake) != 0 ? member_in(object, snake) : (struct span){NULL, 0};
+
+    *value = member_in(object, camel);
+    if (value->ptr && other.ptr)
+        return ses__error_set(error, SES_INVALID, "the session has both %s and %s", camel, snake);
+    if (!value->ptr)
+        *value = other;
+    return SES_OK;
 }
 
 /* Plain text of a string; false: it holds what no name can. */
@@ -115,20 +123,26 @@ static int take_time(struct span value, const char *name, int64_t *us, ses_error
 static int take_session(struct json_source *source, ses_error *error)
 {
     static const char *const names[][2] = {{"appName", "app_name"}, {"userId", "user_id"}, {"id", "id"}};
+    static const char *const fields[] = {"id",    "appName", "app_name",       "userId",           "user_id",
+                                         "state", "events",  "lastUpdateTime", "last_update_time", NULL};
     const struct span whole = {source->text.data, source->text.len};
+    struct span value = {NULL, 0};
+    int code = members_only(whole, fields, error);
 
-    for (size_t i = 0; i < 3; i++)
-        if (!take_plain(member_either(whole, names[i][0], names[i][1]), &source->names[i]))
-            return ses__error_set(error, SES_INVALID, "the session has no %s, or one that is no text",
+    for (size_t i = 0; i < 3 && code == SES_OK; i++) {
+        code = member_either(whole, names[i][0], names[i][1], &value, error);
+        if (code == SES_OK && !take_plain(value, &source->names[i]))
+            code = ses__error_set(error, SES_INVALID, "the session has no %s, or one that is no text",
                                   names[i][0]);
+    }
     source->created_us = FOREIGN_NO_TIME;
-    int code = member_typed(whole, "state", JSON_OBJECT, &source->state, error);
+    if (code == SES_OK)
+        code = member_typed(whole, "state", JSON_OBJECT, &source->state, error);
     if (code == SES_OK)
         code = member_typed(whole, "events", JSON_ARRAY, &source->events, error);
     if (code == SES_OK)
-        code = take_time(member_either(whole, "lastUpdateTime", "last_update_time"), "lastUpdateTime",
-                         &source->updated_us, error);
-    return code;
+        code = member_either(whole, "lastUpdateTime", "last_update_time", &value, error);
+    return code == SES_OK ? take_time(value, "lastUpdateTime", &source->updated_us, error) : code;
 }
 
 static int take_vertex_names(struct json_source *source, struct span session, ses_error *error)

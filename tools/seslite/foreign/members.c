@@ -60,3 +60,25 @@ bool member_is(const struct members *members, const char *name, const char *stri
     const struct span value = member_of(members, name, JSON_STRING);
     return value.ptr && ses__json_string_is(ses__json_string_of(value), string);
 }
+
+static bool is_one_of(struct json_string name, const char *const *names)
+{
+    for (; *names; names++)
+        if (ses__json_string_is(name, *names))
+            return true;
+    return false;
+}
+
+int members_only(struct span object, const char *const *names, ses_error *error)
+{
+    struct json_reader reader;
+    struct json_string name;
+
+    ses__json_start(&reader, object.ptr, object.len);
+    (void)ses__json_enter(&reader);
+    while (ses__json_member(&reader, &name) && ses__json_skip(&reader, NULL))
+        if (!is_one_of(name, names))
+            return ses__error_set(error, SES_INVALID, "the field \"%.*s\" is not known and would be lost",
+                                  (int)(name.raw.len < 100 ? name.raw.len : 100), name.raw.ptr);
+    return SES_OK;
+}

@@ -23,6 +23,8 @@ struct span member_in(struct span object, const char *name);
 /* As member_in; INVALID: it is of another type, and would be lost. */
 int member_typed(struct span object, const char *name, enum json_type type, struct span *value,
                  ses_error *error);
+/* INVALID: the object has a member that is none of these, up to NULL; it would be lost. */
+int members_only(struct span object, const char *const *names, ses_error *error);
 /* Is it the string? */
 bool member_is(const struct members *members, const char *name, const char *string);
 
