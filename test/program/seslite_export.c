@@ -184,6 +184,15 @@ static void test_nothing_is_written_over_the_store_itself(void **state)
         run_at(&reply, 2, NULL, store, "html", "s1", "-o", names[i], "--replace");
     }
     run_at(&reply, 0, NULL, store, "check");
+    run_at(&reply, 4, NULL, fixture->path, "export", "-o", store,
+           "--replace"); /* another store, or its name */
+    assert_has(&reply.err, "is a store, and is not replaced");
+    run_at(&reply, 4, NULL, fixture->path, "export", "--to", "sqlite", "-o", store, "--replace");
+    run_at(&reply, 0, NULL, store, "check");
+    raw_exec(store, "PRAGMA application_id = 0");
+    run_at(&reply, 4, NULL, fixture->path, "html", "s1", "-o", store, "--replace");
+    assert_has(&reply.err, "is a database, and is not replaced");
+    run_at(&reply, 0, NULL, fixture->path, "export", "--to", "sqlite", "-o", store, "--replace");
     (void)snprintf(log, sizeof log, "%s-wal", fixture->path);
     run_at(&reply, 2, NULL, fixture->path, "html", "s1", "-o", log, "--replace");
     reply_free(&reply);

@@ -61,7 +61,34 @@ static int open_other(struct whole_file *file, ses_error *error)
     return file->fd < 0 ? refuse_file(file, "it cannot be written", errno, error) : SES_OK;
 }
 
-int whole_file_begin(struct whole_file *file, const char *path, bool replaces, ses_error *error)
+/* Sixteen bytes that every database begins with (sqlite.org/fileformat.html), and the number of its program at 68. */
+static bool is_database(const char *path, bool *is_store)
+{
+    static const unsigned char store_id[] = {0x53, 0x45, 0x53, 0x4c};
+    unsigned char head[72] = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd >= 0 ? read(fd, head, sizeof head) : -1;
+
+    if (fd >= 0)
+        (void)close(fd);
+    *is_store = got == (ssize_t)sizeof head && memcmp(head + 68, store_id, sizeof store_id) == 0;
+    return got == (ssize_t)sizeof head && memcmp(head, "SQLite format 3", 16) == 0;
+}
+
+/* A name that was mistyped must not cost somebody a database: only a database takes the place of one, and not of a store. */
+static int check_replaced(const char *path, enum whole_content content, ses_error *error)
+{
+    bool is_store = false;
+
+    if (!is_database(path, &is_store) || (content == WHOLE_DATABASE && !is_store))
+        return SES_OK;
+    return refuse(error, SES_EXISTS, "%s is a %s, and is not replaced by %s: name another file, or remove it",
+                  path, is_store ? "store" : "database",
+                  content == WHOLE_DATABASE ? "another database" : "something else");
+}
+
+int whole_file_begin(struct whole_file *file, const char *path, enum whole_content content, bool replaces,
+                     ses_error *error)
 {
     struct stat info;
     const bool is_there = stat(path, &info) == 0;
@@ -72,7 +99,9 @@ int whole_file_begin(struct whole_file *file, const char *path, bool replaces, s
     if (is_there && S_ISREG(info.st_mode) && !replaces)
         return give_up(file, refuse(error, SES_EXISTS,
                                     "%s is there already: name another file, or pass --replace", path));
-    int code = is_there && !S_ISREG(info.st_mode) ? open_other(file, error) : open_temporary(file, error);
+    int code = is_there && S_ISREG(info.st_mode) ? check_replaced(file->path, content, error) : SES_OK;
+    if (code == SES_OK)
+        code = is_there && !S_ISREG(info.st_mode) ? open_other(file, error) : open_temporary(file, error);
     return code == SES_OK ? code : give_up(file, code);
 }
 

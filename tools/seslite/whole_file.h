@@ -18,8 +18,12 @@ struct whole_file {
     int fd; /* -1: there is none */
 };
 
-/* EXISTS: there is one, and it is not to be replaced. CANTOPEN, IO, FULL. */
-int whole_file_begin(struct whole_file *file, const char *path, bool replaces, ses_error *error);
+enum whole_content { WHOLE_TEXT, WHOLE_DATABASE };
+
+/* EXISTS: there is one, and it is not to be replaced; or it is a database, and this is none; or it is a store. CANTOPEN, IO,
+ * FULL. */
+int whole_file_begin(struct whole_file *file, const char *path, enum whole_content content, bool replaces,
+                     ses_error *error);
 int whole_file_write(struct whole_file *file, const char *data, size_t len, ses_error *error);
 /* Puts it in its place if the code is SES_OK, and else removes it. Gives the code, or why that failed. */
 int whole_file_end(struct whole_file *file, int code, ses_error *error);

@@ -42,7 +42,7 @@ int export_lines(struct export *export)
                                         .progress = tell_progress,
                                         .progress_context = export};
 
-    if (export->path && whole_file_begin(&own.file, export->path, replace, &run->error) < 0)
+    if (export->path && whole_file_begin(&own.file, export->path, WHOLE_TEXT, replace, &run->error) < 0)
         return fail(run);
     progress_begin("exporting");
     int code = ses_export(run->store, &options, write_lines, &own, &run->error);

@@ -76,7 +76,7 @@ static int write_file(const struct sessions_export *own, const ses_key *key, con
     struct whole_file file;
 
     name_file(own, key, &path);
-    int code = whole_file_begin(&file, path.data, replace, &run->error);
+    int code = whole_file_begin(&file, path.data, WHOLE_TEXT, replace, &run->error);
     if (code == SES_OK) {
         code = whole_file_write(&file, json, len, &run->error);
         if (code == SES_OK)

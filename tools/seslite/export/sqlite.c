@@ -202,7 +202,7 @@ int export_sqlite(struct export *export)
     int status = check_companions(export->path);
     if (status != EXIT_OK)
         return status;
-    if (whole_file_begin(&file, export->path, replace, &export->run->error) < 0)
+    if (whole_file_begin(&file, export->path, WHOLE_DATABASE, replace, &export->run->error) < 0)
         return fail(export->run);
     if (file.temporary.len == 0) {
         (void)whole_file_end(&file, SES_OK, &export->run->error);

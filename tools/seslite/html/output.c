@@ -15,7 +15,7 @@ static int cannot(const char *path)
 
 static int open_named(struct output *output, struct run *run, const char *path)
 {
-    if (whole_file_begin(&output->whole, path, given(run, OPTION_REPLACE), &run->error) < 0)
+    if (whole_file_begin(&output->whole, path, WHOLE_TEXT, given(run, OPTION_REPLACE), &run->error) < 0)
         return fail(run);
     int fd = dup(output->whole.fd);
     output->file = fd >= 0 ? fdopen(fd, "w") : NULL;
