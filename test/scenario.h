@@ -312,8 +312,8 @@ static void faults_play_retention(struct faults *faults, ses_store *store)
         "{'invocationId':'a','timestamp':1,'actions':{'stateDelta':{'k':1,'user:p':2}}}",
         "{'invocationId':'b','timestamp':2,'content':{'parts':[{'functionCall':{'id':'1','name':'f'}}]}}",
         "{'invocationId':'c','timestamp':3,'content':{'parts':[{'functionResponse':{'id':'1','name':'f'}}]}}",
-        "{'invocationId':'d','timestamp':4,'actions':{'compaction':{'startTimestamp':1,'endTimestamp':3,'"
-        "compactedContent':{}}}}",
+        ("{'invocationId':'d','timestamp':4,'actions':{'compaction':{'startTimestamp':1,'endTimestamp':3,'"
+         "compactedContent':{}}}}"),
         "{'invocationId':'e','timestamp':5,'actions':{'rewindBeforeInvocationId':'none'}}"};
     const ses_prune_options step = {.size = sizeof step, .which = SES_PRUNE_COMPACTED, .limit = 1};
     const ses_prune_options rest = {.size = sizeof rest, .which = SES_PRUNE_KEEP, .keep = 2};

@@ -86,8 +86,8 @@ static void test_both_spellings_and_forms_of_time_are_read(void **state)
 {
     static const char *const texts[] = {
         "{'id':'s','app_name':'app','user_id':'user','events':[],'last_update_time':1700000000.25}",
-        "{'last_update_time':'2023-11-14T22:13:20.25Z','user_id':'user','appName':'app','state':null,'id':'s'"
-        "}",
+        ("{'last_update_time':'2023-11-14T22:13:20.25Z','user_id':'user','appName':'app','state':null,'id':'s'"
+         "}"),
         " {\n'id' : 's' , 'appName':'app','userId':'user','state':{},'lastUpdateTime':1700000000250 }\n"};
     struct fixture *fixture = *state;
     ses_error error;
