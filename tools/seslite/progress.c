@@ -36,7 +36,7 @@ static void draw(int64_t done, int64_t total)
     static const char rest[] = "..............................";
 
     if (total > 0) {
-        int filled = (int)((double)(done < total ? done : total) / (double)total * BAR);
+        int filled = (int)((double)(done < total ? done : total) / (double)total * (double)BAR);
         fprintf(stderr, "\r%s [%.*s%.*s] %3d%%\033[K", bar.what, filled, full, BAR - filled, rest,
                 filled * 100 / BAR);
     } else {
