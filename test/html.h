@@ -243,4 +243,12 @@ static inline void fill_hostile_session(ses_store *store, const ses_key *key, co
     }
 }
 
+static inline int page_setup(void **state)
+{
+    (void)fixture_setup(state);
+    const struct fixture *fixture = *state;
+    fill_page_session(fixture->store);
+    return 0;
+}
+
 #endif

@@ -1,16 +1,6 @@
 /* seslite html: what stands in the page, and where it goes. */
 #include "html.h"
 
-#define page_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
-
-static int setup(void **state)
-{
-    (void)fixture_setup(state);
-    const struct fixture *fixture = *state;
-    fill_page_session(fixture->store);
-    return 0;
-}
-
 /* -------------------------------------------------------------------------------------------------- tests */
 
 static void test_a_page_shows_the_session(void **state)
@@ -18,7 +8,7 @@ static void test_a_page_shows_the_session(void **state)
     const struct fixture *fixture = *state;
     struct reply reply = {0};
 
-    page_ok("html", "oslo");
+    run_ok("html", "oslo");
     check_page(&reply.out);
     assert_has(&reply.out, "<title>A coat for Oslo</title>");
     assert_has(&reply.out, "<h1>A coat for Oslo</h1>");
@@ -43,7 +33,7 @@ static void test_a_response_stands_with_its_call(void **state)
     const struct fixture *fixture = *state;
     struct reply reply = {0};
 
-    page_ok("html", "oslo");
+    run_ok("html", "oslo");
     const char *call =
         strstr(reply.out.data, "<code>forecast</code> <span class=\"brief\">{&quot;city&quot;:");
     assert_non_null(call);
@@ -74,7 +64,7 @@ static void test_what_has_no_id_or_no_call_stands_for_itself(void **state)
     must_create(fixture->store, &key, "{}");
     must_append_by_key(fixture->store, &key, Q(events[0]));
     must_append_by_key(fixture->store, &key, Q(events[1]));
-    page_ok("html", "pairs");
+    run_ok("html", "pairs");
     check_page(&reply.out);
     assert_has(&reply.out, "<code>twice</code> answered: see the call in event <a href=\"#e1\">1</a>");
     for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++) {
@@ -91,7 +81,7 @@ static void test_what_was_taken_back_is_marked_and_summaries_have_bars(void **st
     const struct fixture *fixture = *state;
     struct reply reply = {0};
 
-    page_ok("html", "oslo");
+    run_ok("html", "oslo");
     assert_has(&reply.out, "<article id=\"e6\" class=\"agent\"><a class=\"bar lane0\" href=\"#e11\"");
     assert_has(&reply.out, "<article id=\"e7\" class=\"user gone\"><header>");
     assert_has(&reply.out, "<article id=\"e9\" class=\"user rewind\"><header>");
@@ -107,7 +97,7 @@ static void test_the_data_holds_the_state_and_its_changes(void **state)
     const struct fixture *fixture = *state;
     struct reply reply = {0};
 
-    page_ok("html", "oslo");
+    run_ok("html", "oslo");
     cJSON *data = page_data(&reply.out);
     const cJSON *first = cJSON_GetObjectItem(data, "state");
     const cJSON *changes = cJSON_GetObjectItem(data, "changes");
@@ -128,7 +118,7 @@ static void test_a_part_of_the_log_begins_with_the_state_before_it(void **state)
     const struct fixture *fixture = *state;
     struct reply reply = {0};
 
-    page_ok("html", "oslo", "--from", "4", "--up-to", "6");
+    run_ok("html", "oslo", "--from", "4", "--up-to", "6");
     check_page(&reply.out);
     cJSON *data = page_data(&reply.out);
     assert_string_equal(json_string(cJSON_GetObjectItem(data, "state"), "low"), "-7.50");
@@ -137,7 +127,7 @@ static void test_a_part_of_the_log_begins_with_the_state_before_it(void **state)
     assert_lacks(&reply.out, "id=\"e3\"");
     assert_lacks(&reply.out, "id=\"e7\"");
     cJSON_Delete(data);
-    page_ok("html", "oslo", "--newest", "0");
+    run_ok("html", "oslo", "--newest", "0");
     check_page(&reply.out);
     assert_has(&reply.out, "There are no events.");
     reply_free(&reply);
@@ -150,7 +140,7 @@ static void test_a_session_without_events_has_a_page(void **state)
     struct reply reply = {0};
 
     must_create(fixture->store, &empty, Q("{'a':[1,{'b':null}]}"));
-    page_ok("html", "empty");
+    run_ok("html", "empty");
     check_page(&reply.out);
     assert_has(&reply.out, "<dt>a</dt><dd>[1,{&quot;b&quot;:null}]</dd>");
     run_at(&reply, 3, NULL, fixture->path, "html", "nowhere");
@@ -167,14 +157,14 @@ static void test_a_file_is_whole_and_is_not_written_over(void **state)
     struct reply reply = {0};
     struct stat info;
 
-    page_ok("html", "oslo", "-o", path);
+    run_ok("html", "oslo", "-o", path);
     assert_has(&reply.err, "12 events of the session oslo");
     assert_string_equal(reply.out.data, "");
     assert_int_equal(stat(path, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
     run_at(&reply, 4, NULL, fixture->path, "html", "oslo", "-o", path);
     assert_has(&reply.err, "--replace");
-    page_ok("html", "oslo", "--output", path, "--replace", "--json");
+    run_ok("html", "oslo", "--output", path, "--replace", "--json");
     cJSON *json = reply_json(&reply);
     assert_string_equal(json_string(json, "file"), path);
     assert_true(json_double(json, "eventCount") == 12);
@@ -183,7 +173,7 @@ static void test_a_file_is_whole_and_is_not_written_over(void **state)
     char *page = support_read_file(path, &len);
     struct text text = {page, len};
     check_page(&text);
-    page_ok("html", "oslo", "-o", "-");
+    run_ok("html", "oslo", "-o", "-");
     assert_int_equal(reply.out.len, len);
     free(page);
     free(path);
@@ -205,7 +195,7 @@ static void test_what_cannot_be_written_is_told(void **state)
     reply_free(&reply);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, page_setup, fixture_teardown)
 
 int main(void)
 {

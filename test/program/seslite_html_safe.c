@@ -1,16 +1,6 @@
 /* seslite html: what must not stand in the page: markup of the log, and what is redacted. */
 #include "html.h"
 
-#define page_ok(...) run_at(&reply, 0, NULL, fixture->path, __VA_ARGS__)
-
-static int setup(void **state)
-{
-    (void)fixture_setup(state);
-    const struct fixture *fixture = *state;
-    fill_page_session(fixture->store);
-    return 0;
-}
-
 /* ------------------------------------------------------------------------------------------- hostile texts */
 
 static void test_nothing_of_a_log_becomes_markup(void **state)
@@ -22,7 +12,7 @@ static void test_nothing_of_a_log_becomes_markup(void **state)
         char id[32];
         snprintf(id, sizeof id, "hostile-%zu", i);
         fill_hostile_session(fixture->store, &(ses_key){"travel", "alice", id}, hostile[i].json);
-        page_ok("html", id);
+        run_ok("html", id);
         check_page(&reply.out);
         cJSON_Delete(page_data(&reply.out));
         if (hostile[i].shown)
@@ -43,7 +33,7 @@ static void test_names_of_a_session_become_no_markup(void **state)
     must_create(fixture->store, &key, "{}");
     assert_ok(ses_title_set_by_key(fixture->store, &key, evil, NULL, &error));
     assert_ok(ses_labels_set_by_key(fixture->store, &key, labels, 1, NULL, &error));
-    page_ok("--app", evil, "--user", evil, "html", evil);
+    run_ok("--app", evil, "--user", evil, "html", evil);
     check_page(&reply.out);
     assert_has(&reply.out,
                "<title>&lt;/title&gt;&lt;script&gt;window.pwned=1&lt;/script&gt;&lt;U+202E&gt;</title>");
@@ -64,7 +54,7 @@ static void test_a_long_line_stays_whole(void **state)
     text_printf(&event, "<end>\"}]}}");
     must_create(fixture->store, &key, "{}");
     must_append_by_key(fixture->store, &key, event.data);
-    page_ok("html", "long");
+    run_ok("html", "long");
     check_page(&reply.out);
     assert_has(&reply.out, "xxx&lt;end&gt;</div>");
     assert_true(reply.out.len > 2 * (size_t)LONG);
@@ -88,7 +78,7 @@ static void test_deep_json_makes_no_huge_page(void **state)
     text_printf(&event, "}");
     must_create(fixture->store, &key, "{}");
     must_append_by_key(fixture->store, &key, event.data);
-    page_ok("html", "deep");
+    run_ok("html", "deep");
     check_page(&reply.out);
     assert_true(reply.out.len < 400000);
     free(event.data);
@@ -140,10 +130,10 @@ static void test_what_is_redacted_leaves_no_trace(void **state)
     struct reply reply = {0};
 
     fill_secret_session(fixture->store, &key);
-    page_ok("html", "secret");
+    run_ok("html", "secret");
     for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
         assert_has(&reply.out, secrets[i]);
-    page_ok("html", "secret", "--redact", "user:token", "--redact=pin");
+    run_ok("html", "secret", "--redact", "user:token", "--redact=pin");
     check_page(&reply.out);
     cJSON_Delete(page_data(&reply.out));
     for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
@@ -156,7 +146,7 @@ static void test_what_is_redacted_leaves_no_trace(void **state)
     assert_has(&reply.out, "<dt>Redacted</dt><dd><code>user:token</code>, <code>pin</code></dd>");
     assert_string_equal(reply.err.data, "");
     /* A part of the log is written without what another part knows. */
-    page_ok("html", "secret", "--up-to", "1", "--redact", "pin");
+    run_ok("html", "secret", "--up-to", "1", "--redact", "pin");
     assert_lacks(&reply.out, "48151623");
     reply_free(&reply);
 }
@@ -166,7 +156,7 @@ static void test_a_key_that_is_nowhere_is_told(void **state)
     const struct fixture *fixture = *state;
     struct reply reply = {0};
 
-    page_ok("html", "oslo", "--redact", "user:tokn");
+    run_ok("html", "oslo", "--redact", "user:tokn");
     assert_has(&reply.err, "nothing to redact: the session has no \"user:tokn\"");
     reply_free(&reply);
 }
@@ -182,16 +172,16 @@ static void test_an_event_that_is_no_json_is_shown_unless_something_is_hidden(vo
                             "UPDATE events SET body = body || '<b>tok' WHERE position & 4294967295 = 4");
     raw_exec(fixture->path, guard);
     free(guard);
-    page_ok("html", "oslo");
+    run_ok("html", "oslo");
     check_page(&reply.out);
     assert_has(&reply.out, "This event cannot be read");
     assert_has(&reply.out, "&lt;b&gt;tok</pre>");
-    page_ok("html", "oslo", "--redact", "user:token");
+    run_ok("html", "oslo", "--redact", "user:token");
     assert_lacks(&reply.out, "&lt;b&gt;tok");
     reply_free(&reply);
 }
 
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+#define T(name) cmocka_unit_test_setup_teardown(name, page_setup, fixture_teardown)
 
 int main(void)
 {

@@ -14,7 +14,7 @@ struct event_rows {
 
 void event_rows_begin(struct event_rows *rows, struct run *run, bool of_user);
 int event_rows_add(struct event_rows *rows, const char *session, const ses_event *event);
-/* Prints what is kept, for who follows. */
+/* Prints the rows that are held back, so that a follower sees each event when it comes. */
 int event_rows_flush(struct event_rows *rows);
 void event_rows_end(struct event_rows *rows);
 

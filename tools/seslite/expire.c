@@ -23,7 +23,7 @@ static void options_given(const struct run *run, ses_expire_options *options)
 
 /* ------------------------------------------------------------------------------------------------ a dry run */
 
-/* Counts what is due. The sessions of a user come one after the other, newest first. */
+/* Counts the sessions that are due. Those of a user are visited together, newest first. */
 struct due {
     struct run *run;
     ses_expire_options options;
