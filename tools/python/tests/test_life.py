@@ -6,6 +6,7 @@ import itertools
 import multiprocessing
 import os
 import random
+import signal
 import subprocess
 import sys
 import textwrap
@@ -246,7 +247,8 @@ def test_a_callback_cannot_close_the_store(store, session):
 
 def test_control_c_ends_a_wait(tmp_path):
     program = """
-        import _thread, seslite, threading
+        import _thread, seslite, signal, threading
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start programs in the background without it
         store = seslite.Store(":memory:"); store.create(("a", "u", "s"))
         threading.Timer(0.2, _thread.interrupt_main).start()
         try:
@@ -256,6 +258,29 @@ def test_control_c_ends_a_wait(tmp_path):
     """
     ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=30)
     assert ran.stdout == "ended\n"
+
+
+def test_control_c_at_any_moment_leaves_nothing_held(tmp_path):
+    store = seslite.Store(tmp_path / "a.db", synchronous="normal")
+    session, follower, chance = store.create(KEY), store.follow(KEY), random.Random(7)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before, hits = signal.signal(signal.SIGALRM, interrupt), 0
+    try:
+        while hits < 3000:
+            try:
+                signal.setitimer(signal.ITIMER_REAL, chance.uniform(5e-5, 3e-4))
+                while True:
+                    assert session.version == 0 and store.count("app") == 1 and follower.next(0) is None
+            except KeyboardInterrupt:
+                hits += 1
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    for handle in (follower, session, store):
+        handle.close()
+    assert not (tmp_path / "a.db-wal").exists()
 
 
 def resident():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -206,30 +206,31 @@ def check_process(pid: int) -> None:
         )
 
 
-class Guard:
-    """Keeps an object to one thread at a time, and its memory while a call runs. Views share that of their session."""
+class Guard(_thread.RLock):
+    """Keeps an object to one thread at a time, and its memory while a call runs. Views share that of their session. Its end
+    is the lock's own, in C: a signal's exception (control-C) cannot come before it and leave the object held."""
 
-    __slots__ = ("_lock", "_depth", "_pid", "_what")
+    __slots__ = ("_pid", "_what")
 
     def __init__(self, what: str) -> None:
-        self._lock = threading.RLock()
-        self._depth = 0
         self._pid = _process
         self._what = what
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> bool:
         check_process(self._pid)
-        if not self._lock.acquire(blocking=False):
-            raise errors.MisuseError(f"another thread is using this {self._what}: it belongs to one thread at a time")
-        self._depth += 1
+        held = self._is_owned()
+        try:
+            if not self.acquire(blocking=False):
+                raise errors.MisuseError(f"another thread is using this {self._what}: it belongs to one thread at a time")
+        except BaseException:
+            if not held and self._is_owned():  # a signal came just after the lock was taken
+                self.release()
+            raise
+        return True
 
-    def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        self._lock.release()
-
-    def closing(self) -> None:
-        """To be called within: nothing else of this thread may be under way on the object."""
-        if self._depth > 1:
+    def check_closing(self) -> None:
+        """Nothing else of this thread may be under way on an object that is closed."""
+        if self._is_owned():
             raise errors.MisuseError(f"this {self._what} cannot be closed during a call on it")
 
 
@@ -259,11 +260,11 @@ class Handle:
         """Frees the object. What was read from it stays."""
         if self._guard._pid != _process:
             return
+        self._guard.check_closing()
         with self._guard:
-            self._guard.closing()
-            if self._pointer is not None and self._owned:
-                ffi.release(self._pointer)
-            self._pointer = None
+            pointer, self._pointer = self._pointer, None
+            if pointer is not None and self._owned:
+                ffi.release(pointer)
 
     def __enter__(self) -> Any:
         return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -46,34 +47,33 @@ def _one_of(table: dict[str, int], value: str, what: str) -> int:
 
 
 class _State:
-    """What a store's end needs, apart from the store, so that it can end when the process does."""
+    """What a store's end needs, apart from the store, so that it can end when the process does. What is under way is kept
+    by tokens, not counted: each is taken out in a `finally`, whatever a signal's exception left undone."""
 
     def __init__(self, pointer: Any, keep: Any) -> None:
         self.pointer = pointer
         self.keep = keep
-        self.changed = threading.Condition()
-        self.calls: dict[int, int] = {}  # by thread: how many are under way, or about to begin
-        self.waits = 0  # of these, those that wait for leases
+        self.calls: dict[object, int] = {}  # those that are under way, or about to begin, and their threads
+        self.waits: set[object] = set()  # of these, those that wait for leases
         self.closed = False
         self.process = _ffi.process()
+
+    def begin(self, call: object) -> None:
+        """To be called within a `try` that ends by `calls.pop(call, None)`."""
+        _ffi.check_process(self.process)
+        self.calls[call] = threading.get_ident()
+        if self.closed:
+            raise errors.MisuseError("this store is closed")
 
     def close(self) -> None:
         """No call may begin on the pointer once ses_close is called, so those that have it are waited for."""
         if self.process != _ffi.process():
             return
-        with self.changed:
-            if self.closed:
-                return
-            self.closed = True
-        while True:
-            with self.changed:
-                if not self.calls:
-                    break
-                if not self.waits:
-                    self.changed.wait()
-                    continue
-                self.changed.wait(0.01)
-            lib.ses_store_interrupt(self.pointer, NULL)
+        self.closed = True
+        while self.calls:
+            if self.waits:
+                lib.ses_store_interrupt(self.pointer, NULL)
+            time.sleep(0.002)
         lib.ses_close(self.pointer)
 
 
@@ -146,37 +146,20 @@ class Store(History, Lists, Transfer, Upkeep):
     @contextmanager
     def _pointer(self) -> Iterator[Any]:
         """The store's pointer, which stays good within."""
-        state = self._enter()
+        state, call = self._state, object()
         try:
+            state.begin(call)
             yield state.pointer
         finally:
-            self._leave(state)
-
-    def _enter(self) -> _State:
-        state = self._state
-        _ffi.check_process(state.process)
-        with state.changed:
-            if state.closed:
-                raise errors.MisuseError("this store is closed")
-            thread = threading.get_ident()
-            state.calls[thread] = state.calls.get(thread, 0) + 1
-        return state
-
-    def _leave(self, state: _State) -> None:
-        with state.changed:
-            thread = threading.get_ident()
-            state.calls[thread] -= 1
-            if not state.calls[thread]:
-                del state.calls[thread]
-            if state.closed:
-                state.changed.notify_all()
+            state.calls.pop(call, None)
 
     def _run(self, function: Any, *arguments: Any, key: Key | None = None) -> int:
-        state = self._enter()
+        state, call = self._state, object()
         try:
+            state.begin(call)
             return _ffi.call(function, state.pointer, *arguments, key=key)
         finally:
-            self._leave(state)
+            state.calls.pop(call, None)
 
     def _by_key(self, key: KeyLike) -> _calls.Run:
         named = key_of(key)
@@ -196,7 +179,7 @@ class Store(History, Lists, Transfer, Upkeep):
     def close(self) -> None:
         """Closes the store. Calls of other threads that wait for a lease or an event are interrupted, others are waited
         for. What sessions hold can still be read."""
-        if self._state.process == _ffi.process() and threading.get_ident() in self._state.calls:
+        if self._state.process == _ffi.process() and threading.get_ident() in list(self._state.calls.values()):
             raise errors.MisuseError("this store cannot be closed by a callback of a call on it, which the end would wait for")
         self._end()
 
@@ -350,19 +333,12 @@ class Store(History, Lists, Transfer, Upkeep):
 
     def lease_take(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Lease:
         """Takes a session's turn for an owner; waits while another has it. `wait_ms` below 0: it does not wait."""
-        with self._waiting():
-            return _calls.lease(self._by_key(key), lib.ses_lease_take, _ffi.encode(owner, "the owner"), duration_us, wait_ms)
-
-    @contextmanager
-    def _waiting(self) -> Iterator[None]:
-        state = self._state
-        with state.changed:
-            state.waits += 1
+        waits, wait = self._state.waits, object()
         try:
-            yield
+            waits.add(wait)
+            return _calls.lease(self._by_key(key), lib.ses_lease_take, _ffi.encode(owner, "the owner"), duration_us, wait_ms)
         finally:
-            with state.changed:
-                state.waits -= 1
+            waits.discard(wait)
 
     def lease_renew(self, key: KeyLike, token: int, *, duration_us: int = 0) -> Lease:
         return _calls.lease(self._by_key(key), lib.ses_lease_renew, token, duration_us, 0)
