@@ -331,6 +331,8 @@ coverage:
 .PHONY: clients client-python client-rust rust-package
 ## clients: build and test the packages for other languages, where their tools and registries are
 clients: client-python client-rust
+	@! build/python/venv/bin/python -c 'import pytest, seslite' 2>/dev/null || \
+	    build/python/venv/bin/python -m pytest -q -rs -p no:cacheprovider tools/python/tests/test_together.py
 
 client-python: $(COMMAND)
 	@sh tools/python/check.sh build
