@@ -1,4 +1,5 @@
-"""`adk api_server` with our URI, over HTTP on localhost: services.yaml makes it known, and the process's end closes it."""
+"""`adk api_server` and `adk web` with our URI, over HTTP on localhost: services.yaml makes it known, and the process's end
+closes it."""
 
 import json
 import pathlib
@@ -36,8 +37,8 @@ def ask(base, path, body=None, method=None):
 
 
 @pytest.fixture
-def server(tmp_path):
-    """A server on a folder with one agent, and the file of its store."""
+def server(tmp_path, request):
+    """A server on a folder with one agent, and the file of its store. The parameter is the ADK's command."""
     agents = tmp_path / "agents"
     (agents / "app").mkdir(parents=True)
     (agents / "services.yaml").write_text(SERVICES)
@@ -50,7 +51,7 @@ def server(tmp_path):
     adk = pathlib.Path(sys.executable).with_name("adk")
     command = [
         str(adk),
-        "api_server",
+        request.param,
         "--host=127.0.0.1",
         f"--port={port}",
         "--session_service_uri=seslite:///agents.db",
@@ -74,6 +75,17 @@ def server(tmp_path):
         process.wait()
 
 
+def ended(process, number, file):
+    """Ends a server by a signal, after which the file is whole: the last connection has emptied its log."""
+    process.send_signal(number)
+    process.wait(30)
+    assert not file.with_name("agents.db-wal").exists()
+    with Store(file) as store:
+        assert store.check("log") == []
+    return process.returncode
+
+
+@pytest.mark.parametrize("server", ["api_server"], indirect=True)
 def test_a_conversation_over_http(server):
     base, file, process = server
     sessions = "/apps/app/users/alice/sessions"
@@ -100,12 +112,19 @@ def test_a_conversation_over_http(server):
     with pytest.raises(urllib.error.HTTPError) as again:
         ask(base, f"{sessions}/s1", {}, "POST")
     assert again.value.code == 409
-    process.send_signal(signal.SIGINT)
-    process.wait(30)
-    # The last connection of the process has closed the file, so its log is gone.
-    assert not file.with_name("agents.db-wal").exists()
+    assert ended(process, signal.SIGTERM, file) == -signal.SIGTERM
+
+
+@pytest.mark.parametrize("server", ["web"], indirect=True)
+def test_adk_web_keeps_its_sessions_in_the_store(server):
+    base, file, process = server
+    assert ask(base, "/list-apps") == ["app"]
+    with urllib.request.urlopen(base + "/dev-ui/", timeout=60) as page:
+        assert b"<html" in page.read()
+    ask(base, "/apps/app/users/user/sessions", {"state": {"k": 1}}, "POST")
     with Store(file) as store:
-        assert store.check("log") == []
+        assert [each.state for each in store.sessions("app")] == [{"k": 1}]
+    ended(process, signal.SIGINT, file)
 
 
 def test_the_readme_has_the_same_services_yaml():

@@ -19,6 +19,7 @@ from typing_extensions import override
 from .. import NO_EVENTS, Appended, Key, Point, Range, Store, errors
 from .._ffi import loads
 from ..aio import AsyncStore
+from . import ending
 from . import events as adk_events
 
 try:
@@ -64,7 +65,6 @@ class SesliteSessionService(BaseSessionService):
         threads: int = 8,
         **options: Any,
     ) -> None:
-        del agents_dir  # the ADK's command line gives it to every service
         if (path is None) == (uri is None):
             raise errors.MisuseError("give the service a path or a uri")
         if uri is not None:
@@ -72,6 +72,8 @@ class SesliteSessionService(BaseSessionService):
             options = {**of_uri, **options}
         assert path is not None
         self._store = AsyncStore(Store(path, **options), threads=threads)
+        if agents_dir is not None:  # which the ADK's command line gives to every service
+            ending.close_at_sigterm(self.store)
         self._locks: dict[tuple[int, Key], tuple[asyncio.Lock, int]] = {}
 
     @property
