@@ -6,7 +6,7 @@ import _thread
 import json
 import os
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import errors
 from ._seslite import ffi, lib
@@ -206,7 +206,7 @@ def check_process(pid: int) -> None:
         )
 
 
-class Guard(_thread.RLock):
+class Guard(_thread.RLock):  # type: ignore[misc]  # it is no final class
     """Keeps an object to one thread at a time, and its memory while a call runs. Views share that of their session. Its end
     is the lock's own, in C: a signal's exception (control-C) cannot come before it and leave the object held."""
 
@@ -216,7 +216,11 @@ class Guard(_thread.RLock):
         self._pid = _process
         self._what = what
 
-    def __enter__(self) -> bool:
+    if TYPE_CHECKING:
+
+        def _is_owned(self) -> bool: ...
+
+    def __enter__(self) -> bool:  # type: ignore[override]
         check_process(self._pid)
         held = self._is_owned()
         try:

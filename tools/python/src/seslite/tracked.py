@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import _calls, _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
 from .upkeep import Caught
-from .values import Appended
+from .values import Appended, appended_of
 
 if TYPE_CHECKING:
     from .session import Session
@@ -200,7 +200,7 @@ class Tracked(_ffi.Handle):
         text, length = _ffi.json_in(event, "the event")
         made = ffi.new("ses_appended *")
         self._run(lib.ses_output_append, text, length, *names, options, made)
-        return _calls.appended_of(made)
+        return appended_of(made)
 
     def render(self, template: str | bytes, *, artifacts: Artifacts | None = None, adk_braces: bool = False) -> str:
         """Renders an instruction template with the state that the view shows."""
