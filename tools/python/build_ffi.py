@@ -22,7 +22,7 @@ SOURCES = HERE / "csrc"
 NAMES = ("seslite.c", "seslite.h", "seslite_agent.h")
 
 # What C calls in Python, and what Python cannot do itself: a follower's notify runs with locks held, so it must not wait
-# for the interpreter.
+# for the interpreter; and which SQLite a module of Python uses.
 CALLBACKS = """
 extern "Python" {
     int ses_py_next(void *, ses_loaded_event *, ses_error *);
@@ -37,12 +37,15 @@ extern "Python" {
     int ses_py_make_id(void *, char *, size_t);
 }
 void ses_py_notify(void *);
+int ses_py_same_sqlite(const char *);
 static char *const SES_PY_TOMBSTONE;
 #define SES_NUL ...
 #define SES_VERSION_NUMBER ...
 #define SES_SCHEMA_VERSION ...
 """
 SOURCE = """
+#include <dlfcn.h>
+#include <sqlite3.h>
 #include <unistd.h>
 #include "seslite_agent.h"
 #define SES_PY_TOMBSTONE ((char *)SES_TOMBSTONE)
@@ -52,6 +55,16 @@ static void ses_py_notify(void *context)
 {
     ssize_t written = write((int)(intptr_t)context, "", 1);
     (void)written;
+}
+
+/* Whether a loaded module has the copy of SQLite that is linked here. NULL: the interpreter itself. */
+static int ses_py_same_sqlite(const char *module)
+{
+    void *handle = dlopen(module, RTLD_LAZY);
+    int same = handle && dlsym(handle, "sqlite3_libversion") == (void *)sqlite3_libversion;
+    if (handle)
+        dlclose(handle);
+    return same;
 }
 """
 

@@ -13,6 +13,7 @@ import textwrap
 import threading
 import time
 import tracemalloc
+import warnings
 
 import pytest
 from common import KEY
@@ -281,6 +282,20 @@ def test_control_c_at_any_moment_leaves_nothing_held(tmp_path):
     for handle in (follower, session, store):
         handle.close()
     assert not (tmp_path / "a.db-wal").exists()
+
+
+def test_another_copy_of_sqlite_is_warned_of(tmp_path, monkeypatch):
+    import _ctypes  # which stands here for a module that brings its own
+    import sqlite3  # noqa: F401
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        seslite.Store(tmp_path / "a.db").close()  # Python's uses the system's, as we do
+        monkeypatch.setitem(sys.modules, "_sqlite3", _ctypes)
+        seslite.Store(":memory:").close()
+    with pytest.warns(seslite.TwoSqlitesWarning, match="a.db") as told:
+        seslite.Store(tmp_path / "a.db").close()
+    assert told[0].filename == __file__
 
 
 def resident():

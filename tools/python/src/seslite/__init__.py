@@ -14,6 +14,7 @@ seslite.aio has the store for asyncio, and seslite.adk a session service for goo
 
 from ._ffi import ffi as _c
 from ._ffi import lib as _lib
+from ._sqlite import TwoSqlitesWarning
 from .agent import (
     Builder,
     Compaction,
@@ -124,6 +125,7 @@ __all__ = [
     "Store",
     "TooNewError",
     "Tracked",
+    "TwoSqlitesWarning",
     "Usage",
     "ffi as _c",
     "lib as _lib",

@@ -13,6 +13,7 @@ from typing import Any
 
 from . import _calls, _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
+from ._sqlite import warn_of_two
 from .follow import Follower
 from .history import History
 from .lists import Lists
@@ -116,6 +117,7 @@ class Store(History, Lists, Transfer, Upkeep):
         made = ffi.new("ses_store **")
         _ffi.call(lib.ses_open, name, options, made)
         self._begin(made[0], keep)
+        warn_of_two(name.decode())
 
     def _open_options(self) -> tuple[Any, Any]:
         context = ffi.new_handle(self._callbacks)
