@@ -4,16 +4,22 @@ and a key."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
-from .values import Appended, Deleted, Labels, Lease, Point, Range, appended_of, labels_in
+from .values import Appended, Deleted, KeyLike, Labels, Lease, Point, Range, appended_of, key_of, labels_in
+
+if TYPE_CHECKING:
+    from .session import Session
+    from .store import Store
 
 Run = Callable[..., int]
 
 
-def append_options(keep: list[Any], anyway: bool, version: int | None, expected: JsonIn, delta: JsonIn, lease: int) -> _ffi.Pointer:
+def _append_options(
+    keep: list[Any], anyway: bool, version: int | None, expected: JsonIn, delta: JsonIn, lease: int
+) -> _ffi.Pointer:
     if not anyway and version is None and expected is None and delta is None and not lease:
         return NULL
     expected_text, expected_len = _ffi.json_member(expected, "expected", keep)
@@ -30,22 +36,48 @@ def append_options(keep: list[Any], anyway: bool, version: int | None, expected:
     )
 
 
-def append(run: Run, function: Any, event: JsonIn, options: _ffi.Pointer) -> Appended:
+def append(
+    run: Run,
+    function: Any,
+    event: JsonIn,
+    *names: _ffi.Pointer,
+    anyway: bool,
+    expected: JsonIn,
+    delta: JsonIn,
+    lease: int,
+    version: int | None = None,
+) -> Appended:
     if event is None:
         raise errors.InvalidError("the event is None")
-    text, length = _ffi.json_in(event, "the event")
-    made = ffi.new("ses_appended *")
-    run(function, text, length, options, made)
-    return appended_of(made)
+    keep: list[Any] = []
+    options = _append_options(keep, anyway, version, expected, delta, lease)
+    return _appended(run, function, *_ffi.json_in(event, "the event"), *names, options)
 
 
-def append_batch(run: Run, function: Any, events: Iterable[JsonIn], options: _ffi.Pointer, keep: list[Any]) -> list[Appended]:
+def append_batch(
+    run: Run,
+    function: Any,
+    events: Iterable[JsonIn],
+    *,
+    anyway: bool,
+    expected: JsonIn,
+    lease: int,
+    version: int | None = None,
+) -> list[Appended]:
+    keep: list[Any] = []
+    options = _append_options(keep, anyway, version, expected, None, lease)
     texts = [_ffi.json_member(event, "an event", keep) for event in events]
     if not texts:
         return []
     array, made = ffi.new("ses_text[]", texts), ffi.new("ses_appended[]", len(texts))
     run(function, array, len(texts), options, made)
     return [appended_of(each) for each in made]
+
+
+def _appended(run: Run, function: Any, *arguments: Any) -> Appended:
+    made = ffi.new("ses_appended *")
+    run(function, *arguments, made)
+    return appended_of(made)
 
 
 def point_of(point: Point | None) -> _ffi.Pointer:
@@ -71,24 +103,23 @@ def _owned(run: Run, function: Any, *arguments: Any) -> bytes:
         lib.ses_free(text[0])
 
 
-def rewind_options(keep: list[Any], anyway: bool, version: int | None, artifact_delta: JsonIn) -> _ffi.Pointer:
+def rewind(
+    run: Run, function: Any, *point: _ffi.Pointer, anyway: bool, artifact_delta: JsonIn, version: int | None = None
+) -> Appended:
+    """A rewind to a point, or a redo, which has none."""
+    keep: list[Any] = []
     text, length = _ffi.json_member(artifact_delta, "artifact_delta", keep)
-    return _ffi.struct(
+    options = _ffi.struct(
         "ses_rewind_options",
         flags=(lib.SES_APPEND_ANYWAY if anyway else 0) | (lib.SES_APPEND_VERSION if version is not None else 0),
         version=version,
         artifact_delta=text,
         artifact_delta_len=length,
     )
+    return _appended(run, function, *point, options)
 
 
-def rewind(run: Run, function: Any, *arguments: Any) -> Appended:
-    made = ffi.new("ses_appended *")
-    run(function, *arguments, made)
-    return appended_of(made)
-
-
-def cut(run: Run, function: Any, point: Point | None, anyway: bool, version: int | None, secure: bool) -> Deleted:
+def cut(run: Run, function: Any, point: Point | None, *, anyway: bool, secure: bool, version: int | None = None) -> Deleted:
     options = _ffi.struct(
         "ses_cut_options",
         flags=(lib.SES_CUT_ANYWAY if anyway else 0)
@@ -105,19 +136,43 @@ def deleted(run: Run, function: Any, *arguments: Any) -> Deleted:
     return Deleted(count[0], code == lib.SES_MORE)
 
 
-def fork_options(keep: list[Any], other_user: bool, events: Range | None, create_us: int | None) -> _ffi.Pointer:
-    return _ffi.struct(
+def fork(
+    run: Run,
+    function: Any,
+    store: Store,
+    to: KeyLike | None,
+    point: Point | None,
+    *,
+    other_user: bool,
+    events: Range | None,
+    create_us: int | None,
+) -> Session:
+    from .session import Session
+
+    keep: list[Any] = []
+    made, target = ffi.new("ses_session **"), None if to is None else key_of(to)
+    options = _ffi.struct(
         "ses_fork_options",
         flags=lib.SES_FORK_OTHER_USER if other_user else 0,
         range=NULL if events is None else events.c,
         create_us=_ffi.int64(create_us, keep),
     )
+    run(function, point_of(point), NULL if target is None else target.c, options, made)
+    return Session(store, made[0])
 
 
-def prune_options(
-    keep: int | None, before_us: int | None, last_seq: int | None, compacted: bool, secure: bool, limit: int
-) -> _ffi.Pointer:
-    return _ffi.struct(
+def prune(
+    run: Run,
+    function: Any,
+    *,
+    keep: int | None,
+    before_us: int | None,
+    last_seq: int | None,
+    compacted: bool,
+    secure: bool,
+    limit: int,
+) -> Deleted:
+    options = _ffi.struct(
         "ses_prune_options",
         which=(lib.SES_PRUNE_KEEP if keep is not None else 0)
         | (lib.SES_PRUNE_BEFORE if before_us is not None else 0)
@@ -129,6 +184,7 @@ def prune_options(
         last_seq=last_seq,
         limit=limit,
     )
+    return deleted(run, function, options)
 
 
 def title_set(run: Run, function: Any, title: str | None) -> None:
@@ -153,3 +209,10 @@ def lease(run: Run, function: Any, first: Any, duration_us: int, wait_ms: int) -
     made = ffi.new("ses_lease *")
     run(function, first, options, made)
     return Lease(made.token, made.until_us)
+
+
+def number(run: Run, function: Any, kind: str, name: str) -> Any:
+    """A state value of a kind of C. None: there is no such key."""
+    value = ffi.new(kind)
+    code = run(function, _ffi.encode(name, "the state key"), value)
+    return None if code == lib.SES_ABSENT else value[0]

@@ -256,6 +256,16 @@ class Handle:
             raise errors.MisuseError(f"this {self._what} is closed")
         return self._pointer
 
+    def _run(self, function: Any, *arguments: Any) -> int:
+        """A call on the object that can fail."""
+        with self._guard:
+            return call(function, self._live(), *arguments)
+
+    def _look(self, function: Any, *arguments: Any) -> Any:
+        """A call on the object that cannot."""
+        with self._guard:
+            return function(self._live(), *arguments)
+
     @property
     def closed(self) -> bool:
         return self._pointer is None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import _calls, _ffi
-from ._ffi import NULL, JsonIn, ffi, lib
-from .values import Appended, Deleted, KeyLike, Labels, Point, Range, key_of
+from ._ffi import NULL, JsonIn, lib
+from .values import Appended, Deleted, KeyLike, Labels, Point, Range
 
 if TYPE_CHECKING:
     from .session import Session
+    from .store import Store
 
 
 class History:
@@ -36,21 +37,19 @@ class History:
         artifact_delta: JsonIn = None,
     ) -> Appended:
         """Takes back everything after the point, by appending an event."""
-        keep: list[Any] = []
-        options = _calls.rewind_options(keep, anyway, version, artifact_delta)
-        return _calls.rewind(self._by_key(key), lib.ses_rewind_by_key, _calls.point_of(point), options)
+        run, at = self._by_key(key), _calls.point_of(point)
+        return _calls.rewind(run, lib.ses_rewind_by_key, at, version=version, anyway=anyway, artifact_delta=artifact_delta)
 
     def redo(self, key: KeyLike, *, version: int | None = None, anyway: bool = False, artifact_delta: JsonIn = None) -> Appended:
         """Takes the newest rewind back."""
-        keep: list[Any] = []
-        options = _calls.rewind_options(keep, anyway, version, artifact_delta)
-        return _calls.rewind(self._by_key(key), lib.ses_redo_by_key, options)
+        run = self._by_key(key)
+        return _calls.rewind(run, lib.ses_redo_by_key, version=version, anyway=anyway, artifact_delta=artifact_delta)
 
     def cut(
         self, key: KeyLike, point: Point | None = None, *, version: int | None = None, anyway: bool = False, secure: bool = False
     ) -> Deleted:
         """Deletes the events after the point for good."""
-        return _calls.cut(self._by_key(key), lib.ses_cut_by_key, point, anyway, version, secure)
+        return _calls.cut(self._by_key(key), lib.ses_cut_by_key, point, version=version, anyway=anyway, secure=secure)
 
     def fork(
         self,
@@ -63,14 +62,8 @@ class History:
         create_us: int | None = None,
     ) -> Session:
         """Makes a new session that begins as another was at the point."""
-        from .session import Session
-
-        keep: list[Any] = []
-        made, target = ffi.new("ses_session **"), None if to is None else key_of(to)
-        options = _calls.fork_options(keep, other_user, events, create_us)
-        to_c = NULL if target is None else target.c
-        self._by_key(key)(lib.ses_fork_by_key, _calls.point_of(point), to_c, options, made)
-        return Session(self, made[0])  # type: ignore[arg-type]
+        run, store = self._by_key(key), cast("Store", self)
+        return _calls.fork(run, lib.ses_fork_by_key, store, to, point, other_user=other_user, events=events, create_us=create_us)
 
     def prune(
         self,
@@ -84,8 +77,16 @@ class History:
         limit: int = 0,
     ) -> Deleted:
         """Deletes the oldest events, in steps: again while `more` is set."""
-        options = _calls.prune_options(keep, before_us, last_seq, compacted, secure, limit)
-        return _calls.deleted(self._by_key(key), lib.ses_prune_by_key, options)
+        return _calls.prune(
+            self._by_key(key),
+            lib.ses_prune_by_key,
+            keep=keep,
+            before_us=before_us,
+            last_seq=last_seq,
+            compacted=compacted,
+            secure=secure,
+            limit=limit,
+        )
 
     def expire(
         self,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from . import _calls, _ffi
 from ._ffi import NULL, JsonIn, ffi, lib
-from .values import Appended, Deleted, Event, Key, KeyLike, Labels, Point, Range, event_of, key_of
+from .values import Appended, Deleted, Event, Key, KeyLike, Labels, Point, Range, event_of
 
 if TYPE_CHECKING:
     from .store import Store
@@ -24,14 +24,6 @@ class Session(_ffi.Handle):
         self._store = store  # which stays open as long as it is used
         self._page = page  # owns the session, if a list has it
         super().__init__(pointer, None if page is not None else lib.ses_session_close, guard)
-
-    def _run(self, function: Any, *arguments: Any) -> int:
-        with self._guard:
-            return _ffi.call(function, self._live(), *arguments)
-
-    def _look(self, function: Any, *arguments: Any) -> Any:
-        with self._guard:
-            return function(self._live(), *arguments)
 
     def _text(self, function: Any, *arguments: Any) -> str | None:
         with self._guard:
@@ -154,17 +146,13 @@ class Session(_ffi.Handle):
         self, event: JsonIn, *, anyway: bool = False, expected: JsonIn = None, delta: JsonIn = None, lease: int = 0
     ) -> Appended:
         """Appends one event: JSON as str or bytes, which is stored as it is, or anything that json can write."""
-        keep: list[Any] = []
-        options = _calls.append_options(keep, anyway, None, expected, delta, lease)
-        return _calls.append(self._run, lib.ses_append, event, options)
+        return _calls.append(self._run, lib.ses_append, event, anyway=anyway, expected=expected, delta=delta, lease=lease)
 
     def append_batch(
         self, events: Iterable[JsonIn], *, anyway: bool = False, expected: JsonIn = None, lease: int = 0
     ) -> list[Appended]:
         """Appends events in one transaction: all or none."""
-        keep: list[Any] = []
-        options = _calls.append_options(keep, anyway, None, expected, None, lease)
-        return _calls.append_batch(self._run, lib.ses_append_batch, events, options, keep)
+        return _calls.append_batch(self._run, lib.ses_append_batch, events, anyway=anyway, expected=expected, lease=lease)
 
     def invocation_begin(self, name: str | None = None) -> str:
         """Begins an invocation, and returns its id, which the library makes if none is given."""
@@ -198,19 +186,14 @@ class Session(_ffi.Handle):
         return None if text is None else text.decode()
 
     def state_get_int(self, name: str) -> int | None:
-        return self._number(lib.ses_state_get_int64, "int64_t *", name)
+        return _calls.number(self._run, lib.ses_state_get_int64, "int64_t *", name)
 
     def state_get_float(self, name: str) -> float | None:
-        return self._number(lib.ses_state_get_double, "double *", name)
+        return _calls.number(self._run, lib.ses_state_get_double, "double *", name)
 
     def state_get_bool(self, name: str) -> bool | None:
-        value = self._number(lib.ses_state_get_bool, "int *", name)
+        value = _calls.number(self._run, lib.ses_state_get_bool, "int *", name)
         return None if value is None else bool(value)
-
-    def _number(self, function: Any, kind: str, name: str) -> Any:
-        value = ffi.new(kind)
-        code = self._run(function, _ffi.encode(name, "the state key"), value)
-        return None if code == lib.SES_ABSENT else value[0]
 
     def state_items(self) -> Iterator[tuple[str, bytes]]:
         """Keys and their JSON texts, in order. The session may not change meanwhile."""
@@ -239,18 +222,16 @@ class Session(_ffi.Handle):
 
     def rewind(self, point: Point | None = None, *, anyway: bool = False, artifact_delta: JsonIn = None) -> Appended:
         """Takes back everything after the point, by appending an event."""
-        keep: list[Any] = []
-        options = _calls.rewind_options(keep, anyway, None, artifact_delta)
-        return _calls.rewind(self._run, lib.ses_rewind, _calls.point_of(point), options)
+        at = _calls.point_of(point)
+        return _calls.rewind(self._run, lib.ses_rewind, at, anyway=anyway, artifact_delta=artifact_delta)
 
     def redo(self, *, anyway: bool = False, artifact_delta: JsonIn = None) -> Appended:
         """Takes the newest rewind back."""
-        keep: list[Any] = []
-        return _calls.rewind(self._run, lib.ses_redo, _calls.rewind_options(keep, anyway, None, artifact_delta))
+        return _calls.rewind(self._run, lib.ses_redo, anyway=anyway, artifact_delta=artifact_delta)
 
     def cut(self, point: Point | None = None, *, anyway: bool = False, secure: bool = False) -> Deleted:
         """Deletes the events after the point for good."""
-        return _calls.cut(self._run, lib.ses_cut, point, anyway, None, secure)
+        return _calls.cut(self._run, lib.ses_cut, point, anyway=anyway, secure=secure)
 
     def fork(
         self,
@@ -262,11 +243,9 @@ class Session(_ffi.Handle):
         create_us: int | None = None,
     ) -> Session:
         """Makes a new session that begins as this one was at the point."""
-        keep: list[Any] = []
-        made, target = ffi.new("ses_session **"), None if to is None else key_of(to)
-        options = _calls.fork_options(keep, other_user, events, create_us)
-        self._run(lib.ses_fork, _calls.point_of(point), NULL if target is None else target.c, options, made)
-        return Session(self._store, made[0])
+        return _calls.fork(
+            self._run, lib.ses_fork, self._store, to, point, other_user=other_user, events=events, create_us=create_us
+        )
 
     def prune(
         self,
@@ -279,8 +258,16 @@ class Session(_ffi.Handle):
         limit: int = 0,
     ) -> Deleted:
         """Deletes the oldest events, in steps: again while `more` is set."""
-        options = _calls.prune_options(keep, before_us, last_seq, compacted, secure, limit)
-        return _calls.deleted(self._run, lib.ses_prune, options)
+        return _calls.prune(
+            self._run,
+            lib.ses_prune,
+            keep=keep,
+            before_us=before_us,
+            last_seq=last_seq,
+            compacted=compacted,
+            secure=secure,
+            limit=limit,
+        )
 
     def set_title(self, title: str | None) -> None:
         _calls.title_set(self._run, lib.ses_title_set, title)

@@ -16,11 +16,13 @@ from ._ffi import NULL, JsonIn, ffi, lib
 from ._sqlite import warn_of_two
 from .follow import Follower
 from .history import History
+from .leases import Leases
 from .lists import Lists
 from .session import Session
+from .state import State
 from .transfer import Transfer
 from .upkeep import Upkeep
-from .values import Appended, Deleted, Key, KeyLike, Labels, Lease, Range, key_of, labels_in
+from .values import Appended, Deleted, Key, KeyLike, Labels, Range, key_of, labels_in
 
 SYNCHRONOUS = {"full": lib.SES_SYNC_FULL, "normal": lib.SES_SYNC_NORMAL}
 JOURNALS = {"auto": lib.SES_JOURNAL_AUTO, "wal": lib.SES_JOURNAL_WAL, "rollback": lib.SES_JOURNAL_ROLLBACK}
@@ -78,7 +80,7 @@ class _State:
         lib.ses_close(self.pointer)
 
 
-class Store(History, Lists, Transfer, Upkeep):
+class Store(State, Leases, History, Lists, Transfer, Upkeep):
     """An open store. Any thread may use it. Close it with close(), with `with`, or leave that to the end of the process.
 
     `synchronous` is "full" (a write survives power loss) or "normal"; `journal` is "auto", "wal" or "rollback";
@@ -265,9 +267,16 @@ class Store(History, Lists, Transfer, Upkeep):
         lease: int = 0,
     ) -> Appended:
         """Appends an event without a handle: at any version, unless one is given."""
-        keep: list[Any] = []
-        options = _calls.append_options(keep, anyway, version, expected, delta, lease)
-        return _calls.append(self._by_key(key), lib.ses_append_by_key, event, options)
+        return _calls.append(
+            self._by_key(key),
+            lib.ses_append_by_key,
+            event,
+            version=version,
+            anyway=anyway,
+            expected=expected,
+            delta=delta,
+            lease=lease,
+        )
 
     def append_batch(
         self,
@@ -280,9 +289,10 @@ class Store(History, Lists, Transfer, Upkeep):
         lease: int = 0,
     ) -> list[Appended]:
         """Appends events in one transaction: all or none."""
-        keep: list[Any] = []
-        options = _calls.append_options(keep, anyway, version, expected, None, lease)
-        return _calls.append_batch(self._by_key(key), lib.ses_append_batch_by_key, events, options, keep)
+        run = self._by_key(key)
+        return _calls.append_batch(
+            run, lib.ses_append_batch_by_key, events, version=version, anyway=anyway, expected=expected, lease=lease
+        )
 
     def delete(self, key: KeyLike, *, secure: bool = False) -> Deleted:
         """Deletes a session. One that does not exist is no error."""
@@ -301,61 +311,6 @@ class Store(History, Lists, Transfer, Upkeep):
 
     def _delete_options(self, secure: bool, limit: int = 0) -> Any:
         return _ffi.struct("ses_delete_options", flags=lib.SES_DELETE_SECURE if secure else 0, limit=limit)
-
-    # ------------------------------------------------------------------------------------------- state
-
-    def state_json(self, key: KeyLike) -> bytes:
-        """The merged state as it is stored."""
-        named = key_of(key)
-        return self._owned(lib.ses_state_json_by_key, named.c, NULL, key=named) or b""
-
-    def state_get(self, key: KeyLike, name: str) -> bytes | None:
-        """One value as JSON text. None: there is no such key."""
-        named = key_of(key)
-        return self._owned(lib.ses_state_get_by_key, named.c, _ffi.encode(name, "the state key"), NULL, key=named)
-
-    def shared_state_json(self, app: str, user: str | None = None) -> bytes:
-        """The state of an app, or of a user in it. Keys have no prefix."""
-        return self._owned(lib.ses_shared_state_json, *self._owner(app, user), NULL) or b"{}"
-
-    def shared_state_get(self, app: str, user: str | None, name: str) -> bytes | None:
-        return self._owned(lib.ses_shared_state_get, *self._owner(app, user), _ffi.encode(name, "the state key"), NULL)
-
-    def shared_state_change(self, app: str, user: str | None, delta: JsonIn, *, expected: JsonIn = None) -> None:
-        """Changes shared state. A value of "__ADK_SENTINEL_REMOVED__" removes its key."""
-        keep: list[Any] = []
-        text, length = _ffi.json_member(expected, "expected", keep)
-        options = _ffi.struct("ses_shared_state_options", expected=text, expected_len=length)
-        self._run(lib.ses_shared_state_change, *self._owner(app, user), *_ffi.json_in(delta, "the delta"), options)
-
-    def _owner(self, app: str, user: str | None) -> tuple[Any, Any]:
-        return _ffi.encode(app, "the app"), NULL if user is None else _ffi.encode(user, "the user")
-
-    # ------------------------------------------------------------------------------------------ leases
-
-    def lease_take(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Lease:
-        """Takes a session's turn for an owner; waits while another has it. `wait_ms` below 0: it does not wait."""
-        waits, wait = self._state.waits, object()
-        try:
-            waits.add(wait)
-            return _calls.lease(self._by_key(key), lib.ses_lease_take, _ffi.encode(owner, "the owner"), duration_us, wait_ms)
-        finally:
-            waits.discard(wait)
-
-    def lease_renew(self, key: KeyLike, token: int, *, duration_us: int = 0) -> Lease:
-        return _calls.lease(self._by_key(key), lib.ses_lease_renew, token, duration_us, 0)
-
-    def lease_release(self, key: KeyLike, token: int) -> None:
-        self._by_key(key)(lib.ses_lease_release, token, NULL)
-
-    @contextmanager
-    def lease(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Iterator[Lease]:
-        """Holds a session's turn for a `with` block."""
-        taken = self.lease_take(key, owner, duration_us=duration_us, wait_ms=wait_ms)
-        try:
-            yield taken
-        finally:
-            self.lease_release(key, taken.token)
 
     # --------------------------------------------------------------------------------------- following
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from . import _calls, _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
 from .upkeep import Caught
-from .values import Appended, appended_of
+from .values import Appended
 
 if TYPE_CHECKING:
     from .session import Session
@@ -73,14 +73,6 @@ class Tracked(_ffi.Handle):
         self._session = session
         super().__init__(made[0], lib.ses_tracked_close, session._guard)
 
-    def _run(self, function: Any, *arguments: Any) -> int:
-        with self._guard:
-            return _ffi.call(function, self._live(), *arguments)
-
-    def _look(self, function: Any, *arguments: Any) -> Any:
-        with self._guard:
-            return function(self._live(), *arguments)
-
     def _borrowed(self, function: Any, name: str) -> bytes | None:
         with self._guard:
             return _ffi.borrowed(function, self._live(), _ffi.encode(name, "the state key"))
@@ -144,19 +136,14 @@ class Tracked(_ffi.Handle):
         return None if text is None else text.decode()
 
     def get_int(self, name: str) -> int | None:
-        return self._number(lib.ses_tracked_get_int64, "int64_t *", name)
+        return _calls.number(self._run, lib.ses_tracked_get_int64, "int64_t *", name)
 
     def get_float(self, name: str) -> float | None:
-        return self._number(lib.ses_tracked_get_double, "double *", name)
+        return _calls.number(self._run, lib.ses_tracked_get_double, "double *", name)
 
     def get_bool(self, name: str) -> bool | None:
-        value = self._number(lib.ses_tracked_get_bool, "int *", name)
+        value = _calls.number(self._run, lib.ses_tracked_get_bool, "int *", name)
         return None if value is None else bool(value)
-
-    def _number(self, function: Any, kind: str, name: str) -> Any:
-        value = ffi.new(kind)
-        code = self._run(function, _ffi.encode(name, "the state key"), value)
-        return None if code == lib.SES_ABSENT else value[0]
 
     @property
     def changed(self) -> bool:
@@ -178,9 +165,8 @@ class Tracked(_ffi.Handle):
         self, event: JsonIn, *, anyway: bool = False, expected: JsonIn = None, delta: JsonIn = None, lease: int = 0
     ) -> Appended:
         """Appends an event together with the view's writes."""
-        keep: list[Any] = []
-        options = _calls.append_options(keep, anyway, None, expected, delta, lease)
-        return _calls.append(self._run, lib.ses_tracked_append, event, options)
+        run = self._run
+        return _calls.append(run, lib.ses_tracked_append, event, anyway=anyway, expected=expected, delta=delta, lease=lease)
 
     def append_output(
         self,
@@ -194,13 +180,9 @@ class Tracked(_ffi.Handle):
         lease: int = 0,
     ) -> Appended:
         """Appends an event, and saves the agent's final text under a state key."""
-        keep: list[Any] = []
-        options = _calls.append_options(keep, anyway, None, expected, delta, lease)
         names = _ffi.encode(agent, "the agent"), NULL if key is None else _ffi.encode(key, "the state key")
-        text, length = _ffi.json_in(event, "the event")
-        made = ffi.new("ses_appended *")
-        self._run(lib.ses_output_append, text, length, *names, options, made)
-        return appended_of(made)
+        run = self._run
+        return _calls.append(run, lib.ses_output_append, event, *names, anyway=anyway, expected=expected, delta=delta, lease=lease)
 
     def render(self, template: str | bytes, *, artifacts: Artifacts | None = None, adk_braces: bool = False) -> str:
         """Renders an instruction template with the state that the view shows."""

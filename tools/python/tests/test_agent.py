@@ -1,0 +1,109 @@
+"""The agent layer: events that are built and read, contexts, views."""
+
+import json
+
+import pytest
+from common import KEY, event
+
+import seslite
+
+
+def test_events_are_built_and_read(store):
+    builder = seslite.Builder(store, "agent", "i1")
+    builder.thought("hm").text("let me see").call("f", {"x": 1}, id="c1").part({"inlineData": {}}).delta({"k": 1})
+    builder.field("customMetadata", {"a": 1}).field_string("branch", "b").action("escalate", True).action_string(
+        "transferToAgent", "t"
+    )
+    content = seslite.read_event(store, builder.json())
+    assert (content.text, content.is_final, content.calls) == ("let me see", False, [seslite.Function("c1", "f", b'{"x":1}')])
+    assert [(part.text, part.thought) for part in content.parts] == [
+        ("hm", True),
+        ("let me see", False),
+        (None, False),
+        (None, False),
+    ]
+    assert (
+        content.state_delta == b'{"k":1}'
+        and b"transferToAgent" in content.actions
+        and content.usage is None
+        and content.compaction is None
+    )
+    answer = (
+        seslite.Builder(store, "agent", "i1")
+        .response_to(content.calls[0], {"ok": 1})
+        .response("g", id="c2")
+        .interrupted(content.calls[0])
+    )
+    responses = seslite.read_event(store, answer.json()).responses
+    assert [each.json for each in responses] == [b'{"ok":1}', b"{}", b'{"error":"interrupted"}'] and responses[0].id == "c1"
+    whole = seslite.read_event(
+        store,
+        seslite.Builder(store, "a")
+        .content({"parts": [{"text": "x"}]})
+        .field("errorCode", '"E"')
+        .field_string("errorMessage", "m")
+        .json(),
+    )
+    assert (whole.json, whole.error_code, whole.error_message, whole.is_final) == (b'{"parts":[{"text":"x"}]}', "E", "m", True)
+    read = seslite.read_event(
+        store,
+        {
+            "usageMetadata": {"promptTokenCount": 5},
+            "actions": {"compaction": {"startTimestamp": 1, "endTimestamp": 2, "compactedContent": {"parts": []}}},
+        },
+    )
+    assert read.usage == (5, -1, -1, -1, -1) and read.compaction == (1_000_000, 2_000_000, b'{"parts":[]}')
+    builder.close()
+    with pytest.raises(seslite.MisuseError):
+        builder.text("x")
+
+
+def test_context_and_pending_calls_are_read(store, session):
+    session.append({"author": "user", "invocationId": "i1", "content": {"role": "user", "parts": [{"text": "hi"}]}})
+    session.append(seslite.Builder(store, "agent", "i1").call("f", id="c1").json())
+    session.append(event({"only": "state"}))
+    assert [each.content for each in seslite.read_context(session)][0] == b'{"role":"user","parts":[{"text":"hi"}]}'
+    assert len(seslite.read_context((store, KEY), visible=True)) == 2
+    (pending,) = seslite.pending_calls(session)
+    assert (pending.call.name, pending.event.author, pending.long_running) == ("f", "agent", False)
+    session.append(seslite.Builder(store, pending.event.author, "i1").interrupted(pending.call).json())
+    assert seslite.pending_calls((store, KEY)) == []
+
+
+def test_a_view_tracks_state(store, session):
+    with session.track() as view:
+        view["k"] = {"deep": [1, None]}
+        view.set_json("raw", b"1.10")
+        view.set_string("text", "ä\0b")
+        view.set_int("int", 2**63 - 1)
+        view.set_float("float", 0.1)
+        view.set_bool("bool", True)
+        del view["user:u"]
+        assert (
+            view["k"] == {"deep": [1, None]} and view.get("x", 5) == 5 and "raw" in view and "user:u" not in view and view.changed
+        )
+        assert (view.get_json("raw"), view.get_string("text"), view.get_int("int"), view.get_float("float"), view.get_bool("bool")) == (
+            b"1.10", "ä\0b", 2**63 - 1, 0.1, True,
+        )  # fmt: skip
+        assert view.get_int("x") is None and view.get_string("x") is None and view.get_bool("x") is None and view.session is session
+        with pytest.raises(KeyError):
+            view["x"]
+        assert json.loads(view.delta())["raw"] == 1.1 and b'"raw":1.10' in view.json()
+        assert view.render("{raw} {text} {x?}|{artifact.f}", artifacts=lambda name: f"<{name}>") == "1.10 ä\0b |<f>"
+        view.append(event({"k": 0}))
+        assert not view.changed and session.state["k"] == {"deep": [1, None]} and "user:u" not in session.state
+        view["x"] = 1
+        view.discard()
+        assert not view.changed
+        final = seslite.Builder(store, "agent").text("the end").json()
+        assert (
+            seslite.output_delta(store, final, "agent", "out") == b'{"out":"the end"}'
+            and seslite.output_delta(store, final, "other", "out") is None
+        )
+        view.append_output(final, "agent", "out")
+    assert seslite.render(session, "{out}{{literal}}") == "the end{{literal}}"
+    assert seslite.render(session, "{{out}}", adk_braces=True) == "the end"
+    with pytest.raises(seslite.NotFoundError, match="missing"):
+        seslite.render(session, "{missing}")
+    with session.track(read_only=True) as view, pytest.raises(seslite.ReadOnlyError):
+        view["k"] = 1
