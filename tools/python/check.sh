@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the Python package as its users get it, from a source archive, and runs its tests in a virtual environment:
 #     sh tools/python/check.sh BUILD-FOLDER      (PYTHON=python3; PYTEST_ARGS for pytest)
+# What builds and tests it is pinned in tests/requirements.txt, and nothing else comes from the registry.
 # Where something is missing, or the registry cannot be reached, it says so and leaves it at that.
 set -eu
 build=$1/python
@@ -25,10 +26,10 @@ if ! pip install --no-compile -r tools/python/tests/requirements.txt 2>"$build/p
     skip "packages from the registry"
 fi
 rm -f "$build"/seslite-*.tar.gz
-"$build/venv/bin/python" -m build --sdist --outdir "$build" tools/python >"$build/sdist.log" 2>&1 || {
+"$build/venv/bin/python" -m build --no-isolation --sdist --outdir "$build" tools/python >"$build/sdist.log" 2>&1 || {
     tail -20 "$build/sdist.log" >&2
     exit 1
 }
-pip install --force-reinstall --no-deps "$build"/seslite-*.tar.gz
+pip install --no-build-isolation --force-reinstall --no-deps "$build"/seslite-*.tar.gz
 # shellcheck disable=SC2086 # words are meant to be split
 "$build/venv/bin/python" -m pytest -q -p no:cacheprovider tools/python/tests ${PYTEST_ARGS:-}

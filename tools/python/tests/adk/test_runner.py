@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 import services
 from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.artifacts import InMemoryArtifactService
@@ -82,9 +83,16 @@ def test_fifty_turns_are_stored_as_in_memory(tmp_path):
     assert seen == seen_there
 
 
-def test_a_rewind_differs_in_its_delta_and_in_the_keys_that_it_puts_right(tmp_path):
-    memory, _ = conversation("memory", tmp_path, REWINDS)
-    ours, seen = conversation("seslite", tmp_path, REWINDS)
+@pytest.fixture(scope="module")
+def rewound(tmp_path_factory):
+    """A conversation with rewinds in a store: the folder, the session and the instructions."""
+    folder = tmp_path_factory.mktemp("rewound")
+    return folder, *conversation("seslite", folder, REWINDS)
+
+
+def test_a_rewind_differs_in_its_delta_and_in_the_keys_that_it_puts_right(rewound):
+    folder, ours, seen = rewound
+    memory, _ = conversation("memory", folder, REWINDS)
     theirs, mine = plain(memory), plain(ours)
     assert len(mine) == len(theirs)
     assert [event["actions"] for event in mine if "rewind_before_invocation_id" in event["actions"]] == [
@@ -109,7 +117,6 @@ def test_removed_keys_disappear_and_the_tombstone_is_never_shown(tmp_path):
     assert asyncio.run(within()) == ({}, {}, {}, {})
 
 
-def test_the_store_is_sound_and_its_log_explains_the_state(tmp_path):
-    conversation("seslite", tmp_path, REWINDS)
-    with Store(tmp_path / "seslite.db") as store:
+def test_the_store_is_sound_and_its_log_explains_the_state(rewound):
+    with Store(rewound[0] / "seslite.db") as store:
         assert store.check("log") == []
