@@ -2,11 +2,15 @@
 
 import pathlib
 import sys
+import sysconfig
 
 from setuptools import setup
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import build_ffi  # noqa: E402  (it stands beside this file, which is on no path in an isolated build)
 
+# cffi keeps to the limited API of 3.10, so that one wheel serves this Python and newer ones; without a GIL there is none.
+LIMITED = {} if sysconfig.get_config_var("Py_GIL_DISABLED") else {"bdist_wheel": {"py_limited_api": "cp310"}}
+
 build_ffi.fetch_sources()
-setup(version=build_ffi.version(), cffi_modules=["build_ffi.py:builder"])
+setup(version=build_ffi.version(), cffi_modules=["build_ffi.py:builder"], options=LIMITED)

@@ -2,9 +2,14 @@
 
 import asyncio
 import math
+import signal
+import subprocess
+import sys
+import textwrap
 
 import pytest
 from google.adk.errors._stale_session_error import StaleSessionError
+from google.adk.sessions.base_session_service import BaseSessionService
 from services import WHO, event
 
 import seslite
@@ -17,6 +22,11 @@ def run(case, folder):
             return await asyncio.wait_for(case(service, await service.create_session(session_id="s", state={"k": 1}, **WHO)), 60)
 
     return asyncio.run(within())
+
+
+def test_all_methods_of_a_session_service_are_there():
+    wanted = {name for name, member in vars(BaseSessionService).items() if callable(member) and not name.startswith("_")}
+    assert wanted - set(vars(SesliteSessionService)) == {"flush"}  # nothing waits to be written
 
 
 def test_a_uri_names_a_file_and_options(tmp_path, monkeypatch):
@@ -37,6 +47,27 @@ def test_a_uri_names_a_file_and_options(tmp_path, monkeypatch):
     for arguments in ({}, {"path": "a", "uri": "seslite://"}):
         with pytest.raises(seslite.MisuseError):
             SesliteSessionService(**arguments)
+
+
+@pytest.mark.parametrize(
+    "ends, code",
+    [
+        ("signal.raise_signal(signal.SIGTERM)", -signal.SIGTERM),
+        ("service.store.export(lambda _: signal.raise_signal(signal.SIGTERM))", 128 + signal.SIGTERM),  # within a call
+    ],
+)
+def test_sigterm_closes_the_store_of_the_adk_s_command_line(ends, code, tmp_path):
+    program = f"""
+        import asyncio, signal
+        from seslite.adk import SesliteSessionService
+        service = SesliteSessionService(uri="seslite:///a.db", agents_dir=".")
+        asyncio.run(service.create_session(app_name="a", user_id="u"))
+        {ends}
+        print("still here")
+    """
+    ran = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stdout) == (code, ""), ran.stderr
+    assert (tmp_path / "a.db").exists() and not (tmp_path / "a.db-wal").exists()
 
 
 def test_a_stale_session_is_told_between_processes(tmp_path):
@@ -96,6 +127,28 @@ def test_events_are_followed_across_services(tmp_path):
                 await other.append_event(theirs, event(id=f"e{number}"))
             await follow(session_id="s", place=place)
             assert seen == [("s", f"e{number}") for number in range(6)]
+
+    run(case, tmp_path)
+
+
+def test_an_agent_follows_what_another_process_appends(tmp_path):
+    program = """
+        import seslite, sys
+        with seslite.Store(sys.argv[1]) as store:
+            for number in range(20):
+                store.append(("app", "user", "s"), {"id": f"e{number}", "author": "agent", "invocationId": "i"})
+    """
+
+    async def case(service, session):
+        following = service.follow(session_id="s", **WHO)
+        first = asyncio.ensure_future(anext(following))
+        other = await asyncio.create_subprocess_exec(sys.executable, "-c", textwrap.dedent(program), str(tmp_path / "a.db"))
+        seen = [await first] + [await anext(following) for _ in range(19)]
+        assert [(each.session_id, each.event.id) for each in seen] == [("s", f"e{number}") for number in range(20)]
+        assert await other.wait() == 0
+        with pytest.raises(StaleSessionError):
+            await service.append_event(session, event())
+        await following.aclose()
 
     run(case, tmp_path)
 
