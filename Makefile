@@ -60,7 +60,7 @@ B := build$(if $(filter-out release,$(FLAVOUR)),/$(FLAVOUR))
 
 # Every file below lib/ is part of it: a new one is named nowhere. An object is called after its room as well, since
 # rooms may have files of one name and an archive may not.
-SOURCES := $(sort $(wildcard lib/*/*.c lib/*/sqlite/*.c))
+SOURCES := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 HEADERS := $(sort $(wildcard include/*.h))
 STATEMENTS := sql/sqlite/statements.sql
 SCRIPTS    := $(sort $(wildcard sql/sqlite/0*.sql))

@@ -11,7 +11,8 @@ base            base
 json            json base
 model           model json base
 storage         storage model json base
-storage/sqlite  storage/sqlite storage model json base
+storage/sql     storage/sql storage model json base
+storage/sqlite  storage/sqlite storage/sql storage model json base
 session         session storage model json base
 agent           agent session/append_beside.h session/handle.h model json base
 cjson           cjson json base

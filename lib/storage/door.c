@@ -28,3 +28,8 @@ int ses__not_leased(int64_t token, ses_error *error)
         "was never this session's; take the lease again",
         (long long)token);
 }
+
+int ses__refuse_interrupted(const char *what, ses_error *error)
+{
+    return ses__error_set(error, SES_INTERRUPTED, "%s was interrupted", what);
+}

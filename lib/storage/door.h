@@ -420,11 +420,11 @@ struct load_op {
     const ses_key *key;
     unsigned flags; /* SES_LOAD_* */
     int64_t created_us;
-    int64_t updated_us; /* INT64_MIN: counted from the events */
-    int64_t expires_us; /* INT64_MAX: never */
-    int64_t version;    /* -1: counted */
-    int64_t last_seq;   /* 0: counted */
-    struct span initial; /* as in create_op */
+    int64_t updated_us;        /* INT64_MIN: counted from the events */
+    int64_t expires_us;        /* INT64_MAX: never */
+    int64_t version;           /* -1: counted */
+    int64_t last_seq;          /* 0: counted */
+    struct span initial;       /* as in create_op */
     const struct delta *state; /* what the own keys must be; NULL: not asked */
     struct annotating annotating;
     const ses_key *parent; /* NULL: none */
@@ -439,7 +439,7 @@ struct load_op {
     int (*next)(void *context, struct event_draft **draft, ses_error *error);
     void *context;
     /* out */
-    int outcome; /* SES_LOADED_* */
+    int outcome;    /* SES_LOADED_* */
     int64_t begun;  /* events that were asked for */
     bool refused;   /* the last of them was */
     int64_t events; /* that were stored, those copied from an equal beginning not counted */
@@ -556,46 +556,48 @@ struct storage {
     const struct engine *engine;
 };
 
-/* X(name, type): every operation, and its struct. `create` returns 0 or SES_EXISTING, the others 0. */
-#define DOOR_OPERATIONS(X)         \
-    X(create, create_op)           \
-    X(get, get_op)                 \
-    X(refresh, refresh_op)         \
-    X(value, value_op)             \
-    X(get_shared, shared_get_op)   \
-    X(set_shared, shared_set_op)   \
-    X(append, append_op)           \
-    X(page, page_op)               \
-    X(list, list_op)               \
-    X(list_count, count_op)        \
-    X(list_names, names_op)        \
-    X(delete_session, delete_op)   \
-    X(delete_user, delete_user_op) \
-    X(delete_app, delete_app_op)   \
-    X(as_of, as_of_op)             \
-    X(rewind, rewind_op)           \
-    X(cut, cut_op)                 \
-    X(fork, fork_op)               \
-    X(load, load_op)               \
-    X(visit, visit_op)             \
-    X(prune, prune_op)             \
-    X(set_expiry, expiry_op)       \
-    X(annotate, annotate_op)       \
-    X(expire, expire_op)           \
-    X(lease_take, lease_take_op)   \
-    X(lease_renew, lease_op)       \
-    X(lease_release, lease_op)     \
-    X(maintain, maintain_op)       \
-    X(space, space_op)             \
-    X(backup, backup_op)           \
-    X(copy, copy_op)               \
-    X(check, check_op)             \
-    X(follow, follow_op)           \
-    X(watch, watch_op)
+/* X(name, type, room): every operation, its struct, and the room of the one that SQLite has. `create` returns 0 or
+ * SES_EXISTING, the others 0. */
+#define DOOR_OPERATIONS(X)              \
+    X(create, create_op, sql)           \
+    X(get, get_op, sql)                 \
+    X(refresh, refresh_op, sql)         \
+    X(value, value_op, sql)             \
+    X(get_shared, shared_get_op, sql)   \
+    X(set_shared, shared_set_op, sql)   \
+    X(append, append_op, sql)           \
+    X(page, page_op, sql)               \
+    X(list, list_op, sql)               \
+    X(list_count, count_op, sql)        \
+    X(list_names, names_op, sql)        \
+    X(delete_session, delete_op, sql)   \
+    X(delete_user, delete_user_op, sql) \
+    X(delete_app, delete_app_op, sql)   \
+    X(as_of, as_of_op, sql)             \
+    X(rewind, rewind_op, sql)           \
+    X(cut, cut_op, sql)                 \
+    X(fork, fork_op, sql)               \
+    X(load, load_op, sql)               \
+    X(visit, visit_op, sql)             \
+    X(prune, prune_op, sql)             \
+    X(set_expiry, expiry_op, sql)       \
+    X(annotate, annotate_op, sql)       \
+    X(expire, expire_op, sql)           \
+    X(lease_take, lease_take_op, sql)   \
+    X(lease_renew, lease_op, sql)       \
+    X(lease_release, lease_op, sql)     \
+    X(maintain, maintain_op, sqlite)    \
+    X(space, space_op, sqlite)          \
+    X(backup, backup_op, sqlite)        \
+    X(copy, copy_op, sqlite)            \
+    X(check, check_op, sqlite)          \
+    X(follow, follow_op, sql)           \
+    X(watch, watch_op, sqlite)
 
 struct engine {
-    /* NULL: SQLite's, which are called by name, so that a program links only the operations that it uses. */
-#define DOOR_MEMBER(name, type) int (*name)(struct storage * storage, struct type * op, ses_error * error);
+    /* NULL: the room's, which is called by name, so that a program links only the operations that it uses. */
+#define DOOR_MEMBER(name, type, room) \
+    int (*name)(struct storage * storage, struct type * op, ses_error * error);
     DOOR_OPERATIONS(DOOR_MEMBER)
 #undef DOOR_MEMBER
 
@@ -609,12 +611,12 @@ struct engine {
     void (*release)(struct storage *storage);
 };
 
-#define DOOR_CALL(name, type)                                                                           \
-    SESLITE_PRIVATE int ses__sqlite_##name(struct storage *storage, struct type *op, ses_error *error); \
-    static inline int ses__door_##name(struct storage *storage, struct type *op, ses_error *error)      \
-    {                                                                                                   \
-        return storage->engine->name ? storage->engine->name(storage, op, error)                        \
-                                     : ses__sqlite_##name(storage, op, error);                          \
+#define DOOR_CALL(name, type, room)                                                                       \
+    SESLITE_PRIVATE int ses__##room##_##name(struct storage *storage, struct type *op, ses_error *error); \
+    static inline int ses__door_##name(struct storage *storage, struct type *op, ses_error *error)        \
+    {                                                                                                     \
+        return storage->engine->name ? storage->engine->name(storage, op, error)                          \
+                                     : ses__##room##_##name(storage, op, error);                          \
     }
 DOOR_OPERATIONS(DOOR_CALL)
 #undef DOOR_CALL
@@ -624,10 +626,11 @@ SESLITE_PRIVATE void ses__list_op_free(struct list_op *op, const ses_allocator *
 SESLITE_PRIVATE int ses__no_such_session(const ses_key *key, ses_error *error);
 /* LEASED: the token is not that of the session's lease. */
 SESLITE_PRIVATE int ses__not_leased(int64_t token, ses_error *error);
+SESLITE_PRIVATE int ses__refuse_interrupted(const char *what, ses_error *error);
 
 /* How each engine is opened. The config's path and allocator must live as long as the storage. */
 
-struct db;
+struct connection;
 struct sqlite_file;
 struct sqlite_config {
     const char *path;
@@ -642,7 +645,7 @@ struct sqlite_config {
     const ses_allocator *allocator;
     const struct sqlite_file *file; /* the engine's own */
     /* Fills a store in memory before it is looked at; NULL: it begins empty. Called by name, it would be linked by all. */
-    int (*fill)(void *context, struct db *db, ses_error *error);
+    int (*fill)(void *context, struct connection *connection, ses_error *error);
     void *fill_context;
 };
 SESLITE_PRIVATE int ses__sqlite_open(const struct sqlite_config *config, struct storage **storage,

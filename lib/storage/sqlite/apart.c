@@ -15,15 +15,16 @@ struct sqlite_config ses__config_beside(const struct storage *storage, const cha
                                   .file = file};
 }
 
-static int copy_memory(struct db *db, void *context, ses_error *error)
+static int copy_memory(struct db *base, void *context, ses_error *error)
 {
+    struct connection *db = ses__connection_of(base);
     return ses__pages_copy(db, context, &(struct copy_progress){NULL, NULL}, error);
 }
 
 /* In the writer's turn: the writers wait for as long as it takes to copy memory. */
 static int open_copy(struct apart *apart, ses_error *error)
 {
-    apart->config = ses__config_beside(&apart->storage->base, ":memory:", &apart->file);
+    apart->config = ses__config_beside(&apart->storage->base.base, ":memory:", &apart->file);
     apart->config.in_memory = true;
     int code = ses__connection_open(&apart->config, CONNECTION_WRITER, &apart->db, error);
     if (code != SES_OK)
@@ -56,7 +57,7 @@ int ses__apart_open(struct storage *storage, struct apart *apart, ses_error *err
 void ses__apart_close(struct apart *apart)
 {
     struct sqlite *own = apart->storage;
-    struct db **link = &own->readers.all;
+    struct connection **link = &own->readers.all;
 
     (void)pthread_mutex_lock(&own->lock);
     while (*link != apart->db)
@@ -70,7 +71,7 @@ void ses__apart_close(struct apart *apart)
 /* ------------------------------------------------------------------------------------ copies as stores */
 
 /* Pages from another store's connection, into one that was just opened. */
-static int fill_copy(void *context, struct db *db, ses_error *error)
+static int fill_copy(void *context, struct connection *db, ses_error *error)
 {
     return ses__pages_copy(((struct apart *)context)->db, db, &(struct copy_progress){NULL, NULL}, error);
 }
@@ -80,8 +81,9 @@ struct copying_job {
     struct copy_op *op;
 };
 
-static int open_filled(struct db *db, void *context, ses_error *error)
+static int open_filled(struct db *base, void *context, ses_error *error)
 {
+    struct connection *db = ses__connection_of(base);
     struct copying_job *job = context;
     struct sqlite_config config = *job->op->config;
     int64_t pages = 0;

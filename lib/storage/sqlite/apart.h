@@ -9,7 +9,7 @@ struct apart {
     struct sqlite *storage;
     struct sqlite_config config; /* of the copy */
     struct sqlite_file file;
-    struct db *db; /* ses_store_interrupt reaches it */
+    struct connection *db; /* ses_store_interrupt reaches it */
 };
 
 /* To be closed only after success. */
@@ -26,10 +26,9 @@ struct copy_progress {
 };
 /* Copies all pages of `from`, on which a read transaction or the writer's turn keeps others from writing, to `to`, which
  * nobody else uses. INTERRUPTED: `from` was interrupted, or the progress ended it. */
-SESLITE_PRIVATE int ses__pages_copy(struct db *from, struct db *to, const struct copy_progress *progress,
-                                    ses_error *error);
+SESLITE_PRIVATE int ses__pages_copy(struct connection *from, struct connection *to,
+                                    const struct copy_progress *progress, ses_error *error);
 /* CORRUPT: the file, with its log, is too short for the pages that it says it has. */
-SESLITE_PRIVATE int ses__pages_count(struct db *db, int64_t *pages, ses_error *error);
-SESLITE_PRIVATE int ses__refuse_interrupted(const char *what, ses_error *error);
+SESLITE_PRIVATE int ses__pages_count(struct connection *db, int64_t *pages, ses_error *error);
 
 #endif

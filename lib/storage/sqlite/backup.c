@@ -67,14 +67,15 @@ static int check_is_new(const struct backup_file *file, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------- the copy */
 
-static int copy_to_file(struct db *db, void *context, ses_error *error)
+static int copy_to_file(struct db *base, void *context, ses_error *error)
 {
+    struct connection *db = ses__connection_of(base);
     struct backup_run *run = context;
     const struct copy_progress progress = {run->op->progress, run->op->progress_context};
     struct sqlite_file file = {.known = false};
     const struct sqlite_config config =
-        ses__config_beside(&run->apart.storage->base, run->file.temporary, &file);
-    struct db *copy = NULL;
+        ses__config_beside(&run->apart.storage->base.base, run->file.temporary, &file);
+    struct connection *copy = NULL;
     int code = ses__pages_count(db, &run->pages, error); /* reads, with which the transaction begins */
 
     if (code == SES_OK)
@@ -108,7 +109,7 @@ static int on_vacuum(void *context)
 static int vacuum(struct backup_run *run, ses_error *error)
 {
     enum { STEPS = 20000 };
-    struct db *db = run->apart.db;
+    struct connection *db = run->apart.db;
     sqlite3_stmt *statement = NULL;
 
     sqlite3_progress_handler(db->handle, STEPS, on_vacuum, run);
@@ -127,7 +128,7 @@ static int vacuum(struct backup_run *run, ses_error *error)
 /* SQLite reads all of it in one transaction of its own. */
 static int compact_to_file(struct backup_run *run, ses_error *error)
 {
-    struct db *db = run->apart.db;
+    struct connection *db = run->apart.db;
     int64_t all = 0;
     int64_t unused = 0;
     int code = ses__pages_count(db, &all, error);
@@ -151,7 +152,7 @@ static int compact_to_file(struct backup_run *run, ses_error *error)
 /* ----------------------------------------------------------------------------------------- looking at it */
 
 /* Nobody else knows the file, so it is read as one that never changes: without locks, and without files beside it. */
-static int look_at_copy(const struct backup_run *run, struct db *copy, ses_error *error)
+static int look_at_copy(const struct backup_run *run, struct connection *copy, ses_error *error)
 {
     int version = 0;
     int64_t pages = 0;
@@ -169,8 +170,9 @@ static int look_at_copy(const struct backup_run *run, struct db *copy, ses_error
 static int check_copy(const struct backup_run *run, ses_error *error)
 {
     struct sqlite_file file = {.known = false, .immutable = true};
-    struct sqlite_config config = ses__config_beside(&run->apart.storage->base, run->file.temporary, &file);
-    struct db *copy = NULL;
+    struct sqlite_config config =
+        ses__config_beside(&run->apart.storage->base.base, run->file.temporary, &file);
+    struct connection *copy = NULL;
 
     config.read_only = true;
     int code = ses__connection_open(&config, CONNECTION_READER, &copy, error);
@@ -202,8 +204,9 @@ static int make_copy(struct backup_run *run, ses_error *error)
 static int back_up_apart(struct backup_run *run, ses_error *error)
 {
     const bool replaces = run->op->replaces;
-    int code = replaces ? ses__backup_target_lock(&run->target, &run->file, &run->apart.storage->base, error)
-                        : check_is_new(&run->file, error);
+    int code = replaces
+                   ? ses__backup_target_lock(&run->target, &run->file, &run->apart.storage->base.base, error)
+                   : check_is_new(&run->file, error);
 
     if (code == SES_OK)
         code = make_copy(run, error);

@@ -12,7 +12,7 @@
 #include "storage/sqlite/schema.h"
 
 /* BUSY may come at once where waiting could be a deadlock; we hold nothing, so we wait. */
-static int insist(struct db *db, const char *sql, ses_error *error)
+static int insist(struct connection *db, const char *sql, ses_error *error)
 {
     int tries = 0;
     int code;

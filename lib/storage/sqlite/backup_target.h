@@ -8,7 +8,7 @@
 struct backup_target {
     struct sqlite_config config;
     struct sqlite_file file;
-    struct db *db; /* NULL: there is no such file */
+    struct connection *db; /* NULL: there is no such file */
 };
 
 /* Makes sure that the file, if there is one, is a store that nobody has open, keeps others from opening it, and leaves

@@ -1,5 +1,5 @@
 /* A check of all that is stored, as of one moment. Nothing is changed. */
-#include "storage/sqlite/check.h"
+#include "storage/sql/check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "storage/sqlite/apart.h"
 #include "storage/sqlite/parts.h"
-#include "storage/sqlite/rows_parts.h"
+#include "storage/sql/rows_parts.h"
 #include "storage/sqlite/schema.h"
 
 /* ------------------------------------------------------------------------------------- what SQLite checks */
@@ -17,7 +17,7 @@ typedef void visit_row(struct check *check, sqlite3_stmt *row);
 /* A statement that SQLite refuses is a problem too: something in the schema is in its way. */
 static int visit_rows_of(struct check *check, const char *sql, visit_row *visit_one)
 {
-    struct db *db = check->db;
+    struct connection *db = ses__connection_of(check->db);
     sqlite3_stmt *row = NULL;
 
     ses__connection_start_work(db);
@@ -53,7 +53,8 @@ static int check_pages(struct check *check)
 {
     char sql[64];
     int64_t pages = 0;
-    int code = ses__check_settle(check, ses__pages_count(check->db, &pages, &check->error), SES_PROBLEM_PAGE);
+    int code = ses__check_settle(
+        check, ses__pages_count(ses__connection_of(check->db), &pages, &check->error), SES_PROBLEM_PAGE);
 
     (void)snprintf(sql, sizeof sql, "PRAGMA main.%s(%lld)",
                    check->op->level == SES_CHECK_QUICK ? "quick_check" : "integrity_check",
@@ -89,9 +90,9 @@ static void visit_counter(struct check *check, sqlite3_stmt *row)
 static int check_counters(struct check *check)
 {
     int64_t floor = 0;
-    int code =
-        ses__connection_read_int(check->db, "SELECT max(seq) FROM sqlite_sequence WHERE name = 'sessions'",
-                                 &check->last_session, &check->error);
+    int code = ses__connection_read_int(ses__connection_of(check->db),
+                                        "SELECT max(seq) FROM sqlite_sequence WHERE name = 'sessions'",
+                                        &check->last_session, &check->error);
 
     code = ses__check_settle(check, code, SES_PROBLEM_COUNTER);
     if (code == SES_OK)
@@ -127,12 +128,13 @@ static int check_rows(struct check *check)
     return code == SES_OK ? ses__check_sessions(check) : code;
 }
 
-static int run_check(struct db *db, void *context, ses_error *error)
+static int run_check(struct db *base, void *context, ses_error *error)
 {
+    struct connection *db = ses__connection_of(base);
     struct check *check = context;
     (void)error; /* the check's */
 
-    check->db = db;
+    check->db = base;
     int code = ses__check_settle(check, ses__schema_check(db, &check->error), SES_PROBLEM_PAGE);
     if (code == SES_OK)
         code = check_pages(check);

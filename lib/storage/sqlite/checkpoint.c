@@ -17,7 +17,7 @@ static const int64_t WAITING_US = 100000;
 
 static int note_pages(void *context, sqlite3 *handle, const char *name, int pages)
 {
-    struct db *db = context;
+    struct connection *db = context;
     (void)handle;
     (void)name;
     db->wal_pages = pages;
@@ -26,7 +26,7 @@ static int note_pages(void *context, sqlite3 *handle, const char *name, int page
 
 int ses__checkpoint_setup(struct sqlite *storage, ses_error *error)
 {
-    struct db *db = storage->writer.db;
+    struct connection *db = storage->writer.db;
     int code = SES_OK;
 
     /* This replaces SQLite's own hook, which makes a checkpoint at every thousandth page. */
@@ -48,7 +48,7 @@ int ses__checkpoint_setup(struct sqlite *storage, ses_error *error)
 /* Called by the thread that has the turn, without the lock. */
 static void run_in_turn(struct sqlite *storage)
 {
-    struct db *db = storage->writer.db;
+    struct connection *db = storage->writer.db;
     struct checkpoint_run run = {.frames = -1, .copied = -1};
     int64_t start = ses__clock_steady_us();
     int64_t waited_before = db->busy_us;

@@ -28,14 +28,14 @@ enum { SLOWEST = 64, TRIES_AT_SLOWEST = 3 };
 
 struct beside {
     struct sqlite *storage;
-    struct db *marker; /* keeps the log from being reset */
-    struct db *copier;
+    struct connection *marker; /* keeps the log from being reset */
+    struct connection *copier;
     int64_t copied;
     int64_t left; /* pages still to be copied after the last step */
     int tries_at_slowest;
 };
 
-static int open_and_read(struct sqlite *storage, struct db **db)
+static int open_and_read(struct sqlite *storage, struct connection **db)
 {
     int64_t version;
     int code = ses__connection_open(&storage->config, CONNECTION_READER, db, NULL);
@@ -78,7 +78,7 @@ static void beside_end(struct beside *beside)
     ses__connection_close(beside->marker);
 }
 
-static bool hold_log(struct db *marker)
+static bool hold_log(struct connection *marker)
 {
     int64_t version;
 
@@ -91,7 +91,7 @@ static bool hold_log(struct db *marker)
  * wait for it. Every step before it therefore flushes here what it has written, so that little is left to flush. A
  * failure here needs no report: the connection of the last step also has the file open, so its own flush fails too.
  */
-static void flush_database(struct db *db)
+static void flush_database(struct connection *db)
 {
     sqlite3_file *file = NULL;
 

@@ -9,9 +9,12 @@
 #include "base/memory.h"
 #include "storage/sqlite/owners.h"
 
+/* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
+#define MAX_SESSION_ID INT64_C(0x7FFFFFFF)
+
 /* -------------------------------------------------------------------------------------------- waiting */
 
-static void set_interruptible(struct db *db, bool interruptible)
+static void set_interruptible(struct connection *db, bool interruptible)
 {
     (void)pthread_mutex_lock(&db->interrupting);
     db->interruptible = interruptible;
@@ -19,18 +22,18 @@ static void set_interruptible(struct db *db, bool interruptible)
     (void)pthread_mutex_unlock(&db->interrupting);
 }
 
-void ses__connection_start_call(struct db *db, int64_t deadline_us, bool interruptible)
+void ses__connection_start_call(struct connection *db, int64_t deadline_us, bool interruptible)
 {
-    db->busy_deadline = deadline_us;
+    db->base.deadline_us = deadline_us;
     set_interruptible(db, interruptible);
 }
 
-void ses__connection_end_call(struct db *db)
+void ses__connection_end_call(struct connection *db)
 {
     set_interruptible(db, false);
 }
 
-void ses__connection_interrupt(struct db *db)
+void ses__connection_interrupt(struct connection *db)
 {
     /* SQLite knows of an interrupt only while a statement runs; the flag covers the time between. Under the lock, so
      * that both are over when the call is: SQLite's could meet the statement that ends the transaction, or the next
@@ -43,12 +46,12 @@ void ses__connection_interrupt(struct db *db)
     (void)pthread_mutex_unlock(&db->interrupting);
 }
 
-void ses__connection_uninterrupt(struct db *db)
+void ses__connection_uninterrupt(struct connection *db)
 {
     ses__connection_end_call(db);
 }
 
-static int64_t take_status(struct db *db, int which)
+static int64_t take_status(struct connection *db, int which)
 {
     int current = 0;
     int highest = 0;
@@ -57,25 +60,25 @@ static int64_t take_status(struct db *db, int which)
     return current;
 }
 
-void ses__connection_count(struct db *db, ses_stats *counts)
+void ses__connection_count(struct connection *db, ses_stats *counts)
 {
     counts->sqlite.cache_hits += take_status(db, SQLITE_DBSTATUS_CACHE_HIT);
     counts->sqlite.cache_misses += take_status(db, SQLITE_DBSTATUS_CACHE_MISS);
     counts->sqlite.busy_waits += db->busy_waits;
     counts->sqlite.busy_us += db->busy_us;
-    counts->events += db->events;
+    counts->events += db->base.events;
     db->busy_waits = 0;
     db->busy_us = 0;
-    db->events = 0;
+    db->base.events = 0;
 }
 
-bool ses__connection_wait(struct db *db, int tries)
+bool ses__connection_wait(struct connection *db, int tries)
 {
     /* Short at first, as most waits are for one commit; then so long that waiting costs little, but not so long that
      * a lock which is left free is missed. */
     static const int64_t pauses_us[] = {50, 100, 200, 500, CONNECTION_LONGEST_PAUSE_US};
     const int last = (int)(sizeof pauses_us / sizeof pauses_us[0]) - 1;
-    int64_t left = db->busy_deadline - ses__clock_steady_us();
+    int64_t left = db->base.deadline_us - ses__clock_steady_us();
     int64_t pause = pauses_us[tries < last ? tries : last];
 
     if (left > 0) {
@@ -110,7 +113,7 @@ static const struct work_limit work_limits[] = {
     [WORK_OF_OPENING] = {10000, 8, 32 * 1024},
 };
 
-static int64_t size_of(struct db *db, int which)
+static int64_t size_of(struct connection *db, int which)
 {
     sqlite3_file *file = NULL;
     sqlite3_int64 size = 0;
@@ -121,7 +124,7 @@ static int64_t size_of(struct db *db, int which)
 
 static int on_work(void *context)
 {
-    struct db *db = context;
+    struct connection *db = context;
 
     const struct work_limit *limit = &work_limits[db->limit];
 
@@ -133,34 +136,34 @@ static int on_work(void *context)
     return db->endless ? 1 : 0;
 }
 
-void ses__connection_limit_work(struct db *db, enum work work)
+void ses__connection_limit_work(struct connection *db, enum work work)
 {
     db->limit = work;
     if (!db->config->in_memory) /* no other program writes there */
         sqlite3_progress_handler(db->handle, work_limits[work].steps, on_work, db);
 }
 
-static void start_work(struct db *db, bool limited)
+static void start_work(struct connection *db, bool limited)
 {
     db->work = limited ? 0 : INT64_MIN;
     db->endless = false;
 }
 
-void ses__connection_start_work(struct db *db)
+void ses__connection_start_work(struct connection *db)
 {
     start_work(db, true);
 }
 
 /* ------------------------------------------------------------------------------------------ execution */
 
-int ses__connection_execute(struct db *db, const char *sql, const char *doing, ses_error *error)
+int ses__connection_execute(struct connection *db, const char *sql, const char *doing, ses_error *error)
 {
     start_work(db, false);
     int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
     return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, doing, error);
 }
 
-int ses__connection_read_int(struct db *db, const char *sql, int64_t *value, ses_error *error)
+int ses__connection_read_int(struct connection *db, const char *sql, int64_t *value, ses_error *error)
 {
     sqlite3_stmt *statement = NULL;
     int code = SES_OK;
@@ -191,7 +194,7 @@ static const char *const SETTINGS = "PRAGMA foreign_keys = ON;"
                                     "PRAGMA checkpoint_fullfsync = ON;"
                                     "PRAGMA temp_store = MEMORY;";
 
-static int configure(struct db *db, enum connection_role role, ses_error *error)
+static int configure(struct connection *db, enum connection_role role, ses_error *error)
 {
     int rc = sqlite3_extended_result_codes(db->handle, 1);
     if (rc == SQLITE_OK)
@@ -236,7 +239,7 @@ char *ses__connection_immutable_uri(const ses_allocator *allocator, const char *
     return uri.data;
 }
 
-int ses__connection_check_file(const struct db *db, ses_error *error)
+int ses__connection_check_file(const struct connection *db, ses_error *error)
 {
     const struct sqlite_config *config = db->config;
     struct file_identity now;
@@ -253,7 +256,7 @@ int ses__connection_check_file(const struct db *db, ses_error *error)
 
 /* The path still names the store's file, and the connection is on it. (A file system that cannot tell is taken at its
  * path's word.) */
-static int check_opened_file(struct db *db, ses_error *error)
+static int check_opened_file(struct connection *db, ses_error *error)
 {
     int moved = 0;
     int code = ses__connection_check_file(db, error);
@@ -265,14 +268,15 @@ static int check_opened_file(struct db *db, ses_error *error)
     return code;
 }
 
-static int open_handle(struct db *db, ses_error *error)
+static int open_handle(struct connection *db, ses_error *error)
 {
     const struct sqlite_config *config = db->config;
     /* A reader opens for writing too: in WAL mode readers take part in recovery. query_only guards it. */
     int flags = SQLITE_OPEN_NOMUTEX | (config->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
     char *uri = NULL;
 
-    if (config->in_memory) /* by its path: with SQLITE_OPEN_MEMORY, what VACUUM INTO writes would be in memory too */
+    if (config
+            ->in_memory) /* by its path: with SQLITE_OPEN_MEMORY, what VACUUM INTO writes would be in memory too */
         flags |= SQLITE_OPEN_CREATE;
     if (config->file->immutable) {
         flags |= SQLITE_OPEN_URI;
@@ -285,10 +289,10 @@ static int open_handle(struct db *db, ses_error *error)
     return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, "opening the file", error);
 }
 
-int ses__connection_open(const struct sqlite_config *config, enum connection_role role, struct db **db,
-                         ses_error *error)
+int ses__connection_open(const struct sqlite_config *config, enum connection_role role,
+                         struct connection **db, ses_error *error)
 {
-    struct db *opened = ses__memory_zeroed(config->allocator, sizeof *opened);
+    struct connection *opened = ses__memory_zeroed(config->allocator, sizeof *opened);
     int code = SES_OK;
 
     if (!opened || pthread_mutex_init(&opened->interrupting, NULL) != 0) {
@@ -297,6 +301,11 @@ int ses__connection_open(const struct sqlite_config *config, enum connection_rol
         code = ses__error_nomem(error);
     }
     if (code == SES_OK) {
+        opened->base = (struct db){.driver = &ses__sqlite_driver,
+                                   .allocator = config->allocator,
+                                   .name = config->path,
+                                   .timeout_us = config->busy_timeout_us,
+                                   .max_session_id = MAX_SESSION_ID};
         opened->config = config;
         ses__connection_start_call(opened, ses__clock_steady_us() + config->busy_timeout_us, false);
         code = ses__connection_check_file(opened, error);
@@ -316,7 +325,7 @@ int ses__connection_open(const struct sqlite_config *config, enum connection_rol
     return code;
 }
 
-void ses__connection_close(struct db *db)
+void ses__connection_close(struct connection *db)
 {
     if (db) {
         for (size_t i = 0; i < STATEMENT_COUNT; i++)

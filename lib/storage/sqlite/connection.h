@@ -9,6 +9,7 @@
 #include "base/common.h"
 #include "storage/sqlite/sql_text.h"
 #include "storage/door.h"
+#include "storage/sql/query.h"
 #include "storage/sqlite/file.h"
 
 /* The file that every connection of a store is on. */
@@ -21,19 +22,18 @@ struct sqlite_file {
 /* What a connection does, by which its statements are limited. */
 enum work { WORK_OF_STATEMENTS, WORK_OF_OPENING };
 
-struct db {
+struct connection {
+    struct db base;
     sqlite3 *handle;
     const struct sqlite_config *config;
-    int64_t busy_deadline;        /* of the call under way, by the steady clock */
     pthread_mutex_t interrupting; /* held while interrupting; guards the next two */
     bool interruptible;           /* by another thread */
     atomic_bool interrupted;      /* read without the lock */
-    struct db *next_idle;         /* in the pool of readers */
-    struct db *next_open;
+    struct connection *next_idle; /* in the pool of readers */
+    struct connection *next_open;
     int64_t wal_pages;  /* in the write-ahead file, after the last commit of this connection */
     int64_t busy_waits; /* not yet counted in the storage's */
     int64_t busy_us;
-    int64_t events;
     int64_t work;        /* of the statement under way, in millions of SQLite's steps */
     enum work limit;     /* for it */
     bool endless;        /* it made too many */
@@ -42,48 +42,57 @@ struct db {
     sqlite3_stmt *statements[STATEMENT_COUNT];
 };
 
+static inline struct connection *ses__connection_of(struct db *db)
+{
+    return (struct connection *)db;
+}
+
+/* query.c */
+extern SESLITE_PRIVATE const struct sql_driver ses__sqlite_driver;
+
 enum connection_role { CONNECTION_WRITER, CONNECTION_READER };
 
 /* A URI by which SQLite takes the file as one that never changes: no locks, no log. To be freed with the allocator;
  * NULL: out of memory. */
 SESLITE_PRIVATE char *ses__connection_immutable_uri(const ses_allocator *allocator, const char *path);
 SESLITE_PRIVATE int ses__connection_open(const struct sqlite_config *config, enum connection_role role,
-                                         struct db **db, ses_error *error);
-SESLITE_PRIVATE void ses__connection_close(struct db *db);
+                                         struct connection **db, ses_error *error);
+SESLITE_PRIVATE void ses__connection_close(struct connection *db);
 /* Is the file still where it was? IO when it was deleted, moved or replaced. */
-SESLITE_PRIVATE int ses__connection_check_file(const struct db *db, ses_error *error);
+SESLITE_PRIVATE int ses__connection_check_file(const struct connection *db, ses_error *error);
 /* Around a call that uses the connection: how long it waits for locks, and whether it may be interrupted. */
-SESLITE_PRIVATE void ses__connection_start_call(struct db *db, int64_t deadline_us, bool interruptible);
-SESLITE_PRIVATE void ses__connection_end_call(struct db *db);
+SESLITE_PRIVATE void ses__connection_start_call(struct connection *db, int64_t deadline_us,
+                                                bool interruptible);
+SESLITE_PRIVATE void ses__connection_end_call(struct connection *db);
 /* From any thread: the call under way fails with INTERRUPTED, if it may be interrupted. */
-SESLITE_PRIVATE void ses__connection_interrupt(struct db *db);
+SESLITE_PRIVATE void ses__connection_interrupt(struct connection *db);
 /* What ends the transaction of an interrupted call must run. Waits for an interrupt that is on its way. */
-SESLITE_PRIVATE void ses__connection_uninterrupt(struct db *db);
+SESLITE_PRIVATE void ses__connection_uninterrupt(struct connection *db);
 /* Moves what the connection has counted since the last time into the storage's counts. */
-SESLITE_PRIVATE void ses__connection_count(struct db *db, ses_stats *counts);
+SESLITE_PRIVATE void ses__connection_count(struct connection *db, ses_stats *counts);
 enum { CONNECTION_LONGEST_PAUSE_US = 1000 };
 /* Sleeps a little, and not longer than that, before another try; false when the time is over. `tries` counts from 0. */
-SESLITE_PRIVATE bool ses__connection_wait(struct db *db, int tries);
+SESLITE_PRIVATE bool ses__connection_wait(struct connection *db, int tries);
 
 /*
  * From now on a statement that finds more rows than the file has room for ends with CORRUPT: in a damaged or hostile
  * file one step can go in circles, where no check of ours looks. ses__connection_execute is not limited.
  */
-SESLITE_PRIVATE void ses__connection_limit_work(struct db *db, enum work work);
+SESLITE_PRIVATE void ses__connection_limit_work(struct connection *db, enum work work);
 /* Before a statement that is no query: the limit counts from here. */
-SESLITE_PRIVATE void ses__connection_start_work(struct db *db);
+SESLITE_PRIVATE void ses__connection_start_work(struct connection *db);
 
 /* What SQLite's result code means for a caller, with what was being done. */
-SESLITE_PRIVATE int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *error);
+SESLITE_PRIVATE int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error);
 /* The same for a statement. Ours are good: what SQLite finds wrong with one is wrong in the file. */
-SESLITE_PRIVATE int ses__statement_error(struct db *db, int rc, const char *doing, ses_error *error);
+SESLITE_PRIVATE int ses__statement_error(struct connection *db, int rc, const char *doing, ses_error *error);
 /* BUSY: other threads of this process still use it after the whole timeout; `what` is "the ... connection is". */
 SESLITE_PRIVATE int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_error *error);
 /* Runs SQL text that yields no rows we look at. */
-SESLITE_PRIVATE int ses__connection_execute(struct db *db, const char *sql, const char *doing,
+SESLITE_PRIVATE int ses__connection_execute(struct connection *db, const char *sql, const char *doing,
                                             ses_error *error);
 /* The first column of the first row; SQL that yields none gives 0. */
-SESLITE_PRIVATE int ses__connection_read_int(struct db *db, const char *sql, int64_t *value,
+SESLITE_PRIVATE int ses__connection_read_int(struct connection *db, const char *sql, int64_t *value,
                                              ses_error *error);
 
 #endif

@@ -12,7 +12,7 @@
 #include "storage/sqlite/registry.h"
 #include "storage/sqlite/schema.h"
 #include "storage/sqlite/parts.h"
-#include "storage/sqlite/operations.h"
+#include "storage/sql/operations.h"
 
 /* ------------------------------------------------------------------------------------------- opening */
 
@@ -115,7 +115,7 @@ static int settle_file(struct sqlite *storage, ses_error *error)
 }
 
 /* Asks for a journal mode until it is granted, the time is up, or SQLite keeps another, which `mode` says. */
-static int ask_journal_mode(struct db *db, const char *sql, char mode[16], ses_error *error)
+static int ask_journal_mode(struct connection *db, const char *sql, char mode[16], ses_error *error)
 {
     sqlite3_stmt *statement = NULL;
     int rc;
@@ -246,7 +246,7 @@ static void sqlite_interrupt(struct storage *base)
     struct sqlite *storage = (struct sqlite *)base;
 
     (void)pthread_mutex_lock(&storage->lock);
-    for (struct db *reader = storage->readers.all; reader; reader = reader->next_open)
+    for (struct connection *reader = storage->readers.all; reader; reader = reader->next_open)
         ses__connection_interrupt(reader);
     ses__connection_interrupt(storage->writer.db);
     (void)pthread_mutex_unlock(&storage->lock);
@@ -336,7 +336,8 @@ static int storage_new(const struct sqlite_config *config, struct sqlite **stora
         ses__memory_free(config->allocator, fresh);
         return ses__error_nomem(error);
     }
-    fresh->base.engine = &sqlite_engine;
+    fresh->base = (struct sql_storage){
+        .base.engine = &sqlite_engine, .allocator = config->allocator, .read_only = config->read_only};
     fresh->config = *config;
     fresh->config.file = &fresh->file;
     fresh->given_path = config->path;
@@ -361,8 +362,8 @@ int ses__sqlite_open(const struct sqlite_config *config, struct storage **storag
     if (code == SES_OK)
         code = open_writer(opened, error);
     if (code == SES_OK)
-        *storage = &opened->base;
+        *storage = &opened->base.base;
     else if (opened)
-        sqlite_release(&opened->base);
+        sqlite_release(&opened->base.base);
     return code;
 }

@@ -9,7 +9,7 @@
  */
 enum overwriting { OVERWRITES_NOTHING = 0, OVERWRITES_ALL = 1, OVERWRITES_CELLS = 2 };
 
-static int set_overwriting(struct db *db, int64_t how, ses_error *error)
+static int set_overwriting(struct connection *db, int64_t how, ses_error *error)
 {
     static const char *const pragmas[] = {
         [OVERWRITES_NOTHING] = "PRAGMA secure_delete = OFF",
@@ -19,12 +19,12 @@ static int set_overwriting(struct db *db, int64_t how, ses_error *error)
     return ses__connection_execute(db, pragmas[how], "setting what is overwritten", error);
 }
 
-static int read_overwriting(struct db *db, int64_t *how, ses_error *error)
+static int read_overwriting(struct connection *db, int64_t *how, ses_error *error)
 {
     return ses__connection_read_int(db, "PRAGMA secure_delete", how, error);
 }
 
-int ses__erase_setup(struct db *db, ses_error *error)
+int ses__erase_setup(struct connection *db, ses_error *error)
 {
     int code = read_overwriting(db, &db->overwriting, error);
 
@@ -41,32 +41,34 @@ struct deletion {
 
 /* Other jobs may share the transaction, so it is set for this one alone. If it cannot be set again afterwards, the next
  * secure deletion does. */
-static int run_plainly(struct db *db, void *context, ses_error *error)
+static int run_plainly(struct db *base, void *context, ses_error *error)
 {
+    struct connection *db = ses__connection_of(base);
     const struct deletion *deletion = context;
     const bool differs = db->overwriting != OVERWRITES_ALL;
     int result = differs ? set_overwriting(db, db->overwriting, error) : SES_OK;
 
     if (result == SES_OK)
-        result = deletion->job(db, deletion->context, error);
+        result = deletion->job(&db->base, deletion->context, error);
     if (differs)
         (void)set_overwriting(db, OVERWRITES_ALL, NULL);
     return result;
 }
 
-static int run_securely(struct db *db, void *context, ses_error *error)
+static int run_securely(struct db *base, void *context, ses_error *error)
 {
+    struct connection *db = ses__connection_of(base);
     const struct deletion *deletion = context;
     int64_t how = OVERWRITES_ALL;
     int code = read_overwriting(db, &how, error);
 
     if (code == SES_OK && how != OVERWRITES_ALL)
         code = set_overwriting(db, OVERWRITES_ALL, error);
-    return code == SES_OK ? deletion->job(db, deletion->context, error) : code;
+    return code == SES_OK ? deletion->job(&db->base, deletion->context, error) : code;
 }
 
-int ses__run_delete(struct storage *storage, storage_job *job, void *context, size_t bytes,
-                    struct erasure *erasure, ses_error *error)
+int ses__sqlite_run_delete(struct storage *storage, storage_job *job, void *context, size_t bytes,
+                           struct erasure *erasure, ses_error *error)
 {
     struct deletion deletion = {job, context};
     int result =

@@ -61,7 +61,7 @@ static bool has_no_room(int extended)
            (errno == EFBIG || errno == EDQUOT);
 }
 
-int ses__connection_error(struct db *db, int rc, const char *doing, ses_error *error)
+int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error)
 {
     int code = code_of(rc);
     int extended = db->handle ? sqlite3_extended_errcode(db->handle) : rc;
@@ -93,7 +93,7 @@ int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_e
                           what, (long long)(config->busy_timeout_us / 1000));
 }
 
-int ses__statement_error(struct db *db, int rc, const char *doing, ses_error *error)
+int ses__statement_error(struct connection *db, int rc, const char *doing, ses_error *error)
 {
     int code;
 

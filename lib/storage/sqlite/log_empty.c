@@ -23,15 +23,16 @@ static void account_emptying(struct sqlite *storage, const struct checkpoint_run
     (void)pthread_mutex_unlock(&storage->lock);
 }
 
-static int run_emptying(struct db *db, void *context, ses_error *error)
+static int run_emptying(struct db *base, void *context, ses_error *error)
 {
+    struct connection *db = ses__connection_of(base);
     struct sqlite *storage = context;
     struct checkpoint_run run = {.frames = -1, .copied = -1, .waits = true};
     int64_t start = ses__clock_steady_us();
     int64_t waited_before = db->busy_us;
 
-    if (db->busy_deadline > start + ATTEMPT_US)
-        db->busy_deadline = start + ATTEMPT_US;
+    if (db->base.deadline_us > start + ATTEMPT_US)
+        db->base.deadline_us = start + ATTEMPT_US;
     run.rc =
         sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_TRUNCATE, &run.frames, &run.copied);
     run.us = ses__clock_steady_us() - start;
@@ -54,8 +55,9 @@ static bool pause_before(int64_t deadline)
 }
 
 /* The log of a store that leaves it to another program is looked at, not touched. */
-static int look_at_log(struct db *db, void *context, ses_error *error)
+static int look_at_log(struct db *base, void *context, ses_error *error)
 {
+    struct connection *db = ses__connection_of(base);
     const struct sqlite *storage = context;
     (void)db;
     (void)error;

@@ -15,7 +15,7 @@ static const int64_t CUT_BYTES = INT64_C(64) << 20;
 enum { PIECE_BYTES = 4 * 1024, PIECES = 64, RESERVE_BYTES = 64 * 1024 };
 static const int64_t FRAME_BYTES = 4096 + 24;
 
-static sqlite3_file *log_file(struct db *db)
+static sqlite3_file *log_file(struct connection *db)
 {
     sqlite3_file *file = NULL;
     int rc = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);

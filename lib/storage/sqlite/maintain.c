@@ -1,13 +1,13 @@
 /* Upkeep on request: free pages, statistics, the log. */
 #include <stdio.h>
 
-#include "storage/sqlite/operations.h"
+#include "storage/sql/operations.h"
 #include "storage/sqlite/parts.h"
-#include "storage/sqlite/query.h"
+#include "storage/sql/query.h"
 
 /* `*more`: free pages are left. Those of a file that does not keep account of its pages (one that another program made
  * anew) cannot be given back, and what is damaged may not become less. */
-static int give_back_pages(struct db *db, int64_t limit, bool *more, ses_error *error)
+static int give_back_pages(struct connection *db, int64_t limit, bool *more, ses_error *error)
 {
     char sql[64];
     int64_t before = 0;
@@ -27,12 +27,12 @@ static int give_back_pages(struct db *db, int64_t limit, bool *more, ses_error *
  * So many rows of each index are looked at. What is small now may grow: with its statistics SQLite would rather scan it than
  * search it, so they are not kept. A table without an index would keep the old ones in memory: it is given others first.
  */
-static int refresh_statistics(struct db *db, ses_error *error)
+static int refresh_statistics(struct connection *db, ses_error *error)
 {
     int code = ses__connection_execute(db, "PRAGMA analysis_limit = 400", "bounding the analysis", error);
 
     if (code == SES_OK)
-        code = ses__query_run(db, STATEMENT_ANALYZE, error);
+        code = ses__query_run(&db->base, STATEMENT_ANALYZE, error);
     return code == SES_OK
                ? ses__connection_execute(db,
                                          "UPDATE main.sqlite_stat1 SET stat = '1000' WHERE idx IS NULL;"
@@ -43,8 +43,9 @@ static int refresh_statistics(struct db *db, ses_error *error)
                : code;
 }
 
-static int run_maintain(struct db *db, void *context, ses_error *error)
+static int run_maintain(struct db *base, void *context, ses_error *error)
 {
+    struct connection *db = ses__connection_of(base);
     struct maintain_op *op = context;
     int code = give_back_pages(db, op->limit, &op->more, error);
 

@@ -8,13 +8,7 @@
 
 #include <sqlite3.h>
 
-#include "base/common.h"
-
-/* Numbers of users or sessions. */
-struct owner_list {
-    const int64_t *ids;
-    size_t count;
-};
+#include "storage/sql/query.h"
 
 /* Both return SQLite's codes. The list must live as long as it is bound. */
 SESLITE_PRIVATE int ses__owners_register(sqlite3 *handle);

@@ -7,12 +7,7 @@
 /* So many pages are copied between two looks at whether the copying is to end. */
 enum { PAGES_IN_STEP = 256 };
 
-int ses__refuse_interrupted(const char *what, ses_error *error)
-{
-    return ses__error_set(error, SES_INTERRUPTED, "%s was interrupted", what);
-}
-
-static int64_t bytes_of(struct db *db, int which)
+static int64_t bytes_of(struct connection *db, int which)
 {
     sqlite3_file *file = NULL;
     sqlite3_int64 bytes = 0;
@@ -21,7 +16,7 @@ static int64_t bytes_of(struct db *db, int which)
     return known ? bytes : 0;
 }
 
-int ses__pages_count(struct db *db, int64_t *pages, ses_error *error)
+int ses__pages_count(struct connection *db, int64_t *pages, ses_error *error)
 {
     int64_t page_bytes = 0;
     int code = ses__connection_read_int(db, "PRAGMA page_count", pages, error);
@@ -37,7 +32,7 @@ int ses__pages_count(struct db *db, int64_t *pages, ses_error *error)
 }
 
 /* What is not empty has a size of pages already; SQLite changes that of a file by itself. */
-static int prepare_memory(struct db *from, struct db *to, ses_error *error)
+static int prepare_memory(struct connection *from, struct connection *to, ses_error *error)
 {
     char sql[64];
     int64_t bytes = 0;
@@ -47,7 +42,7 @@ static int prepare_memory(struct db *from, struct db *to, ses_error *error)
     return code == SES_OK ? ses__connection_execute(to, sql, "setting the size of pages", error) : code;
 }
 
-static int after_step(struct db *from, sqlite3_backup *backup, const struct copy_progress *progress,
+static int after_step(struct connection *from, sqlite3_backup *backup, const struct copy_progress *progress,
                       ses_error *error)
 {
     const int64_t total = sqlite3_backup_pagecount(backup);
@@ -58,7 +53,8 @@ static int after_step(struct db *from, sqlite3_backup *backup, const struct copy
 }
 
 /* In memory all at once: SQLite begins anew after each commit. */
-int ses__pages_copy(struct db *from, struct db *to, const struct copy_progress *progress, ses_error *error)
+int ses__pages_copy(struct connection *from, struct connection *to, const struct copy_progress *progress,
+                    ses_error *error)
 {
     int code = to->config->in_memory ? prepare_memory(from, to, error) : SES_OK;
     int rc = SQLITE_OK;

@@ -7,23 +7,23 @@
 #include "base/condition.h"
 #include "storage/sqlite/connection.h"
 #include "storage/door.h"
-#include "storage/sqlite/run.h"
+#include "storage/sql/run.h"
 
 struct pending; /* a job that waits for the writer; see writer.c */
 
 enum job_kind {
     JOB_WRITES,
     JOB_WRITES_BY_ITSELF, /* in a transaction that no other job shares, and on its own thread */
-    JOB_READS,           /* these and the next are the only ones that an interrupt ends */
-    JOB_READS_BY_ITSELF, /* on its own thread; only in memory, where others run on it as well */
-    JOB_READS_TO_WRITE, /* the first step of a call that may write */
-    JOB_WATCHES,        /* a read of no call, which waits for nothing long */
+    JOB_READS,            /* these and the next are the only ones that an interrupt ends */
+    JOB_READS_BY_ITSELF,  /* on its own thread; only in memory, where others run on it as well */
+    JOB_READS_TO_WRITE,   /* the first step of a call that may write */
+    JOB_WATCHES,          /* a read of no call, which waits for nothing long */
     JOB_ALONE /* runs in the writer's turn, without a transaction; no call of its own in the counts */
 };
 
 /* Guarded by the storage's lock, but for `db`, which the one who has the turn uses. */
 struct writer {
-    struct db *db;
+    struct connection *db;
     bool taken;            /* a call has the turn, or was handed it and has not woken yet */
     struct pending *first; /* the calls that wait, in order of arrival */
     struct pending *last;
@@ -39,8 +39,8 @@ struct writer {
 
 struct readers {
     pthread_cond_t given_back;
-    struct db *idle;
-    struct db *all;
+    struct connection *idle;
+    struct connection *all;
     unsigned open;
     unsigned in_use;
     int64_t looked_us; /* when the file was last looked at for a read, by the steady clock */
@@ -67,7 +67,7 @@ struct checkpointer {
     atomic_bool wants_thread;  /* a checkpoint must run, and there is no thread; without the lock */
     bool finishes;             /* what copying beside the writers has left must be copied now */
     enum checkpoint_work work; /* it has come with the turn */
-    struct db *copier;         /* a connection that copies beside the writers */
+    struct connection *copier; /* a connection that copies beside the writers */
     int64_t log_pages;         /* as of the last commit */
     int64_t copied_pages;      /* of these, as of the last checkpoint */
     int64_t page_ns;           /* to copy one, by the last checkpoint that copied many */
@@ -84,7 +84,7 @@ struct log_file {
 };
 
 struct sqlite {
-    struct storage base;
+    struct sql_storage base;
     struct sqlite_config config; /* its path is absolute and without links */
     struct sqlite_file file;
     const char *given_path; /* the caller's */
@@ -102,11 +102,12 @@ struct sqlite {
 
 /* ---- transaction.c */
 
-SESLITE_PRIVATE int ses__transaction_begin(struct db *db, const struct statement *how, ses_error *error);
-SESLITE_PRIVATE int ses__transaction_commit(struct db *db, ses_error *error);
-SESLITE_PRIVATE void ses__transaction_roll_back(struct db *db);
+SESLITE_PRIVATE int ses__transaction_begin(struct connection *db, const struct statement *how,
+                                           ses_error *error);
+SESLITE_PRIVATE int ses__transaction_commit(struct connection *db, ses_error *error);
+SESLITE_PRIVATE void ses__transaction_roll_back(struct connection *db);
 /* Begins, runs the job, and commits or rolls back. */
-SESLITE_PRIVATE int ses__transaction_run(struct db *db, const struct statement *how, storage_job *job,
+SESLITE_PRIVATE int ses__transaction_run(struct connection *db, const struct statement *how, storage_job *job,
                                          void *context, ses_error *error);
 
 /* ---- writer.c */
@@ -123,6 +124,12 @@ SESLITE_PRIVATE void ses__writer_hand_on(struct sqlite *storage);
 SESLITE_PRIVATE void ses__give_way(struct writer *writer);
 /* After one had to wait: other processes write to the file, too. */
 SESLITE_PRIVATE void ses__give_way_others_seen(struct writer *writer);
+
+/* ---- run.c */
+
+/* A read of no call: it is not counted, not interrupted, and BUSY after a moment. */
+SESLITE_PRIVATE int ses__run_watch(struct storage *storage, storage_job *job, void *context,
+                                   ses_error *error);
 
 /* ---- readers.c */
 
@@ -170,7 +177,7 @@ SESLITE_PRIVATE void ses__checkpoint_beside(struct sqlite *storage);
 /* ---- erase.c */
 
 /* For the connection that writes, when it is opened. */
-SESLITE_PRIVATE int ses__erase_setup(struct db *db, ses_error *error);
+SESLITE_PRIVATE int ses__erase_setup(struct connection *db, ses_error *error);
 
 /* ---- log_empty.c */
 

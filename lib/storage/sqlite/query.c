@@ -1,8 +1,16 @@
-#include "storage/sqlite/query.h"
+/* How SQLite runs the statements. */
+#include "storage/sql/query.h"
 
 #include <string.h>
 
 #include "base/error.h"
+#include "storage/sqlite/connection.h"
+#include "storage/sqlite/owners.h"
+
+static sqlite3 *handle_of(const struct query *query)
+{
+    return ((const struct connection *)query->db)->handle;
+}
 
 static bool is_of_transaction(const struct statement *source)
 {
@@ -14,12 +22,12 @@ static bool is_of_transaction(const struct statement *source)
 static bool is_too_big_itself(const struct query *query)
 {
     const size_t rest = 4096; /* more than enough for the numbers and the head of a row */
-    return query->bytes + rest > (size_t)sqlite3_limit(query->db->handle, SQLITE_LIMIT_LENGTH, -1);
+    return query->bytes + rest > (size_t)sqlite3_limit(handle_of(query), SQLITE_LIMIT_LENGTH, -1);
 }
 
 static void query_fail(struct query *query, int rc)
 {
-    struct db *db = query->db;
+    struct connection *db = ses__connection_of(query->db);
     const char *name = query->source->name;
 
     if (query->code == SES_OK && is_of_transaction(query->source))
@@ -34,53 +42,46 @@ static void query_fail(struct query *query, int rc)
     }
 }
 
-void ses__query_start(struct query *query, struct db *db, const struct statement *source, ses_error *error)
+static void sqlite_start(struct query *query)
 {
-    *query = (struct query){.db = db,
-                            .statement = db->statements[source->slot],
-                            .source = source,
-                            .code = SES_OK,
-                            .error = error};
+    struct connection *db = ses__connection_of(query->db);
+    const struct statement *source = query->source;
+    sqlite3_stmt *statement = db->statements[source->slot];
+
     ses__connection_start_work(db);
-    if (UNLIKELY(!query->statement)) {
-        int rc = sqlite3_prepare_v3(db->handle, source->sql, -1, SQLITE_PREPARE_PERSISTENT, &query->statement,
-                                    NULL);
+    if (UNLIKELY(!statement)) {
+        int rc = sqlite3_prepare_v3(db->handle, source->sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
         if (rc == SQLITE_OK)
-            db->statements[source->slot] = query->statement;
+            db->statements[source->slot] = statement;
         else
             query_fail(query, rc);
     }
+    query->run = statement;
 }
 
-void ses__query_bind_int(struct query *query, int parameter, int64_t value)
+static void sqlite_bind_int(struct query *query, int parameter, int64_t value)
 {
     if (query->code == SES_OK) {
-        int rc = sqlite3_bind_int64(query->statement, parameter, value);
+        int rc = sqlite3_bind_int64(query->run, parameter, value);
         if (UNLIKELY(rc != SQLITE_OK))
             query_fail(query, rc);
     }
 }
 
-void ses__query_bind_text(struct query *query, int parameter, struct span text)
+static void sqlite_bind_text(struct query *query, int parameter, struct span text)
 {
     if (query->code == SES_OK) {
-        int rc =
-            sqlite3_bind_text64(query->statement, parameter, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+        int rc = sqlite3_bind_text64(query->run, parameter, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
         query->bytes += text.len;
         if (UNLIKELY(rc != SQLITE_OK))
             query_fail(query, rc);
     }
 }
 
-void ses__query_bind_string(struct query *query, int parameter, const char *string)
-{
-    ses__query_bind_text(query, parameter, (struct span){string, strlen(string)});
-}
-
-void ses__query_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
+static void sqlite_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
 {
     if (query->code == SES_OK) {
-        int rc = ses__owners_bind(query->statement, parameter, owners);
+        int rc = ses__owners_bind(query->run, parameter, owners);
         if (UNLIKELY(rc != SQLITE_OK))
             query_fail(query, rc);
     }
@@ -92,7 +93,7 @@ void ses__query_bind_owners(struct query *query, int parameter, const struct own
  */
 static bool has_lost_transaction(const struct query *query)
 {
-    return UNLIKELY(sqlite3_get_autocommit(query->db->handle)) && !is_of_transaction(query->source);
+    return UNLIKELY(sqlite3_get_autocommit(handle_of(query))) && !is_of_transaction(query->source);
 }
 
 static void refuse_lost_transaction(struct query *query)
@@ -100,16 +101,16 @@ static void refuse_lost_transaction(struct query *query)
     query->code = ses__error_set(query->error, SES_IO,
                                  "%s: SQLite ended the transaction after a failure that it does not report; "
                                  "try again",
-                                 query->db->config->path);
+                                 query->db->name);
 }
 
-bool ses__query_row(struct query *query)
+static bool sqlite_row(struct query *query)
 {
     bool row = false;
-    if (UNLIKELY(atomic_load_explicit(&query->db->interrupted, memory_order_relaxed)))
+    if (UNLIKELY(atomic_load_explicit(&ses__connection_of(query->db)->interrupted, memory_order_relaxed)))
         query_fail(query, SQLITE_INTERRUPT);
     if (query->code == SES_OK) {
-        int rc = sqlite3_step(query->statement);
+        int rc = sqlite3_step(query->run);
         row = rc == SQLITE_ROW;
         if (UNLIKELY(!row && rc != SQLITE_DONE))
             query_fail(query, rc);
@@ -119,38 +120,62 @@ bool ses__query_row(struct query *query)
     return row && query->code == SES_OK;
 }
 
-int64_t ses__query_int(struct query *query, int column)
+_Static_assert(SQL_INT == SQLITE_INTEGER && SQL_TEXT == SQLITE_TEXT && SQL_NULL == SQLITE_NULL,
+               "types of values are numbered as SQLite numbers them");
+
+static enum sql_type sqlite_type(const struct query *query, int column)
 {
-    return sqlite3_column_int64(query->statement, column);
+    return (enum sql_type)sqlite3_column_type(query->run, column);
 }
 
-struct span ses__query_text(struct query *query, int column)
+static int64_t sqlite_int_of(struct query *query, int column)
+{
+    return sqlite3_column_int64(query->run, column);
+}
+
+static struct span sqlite_text_of(struct query *query, int column)
 {
     /* One way to the column, where sqlite3_column_text and sqlite3_column_bytes each take it. Such a value is for one
      * thread only, which a connection in use is, too. */
-    sqlite3_value *value = sqlite3_column_value(query->statement, column);
+    sqlite3_value *value = sqlite3_column_value(query->run, column);
     struct span text = {(const char *)sqlite3_value_text(value), 0};
     if (text.ptr)
         text.len = (size_t)sqlite3_value_bytes(value);
-    else if (sqlite3_column_type(query->statement, column) != SQLITE_NULL)
+    else if (sqlite3_column_type(query->run, column) != SQLITE_NULL)
         query_fail(query, SQLITE_NOMEM);
     return text;
 }
 
-int ses__query_end(struct query *query)
+static int sqlite_end(struct query *query)
 {
-    if (query->statement) {
+    if (query->run) {
         /* Reset repeats what the step returned, which was reported already; bindings borrow the caller's texts. */
-        (void)sqlite3_reset(query->statement);
-        (void)sqlite3_clear_bindings(query->statement);
+        (void)sqlite3_reset(query->run);
+        (void)sqlite3_clear_bindings(query->run);
     }
     return query->code;
 }
 
-int ses__query_run(struct db *db, const struct statement *source, ses_error *error)
+static int64_t sqlite_changed(const struct db *db)
 {
-    struct query query;
-    ses__query_start(&query, db, source, error);
-    (void)ses__query_row(&query);
-    return ses__query_end(&query);
+    return sqlite3_changes64(((const struct connection *)db)->handle);
 }
+
+static int64_t sqlite_given(const struct db *db)
+{
+    return sqlite3_last_insert_rowid(((const struct connection *)db)->handle);
+}
+
+const struct sql_driver ses__sqlite_driver = {
+    .start = sqlite_start,
+    .bind_int = sqlite_bind_int,
+    .bind_text = sqlite_bind_text,
+    .bind_owners = sqlite_bind_owners,
+    .row = sqlite_row,
+    .type = sqlite_type,
+    .int_of = sqlite_int_of,
+    .text_of = sqlite_text_of,
+    .end = sqlite_end,
+    .changed = sqlite_changed,
+    .given = sqlite_given,
+};

@@ -7,7 +7,7 @@ static const int64_t LOOK_INTERVAL_US = 1000000;
 static const int64_t WATCH_WAIT_US = 20000;
 
 /* With the lock held. An idle one, or (then *db is NULL) the right to open one. */
-static int reserve(struct sqlite *storage, struct db **db, int64_t deadline, ses_error *error)
+static int reserve(struct sqlite *storage, struct connection **db, int64_t deadline, ses_error *error)
 {
     struct readers *readers = &storage->readers;
     unsigned most = storage->config.max_readers;
@@ -32,7 +32,7 @@ static int reserve(struct sqlite *storage, struct db **db, int64_t deadline, ses
 }
 
 /* With the lock held. `db` NULL: the one that was reserved could not be opened. */
-static void give_back(struct sqlite *storage, struct db *db)
+static void give_back(struct sqlite *storage, struct connection *db)
 {
     struct readers *readers = &storage->readers;
 
@@ -47,7 +47,7 @@ static void give_back(struct sqlite *storage, struct db *db)
     (void)pthread_cond_signal(&readers->given_back);
 }
 
-static int open_reserved(struct sqlite *storage, struct db **db, ses_error *error)
+static int open_reserved(struct sqlite *storage, struct connection **db, ses_error *error)
 {
     int code = ses__connection_open(&storage->config, CONNECTION_READER, db, error);
 
@@ -69,7 +69,7 @@ static bool must_look(const struct readers *readers)
 }
 
 /* A file that is not in its place is looked at by every read, so that none succeeds. */
-static int look_at_file(struct sqlite *storage, const struct db *db, ses_error *error)
+static int look_at_file(struct sqlite *storage, const struct connection *db, ses_error *error)
 {
     int code = ses__connection_check_file(db, error);
 
@@ -87,7 +87,7 @@ int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, en
     const int64_t wait_us = kind == JOB_WATCHES ? WATCH_WAIT_US : storage->config.busy_timeout_us;
     const int64_t deadline = ses__clock_steady_us() + wait_us;
     const bool interruptible = kind == JOB_READS;
-    struct db *db = NULL;
+    struct connection *db = NULL;
 
     (void)pthread_mutex_lock(&storage->lock);
     storage->counts.read_calls += kind == JOB_WATCHES ? 0 : 1;
@@ -117,9 +117,9 @@ int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, en
 
 void ses__readers_close(struct sqlite *storage)
 {
-    struct db *reader = storage->readers.all;
+    struct connection *reader = storage->readers.all;
     while (reader) {
-        struct db *next = reader->next_open;
+        struct connection *next = reader->next_open;
         ses__connection_close(reader);
         reader = next;
     }

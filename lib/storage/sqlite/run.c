@@ -1,4 +1,4 @@
-#include "storage/sqlite/run.h"
+#include "storage/sql/run.h"
 
 #include "base/error.h"
 #include "storage/sqlite/parts.h"
@@ -15,12 +15,14 @@ static int write_as(struct storage *storage, storage_job *job, void *context, si
     return result;
 }
 
-int ses__run_write(struct storage *storage, storage_job *job, void *context, size_t bytes, ses_error *error)
+int ses__sqlite_run_write(struct storage *storage, storage_job *job, void *context, size_t bytes,
+                          ses_error *error)
 {
     return write_as(storage, job, context, bytes, JOB_WRITES, error);
 }
 
-int ses__run_write_by_itself(struct storage *storage, storage_job *job, void *context, ses_error *error)
+int ses__sqlite_run_write_by_itself(struct storage *storage, storage_job *job, void *context,
+                                    ses_error *error)
 {
     return write_as(storage, job, context, 0, JOB_WRITES_BY_ITSELF, error);
 }
@@ -35,18 +37,18 @@ static int read_as(struct storage *storage, storage_job *job, void *context, enu
                                  : ses__readers_run(own, job, context, kind, error);
 }
 
-int ses__run_read(struct storage *storage, storage_job *job, void *context, ses_error *error)
+int ses__sqlite_run_read(struct storage *storage, storage_job *job, void *context, ses_error *error)
 {
     return read_as(storage, job, context, JOB_READS, error);
 }
 
-int ses__run_read_by_itself(struct storage *storage, storage_job *job, void *context, ses_error *error)
+int ses__sqlite_run_read_by_itself(struct storage *storage, storage_job *job, void *context, ses_error *error)
 {
     const struct sqlite *own = (const struct sqlite *)storage;
     return read_as(storage, job, context, own->config.in_memory ? JOB_READS_BY_ITSELF : JOB_READS, error);
 }
 
-int ses__run_read_to_write(struct storage *storage, storage_job *job, void *context, ses_error *error)
+int ses__sqlite_run_read_to_write(struct storage *storage, storage_job *job, void *context, ses_error *error)
 {
     return read_as(storage, job, context, JOB_READS_TO_WRITE, error);
 }

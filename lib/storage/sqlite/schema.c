@@ -48,7 +48,7 @@ static int judge(const char *path, int64_t application, int64_t version, int64_t
 }
 
 /* What is in a file whose two numbers are 0. For another it is not asked: SQLite parses the whole schema for it. */
-static int count_objects(struct db *db, int64_t *objects, int64_t *tables, ses_error *error)
+static int count_objects(struct connection *db, int64_t *objects, int64_t *tables, ses_error *error)
 {
     int code = ses__connection_read_int(db, "SELECT count(*) FROM sqlite_schema", objects, error);
     if (code == SES_OK)
@@ -58,7 +58,7 @@ static int count_objects(struct db *db, int64_t *objects, int64_t *tables, ses_e
     return code;
 }
 
-static int read_marks(struct db *db, int *version, ses_error *error)
+static int read_marks(struct connection *db, int *version, ses_error *error)
 {
     int64_t application = 0;
     int64_t user_version = 0;
@@ -87,7 +87,7 @@ static int read_marks(struct db *db, int *version, ses_error *error)
     return code;
 }
 
-int ses__schema_version(struct db *db, int *version, ses_error *error)
+int ses__schema_version(struct connection *db, int *version, ses_error *error)
 {
     return read_marks(db, version, error);
 }
@@ -96,7 +96,7 @@ static int peek(const struct sqlite_config *config, const char *path, int flags,
                 ses_error *error)
 {
     int version;
-    struct db db = {.config = config};
+    struct connection db = {.config = config};
     int code = SES_OK;
     int rc = sqlite3_open_v2(path, &db.handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
 
@@ -184,7 +184,7 @@ static const char *skip_dot_lines(const char *sql)
     return sql;
 }
 
-static int run_script(struct db *db, const struct schema_script *script, ses_error *error)
+static int run_script(struct connection *db, const struct schema_script *script, ses_error *error)
 {
     int code = ses__connection_execute(db, skip_dot_lines(script->sql), script->name, error);
     if (code != SES_OK) {
@@ -196,7 +196,7 @@ static int run_script(struct db *db, const struct schema_script *script, ses_err
     return code;
 }
 
-int ses__schema_migrate(struct db *db, ses_error *error)
+int ses__schema_migrate(struct connection *db, ses_error *error)
 {
     int version = 0;
     int code = ses__schema_version(db, &version, error);

@@ -9,10 +9,10 @@ SESLITE_PRIVATE int ses__schema_latest(void);
 /* Looks at a file that is not empty without leaving a trace: NOTASTORE, TOONEW, or 0 when it may be opened. */
 SESLITE_PRIVATE int ses__schema_peek(const struct sqlite_config *config, ses_error *error);
 /* Through an open connection: the version, 0 for an empty file. NOTASTORE, TOONEW. */
-SESLITE_PRIVATE int ses__schema_version(struct db *db, int *version, ses_error *error);
+SESLITE_PRIVATE int ses__schema_version(struct connection *db, int *version, ses_error *error);
 /* Runs the scripts that are missing, each in one transaction. Others may be doing the same. */
-SESLITE_PRIVATE int ses__schema_migrate(struct db *db, ses_error *error);
+SESLITE_PRIVATE int ses__schema_migrate(struct connection *db, ses_error *error);
 /* At the latest version: is the schema what the scripts made? CORRUPT names what is missing or was changed. */
-SESLITE_PRIVATE int ses__schema_check(struct db *db, ses_error *error);
+SESLITE_PRIVATE int ses__schema_check(struct connection *db, ses_error *error);
 
 #endif

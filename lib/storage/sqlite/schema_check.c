@@ -105,7 +105,7 @@ static void collect_objects(struct script_objects *objects)
 
 /* ------------------------------------------------------------------------------------ what the file has */
 
-static int refuse_schema(const struct db *db, const char *type, const char *name, const char *wrong,
+static int refuse_schema(const struct connection *db, const char *type, const char *name, const char *wrong,
                          ses_error *error)
 {
     return ses__error_set(error, SES_CORRUPT, "%s: the schema is not that of a store: the %s \"%.100s\" %s",
@@ -119,8 +119,8 @@ static bool is_table_of_ours(const struct script_objects *objects, const char *t
 }
 
 /* `format` has at most one place, for a name. */
-static int prepare_about(struct db *db, const char *format, const char *name, sqlite3_stmt **statement,
-                         ses_error *error)
+static int prepare_about(struct connection *db, const char *format, const char *name,
+                         sqlite3_stmt **statement, ses_error *error)
 {
     char *sql = sqlite3_mprintf(format, name);
 
@@ -132,7 +132,7 @@ static int prepare_about(struct db *db, const char *format, const char *name, sq
 }
 
 /* Ends a walk over rows that the last step has ended. */
-static int end_walk(struct db *db, sqlite3_stmt *statement, int rc, ses_error *error)
+static int end_walk(struct connection *db, sqlite3_stmt *statement, int rc, ses_error *error)
 {
     int code = rc == SQLITE_DONE ? SES_OK : ses__statement_error(db, rc, "reading the schema", error);
     (void)sqlite3_finalize(statement); /* repeats the failure of the step */
@@ -145,8 +145,8 @@ struct index_traits {
     bool computed; /* it has an expression */
 };
 
-static int read_index_list(struct db *db, const char *table, const char *index, struct index_traits *traits,
-                           ses_error *error)
+static int read_index_list(struct connection *db, const char *table, const char *index,
+                           struct index_traits *traits, ses_error *error)
 {
     sqlite3_stmt *statement = NULL;
     int rc = SQLITE_DONE;
@@ -162,7 +162,8 @@ static int read_index_list(struct db *db, const char *table, const char *index, 
     return code == SES_OK ? end_walk(db, statement, rc, error) : code;
 }
 
-static int read_index_columns(struct db *db, const char *index, struct index_traits *traits, ses_error *error)
+static int read_index_columns(struct connection *db, const char *index, struct index_traits *traits,
+                              ses_error *error)
 {
     enum { EXPRESSION = -2 }; /* https://www.sqlite.org/pragma.html#pragma_index_xinfo */
     sqlite3_stmt *statement = NULL;
@@ -178,7 +179,7 @@ static int read_index_columns(struct db *db, const char *index, struct index_tra
  * An index that is not ours, on a table of ours. On plain columns it only costs time. With an expression or a WHERE
  * every write would compute what another program defined, and a unique one would refuse rows.
  */
-static int check_foreign_index(struct db *db, const char *table, const char *index, ses_error *error)
+static int check_foreign_index(struct connection *db, const char *table, const char *index, ses_error *error)
 {
     struct index_traits traits = {false, false, false};
     int code = read_index_list(db, table, index, &traits, error);
@@ -193,7 +194,7 @@ static int check_foreign_index(struct db *db, const char *table, const char *ind
 }
 
 /* One row of sqlite_schema. */
-static int check_schema_row(struct db *db, struct script_objects *objects, sqlite3_stmt *row,
+static int check_schema_row(struct connection *db, struct script_objects *objects, sqlite3_stmt *row,
                             ses_error *error)
 {
     const char *type = (const char *)sqlite3_column_text(row, 0);
@@ -216,7 +217,7 @@ static int check_schema_row(struct db *db, struct script_objects *objects, sqlit
     return code;
 }
 
-static int check_schema_rows(struct db *db, struct script_objects *objects, ses_error *error)
+static int check_schema_rows(struct connection *db, struct script_objects *objects, ses_error *error)
 {
     sqlite3_stmt *row = NULL;
     int rc = SQLITE_DONE;
@@ -235,7 +236,7 @@ static int check_schema_rows(struct db *db, struct script_objects *objects, ses_
     return code;
 }
 
-int ses__schema_check(struct db *db, ses_error *error)
+int ses__schema_check(struct connection *db, ses_error *error)
 {
     struct script_objects objects;
     int code;

@@ -1,9 +1,10 @@
 /* How much of a file is in use. */
-#include "storage/sqlite/operations.h"
-#include "storage/sqlite/run.h"
+#include "storage/sql/operations.h"
+#include "storage/sqlite/parts.h"
 
-static int run_space(struct db *db, void *context, ses_error *error)
+static int run_space(struct db *base, void *context, ses_error *error)
 {
+    struct connection *db = ses__connection_of(base);
     struct space_op *op = context;
     int64_t page_bytes = 0;
     int64_t pages = 0;

@@ -1,9 +1,9 @@
 /* Transactions on one connection. */
 #include "base/error.h"
 #include "storage/sqlite/parts.h"
-#include "storage/sqlite/query.h"
+#include "storage/sql/query.h"
 
-int ses__transaction_begin(struct db *db, const struct statement *how, ses_error *error)
+int ses__transaction_begin(struct connection *db, const struct statement *how, ses_error *error)
 {
     int code;
     int tries = 0;
@@ -11,36 +11,36 @@ int ses__transaction_begin(struct db *db, const struct statement *how, ses_error
     ses__transaction_roll_back(db); /* one that could not be rolled back when it should have been */
     /* SQLite may answer BUSY at once where waiting could be a deadlock; we hold nothing, so we wait. */
     do {
-        code = ses__query_run(db, how, error);
+        code = ses__query_run(&db->base, how, error);
     } while (code == SES_BUSY && ses__connection_wait(db, tries++));
     if (code == SES_OK && tries > 0)
         ses__error_clear(error); /* of what an earlier try has said */
     return code;
 }
 
-int ses__transaction_commit(struct db *db, ses_error *error)
+int ses__transaction_commit(struct connection *db, ses_error *error)
 {
-    int code = ses__query_run(db, STATEMENT_COMMIT, error);
+    int code = ses__query_run(&db->base, STATEMENT_COMMIT, error);
     if (code == SES_OK && !sqlite3_get_autocommit(db->handle))
         code =
             ses__error_set(error, SES_INTERNAL, "%s: the commit left its transaction open", db->config->path);
     return code;
 }
 
-void ses__transaction_roll_back(struct db *db)
+void ses__transaction_roll_back(struct connection *db)
 {
     /* Some failures (a full disk) have rolled back already; and when even this fails, it is tried again before the
      * next transaction begins. The failure that led here is the one to report. */
     if (!sqlite3_get_autocommit(db->handle))
-        (void)ses__query_run(db, STATEMENT_ROLLBACK, NULL);
+        (void)ses__query_run(&db->base, STATEMENT_ROLLBACK, NULL);
 }
 
-int ses__transaction_run(struct db *db, const struct statement *how, storage_job *job, void *context,
+int ses__transaction_run(struct connection *db, const struct statement *how, storage_job *job, void *context,
                          ses_error *error)
 {
     int result = ses__transaction_begin(db, how, error);
     if (result == SES_OK) {
-        result = job(db, context, error);
+        result = job(&db->base, context, error);
         ses__connection_uninterrupt(db);
         if (result >= 0) {
             int code = ses__transaction_commit(db, error);

@@ -1,32 +1,31 @@
 /* Whether what followers wait for has happened. */
-#include "storage/sqlite/query.h"
-#include "storage/sqlite/run.h"
+#include "storage/sqlite/parts.h"
 
-static int read_data_version(struct db *db, int64_t *version, ses_error *error)
+static int read_data_version(struct connection *db, int64_t *version, ses_error *error)
 {
     struct query query;
 
-    ses__query_start(&query, db, STATEMENT_DATA_VERSION, error);
+    ses__query_start(&query, &db->base, STATEMENT_DATA_VERSION, error);
     *version = ses__query_row(&query) ? ses__query_int(&query, 0) : 0;
     return ses__query_end(&query);
 }
 
-static int watch_session(struct db *db, struct watched *item, ses_error *error)
+static int watch_session(struct connection *db, struct watched *item, ses_error *error)
 {
     struct query query;
 
-    ses__query_start(&query, db, STATEMENT_SESSION_VERSION, error);
+    ses__query_start(&query, &db->base, STATEMENT_SESSION_VERSION, error);
     ses__query_bind_int(&query, 1, item->session_id);
     item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->versions;
     return ses__query_end(&query);
 }
 
 /* Without sessions there are NULLs, which are 0. */
-static int watch_user(struct db *db, struct watched *item, ses_error *error)
+static int watch_user(struct connection *db, struct watched *item, ses_error *error)
 {
     struct query query;
 
-    ses__query_start(&query, db, STATEMENT_USER_VERSIONS, error);
+    ses__query_start(&query, &db->base, STATEMENT_USER_VERSIONS, error);
     ses__query_bind_string(&query, 1, item->app);
     ses__query_bind_string(&query, 2, item->user);
     item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->session_id ||
@@ -36,8 +35,9 @@ static int watch_user(struct db *db, struct watched *item, ses_error *error)
 
 /* The version of the data is another on each connection, which remembers its own. A connection that was not used for this
  * for some time may lead to a look too many, never to one too few. */
-static int run_watch(struct db *db, void *context, ses_error *error)
+static int run_watch(struct db *base, void *context, ses_error *error)
 {
+    struct connection *db = ses__connection_of(base);
     const struct watch_op *op = context;
     int64_t version = 0;
     int code = read_data_version(db, &version, error);

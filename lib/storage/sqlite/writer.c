@@ -181,20 +181,20 @@ static void group_add(struct group *group, struct pending *pending)
  * False if the job has failed and left something to undo; most jobs fail before they write. A job that fails after
  * others have written may have failed because of what they wrote (EXISTS, STALE), so it is not settled before theirs.
  */
-static bool run_pending(struct db *db, struct group *group, struct pending *pending)
+static bool run_pending(struct connection *db, struct group *group, struct pending *pending)
 {
     int changes = sqlite3_total_changes(db->handle);
-    int64_t events = db->events;
+    int64_t events = db->base.events;
     bool good = true;
 
     ses__connection_start_call(db, pending->deadline,
                                pending->kind == JOB_READS || pending->kind == JOB_READS_BY_ITSELF);
-    pending->result = pending->job(db, pending->context, pending->error);
+    pending->result = pending->job(&db->base, pending->context, pending->error);
     ses__connection_end_call(db);
     if (pending->result >= 0) {
         group->tentative++;
     } else {
-        db->events = events;
+        db->base.events = events;
         good = sqlite3_total_changes(db->handle) == changes && !sqlite3_get_autocommit(db->handle);
         pending->settled = !good || group->tentative == 0;
     }
@@ -219,7 +219,7 @@ static void fail_all(struct group *group, int code, const ses_error *failure)
  * in a transaction without it. This ends, because fewer jobs remain each time. False if that transaction could not
  * begin: all jobs have failed then, and no transaction is open.
  */
-static bool run_again(struct db *db, struct group *group)
+static bool run_again(struct connection *db, struct group *group)
 {
     bool good = false;
     bool begun = false;
@@ -227,7 +227,7 @@ static bool run_again(struct db *db, struct group *group)
     while (!good) {
         ses_error failure;
         ses__transaction_roll_back(db);
-        db->events = 0;
+        db->base.events = 0;
         group->tentative = 0;
         int code = ses__transaction_begin(db, STATEMENT_BEGIN_WRITE, &failure);
         begun = code == SES_OK;
@@ -279,7 +279,7 @@ static struct pending *take_next(struct sqlite *storage, const struct group *gro
 
 static void commit_group(struct sqlite *storage, struct group *group)
 {
-    struct db *db = storage->writer.db;
+    struct connection *db = storage->writer.db;
     ses_error failure;
     /* A commit to a file that was deleted or replaced would be lost, and its log may be beside another file by now. */
     int code = ses__connection_check_file(db, &failure);
@@ -291,14 +291,14 @@ static void commit_group(struct sqlite *storage, struct group *group)
     if (code != SES_OK) {
         ses__transaction_roll_back(db);
         fail_all(group, code, &failure);
-        db->events = 0;
+        db->base.events = 0;
     }
 }
 
 /* Begins the transaction, and waits for other processes until the first job's deadline. */
 static void begin_group(struct writer *writer, struct group *group, struct pending *first)
 {
-    struct db *db = writer->db;
+    struct connection *db = writer->db;
     int64_t waits_before = db->busy_waits;
 
     if (!db->config->in_memory)
@@ -314,7 +314,7 @@ static void begin_group(struct writer *writer, struct group *group, struct pendi
  * something to commit. */
 static bool run_group(struct sqlite *storage, struct group *group, struct pending *first)
 {
-    struct db *db = storage->writer.db;
+    struct connection *db = storage->writer.db;
     bool begun = first->result == SES_OK;
     bool commits = false;
 
@@ -381,10 +381,10 @@ static void lead(struct sqlite *storage, struct pending *own)
 /* With the turn: runs the own job without a transaction, and hands the turn on. */
 static void work_alone(struct sqlite *storage, struct pending *own)
 {
-    struct db *db = storage->writer.db;
+    struct connection *db = storage->writer.db;
 
     ses__connection_start_call(db, own->deadline, false);
-    own->result = own->job(db, own->context, own->error);
+    own->result = own->job(&db->base, own->context, own->error);
     ses__connection_end_call(db);
     (void)pthread_mutex_lock(&storage->lock);
     ses__connection_count(db, &storage->counts);

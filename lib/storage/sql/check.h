@@ -1,0 +1,46 @@
+/* The parts of a check. Each returns a negative code only for what is no damage: damage is a problem, and it goes on. */
+#ifndef SESLITE_STORAGE_SQL_CHECK_H
+#define SESLITE_STORAGE_SQL_CHECK_H
+
+#include "base/memory.h"
+#include "storage/sql/rows.h"
+
+struct check {
+    struct db *db;
+    struct check_op *op;
+    bool ended;               /* the caller has ended it, or enough was found */
+    struct ses_problem about; /* what is being looked at; texts in `arena` */
+    int64_t last_session;     /* the highest number that a session was ever given */
+    struct arena arena;
+    ses_error error; /* of the last failure */
+};
+
+/* Reports one. `seq` 0: of no event. */
+SESLITE_PRIVATE void ses__check_found(struct check *check, int kind, int64_t seq, const char *format, ...)
+    FORMAT_PRINTF(4, 5);
+/* After a call with the check's error: damage becomes a problem of that kind (or of a page, where SQLite says so), and SES_OK
+ * is returned. */
+SESLITE_PRIVATE int ses__check_settle(struct check *check, int code, int kind);
+/* What is looked at from now on; names that are none are not shown. */
+SESLITE_PRIVATE int ses__check_begin(struct check *check, struct span app, struct span user,
+                                     struct span session);
+
+/* ---- check_shared.c: apps and users, their names and their state */
+SESLITE_PRIVATE int ses__check_apps(struct check *check);
+SESLITE_PRIVATE int ses__check_users(struct check *check);
+
+/* ---- check_session.c: sessions, with all that they have */
+SESLITE_PRIVATE int ses__check_sessions(struct check *check);
+
+/* ---- check_log.c: the log, the marks, and the own state */
+/* Up to `inherited` the events come from another session, whose times may differ. */
+SESLITE_PRIVATE int ses__check_log(struct check *check, const struct session_row *row, int64_t inherited);
+
+/* ---- check_initial.c */
+/* The last operation on that name; NULL: there is none. */
+SESLITE_PRIVATE const struct delta_op *ses__delta_last(const struct delta *delta, struct span name);
+/* Reads the state that the session was created with, into the arena. `*ok`: it can be read; else that was reported. */
+SESLITE_PRIVATE int ses__check_read_initial(struct check *check, int64_t session_id, struct arena *arena,
+                                            struct span *initial, struct delta *delta, bool *ok);
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * Expiry. Read transactions look for sessions to delete, each over a bounded number of apps and users. One write
+ * transaction then looks at these sessions again, and deletes them.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/operations.h"
+#include "storage/sql/rows_parts.h"
+#include "storage/sql/run.h"
+
+/* ------------------------------------------------------------------------------------- setting a time */
+
+static int run_set_expiry(struct db *db, void *context, ses_error *error)
+{
+    struct expiry_op *op = context;
+    struct query query;
+    int code = ses__session_of(db, &op->session, &op->row, error);
+
+    if (code != SES_OK || op->row.expires_us == op->expires_us)
+        return code;
+    op->row.expires_us = op->expires_us;
+    ses__query_start(&query, db, STATEMENT_SESSION_EXPIRY, error);
+    ses__query_bind_int(&query, 1, op->row.id);
+    if (op->expires_us != INT64_MAX)
+        ses__query_bind_int(&query, 2, op->expires_us);
+    (void)ses__query_row(&query);
+    code = ses__query_end(&query);
+    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+}
+
+int ses__sql_set_expiry(struct storage *storage, struct expiry_op *op, ses_error *error)
+{
+    return ses__run_write(storage, run_set_expiry, op, 0, error);
+}
+
+/* ------------------------------------------------------------------------------------------ searching */
+
+enum { LOOKS_AT_ONCE = 1000, MOST_FOUND = 100 };
+
+struct expiring {
+    struct expire_op *op;
+    /* Where the search has come to: an app, of which users up to that name were looked at. */
+    int64_t app_id;  /* 0: nothing yet */
+    bool users_left; /* not all of its users were looked at */
+    char user[SES_ID_MAX];
+    size_t user_len;
+    /* What was found. */
+    int64_t apps[MOST_FOUND]; /* with sessions that have expired or are idle */
+    size_t app_count;
+    struct user_row users[MOST_FOUND]; /* with too many sessions */
+    size_t user_count;
+};
+
+static int find_next_app(struct db *db, struct expiring *own, ses_error *error)
+{
+    const char *app = own->op->app;
+    int code;
+
+    own->user_len = 0;
+    if (!app)
+        return ses__app_after(db, own->app_id, &own->app_id, error);
+    if (own->app_id > 0) { /* it was the only one */
+        own->app_id = 0;
+        return SES_OK;
+    }
+    code = ses__app_find(db, app, &own->app_id, error);
+    return code == SES_NOTFOUND ? SES_OK : code;
+}
+
+static int look_at_app(struct db *db, struct expiring *own, ses_error *error)
+{
+    const struct expire_op *op = own->op;
+    struct session_ids ids;
+    int code = ses__sessions_expired(db, own->app_id, op->now_us, 1, &ids, error);
+
+    if (code == SES_OK && ids.count == 0 && op->idle_before_us != INT64_MIN)
+        code = ses__sessions_idle(db, own->app_id, op->idle_before_us, 1, &ids, error);
+    if (code == SES_OK && ids.count > 0)
+        own->apps[own->app_count++] = own->app_id;
+    return code;
+}
+
+static bool is_full(const struct expiring *own)
+{
+    return own->app_count == MOST_FOUND || own->user_count == MOST_FOUND;
+}
+
+/* Takes the looks from `*looks`. */
+static int look_at_users(struct db *db, struct expiring *own, int *looks, ses_error *error)
+{
+    struct user_rows rows;
+    int64_t id = 0;
+    int code = SES_OK;
+
+    ses__user_rows_open(&rows, db, own->app_id, (struct span){own->user, own->user_len}, *looks, error);
+    while (code == SES_OK && !is_full(own) && ses__user_rows_next(&rows, &id)) {
+        bool has = false;
+        code = ses__user_has_more(db, id, own->op->per_user, &has, error);
+        if (has)
+            own->users[own->user_count++] = (struct user_row){id, own->app_id};
+        (*looks)--;
+    }
+    memcpy(own->user, rows.last, rows.last_len);
+    own->user_len = rows.last_len;
+    int closed = ses__user_rows_close(&rows);
+    return code != SES_OK ? code : closed;
+}
+
+/* A stretch of the search. SES_MORE: another follows. */
+static int search_on(struct db *db, struct expiring *own, ses_error *error)
+{
+    int looks = LOOKS_AT_ONCE;
+    int code = SES_OK;
+
+    while (code == SES_OK && looks > 0 && !is_full(own)) {
+        if (!own->users_left) {
+            code = find_next_app(db, own, error);
+            if (code != SES_OK || own->app_id == 0)
+                return code;
+            looks--;
+            code = look_at_app(db, own, error);
+            own->users_left = own->op->per_user > 0;
+        }
+        if (code == SES_OK && own->users_left && looks > 0) {
+            code = look_at_users(db, own, &looks, error);
+            own->users_left = looks == 0;
+        }
+    }
+    return code == SES_OK && !is_full(own) ? SES_MORE : code;
+}
+
+/* In a store in memory a job may run again from the start. */
+struct search_job {
+    const struct expiring *from;
+    struct expiring *to;
+};
+
+static int run_search(struct db *db, void *context, ses_error *error)
+{
+    const struct search_job *job = context;
+
+    *job->to = *job->from;
+    return search_on(db, job->to, error);
+}
+
+static int search(struct storage *storage, struct expiring *own, ses_error *error)
+{
+    struct expiring next;
+    struct search_job job = {own, &next};
+    int result;
+
+    do {
+        result = ses__run_read_to_write(storage, run_search, &job, error);
+        if (result >= 0)
+            *own = next;
+    } while (result == SES_MORE);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------- deleting */
+
+static int delete_ids(struct db *db, struct expire_op *op, int64_t app_id, const struct session_ids *ids,
+                      ses_error *error)
+{
+    op->deleted += (int64_t)ids->count;
+    return ses__sessions_remove(db, app_id, ids, error);
+}
+
+static int expire_in_app(struct db *db, struct expire_op *op, int64_t app_id, ses_error *error)
+{
+    struct session_ids ids = {.count = 1};
+    int code = SES_OK;
+
+    while (code == SES_OK && op->deleted < op->limit && ids.count > 0) {
+        code = ses__sessions_expired(db, app_id, op->now_us, op->limit - op->deleted, &ids, error);
+        if (code == SES_OK && ids.count == 0 && op->idle_before_us != INT64_MIN)
+            code = ses__sessions_idle(db, app_id, op->idle_before_us, op->limit - op->deleted, &ids, error);
+        if (code == SES_OK)
+            code = delete_ids(db, op, app_id, &ids, error);
+    }
+    return code;
+}
+
+static int expire_of_user(struct db *db, struct expire_op *op, const struct user_row *user, ses_error *error)
+{
+    struct session_ids ids = {.count = 1};
+    int code = SES_OK;
+
+    while (code == SES_OK && op->deleted < op->limit && ids.count > 0) {
+        code = ses__sessions_beyond(db, user->id, op->per_user, op->limit - op->deleted, &ids, error);
+        if (code == SES_OK)
+            code = delete_ids(db, op, user->app_id, &ids, error);
+    }
+    return code;
+}
+
+/* What has expired goes first: a user may then have no more sessions than allowed. */
+static int run_expire(struct db *db, void *context, ses_error *error)
+{
+    const struct expiring *own = context;
+    struct expire_op *op = own->op;
+    int code = SES_OK;
+
+    op->deleted = 0;
+    for (size_t i = 0; i < own->app_count && code == SES_OK; i++)
+        code = expire_in_app(db, op, own->apps[i], error);
+    for (size_t i = 0; i < own->user_count && code == SES_OK; i++)
+        code = expire_of_user(db, op, &own->users[i], error);
+    op->more = op->deleted >= op->limit || is_full(own);
+    return code;
+}
+
+int ses__sql_expire(struct storage *storage, struct expire_op *op, ses_error *error)
+{
+    const bool read_only = ((const struct sql_storage *)storage)->read_only; /* then that is what is told */
+    struct expiring own = {.op = op};
+    int code = read_only ? SES_OK : search(storage, &own, error);
+
+    op->deleted = 0;
+    op->more = false;
+    op->erasure.unclean = false;
+    if (code == SES_OK && (own.app_count > 0 || own.user_count > 0 || op->erasure.secure || read_only))
+        code = ses__run_delete(storage, run_expire, &own, 0, &op->erasure, error);
+    return code;
+}

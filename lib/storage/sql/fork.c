@@ -1,0 +1,142 @@
+/* A new session that begins as the log of another was at a point, in one transaction. */
+#include "base/error.h"
+#include "storage/sql/history.h"
+#include "storage/sql/operations.h"
+#include "storage/sql/rows.h"
+#include "storage/sql/run.h"
+
+/* What is read and made on the way. */
+struct fork_run {
+    struct db *db;
+    struct fork_op *op;
+    struct session_row source;
+    struct session_row fork;
+    int64_t seq; /* the point */
+};
+
+static int check_new_name(const struct fork_run *run, ses_error *error)
+{
+    struct session_row row;
+    int code = ses__session_find(run->db, run->op->to, &row, error);
+
+    if (code == SES_OK)
+        return ses__refuse_existing(run->op->to, error);
+    return code == SES_NOTFOUND ? SES_OK : code;
+}
+
+/* As many events as the row of the source lets expect; without gaps in the numbers that is known exactly. */
+static int check_count(const struct fork_run *run, ses_error *error)
+{
+    const struct session_row *source = &run->source;
+    const int64_t count = run->fork.event_count;
+    const int64_t most = run->seq - source->base_seq;
+    bool is_whole = run->seq == source->last_seq;
+    bool has_no_gaps = source->event_count == source->last_seq - source->base_seq;
+    bool sound = count <= most && count <= source->event_count && (!has_no_gaps || count == most) &&
+                 (!is_whole || count == source->event_count);
+
+    if (!sound)
+        return ses__error_set(error, SES_CORRUPT,
+                              "%s: session number %lld does not have as many events as its row says",
+                              run->db->name, (long long)source->id);
+    if (count > run->op->most_events)
+        return ses__error_set(error, SES_LIMIT,
+                              "the log has %lld events up to the point, more than max_session_events allows",
+                              (long long)count);
+    return SES_OK;
+}
+
+/* The last event tells where the new log ends, and when it was updated. */
+static int read_end(struct fork_run *run, ses_error *error)
+{
+    struct session_row *fork = &run->fork;
+    struct event_rows rows;
+    struct event_row event;
+
+    fork->base_seq = run->source.base_seq;
+    fork->last_seq = fork->base_seq;
+    ses__event_rows_open(&rows, run->db, fork->id, fork->base_seq + 1, run->seq, WALK_BACKWARD_TIMES, error);
+    if (ses__event_rows_next(&rows, &event)) {
+        fork->last_seq = event.seq;
+        if (event.high_us > fork->updated_us)
+            fork->updated_us = event.high_us;
+    }
+    return ses__event_rows_close(&rows);
+}
+
+/* At the end of the log the own state is at hand. Otherwise the log tells it. What it begins with is read in any case, so
+ * that nothing damaged is copied. */
+static int fork_state(const struct fork_run *run, ses_error *error)
+{
+    const bool is_whole = run->seq == run->source.last_seq;
+    struct replay replay;
+    int code = ses__replay_init(&replay, run->db->allocator, run->op->seed, false, error);
+
+    if (code == SES_OK)
+        code = ses__history_replay(run->db, &run->source, is_whole ? run->source.base_seq : run->seq, &replay,
+                                   error);
+    if (code == SES_OK)
+        code = is_whole ? ses__session_state_copy(run->db, run->source.id, run->fork.id, error)
+                        : ses__session_state_restore(run->db, &run->fork, &replay.state, error);
+    ses__replay_free(&replay);
+    return code;
+}
+
+/* Title and labels are copied within the file: they are looked at before. */
+static int check_annotations(const struct fork_run *run, ses_error *error)
+{
+    struct annotations annotations;
+
+    ses__annotations_init(&annotations, run->db->allocator);
+    int code = ses__load_details_of(
+        run->db, &(struct described){.row = &run->source, .annotations = &annotations}, error);
+    ses__annotations_free(&annotations);
+    return code;
+}
+
+static int copy_log(struct fork_run *run, ses_error *error)
+{
+    struct session_row *fork = &run->fork;
+    int code = check_annotations(run, error);
+
+    if (code == SES_OK)
+        code = ses__log_copy(run->db, run->source.id, fork->id, run->seq, &fork->event_count, error);
+
+    if (code == SES_OK)
+        code = check_count(run, error);
+    if (code == SES_OK)
+        code = read_end(run, error);
+    if (code == SES_OK)
+        code = fork_state(run, error);
+    if (code == SES_OK)
+        code =
+            ses__details_copy(run->db, run->source.id, fork->id, run->op->session.key, fork->last_seq, error);
+    fork->details = (run->source.details & (DETAIL_TITLE | DETAIL_LABELS)) | DETAIL_PARENT;
+    return code == SES_OK ? ses__session_fill(run->db, fork, error) : code;
+}
+
+static int run_fork(struct db *db, void *context, ses_error *error)
+{
+    struct fork_op *op = context;
+    struct fork_run run = {.db = db, .op = op};
+    int code = ses__session_of(db, &op->session, &run.source, error);
+
+    if (code == SES_OK)
+        code = ses__history_check_epoch(&op->session, &run.source, error);
+    if (code == SES_OK)
+        code = ses__history_find_point(db, &op->session, &run.source, &op->point, &run.seq, error);
+    if (code == SES_OK)
+        code = check_new_name(&run, error);
+    if (code == SES_OK)
+        code = ses__session_add(db, op->to, op->created_us, INT64_MAX, &run.fork, error);
+    if (code == SES_OK)
+        code = copy_log(&run, error);
+    return code == SES_OK && op->snapshot
+               ? ses__load_snapshot(db, op->snapshot, op->to, &run.fork, &op->range, error)
+               : code;
+}
+
+int ses__sql_fork(struct storage *storage, struct fork_op *op, ses_error *error)
+{
+    return ses__run_write(storage, run_fork, op, 0, error);
+}

@@ -1,0 +1,30 @@
+/* What the operations of the door share on SQLite; all inside a transaction. */
+#ifndef SESLITE_STORAGE_SQL_OPERATIONS_H
+#define SESLITE_STORAGE_SQL_OPERATIONS_H
+
+#include "storage/door.h"
+
+struct db;
+
+/* ---- read.c */
+/* Inside a transaction: fills a snapshot of the session of that key, whose row is known. */
+SESLITE_PRIVATE int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *key,
+                                       const struct session_row *row, const struct range *range,
+                                       ses_error *error);
+/* Inside a transaction: the events that the advance's snapshot lacks of a session that is at `row`; the advance restarts
+ * if events were cut meanwhile, or pruned that it lacks. And the scopes that other sessions share, or all that are stored
+ * if it restarts. */
+SESLITE_PRIVATE int ses__read_missed(struct db *db, struct advance *advance, const struct session_row *row,
+                                     ses_error *error);
+SESLITE_PRIVATE int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error);
+
+/* ---- create_delete.c */
+/* EXISTS. */
+SESLITE_PRIVATE int ses__refuse_existing(const ses_key *key, ses_error *error);
+
+/* ---- append.c */
+/* Inside a transaction, when all was checked and `row` and `before` are the session's: stores the drafts, and makes the
+ * advance ready. */
+SESLITE_PRIVATE int ses__append_store(struct db *db, struct append_op *op, ses_error *error);
+
+#endif

@@ -1,0 +1,220 @@
+/*
+ * Pruning. How far is found out in a read transaction, as the whole log has to be looked at; the write transaction looks
+ * at what came since, and prunes.
+ */
+#include "base/error.h"
+#include "storage/sql/history.h"
+#include "storage/sql/operations.h"
+#include "storage/sql/prune_plan.h"
+#include "storage/sql/rows_parts.h"
+#include "storage/sql/run.h"
+
+struct pruning {
+    struct prune_op *op;
+    struct prune_plan plan;
+    bool begun; /* the job has run before, and what it saw of others may have been rolled back */
+};
+
+/* ------------------------------------------------------------------------------------------- the base */
+
+static int add_base_row(struct db *db, int64_t session_id, const struct state_entry *entry, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_BASE_STATE_ADD, error);
+    ses__query_bind_int(&query, 1, session_id);
+    ses__query_bind_text(&query, 2, ses__state_entry_span(entry));
+    ses__query_bind_text(&query, 3, ses__state_entry_value(entry));
+    ses__query_bind_int(&query, 4, entry->seq);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
+static int write_base(struct db *db, int64_t session_id, const struct state *state, ses_error *error)
+{
+    const size_t count = ses__state_count(state);
+    struct state_entry *const *entries = ses__state_sorted(state);
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_BASE_STATE_DELETE, error);
+    ses__query_bind_int(&query, 1, session_id);
+    (void)ses__query_row(&query);
+    int code = ses__query_end(&query);
+    if (code == SES_OK && !entries)
+        code = ses__error_nomem(error);
+    for (size_t i = 0; i < count && code == SES_OK; i++)
+        code = add_base_row(db, session_id, entries[i], error);
+    return code;
+}
+
+/* What the log has led to by the event. A step can go beyond its target. */
+static int move_base(struct db *db, struct prune_plan *plan, const struct session_row *row, int64_t seq,
+                     ses_error *error)
+{
+    struct replay *replay = &plan->replay;
+    int code = ses__history_replay(db, row, row->base_seq, replay, error);
+
+    if (code == SES_OK)
+        code = ses__replay_apply_staged(replay, seq, error);
+    if (code == SES_OK)
+        code = ses__history_replay_events(db, row, plan->target + 1, seq, replay, error);
+    return code == SES_OK ? write_base(db, row->id, &replay->state, error) : code;
+}
+
+/* ---------------------------------------------------------------------------------------- what goes */
+
+static int delete_events(struct db *db, int64_t session_id, int64_t seq, int64_t *deleted, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_EVENTS_DELETE, error);
+    ses__query_bind_int(&query, 1, session_id << 32);
+    ses__query_bind_int(&query, 2, session_id << 32 | seq);
+    ses__query_bind_int(&query, 3, session_id);
+    (void)ses__query_row(&query);
+    int code = ses__query_end(&query);
+    *deleted = ses__db_changed(db);
+    return code;
+}
+
+static int delete_marks(struct db *db, int64_t session_id, int64_t seq, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_EVENT_MARKS_PRUNE, error);
+    ses__query_bind_int(&query, 1, session_id);
+    ses__query_bind_int(&query, 2, seq);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
+static int write_row(struct db *db, const struct session_row *row, ses_error *error)
+{
+    struct query query;
+    /* There may have been more events than the session counts. */
+    int code = ses__session_row_check(row, db, error);
+
+    if (code != SES_OK)
+        return code;
+    ses__query_start(&query, db, STATEMENT_SESSION_PRUNE, error);
+    ses__query_bind_int(&query, 1, row->id);
+    ses__query_bind_int(&query, 2, row->base_seq);
+    ses__query_bind_int(&query, 3, row->event_count);
+    (void)ses__query_row(&query);
+    code = ses__query_end(&query);
+    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+}
+
+/* The last event from `first` to `last`; 0: there is none. */
+static int last_event(struct db *db, int64_t session_id, int64_t first, int64_t last, int64_t *seq,
+                      ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row event;
+
+    ses__event_rows_open(&rows, db, session_id, first, last, WALK_BACKWARD_TIMES, error);
+    *seq = ses__event_rows_next(&rows, &event) ? event.seq : 0;
+    return ses__event_rows_close(&rows);
+}
+
+/* Rows that are filed as another session's are not deleted. */
+static int check_deleted(struct db *db, int64_t session_id, int64_t seq, ses_error *error)
+{
+    int64_t left = 0;
+    int code = last_event(db, session_id, 1, seq, &left, error);
+
+    return code == SES_OK && left > 0 ? ses__refuse_stranger(db, "session's event", error) : code;
+}
+
+static int prune_to(struct db *db, struct pruning *own, int64_t seq, ses_error *error)
+{
+    struct prune_op *op = own->op;
+    struct session_row *row = &op->row;
+    int code = move_base(db, &own->plan, row, seq, error);
+
+    if (code == SES_OK)
+        code = delete_events(db, row->id, seq, &op->deleted, error);
+    if (code == SES_OK)
+        code = check_deleted(db, row->id, seq, error);
+    if (code == SES_OK)
+        code = delete_marks(db, row->id, seq, error);
+    row->base_seq = seq;
+    row->event_count -= op->deleted;
+    return code == SES_OK ? write_row(db, row, error) : code;
+}
+
+/* -------------------------------------------------------------------------------------------- the step */
+
+/* `*seq`: 0 if there is nothing to prune. Numbers that a cut has left out are no events. */
+static int find_step(struct db *db, const struct prune_plan *plan, int64_t *seq, bool *more, ses_error *error)
+{
+    const struct session_row *row = &plan->row;
+    int64_t whole = 0;
+    int64_t left = 0;
+    int64_t end = ses__prune_plan_end(plan, &whole);
+    int code = last_event(db, row->id, row->base_seq + 1, end, seq, error);
+
+    if (code == SES_OK && *seq > 0)
+        code = last_event(db, row->id, end + 1, whole, &left, error);
+    *more = left > 0;
+    return code;
+}
+
+static int find_session(struct db *db, const struct prune_op *op, struct session_row *row, ses_error *error)
+{
+    int code = ses__session_of(db, &op->session, row, error);
+    return code == SES_OK ? ses__history_check_epoch(&op->session, row, error) : code;
+}
+
+/* SES_UNCHANGED if there is nothing to prune. */
+static int run_plan(struct db *db, void *context, ses_error *error)
+{
+    struct pruning *own = context;
+    struct prune_op *op = own->op;
+    int64_t seq = 0;
+    int code = find_session(db, op, &op->row, error);
+
+    if (code == SES_OK)
+        code = ses__prune_plan_make(&own->plan, db, &op->row, error);
+    if (code == SES_OK)
+        code = find_step(db, &own->plan, &seq, &op->more, error);
+    return code == SES_OK && seq == 0 ? SES_UNCHANGED : code;
+}
+
+static int run_prune(struct db *db, void *context, ses_error *error)
+{
+    struct pruning *own = context;
+    struct prune_op *op = own->op;
+    int64_t seq = 0;
+
+    op->deleted = 0;
+    op->more = false;
+    int code = find_session(db, op, &op->row, error);
+    if (code == SES_OK)
+        code = own->begun ? ses__prune_plan_make(&own->plan, db, &op->row, error)
+                          : ses__prune_plan_update(&own->plan, db, &op->row, error);
+    own->begun = true;
+    if (code == SES_OK)
+        code = find_step(db, &own->plan, &seq, &op->more, error);
+    if (code != SES_OK)
+        return code;
+    return seq > 0 ? prune_to(db, own, seq, error) : SES_UNCHANGED;
+}
+
+int ses__sql_prune(struct storage *storage, struct prune_op *op, ses_error *error)
+{
+    const struct sql_storage *sql = (const struct sql_storage *)storage;
+    struct pruning own = {.op = op};
+    int result;
+
+    result = ses__prune_plan_init(&own.plan, op, sql->allocator, error);
+    op->deleted = 0;
+    op->erasure.unclean = false;
+    if (result == SES_OK && !sql->read_only) /* else that is what is told */
+        result = ses__run_read_to_write(storage, run_plan, &own, error);
+    /* What an earlier call has deleted may still be in the log. */
+    if (result == SES_OK || (result == SES_UNCHANGED && op->erasure.secure))
+        result = ses__run_delete(storage, run_prune, &own, 0, &op->erasure, error);
+    ses__prune_plan_free(&own.plan);
+    return result;
+}

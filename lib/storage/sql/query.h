@@ -1,0 +1,126 @@
+/* Statements, run on one connection of an engine that speaks SQL. */
+#ifndef SESLITE_STORAGE_SQL_QUERY_H
+#define SESLITE_STORAGE_SQL_QUERY_H
+
+#include "base/common.h"
+#include "statements.h"
+
+/* Numbers of users or sessions, given to a statement as one parameter. */
+struct owner_list {
+    const int64_t *ids;
+    size_t count;
+};
+
+/* A connection, as operations see it. An engine's own struct begins with this one. */
+struct db {
+    const struct sql_driver *driver;
+    const ses_allocator *allocator;
+    const char *name;       /* of the store, for messages */
+    int64_t timeout_us;     /* for which a call waits for others ... */
+    int64_t deadline_us;    /* ... and until when the call under way does, by the steady clock */
+    int64_t events;         /* that were stored, not yet counted in the storage's */
+    int64_t max_session_id; /* the highest number that a session can have */
+};
+
+/*
+ * One run of a prepared statement. The first failure is kept in `code` and makes the rest do nothing, so only
+ * ses__query_end needs looking at. Bound texts must live until then.
+ *
+ *     ses__query_start(&query, db, STATEMENT_X, error);
+ *     ses__query_bind_int(&query, 1, id);
+ *     while (ses__query_row(&query)) ...
+ *     code = ses__query_end(&query);
+ */
+struct query {
+    struct db *db;
+    void *run; /* the engine's */
+    const struct statement *source;
+    size_t bytes; /* of the texts that were bound */
+    int code;
+    ses_error *error;
+};
+
+/* What a value is, with SQLite's numbers (https://www.sqlite.org/c3ref/c_blob.html), which has more. */
+enum sql_type { SQL_INT = 1, SQL_TEXT = 3, SQL_NULL = 5 };
+
+/* What an engine does for a query, and for a connection. */
+struct sql_driver {
+    void (*start)(struct query *query);
+    void (*bind_int)(struct query *query, int parameter, int64_t value);
+    void (*bind_text)(struct query *query, int parameter, struct span text);
+    void (*bind_owners)(struct query *query, int parameter, const struct owner_list *owners);
+    bool (*row)(struct query *query);
+    enum sql_type (*type)(const struct query *query, int column);
+    int64_t (*int_of)(struct query *query, int column);
+    struct span (*text_of)(struct query *query, int column);
+    int (*end)(struct query *query);
+    int64_t (*changed)(const struct db *db);
+    int64_t (*given)(const struct db *db);
+};
+
+static inline void ses__query_start(struct query *query, struct db *db, const struct statement *source,
+                                    ses_error *error)
+{
+    *query = (struct query){.db = db, .source = source, .code = SES_OK, .error = error};
+    db->driver->start(query);
+}
+
+static inline void ses__query_bind_int(struct query *query, int parameter, int64_t value)
+{
+    query->db->driver->bind_int(query, parameter, value);
+}
+
+/* No text: NULL, as a parameter that is not bound. */
+static inline void ses__query_bind_text(struct query *query, int parameter, struct span text)
+{
+    query->db->driver->bind_text(query, parameter, text);
+}
+
+static inline void ses__query_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
+{
+    query->db->driver->bind_owners(query, parameter, owners);
+}
+
+static inline bool ses__query_row(struct query *query)
+{
+    return query->db->driver->row(query);
+}
+
+static inline enum sql_type ses__query_type(const struct query *query, int column)
+{
+    return query->db->driver->type(query, column);
+}
+
+static inline int64_t ses__query_int(struct query *query, int column)
+{
+    return query->db->driver->int_of(query, column);
+}
+
+/* Borrowed until the next row; running out of memory is kept like any failure. */
+static inline struct span ses__query_text(struct query *query, int column)
+{
+    return query->db->driver->text_of(query, column);
+}
+
+static inline int ses__query_end(struct query *query)
+{
+    return query->db->driver->end(query);
+}
+
+SESLITE_PRIVATE void ses__query_bind_string(struct query *query, int parameter, const char *string);
+/* Start, one step, end: for a statement without parameters and rows. */
+SESLITE_PRIVATE int ses__query_run(struct db *db, const struct statement *source, ses_error *error);
+
+/* How many rows the last statement has changed. */
+static inline int64_t ses__db_changed(const struct db *db)
+{
+    return db->driver->changed(db);
+}
+
+/* The number that the last statement has given to the session or the lease that it added. */
+static inline int64_t ses__db_given(const struct db *db)
+{
+    return db->driver->given(db);
+}
+
+#endif

@@ -1,0 +1,279 @@
+/* Taking back what came after a point of a log, and taking that back, in one transaction. */
+#include "model/rewind.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/history.h"
+#include "storage/sql/operations.h"
+#include "storage/sql/rows.h"
+#include "storage/sql/run.h"
+
+/* What is to be taken back: everything from an event on, which is the first of its invocation. */
+struct rewind_run {
+    struct rewind_op *op;
+    struct db *db;
+    const struct session_row *row;
+    struct arena arena;
+    int64_t first; /* 0: nothing comes after the point */
+    struct span invocation;
+};
+
+/* ------------------------------------------------------------------------------------------------ redo */
+
+/* The newest event up to `last` that is there; 0: there is none. */
+static int find_newest(const struct rewind_run *run, int64_t last, int64_t *seq, ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row event;
+
+    *seq = 0;
+    ses__event_rows_open(&rows, run->db, run->row->id, run->row->base_seq + 1, last, WALK_BACKWARD_TIMES,
+                         error);
+    if (ses__event_rows_next(&rows, &event))
+        *seq = event.seq;
+    return ses__event_rows_close(&rows);
+}
+
+/* Is that event a rewind? `target` is then what it leads to. */
+static int find_rewind(const struct rewind_run *run, int64_t seq, bool *is_rewind, int64_t *target,
+                       ses_error *error)
+{
+    struct mark_rows rows;
+    struct mark_row mark;
+
+    ses__mark_rows_open(&rows, run->db, run->row->id, seq, error);
+    *is_rewind = ses__mark_rows_next(&rows, &mark) && mark.seq == seq && mark.kind == MARK_REWIND;
+    *target = *is_rewind ? mark.target : 0;
+    return ses__mark_rows_close(&rows);
+}
+
+static int refuse_redo(ses_error *error)
+{
+    return ses__error_set(error, SES_NOTFOUND,
+                          "there is nothing to redo: no rewind comes after the last live event");
+}
+
+/* The walk over what is live, from the newest event on, past rewinds that are redos themselves. */
+static int find_undone(const struct rewind_run *run, int64_t *point, ses_error *error)
+{
+    int64_t last = run->row->last_seq;
+
+    for (;;) {
+        bool is_rewind = false;
+        bool is_redo = false;
+        int64_t seq = 0;
+        int64_t target = 0;
+        int64_t unused = 0;
+        int code = find_newest(run, last, &seq, error);
+        if (code == SES_OK)
+            code = find_rewind(run, seq, &is_rewind, &target, error);
+        if (code == SES_OK && !is_rewind)
+            code = refuse_redo(error);
+        if (code == SES_OK && target > 0)
+            code = find_rewind(run, target, &is_redo, &unused, error);
+        *point = seq - 1;
+        if (code != SES_OK || !is_redo)
+            return code;
+        last = target - 1; /* a mark leads to an event before it */
+    }
+}
+
+/* ------------------------------------------------------------------------------------------- the point */
+
+/* The event after the point is what the new one names. */
+static int find_next(struct rewind_run *run, int64_t point, ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row event;
+    bool ok = true;
+
+    ses__event_rows_open(&rows, run->db, run->row->id, point + 1, run->row->last_seq, WALK_FORWARD, error);
+    if (ses__event_rows_next(&rows, &event)) {
+        const struct span id = event.invocation_id;
+        run->first = event.seq;
+        run->invocation = (struct span){ses__arena_text(&run->arena, id.ptr, id.len), id.len};
+        ok = run->invocation.ptr != NULL;
+    }
+    int code = ses__event_rows_close(&rows);
+    return code == SES_OK && !ok ? ses__error_nomem(error) : code;
+}
+
+/* An event that names an invocation takes back all from the first event of it on. A redo takes back the whole invocation
+ * of a rewind, which may have begun before it if another program made it. */
+static int check_next(struct rewind_run *run, ses_error *error)
+{
+    int64_t earlier = 0;
+
+    if (run->invocation.len == 0)
+        return ses__error_set(error, SES_INVALID,
+                              "event %lld, the first after the point, has no invocation id by which a rewind "
+                              "could name it",
+                              (long long)run->first);
+    int code =
+        ses__history_find_invocation(run->db, run->row, run->invocation, run->first - 1, &earlier, error);
+    if (code != SES_OK || earlier == 0)
+        return code;
+    if (!run->op->redoes)
+        return ses__error_set(error, SES_INVALID,
+                              "event %lld, the first after the point, is of the invocation \"%.200s\", which "
+                              "already has event %lld before it: a rewind would take that back too",
+                              (long long)run->first, run->invocation.ptr, (long long)earlier);
+    run->first = earlier;
+    return SES_OK;
+}
+
+static int find_first(struct rewind_run *run, ses_error *error)
+{
+    int64_t point = 0;
+    int code = run->op->redoes ? find_undone(run, &point, error)
+                               : ses__history_find_point(run->db, &run->op->append.session, run->row,
+                                                         &run->op->point, &point, error);
+
+    if (code == SES_OK)
+        code = find_next(run, point, error);
+    return code == SES_OK && run->first > 0 ? check_next(run, error) : code;
+}
+
+/* ------------------------------------------------------------------------------------------- the event */
+
+/* Looks at each event: numbers that are not there count for nothing. */
+static int compare_live(const struct rewind_run *run, const struct live *now, const struct live *then,
+                        bool *same, ses_error *error)
+{
+    const struct session_row *row = run->row;
+    struct event_rows rows;
+    struct event_row event;
+
+    *same = true;
+    ses__event_rows_open(&rows, run->db, row->id, row->base_seq + 1, row->last_seq, WALK_BACKWARD_TIMES,
+                         error);
+    while (*same && ses__event_rows_next(&rows, &event))
+        *same = ses__live_has(now, event.seq) == (event.seq < run->first && ses__live_has(then, event.seq));
+    return ses__event_rows_close(&rows);
+}
+
+/* Is live now what was live before the first event that is to be taken back? */
+static int is_live_already(const struct rewind_run *run, bool *already, ses_error *error)
+{
+    struct live now;
+    struct live then;
+
+    ses__live_init(&now, run->db->allocator);
+    ses__live_init(&then, run->db->allocator);
+    int code = ses__load_live(run->db, run->row->id, run->row->last_seq, &now, error);
+    if (code == SES_OK)
+        code = ses__load_live(run->db, run->row->id, run->first - 1, &then, error);
+    if (code == SES_OK)
+        code = compare_live(run, &now, &then, already, error);
+    ses__live_free(&then);
+    ses__live_free(&now);
+    return code;
+}
+
+static int draft_from(const struct rewind_run *run, struct replay *then, struct state *now,
+                      struct event_draft *draft, ses_error *error)
+{
+    const struct rewind_op *op = run->op;
+    const struct rewind_event event = {
+        .id = {op->event_id, strlen(op->event_id)},
+        .invocation_id = {op->invocation_id, strlen(op->invocation_id)},
+        .before = run->invocation,
+        .before_seq = run->first,
+        .time_us = op->time_us,
+        .artifact_delta = op->artifact_delta,
+    };
+    int code = ses__history_replay(run->db, run->row, run->first - 1, then, error);
+
+    if (code == SES_OK)
+        code = ses__load_scope(run->db, now, SCOPE_SESSION, run->row, error);
+    return code == SES_OK ? ses__rewind_draft(draft, &event, &then->state, now, error) : code;
+}
+
+static int make_draft(const struct rewind_run *run, struct event_draft *draft, ses_error *error)
+{
+    const ses_allocator *allocator = run->db->allocator;
+    struct replay then;
+    struct state now;
+    int code = ses__replay_init(&then, allocator, run->op->seed, false, error);
+    int inited = ses__state_init(&now, allocator, run->op->seed, error);
+
+    if (code == SES_OK)
+        code = inited;
+    if (code == SES_OK)
+        code = draft_from(run, &then, &now, draft, error);
+    if (code == SES_OK && draft->row.body.len > run->op->max_event_bytes)
+        code = ses__error_set(error, SES_LIMIT,
+                              "the event that rewinds has %zu bytes, more than max_event_bytes, %zu",
+                              draft->row.body.len, run->op->max_event_bytes);
+    ses__state_free(&now);
+    ses__replay_free(&then);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------ the operation */
+
+/* Stores no event when there is nothing to take back; an outdated handle catches up all the same. */
+static int store_draft(const struct rewind_run *run, struct event_draft *draft, ses_error *error)
+{
+    struct rewind_op *op = run->op;
+    bool already = run->first == 0;
+    int code = SES_OK;
+
+    if (run->first > 0)
+        code = make_draft(run, draft, error);
+    if (code == SES_OK && run->first > 0 && draft->delta.count == 0)
+        code = is_live_already(run, &already, error);
+    if (code != SES_OK)
+        return code;
+    op->result = (ses_appended){.status = SES_UNCHANGED};
+    op->append.drafts = draft;
+    op->append.results = &op->result;
+    op->append.count = already ? 0 : 1;
+    code = ses__append_store(run->db, &op->append, error);
+    op->append.drafts = NULL;
+    if (code == SES_EXISTS)
+        code = ses__error_set(error, SES_INVALID,
+                              "the store's make_id has made the id of an event that exists: \"%.200s\"",
+                              op->event_id);
+    return code;
+}
+
+static int run_found(struct rewind_run *run, ses_error *error)
+{
+    struct event_draft draft;
+
+    ses__event_draft_init(&draft, run->db->allocator);
+    int code = store_draft(run, &draft, error);
+    ses__event_draft_free(&draft);
+    return code;
+}
+
+static int run_rewind(struct db *db, void *context, ses_error *error)
+{
+    struct rewind_op *op = context;
+    struct append_op *append = &op->append;
+    struct rewind_run run = {.op = op, .db = db, .row = &append->before};
+
+    ses__advance_free(&append->advance); /* of an earlier run */
+    int code = ses__session_of(db, &append->session, &append->before, error);
+    append->row = append->before;
+    if (code == SES_OK)
+        code = ses__history_check_epoch(&append->session, run.row, error);
+    if (code == SES_OK && append->checks_version && !append->anyway && run.row->version != append->version)
+        code = ses__history_say_stale(run.row, append->version, "SES_APPEND_ANYWAY", error);
+    if (code != SES_OK)
+        return code;
+    ses__arena_init(&run.arena, db->allocator);
+    code = find_first(&run, error);
+    if (code == SES_OK)
+        code = run_found(&run, error);
+    ses__arena_free(&run.arena);
+    return code;
+}
+
+int ses__sql_rewind(struct storage *storage, struct rewind_op *op, ses_error *error)
+{
+    op->append.advance.snapshot = NULL;
+    return ses__run_write(storage, run_rewind, op, op->artifact_delta.len, error);
+}

@@ -1,0 +1,64 @@
+/* The rows of a user's sessions, by name. */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/rows_parts.h"
+
+void ses__named_rows_open(struct named_rows *rows, struct db *db, const struct user_row *user,
+                          const char *after, ses_error *error)
+{
+    rows->user = user;
+    rows->code = SES_OK;
+    rows->last_len = strlen(after);
+    memcpy(rows->last, after, rows->last_len);
+    ses__query_start(&rows->query, db, STATEMENT_SESSIONS_BY_NAME, error);
+    ses__query_bind_int(&rows->query, 1, user->id);
+    ses__query_bind_string(&rows->query, 2, after);
+}
+
+static bool moves_on(const struct named_rows *rows, struct span name)
+{
+    size_t shorter = name.len < rows->last_len ? name.len : rows->last_len;
+    int order = memcmp(name.ptr, rows->last, shorter);
+    return order > 0 || (order == 0 && name.len > rows->last_len);
+}
+
+/* The row must be the user's, and its name come after the one before, or the walk might never end. */
+static int check_named(const struct named_rows *rows, const struct session_row *row, struct span name)
+{
+    const struct query *query = &rows->query;
+    int code = ses__session_row_check(row, query->db, query->error);
+
+    if (code != SES_OK)
+        return code;
+    if (row->user_id != rows->user->id || row->app_id != rows->user->app_id)
+        return ses__refuse_stranger(query->db, "user's session", query->error);
+    if (!ses__is_id(name) || !moves_on(rows, name))
+        return ses__error_set(query->error, SES_CORRUPT,
+                              "%s: session number %lld is out of place, or its name is not an id",
+                              query->db->name, (long long)row->id);
+    return SES_OK;
+}
+
+bool ses__named_rows_next(struct named_rows *rows, struct session_row *row)
+{
+    struct query *query = &rows->query;
+
+    if (rows->code != SES_OK || !ses__query_row(query))
+        return false;
+    ses__session_row_read(query, row);
+    struct span name = ses__query_text(query, 11);
+    if (query->code == SES_OK)
+        rows->code = check_named(rows, row, name);
+    if (query->code != SES_OK || rows->code != SES_OK)
+        return false;
+    memcpy(rows->last, name.ptr, name.len);
+    rows->last_len = name.len;
+    return true;
+}
+
+int ses__named_rows_close(struct named_rows *rows)
+{
+    int code = ses__query_end(&rows->query);
+    return code != SES_OK ? code : rows->code;
+}

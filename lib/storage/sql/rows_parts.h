@@ -1,0 +1,36 @@
+/* What the files of rows share. */
+#ifndef SESLITE_STORAGE_SQL_ROWS_PARTS_H
+#define SESLITE_STORAGE_SQL_ROWS_PARTS_H
+
+#include "storage/sql/rows.h"
+
+/* CORRUPT: an index led to the row of another `what`. */
+SESLITE_PRIVATE int ses__refuse_stranger(const struct db *db, const char *what, ses_error *error);
+/* After a statement that must have changed its one row, since a loop that goes on without would never end: CORRUPT
+ * when it changed none. */
+SESLITE_PRIVATE int ses__check_one_changed(const struct db *db, const char *table, ses_error *error);
+/* A damaged name may be none. */
+SESLITE_PRIVATE bool ses__is_id(struct span text);
+/* Byte by byte, as SQLite orders them. */
+SESLITE_PRIVATE int ses__compare_texts(struct span left, struct span right);
+
+/* The eleven columns that every statement on sessions begins with. */
+SESLITE_PRIVATE void ses__session_row_read(struct query *query, struct session_row *row);
+/* Another program, or a damaged page, can put any number into a row: CORRUPT when one is out of its bounds. */
+SESLITE_PRIVATE int ses__session_row_check(const struct session_row *row, const struct db *db,
+                                           ses_error *error);
+/* The hour of a time, by which an app's sessions are in order. */
+SESLITE_PRIVATE int64_t ses__hour_of(int64_t time_us);
+
+/* Finds the app; adds it if it is new. */
+SESLITE_PRIVATE int ses__app_ensure(struct db *db, const char *app, int64_t *id, ses_error *error);
+/* Finds the user; adds the user and the app where they are new. */
+SESLITE_PRIVATE int ses__user_ensure(struct db *db, const char *app, const char *user, struct user_row *row,
+                                     ses_error *error);
+
+/* The version of a new session. LIMIT: all have been used. */
+SESLITE_PRIVATE int ses__version_first(struct db *db, int64_t *version, ses_error *error);
+/* From now on new sessions begin above `version`. */
+SESLITE_PRIVATE int ses__version_pass(struct db *db, int64_t version, ses_error *error);
+
+#endif
