@@ -471,13 +471,13 @@ DELETE FROM event_marks WHERE session_id = ?1 AND seq <= ?2 AND +session_id = ?1
 -- name: session_prune
 UPDATE sessions SET base_seq = ?2, event_count = ?3 WHERE id = ?1;
 
--- ?4 is the id if it may be in the index as text while its hash is free. If it is, the conflict is with that row.
+-- ?11 is the id if it may be in the index as text while its hash is free. If it is, the conflict is with that row.
 
 -- name: event_add
 INSERT INTO events (position, session_id, id_key, id, invocation_id, author, branch, time_us, high_us, body)
-VALUES (?1, ?2,
-        iif(?4 IS NULL, ?3, coalesce((SELECT id_key FROM events WHERE session_id = ?2 AND id_key = ?4), ?3)),
-        ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+VALUES ((?1 << 32) + ?2, ?1,
+        iif(?11 IS NULL, ?10, coalesce((SELECT id_key FROM events WHERE session_id = ?1 AND id_key = ?11), ?10)),
+        ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 ON CONFLICT DO NOTHING;
 
 -- name: event_marks_backward
@@ -487,8 +487,8 @@ SELECT session_id, seq, kind, target_seq FROM event_marks WHERE session_id = ?1 
 
 -- name: events_copy
 INSERT INTO events (position, session_id, id_key, id, invocation_id, author, branch, time_us, high_us, body)
-SELECT position + ?4, ?5, id_key, id, invocation_id, author, branch, time_us, high_us, body
-FROM events WHERE position BETWEEN ?1 AND ?2 AND +session_id = ?3 ORDER BY position;
+SELECT position + ((?2 - ?1) << 32), ?2, id_key, id, invocation_id, author, branch, time_us, high_us, body
+FROM events WHERE position BETWEEN (?1 << 32) AND (?1 << 32) + ?3 AND +session_id = ?1 ORDER BY position;
 
 -- name: event_marks_copy
 INSERT INTO event_marks (session_id, seq, kind, target_seq)
@@ -526,60 +526,64 @@ INSERT INTO session_details (session_id, parent_user, parent_session, parent_seq
 ON CONFLICT DO UPDATE SET parent_user = excluded.parent_user, parent_session = excluded.parent_session,
                           parent_seq = excluded.parent_seq;
 
--- The first event in which the log of the other, whose positions are ?3 further on, differs.
+-- The number of the first event of ?1 in which the log of ?2 differs.
 
 -- name: event_unlike
-SELECT a.position FROM events AS a LEFT JOIN events AS b ON b.position = a.position + ?3
-WHERE a.position BETWEEN ?1 AND ?2 AND b.body IS NOT a.body ORDER BY a.position LIMIT 1;
+SELECT a.position - (?1 << 32) FROM events AS a LEFT JOIN events AS b ON b.position = a.position + ((?2 - ?1) << 32)
+WHERE a.position BETWEEN (?1 << 32) AND (?1 << 32) + 4294967295 AND b.body IS NOT a.body ORDER BY a.position LIMIT 1;
 
 -- name: event_mark_add
 INSERT INTO event_marks (session_id, seq, kind, target_seq) VALUES (?1, ?2, ?3, ?4);
 
--- The event of the id ?3, or one that has its hash, ?2.
+-- The event of the id ?2, or one that has its hash, ?3.
 
 -- name: event_by_id
 SELECT position, id, invocation_id, author, branch, time_us, high_us, body
 FROM events
-WHERE session_id = ?1 AND id_key = coalesce((SELECT id_key FROM events WHERE session_id = ?1 AND id_key = ?3), ?2);
+WHERE session_id = ?1 AND id_key = coalesce((SELECT id_key FROM events WHERE session_id = ?1 AND id_key = ?2), ?3);
+
+-- The events of a session with numbers from ?2 to ?3, and their places.
 
 -- name: events_forward
 SELECT position, id, invocation_id, author, branch, time_us, high_us, body
-FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position;
+FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY position;
 
 -- name: events_backward
 SELECT position, id, invocation_id, author, branch, time_us, high_us, body
-FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position DESC;
+FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY position DESC;
 
 -- For a replay.
 
 -- name: event_bodies_forward
-SELECT position, body FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position;
+SELECT position, body
+FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY position;
 
 -- Without the wide columns: finds where a walk begins.
 
 -- name: event_times_backward
-SELECT position, time_us, high_us FROM events WHERE position BETWEEN ?1 AND ?2 ORDER BY position DESC;
+SELECT position, time_us, high_us
+FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY position DESC;
 
 -- name: events_delete
-DELETE FROM events WHERE position BETWEEN ?1 AND ?2 AND +session_id = ?3;
+DELETE FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 AND +session_id = ?1;
 
 -- What is left of a session or a user after its rows were deleted: nothing in a sound file. Else rows that are filed
 -- as another's, which the foreign keys would delete too.
 
 -- name: session_left
-SELECT 1 FROM events WHERE position BETWEEN ?1 AND ?2
+SELECT 1 FROM events WHERE position BETWEEN (?1 << 32) AND (?1 << 32) + 4294967295
 UNION ALL
-SELECT 1 FROM events WHERE session_id = ?3
+SELECT 1 FROM events WHERE session_id = ?1
 UNION ALL
-SELECT 1 FROM event_marks WHERE session_id = ?3
+SELECT 1 FROM event_marks WHERE session_id = ?1
 UNION ALL
-SELECT 1 FROM session_state WHERE session_id = ?3
+SELECT 1 FROM session_state WHERE session_id = ?1
 UNION ALL
-SELECT 1 FROM base_state WHERE session_id = ?3
+SELECT 1 FROM base_state WHERE session_id = ?1
 UNION ALL
-SELECT 1 FROM session_labels WHERE session_id = ?3
+SELECT 1 FROM session_labels WHERE session_id = ?1
 UNION ALL
-SELECT 1 FROM session_leases WHERE session_id = ?3;
+SELECT 1 FROM session_leases WHERE session_id = ?1;
 
 -- name: user_left
 SELECT 1 FROM user_state WHERE user_id = ?1;

@@ -350,7 +350,7 @@ static void test_numbers_and_texts_out_of_bounds(void **state)
     }
     for (size_t i = 0; i < sizeof of_events / sizeof of_events[0]; i++) {
         snprintf(sql, sizeof sql, "UPDATE events SET %s WHERE position = 1 << 32 | 2", of_events[i]);
-        assert_get_refuses(test, sql, "events");
+        assert_get_refuses(test, sql, "event 2");
     }
     for (size_t i = 0; i < sizeof of_state / sizeof of_state[0]; i++) {
         snprintf(sql, sizeof sql, "UPDATE session_state SET %s WHERE session_id = 1 AND key = 'k'",

@@ -63,20 +63,6 @@ static int move_base(struct db *db, struct prune_plan *plan, const struct sessio
 
 /* ---------------------------------------------------------------------------------------- what goes */
 
-static int delete_events(struct db *db, int64_t session_id, int64_t seq, int64_t *deleted, ses_error *error)
-{
-    struct query query;
-
-    ses__query_start(&query, db, STATEMENT_EVENTS_DELETE, error);
-    ses__query_bind_int(&query, 1, session_id << 32);
-    ses__query_bind_int(&query, 2, session_id << 32 | seq);
-    ses__query_bind_int(&query, 3, session_id);
-    (void)ses__query_row(&query);
-    int code = ses__query_end(&query);
-    *deleted = ses__db_changed(db);
-    return code;
-}
-
 static int delete_marks(struct db *db, int64_t session_id, int64_t seq, ses_error *error)
 {
     struct query query;
@@ -133,7 +119,7 @@ static int prune_to(struct db *db, struct pruning *own, int64_t seq, ses_error *
     int code = move_base(db, &own->plan, row, seq, error);
 
     if (code == SES_OK)
-        code = delete_events(db, row->id, seq, &op->deleted, error);
+        code = ses__events_remove(db, row->id, 0, seq, &op->deleted, error);
     if (code == SES_OK)
         code = check_deleted(db, row->id, seq, error);
     if (code == SES_OK)

@@ -20,6 +20,7 @@ struct db {
     int64_t deadline_us;    /* ... and until when the call under way does, by the steady clock */
     int64_t events;         /* that were stored, not yet counted in the storage's */
     int64_t max_session_id; /* the highest number that a session can have */
+    bool packed_places;     /* an event's place is its session's number * 2^32 + its own; else that alone */
 };
 
 /*

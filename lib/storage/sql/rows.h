@@ -294,6 +294,9 @@ SESLITE_PRIVATE int ses__session_state_restore(struct db *db, const struct sessi
 SESLITE_PRIVATE int ses__event_add(struct db *db, const struct session_row *session,
                                    const struct event_row *row, ses_error *error);
 
+/* Deletes the events from one number to another, both included, and counts them. */
+SESLITE_PRIVATE int ses__events_remove(struct db *db, int64_t session_id, int64_t first, int64_t last,
+                                       int64_t *deleted, ses_error *error);
 /* Deletes the events after `seq`, with their marks; counts the events. */
 SESLITE_PRIVATE int ses__events_cut(struct db *db, int64_t session_id, int64_t seq, int64_t *deleted,
                                     ses_error *error);
@@ -310,6 +313,7 @@ struct event_rows {
     struct query query;
     bool empty;
     int64_t session_id;
+    uint64_t place; /* which an event's has before its number */
     uint64_t first;
     uint64_t last;
     enum walk walk;

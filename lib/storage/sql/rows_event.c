@@ -6,11 +6,6 @@
 #include "model/timestamp.h"
 #include "storage/sql/rows.h"
 
-static int64_t position_of(int64_t session_id, int64_t seq)
-{
-    return session_id << 32 | seq;
-}
-
 /* ---------------------------------------------------------------------------------------------- marks */
 
 static bool is_of_invocation(const struct event_row *row, struct span id)
@@ -114,15 +109,16 @@ static bool has_gaps(const struct session_row *session)
 
 static void bind_event(struct query *query, const struct event_row *row)
 {
-    bind_quoted(query, 5, row->body, row->id);
-    bind_quoted(query, 6, row->body, row->invocation_id);
-    ses__query_bind_text(query, 7, row->author);
+    ses__query_bind_int(query, 2, row->seq);
+    bind_quoted(query, 3, row->body, row->id);
+    bind_quoted(query, 4, row->body, row->invocation_id);
+    ses__query_bind_text(query, 5, row->author);
     if (row->branch.ptr)
-        ses__query_bind_text(query, 8, row->branch);
-    ses__query_bind_int(query, 9, row->time_us);
+        ses__query_bind_text(query, 6, row->branch);
+    ses__query_bind_int(query, 7, row->time_us);
     if (row->high_us > row->time_us)
-        ses__query_bind_int(query, 10, row->high_us);
-    ses__query_bind_text(query, 11, row->body);
+        ses__query_bind_int(query, 8, row->high_us);
+    ses__query_bind_text(query, 9, row->body);
 }
 
 /* SES_EXISTS (without a message): the place or the key in the index is taken. */
@@ -132,15 +128,14 @@ static int insert_event(struct db *db, const struct session_row *session, const 
     struct query query;
 
     ses__query_start(&query, db, STATEMENT_EVENT_ADD, error);
-    ses__query_bind_int(&query, 1, position_of(session->id, row->seq));
-    ses__query_bind_int(&query, 2, session->id);
-    if (hash_is_taken)
-        ses__query_bind_text(&query, 3, row->id);
-    else
-        ses__query_bind_int(&query, 3, hash_of(row->id));
-    if (has_gaps(session))
-        ses__query_bind_text(&query, 4, row->id);
+    ses__query_bind_int(&query, 1, session->id);
     bind_event(&query, row);
+    if (hash_is_taken)
+        ses__query_bind_text(&query, 10, row->id);
+    else
+        ses__query_bind_int(&query, 10, hash_of(row->id));
+    if (has_gaps(session))
+        ses__query_bind_text(&query, 11, row->id);
     (void)ses__query_row(&query);
     int code = ses__query_end(&query);
     return code == SES_OK && ses__db_changed(db) == 0 ? SES_EXISTS : code;
@@ -194,10 +189,15 @@ static void read_texts(struct query *query, struct event_row *row)
         row->branch = ses__query_text(query, 4);
 }
 
-/* The row must be the session's and lie ahead: pages that are damaged can lead anywhere, and back again. */
-static bool move_on(struct event_rows *rows, int64_t position)
+/* What the place of an event has before its number. */
+static uint64_t place_of(const struct db *db, int64_t session_id)
 {
-    uint64_t seq = (uint64_t)position - (uint64_t)rows->session_id * (MAX_SEQ + 1);
+    return db->packed_places ? (uint64_t)session_id << 32 : 0;
+}
+
+/* The row must be the session's and lie ahead: pages that are damaged can lead anywhere, and back again. */
+static bool move_on(struct event_rows *rows, uint64_t seq)
+{
     bool ahead = seq >= rows->first && seq <= rows->last;
 
     if (rows->walk == WALK_FORWARD || rows->walk == WALK_FORWARD_BODIES)
@@ -234,11 +234,12 @@ static bool read_columns(struct query *query, enum walk walk, struct event_row *
     }
 }
 
-static int refuse_event(const struct query *query, int64_t position, ses_error *error)
+static int refuse_event(const struct event_rows *rows, int64_t seq, ses_error *error)
 {
     return ses__error_set(error, SES_CORRUPT,
-                          "%s: row %lld of events is out of place, or holds values that no event can have",
-                          query->db->name, (long long)position);
+                          "%s: event %lld of session number %lld is out of place, or holds values that no "
+                          "event can have",
+                          rows->query.db->name, (long long)seq, (long long)rows->session_id);
 }
 
 void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
@@ -257,25 +258,31 @@ void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t sessio
         last = MAX_SEQ;
     *rows = (struct event_rows){.empty = first > last,
                                 .session_id = session_id,
+                                .place = place_of(db, session_id),
                                 .first = (uint64_t)first,
                                 .last = (uint64_t)last,
                                 .walk = walk};
     if (!rows->empty) {
         ses__query_start(&rows->query, db, statements[walk], error);
-        ses__query_bind_int(&rows->query, 1, position_of(session_id, first));
-        ses__query_bind_int(&rows->query, 2, position_of(session_id, last));
+        ses__query_bind_int(&rows->query, 1, session_id);
+        ses__query_bind_int(&rows->query, 2, first);
+        ses__query_bind_int(&rows->query, 3, last);
     }
 }
 
 void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session_id, struct span id,
                          ses_error *error)
 {
-    *rows = (struct event_rows){
-        .session_id = session_id, .first = 1, .last = MAX_SEQ, .walk = WALK_FORWARD, .id = id};
+    *rows = (struct event_rows){.session_id = session_id,
+                                .place = place_of(db, session_id),
+                                .first = 1,
+                                .last = MAX_SEQ,
+                                .walk = WALK_FORWARD,
+                                .id = id};
     ses__query_start(&rows->query, db, STATEMENT_EVENT_BY_ID, error);
     ses__query_bind_int(&rows->query, 1, session_id);
-    ses__query_bind_int(&rows->query, 2, hash_of(id));
-    ses__query_bind_text(&rows->query, 3, id);
+    ses__query_bind_text(&rows->query, 2, id);
+    ses__query_bind_int(&rows->query, 3, hash_of(id));
 }
 
 static bool next_row(struct event_rows *rows, struct event_row *row)
@@ -284,12 +291,12 @@ static bool next_row(struct event_rows *rows, struct event_row *row)
 
     if (rows->empty || rows->code != SES_OK || !ses__query_row(query))
         return false;
-    int64_t position = ses__query_int(query, 0);
-    *row = (struct event_row){.seq = position & MAX_SEQ};
-    bool ahead = move_on(rows, position);
+    int64_t seq = (int64_t)((uint64_t)ses__query_int(query, 0) - rows->place);
+    *row = (struct event_row){.seq = seq};
+    bool ahead = move_on(rows, (uint64_t)seq);
     bool sound = read_columns(query, rows->walk, row) && ahead;
     if (UNLIKELY(query->code == SES_OK && !sound))
-        rows->code = refuse_event(query, position, query->error);
+        rows->code = refuse_event(rows, seq, query->error);
     return query->code == SES_OK && sound;
 }
 

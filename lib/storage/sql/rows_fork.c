@@ -18,15 +18,12 @@ static int copy_rows(struct db *db, const struct statement *statement, int64_t f
 static int copy_events(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count,
                        ses_error *error)
 {
-    const int64_t first = from << 32;
     struct query query;
 
     ses__query_start(&query, db, STATEMENT_EVENTS_COPY, error);
-    ses__query_bind_int(&query, 1, first);
-    ses__query_bind_int(&query, 2, first + last);
-    ses__query_bind_int(&query, 3, from);
-    ses__query_bind_int(&query, 4, (to << 32) - first);
-    ses__query_bind_int(&query, 5, to);
+    ses__query_bind_int(&query, 1, from);
+    ses__query_bind_int(&query, 2, to);
+    ses__query_bind_int(&query, 3, last);
     (void)ses__query_row(&query);
     int code = ses__query_end(&query);
     *count = ses__db_changed(db);

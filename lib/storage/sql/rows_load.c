@@ -101,15 +101,13 @@ int ses__session_name(struct db *db, int64_t session_id, const char *name, ses_e
 int ses__log_unlike(struct db *db, const struct session_row *row, int64_t other, int64_t *seq,
                     ses_error *error)
 {
-    const int64_t first = row->id << 32;
     struct query query;
 
     *seq = 0;
     ses__query_start(&query, db, STATEMENT_EVENT_UNLIKE, error);
-    ses__query_bind_int(&query, 1, first);
-    ses__query_bind_int(&query, 2, first | MAX_SEQ);
-    ses__query_bind_int(&query, 3, (other << 32) - first);
+    ses__query_bind_int(&query, 1, row->id);
+    ses__query_bind_int(&query, 2, other);
     if (ses__query_row(&query))
-        *seq = ses__query_int(&query, 0) & MAX_SEQ;
+        *seq = ses__query_int(&query, 0);
     return ses__query_end(&query);
 }

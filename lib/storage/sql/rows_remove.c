@@ -15,19 +15,19 @@ static int run_by_id(struct db *db, const struct statement *statement, int64_t i
     return ses__query_end(&query);
 }
 
-/* The same by the positions that a session's events have. */
-static int run_by_positions(struct db *db, const struct statement *statement, int64_t session_id, bool *met,
-                            ses_error *error)
+int ses__events_remove(struct db *db, int64_t session_id, int64_t first, int64_t last, int64_t *deleted,
+                       ses_error *error)
 {
     struct query query;
-    ses__query_start(&query, db, statement, error);
-    ses__query_bind_int(&query, 1, session_id << 32);
-    ses__query_bind_int(&query, 2, session_id << 32 | MAX_SEQ);
-    ses__query_bind_int(&query, 3, session_id);
-    bool row = ses__query_row(&query);
-    if (met)
-        *met = row;
-    return ses__query_end(&query);
+
+    ses__query_start(&query, db, STATEMENT_EVENTS_DELETE, error);
+    ses__query_bind_int(&query, 1, session_id);
+    ses__query_bind_int(&query, 2, first);
+    ses__query_bind_int(&query, 3, last);
+    (void)ses__query_row(&query);
+    int code = ses__query_end(&query);
+    *deleted = ses__db_changed(db);
+    return code;
 }
 
 static int refuse_leftover(const struct db *db, const char *what, int64_t id, ses_error *error)
@@ -44,7 +44,8 @@ static int remove_rows_of_session(struct db *db, int64_t id, ses_error *error)
         STATEMENT_EVENT_MARKS_DELETE,    STATEMENT_SESSION_STATE_DELETE, STATEMENT_BASE_STATE_DELETE,
         STATEMENT_SESSION_LABELS_DELETE, STATEMENT_SESSION_LEASE_DELETE,
     };
-    int code = run_by_positions(db, STATEMENT_EVENTS_DELETE, id, NULL, error);
+    int64_t deleted = 0;
+    int code = ses__events_remove(db, id, 0, MAX_SEQ, &deleted, error);
 
     for (size_t i = 0; i < sizeof statements / sizeof statements[0] && code == SES_OK; i++)
         code = run_by_id(db, statements[i], id, NULL, error);
@@ -72,7 +73,7 @@ int ses__session_remove(struct db *db, int64_t id, ses_error *error)
     if (code == SES_OK)
         code = remove_rows_of_session(db, id, error);
     if (code == SES_OK)
-        code = run_by_positions(db, STATEMENT_SESSION_LEFT, id, &left, error);
+        code = run_by_id(db, STATEMENT_SESSION_LEFT, id, &left, error);
     if (code == SES_OK && left)
         code = refuse_leftover(db, "session", id, error);
     if (code == SES_OK)
@@ -95,14 +96,8 @@ static int check_cut(struct db *db, int64_t session_id, int64_t seq, ses_error *
 int ses__events_cut(struct db *db, int64_t session_id, int64_t seq, int64_t *deleted, ses_error *error)
 {
     struct query query;
+    int code = ses__events_remove(db, session_id, seq + 1, MAX_SEQ, deleted, error);
 
-    ses__query_start(&query, db, STATEMENT_EVENTS_DELETE, error);
-    ses__query_bind_int(&query, 1, (session_id << 32) + seq + 1);
-    ses__query_bind_int(&query, 2, session_id << 32 | MAX_SEQ);
-    ses__query_bind_int(&query, 3, session_id);
-    (void)ses__query_row(&query);
-    int code = ses__query_end(&query);
-    *deleted = ses__db_changed(db);
     if (code == SES_OK)
         code = check_cut(db, session_id, seq, error);
     if (code != SES_OK)
