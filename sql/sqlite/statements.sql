@@ -56,13 +56,14 @@ INSERT INTO sessions
     (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us)
 VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, 0, 0, ?7);
 
--- The row 1 is the only one; another that is seen beside it is damage.
+-- The row 1 is the only one; another that is seen beside it is damage. The last parameter is the user, for engines that
+-- keep a floor for some users each.
 
 -- name: version_floor
-SELECT iif(id = 1 AND typeof(floor) = 'integer', floor, -1) FROM version_floor WHERE id >= 1;
+SELECT iif(id = 1 AND typeof(floor) = 'integer', floor, -1) FROM version_floor WHERE id >= 1 AND ?1 > 0;
 
 -- name: version_floor_raise
-UPDATE version_floor SET floor = ?1 WHERE id = 1;
+UPDATE version_floor SET floor = ?1 WHERE id = 1 AND ?2 > 0;
 
 -- name: details_add
 INSERT INTO session_details (session_id, initial_state) VALUES (?1, ?2);

@@ -286,7 +286,7 @@ static int settle_version(struct load_run *run, int64_t last_seq, ses_error *err
                    : ses__error_set(error, SES_LIMIT,
                                     "the session would be beyond the last version below 2^53");
     }
-    int code = ses__version_first(run->db, &least, error);
+    int code = ses__version_first(run->db, row->user_id, &least, error);
     row->version = version > least ? version : least;
     return code;
 }

@@ -18,6 +18,10 @@ SESLITE_PRIVATE int ses__read_missed(struct db *db, struct advance *advance, con
                                      ses_error *error);
 SESLITE_PRIVATE int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error);
 
+/* ---- rows_watch.c */
+/* Sets whether the item has changed. */
+SESLITE_PRIVATE int ses__watched_look(struct db *db, struct watched *item, ses_error *error);
+
 /* ---- create_delete.c */
 /* EXISTS. */
 SESLITE_PRIVATE int ses__refuse_existing(const ses_key *key, ses_error *error);

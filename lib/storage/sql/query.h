@@ -20,7 +20,10 @@ struct db {
     int64_t deadline_us;    /* ... and until when the call under way does, by the steady clock */
     int64_t events;         /* that were stored, not yet counted in the storage's */
     int64_t max_session_id; /* the highest number that a session can have */
-    bool packed_places;     /* an event's place is its session's number * 2^32 + its own; else that alone */
+    int64_t page;           /* so many events a walk asks for at a time; 0: its rows are pulled one by one */
+    /* Events are packed: the place of one is its session's number * 2^32 + its own, and an id may be given as the place where
+     * the body has it. Else they are given as they are. */
+    bool packs_events;
 };
 
 /*

@@ -316,6 +316,7 @@ struct event_rows {
     uint64_t place; /* which an event's has before its number */
     uint64_t first;
     uint64_t last;
+    int64_t left; /* events that the page under way may still have; only where there are pages */
     enum walk walk;
     struct span id; /* only the event that has it; without text: all */
     int code;

@@ -79,7 +79,7 @@ static size_t place_in(struct span body, struct span text)
 
 static void bind_quoted(struct query *query, int parameter, struct span body, struct span text)
 {
-    size_t place = place_in(body, text);
+    size_t place = query->db->packs_events ? place_in(body, text) : 0;
     if (place > 0)
         ses__query_bind_int(query, parameter, (int64_t)place);
     else
@@ -192,7 +192,7 @@ static void read_texts(struct query *query, struct event_row *row)
 /* What the place of an event has before its number. */
 static uint64_t place_of(const struct db *db, int64_t session_id)
 {
-    return db->packed_places ? (uint64_t)session_id << 32 : 0;
+    return db->packs_events ? (uint64_t)session_id << 32 : 0;
 }
 
 /* The row must be the session's and lie ahead: pages that are damaged can lead anywhere, and back again. */
@@ -242,8 +242,8 @@ static int refuse_event(const struct event_rows *rows, int64_t seq, ses_error *e
                           rows->query.db->name, (long long)seq, (long long)rows->session_id);
 }
 
-void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
-                          int64_t last, enum walk walk, ses_error *error)
+/* From where the walk is. */
+static void start_walk(struct event_rows *rows, struct db *db, ses_error *error)
 {
     static const struct statement *const statements[] = {
         [WALK_FORWARD] = STATEMENT_EVENTS_FORWARD,
@@ -252,6 +252,18 @@ void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t sessio
         [WALK_BACKWARD_TIMES] = STATEMENT_EVENT_TIMES_BACKWARD,
     };
 
+    ses__query_start(&rows->query, db, statements[rows->walk], error);
+    ses__query_bind_int(&rows->query, 1, rows->session_id);
+    ses__query_bind_int(&rows->query, 2, (int64_t)rows->first);
+    ses__query_bind_int(&rows->query, 3, (int64_t)rows->last);
+    if (db->page > 0)
+        ses__query_bind_int(&rows->query, 4, db->page);
+    rows->left = db->page;
+}
+
+void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
+                          int64_t last, enum walk walk, ses_error *error)
+{
     if (first < 1)
         first = 1;
     if (last > MAX_SEQ)
@@ -262,12 +274,8 @@ void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t sessio
                                 .first = (uint64_t)first,
                                 .last = (uint64_t)last,
                                 .walk = walk};
-    if (!rows->empty) {
-        ses__query_start(&rows->query, db, statements[walk], error);
-        ses__query_bind_int(&rows->query, 1, session_id);
-        ses__query_bind_int(&rows->query, 2, first);
-        ses__query_bind_int(&rows->query, 3, last);
-    }
+    if (!rows->empty)
+        start_walk(rows, db, error);
 }
 
 void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session_id, struct span id,
@@ -285,11 +293,29 @@ void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session
     ses__query_bind_int(&rows->query, 3, hash_of(id));
 }
 
+/* The next row; of the next page, where there are pages and one was full. */
+static bool pull_row(struct event_rows *rows)
+{
+    struct db *db = rows->query.db;
+
+    if (ses__query_row(&rows->query)) {
+        rows->left--;
+        return true;
+    }
+    if (db->page == 0 || rows->left > 0 || rows->id.ptr || rows->first > rows->last ||
+        rows->query.code != SES_OK)
+        return false;
+    (void)ses__query_end(&rows->query);
+    start_walk(rows, db, rows->query.error);
+    rows->left--;
+    return ses__query_row(&rows->query);
+}
+
 static bool next_row(struct event_rows *rows, struct event_row *row)
 {
     struct query *query = &rows->query;
 
-    if (rows->empty || rows->code != SES_OK || !ses__query_row(query))
+    if (rows->empty || rows->code != SES_OK || !pull_row(rows))
         return false;
     int64_t seq = (int64_t)((uint64_t)ses__query_int(query, 0) - rows->place);
     *row = (struct event_row){.seq = seq};

@@ -28,9 +28,9 @@ SESLITE_PRIVATE int ses__app_ensure(struct db *db, const char *app, int64_t *id,
 SESLITE_PRIVATE int ses__user_ensure(struct db *db, const char *app, const char *user, struct user_row *row,
                                      ses_error *error);
 
-/* The version of a new session. LIMIT: all have been used. */
-SESLITE_PRIVATE int ses__version_first(struct db *db, int64_t *version, ses_error *error);
-/* From now on new sessions begin above `version`. */
-SESLITE_PRIVATE int ses__version_pass(struct db *db, int64_t version, ses_error *error);
+/* The version of a new session of that user. LIMIT: all have been used. */
+SESLITE_PRIVATE int ses__version_first(struct db *db, int64_t user_id, int64_t *version, ses_error *error);
+/* From now on new sessions of that user begin above `version`. */
+SESLITE_PRIVATE int ses__version_pass(struct db *db, int64_t user_id, int64_t version, ses_error *error);
 
 #endif

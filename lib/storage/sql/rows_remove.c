@@ -62,7 +62,7 @@ static int end_life(struct db *db, int64_t session_id, ses_error *error)
         code =
             ses__error_set(error, SES_CORRUPT, "%s: session number %lld is in an index but not in its table",
                            db->name, (long long)session_id);
-    return code == SES_OK ? ses__version_pass(db, row.version, error) : code;
+    return code == SES_OK ? ses__version_pass(db, row.user_id, row.version, error) : code;
 }
 
 int ses__session_remove(struct db *db, int64_t id, ses_error *error)

@@ -122,10 +122,10 @@ int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, int6
     struct query query;
     struct user_row user;
     int64_t version = 0;
-    int code = ses__version_first(db, &version, error);
+    int code = ses__user_ensure(db, key->app, key->user, &user, error);
 
     if (code == SES_OK)
-        code = ses__user_ensure(db, key->app, key->user, &user, error);
+        code = ses__version_first(db, user.id, &version, error);
     if (code == SES_OK) {
         ses__query_start(&query, db, STATEMENT_SESSION_ADD, error);
         ses__query_bind_int(&query, 1, user.app_id);

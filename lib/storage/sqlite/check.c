@@ -96,7 +96,7 @@ static int check_counters(struct check *check)
 
     code = ses__check_settle(check, code, SES_PROBLEM_COUNTER);
     if (code == SES_OK)
-        code = ses__version_first(check->db, &floor, &check->error);
+        code = ses__version_first(check->db, 1, &floor, &check->error);
 
     if (code == SES_LIMIT) { /* all versions were used, which is sound */
         ses__error_clear(&check->error);

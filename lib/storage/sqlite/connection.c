@@ -306,7 +306,7 @@ int ses__connection_open(const struct sqlite_config *config, enum connection_rol
                                    .name = config->path,
                                    .timeout_us = config->busy_timeout_us,
                                    .max_session_id = MAX_SESSION_ID,
-                                   .packed_places = true};
+                                   .packs_events = true};
         opened->config = config;
         ses__connection_start_call(opened, ses__clock_steady_us() + config->busy_timeout_us, false);
         code = ses__connection_check_file(opened, error);

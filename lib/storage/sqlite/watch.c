@@ -1,4 +1,5 @@
 /* Whether what followers wait for has happened. */
+#include "storage/sql/operations.h"
 #include "storage/sqlite/parts.h"
 
 static int read_data_version(struct connection *db, int64_t *version, ses_error *error)
@@ -7,29 +8,6 @@ static int read_data_version(struct connection *db, int64_t *version, ses_error 
 
     ses__query_start(&query, &db->base, STATEMENT_DATA_VERSION, error);
     *version = ses__query_row(&query) ? ses__query_int(&query, 0) : 0;
-    return ses__query_end(&query);
-}
-
-static int watch_session(struct connection *db, struct watched *item, ses_error *error)
-{
-    struct query query;
-
-    ses__query_start(&query, &db->base, STATEMENT_SESSION_VERSION, error);
-    ses__query_bind_int(&query, 1, item->session_id);
-    item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->versions;
-    return ses__query_end(&query);
-}
-
-/* Without sessions there are NULLs, which are 0. */
-static int watch_user(struct connection *db, struct watched *item, ses_error *error)
-{
-    struct query query;
-
-    ses__query_start(&query, &db->base, STATEMENT_USER_VERSIONS, error);
-    ses__query_bind_string(&query, 1, item->app);
-    ses__query_bind_string(&query, 2, item->user);
-    item->changed = !ses__query_row(&query) || ses__query_int(&query, 0) != item->session_id ||
-                    ses__query_int(&query, 1) != item->count || ses__query_int(&query, 2) != item->versions;
     return ses__query_end(&query);
 }
 
@@ -48,7 +26,7 @@ static int run_watch(struct db *base, void *context, ses_error *error)
         struct watched *item = &op->items[i];
         item->changed = false;
         if (written || item->fresh)
-            code = item->app ? watch_user(db, item, error) : watch_session(db, item, error);
+            code = ses__watched_look(base, item, error);
     }
     if (code == SES_OK)
         db->watched = version;
