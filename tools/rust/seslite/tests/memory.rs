@@ -1,5 +1,6 @@
 //! No leak over 100,000 calls: a program of its own, so that no other test allocates meanwhile.
 
+#[path = "calls/common.rs"]
 mod common;
 
 use common::KEY;

@@ -1,8 +1,6 @@
 //! What a Rust program can hold and the library cannot.
 
-mod common;
-
-use common::{event, fixture, refused, KEY};
+use crate::common::{event, fixture, refused, KEY};
 use seslite::*;
 
 #[test]

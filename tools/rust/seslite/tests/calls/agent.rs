@@ -1,8 +1,6 @@
 //! The agent layer.
 
-mod common;
-
-use common::{fixture, refused, KEY};
+use crate::common::{fixture, refused, KEY};
 use seslite::*;
 
 #[test]

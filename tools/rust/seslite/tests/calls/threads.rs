@@ -1,14 +1,10 @@
-//! Threads, following, handles that are dropped in any order, and other programs on the same file.
+//! Threads, following, and handles that are dropped in any order.
 
-mod common;
-
-use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{event, fixture, refused, KEY};
+use crate::common::{event, fixture, refused, KEY};
 use seslite::*;
 
 fn is_send<T: Send>() {}
@@ -177,57 +173,4 @@ fn closing_ends_a_wait_in_another_thread() {
     drop(f.store);
     let code = waiting.join().unwrap().unwrap_err().code();
     assert!(code == Code::Interrupted || code == Code::Misuse, "{code:?}");
-}
-
-fn command() -> Option<PathBuf> {
-    let path = std::env::var_os("SESLITE_COMMAND")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../build/tools/seslite/seslite"));
-    path.exists().then_some(path)
-}
-
-#[test]
-fn the_command_and_this_crate_use_one_file_at_once() {
-    let Some(command) = command() else {
-        eprintln!("skipped: the command seslite is not built (make command, or SESLITE_COMMAND=...)");
-        return;
-    };
-    let f = fixture();
-    let path = f.folder.path().join("agents.db");
-    let path = path.to_str().unwrap();
-    let mut session = f.store.create(KEY, None).unwrap();
-    session.append(&event("from-rust", r#"{"k":1}"#)).unwrap();
-    let run = |arguments: &[&str]| {
-        let output = Command::new(&command).args(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    };
-    // C reads what Rust has open, while Rust goes on appending.
-    assert!(run(&["-f", path, "events", "s1", "--jsonl"]).contains("from-rust"));
-    let mut follower = f.store.follow(Key::user("app", "alice"), FollowOptions::new().only_new()).unwrap();
-    let other = Store::open(":memory:").unwrap();
-    let mut theirs = other.create(Key::new("app", "alice", "s2"), None).unwrap();
-    theirs.append(&event("from-c", r#"{"k":2}"#)).unwrap();
-    let mut lines = Vec::new();
-    other.export(&ExportOptions::default(), &mut lines).unwrap();
-    let file = f.folder.path().join("in.jsonl");
-    std::fs::write(&file, lines).unwrap();
-    thread::scope(|scope| {
-        let writer = scope.spawn(|| {
-            for n in 0..50 {
-                session.append(&event(&format!("e{n}"), "{}")).unwrap();
-            }
-        });
-        // C writes while Rust writes.
-        run(&["-f", path, "import", file.to_str().unwrap()]);
-        writer.join().unwrap();
-    });
-    assert_eq!(f.store.get(Key::new("app", "alice", "s2")).unwrap().event(0).unwrap().id(), "from-c");
-    let mut seen = Vec::new();
-    while let Followed::Event { event, session } = follower.next(Some(Duration::from_secs(1))).unwrap() {
-        seen.push((session.to_owned(), event.id().to_owned()));
-    }
-    assert_eq!(seen.len(), 51);
-    assert!(seen.contains(&("s2".to_owned(), "from-c".to_owned())));
-    run(&["-f", path, "check"]);
 }
