@@ -1,6 +1,10 @@
+use std::ffi::c_int;
+
 use seslite_sys as sys;
 
-use crate::text::{name, optional_bytes, size_of, zeroed};
+use crate::error::{call, Result};
+use crate::raw::{sized, zeroed};
+use crate::text::{name, optional_bytes};
 
 /// What became of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +36,13 @@ pub struct Appended {
 }
 
 impl Appended {
+    /// A call that appends one event.
+    pub(crate) fn of(append: impl FnOnce(*mut sys::ses_appended, *mut sys::ses_error) -> c_int) -> Result<Appended> {
+        let mut appended = zeroed();
+        call(|error| append(&mut appended, error))?;
+        Ok(Appended::from_raw(&appended))
+    }
+
     pub(crate) fn from_raw(raw: &sys::ses_appended) -> Appended {
         let made = unsafe { name(raw.made_id.as_ptr()) };
         Appended {
@@ -92,8 +103,7 @@ impl<'a> AppendOptions<'a> {
     }
 
     pub(crate) fn raw(&self) -> sys::ses_append_options {
-        let mut raw: sys::ses_append_options = zeroed();
-        raw.size = size_of::<sys::ses_append_options>();
+        let mut raw: sys::ses_append_options = sized();
         raw.flags = self.flags;
         raw.version = self.version;
         (raw.expected, raw.expected_len) = optional_bytes(self.expected);
@@ -133,8 +143,7 @@ impl<'a> RewindOptions<'a> {
     }
 
     pub(crate) fn raw(&self) -> sys::ses_rewind_options {
-        let mut raw: sys::ses_rewind_options = zeroed();
-        raw.size = size_of::<sys::ses_rewind_options>();
+        let mut raw: sys::ses_rewind_options = sized();
         raw.flags = self.flags;
         raw.version = self.version;
         (raw.artifact_delta, raw.artifact_delta_len) = optional_bytes(self.artifact_delta);

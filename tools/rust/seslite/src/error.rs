@@ -1,5 +1,6 @@
 use std::ffi::{c_int, CStr};
 use std::fmt;
+use std::ptr::{self, NonNull};
 
 use seslite_sys as sys;
 
@@ -191,4 +192,16 @@ pub(crate) fn call(function: impl FnOnce(*mut sys::ses_error) -> c_int) -> Resul
         return Err(Error::from_raw(code, unsafe { raw.assume_init_ref() }));
     }
     Ok(code)
+}
+
+/// The same for a call whose success says no more.
+pub(crate) fn done(function: impl FnOnce(*mut sys::ses_error) -> c_int) -> Result<()> {
+    call(function).map(drop)
+}
+
+/// The same for a call that gives an object, which the caller closes.
+pub(crate) fn opened<T>(open: impl FnOnce(*mut *mut T, *mut sys::ses_error) -> c_int) -> Result<NonNull<T>> {
+    let mut object = ptr::null_mut();
+    call(|error| open(&mut object, error))?;
+    NonNull::new(object).ok_or_else(|| Error::new(Code::Internal, "the library returned nothing; please report this"))
 }

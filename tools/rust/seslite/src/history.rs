@@ -1,30 +1,12 @@
-use std::ptr;
-
 use seslite_sys as sys;
 
 use crate::range::Range;
-use crate::text::{size_of, zeroed};
+use crate::raw::{optional_ref, sized};
 
 pub(crate) fn as_of(shared: bool) -> sys::ses_as_of_options {
-    let mut raw: sys::ses_as_of_options = zeroed();
-    raw.size = size_of::<sys::ses_as_of_options>();
+    let mut raw: sys::ses_as_of_options = sized();
     raw.flags = if shared { sys::SES_AS_OF_SHARED } else { 0 };
     raw
-}
-
-/// What a call that deletes has done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Deleted {
-    /// How many of them.
-    pub count: i64,
-    /// There is more to do: call again. After a secure deletion it can mean that the write-ahead log could not be emptied.
-    pub more: bool,
-}
-
-impl Deleted {
-    pub(crate) fn new(count: i64, code: i32) -> Deleted {
-        Deleted { count, more: code == sys::SES_MORE }
-    }
 }
 
 /// How to cut.
@@ -56,8 +38,7 @@ impl CutOptions {
     }
 
     pub(crate) fn raw(&self) -> sys::ses_cut_options {
-        let mut raw: sys::ses_cut_options = zeroed();
-        raw.size = size_of::<sys::ses_cut_options>();
+        let mut raw: sys::ses_cut_options = sized();
         raw.flags = self.flags;
         raw.version = self.version;
         raw
@@ -94,11 +75,10 @@ impl ForkOptions {
 
     pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_fork_options) -> T) -> T {
         let range = self.range.raw();
-        let mut raw: sys::ses_fork_options = zeroed();
-        raw.size = size_of::<sys::ses_fork_options>();
+        let mut raw: sys::ses_fork_options = sized();
         raw.flags = if self.other_user { sys::SES_FORK_OTHER_USER } else { 0 };
         raw.range = &range;
-        raw.create_us = self.create_us.as_ref().map_or(ptr::null(), ptr::from_ref);
+        raw.create_us = optional_ref(&self.create_us);
         function(&raw)
     }
 }
@@ -153,8 +133,7 @@ impl PruneOptions {
     }
 
     pub(crate) fn raw(&self) -> sys::ses_prune_options {
-        let mut raw: sys::ses_prune_options = zeroed();
-        raw.size = size_of::<sys::ses_prune_options>();
+        let mut raw: sys::ses_prune_options = sized();
         raw.which = self.which;
         raw.flags = self.flags;
         raw.keep = self.keep;

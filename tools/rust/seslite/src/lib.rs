@@ -3,36 +3,51 @@
 
 mod agent;
 mod append;
+mod by_key;
+mod callback;
+mod create;
+mod delete;
 mod error;
 mod event;
+mod facts;
 mod history;
-mod io;
 mod key;
-mod options;
+mod labels;
+mod lease;
+mod lines;
+mod lists;
+mod load;
+mod open;
 mod page;
 mod range;
+mod raw;
 mod session;
 mod state;
 mod store;
 mod text;
+mod upkeep;
 mod walk;
 
 pub use agent::{Builder, Content, Context, Function, Part, Pending, RenderOptions, Tracked};
 pub use append::{AppendOptions, Appended, RewindOptions, Status};
+pub use create::CreateOptions;
+pub use delete::{Deleted, DeletedUser, ExpireOptions};
 pub use error::{Code, Error, Result};
 pub use event::{Event, OwnedEvent};
-pub use history::{CutOptions, Deleted, ForkOptions, PruneOptions};
-pub use io::{
-    CheckLevel, Conflict, ExportOptions, ImportItem, ImportOptions, LoadOptions, LoadResult, Loaded, LoadedEvent,
-    LoadedValue, Outcome, Problem,
-};
+pub use facts::{version, Info, Space};
+pub use history::{CutOptions, ForkOptions, PruneOptions};
 pub use key::Key;
-pub use options::{CreateOptions, ExpireOptions, Filter, Journal, ListOptions, OpenOptions, Order, Synchronous};
+pub use lease::Lease;
+pub use lines::{ExportOptions, ImportItem, ImportOptions};
+pub use lists::{Filter, ListOptions, Order};
+pub use load::{Conflict, LoadOptions, LoadResult, Loaded, LoadedEvent, LoadedValue, Outcome};
+pub use open::{Journal, OpenOptions, Synchronous};
 pub use page::{Names, Page};
 pub use range::{Point, Range};
 pub use seslite_sys::{ses_import_report as ImportReport, ses_stats as Stats, ses_usage as Usage};
 pub use session::{Events, Session, SessionView};
 pub use state::State;
-pub use store::{version, DeletedUser, Info, Lease, Space, Store};
+pub use store::Store;
 pub use text::Json;
+pub use upkeep::{CheckLevel, Problem};
 pub use walk::{Cursor, FollowOptions, Followed, Follower, Waker};

@@ -1,8 +1,9 @@
+use std::ffi::c_int;
 use std::ptr::NonNull;
 
 use seslite_sys as sys;
 
-use crate::error::{Code, Error, Result};
+use crate::error::{opened, Result};
 use crate::session::SessionView;
 use crate::text::{name, optional_name};
 
@@ -14,9 +15,8 @@ pub struct Page {
 unsafe impl Send for Page {}
 
 impl Page {
-    pub(crate) unsafe fn take(raw: *mut sys::ses_page) -> Result<Page> {
-        let raw = NonNull::new(raw).ok_or_else(no_page)?;
-        Ok(Page { raw })
+    pub(crate) fn open(open: impl FnOnce(*mut *mut sys::ses_page, *mut sys::ses_error) -> c_int) -> Result<Page> {
+        Ok(Page { raw: opened(open)? })
     }
 
     pub fn len(&self) -> usize {
@@ -43,10 +43,6 @@ impl Drop for Page {
     }
 }
 
-fn no_page() -> Error {
-    Error::new(Code::Internal, "the library returned no page; please report this")
-}
-
 /// One page of names, in the order of their bytes.
 pub struct Names {
     raw: NonNull<sys::ses_names>,
@@ -55,9 +51,8 @@ pub struct Names {
 unsafe impl Send for Names {}
 
 impl Names {
-    pub(crate) unsafe fn take(raw: *mut sys::ses_names) -> Result<Names> {
-        let raw = NonNull::new(raw).ok_or_else(no_page)?;
-        Ok(Names { raw })
+    pub(crate) fn open(open: impl FnOnce(*mut *mut sys::ses_names, *mut sys::ses_error) -> c_int) -> Result<Names> {
+        Ok(Names { raw: opened(open)? })
     }
 
     pub fn len(&self) -> usize {

@@ -4,7 +4,8 @@ use std::ptr;
 use seslite_sys as sys;
 
 use crate::error::Result;
-use crate::text::{c_string, size_of, zeroed};
+use crate::raw::sized;
+use crate::text::c_string;
 
 /// Selects events. Live, time and sequence apply first, then the newest N of what is left.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -51,8 +52,7 @@ impl Range {
     }
 
     pub(crate) fn raw(&self) -> sys::ses_range {
-        let mut raw: sys::ses_range = zeroed();
-        raw.size = size_of::<sys::ses_range>();
+        let mut raw: sys::ses_range = sized();
         raw.which = self.which;
         raw.newest = self.newest;
         raw.since_us = self.since_us;
@@ -98,8 +98,7 @@ impl Point<'_> {
 
 impl CPoint {
     pub(crate) fn raw(&self) -> sys::ses_point {
-        let mut raw: sys::ses_point = zeroed();
-        raw.size = size_of::<sys::ses_point>();
+        let mut raw: sys::ses_point = sized();
         raw.kind = self.kind;
         raw.seq = self.seq;
         raw.id = self.id.as_ref().map_or(ptr::null(), |id| id.as_ptr());

@@ -1,3 +1,4 @@
+use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
@@ -5,13 +6,16 @@ use std::ptr::{self, NonNull};
 use seslite_sys as sys;
 
 use crate::append::{texts, AppendOptions, Appended, RewindOptions};
-use crate::error::{call, Code, Error, Result};
+use crate::delete::Deleted;
+use crate::error::{call, done, opened, Code, Error, Result};
 use crate::event::Event;
-use crate::history::{CutOptions, Deleted, ForkOptions, PruneOptions};
+use crate::history::{as_of, CutOptions, ForkOptions, PruneOptions};
 use crate::key::Key;
+use crate::labels::CLabels;
 use crate::range::Point;
+use crate::raw::{optional_ref, zeroed};
 use crate::state::State;
-use crate::text::{c_string, name, optional_name, take_required, zeroed, Json};
+use crate::text::{c_string, c_string_or_null, name, optional_name, pointer, take_required, Json};
 
 /// What a session handle shows: a snapshot. A [`Session`] derefs to it, and a [`Page`](crate::Page) has it for each
 /// session.
@@ -157,11 +161,8 @@ pub struct Session {
 unsafe impl Send for Session {}
 
 impl Session {
-    pub(crate) unsafe fn take(raw: *mut sys::ses_session) -> Result<Session> {
-        match NonNull::new(raw) {
-            Some(raw) => Ok(Session { raw }),
-            None => Err(Error::new(Code::Internal, "the library returned no session; please report this")),
-        }
+    pub(crate) fn open(open: impl FnOnce(*mut *mut sys::ses_session, *mut sys::ses_error) -> c_int) -> Result<Session> {
+        Ok(Session { raw: opened(open)? })
     }
 
     pub(crate) fn raw(&mut self) -> *mut sys::ses_session {
@@ -170,7 +171,7 @@ impl Session {
 
     /// Brings the handle up to date with other writers.
     pub fn refresh(&mut self) -> Result<()> {
-        call(|error| unsafe { sys::ses_refresh(self.raw(), ptr::null(), error) }).map(drop)
+        done(|error| unsafe { sys::ses_refresh(self.raw(), ptr::null(), error) })
     }
 
     /// Appends one event, a JSON object as the ADK writes it, in one transaction.
@@ -180,11 +181,9 @@ impl Session {
 
     pub fn append_with(&mut self, event: &str, options: &AppendOptions<'_>) -> Result<Appended> {
         let options = options.raw();
-        let mut appended: sys::ses_appended = zeroed();
-        call(|error| unsafe {
-            sys::ses_append(self.raw(), event.as_ptr().cast(), event.len(), &options, &mut appended, error)
-        })?;
-        Ok(Appended::from_raw(&appended))
+        Appended::of(|appended, error| unsafe {
+            sys::ses_append(self.raw(), event.as_ptr().cast(), event.len(), &options, appended, error)
+        })
     }
 
     /// Appends events in order in one transaction: all or none.
@@ -200,13 +199,13 @@ impl Session {
 
     /// Begins an invocation; `None`: the store makes its id. Returns the id.
     pub fn begin_invocation(&mut self, id: Option<&str>) -> Result<&str> {
-        let id = crate::text::c_string_or_null("the invocation id", id)?;
-        call(|error| unsafe { sys::ses_invocation_begin(self.raw(), crate::text::pointer(&id), error) })?;
+        let id = c_string_or_null("the invocation id", id)?;
+        call(|error| unsafe { sys::ses_invocation_begin(self.raw(), pointer(&id), error) })?;
         Ok(self.invocation_id().unwrap_or(""))
     }
     /// Ends the current invocation on this handle and drops its `temp:` values.
     pub fn end_invocation(&mut self) -> Result<()> {
-        call(|error| unsafe { sys::ses_invocation_end(self.raw(), error) }).map(drop)
+        done(|error| unsafe { sys::ses_invocation_end(self.raw(), error) })
     }
     pub fn invocation_id(&self) -> Option<&str> {
         unsafe { optional_name(sys::ses_invocation_id(self.raw.as_ptr())) }
@@ -214,27 +213,25 @@ impl Session {
 
     /// Sets the title; `None` removes it.
     pub fn set_title(&mut self, title: Option<&str>) -> Result<()> {
-        let title = crate::text::c_string_or_null("the title", title)?;
-        call(|error| unsafe { sys::ses_title_set(self.raw(), crate::text::pointer(&title), ptr::null(), error) })
-            .map(drop)
+        let title = c_string_or_null("the title", title)?;
+        done(|error| unsafe { sys::ses_title_set(self.raw(), pointer(&title), ptr::null(), error) })
     }
     /// Sets labels, or removes those whose value is `None`. The others stay.
     pub fn set_labels(&mut self, labels: &[(&str, Option<&str>)]) -> Result<()> {
-        let labels = crate::options::CLabels::new(labels)?;
-        call(|error| unsafe { sys::ses_labels_set(self.raw(), labels.as_ptr(), labels.len(), ptr::null(), error) })
-            .map(drop)
+        let labels = CLabels::new(labels)?;
+        done(|error| unsafe { sys::ses_labels_set(self.raw(), labels.as_ptr(), labels.len(), ptr::null(), error) })
     }
     /// Sets the time from which on the session may be removed; `None`: never.
     pub fn set_expiry(&mut self, expires_us: Option<i64>) -> Result<()> {
-        let time = expires_us.as_ref().map_or(ptr::null(), ptr::from_ref);
-        call(|error| unsafe { sys::ses_expiry_set(self.raw(), time, ptr::null(), error) }).map(drop)
+        let time = optional_ref(&expires_us);
+        done(|error| unsafe { sys::ses_expiry_set(self.raw(), time, ptr::null(), error) })
     }
 
     /// The session's own state as it was at a point. `shared`: with the `app:` and `user:` keys that this session itself
     /// had written by then.
     pub fn state_as_of(&mut self, point: Point<'_>, shared: bool) -> Result<Json> {
         let point = point.to_c()?;
-        let (point, options) = (point.raw(), crate::history::as_of(shared));
+        let (point, options) = (point.raw(), as_of(shared));
         take_required(|json, len, error| unsafe {
             sys::ses_state_json_as_of(self.raw(), &point, &options, json, len, error)
         })
@@ -249,24 +246,18 @@ impl Session {
     pub fn rewind(&mut self, point: Point<'_>, options: &RewindOptions<'_>) -> Result<Appended> {
         let point = point.to_c()?;
         let (point, options) = (point.raw(), options.raw());
-        let mut appended: sys::ses_appended = zeroed();
-        call(|error| unsafe { sys::ses_rewind(self.raw(), &point, &options, &mut appended, error) })?;
-        Ok(Appended::from_raw(&appended))
+        Appended::of(|appended, error| unsafe { sys::ses_rewind(self.raw(), &point, &options, appended, error) })
     }
     /// Takes the newest rewind back.
     pub fn redo(&mut self, options: &RewindOptions<'_>) -> Result<Appended> {
         let options = options.raw();
-        let mut appended: sys::ses_appended = zeroed();
-        call(|error| unsafe { sys::ses_redo(self.raw(), &options, &mut appended, error) })?;
-        Ok(Appended::from_raw(&appended))
+        Appended::of(|appended, error| unsafe { sys::ses_redo(self.raw(), &options, appended, error) })
     }
     /// Deletes the events after the point for good.
     pub fn cut(&mut self, point: Point<'_>, options: &CutOptions) -> Result<Deleted> {
         let point = point.to_c()?;
         let (point, options) = (point.raw(), options.raw());
-        let mut deleted = 0;
-        let code = call(|error| unsafe { sys::ses_cut(self.raw(), &point, &options, &mut deleted, error) })?;
-        Ok(Deleted::new(deleted, code))
+        Deleted::of(|deleted, error| unsafe { sys::ses_cut(self.raw(), &point, &options, deleted, error) })
     }
     /// Makes a session that begins as this one was at the point. `to` `None`: a session of this user, with an id that the
     /// store makes.
@@ -275,18 +266,14 @@ impl Session {
         let to = to.map(Key::to_c).transpose()?.map(|to| (to.raw(), to));
         let to_raw = to.as_ref().map_or(ptr::null(), |(raw, _)| ptr::from_ref(raw));
         let point = point.raw();
-        let mut fork = ptr::null_mut();
         options.with_raw(|options| {
-            call(|error| unsafe { sys::ses_fork(self.raw(), &point, to_raw, options, &mut fork, error) })
-        })?;
-        unsafe { Session::take(fork) }
+            Session::open(|fork, error| unsafe { sys::ses_fork(self.raw(), &point, to_raw, options, fork, error) })
+        })
     }
     /// Deletes the oldest events, in steps of one transaction.
     pub fn prune(&mut self, options: &PruneOptions) -> Result<Deleted> {
         let options = options.raw();
-        let mut deleted = 0;
-        let code = call(|error| unsafe { sys::ses_prune(self.raw(), &options, &mut deleted, error) })?;
-        Ok(Deleted::new(deleted, code))
+        Deleted::of(|deleted, error| unsafe { sys::ses_prune(self.raw(), &options, deleted, error) })
     }
 
     /// The place after the last event that the handle knows, for [`FollowOptions::place`](crate::FollowOptions::place).

@@ -30,31 +30,6 @@ pub(crate) fn optional_bytes(text: Option<&str>) -> (*const c_char, usize) {
     text.map_or((ptr::null(), 0), |text| (text.as_ptr().cast(), text.len()))
 }
 
-pub(crate) fn size_of<T>() -> usize {
-    std::mem::size_of::<T>()
-}
-
-/// A struct of the library with every byte zero, which means all defaults.
-pub(crate) fn zeroed<T: Zeroable>() -> T {
-    unsafe { std::mem::zeroed() }
-}
-
-/// The library's structs for which zeros are a valid value: numbers, flags, nullable pointers and functions.
-pub(crate) trait Zeroable {}
-
-macro_rules! zeroable {
-    ($($name:ident,)*) => { $(impl Zeroable for sys::$name {})* };
-}
-
-zeroable! {
-    ses_open_options, ses_range, ses_create_options, ses_append_options, ses_appended, ses_list_options, ses_filter,
-    ses_names_options, ses_delete_options, ses_point, ses_rewind_options, ses_cut_options, ses_fork_options, ses_prune_options,
-    ses_expire_options, ses_maintain_options, ses_space, ses_lease_options, ses_lease, ses_follow_options, ses_loaded,
-    ses_load_options, ses_load_result, ses_export_options, ses_import_options, ses_import_report, ses_backup_options,
-    ses_check_options, ses_info, ses_stats, ses_get_options, ses_cursor_options, ses_shared_state_options, ses_as_of_options,
-    ses_render_options, ses_context_options,
-}
-
 /// Text of `len` bytes that the library lends. What it lends as text has been checked to be UTF-8, except what another
 /// program has put into the file.
 pub(crate) unsafe fn borrowed<'a>(text: *const c_char, len: usize) -> Result<&'a str> {

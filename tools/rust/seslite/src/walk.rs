@@ -1,4 +1,4 @@
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use seslite_sys as sys;
 
-use crate::error::{call, Code, Error, Result};
+use crate::error::{call, opened, Code, Error, Result};
 use crate::event::{Event, OwnedEvent};
 use crate::key::Key;
-use crate::text::{c_string_or_null, optional_name, pointer, size_of, zeroed};
+use crate::raw::sized;
+use crate::text::{c_string_or_null, optional_name, pointer};
 
 /// Walks the events of a session in constant memory. As an iterator it gives copies; [`advance`](Cursor::advance) lends
 /// each event instead. After a failure the walk is over.
@@ -21,9 +22,8 @@ pub struct Cursor {
 unsafe impl Send for Cursor {}
 
 impl Cursor {
-    pub(crate) unsafe fn take(raw: *mut sys::ses_cursor) -> Result<Cursor> {
-        let raw = NonNull::new(raw).ok_or_else(|| Error::new(Code::Internal, "the library returned no cursor"))?;
-        Ok(Cursor { raw, over: false })
+    pub(crate) fn open(open: impl FnOnce(*mut *mut sys::ses_cursor, *mut sys::ses_error) -> c_int) -> Result<Cursor> {
+        Ok(Cursor { raw: opened(open)?, over: false })
     }
 
     /// The next event, borrowed until the next call; `None` at the end.
@@ -154,8 +154,7 @@ impl Follower {
         let key = key.to_c()?;
         let place = c_string_or_null("the place", options.place)?;
         let notify = options.notify.map(Box::new);
-        let mut raw: sys::ses_follow_options = zeroed();
-        raw.size = size_of::<sys::ses_follow_options>();
+        let mut raw: sys::ses_follow_options = sized();
         raw.flags = if options.only_new { sys::SES_FOLLOW_NEW } else { 0 };
         raw.after_seq = options.after_seq;
         raw.place = pointer(&place);
@@ -163,11 +162,8 @@ impl Follower {
             raw.notify = Some(notify_of);
             raw.notify_context = ptr::from_ref::<Notify>(notify).cast_mut().cast();
         }
-        let mut follower = ptr::null_mut();
         let raw_key = key.raw();
-        call(|error| unsafe { sys::ses_follower_open(store, &raw_key, &raw, &mut follower, error) })?;
-        let raw =
-            NonNull::new(follower).ok_or_else(|| Error::new(Code::Internal, "the library returned no follower"))?;
+        let raw = opened(|follower, error| unsafe { sys::ses_follower_open(store, &raw_key, &raw, follower, error) })?;
         let handle = Arc::new(FollowerHandle { raw, closed: std::sync::Mutex::new(false) });
         Ok(Follower { handle, _notify: notify })
     }

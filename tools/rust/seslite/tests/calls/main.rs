@@ -3,6 +3,10 @@
 mod agent;
 mod bad_input;
 mod common;
+mod history;
+mod in_and_out;
+mod lists;
+mod sessions;
 mod store;
 mod threads;
 mod together;

@@ -10,6 +10,18 @@ use seslite::*;
 fn is_send<T: Send>() {}
 fn is_sync<T: Sync>() {}
 
+/// Compiles only if the type is not of that kind: otherwise both implementations fit, and the compiler cannot choose.
+macro_rules! is_not {
+    ($kind:ident: $($name:ty),+ $(,)?) => {$({
+        trait Chosen<A> {
+            fn choose() {}
+        }
+        impl<T: ?Sized> Chosen<()> for T {}
+        impl<T: ?Sized + $kind> Chosen<u8> for T {}
+        <$name as Chosen<_>>::choose();
+    })+};
+}
+
 #[test]
 fn handles_move_between_threads_and_stores_are_shared() {
     is_send::<Store>();
@@ -19,12 +31,23 @@ fn handles_move_between_threads_and_stores_are_shared() {
     is_send::<Page>();
     is_send::<Names>();
     is_send::<Follower>();
+    // Shared, it only gives wakers: all else moves it.
+    is_sync::<Follower>();
     is_send::<Waker>();
     is_sync::<Waker>();
     is_send::<Tracked<'static>>();
     is_send::<Json>();
     is_sync::<Json>();
     is_send::<Error>();
+    is_sync::<Error>();
+    is_send::<OwnedEvent>();
+    is_send::<Builder>();
+    is_send::<Content<'static>>();
+    is_send::<Context>();
+    is_send::<Pending>();
+    is_not!(Sync: Session, SessionView, Cursor, Page, Names, Tracked<'static>, Builder, Content<'static>, Context, Pending);
+    // What a handle lends stays on its thread.
+    is_not!(Send: &'static SessionView, Event<'static>, Events<'static>, State<'static>, Function<'static>, Part<'static>);
 }
 
 #[test]

@@ -1,0 +1,119 @@
+use std::ptr::{self, NonNull};
+
+use seslite_sys as sys;
+
+use super::text_of;
+use crate::agent::content::Function;
+use crate::error::{opened, Result};
+use crate::event::Event;
+use crate::key::Key;
+use crate::raw::sized;
+use crate::session::Session;
+use crate::store::Store;
+use crate::text::{c_string, take_text, Json};
+
+/// The part of a session's log that a model should be sent, in the order in which to send it.
+pub struct Context {
+    raw: NonNull<sys::ses_context>,
+}
+
+unsafe impl Send for Context {}
+
+fn context_options(visible: bool) -> sys::ses_context_options {
+    let mut options: sys::ses_context_options = sized();
+    options.flags = if visible { sys::SES_CONTEXT_VISIBLE } else { 0 };
+    options
+}
+
+impl Context {
+    pub fn len(&self) -> usize {
+        unsafe { sys::ses_context_count(self.raw.as_ptr()) }
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The stored events, of a summary the compaction event, each with the content that is to be sent.
+    pub fn iter(&self) -> impl Iterator<Item = (Event<'_>, Option<&str>)> {
+        (0..self.len()).filter_map(|index| unsafe {
+            let event = Event::new(sys::ses_context_event(self.raw.as_ptr(), index))?;
+            Some((event, text_of(sys::ses_context_content(self.raw.as_ptr(), index))))
+        })
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        unsafe { sys::ses_context_close(self.raw.as_ptr()) };
+    }
+}
+
+/// The function calls of a session's live events that have no response after them.
+pub struct Pending {
+    raw: NonNull<sys::ses_pending>,
+}
+
+unsafe impl Send for Pending {}
+
+impl Pending {
+    pub fn len(&self) -> usize {
+        unsafe { sys::ses_pending_count(self.raw.as_ptr()) }
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Each call, the event that holds it, and whether it is long-running.
+    pub fn iter(&self) -> impl Iterator<Item = (Function<'_>, Event<'_>, bool)> {
+        (0..self.len()).filter_map(|index| unsafe {
+            let call = Function::new(sys::ses_pending_call(self.raw.as_ptr(), index))?;
+            let event = Event::new(sys::ses_pending_event(self.raw.as_ptr(), index))?;
+            Some((call, event, sys::ses_pending_is_long_running(self.raw.as_ptr(), index) != 0))
+        })
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        unsafe { sys::ses_pending_close(self.raw.as_ptr()) };
+    }
+}
+
+impl Store {
+    /// What a model is to be sent of a session. `visible`: without events of which a model sees nothing.
+    pub fn context(&self, key: Key<'_>, visible: bool) -> Result<Context> {
+        let (key, options) = (key.to_c()?, context_options(visible));
+        let raw = opened(|context, error| unsafe {
+            sys::ses_context_open_by_key(self.raw(), &key.raw(), &options, context, error)
+        })?;
+        Ok(Context { raw })
+    }
+    /// The calls of a session that have no response.
+    pub fn pending(&self, key: Key<'_>) -> Result<Pending> {
+        let key = key.to_c()?;
+        let raw = opened(|pending, error| unsafe {
+            sys::ses_pending_open_by_key(self.raw(), &key.raw(), ptr::null(), pending, error)
+        })?;
+        Ok(Pending { raw })
+    }
+    /// The delta that saves an agent's final text under a state key; `None`: there is nothing to save.
+    pub fn output_delta(&self, event: &str, agent: &str, state_key: &str) -> Result<Option<Json>> {
+        let (agent, state_key) = (c_string("the agent", agent)?, c_string("the state key", state_key)?);
+        take_text(|delta, len, error| unsafe {
+            let (text, agent, state_key) = (event.as_ptr().cast(), agent.as_ptr(), state_key.as_ptr());
+            sys::ses_output_delta(self.raw(), text, event.len(), agent, state_key, delta, len, error)
+        })
+    }
+}
+
+impl Session {
+    /// See [`Store::context`].
+    pub fn context(&mut self, visible: bool) -> Result<Context> {
+        let options = context_options(visible);
+        let raw = opened(|context, error| unsafe { sys::ses_context_open(self.raw(), &options, context, error) })?;
+        Ok(Context { raw })
+    }
+    /// See [`Store::pending`].
+    pub fn pending(&mut self) -> Result<Pending> {
+        let raw = opened(|pending, error| unsafe { sys::ses_pending_open(self.raw(), ptr::null(), pending, error) })?;
+        Ok(Pending { raw })
+    }
+}

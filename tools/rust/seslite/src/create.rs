@@ -1,0 +1,60 @@
+use seslite_sys as sys;
+
+use crate::error::Result;
+use crate::labels::CLabels;
+use crate::range::Range;
+use crate::raw::{optional_ref, sized};
+use crate::text::{c_string_or_null, pointer};
+
+/// How to create a session.
+#[derive(Debug, Clone, Default)]
+pub struct CreateOptions<'a> {
+    range: Range,
+    create_us: Option<i64>,
+    expires_us: Option<i64>,
+    title: Option<&'a str>,
+    labels: Vec<(&'a str, Option<&'a str>)>,
+}
+
+impl<'a> CreateOptions<'a> {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// [`Store::get_or_create`](crate::Store::get_or_create): the events to read of an existing session.
+    pub fn range(mut self, range: Range) -> Self {
+        self.range = range;
+        self
+    }
+    /// The time of creation; otherwise the store's clock gives it.
+    pub fn create_us(mut self, time_us: i64) -> Self {
+        self.create_us = Some(time_us);
+        self
+    }
+    /// When the session may be removed.
+    pub fn expires_us(mut self, time_us: i64) -> Self {
+        self.expires_us = Some(time_us);
+        self
+    }
+    pub fn title(mut self, title: &'a str) -> Self {
+        self.title = Some(title);
+        self
+    }
+    pub fn label(mut self, name: &'a str, value: &'a str) -> Self {
+        self.labels.push((name, Some(value)));
+        self
+    }
+
+    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_create_options) -> Result<T>) -> Result<T> {
+        let range = self.range.raw();
+        let title = c_string_or_null("the title", self.title)?;
+        let labels = CLabels::new(&self.labels)?;
+        let mut raw: sys::ses_create_options = sized();
+        raw.range = &range;
+        raw.create_us = optional_ref(&self.create_us);
+        raw.expires_us = optional_ref(&self.expires_us);
+        raw.title = pointer(&title);
+        raw.labels = labels.as_ptr();
+        raw.label_count = labels.len();
+        function(&raw)
+    }
+}

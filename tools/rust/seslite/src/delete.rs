@@ -1,0 +1,130 @@
+//! Deleting, now and when the time has come.
+
+use std::ffi::c_int;
+
+use seslite_sys as sys;
+
+use crate::error::{call, Result};
+use crate::key::Key;
+use crate::raw::{optional_ref, sized};
+use crate::store::Store;
+use crate::text::{c_string, c_string_or_null, pointer};
+
+/// What a call that deletes has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deleted {
+    /// How many of them.
+    pub count: i64,
+    /// There is more to do: call again. After a secure deletion it can mean that the write-ahead log could not be emptied.
+    pub more: bool,
+}
+
+impl Deleted {
+    /// A call that deletes.
+    pub(crate) fn of(delete: impl FnOnce(*mut i64, *mut sys::ses_error) -> c_int) -> Result<Deleted> {
+        let mut count = 0;
+        let code = call(|error| delete(&mut count, error))?;
+        Ok(Deleted { count, more: code == sys::SES_MORE })
+    }
+}
+
+/// What was deleted of a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeletedUser {
+    pub sessions: i64,
+    pub state_keys: i64,
+    /// As for [`Deleted::more`].
+    pub more: bool,
+}
+
+/// What [`Store::expire`](crate::Store::expire) removes besides sessions whose time has come.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ExpireOptions {
+    now_us: Option<i64>,
+    idle_us: i64,
+    sessions_per_user: i64,
+    limit: i64,
+    secure: bool,
+}
+
+impl ExpireOptions {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// The caller's clock.
+    pub fn now_us(mut self, time_us: i64) -> Self {
+        self.now_us = Some(time_us);
+        self
+    }
+    /// Also sessions whose last update is longer ago.
+    pub fn idle_us(mut self, us: i64) -> Self {
+        self.idle_us = us;
+        self
+    }
+    /// Also the least recently updated sessions of a user beyond so many.
+    pub fn sessions_per_user(mut self, sessions: i64) -> Self {
+        self.sessions_per_user = sessions;
+        self
+    }
+    /// Sessions per call.
+    pub fn limit(mut self, sessions: i64) -> Self {
+        self.limit = sessions;
+        self
+    }
+    /// Overwrites what is deleted.
+    pub fn secure(mut self) -> Self {
+        self.secure = true;
+        self
+    }
+
+    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_expire_options) -> T) -> T {
+        let mut raw: sys::ses_expire_options = sized();
+        raw.flags = if self.secure { sys::SES_DELETE_SECURE } else { 0 };
+        raw.now_us = optional_ref(&self.now_us);
+        raw.idle_us = self.idle_us;
+        raw.sessions_per_user = self.sessions_per_user;
+        raw.limit = self.limit;
+        function(&raw)
+    }
+}
+
+fn delete_options(secure: bool, limit: i64) -> sys::ses_delete_options {
+    let mut options: sys::ses_delete_options = sized();
+    options.flags = if secure { sys::SES_DELETE_SECURE } else { 0 };
+    options.limit = limit;
+    options
+}
+
+impl Store {
+    /// Deletes a session. One that does not exist is no error: the count is 0.
+    pub fn delete(&self, key: Key<'_>, secure: bool) -> Result<Deleted> {
+        let key = key.to_c()?;
+        let options = delete_options(secure, 0);
+        Deleted::of(|deleted, error| unsafe { sys::ses_delete(self.raw(), &key.raw(), &options, deleted, error) })
+    }
+    /// Deletes everything of a user in an app, `user:` state included, in one transaction.
+    pub fn delete_user(&self, app: &str, user: &str, secure: bool) -> Result<DeletedUser> {
+        let (app, user) = (c_string("the app", app)?, c_string("the user", user)?);
+        let options = delete_options(secure, 0);
+        let (mut sessions, mut state_keys) = (0, 0);
+        let code = call(|error| unsafe {
+            let (app, user) = (app.as_ptr(), user.as_ptr());
+            sys::ses_delete_user(self.raw(), app, user, &options, &mut sessions, &mut state_keys, error)
+        })?;
+        Ok(DeletedUser { sessions, state_keys, more: code == sys::SES_MORE })
+    }
+    /// Deletes everything of an app, at most `limit` sessions per call (0: 100). Call it until there is no more.
+    pub fn delete_app(&self, app: &str, secure: bool, limit: i64) -> Result<Deleted> {
+        let app = c_string("the app", app)?;
+        let options = delete_options(secure, limit);
+        Deleted::of(|deleted, error| unsafe { sys::ses_delete_app(self.raw(), app.as_ptr(), &options, deleted, error) })
+    }
+    /// Deletes sessions whose expiry time has come, in one app or in all, and others as the options say.
+    pub fn expire(&self, app: Option<&str>, options: &ExpireOptions) -> Result<Deleted> {
+        let app = c_string_or_null("the app", app)?;
+        options.with_raw(|options| {
+            Deleted::of(|deleted, error| unsafe { sys::ses_expire(self.raw(), pointer(&app), options, deleted, error) })
+        })
+    }
+}

@@ -1,0 +1,211 @@
+//! JSON lines: what goes out and in.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::io::{Read, Write};
+use std::ptr;
+
+use seslite_sys as sys;
+
+use crate::callback::{panicked, Callback};
+use crate::error::{done, Code, Error, Result};
+use crate::load::{Conflict, Outcome};
+use crate::raw::sized;
+use crate::store::Store;
+use crate::text::{c_string_or_null, name, optional_name, pointer};
+
+fn io_error(error: &std::io::Error) -> Error {
+    Error::new(Code::Io, error.to_string())
+}
+
+/// What to export.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ExportOptions<'a> {
+    pub app: Option<&'a str>,
+    pub user: Option<&'a str>,
+    pub session: Option<&'a str>,
+    /// Without shared state.
+    pub only_sessions: bool,
+}
+
+/// What an export calls.
+struct Sink<W, F> {
+    out: W,
+    progress: F,
+}
+
+unsafe extern "C" fn progress_of<W, F: FnMut(i64, i64)>(context: *mut c_void, sessions: i64, events: i64) {
+    // After a panic the next piece is refused.
+    unsafe { Callback::run(context, |sink: &mut Sink<W, F>| (sink.progress)(sessions, events)) };
+}
+
+unsafe extern "C" fn write_of<W: Write, F>(
+    context: *mut c_void,
+    data: *const c_char,
+    len: usize,
+    error: *mut sys::ses_error,
+) -> c_int {
+    let bytes = unsafe { crate::text::bytes(data, len) };
+    let write = |sink: &mut Sink<W, F>| sink.out.write_all(bytes).map_err(|failure| io_error(&failure));
+    match unsafe { Callback::run(context, write) }.unwrap_or_else(|| Err(panicked())) {
+        Ok(()) => 0,
+        Err(failure) => failure.to_raw(error),
+    }
+}
+
+/// What an import calls.
+struct Source<R, F> {
+    from: R,
+    report: F,
+}
+
+unsafe extern "C" fn read_of<R: Read, F>(
+    context: *mut c_void,
+    buffer: *mut c_char,
+    capacity: usize,
+    len: *mut usize,
+    error: *mut sys::ses_error,
+) -> c_int {
+    let read = |source: &mut Source<R, F>| {
+        // What is read into must be initialised.
+        let buffer = unsafe {
+            ptr::write_bytes(buffer, 0, capacity);
+            std::slice::from_raw_parts_mut(buffer.cast::<u8>(), capacity)
+        };
+        loop {
+            match source.from.read(buffer) {
+                Err(failure) if failure.kind() == std::io::ErrorKind::Interrupted => {}
+                other => return other.map(|count| count.min(capacity)).map_err(|failure| io_error(&failure)),
+            }
+        }
+    };
+    match unsafe { Callback::run(context, read) }.unwrap_or_else(|| Err(panicked())) {
+        Ok(count) => {
+            unsafe { *len = count };
+            0
+        }
+        Err(failure) => failure.to_raw(error),
+    }
+}
+
+/// How to import.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ImportOptions<'a> {
+    pub conflict: Conflict,
+    pub dry_run: bool,
+    /// Go on after a session that is refused.
+    pub skip: bool,
+    /// Shared keys that have another value here get that of the file.
+    pub replace_keys: bool,
+    /// Put everything into this app.
+    pub app: Option<&'a str>,
+    /// Put all that belongs to a user to this one.
+    pub user: Option<&'a str>,
+}
+
+/// What became of a session, or of a shared key that has another value here.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ImportItem<'a> {
+    pub app: &'a str,
+    pub user: Option<&'a str>,
+    pub session: Option<&'a str>,
+    pub loaded_as: Option<&'a str>,
+    pub key: Option<&'a str>,
+    pub outcome: Outcome,
+    pub events: i64,
+    pub line: i64,
+    pub error: Option<Error>,
+}
+
+unsafe extern "C" fn report_of<R, F: FnMut(&ImportItem<'_>)>(context: *mut c_void, item: *const sys::ses_import_item) {
+    let item = unsafe {
+        let item = &*item;
+        ImportItem {
+            app: name(item.app),
+            user: optional_name(item.user),
+            session: optional_name(item.session),
+            loaded_as: optional_name(item.loaded_as),
+            key: optional_name(item.key),
+            outcome: Outcome::from_number(item.outcome),
+            events: item.events,
+            line: item.line,
+            error: item.error.as_ref().map(|error| Error::from_raw(error.code, error)),
+        }
+    };
+    // After a panic no more is read.
+    unsafe { Callback::run(context, |source: &mut Source<R, F>| (source.report)(&item)) };
+}
+
+impl Store {
+    /// Writes a store, an app, a user or a session as JSON lines, of one moment, in constant memory.
+    pub fn export<W: Write>(&self, options: &ExportOptions<'_>, out: W) -> Result<()> {
+        self.export_with(options, out, |_, _| ())
+    }
+
+    /// The same; `progress` is told how many sessions and events were written, after each session and every 1,000 events.
+    pub fn export_with<W: Write, F: FnMut(i64, i64)>(
+        &self,
+        options: &ExportOptions<'_>,
+        out: W,
+        progress: F,
+    ) -> Result<()> {
+        let app = c_string_or_null("the app", options.app)?;
+        let user = c_string_or_null("the user", options.user)?;
+        let session = c_string_or_null("the session id", options.session)?;
+        let mut raw: sys::ses_export_options = sized();
+        raw.flags = if options.only_sessions { sys::SES_EXPORT_ONLY_SESSIONS } else { 0 };
+        raw.app = pointer(&app);
+        raw.user = pointer(&user);
+        raw.session = pointer(&session);
+        let mut sink = Callback::new(Sink { out, progress });
+        let context = sink.context();
+        raw.progress = Some(progress_of::<W, F>);
+        raw.progress_context = context;
+        let done = done(|error| unsafe { sys::ses_export(self.raw(), &raw, Some(write_of::<W, F>), context, error) });
+        sink.end(done)
+    }
+
+    /// Reads JSON lines. `report` is called for each session, and for each shared key that has another value here. The
+    /// counts tell, with a failure, too, what was done.
+    pub fn import<R: Read, F: FnMut(&ImportItem<'_>)>(
+        &self,
+        options: &ImportOptions<'_>,
+        from: R,
+        report: F,
+    ) -> (sys::ses_import_report, Result<()>) {
+        let mut counts: sys::ses_import_report = sized();
+        let result = self.import_into(options, from, report, &mut counts);
+        (counts, result)
+    }
+
+    fn import_into<R: Read, F: FnMut(&ImportItem<'_>)>(
+        &self,
+        options: &ImportOptions<'_>,
+        from: R,
+        report: F,
+        counts: &mut sys::ses_import_report,
+    ) -> Result<()> {
+        let app = c_string_or_null("the app", options.app)?;
+        let user = c_string_or_null("the user", options.user)?;
+        let mut raw: sys::ses_import_options = sized();
+        raw.flags = options.conflict.flags();
+        for (set, flag) in [
+            (options.dry_run, sys::SES_IMPORT_DRY_RUN),
+            (options.skip, sys::SES_IMPORT_SKIP),
+            (options.replace_keys, sys::SES_IMPORT_REPLACE_KEYS),
+        ] {
+            if set {
+                raw.flags |= flag;
+            }
+        }
+        raw.app = pointer(&app);
+        raw.user = pointer(&user);
+        let mut source = Callback::new(Source { from, report });
+        let context = source.context();
+        raw.report = Some(report_of::<R, F>);
+        raw.report_context = context;
+        let done =
+            done(|error| unsafe { sys::ses_import(self.raw(), &raw, Some(read_of::<R, F>), context, counts, error) });
+        source.end(done)
+    }
+}

@@ -1,0 +1,180 @@
+//! Lists of sessions and of names.
+
+use std::ffi::c_int;
+
+use seslite_sys as sys;
+
+use crate::error::{call, Result};
+use crate::page::{Names, Page};
+use crate::raw::{optional_ref, sized};
+use crate::store::Store;
+use crate::text::{c_string, c_string_or_null, pointer};
+
+/// Selects sessions: those for which everything holds that is asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Filter<'a> {
+    label: Option<&'a str>,
+    label_value: Option<&'a str>,
+    id_prefix: Option<&'a str>,
+    updated_since_us: Option<i64>,
+    updated_before_us: Option<i64>,
+}
+
+impl<'a> Filter<'a> {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// The session has this label.
+    pub fn label(mut self, name: &'a str) -> Self {
+        self.label = Some(name);
+        self
+    }
+    /// The session has this label with this value.
+    pub fn label_value(mut self, name: &'a str, value: &'a str) -> Self {
+        self.label = Some(name);
+        self.label_value = Some(value);
+        self
+    }
+    pub fn id_prefix(mut self, prefix: &'a str) -> Self {
+        self.id_prefix = Some(prefix);
+        self
+    }
+    pub fn updated_since_us(mut self, time_us: i64) -> Self {
+        self.updated_since_us = Some(time_us);
+        self
+    }
+    pub fn updated_before_us(mut self, time_us: i64) -> Self {
+        self.updated_before_us = Some(time_us);
+        self
+    }
+
+    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_filter) -> Result<T>) -> Result<T> {
+        let label = c_string_or_null("the label", self.label)?;
+        let value = c_string_or_null("the label's value", self.label_value)?;
+        let prefix = c_string_or_null("the prefix", self.id_prefix)?;
+        let mut raw: sys::ses_filter = sized();
+        raw.label = pointer(&label);
+        raw.label_value = pointer(&value);
+        raw.id_prefix = pointer(&prefix);
+        raw.updated_since_us = optional_ref(&self.updated_since_us);
+        raw.updated_before_us = optional_ref(&self.updated_before_us);
+        function(&raw)
+    }
+}
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Newest update first.
+    #[default]
+    Newest,
+    /// Oldest update first.
+    Oldest,
+    /// In the order of creation.
+    Created,
+}
+
+/// How to list.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ListOptions<'a> {
+    order: Order,
+    limit: usize,
+    token: Option<&'a str>,
+    no_state: bool,
+    filter: Filter<'a>,
+}
+
+impl<'a> ListOptions<'a> {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    pub fn order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+    /// Sessions per page, at most 10,000; 100 if it is not set.
+    pub fn limit(mut self, sessions: usize) -> Self {
+        self.limit = sessions;
+        self
+    }
+    /// The token of the page before.
+    pub fn token(mut self, token: &'a str) -> Self {
+        self.token = Some(token);
+        self
+    }
+    pub fn without_state(mut self) -> Self {
+        self.no_state = true;
+        self
+    }
+    pub fn filter(mut self, filter: Filter<'a>) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_list_options) -> Result<T>) -> Result<T> {
+        let token = c_string_or_null("the token", self.token)?;
+        self.filter.with_raw(|filter| {
+            let mut raw: sys::ses_list_options = sized();
+            raw.order = match self.order {
+                Order::Newest => sys::SES_ORDER_NEWEST,
+                Order::Oldest => sys::SES_ORDER_OLDEST,
+                Order::Created => sys::SES_ORDER_CREATED,
+            } as c_int;
+            raw.limit = self.limit;
+            raw.token = pointer(&token);
+            raw.flags = if self.no_state { sys::SES_LIST_NO_STATE } else { 0 };
+            raw.filter = filter;
+            function(&raw)
+        })
+    }
+}
+
+impl Store {
+    /// Lists one page of the sessions of a user, or of all users of the app.
+    pub fn list(&self, app: &str, user: Option<&str>, options: &ListOptions<'_>) -> Result<Page> {
+        let (app, user) = (c_string("the app", app)?, c_string_or_null("the user", user)?);
+        options.with_raw(|options| {
+            Page::open(|page, error| unsafe {
+                sys::ses_list(self.raw(), app.as_ptr(), pointer(&user), options, page, error)
+            })
+        })
+    }
+    /// Counts the sessions that a list would have on all pages.
+    pub fn count(&self, app: &str, user: Option<&str>, filter: &Filter<'_>) -> Result<i64> {
+        let (app, user) = (c_string("the app", app)?, c_string_or_null("the user", user)?);
+        let mut count = 0;
+        filter.with_raw(|filter| {
+            call(|error| unsafe {
+                sys::ses_list_count(self.raw(), app.as_ptr(), pointer(&user), filter, &mut count, error)
+            })
+        })?;
+        Ok(count)
+    }
+    /// One page of the names of apps: those after `after` that begin with `prefix`. `limit` 0: 100.
+    pub fn apps(&self, after: Option<&str>, prefix: Option<&str>, limit: usize) -> Result<Names> {
+        self.names(after, prefix, limit, |options, names, error| unsafe {
+            sys::ses_list_apps(self.raw(), options, names, error)
+        })
+    }
+    /// One page of the names of an app's users.
+    pub fn users(&self, app: &str, after: Option<&str>, prefix: Option<&str>, limit: usize) -> Result<Names> {
+        let app = c_string("the app", app)?;
+        self.names(after, prefix, limit, |options, names, error| unsafe {
+            sys::ses_list_users(self.raw(), app.as_ptr(), options, names, error)
+        })
+    }
+    fn names(
+        &self,
+        after: Option<&str>,
+        prefix: Option<&str>,
+        limit: usize,
+        list: impl FnOnce(*const sys::ses_names_options, *mut *mut sys::ses_names, *mut sys::ses_error) -> i32,
+    ) -> Result<Names> {
+        let (after, prefix) = (c_string_or_null("the name", after)?, c_string_or_null("the prefix", prefix)?);
+        let mut options: sys::ses_names_options = sized();
+        options.limit = limit;
+        options.after = pointer(&after);
+        options.prefix = pointer(&prefix);
+        Names::open(|names, error| list(&options, names, error))
+    }
+}

@@ -1,0 +1,164 @@
+use std::ffi::{c_char, c_int, c_void};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr;
+
+use seslite_sys as sys;
+
+use crate::raw::sized;
+
+/// When a write reaches the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Synchronous {
+    /// Before the call returns; a write survives power loss.
+    Full,
+    /// Soon after; power loss can lose the last writes, a crash of the process cannot.
+    Normal,
+}
+
+/// The journal of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Journal {
+    /// A write-ahead log where it is safe; a rollback journal on network file systems.
+    Auto,
+    Wal,
+    Rollback,
+}
+
+type Clock = Box<dyn Fn() -> i64 + Send + Sync>;
+type MakeId = Box<dyn Fn() -> Option<String> + Send + Sync>;
+
+/// How to open a store. [`OpenOptions::new`] is as no options.
+#[derive(Default)]
+pub struct OpenOptions {
+    flags: u32,
+    synchronous: c_int,
+    journal: c_int,
+    external_checkpoints: bool,
+    busy_timeout_ms: i64,
+    max_event_bytes: usize,
+    max_readers: u32,
+    max_session_events: i64,
+    clock: Option<Clock>,
+    make_id: Option<MakeId>,
+}
+
+impl OpenOptions {
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Every write is [`Code::ReadOnly`](crate::Code::ReadOnly). The file must exist.
+    pub fn read_only(mut self) -> Self {
+        self.flags |= sys::SES_OPEN_READ_ONLY;
+        self
+    }
+    /// [`Code::NotFound`](crate::Code::NotFound) if the file does not exist.
+    pub fn must_exist(mut self) -> Self {
+        self.flags |= sys::SES_OPEN_MUST_EXIST;
+        self
+    }
+    pub fn synchronous(mut self, synchronous: Synchronous) -> Self {
+        self.synchronous = match synchronous {
+            Synchronous::Full => sys::SES_SYNC_FULL,
+            Synchronous::Normal => sys::SES_SYNC_NORMAL,
+        } as c_int;
+        self
+    }
+    pub fn journal(mut self, journal: Journal) -> Self {
+        self.journal = match journal {
+            Journal::Auto => sys::SES_JOURNAL_AUTO,
+            Journal::Wal => sys::SES_JOURNAL_WAL,
+            Journal::Rollback => sys::SES_JOURNAL_ROLLBACK,
+        } as c_int;
+        self
+    }
+    /// Another program copies the write-ahead log into the database, such as Litestream.
+    pub fn external_checkpoints(mut self) -> Self {
+        self.external_checkpoints = true;
+        self
+    }
+    /// How long a call waits for other writers: 10 seconds if it is not set, `0` not at all.
+    pub fn busy_timeout_ms(mut self, timeout: u32) -> Self {
+        self.busy_timeout_ms = if timeout == 0 { -1 } else { i64::from(timeout) };
+        self
+    }
+    /// The longest event or initial state.
+    pub fn max_event_bytes(mut self, bytes: usize) -> Self {
+        self.max_event_bytes = bytes;
+        self
+    }
+    /// Connections for reading.
+    pub fn max_readers(mut self, readers: u32) -> Self {
+        self.max_readers = readers;
+        self
+    }
+    /// The number of events that a session may hold.
+    pub fn max_session_events(mut self, events: i64) -> Self {
+        self.max_session_events = events;
+        self
+    }
+    /// Gives the time of sessions and events that have none, in microseconds since 1970. If it panics, the system's clock
+    /// does.
+    pub fn clock(mut self, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+        self.clock = Some(Box::new(clock));
+        self
+    }
+    /// Makes the ids of sessions and events that have none. `None`, and a panic, fail the call with
+    /// [`Code::Invalid`](crate::Code::Invalid).
+    pub fn make_id(mut self, make_id: impl Fn() -> Option<String> + Send + Sync + 'static) -> Self {
+        self.make_id = Some(Box::new(make_id));
+        self
+    }
+
+    pub(crate) fn into_raw(self) -> (sys::ses_open_options, Callbacks) {
+        let mut raw: sys::ses_open_options = sized();
+        raw.flags = self.flags;
+        raw.synchronous = self.synchronous;
+        raw.journal = self.journal;
+        raw.busy_timeout_ms = self.busy_timeout_ms;
+        raw.max_event_bytes = self.max_event_bytes;
+        raw.max_readers = self.max_readers;
+        raw.max_session_events = self.max_session_events;
+        if self.external_checkpoints {
+            raw.checkpoint = sys::SES_CHECKPOINT_EXTERNAL as c_int;
+        }
+        let callbacks = Callbacks { clock: self.clock.map(Box::new), make_id: self.make_id.map(Box::new) };
+        if let Some(clock) = &callbacks.clock {
+            raw.clock = Some(clock_of);
+            raw.clock_context = ptr::from_ref::<Clock>(clock).cast_mut().cast();
+        }
+        if let Some(make_id) = &callbacks.make_id {
+            raw.make_id = Some(make_id_of);
+            raw.id_context = ptr::from_ref::<MakeId>(make_id).cast_mut().cast();
+        }
+        (raw, callbacks)
+    }
+}
+
+/// What the store calls; it lives as long as the store.
+pub(crate) struct Callbacks {
+    // Boxes of boxes: the library has thin pointers.
+    clock: Option<Box<Clock>>,
+    make_id: Option<Box<MakeId>>,
+}
+
+unsafe extern "C" fn clock_of(context: *mut c_void) -> i64 {
+    let clock = unsafe { &*context.cast::<Clock>() };
+    catch_unwind(AssertUnwindSafe(clock)).unwrap_or_else(|_| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(now.as_micros()).unwrap_or(i64::MAX)
+    })
+}
+
+unsafe extern "C" fn make_id_of(context: *mut c_void, id: *mut c_char, capacity: usize) -> c_int {
+    let make_id = unsafe { &*context.cast::<MakeId>() };
+    match catch_unwind(AssertUnwindSafe(make_id)) {
+        Ok(Some(made)) if made.len() < capacity && !made.contains('\0') => {
+            unsafe {
+                ptr::copy_nonoverlapping(made.as_ptr().cast(), id, made.len());
+                *id.add(made.len()) = 0;
+            }
+            0
+        }
+        _ => 1,
+    }
+}

@@ -1,0 +1,56 @@
+//! The library's structs, with nothing set.
+
+use std::ptr;
+
+use seslite_sys as sys;
+
+/// The library's structs for which zeros are a valid value: numbers, flags, nullable pointers and functions.
+pub(crate) trait Zeroable {}
+
+/// Those whose first member is their size.
+pub(crate) trait HasSize: Zeroable {
+    fn set_size(&mut self);
+}
+
+macro_rules! zeroable {
+    ($($name:ident,)*) => { $(impl Zeroable for sys::$name {})* };
+}
+
+macro_rules! sized {
+    ($($name:ident,)*) => {
+        zeroable! { $($name,)* }
+        $(impl HasSize for sys::$name {
+            fn set_size(&mut self) {
+                self.size = std::mem::size_of::<Self>();
+            }
+        })*
+    };
+}
+
+zeroable! { ses_appended, ses_lease, ses_load_result, }
+
+sized! {
+    ses_open_options, ses_range, ses_create_options, ses_append_options, ses_list_options, ses_filter, ses_names_options,
+    ses_delete_options, ses_point, ses_rewind_options, ses_cut_options, ses_fork_options, ses_prune_options,
+    ses_expire_options, ses_maintain_options, ses_space, ses_lease_options, ses_follow_options, ses_loaded,
+    ses_load_options, ses_export_options, ses_import_options, ses_import_report, ses_backup_options, ses_check_options,
+    ses_info, ses_stats, ses_get_options, ses_cursor_options, ses_shared_state_options, ses_as_of_options,
+    ses_render_options, ses_context_options,
+}
+
+/// A struct with every byte zero.
+pub(crate) fn zeroed<T: Zeroable>() -> T {
+    unsafe { std::mem::zeroed() }
+}
+
+/// A struct with its size and nothing else, which means all defaults.
+pub(crate) fn sized<T: HasSize>() -> T {
+    let mut raw: T = zeroed();
+    raw.set_size();
+    raw
+}
+
+/// NULL for `None`.
+pub(crate) fn optional_ref<T>(value: &Option<T>) -> *const T {
+    value.as_ref().map_or(ptr::null(), ptr::from_ref)
+}

@@ -1,0 +1,64 @@
+//! Rewinds, forks, cuts, pruning and leases.
+
+use crate::common::{fixture, refused, KEY};
+use seslite::*;
+
+#[test]
+fn history() {
+    let f = fixture();
+    let mut session = f.store.create(KEY, Some(r#"{"k":0}"#)).unwrap();
+    for n in 1..=4 {
+        let text = format!(
+            r#"{{"id":"e{n}","author":"user","invocationId":"i{n}","content":{{"role":"user","parts":[{{"text":"x"}}]}},"actions":{{"stateDelta":{{"k":{n}}}}}}}"#
+        );
+        session.append(&text).unwrap();
+    }
+    assert_eq!(&*session.state_as_of(Point::Seq(2), false).unwrap(), r#"{"k":2}"#);
+    assert_eq!(&*f.store.state_as_of(KEY, Point::Event("e1"), true).unwrap(), r#"{"k":1}"#);
+    assert_eq!(&*session.initial_state().unwrap(), r#"{"k":0}"#);
+    assert_eq!(&*f.store.initial_state(KEY).unwrap(), r#"{"k":0}"#);
+    assert_eq!(session.rewind(Point::LastTurn, &RewindOptions::new()).unwrap().status, Status::Stored);
+    assert_eq!(session.state().int("k").unwrap(), Some(3));
+    assert_eq!(session.redo(&RewindOptions::new()).unwrap().status, Status::Stored);
+    assert_eq!(session.state().int("k").unwrap(), Some(4));
+    f.store.rewind(KEY, Point::BeforeInvocation("i3"), &RewindOptions::new()).unwrap();
+    assert_eq!(f.store.get_range(KEY, Range::all().live()).unwrap().event_count(), 2);
+    f.store.redo(KEY, &RewindOptions::new()).unwrap();
+    refused(session.rewind(Point::Now, &RewindOptions::new().artifact_delta("[]")), Code::Invalid);
+    refused(session.rewind(Point::LastTurn, &RewindOptions::new()), Code::Stale);
+    session.refresh().unwrap();
+
+    let mut fork = session.fork(Point::Seq(2), Some(Key::new("app", "alice", "f")), &ForkOptions::new()).unwrap();
+    let (parent, seq) = fork.parent().unwrap();
+    assert_eq!((parent, seq), (KEY, 2));
+    assert_eq!(fork.event_count(), 2);
+    let other = f
+        .store
+        .fork(KEY, Point::Now, Some(Key::user("app", "bob")), &ForkOptions::new().other_user().range(Range::none()))
+        .unwrap();
+    assert_eq!((other.event_count(), other.user()), (0, "bob"));
+    assert_eq!(fork.cut(Point::Seq(1), &CutOptions::new()).unwrap().count, 1);
+    assert_eq!(
+        f.store.cut(Key::new("app", "alice", "f"), Point::Seq(0), &CutOptions::new().secure()).unwrap().count,
+        1
+    );
+    assert_eq!(&*f.store.state(Key::new("app", "alice", "f")).unwrap(), r#"{"k":0}"#);
+    assert_eq!(session.prune(&PruneOptions::new().up_to(1)).unwrap().count, 1);
+    assert_eq!(f.store.prune(KEY, &PruneOptions::new().keep(1000)).unwrap().count, 0);
+    session.refresh().unwrap();
+    assert_eq!(session.base_seq(), 1);
+}
+
+#[test]
+fn leases() {
+    let f = fixture();
+    f.store.create(KEY, None).unwrap();
+    let one = f.store.take_lease(KEY, "one", 0, None).unwrap();
+    refused(f.store.take_lease(KEY, "two", 0, Some(0)), Code::Busy);
+    f.store.append(KEY, "{}", &AppendOptions::new().lease(one.token)).unwrap();
+    assert!(f.store.renew_lease(KEY, one.token, 1_000_000).unwrap().until_us > 0);
+    f.store.release_lease(KEY, one.token).unwrap();
+    let two = f.store.take_lease(KEY, "two", 0, Some(0)).unwrap();
+    assert_ne!(one.token, two.token);
+    refused(f.store.append(KEY, "{}", &AppendOptions::new().lease(one.token)), Code::Leased);
+}

@@ -1,0 +1,68 @@
+//! Lists, names, titles, labels, expiry and deleting.
+
+use crate::common::{fixture, refused, KEY};
+use seslite::*;
+
+#[test]
+fn lists_filters_names_and_deleting() {
+    let f = fixture();
+    for n in 0..25 {
+        let id = format!("s{n:02}");
+        let options = CreateOptions::new().label("parity", if n % 2 == 0 { "even" } else { "odd" });
+        f.store.create_with(Key::new("app", "alice", &id), Some(r#"{"k":1}"#), &options).unwrap();
+    }
+    f.store.create(Key::new("app", "bob", "x"), None).unwrap();
+    let mut ids = Vec::new();
+    let mut token: Option<String> = None;
+    loop {
+        let mut options = ListOptions::new().order(Order::Created).limit(10);
+        if let Some(token) = &token {
+            options = options.token(token);
+        }
+        let page = f.store.list("app", Some("alice"), &options).unwrap();
+        ids.extend(page.sessions().map(|session| session.id().to_owned()));
+        assert_eq!(page.session(0).unwrap().state().get("k").unwrap(), Some("1"));
+        assert!(page.session(page.len()).is_none());
+        token = page.token().map(str::to_owned);
+        if token.is_none() {
+            break;
+        }
+    }
+    assert_eq!(ids.len(), 25);
+    assert!(ids.windows(2).all(|pair| pair[0] < pair[1]));
+    let filter = Filter::new().label_value("parity", "odd");
+    assert_eq!(f.store.count("app", Some("alice"), &filter).unwrap(), 12);
+    let options = ListOptions::new().filter(filter).without_state();
+    let page = f.store.list("app", None, &options).unwrap();
+    assert_eq!((page.len(), page.session(0).unwrap().state().len()), (12, 0));
+    assert_eq!(f.store.count("app", Some("alice"), &Filter::new().id_prefix("s1")).unwrap(), 10);
+    assert_eq!(f.store.apps(None, None, 0).unwrap().iter().collect::<Vec<_>>(), ["app"]);
+    let users = f.store.users("app", None, None, 1).unwrap();
+    assert_eq!((users.len(), users.next()), (1, Some("alice")));
+    assert_eq!(f.store.users("app", users.next(), Some("b"), 1).unwrap().iter().collect::<Vec<_>>(), ["bob"]);
+    refused(f.store.list("app", Some("alice"), &ListOptions::new().token("nonsense")), Code::Invalid);
+
+    assert_eq!(f.store.delete(Key::new("app", "alice", "s00"), false).unwrap().count, 1);
+    assert_eq!(f.store.delete(Key::new("app", "alice", "s00"), true).unwrap().count, 0);
+    assert_eq!(f.store.delete_user("app", "alice", false).unwrap().sessions, 24);
+    while f.store.delete_app("app", false, 0).unwrap().more {}
+    assert!(f.store.apps(None, None, 0).unwrap().is_empty());
+}
+
+#[test]
+fn titles_labels_expiry() {
+    let f = fixture();
+    let mut session = f.store.create(KEY, None).unwrap();
+    session.set_title(Some("one")).unwrap();
+    session.set_labels(&[("a", Some("1")), ("b", Some("2"))]).unwrap();
+    f.store.set_labels(KEY, &[("a", None)]).unwrap();
+    f.store.set_title(KEY, Some("two")).unwrap();
+    session.refresh().unwrap();
+    assert_eq!((session.title(), session.labels().collect::<Vec<_>>()), (Some("two"), vec![("b", "2")]));
+    let soon = session.created_us() + 3_600_000_000;
+    session.set_expiry(Some(soon)).unwrap();
+    f.store.set_expiry(KEY, Some(soon)).unwrap();
+    assert_eq!(f.store.expire(Some("app"), &ExpireOptions::new()).unwrap().count, 0);
+    assert_eq!(f.store.expire(None, &ExpireOptions::new().now_us(soon)).unwrap(), Deleted { count: 1, more: false });
+    refused(session.set_title(None), Code::NotFound);
+}
