@@ -1,0 +1,5 @@
+//! One program for all tests of the crate, so that it is linked once.
+
+mod contract;
+mod runner;
+mod service;
