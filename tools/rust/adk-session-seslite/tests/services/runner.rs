@@ -1,5 +1,6 @@
-//! A runner of adk-rust, with a scripted model, a tool, a streamed answer, an output key, state in the instruction and
-//! compaction, over 50 turns: what is stored is what adk-session's in-memory service holds.
+//! A runner of adk-rust, with a scripted model, a tool that writes state, a streamed answer, an output key, state in the
+//! instruction, a sub-agent, rewinds and compaction, over 50 turns: what is stored is what adk-session's in-memory service
+//! holds.
 
 use std::sync::Arc;
 
@@ -15,7 +16,10 @@ use async_trait::async_trait;
 use futures::StreamExt;
 use serde_json::{json, Value};
 
-struct Model;
+/// It hands over to the sub-agent, if it has one, when it is asked for the expert.
+struct Model {
+    sub_agent: Option<&'static str>,
+}
 
 fn said(content: Content, partial: bool) -> LlmResponse {
     LlmResponse { content: Some(content), partial, turn_complete: !partial, ..Default::default() }
@@ -29,15 +33,17 @@ impl Llm for Model {
     async fn generate_content(&self, request: LlmRequest, _: bool) -> Result<LlmResponseStream> {
         let turns = request.contents.len();
         let part = request.contents.last().and_then(|content| content.parts.last()).cloned();
-        let responses = match part {
-            Some(Part::Text { text }) if text.contains("tool") => {
-                let call = Part::FunctionCall {
-                    name: "look".into(),
-                    args: json!({"what": text, "big": 9007199254740993_i64}),
-                    id: Some(format!("call-{turns}")),
-                    thought_signature: None,
-                };
-                vec![said(Content { role: "model".into(), parts: vec![call] }, false)]
+        let call = |name: &str, args| {
+            let (name, id) = (name.into(), Some(format!("call-{turns}")));
+            let call = Part::FunctionCall { name, args, id, thought_signature: None };
+            vec![said(Content { role: "model".into(), parts: vec![call] }, false)]
+        };
+        let responses = match (part, self.sub_agent) {
+            (Some(Part::Text { text }), Some(agent)) if text.contains("expert") => {
+                call("transfer_to_agent", json!({"agent_name": agent}))
+            }
+            (Some(Part::Text { text }), _) if text.contains("tool") => {
+                call("look", json!({"what": text, "big": 9007199254740993_i64}))
             }
             _ => {
                 let whole = format!("It is {turns}. \u{1f600}");
@@ -62,7 +68,11 @@ impl Tool for Look {
     fn description(&self) -> &str {
         "looks something up"
     }
-    async fn execute(&self, _: Arc<dyn ToolContext>, args: Value) -> Result<Value> {
+    async fn execute(&self, context: Arc<dyn ToolContext>, args: Value) -> Result<Value> {
+        let mut actions = context.actions();
+        actions.state_delta.insert("user:looked".into(), args["what"].clone());
+        actions.state_delta.insert("temp:draft".into(), args["what"].clone());
+        context.set_actions(actions);
         Ok(json!({"found": args, "n": null}))
     }
 }
@@ -86,35 +96,54 @@ impl BaseEventsSummarizer for Summarizer {
     }
 }
 
-/// What the turns leave, without what is different each time.
-async fn run(service: Arc<dyn SessionService>) -> (Vec<Value>, Value) {
-    let agent = LlmAgentBuilder::new("helper")
-        .model(Arc::new(Model))
+fn agent() -> Arc<dyn Agent> {
+    let expert = LlmAgentBuilder::new("expert")
+        .model(Arc::new(Model { sub_agent: None }))
+        .tool(Arc::new(Look))
+        .output_key("expertise")
+        .build()
+        .unwrap();
+    let helper = LlmAgentBuilder::new("helper")
+        .model(Arc::new(Model { sub_agent: Some("expert") }))
         .instruction("The last answer was {answer?}, the user speaks {user:language}.")
         .tool(Arc::new(Look))
+        .sub_agent(Arc::new(expert))
         .output_key("answer")
         .build()
         .unwrap();
+    Arc::new(helper)
+}
+
+fn runner(service: &Arc<dyn SessionService>) -> Runner {
+    let summarizer = Arc::new(Summarizer);
+    Runner::builder()
+        .app_name("app")
+        .agent(agent())
+        .session_service(Arc::clone(service))
+        .compaction_config(EventsCompactionConfig { compaction_interval: 20, overlap_size: 1, summarizer })
+        .build()
+        .unwrap()
+}
+
+/// What the turns leave, without what is different each time.
+async fn run(service: Arc<dyn SessionService>) -> (Vec<Value>, Value) {
     let state = [("user:language".to_owned(), json!("en"))].into();
     let session_id = Some("s".to_owned());
     service.create(CreateRequest { app_name: "app".into(), user_id: "u".into(), session_id, state }).await.unwrap();
-    let runner = Runner::builder()
-        .app_name("app")
-        .agent(Arc::new(agent) as Arc<dyn Agent>)
-        .session_service(Arc::clone(&service))
-        .compaction_config(EventsCompactionConfig {
-            compaction_interval: 20,
-            overlap_size: 1,
-            summarizer: Arc::new(Summarizer),
-        })
-        .build()
-        .unwrap();
+    let runner = runner(&service);
     for turn in 0..50 {
-        let text = if turn % 3 == 0 { format!("use the tool {turn}") } else { format!("turn {turn}") };
+        let text = match turn % 5 {
+            0 | 3 => format!("use the tool {turn}"),
+            1 => format!("ask the expert {turn}, with the tool"),
+            _ => format!("turn {turn}"),
+        };
         let (user, session) = (UserId::new("u").unwrap(), SessionId::new("s").unwrap());
         let mut events = runner.run(user, session, Content::new("user").with_text(text)).await.unwrap();
         while let Some(event) = events.next().await {
             event.unwrap();
+        }
+        if turn % 10 == 9 {
+            service.rewind_steps("s", 1 + turn / 10).await.unwrap();
         }
     }
     let request = GetRequest {
@@ -152,9 +181,13 @@ async fn fifty_turns_leave_what_the_in_memory_service_holds() {
     }
     assert_eq!((ours.len(), our_state), (theirs.len(), their_state.clone()));
     assert!(their_state["answer"].as_str().is_some_and(|answer| answer.starts_with("It is ")), "{their_state}");
-    // The command and C read the same calls.
+    assert!(theirs.iter().any(|event| event["author"] == "expert"));
+    assert!(their_state["expertise"].is_string() && their_state["user:looked"].is_string(), "{their_state}");
+    assert!(their_state.get("temp:draft").is_none(), "{their_state}");
+    // The command and C read the same calls. adk-rust stores no response to a hand-over.
     let store = service.store();
     let key = adk_session_seslite::seslite::Key::new("app", "u", "s");
-    assert!(store.pending(key).unwrap().is_empty());
+    let pending = store.pending(key).unwrap();
+    assert!(pending.iter().all(|(call, _, _)| call.name() == Some("transfer_to_agent")));
     assert_eq!(store.check(adk_session_seslite::seslite::CheckLevel::Log, 0, |_| true).unwrap(), 0);
 }
