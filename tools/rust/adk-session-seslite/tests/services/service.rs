@@ -159,3 +159,37 @@ async fn a_session_that_moved_to_another_user_is_found_again() {
     service.append_event("s", Event::new("i")).await.unwrap();
     assert_eq!(service.store().get(Key::new("app2", "v", "s")).unwrap().event_count(), 1);
 }
+
+#[tokio::test]
+async fn numbers_of_any_size_are_read_and_stay_as_they_are() {
+    let service = SesliteSessionService::open(":memory:").await.unwrap();
+    let key = Key::new("app", "u", "s");
+    let state = r#"{"digits":123456789012345678901234567890,"u64":18446744073709551615,"small":1e-400}"#;
+    service.store().create(key, Some(state)).unwrap();
+    let read = service.get(get("s")).await.unwrap().state().all();
+    assert_eq!((&read["u64"], read["small"].as_f64()), (&json!(u64::MAX), Some(0.0)));
+    assert_eq!(read["digits"].as_f64(), Some(123_456_789_012_345_678_901_234_567_890.0));
+    // An append of the service leaves the digits alone.
+    service.append_event("s", Event::new("i")).await.unwrap();
+    assert!(service.store().state(key).unwrap().contains("123456789012345678901234567890"));
+    // What serde_json cannot hold is an error that names the event.
+    service.store().append(key, r#"{"actions":{"stateDelta":{"huge":1e400}}}"#, &Default::default()).unwrap();
+    let error = service.get(get("s")).await.err().unwrap();
+    assert_eq!(error.code, "session.unreadable");
+    assert!(error.message.contains("event 2"), "{}", error.message);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_future_that_is_dropped_leaves_the_service_whole() {
+    let service = SesliteSessionService::open(":memory:").await.unwrap();
+    service.create(create("s")).await.unwrap();
+    for n in 0..50 {
+        let event = Event::with_id(format!("e{n}"), "i");
+        let append = service.append_event_for_identity(append("s", event));
+        let _ = tokio::time::timeout(std::time::Duration::from_micros(n), append).await;
+    }
+    // Each event is stored whole or not at all, in order of commit.
+    service.append_event("s", Event::with_id("last", "i")).await.unwrap();
+    assert!(service.get(get("s")).await.unwrap().events().all().iter().any(|event| event.id == "last"));
+    assert_eq!(service.store().check(seslite::CheckLevel::Log, 0, |_| true).unwrap(), 0);
+}
