@@ -174,7 +174,13 @@ async fn numbers_of_any_size_are_read_and_stay_as_they_are() {
     assert!(service.store().state(key).unwrap().contains("123456789012345678901234567890"));
     // What serde_json cannot hold is an error that names the event.
     service.store().append(key, r#"{"actions":{"stateDelta":{"huge":1e400}}}"#, &Default::default()).unwrap();
-    let error = service.get(get("s")).await.err().unwrap();
+    let read = service.get(get("s")).await;
+    if serde_json::from_str::<serde_json::Value>("1e400").is_ok() {
+        // Another crate of the program has turned on serde_json's arbitrary_precision.
+        assert_eq!(read.unwrap().state().all()["huge"].to_string(), "1e+400");
+        return;
+    }
+    let error = read.err().unwrap();
     assert_eq!(error.code, "session.unreadable");
     assert!(error.message.contains("event 2"), "{}", error.message);
 }
