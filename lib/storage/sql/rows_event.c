@@ -190,7 +190,7 @@ static void read_texts(struct query *query, struct event_row *row)
 }
 
 /* What the place of an event has before its number. */
-static uint64_t place_of(const struct db *db, int64_t session_id)
+static uint64_t first_place(const struct db *db, int64_t session_id)
 {
     return db->packs_events ? (uint64_t)session_id << 32 : 0;
 }
@@ -270,7 +270,7 @@ void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t sessio
         last = MAX_SEQ;
     *rows = (struct event_rows){.empty = first > last,
                                 .session_id = session_id,
-                                .place = place_of(db, session_id),
+                                .place = first_place(db, session_id),
                                 .first = (uint64_t)first,
                                 .last = (uint64_t)last,
                                 .walk = walk};
@@ -282,7 +282,7 @@ void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session
                          ses_error *error)
 {
     *rows = (struct event_rows){.session_id = session_id,
-                                .place = place_of(db, session_id),
+                                .place = first_place(db, session_id),
                                 .first = 1,
                                 .last = MAX_SEQ,
                                 .walk = WALK_FORWARD,

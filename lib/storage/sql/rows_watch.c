@@ -2,7 +2,7 @@
 #include "storage/sql/operations.h"
 #include "storage/sql/query.h"
 
-static int look_at_session(struct db *db, struct watched *item, ses_error *error)
+static int watch_session(struct db *db, struct watched *item, ses_error *error)
 {
     struct query query;
 
@@ -13,7 +13,7 @@ static int look_at_session(struct db *db, struct watched *item, ses_error *error
 }
 
 /* Without sessions there are NULLs, which are 0. */
-static int look_at_user(struct db *db, struct watched *item, ses_error *error)
+static int watch_user(struct db *db, struct watched *item, ses_error *error)
 {
     struct query query;
 
@@ -27,5 +27,5 @@ static int look_at_user(struct db *db, struct watched *item, ses_error *error)
 
 int ses__watched_look(struct db *db, struct watched *item, ses_error *error)
 {
-    return item->app ? look_at_user(db, item, error) : look_at_session(db, item, error);
+    return item->app ? watch_user(db, item, error) : watch_session(db, item, error);
 }
