@@ -12,7 +12,7 @@ function base_name(path) {
 }
 
 function c_string(line) {
-    gsub(/\\/, "\\\\", line)
+    gsub(/\\/, "&&", line)
     gsub(/"/, "\\\"", line)
     return "    \"" line "\\n\""
 }

@@ -84,7 +84,7 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1e6
 }
 
-/// The table, and the lines that are below what is due.
+/// The table, and the lines that fall short.
 #[derive(Default)]
 struct Table {
     missed: Vec<String>,
@@ -92,19 +92,19 @@ struct Table {
 
 impl Table {
     /// A line, and how many times as fast ours is at least.
-    fn row(&mut self, what: &str, unit: &str, [theirs, ours]: [f64; 2], due: f64) {
+    fn row(&mut self, what: &str, unit: &str, [theirs, ours]: [f64; 2], wanted: f64) {
         // Of times the smaller is the faster, of rates the greater.
         let factor = if unit == "us" { theirs / ours } else { ours / theirs };
         println!("{what:<44}{theirs:>12.1}{ours:>12.1} {unit:<6}{factor:>8.1} x");
-        if factor < due {
-            self.missed.push(format!("{what}: {factor:.2} x, {due} x is due"));
+        if factor < wanted {
+            self.missed.push(format!("{what}: {factor:.2} x, where {wanted} x is wanted"));
         }
     }
 
     fn errors(&mut self, [theirs, ours]: [u64; 2]) {
         println!("{:<44}{theirs:>12}{ours:>12}", "  errors");
         if ours > 0 {
-            self.missed.push(format!("{ours} errors, none is due"));
+            self.missed.push(format!("{ours} errors here"));
         }
     }
 
