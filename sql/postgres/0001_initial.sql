@@ -1,0 +1,368 @@
+-- seslite on PostgreSQL, schema version 1.
+--
+-- To make a new store:        psql -1 -v ON_ERROR_STOP=1 -f 0001_initial.sql postgresql://...
+-- In a database that has a schema of this name it changes nothing, says so and fails.
+-- The library runs this same text, in one transaction. The database must be encoded in UTF8.
+--
+-- All is in the schema seslite, and always called by its full name: poolers forget a search_path. There are no triggers,
+-- functions, sequences or foreign keys: what speaks PostgreSQL's protocol should be able to hold a store.
+--
+-- Every table leads its key with `shard`, a number of 12 bits: of an app, and of its state, the first bits of the SHA-256
+-- of its name; of all else, those of the names of app and user with a byte 1 between them. All that a user has is in one
+-- shard, so that it can be kept on one machine.
+--
+-- Apps, users and sessions have numbers: the microseconds since 2025-01-01 UTC at which the row was made, times 4096, plus
+-- the shard. So they ascend, and the shard of a number is its last 12 bits.
+--
+-- Times are microseconds since 1970-01-01 00:00:00 UTC. Text is compared by its bytes. JSON is stored as text, since jsonb
+-- would change it. Look at the views at the end first.
+
+CREATE SCHEMA seslite;
+
+-- One row: which scripts were run.
+CREATE TABLE seslite.schema_version (
+    version int NOT NULL
+);
+INSERT INTO seslite.schema_version VALUES (1);
+
+CREATE TABLE seslite.apps (
+    shard int NOT NULL,
+    id    bigint NOT NULL CHECK (shard = (id & 4095)),
+    name  text COLLATE "C" NOT NULL,     -- the id the application uses
+    PRIMARY KEY (shard, id),
+    UNIQUE (shard, name)
+);
+-- These list all apps, and walk over them.
+CREATE INDEX apps_by_name ON seslite.apps (name);
+CREATE INDEX apps_by_id ON seslite.apps (id);
+
+CREATE TABLE seslite.users (
+    shard  int NOT NULL,
+    id     bigint NOT NULL CHECK (shard = (id & 4095)),
+    app_id bigint NOT NULL,
+    name   text COLLATE "C" NOT NULL,    -- the id the application uses
+    PRIMARY KEY (shard, id),
+    UNIQUE (shard, app_id, name)
+);
+-- These list the users of an app, which are in many shards, and walk over all users.
+CREATE INDEX users_by_name ON seslite.users (app_id, name);
+CREATE INDEX users_by_id ON seslite.users (id);
+
+-- One row per session. Every append writes it anew, so it is kept narrow: wide or rare values have tables of their own.
+-- Columns that every append changes are in no index, and each page keeps room: then the new row is written beside the
+-- old one, and no index is touched (https://www.postgresql.org/docs/current/storage-hot.html).
+CREATE TABLE seslite.sessions (
+    shard       int NOT NULL,
+    id          bigint NOT NULL CHECK (shard = (id & 4095)),
+    app_id      bigint NOT NULL,
+    user_id     bigint NOT NULL CHECK (shard = (user_id & 4095)),
+    name        text COLLATE "C" NOT NULL, -- the id the application uses
+    created_us  bigint NOT NULL,
+    updated_us  bigint NOT NULL,         -- the latest event time so far
+    active_hour bigint NOT NULL,         -- updated_us in hours, for the index below
+    version     bigint NOT NULL,         -- raised by one with every change of the log; begins at version_floor
+    last_seq    bigint NOT NULL,         -- the highest sequence number ever given
+    event_count bigint NOT NULL,         -- events stored now
+    expires_us  bigint,                  -- the session may be removed from then on; NULL: never
+    base_seq    bigint NOT NULL DEFAULT 0, -- events up to this number were pruned: base_state is the state after it
+    details     bigint NOT NULL DEFAULT 0, -- what other tables hold of it: 1, a parent; 2, a title; 4, labels
+    PRIMARY KEY (shard, id),
+    UNIQUE (shard, user_id, name)
+) WITH (fillfactor = 80);
+-- These list all sessions of an app, latest first and in order of creation. The first is by the hour, so that it is
+-- written once an hour.
+CREATE INDEX sessions_by_activity ON seslite.sessions (app_id, active_hour, id);
+CREATE INDEX sessions_by_app ON seslite.sessions (app_id, id);
+-- Finds expired sessions. Sessions that never expire are not in it.
+CREATE INDEX sessions_by_expiry ON seslite.sessions (app_id, expires_us) WHERE expires_us IS NOT NULL;
+-- For a check, which walks over all sessions.
+CREATE INDEX sessions_by_id ON seslite.sessions (id);
+
+-- One row per shard in which sessions were deleted. `floor` is above the last version of each of them. A new session
+-- begins there, so that a version of a deleted session never fits a later session of the same name.
+CREATE TABLE seslite.version_floor (
+    shard int PRIMARY KEY,
+    floor bigint NOT NULL CHECK (floor BETWEEN 0 AND 9007199254740992) -- at 2^53 no session can begin
+);
+
+-- What only some sessions have: at most one row per session.
+CREATE TABLE seslite.session_details (
+    shard          int NOT NULL,
+    session_id     bigint NOT NULL,
+    title          text COLLATE "C",
+    parent_user    text COLLATE "C", -- of a fork: the session it was made from, by the application's ids, ...
+    parent_session text COLLATE "C", -- ... because that session may be deleted
+    parent_seq     bigint,           -- and the number of the last event that it took from there
+    more           text COLLATE "C", -- JSON: an object, for what later versions record about a session
+    initial_state  text COLLATE "C", -- JSON: as created, without temp: keys; NULL: empty
+    PRIMARY KEY (shard, session_id)
+);
+
+-- One row per label. The index finds the sessions of an app that have a label.
+CREATE TABLE seslite.session_labels (
+    shard      int NOT NULL,
+    session_id bigint NOT NULL,
+    name       text COLLATE "C" NOT NULL,
+    value      text COLLATE "C" NOT NULL,
+    app_id     bigint NOT NULL,          -- the session's
+    PRIMARY KEY (shard, session_id, name)
+);
+CREATE INDEX session_labels_by_value ON seslite.session_labels (app_id, name, value, session_id);
+
+-- The owner that may take a session's next turn. Each owner gets a token above all earlier ones of the session: the
+-- microseconds since 2025-01-01 UTC, or the last token plus one. So the row stays when the lease is released or expires,
+-- and is rewritten when the next owner takes it.
+CREATE TABLE seslite.session_leases (
+    shard         int NOT NULL,
+    session_id    bigint NOT NULL,
+    token         bigint NOT NULL,
+    owner         text COLLATE "C" NOT NULL,
+    until_us      bigint NOT NULL,       -- by the server's clock; released: 0
+    next_owner    text COLLATE "C",      -- an owner in another process, which waits for the lease ...
+    next_until_us bigint,                -- ... and takes precedence over all others until then
+    PRIMARY KEY (shard, session_id)
+);
+
+-- State: one row per key. `key` is without its prefix, `value` is JSON text with the bytes that came in.
+-- session_id and seq name the event that set it last (seq 0: the creation of that session; session_id 0: the
+-- application itself, without a session).
+CREATE TABLE seslite.app_state (
+    shard      int NOT NULL,
+    app_id     bigint NOT NULL,
+    key        text COLLATE "C" NOT NULL,
+    value      text COLLATE "C" NOT NULL,
+    session_id bigint NOT NULL,          -- the value outlives the session
+    seq        bigint NOT NULL,
+    PRIMARY KEY (shard, app_id, key)
+);
+
+CREATE TABLE seslite.user_state (
+    shard      int NOT NULL,
+    user_id    bigint NOT NULL,
+    key        text COLLATE "C" NOT NULL,
+    value      text COLLATE "C" NOT NULL,
+    session_id bigint NOT NULL,          -- the value outlives the session
+    seq        bigint NOT NULL,
+    PRIMARY KEY (shard, user_id, key)
+);
+
+CREATE TABLE seslite.session_state (
+    shard      int NOT NULL,
+    session_id bigint NOT NULL,
+    key        text COLLATE "C" NOT NULL,
+    value      text COLLATE "C" NOT NULL,
+    seq        bigint NOT NULL,
+    PRIMARY KEY (shard, session_id, key)
+);
+
+-- What the log had led to by event sessions.base_seq, if the events up to that one were pruned: the session's own
+-- state, and what it had written to shared keys.
+CREATE TABLE seslite.base_state (
+    shard      int NOT NULL,
+    session_id bigint NOT NULL,
+    key        text COLLATE "C" NOT NULL, -- with its prefix
+    value      text COLLATE "C" NOT NULL,
+    seq        bigint NOT NULL,
+    PRIMARY KEY (shard, session_id, key)
+);
+
+-- One row an event. A retried event is found by its id.
+CREATE TABLE seslite.events (
+    shard         int NOT NULL,
+    session_id    bigint NOT NULL,
+    seq           bigint NOT NULL CHECK (seq BETWEEN 1 AND 4294967295),
+    id            text COLLATE "C" NOT NULL,
+    invocation_id text COLLATE "C" NOT NULL, -- '' if there is none
+    author        text COLLATE "C" NOT NULL,
+    branch        text COLLATE "C",
+    time_us       bigint NOT NULL,       -- the event's timestamp
+    high_us       bigint,                -- sessions.updated_us after it, where that is later than time_us
+    body          text COLLATE "C" NOT NULL, -- the event, byte for byte, without temp: keys
+    PRIMARY KEY (shard, session_id, seq),
+    UNIQUE (shard, session_id, id)
+);
+
+-- The events that change how a log is read, which are few: so a walk over what is live parses no event.
+-- kind 1: a rewind (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
+--         invocation in the log, to itself; target_seq 0: there is none, and it takes back only itself.
+-- kind 2: a compaction (actions.compaction).
+CREATE TABLE seslite.event_marks (
+    shard      int NOT NULL,
+    session_id bigint NOT NULL,
+    seq        bigint NOT NULL,
+    kind       bigint NOT NULL,
+    target_seq bigint,
+    PRIMARY KEY (shard, session_id, seq)
+);
+
+-- Views for people. (The library reads the tables.) With app, user and session given, each view costs what that
+-- session costs. A body that is not JSON, which the library never writes, ends a query of event_log.json, and of the
+-- views that read it: transcript, tool_calls and usage. The others read JSON as text.
+
+-- Every session with its state, all scopes merged: one row per key.
+CREATE VIEW seslite.merged_state AS
+SELECT a.name AS app, u.name AS "user", s.name AS session, 'app:' || st.key AS key, st.value
+FROM seslite.apps AS a
+JOIN seslite.users AS u ON u.app_id = a.id
+JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
+JOIN seslite.app_state AS st ON st.shard = a.shard AND st.app_id = a.id
+UNION ALL
+SELECT a.name, u.name, s.name, 'user:' || st.key, st.value
+FROM seslite.apps AS a
+JOIN seslite.users AS u ON u.app_id = a.id
+JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
+JOIN seslite.user_state AS st ON st.shard = u.shard AND st.user_id = u.id
+UNION ALL
+SELECT a.name, u.name, s.name, st.key, st.value
+FROM seslite.apps AS a
+JOIN seslite.users AS u ON u.app_id = a.id
+JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
+JOIN seslite.session_state AS st ON st.shard = s.shard AND st.session_id = s.id
+ORDER BY app, "user", session, key;
+
+-- Every event with its number, its time, and the names of what it belongs to. A rewind takes back the events from
+-- takes_back_from to itself (unless it was taken back before them). `json` is the body for PostgreSQL's functions: without
+-- the escapes that these refuse (\u0000, and surrogates that stand alone).
+CREATE VIEW seslite.event_log AS
+SELECT a.name AS app, u.name AS "user", s.name AS session, e.seq,
+       (SELECT coalesce(nullif(m.target_seq, 0), m.seq) FROM seslite.event_marks AS m
+        WHERE m.shard = s.shard AND m.session_id = s.id AND m.seq = e.seq AND m.kind = 1) AS takes_back_from,
+       to_char(timestamp 'epoch' + e.time_us / 3600000000 * interval '1 hour'
+               + e.time_us % 3600000000 * interval '1 microsecond', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS time,
+       e.id, e.invocation_id, e.author, e.branch, e.time_us, e.body,
+       CASE
+           WHEN e.body ~ '\\u(?:0000|[dD][89a-fA-F])' THEN
+               regexp_replace(e.body, '(\\[^u]|\\u(?!0000|[dD][89a-fA-F])[0-9a-fA-F]{4}'
+                              '|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})'
+                              '|\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\1', 'g')::json
+           ELSE e.body::json
+       END AS json
+FROM seslite.apps AS a
+JOIN seslite.users AS u ON u.app_id = a.id
+JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
+JOIN seslite.events AS e ON e.shard = s.shard AND e.session_id = s.id
+ORDER BY a.id, u.id, s.id, e.seq;
+
+-- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows the
+-- tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of the state.
+CREATE VIEW seslite.transcript AS
+SELECT log.app, log."user", log.session, log.seq, log.time, log.author, said.text, said.calls, said.responses,
+       nullif(coalesce(log.json #>> '{actions,stateDelta}', log.json #>> '{actions,state_delta}'), '{}') AS changes
+FROM seslite.event_log AS log
+CROSS JOIN LATERAL (
+    SELECT string_agg(CASE json_typeof(p.part -> 'text') WHEN 'string' THEN p.part ->> 'text' END, ''
+                      ORDER BY p.place) AS text,
+           string_agg((t.call ->> 'name') || '(' || coalesce(t.call ->> 'args', '') || ')', '; '
+                      ORDER BY p.place) AS calls,
+           string_agg((t.answer ->> 'name') || ': ' || coalesce(t.answer ->> 'response', ''), '; '
+                      ORDER BY p.place) AS responses
+    FROM json_array_elements(CASE json_typeof(log.json #> '{content,parts}')
+                                 WHEN 'array' THEN log.json #> '{content,parts}'
+                             END) WITH ORDINALITY AS p (part, place)
+    CROSS JOIN LATERAL (
+        SELECT CASE 'object'
+                   WHEN json_typeof(p.part -> 'functionCall') THEN p.part -> 'functionCall'
+                   WHEN json_typeof(p.part -> 'function_call') THEN p.part -> 'function_call'
+               END AS call,
+               CASE 'object'
+                   WHEN json_typeof(p.part -> 'functionResponse') THEN p.part -> 'functionResponse'
+                   WHEN json_typeof(p.part -> 'function_response') THEN p.part -> 'function_response'
+               END AS answer
+    ) AS t
+) AS said;
+
+-- Every tool call: one row per call, with its arguments, its answer (NULL: none yet) and the seconds between them.
+-- A response with an id answers the last call before it with that id; the last such response counts. Calls and
+-- responses without ids are matched by name, in order.
+CREATE VIEW seslite.tool_calls AS
+WITH tools AS (
+    SELECT log.app, log."user", log.session, log.seq, log.time, log.time_us, log.author, p.place AS part,
+           t.is_call, t.tool, nullif(t.tool ->> 'id', '') AS id, t.tool ->> 'name' AS name
+    FROM seslite.event_log AS log
+    CROSS JOIN LATERAL json_array_elements(CASE json_typeof(log.json #> '{content,parts}')
+                                               WHEN 'array' THEN log.json #> '{content,parts}'
+                                           END) WITH ORDINALITY AS p (part, place)
+    CROSS JOIN LATERAL (
+        SELECT 'object' IN (json_typeof(p.part -> 'functionCall'), json_typeof(p.part -> 'function_call')) IS TRUE
+                   AS is_call,
+               CASE 'object'
+                   WHEN json_typeof(p.part -> 'functionCall') THEN p.part -> 'functionCall'
+                   WHEN json_typeof(p.part -> 'function_call') THEN p.part -> 'function_call'
+                   WHEN json_typeof(p.part -> 'functionResponse') THEN p.part -> 'functionResponse'
+                   WHEN json_typeof(p.part -> 'function_response') THEN p.part -> 'function_response'
+               END AS tool
+    ) AS t
+    WHERE t.tool IS NOT NULL
+), turns AS (
+    SELECT *,
+           count(*) FILTER (WHERE id IS NULL OR is_call)
+               OVER (PARTITION BY app, "user", session, id, CASE WHEN id IS NULL THEN name || is_call::int ELSE '' END
+                     ORDER BY seq, is_call, part ROWS UNBOUNDED PRECEDING) AS turn
+    FROM tools
+), answered AS (
+    SELECT *,
+           last_value(CASE WHEN NOT is_call THEN tool ->> 'response' END) OVER following AS answer,
+           last_value(CASE WHEN NOT is_call THEN time_us END) OVER following AS answered_us
+    FROM turns
+    WINDOW following AS (PARTITION BY app, "user", session, id, CASE WHEN id IS NULL THEN name ELSE '' END, turn
+                         ORDER BY is_call DESC, seq, part
+                         ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING)
+)
+SELECT app, "user", session, seq, time, author, id, name, tool ->> 'args' AS arguments, answer,
+       (answered_us - time_us) / 1000000.0::float8 AS duration
+FROM answered
+WHERE is_call
+ORDER BY app, "user", session, seq, part;
+
+-- The tokens that models read and wrote: one row per session, model and day (UTC).
+CREATE VIEW seslite.usage AS
+SELECT log.app, log."user", log.session,
+       coalesce(log.json ->> 'modelVersion', log.json ->> 'model_version', '') AS model,
+       left(log.time, 10) AS day,
+       count(*) AS calls,
+       sum(CASE WHEN t.prompt ~ '^-?[0-9]{1,18}$' THEN t.prompt::bigint END) AS prompt,
+       sum(CASE WHEN t.cached ~ '^-?[0-9]{1,18}$' THEN t.cached::bigint END) AS cached,
+       sum(CASE WHEN t.candidates ~ '^-?[0-9]{1,18}$' THEN t.candidates::bigint END) AS candidates,
+       sum(CASE WHEN t.thoughts ~ '^-?[0-9]{1,18}$' THEN t.thoughts::bigint END) AS thoughts,
+       sum(CASE WHEN t.total ~ '^-?[0-9]{1,18}$' THEN t.total::bigint END) AS total
+FROM seslite.event_log AS log
+CROSS JOIN LATERAL (
+    SELECT coalesce(log.json #>> '{usageMetadata,promptTokenCount}',
+                    log.json #>> '{usage_metadata,prompt_token_count}') AS prompt,
+           coalesce(log.json #>> '{usageMetadata,cachedContentTokenCount}',
+                    log.json #>> '{usage_metadata,cached_content_token_count}') AS cached,
+           coalesce(log.json #>> '{usageMetadata,candidatesTokenCount}',
+                    log.json #>> '{usage_metadata,candidates_token_count}') AS candidates,
+           coalesce(log.json #>> '{usageMetadata,thoughtsTokenCount}',
+                    log.json #>> '{usage_metadata,thoughts_token_count}') AS thoughts,
+           coalesce(log.json #>> '{usageMetadata,totalTokenCount}',
+                    log.json #>> '{usage_metadata,total_token_count}') AS total
+) AS t
+WHERE 'object' IN (json_typeof(log.json -> 'usageMetadata'), json_typeof(log.json -> 'usage_metadata'))
+GROUP BY log.app, log."user", log.session, model, day;
+
+-- Every session with its title, labels and counts, latest first. parent is the session it was forked from, as
+-- user/session@seq with the last event that it took from there; events up to number `pruned` were pruned.
+CREATE VIEW seslite.session_overview AS
+SELECT a.name AS app, u.name AS "user", s.name AS session, d.title,
+       (SELECT string_agg(l.name || '=' || l.value, ', ' ORDER BY l.name) FROM seslite.session_labels AS l
+        WHERE l.shard = s.shard AND l.session_id = s.id) AS labels,
+       to_char(timestamp 'epoch' + s.created_us / 1000000 * interval '1 second', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+           AS created,
+       to_char(timestamp 'epoch' + s.updated_us / 1000000 * interval '1 second', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+           AS updated,
+       to_char(timestamp 'epoch' + s.expires_us / 1000000 * interval '1 second', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+           AS expires,
+       d.parent_user || '/' || d.parent_session || '@' || d.parent_seq AS parent,
+       s.version,
+       s.event_count AS events,
+       s.base_seq AS pruned,
+       (SELECT count(*) FROM seslite.session_state AS st WHERE st.shard = s.shard AND st.session_id = s.id)
+           AS session_keys,
+       (SELECT count(*) FROM seslite.user_state AS st WHERE st.shard = u.shard AND st.user_id = u.id) AS user_keys,
+       (SELECT count(*) FROM seslite.app_state AS st WHERE st.shard = a.shard AND st.app_id = a.id) AS app_keys
+FROM seslite.apps AS a
+JOIN seslite.users AS u ON u.app_id = a.id
+JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
+LEFT JOIN seslite.session_details AS d ON d.shard = s.shard AND d.session_id = s.id
+ORDER BY s.updated_us DESC, s.id DESC;

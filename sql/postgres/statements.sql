@@ -1,0 +1,770 @@
+-- Every statement of the library for PostgreSQL. The names, parameters and columns are those of
+-- sql/sqlite/statements.sql; numbers are bigint, all else is text. What has `-- locks: ` ends so where it is run by a
+-- transaction that writes.
+--
+-- Wherever a statement has a number of an app, a user or a session, it has its shard too: the last 12 bits. The shard of
+-- names is made of them (0001_initial.sql says how). Only what looks at a whole app, or at all, goes through all shards.
+--
+-- Not here:
+-- without: analyze          PostgreSQL does it by itself
+-- without: data_version     there is no such number: followers look at their sessions
+--
+-- Only here, since SQLite locks the whole file:
+-- own: lock_user            nobody else adds to the user, or takes from it, ...
+-- own: lock_app             ... or the app
+-- own: share_user           nobody deletes the user meanwhile ...
+-- own: share_app            ... or the app
+
+-- Each statement sees what was committed before it, since the rows that it builds on are locked.
+
+-- name: begin_write
+BEGIN ISOLATION LEVEL READ COMMITTED;
+
+-- All statements see the same moment.
+
+-- name: begin_read
+BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+
+-- name: commit
+COMMIT;
+
+-- name: rollback
+ROLLBACK;
+
+-- name: lock_user
+SELECT 1::bigint FROM seslite.users WHERE shard = ($1::bigint & 4095)::int AND id = $1 FOR UPDATE;
+
+-- name: lock_app
+SELECT 1::bigint FROM seslite.apps WHERE shard = ($1::bigint & 4095)::int AND id = $1 FOR UPDATE;
+
+-- name: share_user
+SELECT 1::bigint FROM seslite.users WHERE shard = ($1::bigint & 4095)::int AND id = $1 FOR SHARE;
+
+-- name: share_app
+SELECT 1::bigint FROM seslite.apps WHERE shard = ($1::bigint & 4095)::int AND id = $1 FOR SHARE;
+
+-- Numbers are above all that the shard has, even if the clock was set back. Two that are made in one shard in the same
+-- microsecond fail by the primary key (SQLSTATE 23505), and the later transaction is to be run again.
+
+-- name: app_add
+INSERT INTO seslite.apps (shard, id, name)
+SELECT h.shard,
+       greatest(((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000) << 12 | h.shard,
+                (SELECT max(o.id) FROM seslite.apps AS o WHERE o.shard = h.shard) + 4096),
+       $1
+FROM (SELECT ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AS shard) AS h
+ON CONFLICT (shard, name) DO NOTHING;
+
+-- The last columns of this and the next say that it is the row that was asked for: an index leads to no other.
+
+-- name: app_find
+-- locks: FOR KEY SHARE OF a
+SELECT a.id, 1::bigint FROM seslite.apps AS a
+WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AND a.name = $1;
+
+-- name: user_add
+INSERT INTO seslite.users (shard, id, app_id, name)
+SELECT h.shard,
+       greatest(((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000) << 12 | h.shard,
+                (SELECT max(o.id) FROM seslite.users AS o WHERE o.shard = h.shard) + 4096),
+       $1::bigint, $2::text
+FROM (SELECT ('x' || left(encode(sha256(convert_to(a.name || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+                 AS shard
+      FROM seslite.apps AS a WHERE a.shard = ($1::bigint & 4095)::int AND a.id = $1) AS h
+ON CONFLICT (shard, app_id, name) DO NOTHING;
+
+-- name: user_find
+-- locks: FOR UPDATE OF u
+SELECT u.id, u.app_id, 1::bigint
+FROM seslite.apps AS a
+JOIN seslite.users AS u
+    ON u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+    AND u.app_id = a.id AND u.name = $2
+WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AND a.name = $1;
+
+-- Names in their order, from $2 on but for $3.
+
+-- name: apps_named
+SELECT id, name FROM seslite.apps
+WHERE ($1::bigint IS NULL OR true) AND name >= $2 AND ($3::text IS NULL OR name <> $3) ORDER BY name LIMIT $4::bigint;
+
+-- name: users_named
+SELECT id, name FROM seslite.users
+WHERE app_id = $1 AND name >= $2 AND ($3::text IS NULL OR name <> $3) ORDER BY name LIMIT $4::bigint;
+
+-- name: user_delete
+DELETE FROM seslite.users WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- name: app_delete
+DELETE FROM seslite.apps WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- name: session_add
+INSERT INTO seslite.sessions
+    (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us)
+VALUES (($2::bigint & 4095)::int,
+        greatest(((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000) << 12 | ($2::bigint & 4095),
+                 (SELECT max(o.id) FROM seslite.sessions AS o WHERE o.shard = ($2::bigint & 4095)::int) + 4096),
+        $1, $2, $3, $4, $4, $5, $6, 0, 0, $7)
+RETURNING id;
+
+-- The user's number is given too: each shard has a floor, which is 0 until a session of it was deleted.
+
+-- name: version_floor
+SELECT coalesce((SELECT floor FROM seslite.version_floor WHERE shard = ($1::bigint & 4095)::int), 0::bigint);
+
+-- name: version_floor_raise
+INSERT INTO seslite.version_floor AS f (shard, floor) VALUES (($2::bigint & 4095)::int, $1)
+ON CONFLICT (shard) DO UPDATE SET floor = greatest(f.floor, excluded.floor);
+
+-- name: details_add
+INSERT INTO seslite.session_details (shard, session_id, initial_state) VALUES (($1::bigint & 4095)::int, $1, $2);
+
+-- name: details_initial
+SELECT initial_state FROM seslite.session_details WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+
+-- name: title_set
+INSERT INTO seslite.session_details (shard, session_id, title) VALUES (($1::bigint & 4095)::int, $1, $2)
+ON CONFLICT (shard, session_id) DO UPDATE SET title = excluded.title;
+
+-- name: label_set
+INSERT INTO seslite.session_labels (shard, session_id, name, value, app_id)
+VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4)
+ON CONFLICT (shard, session_id, name) DO UPDATE SET value = excluded.value, app_id = excluded.app_id;
+
+-- name: label_remove
+DELETE FROM seslite.session_labels WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND name = $2;
+
+-- Parents, titles and labels of many sessions, in their order.
+
+-- name: details_of_owners
+SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
+FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
+JOIN seslite.session_details AS d ON d.shard = (o.id & 4095)::int AND d.session_id = o.id
+ORDER BY o.place;
+
+-- name: labels_of_owners
+SELECT l.session_id, l.name, l.value, l.app_id
+FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
+JOIN seslite.session_labels AS l ON l.shard = (o.id & 4095)::int AND l.session_id = o.id
+ORDER BY o.place, l.name;
+
+-- name: base_state_all
+SELECT session_id, key, value, seq FROM seslite.base_state
+WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 ORDER BY key;
+
+-- name: session_find
+-- locks: FOR UPDATE OF s
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details
+FROM seslite.apps AS a
+JOIN seslite.users AS u
+    ON u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+    AND u.app_id = a.id AND u.name = $2
+JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id AND s.name = $3
+WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AND a.name = $1;
+
+-- The names too, before a session is deleted.
+
+-- name: session_is
+SELECT (s.name = $4 AND u.name = $3 AND u.app_id = s.app_id AND a.name = $2)::int::bigint
+FROM seslite.sessions AS s
+LEFT JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+LEFT JOIN seslite.apps AS a ON a.shard = (s.app_id & 4095)::int AND a.id = s.app_id
+WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1;
+
+-- name: session_by_id
+-- locks: FOR UPDATE
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details
+FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1;
+
+-- name: session_describe
+UPDATE seslite.sessions SET details = $2
+WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- name: session_expiry
+UPDATE seslite.sessions SET expires_us = $2
+WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- name: session_touch
+UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5
+WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- name: session_touch_hour
+UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5, active_hour = $6
+WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- With the row of details, for which SQLite has a foreign key.
+
+-- name: session_delete
+WITH details AS (
+    DELETE FROM seslite.session_details WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
+)
+DELETE FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- name: sessions_of_user
+SELECT id FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 LIMIT 1;
+
+-- For followers.
+
+-- name: sessions_by_name
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name
+FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.user_id = $1 AND s.name > $2 ORDER BY s.name;
+
+-- name: session_version
+SELECT version FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- name: user_versions
+SELECT max(s.id), count(s.id), sum(s.version & 4294967295)::bigint
+FROM seslite.apps AS a
+JOIN seslite.users AS u
+    ON u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+    AND u.app_id = a.id AND u.name = $2
+JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
+WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AND a.name = $1;
+
+-- What ses_expire and ses_delete_app delete, a few at a time.
+
+-- name: app_after
+SELECT id FROM seslite.apps WHERE id > $1 ORDER BY id LIMIT 1;
+
+-- name: users_after
+SELECT id, name FROM seslite.users WHERE app_id = $1 AND name > $2 ORDER BY name LIMIT $3::bigint;
+
+-- name: sessions_of_app
+SELECT id FROM seslite.sessions WHERE app_id = $1 ORDER BY id LIMIT $2::bigint;
+
+-- name: sessions_expired
+SELECT id FROM seslite.sessions WHERE app_id = $1 AND expires_us <= $3 ORDER BY expires_us LIMIT $2::bigint;
+
+-- name: sessions_idle
+SELECT id FROM seslite.sessions
+WHERE app_id = $1 AND active_hour <= $4 AND updated_us < $3 ORDER BY active_hour LIMIT $2::bigint;
+
+-- name: list_user_oldest_ids
+SELECT id FROM seslite.sessions
+WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 ORDER BY updated_us, name DESC LIMIT $2::bigint;
+
+-- name: user_has_more
+SELECT 1::bigint FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 LIMIT 1 OFFSET $2::bigint;
+
+-- name: user_session_count
+SELECT count(*) FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND user_id = $1;
+
+-- Lists. Each takes the place after which it begins: a time, then for ties a session name and a user id, or
+-- for creation order the row id. The first page begins before everything.
+
+-- name: list_user_newest
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM seslite.users AS u JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
+WHERE u.shard = ($1::bigint & 4095)::int AND u.id = $1
+  AND (s.updated_us < $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
+ORDER BY s.updated_us DESC, s.name LIMIT $5::bigint;
+
+-- name: list_user_oldest
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM seslite.users AS u JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
+WHERE u.shard = ($1::bigint & 4095)::int AND u.id = $1
+  AND (s.updated_us > $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
+ORDER BY s.updated_us, s.name LIMIT $5::bigint;
+
+-- name: list_user_created
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM seslite.users AS u JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
+WHERE u.shard = ($1::bigint & 4095)::int AND u.id = $1 AND s.id > $2
+  AND ($3::text IS NULL OR true) AND ($4::bigint IS NULL OR true)
+ORDER BY s.id LIMIT $5::bigint;
+
+-- The index gives the hours in order; within an hour the sessions are sorted.
+
+-- name: list_app_newest
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM seslite.sessions AS s JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+WHERE s.app_id = $1 AND s.active_hour <= $6
+  AND (s.updated_us < $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
+ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT $5::bigint;
+
+-- name: list_app_oldest
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM seslite.sessions AS s JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+WHERE s.app_id = $1 AND s.active_hour >= $6
+  AND (s.updated_us > $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
+ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT $5::bigint;
+
+-- The same up to an hour.
+
+-- name: list_app_newest_since
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM seslite.sessions AS s JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+WHERE s.app_id = $1 AND s.active_hour <= $6 AND s.active_hour >= $7
+  AND (s.updated_us < $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
+ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT $5::bigint;
+
+-- name: list_app_oldest_before
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM seslite.sessions AS s JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+WHERE s.app_id = $1 AND s.active_hour >= $6 AND s.active_hour <= $7
+  AND (s.updated_us > $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
+ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT $5::bigint;
+
+-- name: list_app_created
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM seslite.sessions AS s JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+WHERE s.app_id = $1 AND s.id > $2
+  AND ($3::text IS NULL OR true) AND ($4::bigint IS NULL OR true)
+ORDER BY s.id LIMIT $5::bigint;
+
+-- Sessions that were chosen, in their order.
+
+-- name: list_chosen
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
+JOIN seslite.sessions AS s ON s.shard = (o.id & 4095)::int AND s.id = o.id
+JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+ORDER BY o.place;
+
+-- Filters choose sessions in any order: $4 is -1 for the newest first, 1 for the oldest first, 0 for the order of creation.
+-- $6 is a name, or for the order of creation a number, as text. The update time is from $2 to before $3. A label $11 has a
+-- value from $12 to $13. Without $10, or $13, there is no end: the text of 1114111, the last character, stands after all
+-- others. (details & 4: the session has labels.)
+
+-- name: choose_of_user
+SELECT s.id FROM seslite.sessions AS s
+WHERE s.shard = ($1::bigint & 4095)::int AND s.user_id = $1
+  AND s.name >= $9 AND s.name < coalesce($10, $9 || repeat(chr(1114111), 129))
+  AND s.updated_us >= $2 AND s.updated_us < $3
+  AND ($4::bigint * s.updated_us > $5
+       OR ($4 * s.updated_us = $5
+           AND CASE $4 WHEN 0 THEN (s.id, s.user_id) > ($6::text::bigint, $7) ELSE (s.name, s.user_id) > ($6, $7) END))
+  AND ($11::text IS NULL OR (s.details & 4 <> 0 AND EXISTS (
+       SELECT 1 FROM seslite.session_labels AS l
+       WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $11
+         AND l.value BETWEEN $12 AND coalesce($13, repeat(chr(1114111), 129)))))
+ORDER BY $4 * s.updated_us, CASE $4 WHEN 0 THEN s.id END, CASE $4 WHEN 0 THEN '' ELSE s.name END, s.user_id
+LIMIT $8::bigint;
+
+-- name: choose_labelled
+SELECT s.id
+FROM seslite.session_labels AS l JOIN seslite.sessions AS s ON s.shard = l.shard AND s.id = l.session_id
+WHERE l.app_id = $1 AND l.name = $11 AND l.value BETWEEN $12 AND coalesce($13, repeat(chr(1114111), 129))
+  AND s.details & 4 <> 0
+  AND s.updated_us >= $2 AND s.updated_us < $3
+  AND ($4::bigint * s.updated_us > $5
+       OR ($4 * s.updated_us = $5
+           AND CASE $4 WHEN 0 THEN (s.id, s.user_id) > ($6::text::bigint, $7) ELSE (s.name, s.user_id) > ($6, $7) END))
+  AND ($9::bigint IS NULL OR true) AND ($10::bigint IS NULL OR true)
+ORDER BY $4 * s.updated_us, CASE $4 WHEN 0 THEN s.id END, CASE $4 WHEN 0 THEN '' ELSE s.name END, s.user_id
+LIMIT $8::bigint;
+
+-- name: choose_active
+SELECT s.id FROM seslite.sessions AS s
+WHERE s.app_id = $1 AND s.active_hour BETWEEN $9 AND $10
+  AND s.updated_us >= $2 AND s.updated_us < $3
+  AND ($4::bigint * s.updated_us > $5
+       OR ($4 * s.updated_us = $5
+           AND CASE $4 WHEN 0 THEN (s.id, s.user_id) > ($6::text::bigint, $7) ELSE (s.name, s.user_id) > ($6, $7) END))
+ORDER BY $4 * s.updated_us, CASE $4 WHEN 0 THEN s.id END, CASE $4 WHEN 0 THEN '' ELSE s.name END, s.user_id
+LIMIT $8::bigint;
+
+-- name: choose_among
+SELECT s.id
+FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
+JOIN seslite.sessions AS s ON s.shard = (o.id & 4095)::int AND s.id = o.id
+WHERE s.details & 4 <> 0 AND ($9::bigint IS NULL OR s.user_id = $9)
+  AND s.updated_us >= $2 AND s.updated_us < $3
+  AND ($4::bigint * s.updated_us > $5
+       OR ($4 * s.updated_us = $5
+           AND CASE $4 WHEN 0 THEN (s.id, s.user_id) > ($6::text::bigint, $7) ELSE (s.name, s.user_id) > ($6, $7) END))
+ORDER BY $4 * s.updated_us, CASE $4 WHEN 0 THEN s.id END, CASE $4 WHEN 0 THEN '' ELSE s.name END, s.user_id
+LIMIT $8::bigint;
+
+-- name: label_get
+SELECT app_id FROM seslite.session_labels
+WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND name = $2
+  AND value BETWEEN $3 AND coalesce($4, repeat(chr(1114111), 129));
+
+-- name: labelled_ids
+SELECT session_id FROM seslite.session_labels
+WHERE app_id = $1 AND name = $2 AND value BETWEEN $3 AND coalesce($4, repeat(chr(1114111), 129)) LIMIT $5::bigint;
+
+-- Walks that read only what is in an index: all hours, or one; and whether a session has a label.
+
+-- name: hours_backward
+SELECT active_hour, id, NULL::bigint FROM seslite.sessions
+WHERE app_id = $1 AND active_hour <= $2 AND active_hour >= $3 ORDER BY active_hour DESC, id DESC;
+
+-- name: hours_forward
+SELECT active_hour, id, NULL::bigint FROM seslite.sessions
+WHERE app_id = $1 AND active_hour >= $2 AND active_hour <= $3 ORDER BY active_hour, id;
+
+-- name: hour_backward
+SELECT active_hour, id, NULL::bigint FROM seslite.sessions
+WHERE app_id = $1 AND active_hour = $2 AND id <= $3 ORDER BY id DESC;
+
+-- name: hour_forward
+SELECT active_hour, id, NULL::bigint FROM seslite.sessions
+WHERE app_id = $1 AND active_hour = $2 AND id >= $3 ORDER BY id;
+
+-- name: labels_newest
+SELECT s.active_hour, s.id, l.app_id
+FROM seslite.sessions AS s
+LEFT JOIN seslite.session_labels AS l
+    ON l.shard = s.shard AND l.session_id = s.id AND l.name = $4
+    AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129))
+WHERE s.app_id = $1 AND s.active_hour <= $2 AND s.active_hour >= $3
+ORDER BY s.active_hour DESC, s.id DESC;
+
+-- name: labels_oldest
+SELECT s.active_hour, s.id, l.app_id
+FROM seslite.sessions AS s
+LEFT JOIN seslite.session_labels AS l
+    ON l.shard = s.shard AND l.session_id = s.id AND l.name = $4
+    AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129))
+WHERE s.app_id = $1 AND s.active_hour >= $2 AND s.active_hour <= $3
+ORDER BY s.active_hour, s.id;
+
+-- name: labels_created
+SELECT 0::bigint, s.id, l.app_id
+FROM seslite.sessions AS s
+LEFT JOIN seslite.session_labels AS l
+    ON l.shard = s.shard AND l.session_id = s.id AND l.name = $4
+    AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129))
+WHERE s.app_id = $1 AND s.id >= $2 AND ($3::bigint IS NULL OR true)
+ORDER BY s.id;
+
+-- Counts for the same filters. ($8: there are times to be looked at.)
+
+-- name: count_of_user
+SELECT count(*) FROM seslite.sessions AS s
+WHERE s.shard = ($1::bigint & 4095)::int AND s.user_id = $1
+  AND s.name >= $9 AND s.name < coalesce($10, $9 || repeat(chr(1114111), 129))
+  AND ($8::bigint = 0 OR (s.updated_us >= $2 AND s.updated_us < $3))
+  AND ($4::bigint IS NULL OR true) AND ($5::bigint IS NULL OR true) AND ($6::text IS NULL OR true)
+  AND ($7::bigint IS NULL OR true)
+  AND ($11::text IS NULL OR (s.details & 4 <> 0 AND EXISTS (
+       SELECT 1 FROM seslite.session_labels AS l
+       WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $11
+         AND l.value BETWEEN $12 AND coalesce($13, repeat(chr(1114111), 129)))));
+
+-- name: count_labelled
+SELECT count(*)
+FROM seslite.session_labels AS l JOIN seslite.sessions AS s ON s.shard = l.shard AND s.id = l.session_id
+WHERE l.app_id = $1 AND l.name = $11 AND l.value BETWEEN $12 AND coalesce($13, repeat(chr(1114111), 129))
+  AND s.details & 4 <> 0
+  AND s.updated_us >= $2 AND s.updated_us < $3
+  AND ($4::bigint IS NULL OR true) AND ($5::bigint IS NULL OR true) AND ($6::text IS NULL OR true)
+  AND ($7::bigint IS NULL OR true) AND ($8::bigint IS NULL OR true)
+  AND ($9::bigint IS NULL OR true) AND ($10::bigint IS NULL OR true);
+
+-- Between the first and the last hour no time needs to be looked at.
+
+-- name: count_active
+SELECT count(*) FROM seslite.sessions AS s
+WHERE s.app_id = $1 AND s.active_hour BETWEEN $9 AND $10
+  AND ((s.active_hour > $9 AND s.active_hour < $10) OR (s.updated_us >= $2 AND s.updated_us < $3))
+  AND ($4::bigint IS NULL OR true) AND ($5::bigint IS NULL OR true) AND ($6::text IS NULL OR true)
+  AND ($7::bigint IS NULL OR true) AND ($8::bigint IS NULL OR true);
+
+-- name: app_state_set
+INSERT INTO seslite.app_state (shard, app_id, key, value, session_id, seq)
+VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4, $5)
+ON CONFLICT (shard, app_id, key) DO UPDATE
+SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
+
+-- name: user_state_set
+INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq)
+VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4, $5)
+ON CONFLICT (shard, user_id, key) DO UPDATE
+SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
+
+-- name: session_state_set
+INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
+SELECT ($1::bigint & 4095)::int, $1::bigint, $2::text, $3::text, $5::bigint WHERE ($4::bigint IS NULL OR true)
+ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq = excluded.seq;
+
+-- name: app_state_remove
+DELETE FROM seslite.app_state WHERE shard = ($1::bigint & 4095)::int AND app_id = $1 AND key = $2;
+
+-- name: user_state_remove
+DELETE FROM seslite.user_state WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 AND key = $2;
+
+-- name: session_state_remove
+DELETE FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = $2;
+
+-- name: app_state_all
+SELECT key, value FROM seslite.app_state WHERE shard = ($1::bigint & 4095)::int AND app_id = $1 ORDER BY key;
+
+-- name: user_state_all
+SELECT key, value FROM seslite.user_state WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 ORDER BY key;
+
+-- name: session_state_all
+SELECT key, value FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 ORDER BY key;
+
+-- The state of all owners of a page, in the page's order.
+
+-- name: user_state_of_owners
+SELECT st.key, st.value, st.user_id
+FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
+JOIN seslite.user_state AS st ON st.shard = (o.id & 4095)::int AND st.user_id = o.id
+ORDER BY o.place, st.key;
+
+-- name: session_state_of_owners
+SELECT st.key, st.value, st.session_id
+FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
+JOIN seslite.session_state AS st ON st.shard = (o.id & 4095)::int AND st.session_id = o.id
+ORDER BY o.place, st.key;
+
+-- With the event that set each.
+
+-- name: session_state_rows
+SELECT session_id, key, value, seq FROM seslite.session_state
+WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 ORDER BY key;
+
+-- name: app_state_get
+SELECT key, value FROM seslite.app_state WHERE shard = ($1::bigint & 4095)::int AND app_id = $1 AND key = $2;
+
+-- name: user_state_get
+SELECT key, value FROM seslite.user_state WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 AND key = $2;
+
+-- name: session_state_get
+SELECT key, value FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = $2;
+
+-- name: app_state_delete
+DELETE FROM seslite.app_state WHERE shard = ($1::bigint & 4095)::int AND app_id = $1;
+
+-- name: user_state_delete
+DELETE FROM seslite.user_state WHERE shard = ($1::bigint & 4095)::int AND user_id = $1;
+
+-- name: session_state_delete
+DELETE FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+
+-- name: base_state_add
+INSERT INTO seslite.base_state (shard, session_id, key, value, seq) VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4);
+
+-- name: base_state_delete
+DELETE FROM seslite.base_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+
+-- name: session_labels_delete
+DELETE FROM seslite.session_labels WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+
+-- name: session_lease_delete
+DELETE FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+
+-- name: lease_find
+-- locks: FOR UPDATE
+SELECT token, session_id, owner, until_us, next_owner, next_until_us
+FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+
+-- Where SQLite has a new row for each token, this has one a session, which keeps the last.
+
+-- name: lease_add
+INSERT INTO seslite.session_leases AS l (shard, session_id, token, owner, until_us)
+VALUES (($1::bigint & 4095)::int, $1, ((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000), $2, $3)
+ON CONFLICT (shard, session_id) DO UPDATE
+SET token = greatest(l.token + 1, excluded.token), owner = excluded.owner, until_us = excluded.until_us,
+    next_owner = NULL, next_until_us = NULL
+RETURNING token;
+
+-- name: lease_set
+UPDATE seslite.session_leases SET until_us = $3, next_owner = $4, next_until_us = $5
+WHERE shard = ($2::bigint & 4095)::int AND session_id = $2 AND token = $1;
+
+-- name: lease_replace
+UPDATE seslite.session_leases SET until_us = 0 WHERE shard = ($2::bigint & 4095)::int AND session_id = $2 AND token = $1;
+
+-- name: event_marks_delete
+DELETE FROM seslite.event_marks WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+
+-- name: event_marks_cut
+DELETE FROM seslite.event_marks WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq > $2;
+
+-- name: event_marks_prune
+DELETE FROM seslite.event_marks WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq <= $2;
+
+-- name: session_prune
+UPDATE seslite.sessions SET base_seq = $2, event_count = $3
+WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- name: event_add
+INSERT INTO seslite.events
+    (shard, session_id, seq, id, invocation_id, author, branch, time_us, high_us, body)
+VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT DO NOTHING;
+
+-- name: event_marks_backward
+SELECT session_id, seq, kind, target_seq FROM seslite.event_marks
+WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq <= $2 ORDER BY seq DESC;
+
+-- Copies of a session's rows for a fork.
+
+-- name: events_copy
+INSERT INTO seslite.events
+    (shard, session_id, seq, id, invocation_id, author, branch, time_us, high_us, body)
+SELECT ($2::bigint & 4095)::int, $2::bigint, seq, id, invocation_id, author, branch, time_us, high_us, body
+FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq <= $3 ORDER BY seq;
+
+-- name: event_marks_copy
+INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
+SELECT ($2::bigint & 4095)::int, $2::bigint, seq, kind, target_seq FROM seslite.event_marks
+WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq <= $3;
+
+-- name: base_state_copy
+INSERT INTO seslite.base_state (shard, session_id, key, value, seq)
+SELECT ($2::bigint & 4095)::int, $2::bigint, key, value, seq FROM seslite.base_state
+WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+
+-- name: session_state_copy
+INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
+SELECT ($2::bigint & 4095)::int, $2::bigint, key, value, seq FROM seslite.session_state
+WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+
+-- name: session_labels_copy
+INSERT INTO seslite.session_labels (shard, session_id, name, value, app_id)
+SELECT ($2::bigint & 4095)::int, $2::bigint, name, value, app_id FROM seslite.session_labels
+WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+
+-- name: details_copy
+INSERT INTO seslite.session_details
+    (shard, session_id, title, parent_user, parent_session, parent_seq, initial_state)
+VALUES (($2::bigint & 4095)::int, $2,
+        (SELECT title FROM seslite.session_details WHERE shard = ($1::bigint & 4095)::int AND session_id = $1),
+        $3, $4, $5,
+        (SELECT initial_state FROM seslite.session_details WHERE shard = ($1::bigint & 4095)::int AND session_id = $1));
+
+-- name: session_fill
+UPDATE seslite.sessions SET last_seq = $2, event_count = $3, updated_us = $4, active_hour = $5, base_seq = $6,
+       details = $7, version = $8
+WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- For loading: a session is made without a name, and gets it when it is whole.
+
+-- name: session_name
+UPDATE seslite.sessions SET name = $2
+WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- name: parent_set
+INSERT INTO seslite.session_details (shard, session_id, parent_user, parent_session, parent_seq)
+VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4)
+ON CONFLICT (shard, session_id) DO UPDATE
+SET parent_user = excluded.parent_user, parent_session = excluded.parent_session, parent_seq = excluded.parent_seq;
+
+-- The number of the first event of $1 in which the log of $2 differs.
+
+-- name: event_unlike
+SELECT a.seq
+FROM seslite.events AS a
+LEFT JOIN seslite.events AS b ON b.shard = ($2::bigint & 4095)::int AND b.session_id = $2 AND b.seq = a.seq
+WHERE a.shard = ($1::bigint & 4095)::int AND a.session_id = $1 AND b.body IS DISTINCT FROM a.body
+ORDER BY a.seq LIMIT 1;
+
+-- name: event_mark_add
+INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
+VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4);
+
+-- name: event_by_id
+SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
+FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND id = $2;
+
+-- The events of a session with numbers from $2 to $3.
+
+-- name: events_forward
+SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
+FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3
+ORDER BY seq;
+
+-- name: events_backward
+SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
+FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3
+ORDER BY seq DESC;
+
+-- For a replay.
+
+-- name: event_bodies_forward
+SELECT seq, body
+FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3
+ORDER BY seq;
+
+-- Without the wide columns: finds where a walk begins.
+
+-- name: event_times_backward
+SELECT seq, time_us, high_us
+FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3
+ORDER BY seq DESC;
+
+-- name: events_delete
+DELETE FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3;
+
+-- What is left of a session, a user or an app after its rows were deleted.
+
+-- name: session_left
+SELECT 1::bigint FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
+UNION ALL
+SELECT 1::bigint FROM seslite.event_marks WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
+UNION ALL
+SELECT 1::bigint FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
+UNION ALL
+SELECT 1::bigint FROM seslite.base_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
+UNION ALL
+SELECT 1::bigint FROM seslite.session_labels WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
+UNION ALL
+SELECT 1::bigint FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
+LIMIT 1;
+
+-- name: user_left
+SELECT 1::bigint FROM seslite.user_state WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 LIMIT 1;
+
+-- name: app_left
+SELECT 1::bigint FROM seslite.app_state WHERE shard = ($1::bigint & 4095)::int AND app_id = $1
+UNION ALL
+SELECT 1::bigint FROM seslite.users WHERE app_id = $1
+UNION ALL
+SELECT 1::bigint FROM seslite.sessions WHERE app_id = $1
+LIMIT 1;
+
+-- For a check: rows one after the other, whatever belongs to them.
+
+-- name: check_app_after
+SELECT id, name FROM seslite.apps WHERE id > $1 ORDER BY id LIMIT 1;
+
+-- name: check_user_after
+SELECT u.id, u.app_id, u.name, a.name
+FROM seslite.users AS u
+LEFT JOIN seslite.apps AS a ON a.shard = (u.app_id & 4095)::int AND a.id = u.app_id
+WHERE u.id > $1 ORDER BY u.id LIMIT 1;
+
+-- name: check_session_after
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details, s.active_hour, u.app_id, a.name, u.name, s.name
+FROM seslite.sessions AS s
+LEFT JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+LEFT JOIN seslite.apps AS a ON a.shard = (s.app_id & 4095)::int AND a.id = s.app_id
+WHERE s.id > $1 ORDER BY s.id LIMIT 1;
+
+-- name: check_details
+SELECT title, parent_user, parent_session, parent_seq, more FROM seslite.session_details
+WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+
+-- name: check_labels
+SELECT name, value, app_id FROM seslite.session_labels
+WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 ORDER BY name;
+
+-- name: check_app_state
+SELECT key, value, session_id, seq FROM seslite.app_state
+WHERE shard = ($1::bigint & 4095)::int AND app_id = $1 ORDER BY key;
+
+-- name: check_user_state
+SELECT key, value, session_id, seq FROM seslite.user_state
+WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 ORDER BY key;
+
+-- name: base_state_get
+SELECT value, seq FROM seslite.base_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = $2;
