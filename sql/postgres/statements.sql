@@ -675,31 +675,31 @@ VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4);
 SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
 FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND id = $2;
 
--- The events of a session with numbers from $2 to $3.
+-- The events of a session with numbers from $2 to $3, at most $4 of them (NULL: all).
 
 -- name: events_forward
 SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
 FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3
-ORDER BY seq;
+ORDER BY seq LIMIT $4::bigint;
 
 -- name: events_backward
 SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
 FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3
-ORDER BY seq DESC;
+ORDER BY seq DESC LIMIT $4::bigint;
 
 -- For a replay.
 
 -- name: event_bodies_forward
 SELECT seq, body
 FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3
-ORDER BY seq;
+ORDER BY seq LIMIT $4::bigint;
 
 -- Without the wide columns: finds where a walk begins.
 
 -- name: event_times_backward
 SELECT seq, time_us, high_us
 FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3
-ORDER BY seq DESC;
+ORDER BY seq DESC LIMIT $4::bigint;
 
 -- name: events_delete
 DELETE FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3;
