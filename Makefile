@@ -40,6 +40,11 @@ WITH_SERVER   ?= $(shell $(PKG_CONFIG) --exists libmicrohttpd libcurl 2>/dev/nul
 MHD_CFLAGS    ?= $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null)
 MHD_LIBS      ?= $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null || echo -lmicrohttpd)
 CURL_LIBS     ?= $(shell $(PKG_CONFIG) --libs libcurl 2>/dev/null || echo -lcurl)
+# The engine for servers, by POSTGRES=1.
+ifneq ($(POSTGRES),)
+POSTGRES_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags libpq 2>/dev/null || echo -I$$(pg_config --includedir))
+POSTGRES_LIBS   ?= $(shell $(PKG_CONFIG) --libs libpq 2>/dev/null || echo -lpq)
+endif
 
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 # The macros: POSIX and a little more; files above 2 GB and times after 2038 on 32-bit Linux.
@@ -61,12 +66,18 @@ B := build$(if $(filter-out release,$(FLAVOUR)),/$(FLAVOUR))
 # Every file below lib/ is part of it: a new one is named nowhere. An object is called after its room as well, since
 # rooms may have files of one name and an archive may not.
 SOURCES := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
+ifeq ($(POSTGRES),)
+SOURCES := $(foreach source,$(SOURCES),$(if $(findstring /postgres/,$(source)),,$(source)))
+endif
 HEADERS := $(sort $(wildcard include/*.h))
 STATEMENTS := sql/sqlite/statements.sql
 SCRIPTS    := $(sort $(wildcard sql/sqlite/0*.sql))
 object_of   = $(B)/lib/$(subst /,-,$(patsubst lib/%.c,%,$(1))).o
 SQL_OBJECT := $(B)/lib/storage-sqlite-sql_text.o
-OBJECTS    := $(foreach source,$(SOURCES),$(call object_of,$(source))) $(SQL_OBJECT)
+POSTGRES_STATEMENTS := sql/postgres/statements.sql
+POSTGRES_SCRIPTS    := $(sort $(wildcard sql/postgres/0*.sql))
+POSTGRES_OBJECT     := $(if $(POSTGRES),$(B)/lib/storage-postgres-sql_text.o)
+OBJECTS    := $(foreach source,$(SOURCES),$(call object_of,$(source))) $(SQL_OBJECT) $(POSTGRES_OBJECT)
 LIBRARY    := $(B)/libseslite.a
 
 # The compiler says what it builds for, since that need not be this system. The programs of a macOS find the library by
@@ -106,10 +117,23 @@ $(SQL_OBJECT): $(B)/gen/sql_text.c $(B)/gen/statements.h
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
+$(B)/gen/postgres_statements.h: $(STATEMENTS) $(POSTGRES_STATEMENTS) tools/embed_postgres.awk
+	@mkdir -p $(@D)
+	$(AWK) -f tools/embed_postgres.awk -v mode=names $(STATEMENTS) $(POSTGRES_STATEMENTS) > $@.new && mv $@.new $@
+
+$(B)/gen/postgres_sql.c: $(STATEMENTS) $(POSTGRES_STATEMENTS) $(POSTGRES_SCRIPTS) tools/embed_postgres.awk
+	@mkdir -p $(@D)
+	$(AWK) -f tools/embed_postgres.awk -v mode=text $(STATEMENTS) $(POSTGRES_STATEMENTS) $(POSTGRES_SCRIPTS) > $@.new && mv $@.new $@
+
+$(POSTGRES_OBJECT): $(B)/gen/postgres_sql.c $(B)/gen/postgres_statements.h $(B)/gen/statements.h
+	@mkdir -p $(@D)
+	$(COMPILE) -c -o $@ $<
+
 # Only the room that knows a foreign library is given its headers.
-cflags_of = $(if $(filter lib/storage/sqlite/%,$(1)),$(SQLITE_CFLAGS)) $(if $(filter lib/cjson/%,$(1)),$(CJSON_CFLAGS))
+cflags_of = $(if $(filter lib/storage/sqlite/%,$(1)),$(SQLITE_CFLAGS)) $(if $(filter lib/cjson/%,$(1)),$(CJSON_CFLAGS)) \
+    $(if $(filter lib/storage/postgres/%,$(1)),$(POSTGRES_CFLAGS))
 define compile_rule
-$(call object_of,$(1)): $(1) $(B)/gen/statements.h
+$(call object_of,$(1)): $(1) $(B)/gen/statements.h $(if $(findstring /postgres/,$(1)),$(B)/gen/postgres_statements.h)
 	@mkdir -p $$(@D)
 	$$(COMPILE) $$(call cflags_of,$(1)) -c -o $$@ $$<
 endef
@@ -123,7 +147,7 @@ $(LIBRARY): $(OBJECTS)
 shared: $(SHARED)
 
 $(SHARED): $(OBJECTS)
-	$(CC) $(SONAME_FLAGS) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS)
+	$(CC) $(SONAME_FLAGS) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
 	ln -sf $(@F) $(B)/$(SHARED_ABI)
 	ln -sf $(@F) $(B)/$(SHARED_DEV)
 
@@ -161,7 +185,7 @@ $(PAGE_OBJECT): $(B)/gen/html_files.c
 $(COMMAND_OBJECTS): TOOL_CFLAGS = -Itools/seslite
 
 $(COMMAND): $(COMMAND_OBJECTS) $(LIBRARY)
-	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
+	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(POSTGRES_LIBS)
 
 # What the command says about itself: it is run for it, so that none of these are made when building for another system.
 COMMAND_PAGES := $(addprefix $(B)/tools/seslite/,seslite.1 seslite.bash _seslite seslite.fish)
@@ -178,9 +202,9 @@ $(SERVER): $(SERVER_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(MHD_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS)
 
 .PHONY: deps deps-browser demo command server bench
-## deps: install what building and testing need, with the system's package manager
+## deps: install what building and testing need, with the system's package manager; POSTGRES=1: libpq and a server, too
 deps:
-	@sh tools/deps.sh
+	@sh tools/deps.sh $(if $(POSTGRES),postgres)
 
 ## deps-browser: also Chromium and chromedriver, in which the page of `seslite html` is tested
 deps-browser:
@@ -208,7 +232,7 @@ bench: $(B)/tools/bench/bench
 # needs beyond that stands in test/flags.mk. The tests run from this folder.
 SERVER_TESTS := $(wildcard test/program/server*.c)
 CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
-TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)),$(sort $(wildcard test/*/*.c)))
+TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(if $(POSTGRES),,test/postgres/%),$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
 CHECK_ALL    := headers readme $(if $(filter release,$(FLAVOUR)),layers exports linking amalgamation install)
@@ -235,11 +259,11 @@ $(TEST_SUPPORT): test/support.c
 
 $(B)/test/%.o: test/%.c $(B)/gen/statements.h
 	@mkdir -p $(@D)
-	$(COMPILE) -Itest $(SQLITE_CFLAGS) $(CJSON_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
+	$(COMPILE) -Itest $(SQLITE_CFLAGS) $(CJSON_CFLAGS) $(POSTGRES_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
 
 $(B)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
 	$(LINK) -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
-	    $(LDFLAGS) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS)
+	    $(LDFLAGS) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
 
 # The code of the README: its fragments as one program, and its first program.
 $(B)/test/readme.c: README.md test/readme.awk

@@ -13,6 +13,7 @@ model           model json base
 storage         storage model json base
 storage/sql     storage/sql storage model json base
 storage/sqlite  storage/sqlite storage/sql storage model json base
+storage/postgres  storage/postgres storage/sql storage model json base
 session         session storage model json base
 agent           agent session/append_beside.h session/handle.h model json base
 cjson           cjson json base
@@ -28,13 +29,14 @@ for file in $(find lib -name '*.[ch]'); do
     allowed=$(echo "$rooms" | awk -v room="$room" '$1 == room {$1 = ""; print}')
     [ -n "$allowed" ] || complain "$file stands in no room"
     for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$file"); do
-        case " $allowed seslite.h seslite_agent.h seslite_cjson.h statements.h " in
+        case " $allowed seslite.h seslite_agent.h seslite_cjson.h statements.h postgres_statements.h " in
         *" ${header%/*} "* | *" $header "*) ;;
         *) complain "$file includes $header" ;;
         esac
     done
 done
 grep -rln '<sqlite3.h>' lib | grep -v '^lib/storage/sqlite/' >&2 && complain "only storage/sqlite knows SQLite"
+grep -rln '<libpq' lib include | grep -v '^lib/storage/postgres/' >&2 && complain "only storage/postgres knows libpq"
 grep -rln '<cjson/' lib include | grep -vx 'include/seslite_cjson.h' >&2 && complain "only cjson knows cJSON"
 grep -rn '<sqlite3.h>\|<cjson/\|ses__\|"\(base\|json\|model\|storage\|session\|agent\)/' tools/seslite | grep -v '^tools/seslite/\(foreign\|import\|export\)/' >&2 &&
     complain "the command stands on public calls alone"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Puts the library into one C file and one header, for projects that compile it themselves.
 #     sh tools/amalgamate.sh OUT-FOLDER GEN-FOLDER
-# GEN-FOLDER has what tools/embed.awk made. A header stands before the first file that includes it.
+# It leaves out the engine for PostgreSQL. GEN-FOLDER has what tools/embed.awk made. A header stands before the first file that includes it.
 set -eu
 out=$1
 gen=$2
@@ -44,7 +44,7 @@ merge() {
 
 merge seslite_agent.h "seslite in one file, made by tools/amalgamate.sh: compile it with your program and link with -lsqlite3 -pthread.
  * (seslite_cjson.c beside it has the calls for programs that use cJSON.)" \
-    $(find lib -name '*.c' ! -path 'lib/cjson/*' | sort) "$gen/sql_text.c" >"$out/seslite.c.new"
+    $(find lib -name '*.c' ! -path 'lib/cjson/*' ! -path '*/postgres/*' | sort) "$gen/sql_text.c" >"$out/seslite.c.new"
 mv "$out/seslite.c.new" "$out/seslite.c"
 merge seslite_cjson.h "The calls of seslite for programs that use cJSON, made by tools/amalgamate.sh: compile it beside seslite.c and
  * link with -lcjson." $(find lib/cjson -name '*.c' | sort) >"$out/seslite_cjson.c.new"

@@ -4,13 +4,16 @@
 #     sh tools/deps.sh dev      also what checks the code: clang, sanitizers, coverage, valgrind, formatting, and what it
 #                               is built for and with besides: 32 bit, musl, CMake, Meson, zig for other systems
 #     sh tools/deps.sh browser  also Chromium and chromedriver, in which the page of `seslite html` is tested
+#     sh tools/deps.sh postgres also libpq, and for the tests a PostgreSQL server and PgBouncer
 # Without the rights to install it says what it would run, and fails.
 set -eu
 
 dev=
 browser=
+postgres=
 [ "${1:-}" != dev ] || dev=yes
 [ "${1:-}" != browser ] || browser=yes
+[ "${1:-}" != postgres ] || postgres=yes
 chromium=
 if command -v apt-get >/dev/null 2>&1; then
     update="apt-get update"
@@ -19,6 +22,7 @@ if command -v apt-get >/dev/null 2>&1; then
         libmicrohttpd-dev libcurl4-openssl-dev"
     more="clang clang-format libclang-rt-dev gcovr valgrind git cmake meson ninja-build musl-tools python3-venv python3-dev"
     chromium="chromium chromium-driver"
+    server="libpq-dev postgresql postgresql-client pgbouncer"
     check="dpkg -s"
     [ "$(dpkg --print-architecture)" != amd64 ] || more="$more gcc-multilib"
 elif command -v dnf >/dev/null 2>&1; then
@@ -28,6 +32,7 @@ elif command -v dnf >/dev/null 2>&1; then
         libmicrohttpd-devel libcurl-devel"
     more="clang clang-tools-extra compiler-rt gcovr valgrind git libasan libubsan libtsan cmake meson"
     chromium="chromium chromedriver"
+    server="libpq-devel postgresql-server postgresql pgbouncer"
     check="rpm -q"
 elif command -v apk >/dev/null 2>&1; then
     update=""
@@ -35,6 +40,7 @@ elif command -v apk >/dev/null 2>&1; then
     packages="make gcc g++ musl-dev binutils pkgconf sqlite sqlite-dev cjson-dev cmocka-dev libmicrohttpd-dev curl-dev"
     more="clang clang-extra-tools compiler-rt gcovr valgrind git cmake meson"
     chromium="chromium chromium-chromedriver"
+    server="libpq-dev postgresql pgbouncer"
     check="apk info -e"
 elif command -v pacman >/dev/null 2>&1; then
     update=""
@@ -42,6 +48,7 @@ elif command -v pacman >/dev/null 2>&1; then
     packages="make gcc binutils pkgconf sqlite cjson cmocka libmicrohttpd curl"
     more="clang compiler-rt gcovr valgrind git cmake meson"
     chromium="chromium"
+    server="postgresql-libs postgresql"
     check="pacman -Q"
 elif command -v brew >/dev/null 2>&1; then
     update=""
@@ -49,6 +56,7 @@ elif command -v brew >/dev/null 2>&1; then
     packages="pkg-config sqlite cjson cmocka libmicrohttpd curl"
     more="clang-format gcovr cmake meson"
     chromium="chromedriver"
+    server="libpq postgresql pgbouncer"
     check="brew list --versions"
 else
     echo "No package manager that this script knows. Wanted: a C compiler, make, pkg-config, and the development" >&2
@@ -83,6 +91,7 @@ missing=""
 wanted=$packages
 [ -z "$dev" ] || wanted="$packages $more"
 [ -z "$browser" ] || wanted="$packages $chromium"
+[ -z "$postgres" ] || wanted="$packages $server"
 for package in $wanted; do
     [ "$package" = libclang-rt-dev ] && continue
     $check "$package" >/dev/null 2>&1 || missing="$missing $package"
