@@ -1,0 +1,59 @@
+#!/bin/sh
+# A PostgreSQL server for tests, which nobody else sees.
+#     sh test/postgres/server.sh start FOLDER [PORT]   makes it in FOLDER, starts it, prints a connection string for libpq
+#     sh test/postgres/server.sh stop FOLDER           stops it, if it runs; the folder may then be removed
+# It listens on a socket in FOLDER; with a PORT also there, on 127.0.0.1. It trusts whoever reaches it. Since a server does
+# not run as root, root starts it as another user, to whom FOLDER is given. SERVER_OPTIONS are further options of
+# postgres, as in SERVER_OPTIONS='-c fsync=on'.
+set -eu
+
+fail() {
+    echo "server.sh: $1" >&2
+    exit 1
+}
+[ $# -ge 2 ] || fail "wanted: start or stop, and a folder"
+command=$1
+mkdir -p "$2"
+folder=$(cd "$2" && pwd)
+port=${3:-}
+
+# Debian keeps the server's programs out of PATH.
+bin=$(command -v initdb || ls /usr/lib/postgresql/*/bin/initdb /usr/pgsql-*/bin/initdb 2>/dev/null | sort -V | tail -1)
+[ -n "$bin" ] || fail "there is no initdb: make deps POSTGRES=1 installs a server"
+bin=${bin%/*}
+
+# Runs it as the user that the server belongs to.
+as_owner() {
+    if [ "$(id -u)" -ne 0 ]; then
+        (cd "$folder" && "$@")
+    else
+        (cd "$folder" && exec runuser -u "$owner" -- "$@")
+    fi
+}
+owner=postgres
+id -u "$owner" >/dev/null 2>&1 || owner=nobody
+
+start() {
+    # 107 bytes are as many as the path of a socket can have.
+    [ "$(printf %s "$folder/.s.PGSQL.${port:-5432}" | wc -c)" -le 107 ] || fail "the path $folder is too long for a socket"
+    [ "$(id -u)" -ne 0 ] || chown "$owner" "$folder"
+    [ -f "$folder/data/PG_VERSION" ] ||
+        as_owner "$bin/initdb" -D "$folder/data" -U seslite -A trust -E UTF8 --locale=C.UTF-8 -N >"$folder/initdb.log" 2>&1 ||
+        fail "initdb: $(tail -3 "$folder/initdb.log")"
+    address=
+    [ -z "$port" ] || address=127.0.0.1
+    as_owner "$bin/pg_ctl" -D "$folder/data" status >/dev/null 2>&1 ||
+        as_owner "$bin/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 60 -o "-k '$folder' -p ${port:-5432} \
+            -c listen_addresses='$address' -c fsync=off -c max_connections=200 ${SERVER_OPTIONS:-}" start >/dev/null 2>&1 ||
+        fail "the server does not start: $(tail -3 "$folder/server.log")"
+    echo "host=$folder port=${port:-5432} user=seslite dbname=postgres"
+}
+
+case $command in
+start) start ;;
+stop)
+    [ ! -f "$folder/data/postmaster.pid" ] ||
+        as_owner "$bin/pg_ctl" -D "$folder/data" -w -m immediate stop >/dev/null 2>&1 || true
+    ;;
+*) fail "no such command: $command" ;;
+esac
