@@ -108,7 +108,7 @@ function print_statement(name) {
         fail("there is no statement " name)
     if (name in text)
         print "    [" slot[name] "] = {" text[name] ",\n        " locks[name] ", " parameters[name] + 0 ", " \
-            returns[name] + 0 ", " gives[name] + 0 "},"
+            returns[name] + 0 ", " gives[name] + 0 ", \"" name "\"},"
 }
 
 function print_text(    i) {

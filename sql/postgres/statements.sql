@@ -53,7 +53,7 @@ SELECT h.shard,
                 (SELECT max(o.id) FROM seslite.apps AS o WHERE o.shard = h.shard) + 4096),
        $1
 FROM (SELECT ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AS shard) AS h
-ON CONFLICT (shard, name) DO NOTHING;
+ON CONFLICT (name, shard) DO NOTHING;
 
 -- The last columns of this and the next say that it is the row that was asked for: an index leads to no other.
 
@@ -71,7 +71,7 @@ SELECT h.shard,
 FROM (SELECT ('x' || left(encode(sha256(convert_to(a.name || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
                  AS shard
       FROM seslite.apps AS a WHERE a.shard = ($1::bigint & 4095)::int AND a.id = $1) AS h
-ON CONFLICT (shard, app_id, name) DO NOTHING;
+ON CONFLICT (app_id, name, shard) DO NOTHING;
 
 -- name: user_find
 -- locks: FOR UPDATE OF u
@@ -236,11 +236,11 @@ SELECT id, name FROM seslite.users WHERE app_id = $1 AND name > $2 ORDER BY name
 SELECT id FROM seslite.sessions WHERE app_id = $1 ORDER BY id LIMIT $2::bigint;
 
 -- name: sessions_expired
-SELECT id FROM seslite.sessions WHERE app_id = $1 AND expires_us <= $3 ORDER BY expires_us LIMIT $2::bigint;
+SELECT id FROM seslite.sessions WHERE app_id = $1 AND expires_us <= $3 ORDER BY expires_us, id LIMIT $2::bigint;
 
 -- name: sessions_idle
 SELECT id FROM seslite.sessions
-WHERE app_id = $1 AND active_hour <= $4 AND updated_us < $3 ORDER BY active_hour LIMIT $2::bigint;
+WHERE app_id = $1 AND active_hour <= $4 AND updated_us < $3 ORDER BY active_hour, id LIMIT $2::bigint;
 
 -- name: list_user_oldest_ids
 SELECT id FROM seslite.sessions
@@ -279,12 +279,15 @@ WHERE u.shard = ($1::bigint & 4095)::int AND u.id = $1 AND s.id > $2
   AND ($3::text IS NULL OR true) AND ($4::bigint IS NULL OR true)
 ORDER BY s.id LIMIT $5::bigint;
 
--- The index gives the hours in order; within an hour the sessions are sorted.
+-- The index gives the hours in order; within an hour the sessions are sorted. (OFFSET 0: users are looked up one by one,
+-- whatever the server thinks of how many there will be.)
 
 -- name: list_app_newest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM seslite.sessions AS s JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+FROM seslite.sessions AS s
+CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
+                    WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
 WHERE s.app_id = $1 AND s.active_hour <= $6
   AND (s.updated_us < $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
 ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT $5::bigint;
@@ -292,7 +295,9 @@ ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT $5::bigi
 -- name: list_app_oldest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM seslite.sessions AS s JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+FROM seslite.sessions AS s
+CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
+                    WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
 WHERE s.app_id = $1 AND s.active_hour >= $6
   AND (s.updated_us > $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
 ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT $5::bigint;
@@ -302,7 +307,9 @@ ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT $5::bigint;
 -- name: list_app_newest_since
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM seslite.sessions AS s JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+FROM seslite.sessions AS s
+CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
+                    WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
 WHERE s.app_id = $1 AND s.active_hour <= $6 AND s.active_hour >= $7
   AND (s.updated_us < $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
 ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT $5::bigint;
@@ -310,7 +317,9 @@ ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT $5::bigi
 -- name: list_app_oldest_before
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM seslite.sessions AS s JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+FROM seslite.sessions AS s
+CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
+                    WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
 WHERE s.app_id = $1 AND s.active_hour >= $6 AND s.active_hour <= $7
   AND (s.updated_us > $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
 ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT $5::bigint;
@@ -318,7 +327,9 @@ ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT $5::bigint;
 -- name: list_app_created
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM seslite.sessions AS s JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+FROM seslite.sessions AS s
+CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
+                    WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
 WHERE s.app_id = $1 AND s.id > $2
   AND ($3::text IS NULL OR true) AND ($4::bigint IS NULL OR true)
 ORDER BY s.id LIMIT $5::bigint;
@@ -329,8 +340,10 @@ ORDER BY s.id LIMIT $5::bigint;
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
 FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
-JOIN seslite.sessions AS s ON s.shard = (o.id & 4095)::int AND s.id = o.id
-JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
+CROSS JOIN LATERAL (SELECT * FROM seslite.sessions AS c
+                    WHERE c.shard = (o.id & 4095)::int AND c.id = o.id OFFSET 0) AS s
+CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
+                    WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
 ORDER BY o.place;
 
 -- Filters choose sessions in any order: $4 is -1 for the newest first, 1 for the oldest first, 0 for the order of creation.
@@ -418,27 +431,27 @@ WHERE app_id = $1 AND active_hour = $2 AND id >= $3 ORDER BY id;
 -- name: labels_newest
 SELECT s.active_hour, s.id, l.app_id
 FROM seslite.sessions AS s
-LEFT JOIN seslite.session_labels AS l
-    ON l.shard = s.shard AND l.session_id = s.id AND l.name = $4
-    AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129))
+LEFT JOIN LATERAL (SELECT l.app_id FROM seslite.session_labels AS l
+                   WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $4
+                     AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129)) OFFSET 0) AS l ON true
 WHERE s.app_id = $1 AND s.active_hour <= $2 AND s.active_hour >= $3
 ORDER BY s.active_hour DESC, s.id DESC;
 
 -- name: labels_oldest
 SELECT s.active_hour, s.id, l.app_id
 FROM seslite.sessions AS s
-LEFT JOIN seslite.session_labels AS l
-    ON l.shard = s.shard AND l.session_id = s.id AND l.name = $4
-    AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129))
+LEFT JOIN LATERAL (SELECT l.app_id FROM seslite.session_labels AS l
+                   WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $4
+                     AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129)) OFFSET 0) AS l ON true
 WHERE s.app_id = $1 AND s.active_hour >= $2 AND s.active_hour <= $3
 ORDER BY s.active_hour, s.id;
 
 -- name: labels_created
 SELECT 0::bigint, s.id, l.app_id
 FROM seslite.sessions AS s
-LEFT JOIN seslite.session_labels AS l
-    ON l.shard = s.shard AND l.session_id = s.id AND l.name = $4
-    AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129))
+LEFT JOIN LATERAL (SELECT l.app_id FROM seslite.session_labels AS l
+                   WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $4
+                     AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129)) OFFSET 0) AS l ON true
 WHERE s.app_id = $1 AND s.id >= $2 AND ($3::bigint IS NULL OR true)
 ORDER BY s.id;
 

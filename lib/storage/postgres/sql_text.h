@@ -12,6 +12,7 @@ struct postgres_statement {
     int parameters;    /* the highest number of one; those that are given above it have no use */
     bool returns;      /* rows */
     bool gives;        /* the number of the row that it adds */
+    const char *name;
 };
 
 extern SESLITE_PRIVATE const struct postgres_statement ses__postgres_statements[POSTGRES_STATEMENT_COUNT];

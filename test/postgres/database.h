@@ -1,0 +1,94 @@
+/* A PostgreSQL server of a test's own, with the schema of a store, and ways to ask it. */
+#ifndef SESLITE_TEST_POSTGRES_DATABASE_H
+#define SESLITE_TEST_POSTGRES_DATABASE_H
+
+#include <libpq-fe.h>
+
+#include "storage/postgres/sql_text.h"
+#include "support.h"
+
+#define DATABASE_SCHEMA "sql/postgres/0001_initial.sql"
+
+struct database {
+    char *folder;
+    char place[512]; /* as libpq takes it */
+    PGconn *conn;
+};
+
+/* Runs a shell command with these words after it; the first line that it prints goes to `line`. Its exit status. */
+static inline int database_shell(char *line, size_t size, const char *command, const char *word)
+{
+    char text[1024];
+
+    assert_true(snprintf(text, sizeof text, "%s '%s' 2>&1", command, word) < (int)sizeof text);
+    FILE *pipe = popen(text, "r");
+    assert_non_null(pipe);
+    line[0] = '\0';
+    if (fgets(line, (int)size, pipe))
+        line[strcspn(line, "\n")] = '\0';
+    while (fgetc(pipe) != EOF)
+        ;
+    return pclose(pipe);
+}
+
+/* Applies the schema as a person would: with psql. */
+static inline int database_apply_schema(struct database *database, char *line, size_t size)
+{
+    return database_shell(line, size, "psql -X -q -1 -v ON_ERROR_STOP=1 -f " DATABASE_SCHEMA,
+                          database->place);
+}
+
+/* cmocka setup and teardown of a group. */
+static inline int database_setup(void **state)
+{
+    struct database *database = calloc(1, sizeof *database);
+    char line[512];
+
+    assert_non_null(database);
+    database->folder = support_folder_make();
+    if (database_shell(database->place, sizeof database->place, "sh test/postgres/server.sh start",
+                       database->folder) != 0)
+        fail_msg("%s", database->place);
+    if (database_apply_schema(database, line, sizeof line) != 0)
+        fail_msg("%s", line);
+    database->conn = PQconnectdb(database->place);
+    if (PQstatus(database->conn) != CONNECTION_OK)
+        fail_msg("%s", PQerrorMessage(database->conn));
+    *state = database;
+    return 0;
+}
+
+static inline int database_teardown(void **state)
+{
+    struct database *database = *state;
+    char line[512];
+
+    PQfinish(database->conn);
+    assert_int_equal(database_shell(line, sizeof line, "sh test/postgres/server.sh stop", database->folder),
+                     0);
+    support_folder_remove(database->folder);
+    free(database);
+    return 0;
+}
+
+/* To be cleared; the test fails where the statement does. */
+static inline PGresult *database_take(PGconn *conn, PGresult *result, const char *what)
+{
+    const ExecStatusType status = PQresultStatus(result);
+
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        fail_msg("%s: %s", what, PQerrorMessage(conn));
+    return result;
+}
+
+static inline PGresult *database_ask(const struct database *database, const char *sql)
+{
+    return database_take(database->conn, PQexec(database->conn, sql), sql);
+}
+
+static inline void database_run(const struct database *database, const char *sql)
+{
+    PQclear(database_ask(database, sql));
+}
+
+#endif
