@@ -56,6 +56,7 @@ FROM (SELECT ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3
 ON CONFLICT (name, shard) DO NOTHING;
 
 -- The last columns of this and the next say that it is the row that was asked for: an index leads to no other.
+-- (What is found by names is found one after the other, by subqueries: for a join, a server may look through a shard.)
 
 -- name: app_find
 -- locks: FOR KEY SHARE OF a
@@ -76,11 +77,12 @@ ON CONFLICT (app_id, name, shard) DO NOTHING;
 -- name: user_find
 -- locks: FOR UPDATE OF u
 SELECT u.id, u.app_id, 1::bigint
-FROM seslite.apps AS a
-JOIN seslite.users AS u
-    ON u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-    AND u.app_id = a.id AND u.name = $2
-WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AND a.name = $1;
+FROM seslite.users AS u
+WHERE u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+  AND u.name = $2
+  AND u.app_id = (SELECT a.id FROM seslite.apps AS a
+                  WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+                    AND a.name = $1);
 
 -- Names in their order, from $2 on but for $3.
 
@@ -156,12 +158,15 @@ WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 ORDER BY key;
 -- locks: FOR UPDATE OF s
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details
-FROM seslite.apps AS a
-JOIN seslite.users AS u
-    ON u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-    AND u.app_id = a.id AND u.name = $2
-JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id AND s.name = $3
-WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AND a.name = $1;
+FROM seslite.sessions AS s
+WHERE s.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+  AND s.name = $3
+  AND s.user_id = (SELECT u.id FROM seslite.users AS u
+                   WHERE u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+                     AND u.name = $2
+                     AND u.app_id = (SELECT a.id FROM seslite.apps AS a
+                                     WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+                                       AND a.name = $1));
 
 -- The names too, before a session is deleted.
 
@@ -217,12 +222,14 @@ SELECT version FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND 
 
 -- name: user_versions
 SELECT max(s.id), count(s.id), sum(s.version & 4294967295)::bigint
-FROM seslite.apps AS a
-JOIN seslite.users AS u
-    ON u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-    AND u.app_id = a.id AND u.name = $2
-JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
-WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AND a.name = $1;
+FROM seslite.sessions AS s
+WHERE s.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+  AND s.user_id = (SELECT u.id FROM seslite.users AS u
+                   WHERE u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+                     AND u.name = $2
+                     AND u.app_id = (SELECT a.id FROM seslite.apps AS a
+                                     WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+                                       AND a.name = $1));
 
 -- What ses_expire and ses_delete_app delete, a few at a time.
 
