@@ -45,6 +45,7 @@ static inline int database_setup(void **state)
     char line[512];
 
     assert_non_null(database);
+    *state = database;
     database->folder = support_folder_make();
     if (database_shell(database->place, sizeof database->place, "sh test/postgres/server.sh start",
                        database->folder) != 0)
@@ -54,7 +55,6 @@ static inline int database_setup(void **state)
     database->conn = PQconnectdb(database->place);
     if (PQstatus(database->conn) != CONNECTION_OK)
         fail_msg("%s", PQerrorMessage(database->conn));
-    *state = database;
     return 0;
 }
 

@@ -1,0 +1,218 @@
+/* Each statement that reads gives the same rows on PostgreSQL as on SQLite, for random parameters. */
+#include "same.h"
+
+/* A parameter's kind is a letter. */
+struct reading {
+    const char *name;
+    const char *parameters; /* after '?': only whether there is a row counts; after '#': only how many */
+};
+
+static const struct reading readings[] = {{"app_find", "A"},
+                                          {"user_find", "AU"},
+                                          {"apps_named", "xTWn"},
+                                          {"users_named", "aTWn"},
+                                          {"details_initial", "s"},
+                                          {"details_of_owners", "o"},
+                                          {"labels_of_owners", "o"},
+                                          {"base_state_all", "s"},
+                                          {"session_find", "AUS"},
+                                          {"session_is", "sAUS"},
+                                          {"session_by_id", "s"},
+                                          {"sessions_of_user", "?u"},
+                                          {"sessions_by_name", "uT"},
+                                          {"session_version", "s"},
+                                          {"user_versions", "AU"},
+                                          {"app_after", "a"},
+                                          {"users_after", "aTn"},
+                                          {"sessions_of_app", "an"},
+                                          {"sessions_expired", "anq"},
+                                          {"sessions_idle", "anth"},
+                                          {"list_user_oldest_ids", "un"},
+                                          {"user_has_more", "un"},
+                                          {"user_session_count", "u"},
+                                          {"list_user_newest", "utTun"},
+                                          {"list_user_oldest", "utTun"},
+                                          {"list_user_created", "usxxn"},
+                                          {"list_app_newest", "atTunh"},
+                                          {"list_app_oldest", "atTunh"},
+                                          {"list_app_newest_since", "atTunhh"},
+                                          {"list_app_oldest_before", "atTunhh"},
+                                          {"list_app_created", "asxxn"},
+                                          {"list_chosen", "o"},
+                                          {"choose_of_user", "uttFPNInpeMvV"},
+                                          {"choose_labelled", "attFPNInxxLvV"},
+                                          {"choose_active", "attFPNInhh"},
+                                          {"choose_among", "ottFPNInw"},
+                                          {"label_get", "sLvV"},
+                                          {"labelled_ids", "#aLvVn"},
+                                          {"hours_backward", "ahh"},
+                                          {"hours_forward", "ahh"},
+                                          {"hour_backward", "ahs"},
+                                          {"hour_forward", "ahs"},
+                                          {"labels_newest", "ahhLvV"},
+                                          {"labels_oldest", "ahhLvV"},
+                                          {"labels_created", "asxLvV"},
+                                          {"count_of_user", "uttxxxxBpeMvV"},
+                                          {"count_labelled", "attxxxxxxxLvV"},
+                                          {"count_active", "attxxxxxhh"},
+                                          {"app_state_all", "a"},
+                                          {"user_state_all", "u"},
+                                          {"session_state_all", "s"},
+                                          {"user_state_of_owners", "O"},
+                                          {"session_state_of_owners", "o"},
+                                          {"session_state_rows", "s"},
+                                          {"app_state_get", "aT"},
+                                          {"user_state_get", "uT"},
+                                          {"session_state_get", "sT"},
+                                          {"lease_find", "s"},
+                                          {"event_marks_backward", "sq"},
+                                          {"event_unlike", "ss"},
+                                          {"event_by_id", "sEq"},
+                                          {"events_forward", "sqqx"},
+                                          {"events_backward", "sqqx"},
+                                          {"event_bodies_forward", "sqqx"},
+                                          {"event_times_backward", "sqqx"},
+                                          {"session_left", "?s"},
+                                          {"user_left", "?u"},
+                                          {"app_left", "?a"},
+                                          {"check_app_after", "a"},
+                                          {"check_user_after", "u"},
+                                          {"check_session_after", "s"},
+                                          {"check_details", "s"},
+                                          {"check_labels", "s"},
+                                          {"check_app_state", "a"},
+                                          {"check_user_state", "u"},
+                                          {"base_state_get", "sK"}};
+
+enum { RUNS = 100 };
+
+static bool is_number_of_row(const char *column)
+{
+    return strcmp(column, "id") == 0 || strcmp(column, "app_id") == 0 || strcmp(column, "user_id") == 0 ||
+           strcmp(column, "session_id") == 0 || strcmp(column, "max") == 0;
+}
+
+/* SQLite's value as the server should have it; a place in the body is the text there. */
+static void expected_value(struct text *value, sqlite3_stmt *row, int column, const char *of_server,
+                           bool is_text)
+{
+    const char *body = (const char *)sqlite3_column_text(row, sqlite3_column_count(row) - 1);
+    const bool is_int = sqlite3_column_type(row, column) == SQLITE_INTEGER;
+    const long long number = sqlite3_column_int64(row, column);
+
+    if (is_int && is_text)
+        text_printf(value, "%.*s", (int)strcspn(body + number, "\""), body + number);
+    else if (is_int && strcmp(sqlite3_column_name(row, column), "position") == 0)
+        text_printf(value, "%lld", number & 4294967295);
+    else if (is_int && is_number_of_row(of_server))
+        text_printf(value, "number %lld", number);
+    else
+        text_printf(value, "%s", (const char *)sqlite3_column_text(row, column));
+}
+
+static void server_value(struct text *value, const PGresult *result, int row, int column)
+{
+    enum { TYPE_INT = 20 };
+
+    if (PQftype(result, column) == TYPE_INT && is_number_of_row(PQfname(result, column)))
+        text_printf(value, "number %lld", strtoll(PQgetvalue(result, row, column), NULL, 10) / 4096);
+    else
+        text_printf(value, "%s", PQgetvalue(result, row, column));
+}
+
+static void compare_row(const char *name, sqlite3_stmt *row, const PGresult *result, int at)
+{
+    enum { TYPE_TEXT = 25 };
+
+    for (int column = 0; column < PQnfields(result); column++) {
+        struct text expected = {NULL, 0};
+        struct text given = {NULL, 0};
+        if (sqlite3_column_type(row, column) != SQLITE_NULL)
+            expected_value(&expected, row, column, PQfname(result, column),
+                           PQftype(result, column) == TYPE_TEXT);
+        if (!PQgetisnull(result, at, column))
+            server_value(&given, result, at, column);
+        if (!expected.data != !given.data || (given.data && strcmp(expected.data, given.data) != 0))
+            fail_msg("%s, row %d, column %d: %s, not %s", name, at, column, given.data, expected.data);
+        free(expected.data);
+        free(given.data);
+    }
+}
+
+static int compare_run(const struct same *same, const struct reading *reading, sqlite3_stmt *in_file,
+                       const struct values *values, const struct postgres_statement *statement)
+{
+    PGresult *result = run_on_server(same, statement, values);
+    const int count = PQntuples(result);
+    int rows = 0;
+
+    assert_int_equal(PQnfields(result), sqlite3_column_count(in_file));
+    sqlite3_reset(in_file);
+    bind_in_file(in_file, values);
+    while (sqlite3_step(in_file) == SQLITE_ROW) {
+        if (reading->parameters[0] != '?' && reading->parameters[0] != '#' && rows < count)
+            compare_row(reading->name, in_file, result, rows);
+        rows++;
+    }
+    if (reading->parameters[0] == '?' ? (rows > 0) != (count > 0) : rows != count)
+        fail_msg("%s: %d rows, not %d", reading->name, count, rows);
+    PQclear(result);
+    return rows;
+}
+
+static void compare_statement(struct same *same, const struct reading *reading)
+{
+    const struct postgres_statement *statement = statement_of(reading->name);
+    sqlite3_stmt *in_file = prepare_in_file(same, reading->name);
+    const char *kinds =
+        reading->parameters + (reading->parameters[0] == '?' || reading->parameters[0] == '#');
+    int rows = 0;
+
+    assert_true((int)strlen(kinds) >= statement->parameters);
+    for (int run = 0; run < RUNS; run++) {
+        static struct values values;
+        memset(&values, 0, sizeof values);
+        for (int i = 0; kinds[i]; i++)
+            put_parameter(same, &values, i, kinds[i]);
+        rows += compare_run(same, reading, in_file, &values, statement);
+    }
+    if (rows == 0)
+        fail_msg("%s: no parameters found a row", reading->name);
+    sqlite3_finalize(in_file);
+}
+
+static void test_statements_that_read_give_the_rows_that_sqlite_gives(void **state)
+{
+    struct same *same = *state;
+
+    for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++)
+        compare_statement(same, &readings[i]);
+}
+
+/* Each that returns rows is compared, but for those that make or lock one, and the floors of versions, which differ. */
+static void test_no_statement_that_reads_is_left_out(void **state)
+{
+    static const char except[] = " lock_user lock_app share_user share_app version_floor ";
+    (void)state;
+
+    for (int i = 0; i < POSTGRES_STATEMENT_COUNT; i++) {
+        const struct postgres_statement *statement = &ses__postgres_statements[i];
+        char name[64];
+        bool found = !statement->returns || statement->gives;
+        for (size_t at = 0; at < sizeof readings / sizeof readings[0] && !found; at++)
+            found = strcmp(readings[at].name, statement->name) == 0;
+        snprintf(name, sizeof name, " %s ", statement->name ? statement->name : "");
+        if (!found && !strstr(except, name))
+            fail_msg("%s is not compared", statement->name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_statements_that_read_give_the_rows_that_sqlite_gives),
+        cmocka_unit_test(test_no_statement_that_reads_is_left_out),
+    };
+    return cmocka_run_group_tests_name("PostgreSQL: the rows that SQLite gives", tests, same_setup,
+                                       same_teardown);
+}
