@@ -1,7 +1,6 @@
 /* Each statement that reads gives the same rows on PostgreSQL as on SQLite, for random parameters. */
-#include "same.h"
+#include "same_values.h"
 
-/* A parameter's kind is a letter. */
 struct reading {
     const char *name;
     const char *parameters; /* after '?': only whether there is a row counts; after '#': only how many */
@@ -171,9 +170,7 @@ static void compare_statement(struct same *same, const struct reading *reading)
     assert_true((int)strlen(kinds) >= statement->parameters);
     for (int run = 0; run < RUNS; run++) {
         static struct values values;
-        memset(&values, 0, sizeof values);
-        for (int i = 0; kinds[i]; i++)
-            put_parameter(same, &values, i, kinds[i]);
+        put_parameters(same, &values, kinds);
         rows += compare_run(same, reading, in_file, &values, statement);
     }
     if (rows == 0)
