@@ -31,8 +31,8 @@ static const char filling[] =
     "END, s.app_id"
     " FROM sessions AS s, temp.names AS n WHERE s.details & 4 AND (s.id + n.n) % 3 > 0 AND n.n IN (1, 2, 8);"
     "INSERT INTO session_details SELECT id, CASE WHEN details & 2 THEN 'A title' END, 'u', 'p', 3, NULL,"
-    " CASE id % 2 WHEN 0 THEN '{\"a\":1}' END FROM sessions WHERE details > 0;"
-    "INSERT INTO session_leases SELECT id * 3, id, 'owner', id, CASE id % 2 WHEN 0 THEN 'next' END,"
+    " CASE id % 2 WHEN 0 THEN '{\"a\":1}' END FROM sessions WHERE details > 0 AND id % 3;"
+    "INSERT INTO session_leases SELECT id / 3, id, 'owner', id, CASE id % 2 WHEN 0 THEN 'next' END,"
     " CASE id % 2 WHEN 0 THEN id END FROM sessions WHERE id % 3 = 0;"
     "INSERT INTO app_state SELECT a.id, n.name, '{\"a\": 1.10}', 0, 0 FROM apps AS a, temp.names AS n WHERE "
     "n.n < 9;"
@@ -130,6 +130,42 @@ static inline void read_shards(struct same *same)
     }
 }
 
+/* What stands in a table, as the file gives it. */
+static const struct {
+    const char *table;
+    const char *select;
+} same_tables[] = {
+    {"apps", "SELECT shard(0, id), moved(0, id), name FROM apps"},
+    {"users", "SELECT shard(1, id), moved(1, id), moved(0, app_id), name FROM users"},
+    {"sessions (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq,"
+     " event_count, expires_us, details)",
+     "SELECT shard(2, id), moved(2, id), moved(0, app_id), moved(1, user_id), name, created_us, "
+     "updated_us,"
+     " active_hour, version, last_seq, event_count, expires_us, details FROM sessions"},
+    {"session_labels",
+     "SELECT shard(2, session_id), moved(2, session_id), name, value, moved(0, app_id) FROM "
+     "session_labels"},
+    {"session_details",
+     "SELECT shard(2, session_id), moved(2, session_id), title, parent_user, parent_session, "
+     "parent_seq, more,"
+     " initial_state FROM session_details"},
+    {"session_leases",
+     "SELECT shard(2, session_id), moved(2, session_id), token, owner, until_us, next_owner, next_until_us"
+     " FROM session_leases"},
+    {"app_state",
+     "SELECT shard(0, app_id), moved(0, app_id), key, value, moved(2, session_id), seq FROM app_state"},
+    {"user_state",
+     "SELECT shard(1, user_id), moved(1, user_id), key, value, moved(2, session_id), seq FROM user_state"},
+    {"session_state",
+     "SELECT shard(2, session_id), moved(2, session_id), key, value, seq FROM session_state"},
+    {"base_state", "SELECT shard(2, session_id), moved(2, session_id), key, value, seq FROM base_state"},
+    {"events", "SELECT shard(2, session_id), moved(2, session_id), position & 4294967295, id_key, "
+               "invocation_id, author,"
+               " branch, time_us, high_us, body FROM events"},
+    {"event_marks",
+     "SELECT shard(2, session_id), moved(2, session_id), seq, kind, target_seq FROM event_marks"}};
+enum { SAME_TABLES = sizeof same_tables / sizeof same_tables[0] };
+
 static inline void copy_table(const struct same *same, const char *table, const char *select)
 {
     sqlite3_stmt *rows = ask_file(same, select);
@@ -152,42 +188,8 @@ static inline void copy_table(const struct same *same, const char *table, const 
 
 static inline void copy_tables(const struct same *same)
 {
-    copy_table(same, "apps", "SELECT shard(0, id), moved(0, id), name FROM apps");
-    copy_table(same, "users", "SELECT shard(1, id), moved(1, id), moved(0, app_id), name FROM users");
-    copy_table(
-        same,
-        "sessions (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq,"
-        " event_count, expires_us, details)",
-        "SELECT shard(2, id), moved(2, id), moved(0, app_id), moved(1, user_id), name, created_us, "
-        "updated_us,"
-        " active_hour, version, last_seq, event_count, expires_us, details FROM sessions");
-    copy_table(same, "session_labels",
-               "SELECT shard(2, session_id), moved(2, session_id), name, value, moved(0, app_id) FROM "
-               "session_labels");
-    copy_table(same, "session_details",
-               "SELECT shard(2, session_id), moved(2, session_id), title, parent_user, parent_session, "
-               "parent_seq, more,"
-               " initial_state FROM session_details");
-    copy_table(
-        same, "session_leases",
-        "SELECT shard(2, session_id), moved(2, session_id), token, owner, until_us, next_owner, next_until_us"
-        " FROM session_leases");
-    copy_table(
-        same, "app_state",
-        "SELECT shard(0, app_id), moved(0, app_id), key, value, moved(2, session_id), seq FROM app_state");
-    copy_table(
-        same, "user_state",
-        "SELECT shard(1, user_id), moved(1, user_id), key, value, moved(2, session_id), seq FROM user_state");
-    copy_table(same, "session_state",
-               "SELECT shard(2, session_id), moved(2, session_id), key, value, seq FROM session_state");
-    copy_table(same, "base_state",
-               "SELECT shard(2, session_id), moved(2, session_id), key, value, seq FROM base_state");
-    copy_table(same, "events",
-               "SELECT shard(2, session_id), moved(2, session_id), position & 4294967295, id_key, "
-               "invocation_id, author,"
-               " branch, time_us, high_us, body FROM events");
-    copy_table(same, "event_marks",
-               "SELECT shard(2, session_id), moved(2, session_id), seq, kind, target_seq FROM event_marks");
+    for (size_t i = 0; i < SAME_TABLES; i++)
+        copy_table(same, same_tables[i].table, same_tables[i].select);
 }
 
 static inline char *read_text_file(const char *path)

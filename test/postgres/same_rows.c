@@ -141,7 +141,8 @@ static void compare_row(const char *name, sqlite3_stmt *row, const PGresult *res
 static int compare_run(const struct same *same, const struct reading *reading, sqlite3_stmt *in_file,
                        const struct values *values, const struct postgres_statement *statement)
 {
-    PGresult *result = run_on_server(same, statement, values);
+    PGresult *result =
+        database_take(same->database->conn, run_on_server(same, statement, values), reading->name);
     const int count = PQntuples(result);
     int rows = 0;
 

@@ -1,9 +1,9 @@
 /*
- * Random parameters for a statement. The kind of each is a letter: a, u, s: an app, a user, a session; O, o: a list of users,
- * of sessions; w: a user, or NULL; t: a time; h: an hour; q: a number of an event; n: a limit; B: 0 or 1; x: NULL; T: a
- * text; W, M: a text, or NULL; p, e: a prefix, and the end of what has it; v, V: the least and the highest value; E: an
- * event's id; K: a key with a prefix; F, P, N, I: an order, and the place in it (a time; a name, or a session; a user). Any
- * other letter is a text.
+ * Random parameters for a statement. The kind of each is a letter: a, u, s: an app, a user, a session; O, o: a list of
+ * users, of sessions; w: a user, or NULL; t: a time; h: an hour; q: a number of an event; n: a limit; B: 0 or 1; x: NULL;
+ * W, M: a text, or NULL; p, e: a prefix, and the end of what has it; v, V: the least and the highest value; E: an event's
+ * id; D: the third parameter again; G: the session of the lease before it; K: a key with a prefix; F, P, N, I: an order,
+ * and the place in it (a time; a name, or a session; a user). Any other letter is a text.
  */
 #ifndef SESLITE_TEST_POSTGRES_SAME_VALUES_H
 #define SESLITE_TEST_POSTGRES_SAME_VALUES_H
@@ -135,7 +135,10 @@ static inline bool put_owning(struct same *same, struct values *values, int at, 
         put_owner(same, values, at, USERS);
     else if (kind == 's')
         put_owner(same, values, at, SESSIONS);
-    else if (kind == 'O' || kind == 'o')
+    else if (kind == 'G') {
+        const int id = 3 * atoi(values->text[OF_FILE][at - 1]);
+        put_int(values, at, id, moved(same, SESSIONS, id));
+    } else if (kind == 'O' || kind == 'o')
         put_owners(same, values, at, kind == 'O' ? USERS : SESSIONS);
     else if (strchr("PNI", kind))
         put_place(same, values, at, kind);
@@ -152,10 +155,12 @@ static inline void put_words(struct same *same, struct values *values, int at, c
 
     if (kind == 'E')
         snprintf(text, sizeof text, "e%d", any(same, 12));
+    else if (kind == 'D')
+        snprintf(text, sizeof text, "%.60s", values->text[OF_FILE][2]);
     else if (kind == 'v')
         snprintf(text, sizeof text, "%s", any(same, 2) ? "a" : "");
     else if (kind == 'V')
-        snprintf(text, sizeof text, "%s", before);
+        snprintf(text, sizeof text, "%.60s", before);
     else
         snprintf(text, sizeof text, "%s%s", kind == 'K' ? "app:" : "",
                  texts[any(same, kind == 'p' ? 4 : 10)]);
@@ -223,10 +228,8 @@ static PGresult *run_on_server(const struct same *same, const struct postgres_st
 
     for (int i = 0; i < statement->parameters; i++)
         given[i] = values->is_null[OF_SERVER][i] ? NULL : values->text[OF_SERVER][i];
-    return database_take(same->database->conn,
-                         PQexecParams(same->database->conn, statement->text, statement->parameters, NULL,
-                                      given, NULL, NULL, 0),
-                         statement->name);
+    return PQexecParams(same->database->conn, statement->text, statement->parameters, NULL, given, NULL, NULL,
+                        0);
 }
 
 static const struct postgres_statement *statement_of(const char *name)
