@@ -52,8 +52,8 @@ start() {
 case $command in
 start) start ;;
 stop)
-    [ ! -f "$folder/data/postmaster.pid" ] ||
-        as_owner "$bin/pg_ctl" -D "$folder/data" -w -m immediate stop >/dev/null 2>&1 || true
+    as_owner "$bin/pg_ctl" -D "$folder/data" status >/dev/null 2>&1 || exit 0
+    as_owner "$bin/pg_ctl" -D "$folder/data" -w -m immediate stop >/dev/null 2>&1 || fail "the server does not stop"
     ;;
 *) fail "no such command: $command" ;;
 esac
