@@ -3,6 +3,7 @@
 #define SESLITE_STORAGE_SQL_QUERY_H
 
 #include "base/common.h"
+#include "model/scope.h"
 #include "statements.h"
 
 /* Numbers of users or sessions, given to a statement as one parameter. */
@@ -60,6 +61,9 @@ struct sql_driver {
     int (*end)(struct query *query);
     int64_t (*changed)(const struct db *db);
     int64_t (*given)(const struct db *db);
+    /* In a transaction that writes: keeps others from changing the state of an app or a user, or from deleting it (then
+     * many may do so at a time). NULL: nobody else writes meanwhile anyway. */
+    void (*lock)(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 };
 
 static inline void ses__query_start(struct query *query, struct db *db, const struct statement *source,
@@ -119,6 +123,14 @@ SESLITE_PRIVATE int ses__query_run(struct db *db, const struct statement *source
 static inline int64_t ses__db_changed(const struct db *db)
 {
     return db->driver->changed(db);
+}
+
+/* Before the state of an app or a user is looked at for a change that depends on it, or the owner is deleted: `exclusive`.
+ * Before it is changed whatever it is: not. A failure is told by the next query. */
+static inline void ses__db_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive)
+{
+    if (db->driver->lock)
+        db->driver->lock(db, scope, owner, exclusive);
 }
 
 /* The number that the last statement has given to the session or the lease that it added. */

@@ -19,8 +19,12 @@ int ses__found_add(struct found *found, int64_t id, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------- binding */
 
-/* Texts in UTF-8 have no such byte: what begins with a prefix is below the prefix and this. */
-#define ABOVE_ALL "\xff"
+/* U+10FFFF so often that no name, and no value of a label, goes beyond it: what begins with a prefix is below the prefix and
+ * this. */
+#define HIGHEST "\xf4\x8f\xbf\xbf"
+#define HIGHEST_8 HIGHEST HIGHEST HIGHEST HIGHEST HIGHEST HIGHEST HIGHEST HIGHEST
+#define HIGHEST_64 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8 HIGHEST_8
+#define ABOVE_ALL HIGHEST_64 HIGHEST_64 HIGHEST
 
 /* A label, and the values it may have. */
 static void bind_label(struct query *query, int parameter, const struct list_filter *filter)

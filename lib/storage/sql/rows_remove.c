@@ -160,6 +160,7 @@ int ses__user_remove(struct db *db, const struct user_row *user, int64_t *sessio
     int code;
 
     *sessions = 0;
+    ses__db_lock(db, SCOPE_USER, user->id, true); /* so that no session is added */
     while ((code = any_session(db, user->id, &session_id, error)) == SES_OK &&
            (code = remove_session_of(db, user->app_id, user->id, session_id, error)) == SES_OK)
         (*sessions)++;
@@ -178,6 +179,8 @@ int ses__sessions_remove(struct db *db, int64_t app_id, const struct session_ids
 int ses__app_remove(struct db *db, int64_t id, ses_error *error)
 {
     bool left = false;
+
+    ses__db_lock(db, SCOPE_APP, id, true); /* so that no user is added */
     int code = run_by_id(db, STATEMENT_APP_STATE_DELETE, id, NULL, error);
 
     if (code == SES_OK)

@@ -156,6 +156,20 @@ int ses__load_scopes(struct db *db, struct state *state, const struct session_ro
     return code;
 }
 
+/* The owners of the shared keys among the operations. */
+static void lock_owners(struct db *db, const struct delta *delta, const struct session_row *session,
+                        bool exclusive)
+{
+    bool has[SCOPE_COUNT] = {false};
+
+    for (size_t i = 0; i < delta->count; i++)
+        has[delta->ops[i].scope] = true;
+    for (enum scope scope = SCOPE_APP; scope <= SCOPE_USER; scope++) {
+        if (has[scope])
+            ses__db_lock(db, scope, ses__scope_owner(scope, session), exclusive);
+    }
+}
+
 /* `*same`: the stored bytes are those that are expected; an operation that removes means that the key does not exist. */
 static int compare_expected(struct db *db, const struct delta_op *seen, const struct session_row *session,
                             bool *same, ses_error *error)
@@ -178,6 +192,7 @@ int ses__state_find_changed(struct db *db, const struct delta *seen, const struc
     int code = SES_OK;
 
     *changed = NULL;
+    lock_owners(db, seen, session, true);
     for (size_t i = 0; i < seen->count && code == SES_OK && !*changed; i++) {
         bool same = false;
         code = compare_expected(db, &seen->ops[i], session, &same, error);
@@ -220,6 +235,7 @@ int ses__delta_store(struct db *db, const struct delta *delta, const struct sess
 {
     int code = SES_OK;
 
+    lock_owners(db, delta, session, false);
     for (size_t i = 0; i < delta->count && code == SES_OK; i++) {
         const struct delta_op *op = &delta->ops[i];
         if (op->scope != SCOPE_TEMP && op->removes)
