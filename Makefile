@@ -40,7 +40,11 @@ WITH_SERVER   ?= $(shell $(PKG_CONFIG) --exists libmicrohttpd libcurl 2>/dev/nul
 MHD_CFLAGS    ?= $(shell $(PKG_CONFIG) --cflags libmicrohttpd 2>/dev/null)
 MHD_LIBS      ?= $(shell $(PKG_CONFIG) --libs libmicrohttpd 2>/dev/null || echo -lmicrohttpd)
 CURL_LIBS     ?= $(shell $(PKG_CONFIG) --libs libcurl 2>/dev/null || echo -lcurl)
-# The engine for servers, by POSTGRES=1.
+# The engine for servers, by POSTGRES=1. ENGINE=postgres: the tests run on it, with a server of their own, but for those
+# that are about files.
+ifeq ($(ENGINE),postgres)
+override POSTGRES := 1
+endif
 ifneq ($(POSTGRES),)
 POSTGRES_CFLAGS ?= $(shell $(PKG_CONFIG) --cflags libpq 2>/dev/null || echo -I$$(pg_config --includedir))
 POSTGRES_LIBS   ?= $(shell $(PKG_CONFIG) --libs libpq 2>/dev/null || echo -lpq)
@@ -61,6 +65,10 @@ FLAVOUR_FLAGS_fuzz     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fn
 FLAVOUR_FLAGS          := $(FLAVOUR_FLAGS_$(FLAVOUR))
 B := build$(if $(filter-out release,$(FLAVOUR)),/$(FLAVOUR))
 
+ifeq ($(ENGINE),postgres)
+B := $(B)/on-postgres
+endif
+
 # ------------------------------------------------------------------------------------------- the library
 
 # Every file below lib/ is part of it: a new one is named nowhere. An object is called after its room as well, since
@@ -69,7 +77,7 @@ SOURCES := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
 ifeq ($(POSTGRES),)
 SOURCES := $(foreach source,$(SOURCES),$(if $(findstring /postgres/,$(source)),,$(source)))
 endif
-HEADERS := $(sort $(wildcard include/*.h))
+HEADERS := $(filter-out $(if $(POSTGRES),,%/seslite_postgres.h),$(sort $(wildcard include/*.h)))
 STATEMENTS := sql/sqlite/statements.sql
 SCRIPTS    := $(sort $(wildcard sql/sqlite/0*.sql))
 object_of   = $(B)/lib/$(subst /,-,$(patsubst lib/%.c,%,$(1))).o
@@ -139,15 +147,20 @@ $(call object_of,$(1)): $(1) $(B)/gen/statements.h $(if $(findstring /postgres/,
 endef
 $(foreach source,$(SOURCES),$(eval $(call compile_rule,$(source))))
 
-$(LIBRARY): $(OBJECTS)
+# Which engines are in the library: it is put together anew when that changes.
+$(B)/gen/engines: FORCE
+	@mkdir -p $(@D)
+	@echo 'sqlite$(if $(POSTGRES), postgres)' | cmp -s - $@ || echo 'sqlite$(if $(POSTGRES), postgres)' > $@
+
+$(LIBRARY): $(OBJECTS) $(B)/gen/engines
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(AR) rcs $@ $(OBJECTS)
 
 ## shared: the shared library, build/libseslite.so
 shared: $(SHARED)
 
-$(SHARED): $(OBJECTS)
-	$(CC) $(SONAME_FLAGS) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
+$(SHARED): $(OBJECTS) $(B)/gen/engines
+	$(CC) $(SONAME_FLAGS) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $(OBJECTS) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
 	ln -sf $(@F) $(B)/$(SHARED_ABI)
 	ln -sf $(@F) $(B)/$(SHARED_DEV)
 
@@ -235,9 +248,20 @@ CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
 TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(if $(POSTGRES),,test/postgres/%),$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
-CHECK_ALL    := headers readme $(if $(filter release,$(FLAVOUR)),layers exports linking amalgamation install)
+CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),layers exports linking amalgamation install)
 
 include test/flags.mk
+
+ifeq ($(ENGINE),postgres)
+# Opening is replaced: each path is a database. Left out: what wraps SQLite's functions (codes), holds an engine of its own
+# to be what is opened (door), begins with a file that SQL has filled (parent, list_filter_model), or asks for its path
+# (store). Single tests that look into the file say so.
+ABOUT_FILES  := session/codes session/door session/door_faults session/parent session/list_filter_model session/store
+TEST_ALL     := $(filter-out $(ABOUT_FILES),$(filter session/% agent/%,$(TEST_ALL)))
+CHECK_ALL    :=
+TEST_SUPPORT += $(B)/test/engine_postgres.o
+TEST_LINK    := -Wl,--wrap=ses_open
+endif
 
 # TESTS=list,append: only these, by name; or whole rooms; or scripts that look at the whole. What takes long begins first,
 # so that -j has less to wait for.
@@ -253,9 +277,9 @@ CHECKS       := $(filter $(CALLED),$(CHECK_ALL))
 TEST_NAMES   := $(filter $(CALLED),$(TEST_ALL))
 TEST_NAMES   := $(foreach name,$(LONG_TESTS),$(filter $(name),$(TEST_NAMES))) $(filter-out $(LONG_TESTS),$(TEST_NAMES))
 
-$(TEST_SUPPORT): test/support.c
+$(TEST_SUPPORT): $(B)/test/%.o: test/%.c
 	@mkdir -p $(@D)
-	$(COMPILE) -c -o $@ $<
+	$(COMPILE) $(POSTGRES_CFLAGS) -c -o $@ $<
 
 $(B)/test/%.o: test/%.c $(B)/gen/statements.h
 	@mkdir -p $(@D)
@@ -263,7 +287,7 @@ $(B)/test/%.o: test/%.c $(B)/gen/statements.h
 
 $(B)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
 	$(LINK) -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
-	    $(LDFLAGS) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
+	    $(LDFLAGS) $(TEST_LINK) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
 
 # The code of the README: its fragments as one program, and its first program.
 $(B)/test/readme.c: README.md test/readme.awk
@@ -282,7 +306,7 @@ README_PROGRAMS := $(B)/test/readme $(B)/test/readme_program
 .SECONDARY:
 
 # Scripts that look at the whole: what test/NAME.sh needs to know, it is given in its environment.
-CHECK_SETTINGS = NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
+CHECK_SETTINGS = HEADERS='$(HEADERS)' NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
     SQLITE_CFLAGS='$(SQLITE_CFLAGS)' SQLITE_LIBS='$(SQLITE_LIBS)' CJSON_CFLAGS='$(CJSON_CFLAGS)' CJSON_LIBS='$(CJSON_LIBS)'
 
 # A run of one test is a target, so that -j runs several at once. One that fails leaves the others to run, and the sum to
@@ -306,8 +330,13 @@ $(CHECKS:%=check-%): check-%:
 	@$(CHECK_SETTINGS) sh test/run.sh one $(B) $* sh test/$*.sh $(B)
 
 ## check: build and run all tests (also: make test); TESTS=list runs one, TESTS=agent a room of them
+ifeq ($(and $(ENGINE),$(SESLITE_POSTGRES))$(if $(ENGINE),,files),)
+check test:
+	@sh test/postgres/with_server.sh $(MAKE) --no-print-directory $@
+else
 check test: $(RUNS) $(CHECKS:%=check-%)
 	@sh test/run.sh sum $(B) $(TEST_NAMES) $(CHECKS)
+endif
 
 ## quick: the tests but for those that take long
 QUICK_TESTS := $(filter-out $(LONG_TESTS),$(TEST_NAMES))
@@ -408,7 +437,7 @@ fuzz:
 in_prefix     = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
 SQLITE_OF_ITS_PACKAGE = $(and $(filter file,$(origin SQLITE_LIBS)),$(shell $(PKG_CONFIG) --exists sqlite3 2>/dev/null && echo yes))
 PC_REQUIRES   = $(if $(SQLITE_OF_ITS_PACKAGE),sqlite3 >= 3.37)
-PC_LIBS       = $(if $(SQLITE_OF_ITS_PACKAGE),,$(SQLITE_LIBS))
+PC_LIBS       = $(strip $(if $(SQLITE_OF_ITS_PACKAGE),,$(SQLITE_LIBS)) $(POSTGRES_LIBS))
 PACKAGE_FILES := $(patsubst tools/packaging/%.in,$(B)/packaging/%,$(wildcard tools/packaging/*.in))
 
 # Written anew each time, with what is known only when installing.
@@ -433,6 +462,8 @@ install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES) $(COMMAND) $(COMMAND_PAGES)
 	$(INSTALL) -m 644 $(filter %.pc,$(PACKAGE_FILES)) '$(DESTDIR)$(PKGCONFIGDIR)/'
 	$(INSTALL) -m 644 $(filter %.cmake,$(PACKAGE_FILES)) '$(DESTDIR)$(CMAKEDIR)/'
 	$(INSTALL) -m 644 $(SCRIPTS) '$(DESTDIR)$(DATADIR)/seslite/sql/'
+	$(if $(POSTGRES),$(INSTALL) -d '$(DESTDIR)$(DATADIR)/seslite/sql/postgres')
+	$(if $(POSTGRES),$(INSTALL) -m 644 $(POSTGRES_SCRIPTS) '$(DESTDIR)$(DATADIR)/seslite/sql/postgres/')
 	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)'
 	$(INSTALL) -m 755 $(COMMAND) '$(DESTDIR)$(BINDIR)/seslite'
 	$(INSTALL) -m 644 $(B)/tools/seslite/seslite.1 '$(DESTDIR)$(MANDIR)/man1/seslite.1'

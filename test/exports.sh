@@ -1,12 +1,12 @@
 #!/bin/sh
 # The archive defines the functions of the public headers and others that begin with ses__; the shared library exports
 # the former alone.
-#     sh test/exports.sh BUILD
+#     HEADERS='include/seslite.h ...' sh test/exports.sh BUILD
 set -eu
 build=$1
 folder=$build/test/exports
 mkdir -p "$folder"
-sed -n 's/^SES_API [^(]*[ *]\(ses_[a-z0-9_]*\)(.*/\1/p' include/*.h | sort -u >"$folder/headers"
+sed -n 's/^SES_API [^(]*[ *]\(ses_[a-z0-9_]*\)(.*/\1/p' $HEADERS | sort -u >"$folder/headers"
 # names ARGUMENT...: what nm lists as defined, without the underscore that macOS puts before each name
 names() { nm "$@" 2>/dev/null | awk 'NF == 3 {sub(/^_ses_/, "ses_", $3); print $3}' | sort -u; }
 

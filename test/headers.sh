@@ -7,7 +7,7 @@ cc=${CC:-cc}
 cxx=${CXX:-c++}
 common="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wundef -Werror -Iinclude"
 mkdir -p "$build/test"
-for header in seslite seslite_agent seslite_cjson; do
+for header in seslite seslite_agent seslite_cjson seslite_postgres; do
     echo "#include \"$header.h\"" >"$build/test/header.c"
     cp "$build/test/header.c" "$build/test/header.cc"
     for std in c99 c11; do

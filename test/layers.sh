@@ -15,6 +15,7 @@ storage/sql     storage/sql storage model json base
 storage/sqlite  storage/sqlite storage/sql storage model json base
 storage/postgres  storage/postgres storage/sql storage model json base
 session         session storage model json base
+session/postgres  session storage/postgres storage model json base
 agent           agent session/append_beside.h session/handle.h model json base
 cjson           cjson json base
 '
@@ -29,7 +30,7 @@ for file in $(find lib -name '*.[ch]'); do
     allowed=$(echo "$rooms" | awk -v room="$room" '$1 == room {$1 = ""; print}')
     [ -n "$allowed" ] || complain "$file stands in no room"
     for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$file"); do
-        case " $allowed seslite.h seslite_agent.h seslite_cjson.h statements.h postgres_statements.h " in
+        case " $allowed seslite.h seslite_agent.h seslite_cjson.h seslite_postgres.h statements.h postgres_statements.h " in
         *" ${header%/*} "* | *" $header "*) ;;
         *) complain "$file includes $header" ;;
         esac

@@ -7,6 +7,7 @@ out=$1
 gen=$2
 mkdir -p "$out"
 cp include/*.h "$out/"
+rm -f "$out/seslite_postgres.h"
 
 # merge PUBLIC-HEADER TITLE FILE...
 merge() {

@@ -14,6 +14,9 @@
 -- own: lock_app             ... or the app
 -- own: share_user           nobody deletes the user meanwhile ...
 -- own: share_app            ... or the app
+--
+-- And what a file is asked in another way:
+-- own: space                how many bytes the tables and their indexes have
 
 -- Each statement sees what was committed before it, since the rows that it builds on are locked.
 
@@ -30,6 +33,11 @@ COMMIT;
 
 -- name: rollback
 ROLLBACK;
+
+-- name: space
+SELECT coalesce(sum(pg_catalog.pg_total_relation_size(c.oid)), 0)::bigint
+FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE n.nspname = 'seslite' AND c.relkind IN ('r', 'p');
 
 -- name: lock_user
 SELECT 1::bigint FROM seslite.users WHERE shard = ($1::bigint & 4095)::int AND id = $1 FOR UPDATE;
@@ -240,12 +248,15 @@ SELECT id FROM seslite.apps WHERE id > $1 ORDER BY id LIMIT 1;
 SELECT id, name FROM seslite.users WHERE app_id = $1 AND name > $2 ORDER BY name LIMIT $3::bigint;
 
 -- name: sessions_of_app
+-- locks: FOR UPDATE
 SELECT id FROM seslite.sessions WHERE app_id = $1 ORDER BY id LIMIT $2::bigint;
 
 -- name: sessions_expired
+-- locks: FOR UPDATE
 SELECT id FROM seslite.sessions WHERE app_id = $1 AND expires_us <= $3 ORDER BY expires_us, id LIMIT $2::bigint;
 
 -- name: sessions_idle
+-- locks: FOR UPDATE
 SELECT id FROM seslite.sessions
 WHERE app_id = $1 AND active_hour <= $4 AND updated_us < $3 ORDER BY active_hour, id LIMIT $2::bigint;
 

@@ -1,0 +1,53 @@
+/*
+ * A store in a PostgreSQL database, for programs on more than one machine. Every call of seslite.h and seslite_agent.h
+ * works on it, and means the same, but for what is about files: ses_backup, ses_store_copy and secure deletions return
+ * MISUSE with a message that says what to do instead.
+ *
+ * The library has this call if it was built with `make POSTGRES=1`. Link with -lpq. A program that does not call
+ * ses_open_postgres does not need libpq.
+ */
+#ifndef SESLITE_POSTGRES_H
+#define SESLITE_POSTGRES_H
+
+#include "seslite.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ses_postgres_options {
+    size_t size;
+    /*
+     * 1: statements are not prepared on the server. For a pooler that may give each transaction another connection and
+     * does not know prepared statements (PgBouncer before 1.21 in transaction mode).
+     */
+    int unprepared;
+    unsigned max_connections; /* opened when they are needed, and kept; 0: 8; at most 1000 */
+} ses_postgres_options;
+
+/*
+ * Opens the store in the database that `connection` names, a connection string or URI of libpq
+ * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING; it may name several hosts, with
+ * target_session_attrs=read-write). The store is the schema "seslite" of that database, whose encoding must be UTF8. If
+ * there is none, creates it.
+ *
+ * Of `options`, which may be NULL, SES_OPEN_READ_ONLY and SES_OPEN_MUST_EXIST hold; busy_timeout_ms is how long a call
+ * takes at most, the server's part included (0: 10,000); synchronous, journal, checkpoint and max_readers are about files
+ * and must be 0 (MISUSE). `postgres` may be NULL. ses_info.path is the address without what is secret.
+ *
+ * What is acknowledged is as durable as the server was told to make it (synchronous_commit, synchronous_standby_names).
+ * UNKNOWN, which every call that writes can return: the server went away, or stopped to wait for its standbys, after it
+ * was asked to commit.
+ *
+ * Codes: MISUSE, INVALID (not a connection string), NOTFOUND (SES_OPEN_MUST_EXIST or SES_OPEN_READ_ONLY, and no store),
+ * NOTASTORE (a schema "seslite" that is not a store's), TOONEW, CANTOPEN (the server cannot be reached or refuses, or the
+ * encoding is another), BUSY, READONLY, IO, CORRUPT, FULL, INTERNAL, NOMEM.
+ */
+SES_API int ses_open_postgres(const char *connection, const ses_open_options *options,
+                              const ses_postgres_options *postgres, ses_store **store, ses_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

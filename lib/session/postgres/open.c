@@ -1,0 +1,85 @@
+/* Opens a store on a server. */
+#include "seslite_postgres.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "session/store.h"
+#include "storage/postgres/config.h"
+
+enum { DEFAULT_CONNECTIONS = 8, MAX_CONNECTIONS = 1000 };
+
+struct postgres_place {
+    const char *connection;
+    const ses_postgres_options *options;
+};
+
+static int open_postgres(void *context, const struct sqlite_config *common, struct storage **storage,
+                         ses_error *error)
+{
+    const struct postgres_place *place = context;
+    const unsigned most = place->options->max_connections;
+    const struct postgres_config config = {
+        .connection = place->connection,
+        .name = common->path,
+        .read_only = common->read_only,
+        .must_exist = common->must_exist,
+        .unprepared = place->options->unprepared != 0,
+        .max_connections = most ? most : DEFAULT_CONNECTIONS,
+        .timeout_us = common->busy_timeout_us,
+        .allocator = common->allocator,
+    };
+    return ses__postgres_open(&config, storage, error);
+}
+
+/* Of the options of a file, what a server has no use for. */
+static int check_common(const ses_open_options *given, ses_error *error)
+{
+    ses_open_options options;
+    int code = ses__take_options(&options, sizeof options, given, "open options", error);
+
+    if (code == SES_OK &&
+        (options.synchronous || options.journal || options.checkpoint || options.max_readers))
+        code =
+            ses__error_set(error, SES_MISUSE,
+                           "open options: synchronous, journal, checkpoint and max_readers are about files; "
+                           "how durable a server is, it is told itself");
+    return code;
+}
+
+static int check_own(const ses_postgres_options *given, ses_postgres_options *options, ses_error *error)
+{
+    int code = ses__take_options(options, sizeof *options, given, "PostgreSQL options", error);
+
+    if (code == SES_OK && options->max_connections > MAX_CONNECTIONS)
+        code = ses__error_set(error, SES_MISUSE, "PostgreSQL options: max_connections is more than %d",
+                              MAX_CONNECTIONS);
+    if (code == SES_OK && (options->unprepared < 0 || options->unprepared > 1))
+        code = ses__error_set(error, SES_MISUSE, "PostgreSQL options: unprepared is not 0 or 1");
+    return code;
+}
+
+int ses_open_postgres(const char *connection, const ses_open_options *options,
+                      const ses_postgres_options *postgres, ses_store **store, ses_error *error)
+{
+    ses_postgres_options own;
+    char *name = NULL;
+    int code = ses__check_argument(store, "store", error);
+
+    if (code != SES_OK)
+        return code;
+    *store = NULL;
+    ses__error_clear(error);
+    code = ses__check_argument(connection, "connection", error);
+    if (code == SES_OK)
+        code = check_common(options, error);
+    if (code == SES_OK)
+        code = check_own(postgres, &own, error);
+    if (code == SES_OK)
+        code = ses__postgres_name(connection, &name, error);
+    if (code == SES_OK) {
+        struct postgres_place place = {connection, &own};
+        code = ses__store_open(name, options, &(struct storage_opener){open_postgres, &place}, store, error);
+    }
+    ses_free(name);
+    return code;
+}

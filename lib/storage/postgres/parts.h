@@ -1,0 +1,42 @@
+/* The engine's own view of itself: a pool of connections, opened when they are needed, and kept. */
+#ifndef SESLITE_STORAGE_POSTGRES_PARTS_H
+#define SESLITE_STORAGE_POSTGRES_PARTS_H
+
+#include <pthread.h>
+
+#include "storage/postgres/connection.h"
+#include "storage/sql/run.h"
+
+struct postgres {
+    struct sql_storage base;
+    struct postgres_config config;
+    char *connection;     /* the config's */
+    pthread_mutex_t lock; /* guards everything below it */
+    pthread_cond_t given_back;
+    struct pg *idle;
+    struct pg *all;
+    unsigned open; /* or being opened */
+    unsigned in_use;
+    ses_stats counts;
+};
+
+/* ---- pool.c */
+
+/* A connection for a call that ends at the deadline. BUSY: all are in use for that long. */
+SESLITE_PRIVATE int ses__pool_take(struct postgres *storage, int64_t deadline_us, bool interruptible,
+                                   struct pg **pg, ses_error *error);
+/* One that is lost is closed. */
+SESLITE_PRIVATE void ses__pool_give_back(struct postgres *storage, struct pg *pg);
+SESLITE_PRIVATE void ses__pool_close(struct postgres *storage);
+
+/* ---- run.c */
+
+extern SESLITE_PRIVATE const struct sql_runner ses__postgres_runner;
+
+/* ---- schema.c */
+
+/* Makes the schema, or brings it up to date, or refuses it: NOTFOUND, NOTASTORE, TOONEW, READONLY. */
+SESLITE_PRIVATE int ses__postgres_migrate(struct postgres *storage, ses_error *error);
+SESLITE_PRIVATE int ses__postgres_latest(void);
+
+#endif

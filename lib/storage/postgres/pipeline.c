@@ -1,0 +1,132 @@
+/*
+ * What was sent to the server, and what has not been answered yet: libpq's pipeline mode
+ * (https://www.postgresql.org/docs/current/libpq-pipeline-mode.html). A statement that only changes rows is sent and not
+ * waited for: what came of it is looked at with the next answer that somebody needs, and with the commit at the latest.
+ * So a failure may be told by a later query of its transaction.
+ */
+#include <stdlib.h>
+
+#include "storage/postgres/connection.h"
+
+void ses__pg_await(struct pg *pg, enum pg_kind kind, size_t prepared, struct pg_run *run)
+{
+    const size_t at = (pg->first_awaited + pg->awaited_count++) % PG_AWAITED;
+    pg->awaited[at] = (struct pg_awaited){kind, prepared, run};
+}
+
+/* Sends what libpq still holds, and takes in what the server sends meanwhile, so that neither waits for the other. */
+static int flush(struct pg *pg)
+{
+    int left = PQflush(pg->conn);
+    int code = SES_OK;
+
+    while (left == 1 && code == SES_OK) {
+        code = ses__pg_wait(pg, true);
+        if (code == SES_OK && PQconsumeInput(pg->conn) != 1)
+            left = -1;
+        if (code == SES_OK && left == 1)
+            left = PQflush(pg->conn);
+    }
+    if (left < 0)
+        ses__pg_fail(pg, NULL, "sending");
+    return left < 0 ? pg->code : code;
+}
+
+/* The next result of what is awaited first; NULL: that has no more, or there was a failure. */
+static PGresult *receive(struct pg *pg)
+{
+    while (PQisBusy(pg->conn)) {
+        const int code = ses__pg_wait(pg, false);
+        if (code != SES_OK) {
+            ses__pg_fail_as(pg, code, "a statement");
+            pg->lost = true; /* what is still to come belongs to nobody */
+            return NULL;
+        }
+        if (PQconsumeInput(pg->conn) != 1) {
+            ses__pg_fail(pg, NULL, "receiving");
+            pg->lost = true;
+            return NULL;
+        }
+    }
+    return PQgetResult(pg->conn);
+}
+
+static const char *doing(const struct pg_awaited *awaited)
+{
+    return awaited->run                  ? awaited->run->name
+           : awaited->kind == PG_CHANGES ? "a statement that writes"
+                                         : "a statement";
+}
+
+/* Takes a result; the caller's no more. */
+static void take(struct pg *pg, const struct pg_awaited *awaited, PGresult *result)
+{
+    const ExecStatusType status = PQresultStatus(result);
+    const bool good = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
+
+    if (status == PGRES_FATAL_ERROR)
+        ses__pg_fail(pg, result, doing(awaited));
+    if (awaited->kind == PG_PREPARES)
+        pg->prepared[awaited->prepared] = good ? PG_PREPARED : PG_UNPREPARED;
+    if (good && awaited->kind != PG_PREPARES)
+        pg->changed = strtoll(PQcmdTuples(result), NULL, 10);
+    if (good && awaited->run)
+        awaited->run->result = result;
+    else
+        PQclear(result);
+}
+
+/* Takes the answer to what was sent first. */
+static void take_first(struct pg *pg)
+{
+    const struct pg_awaited awaited = pg->awaited[pg->first_awaited];
+    PGresult *result = receive(pg);
+
+    pg->first_awaited = (pg->first_awaited + 1) % PG_AWAITED;
+    pg->awaited_count--;
+    if (awaited.kind == PG_SYNC) {
+        PQclear(result);
+        return;
+    }
+    if (result)
+        take(pg, &awaited, result);
+    while (!pg->lost && (result = receive(pg)) != NULL) /* the NULL that ends it */
+        PQclear(result);
+}
+
+int ses__pg_settle(struct pg *pg)
+{
+    if (!pg->lost && pg->awaited_count > 0) {
+        if (PQpipelineSync(pg->conn) == 1)
+            ses__pg_await(pg, PG_SYNC, 0, NULL);
+        else
+            ses__pg_fail(pg, NULL, "sending");
+        const int code = flush(pg);
+        if (code != SES_OK && pg->code == SES_OK) {
+            ses__pg_fail_as(pg, code, "a statement");
+            pg->lost = true;
+        }
+    }
+    while (!pg->lost && pg->awaited_count > 0)
+        take_first(pg);
+    if (pg->lost)
+        pg->awaited_count = 0;
+    return pg->code;
+}
+
+void ses__pg_make_room(struct pg *pg)
+{
+    if (pg->awaited_count + 3 > PG_AWAITED)
+        (void)ses__pg_settle(pg);
+}
+
+void ses__pg_send(struct pg *pg, const char *sql, enum pg_kind kind)
+{
+    ses__pg_make_room(pg);
+    if (pg->lost)
+        return;
+    if (PQsendQueryParams(pg->conn, sql, 0, NULL, NULL, NULL, NULL, 0) == 1)
+        ses__pg_await(pg, kind, 0, NULL);
+    else
+        ses__pg_fail(pg, NULL, sql);
+}

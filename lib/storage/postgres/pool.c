@@ -1,0 +1,131 @@
+/* The pool of connections. */
+#include <poll.h>
+
+#include "base/clock.h"
+#include "base/condition.h"
+#include "base/error.h"
+#include "storage/postgres/parts.h"
+
+/* Has the server ended it while it was idle? */
+static bool is_dead(struct pg *pg)
+{
+    struct pollfd socket = {.fd = PQsocket(pg->conn), .events = POLLIN};
+
+    return poll(&socket, 1, 0) != 0 &&
+           (PQconsumeInput(pg->conn) != 1 || PQstatus(pg->conn) == CONNECTION_BAD);
+}
+
+/* With the lock held. An idle one, or (then *pg is NULL) the right to open one. */
+static int reserve(struct postgres *storage, struct pg **pg, int64_t deadline_us, ses_error *error)
+{
+    const unsigned most = storage->config.max_connections;
+    bool in_time = true;
+
+    while (!storage->idle && storage->open >= most && in_time) {
+        storage->counts.reader_waits++;
+        in_time = ses__condition_wait(&storage->given_back, &storage->lock, deadline_us);
+    }
+    *pg = storage->idle;
+    if (*pg)
+        storage->idle = (*pg)->next_idle;
+    else if (storage->open < most)
+        storage->open++;
+    else
+        return ses__error_set(error, SES_BUSY, "%s: all %u connections are still in use after %lld ms",
+                              storage->config.name, most, (long long)(storage->config.timeout_us / 1000));
+    storage->in_use++;
+    return SES_OK;
+}
+
+/* With the lock held: one less is in use; and open, if it is not kept. */
+static void release(struct postgres *storage, bool keeps)
+{
+    storage->in_use--;
+    storage->open -= keeps ? 0 : 1;
+    (void)pthread_cond_signal(&storage->given_back);
+}
+
+static int open_reserved(struct postgres *storage, struct pg **pg, int64_t deadline_us, ses_error *error)
+{
+    const int code = ses__pg_open(&storage->config, deadline_us, pg, error);
+
+    (void)pthread_mutex_lock(&storage->lock);
+    if (code == SES_OK) {
+        (*pg)->next_open = storage->all;
+        storage->all = *pg;
+    } else {
+        release(storage, false);
+    }
+    (void)pthread_mutex_unlock(&storage->lock);
+    return code;
+}
+
+static int take(struct postgres *storage, int64_t deadline_us, struct pg **pg, ses_error *error)
+{
+    (void)pthread_mutex_lock(&storage->lock);
+    int code = reserve(storage, pg, deadline_us, error);
+    (void)pthread_mutex_unlock(&storage->lock);
+    return code == SES_OK && !*pg ? open_reserved(storage, pg, deadline_us, error) : code;
+}
+
+int ses__pool_take(struct postgres *storage, int64_t deadline_us, bool interruptible, struct pg **pg,
+                   ses_error *error)
+{
+    struct pg *taken = NULL;
+    int code = take(storage, deadline_us, &taken, error);
+
+    while (code == SES_OK && is_dead(taken)) {
+        taken->lost = true;
+        ses__pool_give_back(storage, taken);
+        code = take(storage, deadline_us, &taken, error);
+    }
+    if (code != SES_OK)
+        return code;
+    taken->base.deadline_us = deadline_us;
+    (void)pthread_mutex_lock(&storage->lock); /* against ses_store_interrupt */
+    atomic_store(&taken->interrupted, false);
+    atomic_store(&taken->interruptible, interruptible);
+    (void)pthread_mutex_unlock(&storage->lock);
+    *pg = taken;
+    return SES_OK;
+}
+
+static void forget(struct postgres *storage, const struct pg *pg)
+{
+    struct pg **link = &storage->all;
+
+    while (*link != pg)
+        link = &(*link)->next_open;
+    *link = pg->next_open;
+}
+
+void ses__pool_give_back(struct postgres *storage, struct pg *pg)
+{
+    const bool keeps = !pg->lost;
+
+    (void)pthread_mutex_lock(&storage->lock);
+    atomic_store(&pg->interruptible, false);
+    storage->counts.events += pg->base.events;
+    pg->base.events = 0;
+    if (keeps) {
+        pg->next_idle = storage->idle;
+        storage->idle = pg;
+    } else {
+        forget(storage, pg);
+    }
+    release(storage, keeps);
+    (void)pthread_mutex_unlock(&storage->lock);
+    if (!keeps)
+        ses__pg_close(pg);
+}
+
+void ses__pool_close(struct postgres *storage)
+{
+    while (storage->all) {
+        struct pg *pg = storage->all;
+        storage->all = pg->next_open;
+        ses__pg_close(pg);
+    }
+    storage->idle = NULL;
+    storage->open = 0;
+}

@@ -1,0 +1,301 @@
+/* How PostgreSQL runs the statements. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "storage/postgres/connection.h"
+
+/* ------------------------------------------------------------------------------------------------- runs */
+
+static struct pg_run *run_of(const struct query *query)
+{
+    return query->run;
+}
+
+/* A failure of the transaction is the query's, too. */
+static void look_at(struct query *query, struct pg *pg)
+{
+    if (query->code == SES_OK && pg->code != SES_OK) {
+        query->code = pg->code;
+        if (query->error)
+            *query->error = pg->error;
+    }
+}
+
+static struct pg_run *take_run(struct pg *pg)
+{
+    struct pg_run *run = pg->free_runs;
+
+    if (run)
+        pg->free_runs = run->next;
+    else
+        run = ses__memory_new(pg->config->allocator, sizeof *run);
+    if (run)
+        *run = (struct pg_run){.row = -1};
+    return run;
+}
+
+static void give_back_run(struct pg *pg, struct pg_run *run)
+{
+    for (size_t i = 0; i < pg->awaited_count; i++) {
+        struct pg_awaited *awaited = &pg->awaited[(pg->first_awaited + i) % PG_AWAITED];
+        if (awaited->run == run)
+            awaited->run = NULL;
+    }
+    PQclear(run->result);
+    ses__memory_free(pg->config->allocator, run->list);
+    *run = (struct pg_run){.next = pg->free_runs};
+    pg->free_runs = run;
+}
+
+static void pg_start(struct query *query)
+{
+    struct pg *pg = ses__pg_of(query->db);
+
+    look_at(query, pg);
+    if (query->code != SES_OK)
+        return;
+    struct pg_run *run = take_run(pg);
+    if (!run) {
+        query->code = ses__error_nomem(query->error);
+        return;
+    }
+    run->name = query->source->name;
+    run->slot = query->source->slot;
+    run->statement = &ses__postgres_statements[run->slot];
+    query->run = run;
+}
+
+/* Where the engine's statement has use for it. */
+static bool takes(const struct query *query, int parameter)
+{
+    return query->code == SES_OK && parameter <= run_of(query)->statement->parameters;
+}
+
+static void pg_bind_int(struct query *query, int parameter, int64_t value)
+{
+    struct pg_run *run = run_of(query);
+
+    if (takes(query, parameter)) {
+        (void)snprintf(run->numbers[parameter - 1], sizeof run->numbers[0], "%lld", (long long)value);
+        run->values[parameter - 1] = run->numbers[parameter - 1];
+    }
+}
+
+static void pg_bind_text(struct query *query, int parameter, struct span text)
+{
+    struct pg_run *run = run_of(query);
+
+    if (takes(query, parameter) && text.len > INT32_MAX) {
+        query->code = ses__error_set(query->error, SES_LIMIT, "%s: a text is longer than PostgreSQL takes",
+                                     query->db->name);
+    } else if (takes(query, parameter)) {
+        run->values[parameter - 1] = text.ptr;
+        run->lengths[parameter - 1] = (int)text.len;
+        run->formats[parameter - 1] = 1; /* its bytes, with a length */
+    }
+}
+
+static void pg_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
+{
+    struct pg *pg = ses__pg_of(query->db);
+    struct pg_run *run = run_of(query);
+    struct buffer list;
+    char number[24];
+
+    if (!takes(query, parameter))
+        return;
+    ses__buffer_init(&list, pg->config->allocator);
+    ses__buffer_add(&list, "{", 1);
+    for (size_t i = 0; i < owners->count; i++) {
+        const int len =
+            snprintf(number, sizeof number, "%s%lld", i > 0 ? "," : "", (long long)owners->ids[i]);
+        ses__buffer_add(&list, number, (size_t)len);
+    }
+    ses__buffer_add(&list, "}", 2);
+    if (list.failed) {
+        ses__buffer_free(&list);
+        query->code = ses__error_nomem(query->error);
+        return;
+    }
+    run->list = list.data;
+    run->values[parameter - 1] = run->list;
+}
+
+/* ---------------------------------------------------------------------------------------------- sending */
+
+/* The statement's text, with what locks the rows that it finds; to be freed. NULL: no memory. */
+static char *text_of(const struct pg *pg, const struct postgres_statement *statement, bool locks)
+{
+    struct buffer text;
+
+    ses__buffer_init(&text, pg->config->allocator);
+    ses__buffer_add(&text, statement->text, strlen(statement->text));
+    if (locks) {
+        ses__buffer_add(&text, " ", 1);
+        ses__buffer_add(&text, statement->locks, strlen(statement->locks));
+    }
+    ses__buffer_add(&text, "", 1);
+    if (text.failed)
+        ses__buffer_free(&text);
+    return text.data;
+}
+
+static bool send_prepared(struct pg *pg, struct pg_run *run, size_t prepared, const char *text)
+{
+    char name[24];
+
+    (void)snprintf(name, sizeof name, "seslite_%zu", prepared);
+    if (pg->prepared[prepared] == PG_UNPREPARED) {
+        if (PQsendPrepare(pg->conn, name, text, 0, NULL) != 1)
+            return false;
+        pg->prepared[prepared] = PG_PREPARING;
+        ses__pg_await(pg, PG_PREPARES, prepared, NULL);
+    }
+    return PQsendQueryPrepared(pg->conn, name, run->statement->parameters, run->values, run->lengths,
+                               run->formats, 0) == 1;
+}
+
+static bool returns_rows(const struct pg_run *run)
+{
+    return run->statement->returns;
+}
+
+static void send_run(struct query *query)
+{
+    struct pg *pg = ses__pg_of(query->db);
+    struct pg_run *run = run_of(query);
+    const bool locks = pg->writes && run->statement->locks;
+    const size_t prepared = run->slot * 2 + locks;
+    const bool has_text = !pg->config->unprepared && pg->prepared[prepared] != PG_UNPREPARED;
+    bool sent = false;
+
+    ses__pg_make_room(pg);
+    char *text = has_text || pg->lost ? NULL : text_of(pg, run->statement, locks);
+    if (!text && !has_text && !pg->lost)
+        ses__pg_fail_as(pg, SES_NOMEM, run->name);
+    else if (pg->config->unprepared)
+        sent = !pg->lost && PQsendQueryParams(pg->conn, text, run->statement->parameters, NULL, run->values,
+                                              run->lengths, run->formats, 0) == 1;
+    else
+        sent = !pg->lost && send_prepared(pg, run, prepared, text);
+    ses__memory_free(pg->config->allocator, text);
+    run->sent = true;
+    if (sent)
+        ses__pg_await(pg, returns_rows(run) ? PG_ROWS : PG_CHANGES, 0, returns_rows(run) ? run : NULL);
+    else
+        ses__pg_fail(pg, NULL, run->name);
+}
+
+/* -------------------------------------------------------------------------------------------------- rows */
+
+static bool pg_row(struct query *query)
+{
+    struct pg *pg = ses__pg_of(query->db);
+    struct pg_run *run = run_of(query);
+
+    if (query->code != SES_OK)
+        return false;
+    if (!run->sent)
+        send_run(query);
+    if (returns_rows(run) && !run->result)
+        (void)ses__pg_settle(pg);
+    look_at(query, pg);
+    if (query->code != SES_OK || !run->result || run->row + 1 >= PQntuples(run->result))
+        return false;
+    run->row++;
+    if (run->statement->gives)
+        pg->given = strtoll(PQgetvalue(run->result, run->row, 0), NULL, 10);
+    return true;
+}
+
+static enum sql_type pg_type(const struct query *query, int column)
+{
+    enum {
+        BOOL = 16,
+        INT8 = 20,
+        INT2 = 21,
+        INT4 = 23
+    }; /* https://github.com/postgres/postgres, pg_type.dat */
+    const struct pg_run *run = run_of(query);
+    const Oid type = PQftype(run->result, column);
+
+    if (PQgetisnull(run->result, run->row, column))
+        return SQL_NULL;
+    return type == INT8 || type == INT4 || type == INT2 || type == BOOL ? SQL_INT : SQL_TEXT;
+}
+
+static int64_t pg_int_of(struct query *query, int column)
+{
+    const struct pg_run *run = run_of(query);
+    return strtoll(PQgetvalue(run->result, run->row, column), NULL, 10);
+}
+
+static struct span pg_text_of(struct query *query, int column)
+{
+    const struct pg_run *run = run_of(query);
+
+    if (PQgetisnull(run->result, run->row, column))
+        return (struct span){NULL, 0};
+    return (struct span){PQgetvalue(run->result, run->row, column),
+                         (size_t)PQgetlength(run->result, run->row, column)};
+}
+
+static int pg_end(struct query *query)
+{
+    struct pg_run *run = run_of(query);
+
+    if (run) {
+        if (query->code == SES_OK && !run->sent)
+            send_run(query);
+        give_back_run(ses__pg_of(query->db), run);
+        query->run = NULL;
+    }
+    return query->code;
+}
+
+/* What it counts was sent last, so that all has come with it. */
+static int64_t pg_changed(const struct db *db)
+{
+    struct pg *pg = (struct pg *)(uintptr_t)db;
+
+    (void)ses__pg_settle(pg);
+    return pg->changed;
+}
+
+static int64_t pg_given(const struct db *db)
+{
+    return ((const struct pg *)db)->given;
+}
+
+/* Sent, and not waited for: what comes after it in the transaction does not run before it. */
+static void pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive)
+{
+    const struct statement *statement = scope == SCOPE_APP
+                                            ? (exclusive ? STATEMENT_LOCK_APP : STATEMENT_SHARE_APP)
+                                            : (exclusive ? STATEMENT_LOCK_USER : STATEMENT_SHARE_USER);
+    struct query query;
+
+    if (!ses__pg_of(db)->writes)
+        return;
+    ses__query_start(&query, db, statement, NULL);
+    ses__query_bind_int(&query, 1, owner);
+    (void)ses__query_end(&query); /* a failure is the transaction's */
+}
+
+const struct sql_driver ses__pg_driver = {
+    .start = pg_start,
+    .bind_int = pg_bind_int,
+    .bind_text = pg_bind_text,
+    .bind_owners = pg_bind_owners,
+    .row = pg_row,
+    .type = pg_type,
+    .int_of = pg_int_of,
+    .text_of = pg_text_of,
+    .end = pg_end,
+    .changed = pg_changed,
+    .given = pg_given,
+    .lock = pg_lock,
+};

@@ -1,0 +1,162 @@
+/* The schema of a database: made, brought up to date, or refused. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "storage/postgres/parts.h"
+
+/* Whoever migrates holds it: "seslite" in ASCII. */
+#define LOCK_SQL "SELECT pg_advisory_xact_lock(32492102341850213)"
+
+int ses__postgres_latest(void)
+{
+    return ses__postgres_script(ses__postgres_script_count() - 1)->version;
+}
+
+/* Runs a text of several statements outside of the pipeline, and gives the last result. */
+static int run_script(struct pg *pg, const char *sql, PGresult **last, ses_error *error)
+{
+    int code = SES_OK;
+    PGresult *result = NULL;
+
+    *last = NULL;
+    bool sent = PQsendQuery(pg->conn, sql) == 1;
+    for (int left = 1; sent && left == 1 && code == SES_OK;) {
+        left = PQflush(pg->conn);
+        sent = left >= 0;
+        code = left == 1 ? ses__pg_wait(pg, true) : SES_OK;
+    }
+    while (sent && code == SES_OK) {
+        while (code == SES_OK && PQisBusy(pg->conn)) {
+            code = ses__pg_wait(pg, false);
+            if (code == SES_OK && PQconsumeInput(pg->conn) != 1)
+                sent = false;
+        }
+        if (code != SES_OK || (result = PQgetResult(pg->conn)) == NULL)
+            break;
+        PQclear(*last);
+        *last = result;
+    }
+    if (code != SES_OK)
+        ses__pg_fail_as(pg, code, "the schema");
+    else if (!sent || PQresultStatus(*last) == PGRES_FATAL_ERROR)
+        ses__pg_fail(pg, *last, "the schema");
+    if (pg->code != SES_OK && error)
+        *error = pg->error;
+    return pg->code;
+}
+
+/* Runs it for nothing but what it does. */
+static int run_plain(struct pg *pg, const char *sql, ses_error *error)
+{
+    PGresult *last = NULL;
+    const int code = run_script(pg, sql, &last, error);
+
+    PQclear(last);
+    return code;
+}
+
+enum { NO_SCHEMA = 0, FOREIGN_SCHEMA = -1 };
+
+/* By the catalog's tables: what to_regclass knows may be older than the lock that was waited for. */
+#define FIND_SQL                                                                                         \
+    "SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n " \
+    "ON n.oid = c.relnamespace WHERE n.nspname = 'seslite' AND c.relname = 'schema_version') THEN 1 "    \
+    "WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'seslite') THEN -1 ELSE 0 END"
+
+/* The version of the schema that is there; 0: there is none. */
+static int read_version(struct pg *pg, int *version, ses_error *error)
+{
+    PGresult *last = NULL;
+    int code = run_script(pg, FIND_SQL, &last, error);
+
+    *version = code == SES_OK ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10) : 0;
+    PQclear(last);
+    if (code != SES_OK || *version != 1)
+        return code;
+    code =
+        run_script(pg, "SELECT max(version) FROM seslite.schema_version HAVING count(*) = 1", &last, error);
+    *version = code == SES_OK && PQntuples(last) == 1 ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10)
+                                                      : FOREIGN_SCHEMA;
+    PQclear(last);
+    return code;
+}
+
+static int check_version(const struct postgres *storage, int version, ses_error *error)
+{
+    const char *name = storage->config.name;
+
+    if (version == FOREIGN_SCHEMA)
+        return ses__error_set(error, SES_NOTASTORE,
+                              "%s: the schema \"seslite\" there is not a store's: use another database",
+                              name);
+    if (version > ses__postgres_latest())
+        return ses__error_set(
+            error, SES_TOONEW,
+            "%s: the store has schema version %d and this library knows %d: use a newer one", name, version,
+            ses__postgres_latest());
+    if (version == NO_SCHEMA && (storage->config.must_exist || storage->config.read_only))
+        return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in that database", name);
+    if (version < ses__postgres_latest() && storage->config.read_only)
+        return ses__error_set(error, SES_READONLY,
+                              "%s: the store has schema version %d and must be migrated to %d first: open it "
+                              "once for writing",
+                              name, version, ses__postgres_latest());
+    return SES_OK;
+}
+
+static int run_scripts(struct pg *pg, int version, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < ses__postgres_script_count() && code == SES_OK; i++) {
+        const struct postgres_script *script = ses__postgres_script(i);
+        if (script->version > version)
+            code = run_plain(pg, script->sql, error);
+    }
+    return code;
+}
+
+/* Under a lock that others who open the store wait for. */
+static int migrate(struct postgres *storage, struct pg *pg, ses_error *error)
+{
+    int version = 0;
+    int code = run_plain(pg, "BEGIN ISOLATION LEVEL READ COMMITTED; " LOCK_SQL, error);
+
+    if (code == SES_OK)
+        code = read_version(pg, &version, error);
+    if (code == SES_OK)
+        code = check_version(storage, version, error);
+    if (code == SES_OK)
+        code = run_scripts(pg, version, error);
+    return code == SES_OK ? run_plain(pg, "COMMIT", error) : code;
+}
+
+/* Scripts have many statements, which a pipeline does not take. What fails here leaves a connection that is not used again. */
+static int bring_up_to_date(struct postgres *storage, struct pg *pg, ses_error *error)
+{
+    int version = 0;
+    int code = PQexitPipelineMode(pg->conn) == 1 ? SES_OK : ses__error_set(error, SES_INTERNAL, "libpq");
+
+    if (code == SES_OK)
+        code = read_version(pg, &version, error);
+    if (code == SES_OK)
+        code = check_version(storage, version, error);
+    if (code == SES_OK && version < ses__postgres_latest())
+        code = migrate(storage, pg, error);
+    pg->lost = pg->lost || code != SES_OK || PQenterPipelineMode(pg->conn) != 1;
+    return code;
+}
+
+int ses__postgres_migrate(struct postgres *storage, ses_error *error)
+{
+    const int64_t deadline_us = ses__clock_steady_us() + storage->config.timeout_us;
+    struct pg *pg = NULL;
+    int code = ses__pool_take(storage, deadline_us, false, &pg, error);
+
+    if (code != SES_OK)
+        return code;
+    code = bring_up_to_date(storage, pg, error);
+    ses__pool_give_back(storage, pg);
+    return code;
+}

@@ -1,0 +1,235 @@
+/* A store on a server: how it is opened, what it refuses, and what it does when the server goes away. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "database.h"
+#include "seslite_postgres.h"
+
+static const ses_key key = {.app = "app", .user = "user", .session = "s"};
+
+/* A database of that name, which is new. */
+static const char *fresh(const struct database *database, const char *name, char place[600])
+{
+    char sql[200];
+
+    snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE template0", name);
+    database_run(database, sql);
+    snprintf(place, 600, "%s dbname=%s", database->place, name);
+    return place;
+}
+
+static void run_in(const char *place, const char *sql)
+{
+    PGconn *conn = PQconnectdb(place);
+
+    PQclear(database_take(conn, PQexec(conn, sql), sql));
+    PQfinish(conn);
+}
+
+static void test_a_store_is_made_where_there_is_none(void **state)
+{
+    const ses_open_options must_exist = {.size = sizeof must_exist, .flags = SES_OPEN_MUST_EXIST};
+    const ses_open_options read_only = {.size = sizeof read_only, .flags = SES_OPEN_READ_ONLY};
+    ses_info info = {.size = sizeof info};
+    ses_store *store = NULL;
+    ses_error error;
+    char place[600];
+
+    fresh(*state, "made", place);
+    assert_code(SES_NOTFOUND, ses_open_postgres(place, &must_exist, NULL, &store, &error));
+    assert_code(SES_NOTFOUND, ses_open_postgres(place, &read_only, NULL, &store, &error));
+    assert_null(store);
+    assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
+    must_create(store, &key, "{\"user:n\":1}");
+    assert_ok(ses_store_info(store, &info, &error));
+    assert_string_equal(info.engine, "postgresql");
+    ses_close(store);
+
+    assert_ok(ses_open_postgres(place, &read_only, NULL, &store, &error));
+    ses_session *session = must_get(store, &key);
+    assert_string_equal(support_state(session, NULL), "{\"user:n\":1}");
+    ses_session_close(session);
+    assert_code(SES_READONLY, ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, &error));
+    ses_close(store);
+}
+
+static void test_messages_do_not_tell_the_password(void **state)
+{
+    const struct database *database = *state;
+    ses_info info = {.size = sizeof info};
+    ses_store *store = NULL;
+    ses_error error;
+    char place[600];
+
+    snprintf(place, sizeof place, "%s password=secret", database->place);
+    assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
+    assert_ok(ses_store_info(store, &info, &error));
+    assert_null(strstr(info.path, "secret"));
+    ses_close(store);
+    assert_code(SES_CANTOPEN, ses_open_postgres("host=/nowhere password=secret", NULL, NULL, &store, &error));
+    assert_null(strstr(error.message, "secret"));
+}
+
+static void test_what_is_no_store_is_refused_and_stays(void **state)
+{
+    ses_store *store = NULL;
+    ses_error error;
+    char place[600];
+
+    assert_code(SES_INVALID, ses_open_postgres("nonsense nonsense", NULL, NULL, &store, &error));
+    fresh(*state, "foreign_schema", place);
+    run_in(place, "CREATE SCHEMA seslite; CREATE TABLE seslite.theirs (n int)");
+    assert_code(SES_NOTASTORE, ses_open_postgres(place, NULL, NULL, &store, &error));
+    run_in(place, "SELECT n FROM seslite.theirs");
+    fresh(*state, "newer", place);
+    assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
+    ses_close(store);
+    run_in(place, "UPDATE seslite.schema_version SET version = 99");
+    assert_code(SES_TOONEW, ses_open_postgres(place, NULL, NULL, &store, &error));
+    assert_message("99");
+}
+
+static void test_another_encoding_is_refused(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = NULL;
+    ses_error error;
+    char place[600];
+
+    database_run(database,
+                 "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+    snprintf(place, sizeof place, "%s dbname=latin", database->place);
+    assert_code(SES_CANTOPEN, ses_open_postgres(place, NULL, NULL, &store, &error));
+    assert_message("UTF8");
+}
+
+static void test_a_store_on_a_server_is_checked_and_measured(void **state)
+{
+    ses_store *store = NULL;
+    ses_error error;
+    char place[600];
+    int64_t problems = -1;
+    ses_space space = {.size = sizeof space};
+    const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
+
+    assert_ok(ses_open_postgres(fresh(*state, "sound", place), NULL, NULL, &store, &error));
+    must_create(store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3}");
+    must_append_by_key(store, &key, "{\"actions\":{\"stateDelta\":{\"c\":4}}}");
+    assert_ok(ses_check(store, &log, &problems, &error));
+    assert_int_equal(problems, 0);
+    assert_ok(ses_store_space(store, &space, &error));
+    assert_true(space.bytes > 0);
+    run_in(place, "UPDATE seslite.session_state SET value = '5'");
+    assert_ok(ses_check(store, &log, &problems, &error));
+    assert_int_equal(problems, 1);
+    ses_close(store);
+}
+
+static void test_what_is_about_files_is_misuse(void **state)
+{
+    const struct database *database = *state;
+    const ses_open_options of_file = {.size = sizeof of_file, .synchronous = SES_SYNC_NORMAL};
+    const ses_delete_options secure = {.size = sizeof secure, .flags = SES_DELETE_SECURE};
+    ses_store *store = NULL;
+    ses_store *copy = NULL;
+    ses_error error;
+
+    assert_code(SES_MISUSE, ses_open_postgres(database->place, &of_file, NULL, &store, &error));
+    assert_ok(ses_open_postgres(database->place, NULL, NULL, &store, &error));
+    assert_code(SES_MISUSE, ses_backup(store, "/nowhere", NULL, &error));
+    assert_message("pg_dump");
+    assert_code(SES_MISUSE, ses_store_copy(store, NULL, &copy, &error));
+    assert_code(SES_MISUSE, ses_delete(store, &key, &secure, NULL, &error));
+    ses_close(store);
+}
+
+static void test_a_server_that_is_not_there_is_waited_for_in_time(void **state)
+{
+    const ses_open_options brief = {.size = sizeof brief, .busy_timeout_ms = 300};
+    ses_store *store = NULL;
+    ses_error error;
+    (void)state;
+
+    const int64_t begun = support_steady_us();
+    assert_code(SES_CANTOPEN, ses_open_postgres("host=127.0.0.1 port=1", &brief, NULL, &store, &error));
+    assert_in_range(support_steady_us() - begun, 0, 5000000);
+}
+
+/* ------------------------------------------------------------------------------ connections that are killed */
+
+enum { WRITERS = 4, APPENDS = 100 };
+
+struct writer {
+    ses_store *store;
+    int number;
+    int code;
+    char message[640];
+    pthread_t thread;
+};
+
+static void *append_many(void *context)
+{
+    struct writer *writer = context;
+    const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+
+    for (int i = 0; i < APPENDS && writer->code == SES_OK; i++) {
+        char event[100];
+        ses_error error;
+        snprintf(event, sizeof event, "{\"id\":\"%d-%d\",\"actions\":{\"stateDelta\":{\"user:n%d\":%d}}}",
+                 writer->number, i, writer->number, i);
+        do {
+            writer->code = ses_append_by_key(writer->store, &key, event, SES_NUL, &anyway, NULL, &error);
+        } while (writer->code == SES_UNKNOWN); /* the id tells whether it was stored */
+        if (writer->code != SES_OK)
+            snprintf(writer->message, sizeof writer->message, "%s", error.message);
+    }
+    return NULL;
+}
+
+static void test_killed_connections_lose_nothing(void **state)
+{
+    const struct database *database = *state;
+    struct writer writers[WRITERS];
+    ses_store *store = NULL;
+    ses_error error;
+    char place[600];
+
+    fresh(database, "killed", place);
+    assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
+    must_create(store, &key, NULL);
+    for (int i = 0; i < WRITERS; i++) {
+        writers[i] = (struct writer){.store = store, .number = i};
+        assert_int_equal(pthread_create(&writers[i].thread, NULL, append_many, &writers[i]), 0);
+    }
+    for (int i = 0; i < 20; i++) {
+        support_pause_us(20000);
+        database_run(database,
+                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'killed' "
+                     "ORDER BY random() LIMIT 2");
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        assert_int_equal(pthread_join(writers[i].thread, NULL), 0);
+        if (writers[i].code != SES_OK)
+            fail_msg("%s", writers[i].message);
+    }
+    ses_session *session = must_get(store, &key);
+    assert_int_equal(ses_session_event_count(session), WRITERS * APPENDS);
+    assert_int_equal(ses_session_version(session), WRITERS * APPENDS);
+    ses_session_close(session);
+    ses_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_store_is_made_where_there_is_none),
+        cmocka_unit_test(test_messages_do_not_tell_the_password),
+        cmocka_unit_test(test_what_is_no_store_is_refused_and_stays),
+        cmocka_unit_test(test_another_encoding_is_refused),
+        cmocka_unit_test(test_a_store_on_a_server_is_checked_and_measured),
+        cmocka_unit_test(test_what_is_about_files_is_misuse),
+        cmocka_unit_test(test_a_server_that_is_not_there_is_waited_for_in_time),
+        cmocka_unit_test(test_killed_connections_lose_nothing),
+    };
+    return cmocka_run_group_tests(tests, database_setup, database_teardown);
+}
