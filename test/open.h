@@ -76,6 +76,7 @@ static inline void text_printf(struct text *text, const char *format, ...)
 static inline sqlite3 *raw_open(const char *path)
 {
     sqlite3 *db = NULL;
+    support_need_file();
     assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL), SQLITE_OK);
     sqlite3_busy_timeout(db, 10000);
     return db;

@@ -320,3 +320,16 @@ const char *support_json(const char *text)
     (void)pthread_mutex_unlock(&lock);
     return quoted->json;
 }
+
+bool support_on_server(void)
+{
+    return getenv("SESLITE_POSTGRES") != NULL;
+}
+
+void support_need_file(void)
+{
+    if (support_on_server()) {
+        printf("skipped: what looks into the file, on a server\n");
+        skip();
+    }
+}

@@ -81,6 +81,11 @@ char *support_read_file(const char *path, size_t *len);
 /* A file of the shared test data, "data/..." or "vectors/..."; NULL where they are missing, after saying so. */
 char *support_test_data(const char *name, size_t *len);
 
+/* Do the tests run on a server (make ENGINE=postgres)? Then there is no file to look into. */
+bool support_on_server(void);
+/* Skips a test that looks into the file where there is none, after saying so. */
+void support_need_file(void);
+
 /* Sets a locale that writes 1,5, to be undone by setlocale(LC_ALL, "C"); false where there is none, after saying so. */
 bool support_comma_locale(void);
 

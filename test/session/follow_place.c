@@ -225,6 +225,7 @@ static void test_a_place_beyond_the_end_is_a_reset(void **state)
     char command[1000];
     char *place;
 
+    support_need_file();
     create_session(fixture->store, "one", 1);
     ses_close(fixture->store);
     snprintf(command, sizeof command, "cp '%s' '%s'", fixture->path, copy);

@@ -239,13 +239,12 @@ static void test_nothing_else_of_the_session_moves(void **state)
 
 static void test_an_append_with_the_token_passes_and_without_any_too(void **state)
 {
-    const ses_append_options options = {.size = sizeof options, .lease = 1};
     struct fixture *fixture = *state;
     ses_session *session = must_open_new(fixture->store, &key, NULL);
+    const ses_lease lease = must_take(fixture->store, &key, "a");
+    const ses_append_options options = {.size = sizeof options, .lease = lease.token};
     ses_error error;
 
-    ses_lease lease = must_take(fixture->store, &key, "a");
-    assert_int_equal(lease.token, options.lease);
     assert_ok(ses_append(session, Q("{'id':'1'}"), SES_NUL, &options, NULL, &error));
     assert_ok(ses_append_batch(session, &(ses_text){Q("{'id':'2'}"), SES_NUL}, 1, &options, NULL, &error));
     assert_ok(append_leased(fixture->store, Q("{'id':'3'}"), lease.token, 0, &error));

@@ -364,6 +364,7 @@ static char *next_owner(const struct waiting *waiting)
     sqlite3_stmt *statement = NULL;
     char *owner = NULL;
 
+    support_need_file();
     assert_int_equal(sqlite3_open(waiting->fixture->path, &db), SQLITE_OK);
     assert_int_equal(
         sqlite3_prepare_v2(db, "SELECT coalesce(next_owner, '') FROM session_leases", -1, &statement, NULL),
@@ -422,6 +423,7 @@ static void give_precedence(const struct waiting *waiting)
 {
     sqlite3 *db = NULL;
 
+    support_need_file();
     assert_int_equal(sqlite3_open(waiting->fixture->path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db,
                                   "UPDATE session_leases SET next_owner = 'killed', next_until_us = "

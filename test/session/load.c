@@ -733,7 +733,7 @@ static void test_the_function_may_read_from_the_store_but_not_write(void **state
     must_create(fixture->store, &(ses_key){"app", "user", "other"}, NULL);
     assert_ok(ses_load(fixture->store, &key, &loaded, NULL, NULL, &error));
     assert_int_equal(meddler.read, SES_OK);
-    assert_int_equal(meddler.written, SES_BUSY);
+    assert_int_equal(meddler.written, support_on_server() ? SES_OK : SES_BUSY); /* there others may write */
 }
 
 struct other_writer {

@@ -58,13 +58,13 @@ struct session {
     struct event *events;
     int count;
     int64_t begin; /* its version when it was created: one more with each event */
+    int64_t floor; /* above the versions of those that had its name before */
 };
 
 struct model {
     uint64_t random;
     int created;   /* sessions so far */
     int content;   /* events so far */
-    int64_t floor; /* above the versions of all that were deleted */
     scope_values app[APPS];
     scope_values user[APPS][USERS];
     struct session sessions[SLOTS];
@@ -108,10 +108,10 @@ static int64_t version_of(const struct session *session)
     return session->begin + session->count;
 }
 
-static void model_delete(struct model *model, struct session *session)
+static void model_delete(struct session *session)
 {
-    if (session->exists && version_of(session) >= model->floor)
-        model->floor = version_of(session) + 1;
+    if (session->exists)
+        session->floor = version_of(session) + 1;
     session->exists = false;
     session->count = 0;
 }

@@ -20,6 +20,7 @@ static char *count_apps_and_users(const struct fixture *fixture)
     char command[1200];
     int status = 0;
 
+    support_need_file();
     snprintf(
         command, sizeof command,
         "sqlite3 -readonly -separator ' ' '%s' 'SELECT (SELECT count(*) FROM apps), count(*) FROM users'",

@@ -157,6 +157,7 @@ static void change_file(const struct fixture *fixture, const char *sql)
 {
     sqlite3 *db = NULL;
 
+    support_need_file();
     assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
