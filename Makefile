@@ -310,10 +310,11 @@ CHECK_SETTINGS = HEADERS='$(HEADERS)' NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$
     SQLITE_CFLAGS='$(SQLITE_CFLAGS)' SQLITE_LIBS='$(SQLITE_LIBS)' CJSON_CFLAGS='$(CJSON_CFLAGS)' CJSON_LIBS='$(CJSON_LIBS)'
 
 # A run of one test is a target, so that -j runs several at once. One that fails leaves the others to run, and the sum to
-# be printed.
+# be printed. All are built before the first runs: else make begins with those that are built last, and what takes long is
+# left to run alone.
 RUNS := $(TEST_NAMES:%=run-%)
 .PHONY: check test quick tree-check asan tsan coverage stress damage $(RUNS) $(CHECKS:%=check-%)
-$(RUNS): run-%: $(B)/test/%
+$(RUNS): run-%: $(B)/test/% | $(TEST_NAMES:%=$(B)/test/%)
 	@sh test/run.sh one $(B) $*
 
 check-layers: $(OBJECTS) $(BENCH_OBJECTS) $(COMMAND_OBJECTS) $(if $(WITH_SERVER),$(SERVER_OBJECTS))
