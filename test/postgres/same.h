@@ -103,8 +103,8 @@ static inline void read_shards(struct same *same)
     static const char *const owners[] = {
         "SELECT id, name, NULL FROM apps",
         "SELECT u.id, a.name, u.name FROM users AS u JOIN apps AS a ON a.id = u.app_id",
-        "SELECT s.id, a.name, u.name FROM sessions AS s JOIN users AS u ON u.id = s.user_id JOIN apps AS a "
-        "ON a.id = u.app_id"};
+        ("SELECT s.id, a.name, u.name FROM sessions AS s JOIN users AS u ON u.id = s.user_id JOIN apps AS a "
+         "ON a.id = u.app_id")};
 
     for (int kind = APPS; kind <= SESSIONS; kind++) {
         sqlite3_stmt *rows = ask_file(same, owners[kind]);
