@@ -62,7 +62,7 @@ file == 2 && /^-- name: / {
     if (!(name in slot))
         fail("SQLite has no statement " name ", and it is not in the list of our own")
     if (name in text || name in without)
-        fail("the statement " name " stands there twice, or is in the list of those that are not")
+        fail("the statement " name " is there twice, or is in the list of those that are not")
     text[name] = ""
     locks[name] = "NULL"
     first = 1

@@ -187,7 +187,8 @@ static void test_statements_that_read_give_the_rows_that_sqlite_gives(void **sta
         compare_statement(same, &readings[i]);
 }
 
-/* Each that returns rows is compared, but for those that make or lock one, and the floors of versions and the space, which differ. */
+/* Each that returns rows is compared, but for those that make or lock one, and the floors of versions and the space, which
+ * differ. */
 static void test_no_statement_that_reads_is_left_out(void **state)
 {
     static const char except[] = " lock_user lock_app share_user share_app space version_floor ";

@@ -19,7 +19,6 @@ enum {
 struct pg_run {
     struct pg_run *next; /* in the list of those that are free */
     const struct postgres_statement *statement;
-    const char *name;
     size_t slot;
     const char *values[PG_PARAMETERS];
     int lengths[PG_PARAMETERS];
@@ -47,14 +46,13 @@ struct pg {
     const struct postgres_config *config;
     struct pg *next_idle; /* in the pool */
     struct pg *next_open;
-    bool in_transaction; /* as far as was sent */
-    bool writes;         /* ... which locks what it finds */
-    bool lost;           /* nothing can be asked of it any more */
-    bool warned;         /* the server has said something beside the last answer */
-    int code;            /* of the first failure in this transaction ... */
-    ses_error error;     /* ... which the next that asks is told */
-    bool again;          /* it may go well when all is done again */
-    int64_t changed;     /* rows, by the last statement that writes */
+    bool writes;     /* the transaction under way, which then locks what it finds */
+    bool lost;       /* nothing can be asked of it any more */
+    bool warned;     /* the server has said something beside the last answer */
+    int code;        /* of the first failure in this transaction ... */
+    ses_error error; /* ... which the next that asks is told */
+    bool again;      /* it may go well when all is done again */
+    int64_t changed; /* rows, by the last statement that writes */
     int64_t given;
     atomic_bool interrupted;
     atomic_bool interruptible;

@@ -53,7 +53,7 @@ static PGresult *receive(struct pg *pg)
 
 static const char *doing(const struct pg_awaited *awaited)
 {
-    return awaited->run                  ? awaited->run->name
+    return awaited->run                  ? awaited->run->statement->name
            : awaited->kind == PG_CHANGES ? "a statement that writes"
                                          : "a statement";
 }

@@ -62,7 +62,6 @@ static void pg_start(struct query *query)
         query->code = ses__error_nomem(query->error);
         return;
     }
-    run->name = query->source->name;
     run->slot = query->source->slot;
     run->statement = &ses__postgres_statements[run->slot];
     query->run = run;
@@ -175,7 +174,7 @@ static void send_run(struct query *query)
     ses__pg_make_room(pg);
     char *text = has_text || pg->lost ? NULL : text_of(pg, run->statement, locks);
     if (!text && !has_text && !pg->lost)
-        ses__pg_fail_as(pg, SES_NOMEM, run->name);
+        ses__pg_fail_as(pg, SES_NOMEM, run->statement->name);
     else if (pg->config->unprepared)
         sent = !pg->lost && PQsendQueryParams(pg->conn, text, run->statement->parameters, NULL, run->values,
                                               run->lengths, run->formats, 0) == 1;
@@ -186,7 +185,7 @@ static void send_run(struct query *query)
     if (sent)
         ses__pg_await(pg, returns_rows(run) ? PG_ROWS : PG_CHANGES, 0, returns_rows(run) ? run : NULL);
     else
-        ses__pg_fail(pg, NULL, run->name);
+        ses__pg_fail(pg, NULL, run->statement->name);
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
