@@ -17,6 +17,17 @@
 --
 -- And what a file is asked in another way:
 -- own: space                how many bytes the tables and their indexes have
+--
+-- And what is sent whole, without waiting for numbers that the server has:
+-- own: append_by_key        the session that is to be appended to, if it is as it should be ...
+-- own: append_by_id         ... or the same by its number
+-- own: append_lease         its lease, if it is that one
+-- own: append_event         an event at the place that comes next
+-- own: append_session_key   a key that it sets, in the session's state, ...
+-- own: append_user_key      ... the user's, ...
+-- own: append_app_key       ... or the app's
+-- own: append_touch         the session with these events
+-- own: create_session       a session that begins where those before it have ended
 
 -- Each statement sees what was committed before it, since the rows that it builds on are locked.
 
@@ -799,3 +810,89 @@ WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 ORDER BY key;
 
 -- name: base_state_get
 SELECT value, seq FROM seslite.base_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = $2;
+
+-- An append that is sent whole. The guards divide by zero where a job has to look first: the session is not there, is not at
+-- version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. What follows sees the session as it
+-- was found, since that locks it.
+
+-- name: append_by_key
+SELECT f.id, f.app_id, f.user_id, f.version, f.last_seq, f.event_count, f.created_us, f.updated_us,
+       f.expires_us, f.base_seq, f.details,
+       1::bigint / CASE WHEN f.version = coalesce($4, f.version) AND f.version <= 9007199254740991 - $5
+                     AND f.last_seq <= 4294967295 - $5 AND f.event_count <= $6::bigint - $5::bigint THEN 1 ELSE 0 END
+FROM (SELECT 1) AS one LEFT JOIN (
+    SELECT s.* FROM seslite.sessions AS s
+    WHERE s.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+      AND s.name = $3
+      AND s.user_id = (SELECT u.id FROM seslite.users AS u
+                       WHERE u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+                         AND u.name = $2
+                         AND u.app_id = (SELECT a.id FROM seslite.apps AS a
+                                         WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int
+                                           AND a.name = $1))
+    FOR UPDATE) AS f ON true;
+
+-- name: append_by_id
+SELECT f.id, f.app_id, f.user_id, f.version, f.last_seq, f.event_count, f.created_us, f.updated_us,
+       f.expires_us, f.base_seq, f.details,
+       1::bigint / CASE WHEN f.version = $2 AND f.version <= 9007199254740991 - $3
+                     AND f.last_seq <= 4294967295 - $3 AND f.event_count <= $4::bigint - $3::bigint THEN 1 ELSE 0 END
+FROM (SELECT 1) AS one LEFT JOIN (
+    SELECT s.* FROM seslite.sessions AS s
+    WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+    FOR UPDATE) AS f ON true;
+
+-- name: append_lease
+SELECT l.token, l.session_id, l.owner, l.until_us, l.next_owner, l.next_until_us,
+       1::bigint / CASE WHEN l.token = $2 THEN 1 ELSE 0 END
+FROM (SELECT 1) AS one
+LEFT JOIN seslite.session_leases AS l ON l.shard = ($1::bigint & 4095)::int AND l.session_id = $1;
+
+-- The $2nd of those that are added; $8 is the latest time among them so far.
+
+-- name: append_event
+INSERT INTO seslite.events
+    (shard, session_id, seq, id, invocation_id, author, branch, time_us, high_us, body)
+SELECT s.shard, s.id, s.last_seq + $2, $3, $4, $5, $6, $7::bigint,
+       nullif(greatest(s.updated_us, $8::bigint), $7), $9
+FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1;
+
+-- name: append_session_key
+INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
+SELECT s.shard, s.id, $2, $3, s.last_seq + $4
+FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq = excluded.seq;
+
+-- name: append_user_key
+INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq)
+SELECT s.shard, s.user_id, $2, $3, s.id, s.last_seq + $4
+FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+ON CONFLICT (shard, user_id, key) DO UPDATE
+SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
+
+-- name: append_app_key
+INSERT INTO seslite.app_state (shard, app_id, key, value, session_id, seq)
+SELECT (s.app_id & 4095)::int, s.app_id, $2, $3, s.id, s.last_seq + $4
+FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+ON CONFLICT (shard, app_id, key) DO UPDATE
+SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
+
+-- name: append_touch
+UPDATE seslite.sessions
+SET version = version + $2, last_seq = last_seq + $2, event_count = event_count + $2,
+    updated_us = greatest(updated_us, $3), active_hour = greatest(active_hour, $4)
+WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- As session_add, but for the version, which the shard's floor gives.
+
+-- name: create_session
+INSERT INTO seslite.sessions
+    (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us)
+VALUES (($2::bigint & 4095)::int,
+        greatest(((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000) << 12 | ($2::bigint & 4095),
+                 (SELECT max(o.id) FROM seslite.sessions AS o WHERE o.shard = ($2::bigint & 4095)::int) + 4096),
+        $1, $2, $3, $4, $4, $5,
+        coalesce($6, (SELECT f.floor / CASE WHEN f.floor <= 9007199254740991 THEN 1 ELSE 0 END
+                      FROM seslite.version_floor AS f WHERE f.shard = ($2::bigint & 4095)::int), 0::bigint),
+        0, 0, $7)
+RETURNING id;

@@ -7,16 +7,17 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* Enough for most reads to be one round trip, and so few that a walk which ends early was no waste. */
-enum { EVENTS_IN_PAGE = 200 };
+/* Enough for most reads to be one round trip, and so few that they need not all be in memory. */
+enum { EVENTS_IN_PAGE = 1000 };
 
-/* The server tells it, too, beside an answer: most of it means nothing to us. */
+/* The server tells it beside an answer: most of it means nothing to us. */
 static void on_notice(void *context, const PGresult *result)
 {
     struct pg *pg = context;
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
 
-    if (severity && strcmp(severity, "WARNING") == 0)
+    if (severity && strcmp(severity, "WARNING") == 0 && pg->awaited_count > 0 &&
+        pg->awaited[pg->first_awaited].kind == PG_COMMITS)
         pg->warned = true;
 }
 
@@ -103,6 +104,8 @@ void ses__pg_close(struct pg *pg)
         pg->free_runs = run->next;
         ses__memory_free(pg->config->allocator, run);
     }
+    ses__pg_forget_texts(pg);
+    ses__memory_free(pg->config->allocator, pg->awaited);
     PQfinish(pg->conn);
     ses__memory_free(pg->config->allocator, pg);
 }

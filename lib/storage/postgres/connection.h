@@ -9,15 +9,11 @@
 #include "storage/postgres/sql_text.h"
 #include "storage/sql/query.h"
 
-enum {
-    PG_PARAMETERS = POSTGRES_MOST_PARAMETERS,
-    PG_AWAITED = 64,
-    PG_STATEMENTS = 2 * POSTGRES_STATEMENT_COUNT
-};
+enum { PG_PARAMETERS = POSTGRES_MOST_PARAMETERS };
 
 /* A query that was started: its parameters, then its rows. */
 struct pg_run {
-    struct pg_run *next; /* in the list of those that are free */
+    struct pg_run *next; /* in the list of those that are free, or of those that were sent ahead */
     const struct postgres_statement *statement;
     size_t slot;
     const char *values[PG_PARAMETERS];
@@ -27,18 +23,48 @@ struct pg_run {
     char *list; /* of owners */
     bool sent;
     PGresult *result; /* NULL: has not come yet */
+    bool borrowed;    /* the result is that of a query that was sent ahead */
     int row;
+    /* Of a query that is sent ahead. */
+    size_t answers;                      /* the slot of the statement that it is asked for as */
+    unsigned char stands[PG_PARAMETERS]; /* enum pg_stand: what the parameters are */
+    struct pg_run *source;               /* finds what they are ... */
+    int64_t most;                        /* ... in so many of its rows ... */
+    char most_text[24];                  /* ... as it is sent */
 };
 
 /* What the server has been sent, and has not answered yet. */
-enum pg_kind { PG_PREPARES, PG_ROWS, PG_CHANGES, PG_SYNC };
+enum pg_kind { PG_PREPARES, PG_ROWS, PG_CHANGES, PG_COMMITS, PG_ENDS, PG_SYNC };
 struct pg_awaited {
     enum pg_kind kind;
     size_t prepared;    /* which statement it prepares */
     struct pg_run *run; /* that wants the rows; NULL: nobody any more */
 };
 
+/* A statement as it was sent: a text of its own for each way in which it is. */
 enum pg_prepared { PG_UNPREPARED, PG_PREPARING, PG_PREPARED };
+struct pg_text {
+    char *text;
+    size_t len;
+    enum pg_prepared prepared;
+};
+
+/* Is the transaction over that a job asks? Then only what was announced can be; and what it changes was changed with it, or
+ * was only to be looked at. */
+enum pg_whole { PG_OPEN, PG_LOOKED, PG_STORED };
+
+/* What is sent before a job asks for it (ahead.h). */
+struct pg_ahead {
+    bool announcing;
+    enum pg_whole whole;
+    bool missed; /* something was asked that was not announced, and could not be any more */
+    int any;     /* the parameter of the next that is not looked at; 0: none */
+    const struct statement *answers; /* what the next is asked for as; NULL: itself */
+    int64_t most;                    /* rows of the source that count */
+    struct pg_run *source;
+    struct pg_run *first;
+    struct pg_run *last;
+};
 
 struct pg {
     struct db base;
@@ -57,10 +83,17 @@ struct pg {
     atomic_bool interrupted;
     atomic_bool interruptible;
     struct pg_run *free_runs;
-    struct pg_awaited awaited[PG_AWAITED]; /* a ring */
+    struct pg_awaited *awaited; /* a ring */
+    size_t awaited_capacity;
     size_t first_awaited;
     size_t awaited_count;
-    unsigned char prepared[PG_STATEMENTS]; /* enum pg_prepared */
+    struct pg_ahead ahead;
+    size_t plain
+        [2 *
+         POSTGRES_STATEMENT_COUNT]; /* the number of the statement's text, and with what locks; 0: none yet */
+    struct pg_text *texts;
+    size_t text_count;
+    size_t text_capacity;
 };
 
 static inline struct pg *ses__pg_of(struct db *db)
@@ -90,14 +123,26 @@ SESLITE_PRIVATE void ses__pg_fail_as(struct pg *pg, int code, const char *doing)
 
 extern SESLITE_PRIVATE const struct sql_driver ses__pg_driver;
 
+/* ---- run_text.c */
+
+/* Sends the run's statement: prepared, unless the config forbids it. False: it was not sent. */
+SESLITE_PRIVATE bool ses__pg_send_text(struct pg *pg, const struct pg_run *run);
+SESLITE_PRIVATE void ses__pg_forget_texts(struct pg *pg);
+
 /* ---- pipeline.c */
 
 /* Before something is sent: makes sure that there is room to await it; and after it was, awaits it. */
 SESLITE_PRIVATE void ses__pg_make_room(struct pg *pg);
 SESLITE_PRIVATE void ses__pg_await(struct pg *pg, enum pg_kind kind, size_t prepared, struct pg_run *run);
+/* Nobody waits for this run any more. */
+SESLITE_PRIVATE void ses__pg_abandon(struct pg *pg, const struct pg_run *run);
 /* Sends a statement without parameters; what comes of it is seen later. */
 SESLITE_PRIVATE void ses__pg_send(struct pg *pg, const char *sql, enum pg_kind kind);
 /* Waits until all that was sent is answered. The first failure of the transaction, or SES_OK. */
 SESLITE_PRIVATE int ses__pg_settle(struct pg *pg);
+/* Makes sure that the server has what was sent, and does not wait for what it says. */
+SESLITE_PRIVATE void ses__pg_dispatch(struct pg *pg);
+/* Takes what has come of that, as far as it has. */
+SESLITE_PRIVATE void ses__pg_drain(struct pg *pg);
 
 #endif

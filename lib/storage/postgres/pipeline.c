@@ -6,12 +6,26 @@
  */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "storage/postgres/connection.h"
+
+static struct pg_awaited *awaited_at(const struct pg *pg, size_t index)
+{
+    return &pg->awaited[(pg->first_awaited + index) % pg->awaited_capacity];
+}
 
 void ses__pg_await(struct pg *pg, enum pg_kind kind, size_t prepared, struct pg_run *run)
 {
-    const size_t at = (pg->first_awaited + pg->awaited_count++) % PG_AWAITED;
-    pg->awaited[at] = (struct pg_awaited){kind, prepared, run};
+    *awaited_at(pg, pg->awaited_count++) = (struct pg_awaited){kind, prepared, run};
+}
+
+void ses__pg_abandon(struct pg *pg, const struct pg_run *run)
+{
+    for (size_t i = 0; i < pg->awaited_count; i++) {
+        struct pg_awaited *awaited = awaited_at(pg, i);
+        if (awaited->run == run)
+            awaited->run = NULL;
+    }
 }
 
 /* Sends what libpq still holds, and takes in what the server sends meanwhile, so that neither waits for the other. */
@@ -66,9 +80,13 @@ static void take(struct pg *pg, const struct pg_awaited *awaited, PGresult *resu
 
     if (status == PGRES_FATAL_ERROR)
         ses__pg_fail(pg, result, doing(awaited));
+    if (awaited->kind == PG_ENDS && !good) { /* of the transaction before this one */
+        pg->lost = true;
+        pg->again = true;
+    }
     if (awaited->kind == PG_PREPARES)
-        pg->prepared[awaited->prepared] = good ? PG_PREPARED : PG_UNPREPARED;
-    if (good && awaited->kind != PG_PREPARES)
+        pg->texts[awaited->prepared].prepared = good ? PG_PREPARED : PG_UNPREPARED;
+    if (good && awaited->kind == PG_CHANGES)
         pg->changed = strtoll(PQcmdTuples(result), NULL, 10);
     if (good && awaited->run)
         awaited->run->result = result;
@@ -79,10 +97,10 @@ static void take(struct pg *pg, const struct pg_awaited *awaited, PGresult *resu
 /* Takes the answer to what was sent first. */
 static void take_first(struct pg *pg)
 {
-    const struct pg_awaited awaited = pg->awaited[pg->first_awaited];
+    const struct pg_awaited awaited = *awaited_at(pg, 0);
     PGresult *result = receive(pg);
 
-    pg->first_awaited = (pg->first_awaited + 1) % PG_AWAITED;
+    pg->first_awaited = (pg->first_awaited + 1) % pg->awaited_capacity;
     pg->awaited_count--;
     if (awaited.kind == PG_SYNC) {
         PQclear(result);
@@ -94,19 +112,24 @@ static void take_first(struct pg *pg)
         PQclear(result);
 }
 
+void ses__pg_dispatch(struct pg *pg)
+{
+    if (pg->lost || pg->awaited_count == 0)
+        return;
+    if (PQpipelineSync(pg->conn) == 1)
+        ses__pg_await(pg, PG_SYNC, 0, NULL);
+    else
+        ses__pg_fail(pg, NULL, "sending");
+    const int code = flush(pg);
+    if (code != SES_OK && pg->code == SES_OK) {
+        ses__pg_fail_as(pg, code, "a statement");
+        pg->lost = true;
+    }
+}
+
 int ses__pg_settle(struct pg *pg)
 {
-    if (!pg->lost && pg->awaited_count > 0) {
-        if (PQpipelineSync(pg->conn) == 1)
-            ses__pg_await(pg, PG_SYNC, 0, NULL);
-        else
-            ses__pg_fail(pg, NULL, "sending");
-        const int code = flush(pg);
-        if (code != SES_OK && pg->code == SES_OK) {
-            ses__pg_fail_as(pg, code, "a statement");
-            pg->lost = true;
-        }
-    }
+    ses__pg_dispatch(pg);
     while (!pg->lost && pg->awaited_count > 0)
         take_first(pg);
     if (pg->lost)
@@ -114,10 +137,40 @@ int ses__pg_settle(struct pg *pg)
     return pg->code;
 }
 
+/* What still lies in libpq is taken without asking the system. */
+void ses__pg_drain(struct pg *pg)
+{
+    while (!pg->lost && pg->awaited_count > 0 && !PQisBusy(pg->conn))
+        take_first(pg);
+}
+
+static bool grow(struct pg *pg)
+{
+    const size_t capacity = pg->awaited_capacity ? pg->awaited_capacity * 2 : 64;
+    struct pg_awaited *awaited = ses__memory_new(pg->config->allocator, capacity * sizeof *awaited);
+
+    if (!awaited)
+        return false;
+    for (size_t i = 0; i < pg->awaited_count; i++)
+        awaited[i] = *awaited_at(pg, i);
+    ses__memory_free(pg->config->allocator, pg->awaited);
+    pg->awaited = awaited;
+    pg->awaited_capacity = capacity;
+    pg->first_awaited = 0;
+    return true;
+}
+
+/* For a statement that is prepared and run, and a sync. */
 void ses__pg_make_room(struct pg *pg)
 {
-    if (pg->awaited_count + 3 > PG_AWAITED)
+    if (pg->awaited_count + 3 <= pg->awaited_capacity || grow(pg))
+        return;
+    if (pg->awaited_count > 0) { /* there is, when that has been answered */
         (void)ses__pg_settle(pg);
+    } else {
+        ses__pg_fail_as(pg, SES_NOMEM, "a statement");
+        pg->lost = true;
+    }
 }
 
 void ses__pg_send(struct pg *pg, const char *sql, enum pg_kind kind)

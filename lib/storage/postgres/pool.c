@@ -6,13 +6,18 @@
 #include "base/error.h"
 #include "storage/postgres/parts.h"
 
-/* Has the server ended it while it was idle? */
+/* Has the server ended it while it was idle? What a transaction that is over has not waited for is taken in. */
 static bool is_dead(struct pg *pg)
 {
     struct pollfd socket = {.fd = PQsocket(pg->conn), .events = POLLIN};
 
-    return poll(&socket, 1, 0) != 0 &&
-           (PQconsumeInput(pg->conn) != 1 || PQstatus(pg->conn) == CONNECTION_BAD);
+    for (int looks = 0; looks < 2 && poll(&socket, 1, 0) != 0;
+         looks++) { /* first at what was still to come */
+        if (PQconsumeInput(pg->conn) != 1 || PQstatus(pg->conn) == CONNECTION_BAD)
+            return true;
+        ses__pg_drain(pg);
+    }
+    return pg->lost;
 }
 
 /* With the lock held. An idle one, or (then *pg is NULL) the right to open one. */

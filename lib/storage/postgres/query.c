@@ -1,11 +1,10 @@
 /* How PostgreSQL runs the statements. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "storage/postgres/connection.h"
+#include "storage/postgres/ahead.h"
 
 /* ------------------------------------------------------------------------------------------------- runs */
 
@@ -39,15 +38,35 @@ static struct pg_run *take_run(struct pg *pg)
 
 static void give_back_run(struct pg *pg, struct pg_run *run)
 {
-    for (size_t i = 0; i < pg->awaited_count; i++) {
-        struct pg_awaited *awaited = &pg->awaited[(pg->first_awaited + i) % PG_AWAITED];
-        if (awaited->run == run)
-            awaited->run = NULL;
-    }
-    PQclear(run->result);
+    ses__pg_abandon(pg, run);
+    if (!run->borrowed)
+        PQclear(run->result);
     ses__memory_free(pg->config->allocator, run->list);
     *run = (struct pg_run){.next = pg->free_runs};
     pg->free_runs = run;
+}
+
+void ses__ahead_forget(struct pg *pg)
+{
+    while (pg->ahead.first) {
+        struct pg_run *run = pg->ahead.first;
+        pg->ahead.first = run->next;
+        give_back_run(pg, run);
+    }
+    pg->ahead = (struct pg_ahead){.first = NULL};
+}
+
+/* What it is asked for as, and what its numbers stand for. */
+static void begin_announced(struct pg *pg, struct pg_run *run)
+{
+    run->answers = pg->ahead.answers ? pg->ahead.answers->slot : run->slot;
+    run->source = pg->ahead.source;
+    run->most = pg->ahead.most;
+    (void)snprintf(run->most_text, sizeof run->most_text, "%lld", (long long)run->most);
+    if (pg->ahead.any > 0)
+        run->stands[pg->ahead.any - 1] = PG_ANY;
+    pg->ahead.answers = NULL;
+    pg->ahead.any = 0;
 }
 
 static void pg_start(struct query *query)
@@ -64,6 +83,8 @@ static void pg_start(struct query *query)
     }
     run->slot = query->source->slot;
     run->statement = &ses__postgres_statements[run->slot];
+    if (pg->ahead.announcing)
+        begin_announced(pg, run);
     query->run = run;
 }
 
@@ -73,11 +94,22 @@ static bool takes(const struct query *query, int parameter)
     return query->code == SES_OK && parameter <= run_of(query)->statement->parameters;
 }
 
+/* Announced: a number that stands for another. */
+static bool binds_stand(const struct query *query, int parameter, int64_t value)
+{
+    const bool stands = ses__pg_of(query->db)->ahead.announcing && value > ses__ahead_number(PG_VALUE) &&
+                        value < ses__ahead_number(PG_STANDS);
+
+    if (stands)
+        run_of(query)->stands[parameter - 1] = (unsigned char)(value - ses__ahead_number(PG_VALUE));
+    return stands;
+}
+
 static void pg_bind_int(struct query *query, int parameter, int64_t value)
 {
     struct pg_run *run = run_of(query);
 
-    if (takes(query, parameter)) {
+    if (takes(query, parameter) && !binds_stand(query, parameter, value)) {
         (void)snprintf(run->numbers[parameter - 1], sizeof run->numbers[0], "%lld", (long long)value);
         run->values[parameter - 1] = run->numbers[parameter - 1];
     }
@@ -104,7 +136,7 @@ static void pg_bind_owners(struct query *query, int parameter, const struct owne
     struct buffer list;
     char number[24];
 
-    if (!takes(query, parameter))
+    if (!takes(query, parameter) || binds_stand(query, parameter, owners->ids[0]))
         return;
     ses__buffer_init(&list, pg->config->allocator);
     ses__buffer_add(&list, "{", 1);
@@ -125,67 +157,30 @@ static void pg_bind_owners(struct query *query, int parameter, const struct owne
 
 /* ---------------------------------------------------------------------------------------------- sending */
 
-/* The statement's text, with what locks the rows that it finds; to be freed. NULL: no memory. */
-static char *text_of(const struct pg *pg, const struct postgres_statement *statement, bool locks)
+static void send_run(struct pg *pg, struct pg_run *run)
 {
-    struct buffer text;
-
-    ses__buffer_init(&text, pg->config->allocator);
-    ses__buffer_add(&text, statement->text, strlen(statement->text));
-    if (locks) {
-        ses__buffer_add(&text, " ", 1);
-        ses__buffer_add(&text, statement->locks, strlen(statement->locks));
-    }
-    ses__buffer_add(&text, "", 1);
-    if (text.failed)
-        ses__buffer_free(&text);
-    return text.data;
-}
-
-static bool send_prepared(struct pg *pg, struct pg_run *run, size_t prepared, const char *text)
-{
-    char name[24];
-
-    (void)snprintf(name, sizeof name, "seslite_%zu", prepared);
-    if (pg->prepared[prepared] == PG_UNPREPARED) {
-        if (PQsendPrepare(pg->conn, name, text, 0, NULL) != 1)
-            return false;
-        pg->prepared[prepared] = PG_PREPARING;
-        ses__pg_await(pg, PG_PREPARES, prepared, NULL);
-    }
-    return PQsendQueryPrepared(pg->conn, name, run->statement->parameters, run->values, run->lengths,
-                               run->formats, 0) == 1;
-}
-
-static bool returns_rows(const struct pg_run *run)
-{
-    return run->statement->returns;
-}
-
-static void send_run(struct query *query)
-{
-    struct pg *pg = ses__pg_of(query->db);
-    struct pg_run *run = run_of(query);
-    const bool locks = pg->writes && run->statement->locks;
-    const size_t prepared = run->slot * 2 + locks;
-    const bool has_text = !pg->config->unprepared && pg->prepared[prepared] != PG_UNPREPARED;
-    bool sent = false;
+    const bool returns = run->statement->returns;
 
     ses__pg_make_room(pg);
-    char *text = has_text || pg->lost ? NULL : text_of(pg, run->statement, locks);
-    if (!text && !has_text && !pg->lost)
-        ses__pg_fail_as(pg, SES_NOMEM, run->statement->name);
-    else if (pg->config->unprepared)
-        sent = !pg->lost && PQsendQueryParams(pg->conn, text, run->statement->parameters, NULL, run->values,
-                                              run->lengths, run->formats, 0) == 1;
-    else
-        sent = !pg->lost && send_prepared(pg, run, prepared, text);
-    ses__memory_free(pg->config->allocator, text);
     run->sent = true;
-    if (sent)
-        ses__pg_await(pg, returns_rows(run) ? PG_ROWS : PG_CHANGES, 0, returns_rows(run) ? run : NULL);
+    if (ses__pg_send_text(pg, run))
+        ses__pg_await(pg, returns ? PG_ROWS : PG_CHANGES, 0, returns ? run : NULL);
     else
         ses__pg_fail(pg, NULL, run->statement->name);
+}
+
+/* What is not there any more cannot be asked; what changes rows was done ahead, too. */
+static void ask(struct pg *pg, struct pg_run *run)
+{
+    if (ses__ahead_take(pg, run))
+        return;
+    if (pg->ahead.whole == PG_OPEN) {
+        send_run(pg, run);
+    } else {
+        run->sent = true;
+        pg->ahead.missed |= pg->ahead.whole == PG_LOOKED || run->statement->returns;
+        pg->changed = 1;
+    }
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
@@ -195,11 +190,11 @@ static bool pg_row(struct query *query)
     struct pg *pg = ses__pg_of(query->db);
     struct pg_run *run = run_of(query);
 
-    if (query->code != SES_OK)
+    if (query->code != SES_OK || pg->ahead.announcing)
         return false;
     if (!run->sent)
-        send_run(query);
-    if (returns_rows(run) && !run->result)
+        ask(pg, run);
+    if (run->statement->returns && !run->result)
         (void)ses__pg_settle(pg);
     look_at(query, pg);
     if (query->code != SES_OK || !run->result || run->row + 1 >= PQntuples(run->result))
@@ -242,14 +237,33 @@ static struct span pg_text_of(struct query *query, int column)
                          (size_t)PQgetlength(run->result, run->row, column)};
 }
 
+/* Announced: it is sent, and kept until the transaction is over. What cannot be sent must not be missing from it. */
+static int end_announced(struct query *query)
+{
+    struct pg *pg = ses__pg_of(query->db);
+
+    if (query->code != SES_OK && pg->code == SES_OK)
+        ses__pg_fail_as(pg, query->code, query->source->name);
+    if (query->run) {
+        if (query->code == SES_OK)
+            send_run(pg, query->run);
+        ses__ahead_add(pg, query->run);
+    }
+    query->run = NULL;
+    return query->code;
+}
+
 static int pg_end(struct query *query)
 {
+    struct pg *pg = ses__pg_of(query->db);
     struct pg_run *run = run_of(query);
 
+    if (pg->ahead.announcing)
+        return end_announced(query);
     if (run) {
-        if (query->code == SES_OK && !run->sent)
-            send_run(query);
-        give_back_run(ses__pg_of(query->db), run);
+        if (query->code == SES_OK && !run->sent && !(pg->ahead.whole != PG_OPEN && run->statement->returns))
+            ask(pg, run);
+        give_back_run(pg, run);
         query->run = NULL;
     }
     return query->code;
@@ -260,7 +274,10 @@ static int64_t pg_changed(const struct db *db)
 {
     struct pg *pg = (struct pg *)(uintptr_t)db;
 
-    (void)ses__pg_settle(pg);
+    if (pg->ahead.announcing)
+        return 1;
+    if (pg->ahead.whole == PG_OPEN)
+        (void)ses__pg_settle(pg);
     return pg->changed;
 }
 

@@ -1,8 +1,12 @@
 /* Transactions. */
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "storage/postgres/ahead.h"
+#include "storage/postgres/announce.h"
 #include "storage/postgres/parts.h"
 
 /* How a transaction is run. */
@@ -11,6 +15,20 @@ struct manner {
     bool once; /* the job is not begun again */
     bool interruptible;
 };
+
+/* A job, how often it was run, and what has come of it. */
+struct attempt {
+    const struct manner *manner;
+    storage_job *job;
+    void *context;
+    const struct announcement *announcement; /* NULL: the job asks by itself */
+    size_t way;                              /* of the announcement, which is next */
+    bool unknown;                            /* it may have been committed */
+    bool again;                              /* it may go well from the start */
+    ses_error *error;
+};
+
+enum { WAYS = sizeof((struct announcement *)NULL)->whole / sizeof(struct whole), MISSED = -1000 };
 
 static void forget_failure(struct pg *pg)
 {
@@ -25,36 +43,42 @@ static void begin(struct pg *pg, bool writes)
     forget_failure(pg);
     pg->writes = writes;
     pg->base.events = 0;
+    pg->base.looks_first = true;
     ses__pg_send(pg,
                  ses__postgres_statements[(writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ)->slot].text,
                  PG_CHANGES);
 }
 
-static void roll_back(struct pg *pg)
+/* The server ends it without being waited for. */
+static void end_later(struct pg *pg, const char *sql)
 {
     pg->writes = false;
+    forget_failure(pg);
+    ses__pg_send(pg, sql, PG_ENDS);
+    ses__pg_dispatch(pg);
+}
+
+static void roll_back(struct pg *pg)
+{
     pg->base.events = 0;
-    (void)ses__pg_settle(pg); /* what comes after a failure is not run before this */
-    if (!pg->lost) {
-        forget_failure(pg);
-        ses__pg_send(pg, "ROLLBACK", PG_CHANGES);
-        pg->lost = ses__pg_settle(pg) != SES_OK || PQtransactionStatus(pg->conn) != PQTRANS_IDLE;
-    }
+    if (pg->awaited_count > 0)
+        (void)ses__pg_settle(pg); /* what comes after a failure is not run before this */
+    if (!pg->lost && PQtransactionStatus(pg->conn) != PQTRANS_IDLE)
+        end_later(pg, "ROLLBACK");
+    pg->writes = false;
 }
 
 /*
- * A transaction that only reads is over whatever the server says. One that writes may have been committed where the way to
- * the server was lost after it was asked to; or not everywhere, where the server stopped to wait for its standbys and says
- * so with a warning only.
+ * A transaction that writes may have been committed where the way to the server was lost after it was asked to; or not everywhere,
+ * where the server stopped to wait for its standbys and says so with a warning only.
  */
 static int commit(struct pg *pg, ses_error *error)
 {
     const bool writes = pg->writes;
     const bool failed = pg->code != SES_OK;
 
-    pg->warned = false;
     if (!failed)
-        ses__pg_send(pg, "COMMIT", PG_CHANGES);
+        ses__pg_send(pg, "COMMIT", PG_COMMITS);
     int code = ses__pg_settle(pg);
     if (code != SES_OK && error)
         *error = pg->error;
@@ -70,21 +94,103 @@ static int commit(struct pg *pg, ses_error *error)
     return code;
 }
 
-/* `*again`: it may go well from the start. */
-static int run_once(struct pg *pg, const struct manner *manner, storage_job *job, void *context, bool *again,
-                    ses_error *error)
+/* ------------------------------------------------------------------------------- the job asks by itself */
+
+static int run_job(struct pg *pg, struct attempt *attempt)
 {
-    begin(pg, manner->writes);
-    int result = job(&pg->base, context, error);
-    if (result >= 0) {
-        const int code = commit(pg, error);
-        result = code == SES_OK ? result : code;
+    const bool writes = attempt->manner->writes;
+
+    begin(pg, writes);
+    if (attempt->announcement && !writes) { /* it only had more to ask */
+        ses__ahead_begin(pg);
+        attempt->announcement->whole[0].announce(&pg->base, attempt->context);
+        ses__ahead_end(pg);
     }
-    *again = result < 0 && result != SES_UNKNOWN && pg->again;
+    int result = attempt->job(&pg->base, attempt->context, attempt->error);
+    ses__ahead_forget(pg);
+    if (result >= 0 && writes) {
+        const int code = commit(pg, attempt->error);
+        result = code == SES_OK ? result : code;
+    } else if (result >= 0 && pg->code == SES_OK) {
+        end_later(pg, "COMMIT"); /* nothing can come of it that matters */
+    }
+    attempt->again = result < 0 && result != SES_UNKNOWN && pg->again;
     if (result < 0)
         roll_back(pg);
     return result;
 }
+
+/* --------------------------------------------------------------------------- the whole was sent ahead */
+
+/* So that a lock which is not given in time ends the transaction, whose commit was sent with it. */
+static void limit_locks(struct pg *pg)
+{
+    const int64_t left_us = pg->base.deadline_us - ses__clock_steady_us();
+    char sql[64];
+
+    (void)snprintf(sql, sizeof sql, "SET LOCAL lock_timeout = %lld",
+                   (long long)(left_us > 20000 ? left_us * 9 / 10000 : 10)); /* ms */
+    ses__pg_send(pg, sql, PG_CHANGES);
+}
+
+/* Does the failure say that what was announced did not fit? A guard divides by zero; or a row is there already. */
+static bool did_not_fit(const struct pg *pg)
+{
+    return strcmp(pg->error.sqlstate, "22012") == 0 || strcmp(pg->error.sqlstate, "23505") == 0;
+}
+
+/* The job, over the answers. What is stored is committed: so a moment without memory must not make it look undone. */
+static int take_answers(struct pg *pg, struct attempt *attempt, bool stored)
+{
+    int result = SES_NOMEM;
+
+    pg->ahead.whole = stored ? PG_STORED : PG_LOOKED;
+    for (int tries = stored ? 0 : 2; tries < 3 && result == SES_NOMEM; tries++) {
+        ses__error_clear(attempt->error);
+        pg->base.events = 0;
+        result = attempt->job(&pg->base, attempt->context, attempt->error);
+    }
+    return pg->ahead.missed ? MISSED : result;
+}
+
+static int run_whole(struct pg *pg, struct attempt *attempt, const struct whole *whole)
+{
+    begin(pg, attempt->manner->writes);
+    if (pg->writes)
+        limit_locks(pg);
+    ses__ahead_begin(pg);
+    whole->announce(&pg->base, attempt->context);
+    ses__ahead_end(pg);
+    int result = commit(pg, attempt->error);
+    if (result == SES_OK) {
+        result = take_answers(pg, attempt, whole->stores);
+        attempt->unknown |= whole->stores && (result == MISSED || result == SES_NOMEM);
+    } else {
+        result = result != SES_UNKNOWN && did_not_fit(pg) ? MISSED : result;
+        attempt->again = result != SES_UNKNOWN && result != MISSED && pg->again;
+        attempt->unknown |= whole->stores && result == SES_UNKNOWN;
+        roll_back(pg);
+    }
+    ses__ahead_forget(pg);
+    return result;
+}
+
+static int run_once(struct pg *pg, struct attempt *attempt)
+{
+    const struct announcement *announcement = attempt->announcement;
+    int result = MISSED;
+
+    attempt->again = false;
+    while (announcement && attempt->way < WAYS && result == MISSED) {
+        const struct whole *whole = &announcement->whole[attempt->way];
+        if (whole->announce && (!whole->fits || whole->fits(attempt->context)) && !pg->lost)
+            result = run_whole(pg, attempt, whole);
+        attempt->way += result == MISSED;
+    }
+    return result == MISSED ? run_job(pg, attempt) : result;
+}
+
+/* ------------------------------------------------------------------------------------------ until it is done */
 
 /* A moment that grows, so that those who met part. */
 static void pause_before(int tries)
@@ -94,31 +200,73 @@ static void pause_before(int tries)
     (void)nanosleep(&time, NULL);
 }
 
+static int run_on_a_connection(struct postgres *storage, struct attempt *attempt, int64_t deadline_us)
+{
+    struct pg *pg = NULL;
+    int result = ses__pool_take(storage, deadline_us, attempt->manner->interruptible, &pg, attempt->error);
+
+    attempt->again = result == SES_CANTOPEN; /* a server that starts, or that another takes the place of */
+    if (result == SES_OK) {
+        result = run_once(pg, attempt);
+        ses__pool_give_back(storage, pg);
+    }
+    return result;
+}
+
+/* What is not known is looked for by its ids: what is there then is its own. */
+static void go_on_from_unknown(struct attempt *attempt, int result)
+{
+    attempt->unknown |= result == SES_UNKNOWN;
+    if (attempt->unknown && attempt->announcement && attempt->announcement->claim) {
+        attempt->way = 1;
+        attempt->again |= result == SES_UNKNOWN;
+    }
+}
+
+/* Says the code what is so of the session, and not only of the server? */
+static bool is_certain(int code)
+{
+    return code >= 0 || code == SES_STALE || code == SES_EXISTS || code == SES_LEASED ||
+           code == SES_NOTFOUND || code == SES_LIMIT || code == SES_CORRUPT;
+}
+
+static int settle_unknown(const struct attempt *attempt, int result)
+{
+    if (!attempt->unknown || result == SES_UNKNOWN)
+        return result;
+    if (result >= 0 && attempt->announcement->claim)
+        attempt->announcement->claim(attempt->context);
+    if (is_certain(result))
+        return result;
+    return ses__error_set(attempt->error, SES_UNKNOWN, "%s",
+                          "the server went away after it was asked to commit, and could not be asked since");
+}
+
 static int run_as(struct storage *base, const struct manner *manner, storage_job *job, void *context,
                   ses_error *error)
 {
     struct postgres *storage = (struct postgres *)base;
     const int64_t deadline_us = ses__clock_steady_us() + storage->config.timeout_us;
-    bool again = true;
+    struct attempt attempt = {.manner = manner,
+                              .job = job,
+                              .context = context,
+                              .announcement = ses__announcement_of(job),
+                              .again = true,
+                              .error = error};
     int result = SES_OK;
 
     if (manner->writes && storage->config.read_only)
         return ses__error_set(error, SES_READONLY, "%s: the store was opened read-only",
                               storage->config.name);
-    for (int tries = 0; again; tries++) {
-        struct pg *pg = NULL;
+    for (int tries = 0; attempt.again; tries++) {
         ses__error_clear(error);
-        result = ses__pool_take(storage, deadline_us, manner->interruptible, &pg, error);
-        again = result == SES_CANTOPEN; /* a server that starts, or that another takes the place of */
-        if (result == SES_OK) {
-            result = run_once(pg, manner, job, context, &again, error);
-            again = again && !manner->once;
-            ses__pool_give_back(storage, pg);
-        }
-        again = again && ses__clock_steady_us() < deadline_us;
-        if (again)
+        result = run_on_a_connection(storage, &attempt, deadline_us);
+        go_on_from_unknown(&attempt, result);
+        attempt.again = attempt.again && !manner->once && ses__clock_steady_us() < deadline_us;
+        if (attempt.again)
             pause_before(tries);
     }
+    result = settle_unknown(&attempt, result);
     (void)pthread_mutex_lock(&storage->lock);
     storage->counts.commits += manner->writes && result >= 0 ? 1 : 0;
     storage->counts.write_calls += manner->writes ? 1 : 0;

@@ -181,8 +181,14 @@ static int store_with_room(struct append_op *op, struct db *db, struct event_dra
                            ses_appended *result, bool catches_up, ses_error *error)
 {
     const struct session_row *row = &op->row;
-    int code;
+    int64_t stored = 0;
+    int code = db->looks_first && draft->has_id ? find_stored(op, db, draft, &stored, error) : SES_OK;
 
+    if (code != SES_OK || stored > 0) {
+        result->status = SES_DUPLICATE;
+        result->seq = stored;
+        return code;
+    }
     draft->row.seq = row->last_seq + 1;
     draft->row.high_us = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
     code = ses__event_add(db, row, &draft->row, error);
@@ -235,7 +241,7 @@ int ses__append_store(struct db *db, struct append_op *op, ses_error *error)
     return op->snapshot ? store_and_advance(op, db, error) : store_events(op, db, false, error);
 }
 
-static int run_append(struct db *db, void *context, ses_error *error)
+int ses__append_job(struct db *db, void *context, ses_error *error)
 {
     struct append_op *op = context;
 
@@ -252,5 +258,5 @@ static int run_append(struct db *db, void *context, ses_error *error)
 int ses__sql_append(struct storage *storage, struct append_op *op, ses_error *error)
 {
     op->advance.snapshot = NULL;
-    return ses__run_write(storage, run_append, op, op->bytes, error);
+    return ses__run_write(storage, ses__append_job, op, op->bytes, error);
 }

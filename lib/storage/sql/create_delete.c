@@ -13,7 +13,7 @@ int ses__refuse_existing(const ses_key *key, ses_error *error)
                           key->user, key->session);
 }
 
-static int run_create(struct db *db, void *context, ses_error *error)
+int ses__create_job(struct db *db, void *context, ses_error *error)
 {
     const struct create_op *op = context;
     struct session_row row;
@@ -38,7 +38,7 @@ static int run_create(struct db *db, void *context, ses_error *error)
 }
 
 /* Most calls that may create find the session there: they need not wait for the writer. */
-static int run_find_existing(struct db *db, void *context, ses_error *error)
+int ses__find_existing_job(struct db *db, void *context, ses_error *error)
 {
     const struct create_op *op = context;
     struct session_row row;
@@ -54,9 +54,9 @@ int ses__sql_create(struct storage *storage, struct create_op *op, ses_error *er
     int result = SES_NOTFOUND;
 
     if (op->get_existing)
-        result = ses__run_read_to_write(storage, run_find_existing, op, error);
+        result = ses__run_read_to_write(storage, ses__find_existing_job, op, error);
     if (result == SES_NOTFOUND)
-        result = ses__run_write(storage, run_create, op, op->initial.len, error);
+        result = ses__run_write(storage, ses__create_job, op, op->initial.len, error);
     return result;
 }
 

@@ -274,7 +274,7 @@ static int find_listed(struct db *db, const char *app, const char *user, struct 
     return code;
 }
 
-static int run_list(struct db *db, void *context, ses_error *error)
+int ses__list_job(struct db *db, void *context, ses_error *error)
 {
     struct list_op *op = context;
     struct list_query query = {.filter = &op->filter,
@@ -298,7 +298,7 @@ int ses__sql_list(struct storage *storage, struct list_op *op, ses_error *error)
     op->items = NULL;
     op->count = 0;
     op->capacity = 0;
-    return ses__run_read(storage, run_list, op, error);
+    return ses__run_read(storage, ses__list_job, op, error);
 }
 
 static int run_list_count(struct db *db, void *context, ses_error *error)

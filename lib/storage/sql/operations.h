@@ -5,6 +5,20 @@
 #include "storage/door.h"
 
 struct db;
+struct page_run {
+    struct page_op *op;
+    const struct range asked; /* for a run that begins again */
+};
+
+/* Jobs of which an engine may know what they will ask; the context is the operation, or the run. */
+SESLITE_PRIVATE int ses__get_job(struct db *db, void *context, ses_error *error);
+SESLITE_PRIVATE int ses__refresh_job(struct db *db, void *context, ses_error *error);
+SESLITE_PRIVATE int ses__value_job(struct db *db, void *context, ses_error *error);
+SESLITE_PRIVATE int ses__page_job(struct db *db, void *context, ses_error *error);
+SESLITE_PRIVATE int ses__list_job(struct db *db, void *context, ses_error *error);
+SESLITE_PRIVATE int ses__create_job(struct db *db, void *context, ses_error *error);
+SESLITE_PRIVATE int ses__find_existing_job(struct db *db, void *context, ses_error *error);
+SESLITE_PRIVATE int ses__append_job(struct db *db, void *context, ses_error *error);
 
 /* ---- read.c */
 /* Inside a transaction: fills a snapshot of the session of that key, whose row is known. */

@@ -97,6 +97,7 @@ static int read_events(struct db *db, struct page_op *op, bool *full, ses_error 
 
     ses__range_rows_open(&walk, db, op->row.id, &op->range, live_of(op),
                          op->backward ? WALK_BACKWARD : WALK_FORWARD, error);
+    walk.few = (int64_t)op->most_events;
     while (code == SES_OK && !*full && ses__range_rows_next(&walk, &event))
         code = add_to_page(op, &event, &bytes, full, error);
     int closed = ses__range_rows_close(&walk);
@@ -122,12 +123,7 @@ static void shrink_range(struct page_op *op, bool full)
     }
 }
 
-struct page_run {
-    struct page_op *op;
-    const struct range asked; /* for a run that begins again */
-};
-
-static int run_page(struct db *db, void *context, ses_error *error)
+int ses__page_job(struct db *db, void *context, ses_error *error)
 {
     const struct page_run *run = context;
     struct page_op *op = run->op;
@@ -149,5 +145,5 @@ static int run_page(struct db *db, void *context, ses_error *error)
 int ses__sql_page(struct storage *storage, struct page_op *op, ses_error *error)
 {
     struct page_run run = {op, op->range};
-    return ses__run_read(storage, run_page, &run, error);
+    return ses__run_read(storage, ses__page_job, &run, error);
 }

@@ -53,7 +53,7 @@ int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *
     return code;
 }
 
-static int run_get(struct db *db, void *context, ses_error *error)
+int ses__get_job(struct db *db, void *context, ses_error *error)
 {
     const struct get_op *op = context;
     const struct session_ref ref = {op->key, NULL};
@@ -65,7 +65,7 @@ static int run_get(struct db *db, void *context, ses_error *error)
 
 int ses__sql_get(struct storage *storage, struct get_op *op, ses_error *error)
 {
-    return ses__run_read(storage, run_get, op, error);
+    return ses__run_read(storage, ses__get_job, op, error);
 }
 
 /* -------------------------------------------------------------------------------------------- refresh */
@@ -129,7 +129,7 @@ int ses__read_scopes(struct db *db, struct advance *advance, ses_error *error)
     return code;
 }
 
-static int run_refresh(struct db *db, void *context, ses_error *error)
+int ses__refresh_job(struct db *db, void *context, ses_error *error)
 {
     struct refresh_op *op = context;
     struct session_row row;
@@ -152,7 +152,7 @@ static int run_refresh(struct db *db, void *context, ses_error *error)
 int ses__sql_refresh(struct storage *storage, struct refresh_op *op, ses_error *error)
 {
     op->advance = (struct advance){.snapshot = NULL};
-    return ses__run_read(storage, run_refresh, op, error);
+    return ses__run_read(storage, ses__refresh_job, op, error);
 }
 
 /* ------------------------------------------------------------------------------------------ one value */
@@ -164,7 +164,7 @@ static int keep_text(struct value_op *op, struct span text, ses_error *error)
     return op->json ? SES_OK : ses__error_nomem(error);
 }
 
-static int run_value(struct db *db, void *context, ses_error *error)
+int ses__value_job(struct db *db, void *context, ses_error *error)
 {
     struct value_op *op = context;
     const struct session_ref ref = {op->key, NULL};
@@ -192,5 +192,5 @@ int ses__sql_value(struct storage *storage, struct value_op *op, ses_error *erro
 {
     op->json = NULL;
     op->len = 0;
-    return ses__run_read(storage, run_value, op, error);
+    return ses__run_read(storage, ses__value_job, op, error);
 }

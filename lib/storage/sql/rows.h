@@ -279,6 +279,11 @@ SESLITE_PRIVATE int64_t ses__scope_owner(enum scope scope, const struct session_
 SESLITE_PRIVATE int ses__state_find_changed(struct db *db, const struct delta *seen,
                                             const struct session_row *session, const char **changed,
                                             ses_error *error);
+/* Before some of the changes are written by themselves: keeps those whose shared keys they are. */
+SESLITE_PRIVATE void ses__delta_lock(struct db *db, const struct delta *delta,
+                                     const struct session_row *session);
+SESLITE_PRIVATE int ses__state_remove(struct db *db, enum scope scope, const struct session_row *session,
+                                      struct span key, ses_error *error);
 /* Writes the changes of the stored scopes, as made by event `seq` of the session; 0: its creation. */
 SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
                                      const struct session_row *session, int64_t seq, ses_error *error);
@@ -316,7 +321,8 @@ struct event_rows {
     uint64_t place; /* which an event's has before its number */
     uint64_t first;
     uint64_t last;
-    int64_t left; /* events that the page under way may still have; only where there are pages */
+    int64_t page; /* so many are asked for at a time; 0: there are no pages */
+    int64_t left; /* events that the page under way may still have */
     enum walk walk;
     struct span id; /* only the event that has it; without text: all */
     int code;
@@ -324,6 +330,10 @@ struct event_rows {
 /* Sequence numbers from `first` to `last`, both included. */
 SESLITE_PRIVATE void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id,
                                           int64_t first, int64_t last, enum walk walk, ses_error *error);
+/* The same for a walk that will hardly go beyond the first few. */
+SESLITE_PRIVATE void ses__event_rows_open_few(struct event_rows *rows, struct db *db, int64_t session_id,
+                                              int64_t first, int64_t last, int64_t few, enum walk walk,
+                                              ses_error *error);
 /* The event of that id, or none. `id` lives until the close. */
 SESLITE_PRIVATE void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session_id,
                                          struct span id, ses_error *error);
@@ -390,6 +400,7 @@ struct range_rows {
     size_t stretch;          /* of live numbers: the next one */
     enum walk how;
     int64_t left; /* more than that are not in the range; above 0 at the end: the walk has seen all rows */
+    int64_t few;  /* as many may do; INT64_MAX, unless it is set before the first */
     ses_error *error;
 };
 /* `range` and `live` must live until the close. */

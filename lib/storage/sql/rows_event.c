@@ -257,12 +257,18 @@ static void start_walk(struct event_rows *rows, struct db *db, ses_error *error)
     ses__query_bind_int(&rows->query, 2, (int64_t)rows->first);
     ses__query_bind_int(&rows->query, 3, (int64_t)rows->last);
     if (db->page > 0)
-        ses__query_bind_int(&rows->query, 4, db->page);
-    rows->left = db->page;
+        ses__query_bind_int(&rows->query, 4, rows->page);
+    rows->left = rows->page;
 }
 
 void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
                           int64_t last, enum walk walk, ses_error *error)
+{
+    ses__event_rows_open_few(rows, db, session_id, first, last, INT64_MAX, walk, error);
+}
+
+void ses__event_rows_open_few(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
+                              int64_t last, int64_t few, enum walk walk, ses_error *error)
 {
     if (first < 1)
         first = 1;
@@ -273,6 +279,7 @@ void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t sessio
                                 .place = first_place(db, session_id),
                                 .first = (uint64_t)first,
                                 .last = (uint64_t)last,
+                                .page = few < db->page ? few : db->page,
                                 .walk = walk};
     if (!rows->empty)
         start_walk(rows, db, error);

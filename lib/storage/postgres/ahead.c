@@ -1,0 +1,219 @@
+/* What was announced: its list, and which of it a job asks for. */
+#include "storage/postgres/ahead.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+void ses__ahead_begin(struct pg *pg)
+{
+    pg->ahead.announcing = true;
+    pg->ahead.source = NULL;
+}
+
+void ses__ahead_end(struct pg *pg)
+{
+    pg->ahead.announcing = false;
+}
+
+void ses__ahead_from(struct pg *pg, int64_t most)
+{
+    pg->ahead.source = pg->ahead.last;
+    pg->ahead.most = most;
+}
+
+void ses__ahead_from_nothing(struct pg *pg)
+{
+    pg->ahead.source = NULL;
+}
+
+void ses__ahead_answers(struct pg *pg, const struct statement *statement)
+{
+    pg->ahead.answers = statement;
+}
+
+void ses__ahead_any(struct pg *pg, int parameter)
+{
+    pg->ahead.any = parameter;
+}
+
+void ses__ahead_add(struct pg *pg, struct pg_run *run)
+{
+    run->next = NULL;
+    if (pg->ahead.last)
+        pg->ahead.last->next = run;
+    else
+        pg->ahead.first = run;
+    pg->ahead.last = run;
+}
+
+/* -------------------------------------------------------------------------------------------- sources */
+
+/* In which columns a statement has the numbers of a session, a user and an app; -1: it has none. */
+struct columns {
+    const struct statement *statement;
+    int session;
+    int user;
+    int app;
+    int details;
+    const char *names;
+};
+
+static const struct columns *columns_of(const struct pg_run *source)
+{
+    static const struct columns columns[] = {
+        {STATEMENT_SESSION_FIND, 0, 2, 1, 10, ""},
+        {STATEMENT_USER_FIND, -1, 0, 1, -1, " (user_id, app_id)"},
+        {STATEMENT_APP_FIND, -1, -1, 0, -1, " (app_id)"},
+    };
+    static const struct columns of_list = {
+        NULL,
+        0,
+        2,
+        1,
+        10,
+        " (id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us, base_seq,"
+        " details, name, user_name, users_app_id)"};
+
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        if (columns[i].statement->slot == source->slot)
+            return &columns[i];
+    }
+    return &of_list;
+}
+
+const char *ses__ahead_columns(const struct pg_run *source)
+{
+    return columns_of(source)->names;
+}
+
+/* ------------------------------------------------------------------------------------------- matching */
+
+static int64_t number_at(const PGresult *result, int row, int column)
+{
+    return column < 0 ? 0 : strtoll(PQgetvalue(result, row, column), NULL, 10);
+}
+
+/* The column that has the number of such a thing; -1: none. */
+static int column_of(const struct columns *columns, enum pg_stand stand)
+{
+    return stand == PG_APP                         ? columns->app
+           : stand == PG_USER || stand == PG_USERS ? columns->user
+                                                   : columns->session;
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left;
+    const int64_t b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* The numbers that such a list has, of the source's first rows. */
+static size_t collect(const struct pg_run *source, enum pg_stand stand, int rows, int64_t *numbers)
+{
+    const struct columns *columns = columns_of(source);
+    const int64_t bits = stand == PG_DESCRIBED ? 3 : stand == PG_LABELLED ? 4 : 0;
+    const int column = column_of(columns, stand);
+    size_t count = 0;
+
+    for (int row = 0; row < rows; row++) {
+        if (bits == 0 || (number_at(source->result, row, columns->details) & bits))
+            numbers[count++] = number_at(source->result, row, column);
+    }
+    if (stand == PG_USERS) {
+        size_t users = 0;
+        qsort(numbers, count, sizeof *numbers, compare_numbers);
+        for (size_t i = 0; i < count; i++) {
+            if (i == 0 || numbers[i] != numbers[users - 1])
+                numbers[users++] = numbers[i];
+        }
+        count = users;
+    }
+    return count;
+}
+
+/* Is it these numbers, as a list of owners is sent: "{1,2}"? */
+static bool is_text_of(const char *list, const int64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char *end;
+        if (*list != (i == 0 ? '{' : ',') || strtoll(list + 1, &end, 10) != numbers[i])
+            return false;
+        list = end;
+    }
+    return count > 0 && strcmp(list, "}") == 0;
+}
+
+static bool is_list_of(const struct pg *pg, const char *list, const struct pg_run *source,
+                       enum pg_stand stand, int rows)
+{
+    int64_t *numbers = ses__memory_new(pg->config->allocator, (size_t)rows * sizeof *numbers);
+    const bool is_it = numbers && is_text_of(list, numbers, collect(source, stand, rows, numbers));
+
+    ses__memory_free(pg->config->allocator, numbers);
+    return is_it;
+}
+
+/* Is the value what the source has found? */
+static bool is_found(const struct pg *pg, const struct pg_run *announced, enum pg_stand stand,
+                     const char *value)
+{
+    const struct pg_run *source = announced->source;
+    const int found = source->result ? PQntuples(source->result) : 0;
+    const int rows = announced->most < found ? (int)announced->most : found;
+
+    if (rows == 0 || !value)
+        return false;
+    if (stand >= PG_SESSIONS)
+        return is_list_of(pg, value, source, stand, rows);
+    return strtoll(value, NULL, 10) == number_at(source->result, 0, column_of(columns_of(source), stand));
+}
+
+static bool is_same_value(const struct pg_run *left, const struct pg_run *right, int i)
+{
+    const char *a = left->values[i];
+    const char *b = right->values[i];
+
+    if (!a || !b || left->formats[i] != right->formats[i])
+        return a == b;
+    return left->formats[i] == 0
+               ? strcmp(a, b) == 0
+               : left->lengths[i] == right->lengths[i] && memcmp(a, b, (size_t)left->lengths[i]) == 0;
+}
+
+/* Was it announced with these values? */
+static bool is_answer(const struct pg *pg, const struct pg_run *announced, const struct pg_run *run)
+{
+    if (announced->answers != run->slot)
+        return false;
+    for (int i = 0; i < run->statement->parameters; i++) {
+        const enum pg_stand stand = (enum pg_stand)announced->stands[i];
+        const bool is_it = stand == PG_ANY     ? true
+                           : stand == PG_VALUE ? is_same_value(announced, run, i)
+                                               : is_found(pg, announced, stand, run->values[i]);
+        if (!is_it)
+            return false;
+    }
+    return true;
+}
+
+bool ses__ahead_take(struct pg *pg, struct pg_run *run)
+{
+    if (!pg->ahead.first)
+        return false;
+    if (pg->awaited_count > 0)
+        (void)ses__pg_settle(pg);
+    if (pg->code != SES_OK)
+        return false;
+    for (struct pg_run *announced = pg->ahead.first; announced; announced = announced->next) {
+        if (announced->result && is_answer(pg, announced, run)) {
+            run->result = announced->result;
+            run->borrowed = true;
+            run->sent = true;
+            return true;
+        }
+    }
+    return false;
+}

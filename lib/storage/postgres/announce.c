@@ -1,0 +1,214 @@
+/* What reads ask: the functions that the jobs call are called, with what they will give them. */
+#include "storage/postgres/ahead.h"
+#include "storage/postgres/announce_parts.h"
+#include "storage/sql/operations.h"
+#include "storage/sql/rows.h"
+
+const struct session_row ses__announced_row = {
+    .id = INT64_MIN + PG_SESSION, .app_id = INT64_MIN + PG_APP, .user_id = INT64_MIN + PG_USER};
+
+/* ------------------------------------------------------------------------------------- of one session */
+
+void ses__announce_named(struct db *db, const ses_key *key)
+{
+    struct session_row row;
+
+    (void)ses__session_find(db, key, &row, NULL);
+    ses__ahead_from(ses__pg_of(db), 1);
+}
+
+static void announce_list(struct db *db, const struct statement *statement, enum pg_stand stand)
+{
+    const int64_t number = ses__ahead_number(stand);
+    struct query query;
+
+    ses__query_start(&query, db, statement, NULL);
+    ses__query_bind_owners(&query, 1, &(struct owner_list){&number, 1});
+    (void)ses__query_end(&query);
+}
+
+static void announce_details(struct db *db)
+{
+    announce_list(db, STATEMENT_DETAILS_OF_OWNERS, PG_DESCRIBED);
+    announce_list(db, STATEMENT_LABELS_OF_OWNERS, PG_LABELLED);
+}
+
+static void announce_scope(struct db *db, enum scope scope, const struct session_row *row)
+{
+    struct state_rows rows;
+
+    ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, row), NULL);
+    (void)ses__state_rows_close(&rows);
+}
+
+/* Up to the last event, whose number is not known yet. */
+static void announce_marks(struct db *db, const struct session_row *row)
+{
+    struct mark_rows rows;
+
+    ses__ahead_any(ses__pg_of(db), 2);
+    ses__mark_rows_open(&rows, db, row->id, MAX_SEQ, NULL);
+    (void)ses__mark_rows_close(&rows);
+}
+
+/* A range that ends after the last event may as well end there. */
+static void announce_events(struct db *db, const struct session_row *row, const struct range *range,
+                            int64_t few, enum walk walk)
+{
+    struct event_rows rows;
+
+    if (range->live)
+        announce_marks(db, row);
+    ses__ahead_any(ses__pg_of(db), 3);
+    ses__event_rows_open_few(&rows, db, row->id, range->first_seq, range->last_seq,
+                             few < range->newest ? few : range->newest, walk, NULL);
+    (void)ses__event_rows_close(&rows);
+}
+
+void ses__announce_snapshot(struct db *db, const struct range *range)
+{
+    announce_details(db);
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++)
+        announce_scope(db, scope, &ses__announced_row);
+    if (!range->none && range->newest > 0)
+        announce_events(db, &ses__announced_row, range, INT64_MAX, WALK_BACKWARD);
+}
+
+void ses__announce_get(struct db *db, const void *context)
+{
+    const struct get_op *op = context;
+
+    ses__announce_named(db, op->key);
+    ses__announce_snapshot(db, &op->range);
+}
+
+void ses__announce_find_existing(struct db *db, const void *context)
+{
+    const struct create_op *op = context;
+
+    ses__announce_named(db, op->key);
+    if (op->snapshot)
+        ses__announce_snapshot(db, &op->range);
+}
+
+void ses__announce_known(struct db *db, const struct session_row *known)
+{
+    struct session_row row;
+
+    (void)ses__session_by_id(db, known->id, &row, NULL);
+}
+
+void ses__announce_missed(struct db *db, const struct session_row *known)
+{
+    const struct range range = {.newest = INT64_MAX, .first_seq = known->last_seq + 1, .last_seq = INT64_MAX};
+
+    announce_events(db, known, &range, INT64_MAX, WALK_FORWARD);
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++)
+        announce_scope(db, scope, known);
+}
+
+/* What a session has beside its events seldom changes: it is asked for where it had some. */
+void ses__announce_refresh(struct db *db, const void *context)
+{
+    const struct refresh_op *op = context;
+    const struct session_row *known = op->session.known;
+    struct query query;
+
+    ses__announce_known(db, known);
+    ses__announce_missed(db, known);
+    for (int64_t bit = DETAIL_TITLE; bit <= DETAIL_LABELS; bit *= 2) {
+        if (!(known->details & bit))
+            continue;
+        ses__query_start(
+            &query, db, bit == DETAIL_TITLE ? STATEMENT_DETAILS_OF_OWNERS : STATEMENT_LABELS_OF_OWNERS, NULL);
+        ses__query_bind_owners(&query, 1, &(struct owner_list){&known->id, 1});
+        (void)ses__query_end(&query);
+    }
+}
+
+void ses__announce_value(struct db *db, const void *context)
+{
+    const struct value_op *op = context;
+    struct state_rows rows;
+
+    ses__announce_named(db, op->key);
+    if (op->scope == SCOPE_TEMP)
+        return;
+    ses__state_row_open(&rows, db, op->scope, ses__scope_owner(op->scope, &ses__announced_row), op->state_key,
+                        NULL);
+    (void)ses__state_rows_close(&rows);
+}
+
+/* Where a walk forward has to look for its beginning, its events cannot be known. */
+void ses__announce_page(struct db *db, const void *context)
+{
+    const struct page_run *run = context;
+    const struct page_op *op = run->op;
+    struct range range = run->asked;
+    const bool seeks =
+        op->first && !op->backward && (range.newest != INT64_MAX || range.since_us != INT64_MIN);
+
+    if (op->session.known)
+        ses__announce_known(db, op->session.known);
+    else
+        ses__announce_named(db, op->session.key);
+    range.live = range.live && op->first;
+    if (!range.none)
+        announce_events(db, op->session.known ? op->session.known : &ses__announced_row, &range,
+                        seeks ? INT64_MAX : (int64_t)op->most_events,
+                        seeks          ? WALK_BACKWARD_TIMES
+                        : op->backward ? WALK_BACKWARD
+                                       : WALK_FORWARD);
+}
+
+/* ---------------------------------------------------------------------------------------------- lists */
+
+/* Whose list it is; then numbers stand for what that finds. */
+static void announce_listed(struct db *db, const struct list_op *op)
+{
+    struct user_row user;
+    int64_t app;
+
+    if (op->user)
+        (void)ses__user_find(db, op->app, op->user, &user, NULL);
+    else
+        (void)ses__app_find(db, op->app, &app, NULL);
+    ses__ahead_from(ses__pg_of(db), 1);
+}
+
+/* Filters that an index does not answer choose first. */
+static bool is_walked(const struct list_op *op)
+{
+    const struct list_filter *filter = &op->filter;
+
+    return !filter->label && !filter->id_prefix && filter->since_us == INT64_MIN &&
+           filter->before_us == INT64_MAX;
+}
+
+void ses__announce_list_page(struct db *db, const void *context)
+{
+    const struct list_op *op = context;
+    const struct list_query query = {.whole_app = !op->user,
+                                     .app_id = ses__announced_row.app_id,
+                                     .user_id = ses__announced_row.user_id,
+                                     .filter = &op->filter,
+                                     .order = op->order,
+                                     .limit = (int64_t)op->limit + 1,
+                                     .from_start = op->from_start,
+                                     .after = op->after};
+    struct list_rows rows;
+
+    announce_listed(db, op);
+    if (!is_walked(op))
+        return;
+    if (!op->no_state)
+        announce_scope(db, SCOPE_APP, &ses__announced_row);
+    ses__list_rows_open(&rows, db, &query, NULL);
+    (void)ses__list_rows_close(&rows);
+    ses__ahead_from(ses__pg_of(db), (int64_t)op->limit);
+    announce_details(db);
+    if (op->no_state)
+        return;
+    announce_list(db, STATEMENT_USER_STATE_OF_OWNERS, PG_USERS);
+    announce_list(db, STATEMENT_SESSION_STATE_OF_OWNERS, PG_SESSIONS);
+}

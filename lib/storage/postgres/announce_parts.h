@@ -1,0 +1,39 @@
+/* What the announcements of reads and of writes share. */
+#ifndef SESLITE_STORAGE_POSTGRES_ANNOUNCE_PARTS_H
+#define SESLITE_STORAGE_POSTGRES_ANNOUNCE_PARTS_H
+
+#include "storage/door.h"
+#include "storage/sql/query.h"
+
+/* Its numbers stand for those of the session that the source finds. */
+extern SESLITE_PRIVATE const struct session_row ses__announced_row;
+
+/* ---- announce.c */
+
+SESLITE_PRIVATE void ses__announce_get(struct db *db, const void *context);
+SESLITE_PRIVATE void ses__announce_find_existing(struct db *db, const void *context);
+SESLITE_PRIVATE void ses__announce_refresh(struct db *db, const void *context);
+SESLITE_PRIVATE void ses__announce_value(struct db *db, const void *context);
+SESLITE_PRIVATE void ses__announce_page(struct db *db, const void *context);
+SESLITE_PRIVATE void ses__announce_list_page(struct db *db, const void *context);
+
+/* The session of that name, which is the source of what is announced next. */
+SESLITE_PRIVATE void ses__announce_named(struct db *db, const ses_key *key);
+/* All of it; of the source. */
+SESLITE_PRIVATE void ses__announce_snapshot(struct db *db, const struct range *range);
+SESLITE_PRIVATE void ses__announce_known(struct db *db, const struct session_row *known);
+/* What a handle lacks of a session whose log was only added to. */
+SESLITE_PRIVATE void ses__announce_missed(struct db *db, const struct session_row *known);
+
+/* ---- announce_write.c */
+
+SESLITE_PRIVATE void ses__announce_create(struct db *db, const void *context);
+/* Can the append be sent whole? */
+SESLITE_PRIVATE bool ses__append_fits(const void *context);
+SESLITE_PRIVATE void ses__announce_append(struct db *db, const void *context);
+/* What an append asks that stores nothing: whether its events are there. */
+SESLITE_PRIVATE void ses__announce_stored(struct db *db, const void *context);
+/* What is there is what this append has stored. */
+SESLITE_PRIVATE void ses__claim_append(void *context);
+
+#endif

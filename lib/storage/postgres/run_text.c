@@ -1,0 +1,214 @@
+/* The text of a statement as it is sent: with what locks the rows that it finds, and with the query that finds the numbers
+ * which are not known yet. Each text is prepared once a connection. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "storage/postgres/ahead.h"
+
+/* A source may have one, and that another. */
+enum { MOST_SENT = 3 * (PG_PARAMETERS + 1) };
+
+/* A statement, and what it was made of; the values are borrowed. */
+struct sent {
+    struct buffer text;
+    const char *values[MOST_SENT];
+    int lengths[MOST_SENT];
+    int formats[MOST_SENT];
+    int count;
+};
+
+/* ------------------------------------------------------------------------------------------------- text */
+
+static void add_parameter(struct sent *sent, int number)
+{
+    char text[16];
+    const int len = snprintf(text, sizeof text, "$%d", number);
+
+    ses__buffer_add(&sent->text, text, (size_t)len);
+}
+
+/* `most` is the number of the parameter that has how many rows of the source count. */
+static void add_stand(struct sent *sent, enum pg_stand stand, int most)
+{
+    static const char *const texts[PG_STANDS][2] = {
+        [PG_SESSION] = {"(SELECT id FROM ahead LIMIT ", ")"},
+        [PG_USER] = {"(SELECT user_id FROM ahead LIMIT ", ")"},
+        [PG_APP] = {"(SELECT app_id FROM ahead LIMIT ", ")"},
+        [PG_SESSIONS] = {"ARRAY(SELECT id FROM ahead LIMIT ", ")"},
+        [PG_DESCRIBED] = {"ARRAY(SELECT id FROM (SELECT id, details FROM ahead LIMIT ",
+                          ") AS page WHERE details & 3 <> 0)"},
+        [PG_LABELLED] = {"ARRAY(SELECT id FROM (SELECT id, details FROM ahead LIMIT ",
+                         ") AS page WHERE details & 4 <> 0)"},
+        [PG_USERS] = {"ARRAY(SELECT DISTINCT user_id FROM (SELECT user_id FROM ahead LIMIT ",
+                      ") AS page ORDER BY user_id)"},
+    };
+
+    ses__buffer_add_word(&sent->text, texts[stand][0]);
+    if (stand >= PG_SESSIONS)
+        add_parameter(sent, most);
+    else
+        ses__buffer_add(&sent->text, "1", 1);
+    ses__buffer_add_word(&sent->text, texts[stand][1]);
+}
+
+/* Gives the run's parameters their numbers in the whole, and the whole their values. 0: it stands for something. */
+static void number_parameters(struct sent *sent, const struct pg_run *run, int numbers[PG_PARAMETERS])
+{
+    for (int i = 0; i < run->statement->parameters; i++) {
+        numbers[i] = 0;
+        if (run->stands[i] <= PG_ANY) {
+            sent->values[sent->count] = run->values[i];
+            sent->lengths[sent->count] = run->lengths[i];
+            sent->formats[sent->count] = run->formats[i];
+            numbers[i] = ++sent->count;
+        }
+    }
+}
+
+static bool has_list(const struct pg_run *run)
+{
+    for (int i = 0; i < run->statement->parameters; i++) {
+        if (run->stands[i] >= PG_SESSIONS)
+            return true;
+    }
+    return false;
+}
+
+/* The statement's text, with its parameters as they are numbered in the whole. */
+static void add_statement(struct sent *sent, const struct pg_run *run)
+{
+    const char *text = run->statement->text;
+    int numbers[PG_PARAMETERS];
+    int most = 0;
+
+    number_parameters(sent, run, numbers);
+    if (has_list(run)) {
+        sent->values[sent->count] = run->most_text;
+        sent->lengths[sent->count] = 0;
+        sent->formats[sent->count] = 0;
+        most = ++sent->count;
+    }
+    for (const char *dollar = strchr(text, '$'); dollar; dollar = strchr(text, '$')) {
+        int number = 0;
+        ses__buffer_add(&sent->text, text, (size_t)(dollar - text));
+        for (text = dollar + 1; *text >= '0' && *text <= '9'; text++)
+            number = number * 10 + (*text - '0');
+        if (numbers[number - 1] > 0)
+            add_parameter(sent, numbers[number - 1]);
+        else
+            add_stand(sent, (enum pg_stand)run->stands[number - 1], most);
+    }
+    ses__buffer_add_word(&sent->text, text);
+}
+
+static void add_source(struct sent *sent, const struct pg_run *source);
+
+static void add_whole(struct sent *sent, const struct pg_run *run)
+{
+    if (run->source)
+        add_source(sent, run->source);
+    add_statement(sent, run);
+}
+
+/* At most two, one within the other. */
+static void add_source(struct sent *sent, const struct pg_run *source)
+{
+    ses__buffer_add_word(&sent->text, "WITH ahead");
+    ses__buffer_add_word(&sent->text, ses__ahead_columns(source));
+    ses__buffer_add_word(&sent->text, " AS MATERIALIZED (");
+    add_whole(sent, source);
+    ses__buffer_add_word(&sent->text, ") ");
+}
+
+/* --------------------------------------------------------------------------------------------- prepared */
+
+/* One that was sent before; 0: none. */
+static size_t find_text(const struct pg *pg, const struct buffer *text)
+{
+    for (size_t i = 0; i < pg->text_count; i++) {
+        const struct pg_text *known = &pg->texts[i];
+        if (known->len == text->len && memcmp(known->text, text->data, text->len) == 0)
+            return i + 1;
+    }
+    return 0;
+}
+
+/* Keeps it, and numbers it from 1 on; 0: no memory. */
+static size_t add_text(struct pg *pg, struct buffer *text)
+{
+    void *texts = pg->texts;
+    const bool grown = ses__memory_grow(pg->config->allocator, &texts, &pg->text_capacity, pg->text_count + 1,
+                                        sizeof *pg->texts);
+
+    pg->texts = texts;
+    if (!grown)
+        return 0;
+    pg->texts[pg->text_count++] = (struct pg_text){text->data, text->len, PG_UNPREPARED};
+    ses__buffer_init(text, text->allocator);
+    return pg->text_count;
+}
+
+void ses__pg_forget_texts(struct pg *pg)
+{
+    for (size_t i = 0; i < pg->text_count; i++)
+        ses__memory_free(pg->config->allocator, pg->texts[i].text);
+    ses__memory_free(pg->config->allocator, pg->texts);
+}
+
+static bool send_prepared(struct pg *pg, size_t number, int count, const char *const *values,
+                          const int *lengths, const int *formats)
+{
+    struct pg_text *text = &pg->texts[number - 1];
+    char name[32];
+
+    (void)snprintf(name, sizeof name, "seslite_%zu", number);
+    if (text->prepared == PG_UNPREPARED) {
+        if (PQsendPrepare(pg->conn, name, text->text, 0, NULL) != 1)
+            return false;
+        text->prepared = PG_PREPARING;
+        ses__pg_await(pg, PG_PREPARES, number - 1, NULL);
+    }
+    return PQsendQueryPrepared(pg->conn, name, count, values, lengths, formats, 0) == 1;
+}
+
+/* Puts the text together, and sends it; `*plain` is its number if others can send it without that. */
+static bool send_new(struct pg *pg, const struct pg_run *run, bool locks, size_t *plain)
+{
+    struct sent sent = {.count = 0};
+    bool done = false;
+
+    ses__buffer_init(&sent.text, pg->config->allocator);
+    add_whole(&sent, run);
+    if (locks) {
+        ses__buffer_add(&sent.text, " ", 1);
+        ses__buffer_add_word(&sent.text, run->statement->locks);
+    }
+    ses__buffer_add(&sent.text, "", 1);
+    size_t number = sent.text.failed || pg->config->unprepared ? 0 : find_text(pg, &sent.text);
+    if (number == 0 && !sent.text.failed && !pg->config->unprepared)
+        number = add_text(pg, &sent.text);
+    if (number > 0)
+        done = send_prepared(pg, number, sent.count, sent.values, sent.lengths, sent.formats);
+    else if (!sent.text.failed && pg->config->unprepared)
+        done = PQsendQueryParams(pg->conn, sent.text.data, sent.count, NULL, sent.values, sent.lengths,
+                                 sent.formats, 0) == 1;
+    else
+        ses__pg_fail_as(pg, SES_NOMEM, run->statement->name);
+    ses__buffer_free(&sent.text);
+    if (!run->source)
+        *plain = number;
+    return done;
+}
+
+bool ses__pg_send_text(struct pg *pg, const struct pg_run *run)
+{
+    const bool locks = pg->writes && run->statement->locks;
+    size_t *plain = &pg->plain[run->slot * 2 + locks];
+
+    if (pg->lost)
+        return false;
+    if (*plain > 0 && !run->source)
+        return send_prepared(pg, *plain, run->statement->parameters, run->values, run->lengths, run->formats);
+    return send_new(pg, run, locks, plain);
+}
