@@ -80,7 +80,8 @@ LONG_TESTS := storage/faults_sqlite storage/faults_disk storage/damage storage/f
     storage/check_tampering storage/backup_at_once storage/backup storage/check program/seslite_habits \
     program/seslite_terminal program/seslite_write program/seslite_read program/seslite_pages \
     program/seslite_import program/seslite_import_bad program/seslite_import_large \
-    program/seslite_html program/seslite_html_safe program/seslite_html_browser
+    program/seslite_html program/seslite_html_safe program/seslite_html_browser \
+    postgres/proxy
 
 # What asks a PostgreSQL server looks at the statements' texts, which the library keeps to itself.
 $(patsubst test/%.c,$(B)/test/%.o,$(wildcard test/postgres/*.c)): $(B)/gen/postgres_statements.h
