@@ -63,8 +63,11 @@ void ses__announce_create(struct db *db, const void *context)
     if (op->initial.ptr)
         (void)ses__details_add(db, row.id, op->initial, NULL);
     (void)ses__delta_store(db, op->delta, &row, 0, NULL);
-    if (op->annotating.title || op->annotating.label_count > 0)
+    if (op->annotating.title || op->annotating.label_count > 0) {
         (void)ses__details_annotate(db, &row, &op->annotating, &none, NULL);
+        ses__ahead_from_nothing(ses__pg_of(db));
+        ses__announce_named(db, op->key); /* which now says what more there is of it */
+    }
     if (op->snapshot)
         ses__announce_snapshot(db, &op->range);
 }

@@ -139,18 +139,26 @@ static bool did_not_fit(const struct pg *pg)
     return strcmp(pg->error.sqlstate, "22012") == 0 || strcmp(pg->error.sqlstate, "23505") == 0;
 }
 
-/* The job, over the answers. What is stored is committed: so a moment without memory must not make it look undone. */
-static int take_answers(struct pg *pg, struct attempt *attempt, bool stored)
+static int run_over_answers(struct pg *pg, struct attempt *attempt, enum pg_whole whole)
+{
+    pg->ahead.whole = whole;
+    pg->base.events = 0;
+    ses__error_clear(attempt->error);
+    const int result = attempt->job(&pg->base, attempt->context, attempt->error);
+    return pg->ahead.missed ? MISSED : result;
+}
+
+/* What is stored is committed: a moment without memory must not make it look undone. */
+static int take_stored(struct pg *pg, struct attempt *attempt)
 {
     int result = SES_NOMEM;
 
-    pg->ahead.whole = stored ? PG_STORED : PG_LOOKED;
-    for (int tries = stored ? 0 : 2; tries < 3 && result == SES_NOMEM; tries++) {
-        ses__error_clear(attempt->error);
-        pg->base.events = 0;
-        result = attempt->job(&pg->base, attempt->context, attempt->error);
-    }
-    return pg->ahead.missed ? MISSED : result;
+    for (int tries = 0; tries < 3 && result == SES_NOMEM; tries++)
+        result = run_over_answers(pg, attempt, PG_STORED);
+    if (result == SES_NOMEM || result == MISSED)
+        result = ses__error_set(attempt->error, SES_UNKNOWN, "%s: what was committed could not be read back",
+                                pg->base.name);
+    return result;
 }
 
 static int run_whole(struct pg *pg, struct attempt *attempt, const struct whole *whole)
@@ -163,12 +171,11 @@ static int run_whole(struct pg *pg, struct attempt *attempt, const struct whole 
     ses__ahead_end(pg);
     int result = commit(pg, attempt->error);
     if (result == SES_OK) {
-        result = take_answers(pg, attempt, whole->stores);
-        attempt->unknown |= whole->stores && (result == MISSED || result == SES_NOMEM);
+        result = whole->stores ? take_stored(pg, attempt) : run_over_answers(pg, attempt, PG_LOOKED);
     } else {
-        result = result != SES_UNKNOWN && did_not_fit(pg) ? MISSED : result;
+        if (result != SES_UNKNOWN && did_not_fit(pg))
+            result = MISSED;
         attempt->again = result != SES_UNKNOWN && result != MISSED && pg->again;
-        attempt->unknown |= whole->stores && result == SES_UNKNOWN;
         roll_back(pg);
     }
     ses__ahead_forget(pg);
@@ -181,9 +188,9 @@ static int run_once(struct pg *pg, struct attempt *attempt)
     int result = MISSED;
 
     attempt->again = false;
-    while (announcement && attempt->way < WAYS && result == MISSED) {
+    while (announcement && attempt->way < WAYS && result == MISSED && !pg->lost) {
         const struct whole *whole = &announcement->whole[attempt->way];
-        if (whole->announce && (!whole->fits || whole->fits(attempt->context)) && !pg->lost)
+        if (whole->announce && (!whole->fits || whole->fits(attempt->context)))
             result = run_whole(pg, attempt, whole);
         attempt->way += result == MISSED;
     }

@@ -1,0 +1,323 @@
+/* How often a call waits for the server, as a proxy counts it: what a distant server costs. */
+#include "database.h"
+#include "proxy.h"
+#include "seslite_postgres.h"
+
+static const ses_key key = {.app = "app", .user = "user", .session = "s"};
+static const char event[] =
+    "{\"author\":\"agent\",\"actions\":{\"stateDelta\":"
+    "{\"a\":1,\"b\":{\"c\":[]},\"gone\":null,\"user:u\":2,\"app:x\":3,\"temp:t\":4}}}";
+
+/* So long that all of a request has been sent before the first of its answers arrives: else that looks like another. */
+enum { DELAY_US = 4000, LONG_DELAY_US = 60000 };
+
+struct far_store {
+    struct proxy *proxy;
+    ses_store *store;
+    ses_session *session;
+    int made; /* ids that were made up */
+};
+
+/* A store that is reached through a proxy, in a database of its own; all that is done once a connection has been. */
+static void open_far(struct far_store *far, const struct database *database, const char *name, int unprepared,
+                     unsigned delay_us)
+{
+    const ses_postgres_options options = {.size = sizeof options, .unprepared = unprepared};
+    char place[900];
+    char sql[100];
+    ses_error error;
+
+    snprintf(sql, sizeof sql, "CREATE DATABASE %s", name);
+    database_run(database, sql);
+    *far = (struct far_store){.proxy = proxy_start(database->place, delay_us)};
+    assert_non_null(far->proxy);
+    snprintf(place, sizeof place, "%s dbname=%s", far->proxy->place, name);
+    assert_ok(ses_open_postgres(place, NULL, &options, &far->store, &error));
+    far->session = must_open_new(far->store, &key, "{\"a\":0,\"user:u\":1}");
+    assert_ok(ses_title_set(far->session, "A title", NULL, &error));
+    assert_ok(ses_labels_set(far->session, &(ses_label){"color", "blue"}, 1, NULL, &error));
+    assert_ok(ses_append(far->session, event, SES_NUL, NULL, NULL, &error));
+}
+
+static void close_far(struct far_store *far)
+{
+    ses_session_close(far->session);
+    ses_close(far->store);
+    proxy_stop(far->proxy);
+}
+
+static const char *value_of(const ses_session *session, const char *name)
+{
+    const char *json;
+    size_t len;
+    ses_error error;
+
+    assert_ok(ses_state_get(session, name, &json, &len, &error));
+    return json;
+}
+
+#define assert_trips(far, most, call)                                      \
+    do {                                                                   \
+        proxy_reset((far)->proxy);                                         \
+        call;                                                              \
+        const unsigned long trips = proxy_turns((far)->proxy);             \
+        if (trips > (most))                                                \
+            fail_msg("%lu round trips, not %d: %s", trips, (most), #call); \
+    } while (0)
+
+static void test_an_append_is_one(struct far_store *far)
+{
+    ses_append_options options = {.size = sizeof options};
+    ses_appended appended;
+    ses_error error;
+
+    assert_trips(far, 1, assert_ok(ses_append(far->session, event, SES_NUL, NULL, &appended, &error)));
+    assert_int_equal(appended.status, SES_OK);
+    assert_trips(far, 1,
+                 assert_ok(ses_append(far->session, "{\"author\":\"user\"}", SES_NUL, NULL, NULL, &error)));
+    options.flags = SES_APPEND_VERSION;
+    options.version = ses_session_version(far->session);
+    assert_trips(far, 1,
+                 assert_ok(ses_append_by_key(far->store, &key, event, SES_NUL, &options, NULL, &error)));
+    assert_trips(far, 1,
+                 assert_ok(ses_append_by_key(far->store, &key, event, SES_NUL, NULL, &appended, &error)));
+    assert_int_equal(appended.status, SES_OK);
+    assert_ok(ses_refresh(far->session, NULL, &error));
+    assert_int_equal(appended.seq, ses_session_last_seq(far->session));
+}
+
+enum { MANY = 200 };
+
+/* Each event sets two keys, one of which is its own. */
+static void make_events(struct far_store *far, ses_text events[MANY])
+{
+    for (int i = 0; i < MANY; i++) {
+        char *text = malloc(200);
+        assert_non_null(text);
+        const int len = snprintf(
+            text, 200, "{\"id\":\"made-%d\",\"actions\":{\"stateDelta\":{\"key-%d\":%d,\"last\":%d}}}",
+            far->made++, i, i, i);
+        events[i] = (ses_text){text, (size_t)len};
+    }
+}
+
+static void append_batches(struct far_store *far)
+{
+    ses_appended appended[MANY];
+    ses_text events[MANY];
+    ses_error error;
+
+    make_events(far, events);
+    assert_trips(far, 1, assert_ok(ses_append_batch(far->session, events, MANY, NULL, appended, &error)));
+    assert_int_equal(appended[MANY - 1].seq, ses_session_last_seq(far->session));
+    assert_string_equal(value_of(far->session, "last"), "199");
+    assert_trips(far, 2, assert_ok(ses_append_batch(far->session, events, MANY, NULL, appended, &error)));
+    assert_int_equal(appended[0].status, SES_DUPLICATE);
+    assert_int_equal(appended[MANY - 1].status, SES_DUPLICATE);
+    for (int i = 0; i < MANY; i++)
+        free((char *)(uintptr_t)events[i].text);
+}
+
+static void test_so_is_one_under_a_lease(struct far_store *far)
+{
+    ses_append_options options = {.size = sizeof options};
+    ses_lease lease = {.token = 0};
+    ses_error error;
+
+    assert_ok(ses_lease_take(far->store, &key, "owner", NULL, &lease, &error));
+    options.lease = lease.token;
+    assert_trips(far, 1, assert_ok(ses_append(far->session, event, SES_NUL, &options, NULL, &error)));
+    assert_ok(ses_lease_release(far->store, &key, lease.token, NULL, &error));
+}
+
+static void test_one_that_is_stale_or_a_duplicate_is_two(struct far_store *far)
+{
+    ses_appended appended;
+    ses_error error;
+    char named[100];
+    char other[100];
+
+    snprintf(named, sizeof named, "{\"id\":\"named-%d\",\"timestamp\":1.5}", far->made);
+    snprintf(other, sizeof other, "{\"id\":\"named-%d\",\"timestamp\":2.5}", far->made++);
+    assert_ok(ses_append_by_key(far->store, &key, named, SES_NUL, NULL, NULL, &error));
+    assert_trips(far, 2,
+                 assert_code(SES_STALE, ses_append(far->session, event, SES_NUL, NULL, NULL, &error)));
+    assert_trips(
+        far, 2,
+        assert_int_equal(ses_append_by_key(far->store, &key, named, SES_NUL, NULL, &appended, &error),
+                         SES_DUPLICATE));
+    assert_int_equal(appended.status, SES_DUPLICATE);
+    assert_trips(
+        far, 2,
+        assert_int_equal(ses_append(far->session, named, SES_NUL, NULL, &appended, &error), SES_DUPLICATE));
+    assert_int_equal(appended.status, SES_DUPLICATE);
+    assert_trips(far, 2,
+                 assert_code(SES_EXISTS, ses_append(far->session, other, SES_NUL, NULL, NULL, &error)));
+}
+
+static void test_a_read_is_one(struct far_store *far)
+{
+    const ses_range newest = {.size = sizeof newest, .which = SES_RANGE_NEWEST, .newest = 3};
+    const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
+    const ses_get_options few = {.size = sizeof few, .range = &newest};
+    const ses_get_options as_live = {.size = sizeof as_live, .range = &live};
+    ses_session *session;
+    size_t len;
+    char *json;
+    ses_error error;
+
+    assert_trips(far, 1, assert_ok(ses_get(far->store, &key, NULL, &session, &error)));
+    assert_string_equal(ses_session_title(session), "A title");
+    assert_string_equal(ses_session_label_value(session, "color"), "blue");
+    assert_string_equal(value_of(session, "user:u"), "2");
+    assert_int_equal(ses_session_event_count(session), (size_t)ses_session_last_seq(session));
+    ses_session_close(session);
+    assert_trips(far, 1, assert_ok(ses_get(far->store, &key, &few, &session, &error)));
+    assert_int_equal(ses_session_event_count(session), 3);
+    ses_session_close(session);
+    assert_trips(far, 1, assert_ok(ses_get(far->store, &key, &as_live, &session, &error)));
+    ses_session_close(session);
+    assert_trips(far, 1,
+                 assert_ok(ses_state_get_by_key(far->store, &key, "user:u", NULL, &json, &len, &error)));
+    assert_string_equal(json, "2");
+    ses_free(json);
+    assert_trips(far, 1, assert_ok(ses_state_json_by_key(far->store, &key, NULL, &json, &len, &error)));
+    ses_free(json);
+}
+
+static void test_a_refresh_is_one(struct far_store *far)
+{
+    ses_error error;
+
+    assert_ok(ses_append_by_key(far->store, &key, event, SES_NUL, NULL, NULL, &error));
+    assert_trips(far, 1, assert_ok(ses_refresh(far->session, NULL, &error)));
+    assert_trips(far, 1, assert_ok(ses_refresh(far->session, NULL, &error)));
+}
+
+static void test_a_page_of_a_list_is_one(struct far_store *far)
+{
+    ses_list_options options = {.size = sizeof options, .limit = 2};
+    char name[20];
+    ses_page *page;
+    ses_error error;
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "listed-%d", far->made++);
+        (must_create(far->store, &(ses_key){"app", i ? "user" : "other", name}, "{\"k\":1,\"user:o\":2}"));
+    }
+    for (int whole = 0; whole < 2; whole++) {
+        const char *user = whole ? NULL : "user";
+        for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+            options.order = order;
+            options.token = NULL;
+            assert_trips(far, 1, assert_ok(ses_list(far->store, "app", user, &options, &page, &error)));
+            assert_int_equal(ses_page_count(page), 2);
+            options.token = ses_page_token(page);
+            ses_page *next;
+            assert_trips(far, 1, assert_ok(ses_list(far->store, "app", user, &options, &next, &error)));
+            ses_page_close(next);
+            ses_page_close(page);
+        }
+    }
+}
+
+/* Of the session's events, 64 a page. */
+static void test_a_page_of_a_cursor_is_one(struct far_store *far)
+{
+    for (int backward = 0; backward < 2; backward++) {
+        const ses_cursor_options options = {.size = sizeof options, .backward = backward};
+        const ses_event *event_at;
+        ses_cursor *cursor;
+        ses_error error;
+        int count = 0;
+
+        proxy_reset(far->proxy);
+        assert_ok(ses_cursor_open(far->store, &key, &options, &cursor, &error));
+        while (ses_cursor_next(cursor, &event_at, &error) == SES_ROW)
+            count++;
+        assert_ok(ses_cursor_close(cursor, &error));
+        assert_true(proxy_turns(far->proxy) <= (unsigned long)count / 64 + 1);
+    }
+}
+
+static void test_creating_is_two_at_most(struct far_store *far)
+{
+    char user[20];
+    char app[20];
+    snprintf(user, sizeof user, "new-%d", far->made);
+    snprintf(app, sizeof app, "app-%d", far->made++);
+    const ses_key keys[] = {{"app", "user", user}, {"app", user, "s"}, {app, user, "s"}};
+    const ses_create_options options = {
+        .size = sizeof options, .title = "T", .labels = &(ses_label){"l", "v"}, .label_count = 1};
+    static const char state[] = "{\"app:x\":9,\"user:u\":8,\"k\":{},\"temp:t\":0}";
+    ses_session *session;
+    ses_error error;
+
+    for (int i = 0; i < 3; i++) {
+        assert_trips(far, 1,
+                     assert_ok(ses_create(far->store, &keys[i], state, SES_NUL, &options, &session, &error)));
+        assert_string_equal(ses_session_title(session), "T");
+        assert_string_equal(value_of(session, "user:u"), "8");
+        assert_string_equal(value_of(session, "k"), "{}");
+        ses_session_close(session);
+        assert_trips(far, 2,
+                     assert_code(SES_EXISTS, ses_create(far->store, &keys[i], NULL, 0, NULL, NULL, &error)));
+        assert_trips(
+            far, 1,
+            assert_int_equal(ses_get_or_create(far->store, &keys[i], NULL, 0, NULL, &session, &error),
+                             SES_EXISTING));
+        ses_session_close(session);
+    }
+    snprintf(user, sizeof user, "new-%d", far->made++);
+    assert_trips(far, 2,
+                 assert_ok(ses_get_or_create(far->store, &(ses_key){"app", user, "s"}, NULL, 0, NULL,
+                                             &session, &error)));
+    ses_session_close(session);
+}
+
+static void run_all(const struct database *database, const char *name, int unprepared)
+{
+    struct far_store far;
+
+    open_far(&far, database, name, unprepared, DELAY_US);
+    for (int round = 0; round < 2; round++) { /* what is prepared already costs no more, and no less */
+        test_an_append_is_one(&far);
+        test_so_is_one_under_a_lease(&far);
+        test_one_that_is_stale_or_a_duplicate_is_two(&far);
+        test_a_refresh_is_one(&far);
+        test_a_read_is_one(&far);
+        test_a_page_of_a_list_is_one(&far);
+        test_a_page_of_a_cursor_is_one(&far);
+        test_creating_is_two_at_most(&far);
+    }
+    close_far(&far);
+}
+
+static void test_most_calls_wait_once(void **state)
+{
+    run_all(*state, "prepared", 0);
+}
+
+static void test_so_they_do_unprepared(void **state)
+{
+    run_all(*state, "unprepared", 1);
+}
+
+static void test_a_batch_of_many_events_and_keys_waits_once(void **state)
+{
+    struct far_store far;
+
+    open_far(&far, *state, "batches", 0, LONG_DELAY_US);
+    append_batches(&far);
+    close_far(&far);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_most_calls_wait_once),
+        cmocka_unit_test(test_so_they_do_unprepared),
+        cmocka_unit_test(test_a_batch_of_many_events_and_keys_waits_once),
+    };
+    return cmocka_run_group_tests(tests, database_setup, database_teardown);
+}
