@@ -33,9 +33,10 @@ void ses__ahead_answers(struct pg *pg, const struct statement *statement)
     pg->ahead.answers = statement;
 }
 
-void ses__ahead_any(struct pg *pg, int parameter)
+void ses__ahead_as(struct pg *pg, int parameter, enum pg_stand stand)
 {
-    pg->ahead.any = parameter;
+    pg->ahead.parameter = parameter;
+    pg->ahead.stand = (unsigned char)stand;
 }
 
 void ses__ahead_add(struct pg *pg, struct pg_run *run)
@@ -57,15 +58,17 @@ struct columns {
     int user;
     int app;
     int details;
+    int last;
     const char *names;
 };
 
 static const struct columns *columns_of(const struct pg_run *source)
 {
     static const struct columns columns[] = {
-        {STATEMENT_SESSION_FIND, 0, 2, 1, 10, ""},
-        {STATEMENT_USER_FIND, -1, 0, 1, -1, " (user_id, app_id)"},
-        {STATEMENT_APP_FIND, -1, -1, 0, -1, " (app_id)"},
+        {STATEMENT_SESSION_FIND, 0, 2, 1, 10, 4, ""},
+        {STATEMENT_SESSION_BY_ID, 0, 2, 1, 10, 4, ""},
+        {STATEMENT_USER_FIND, -1, 0, 1, -1, -1, " (user_id, app_id)"},
+        {STATEMENT_APP_FIND, -1, -1, 0, -1, -1, " (app_id)"},
     };
     static const struct columns of_list = {
         NULL,
@@ -73,6 +76,7 @@ static const struct columns *columns_of(const struct pg_run *source)
         2,
         1,
         10,
+        4,
         " (id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us, base_seq,"
         " details, name, user_name, users_app_id)"};
 
@@ -98,7 +102,8 @@ static int64_t number_at(const PGresult *result, int row, int column)
 /* The column that has the number of such a thing; -1: none. */
 static int column_of(const struct columns *columns, enum pg_stand stand)
 {
-    return stand == PG_APP                         ? columns->app
+    return stand == PG_LAST                        ? columns->last
+           : stand == PG_APP                       ? columns->app
            : stand == PG_USER || stand == PG_USERS ? columns->user
                                                    : columns->session;
 }
@@ -192,7 +197,9 @@ static bool is_answer(const struct pg *pg, const struct pg_run *announced, const
         const enum pg_stand stand = (enum pg_stand)announced->stands[i];
         const bool is_it = stand == PG_ANY     ? true
                            : stand == PG_VALUE ? is_same_value(announced, run, i)
-                                               : is_found(pg, announced, stand, run->values[i]);
+                           : stand == PG_LAST  ? is_same_value(announced, run, i) ||
+                                                    is_found(pg, announced, stand, run->values[i])
+                                              : is_found(pg, announced, stand, run->values[i]);
         if (!is_it)
             return false;
     }

@@ -15,6 +15,7 @@
 enum pg_stand {
     PG_VALUE, /* what it was given as */
     PG_ANY,   /* not looked at when it is asked for */
+    PG_LAST,  /* what it was given as, or the last number that an event of the session has had */
     /* Of the first row that the source finds. */
     PG_SESSION,
     PG_USER,
@@ -41,8 +42,8 @@ SESLITE_PRIVATE void ses__ahead_from(struct pg *pg, int64_t most);
 SESLITE_PRIVATE void ses__ahead_from_nothing(struct pg *pg);
 /* The query that is announced next answers another statement, which has the same parameters before its own. */
 SESLITE_PRIVATE void ses__ahead_answers(struct pg *pg, const struct statement *statement);
-/* A parameter of the query that is announced next is not looked at when it is asked for: it leads to the same rows. */
-SESLITE_PRIVATE void ses__ahead_any(struct pg *pg, int parameter);
+/* A parameter of the query that is announced next may be another when it is asked for: it leads to the same rows. */
+SESLITE_PRIVATE void ses__ahead_as(struct pg *pg, int parameter, enum pg_stand stand);
 /* After the transaction. */
 SESLITE_PRIVATE void ses__ahead_forget(struct pg *pg);
 

@@ -46,7 +46,7 @@ static void announce_marks(struct db *db, const struct session_row *row)
 {
     struct mark_rows rows;
 
-    ses__ahead_any(ses__pg_of(db), 2);
+    ses__ahead_as(ses__pg_of(db), 2, PG_LAST);
     ses__mark_rows_open(&rows, db, row->id, MAX_SEQ, NULL);
     (void)ses__mark_rows_close(&rows);
 }
@@ -59,7 +59,9 @@ static void announce_events(struct db *db, const struct session_row *row, const 
 
     if (range->live)
         announce_marks(db, row);
-    ses__ahead_any(ses__pg_of(db), 3);
+    if (range->first_seq > range->last_seq)
+        return; /* there are none */
+    ses__ahead_as(ses__pg_of(db), 3, PG_LAST);
     ses__event_rows_open_few(&rows, db, row->id, range->first_seq, range->last_seq,
                              few < range->newest ? few : range->newest, walk, NULL);
     (void)ses__event_rows_close(&rows);
@@ -96,6 +98,7 @@ void ses__announce_known(struct db *db, const struct session_row *known)
     struct session_row row;
 
     (void)ses__session_by_id(db, known->id, &row, NULL);
+    ses__ahead_from(ses__pg_of(db), 1);
 }
 
 void ses__announce_missed(struct db *db, const struct session_row *known)

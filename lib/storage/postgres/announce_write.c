@@ -35,7 +35,7 @@ static void announce_row(struct db *db, const struct create_op *op)
     ses__query_bind_int(&query, 1, ses__announced_row.user_id);
     (void)ses__query_end(&query);
     ses__ahead_answers(ses__pg_of(db), STATEMENT_SESSION_ADD);
-    ses__ahead_any(ses__pg_of(db), 6);
+    ses__ahead_as(ses__pg_of(db), 6, PG_ANY);
     ses__query_start(&query, db, STATEMENT_CREATE_SESSION, NULL);
     ses__query_bind_int(&query, 1, ses__announced_row.app_id);
     ses__query_bind_int(&query, 2, ses__announced_row.user_id);

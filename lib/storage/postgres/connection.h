@@ -57,8 +57,9 @@ enum pg_whole { PG_OPEN, PG_LOOKED, PG_STORED };
 struct pg_ahead {
     bool announcing;
     enum pg_whole whole;
-    bool missed; /* something was asked that was not announced, and could not be any more */
-    int any;     /* the parameter of the next that is not looked at; 0: none */
+    bool missed;         /* something was asked that was not announced, and could not be any more */
+    int parameter;       /* of the next, which may be another when it is asked for; 0: none */
+    unsigned char stand; /* enum pg_stand: what it may be */
     const struct statement *answers; /* what the next is asked for as; NULL: itself */
     int64_t most;                    /* rows of the source that count */
     struct pg_run *source;

@@ -63,10 +63,10 @@ static void begin_announced(struct pg *pg, struct pg_run *run)
     run->source = pg->ahead.source;
     run->most = pg->ahead.most;
     (void)snprintf(run->most_text, sizeof run->most_text, "%lld", (long long)run->most);
-    if (pg->ahead.any > 0)
-        run->stands[pg->ahead.any - 1] = PG_ANY;
+    if (pg->ahead.parameter > 0)
+        run->stands[pg->ahead.parameter - 1] = pg->ahead.stand;
     pg->ahead.answers = NULL;
-    pg->ahead.any = 0;
+    pg->ahead.parameter = 0;
 }
 
 static void pg_start(struct query *query)

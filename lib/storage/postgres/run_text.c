@@ -57,7 +57,7 @@ static void number_parameters(struct sent *sent, const struct pg_run *run, int n
 {
     for (int i = 0; i < run->statement->parameters; i++) {
         numbers[i] = 0;
-        if (run->stands[i] <= PG_ANY) {
+        if (run->stands[i] <= PG_LAST) {
             sent->values[sent->count] = run->values[i];
             sent->lengths[sent->count] = run->lengths[i];
             sent->formats[sent->count] = run->formats[i];
@@ -66,13 +66,20 @@ static void number_parameters(struct sent *sent, const struct pg_run *run, int n
     }
 }
 
-static bool has_list(const struct pg_run *run)
+/* Has the run a parameter that stands for that, or for what comes after it in the list? */
+static bool has_stand(const struct pg_run *run, enum pg_stand from)
 {
     for (int i = 0; i < run->statement->parameters; i++) {
-        if (run->stands[i] >= PG_SESSIONS)
+        if (run->stands[i] >= from)
             return true;
     }
     return false;
+}
+
+/* Does its text have that of its source? */
+static bool needs_source(const struct pg_run *run)
+{
+    return run->source && has_stand(run, PG_SESSION);
 }
 
 /* The statement's text, with its parameters as they are numbered in the whole. */
@@ -83,7 +90,7 @@ static void add_statement(struct sent *sent, const struct pg_run *run)
     int most = 0;
 
     number_parameters(sent, run, numbers);
-    if (has_list(run)) {
+    if (has_stand(run, PG_SESSIONS)) {
         sent->values[sent->count] = run->most_text;
         sent->lengths[sent->count] = 0;
         sent->formats[sent->count] = 0;
@@ -106,7 +113,7 @@ static void add_source(struct sent *sent, const struct pg_run *source);
 
 static void add_whole(struct sent *sent, const struct pg_run *run)
 {
-    if (run->source)
+    if (needs_source(run))
         add_source(sent, run->source);
     add_statement(sent, run);
 }
@@ -196,7 +203,7 @@ static bool send_new(struct pg *pg, const struct pg_run *run, bool locks, size_t
     else
         ses__pg_fail_as(pg, SES_NOMEM, run->statement->name);
     ses__buffer_free(&sent.text);
-    if (!run->source)
+    if (!needs_source(run))
         *plain = number;
     return done;
 }
@@ -208,7 +215,7 @@ bool ses__pg_send_text(struct pg *pg, const struct pg_run *run)
 
     if (pg->lost)
         return false;
-    if (*plain > 0 && !run->source)
+    if (*plain > 0 && !needs_source(run))
         return send_prepared(pg, *plain, run->statement->parameters, run->values, run->lengths, run->formats);
     return send_new(pg, run, locks, plain);
 }
