@@ -182,6 +182,15 @@ $(B)/tools/%: $(B)/tools/%.o $(LIBRARY)
 $(B)/tools/bench/bench: $(BENCH_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS)
 
+# The engine for servers, beside bare programs and google-adk. BENCH_LIBRARY: another build's library is measured.
+BENCH_POSTGRES_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/bench/postgres/*.c)) $(B)/tools/bench/measure.o
+BENCH_LIBRARY ?= $(LIBRARY)
+BENCH_PYTHON  ?=
+$(BENCH_POSTGRES_OBJECTS): TOOL_CFLAGS = -Itest $(POSTGRES_CFLAGS)
+
+$(B)/tools/bench/postgres/bench: $(BENCH_POSTGRES_OBJECTS) $(BENCH_LIBRARY) FORCE
+	$(LINK) -o $@ $(BENCH_POSTGRES_OBJECTS) $(BENCH_LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(POSTGRES_LIBS)
+
 # The page of `seslite html`.
 PAGE_FILES  := tools/seslite/html/page.css tools/seslite/html/page.js
 PAGE_OBJECT := $(B)/tools/seslite/html/files.o
@@ -238,6 +247,17 @@ bench: $(B)/tools/bench/bench
 	@mkdir -p $(B)/bench
 	@# 2: a figure is not reached, which the table says; that is no failure of making it
 	$(B)/tools/bench/bench --json $(B)/bench.jsonl --folder $(B)/bench || [ $$? -eq 2 ]
+
+## bench-postgres: time seslite on a server, directly and 1 ms away (BENCH_PYTHON=one with google-adk, BENCH_LIBRARY=another build's)
+.PHONY: bench-postgres
+ifeq ($(POSTGRES),)
+bench-postgres:
+	@$(MAKE) --no-print-directory $@ POSTGRES=1
+else
+bench-postgres: $(B)/tools/bench/postgres/bench
+	sh test/postgres/with_server.sh sh -c '"$$0" $(if $(BENCH_PYTHON),--adk $(BENCH_PYTHON)) \
+	    --json $(B)/bench-postgres.jsonl "$$SESLITE_POSTGRES" || [ $$? -eq 2 ]' $<
+endif
 
 # ---------------------------------------------------------------------------------------------- the tests
 

@@ -1,0 +1,368 @@
+/*
+ *     bench [--adk PYTHON] [--json FILE] PLACE
+ *
+ * PLACE is a connection string of a server that is there for this alone. Run from the top of the repository. With a
+ * Python that has google-adk, that is measured, too. Every side is asked both directly and through a proxy that makes a
+ * round trip of a millisecond; all take turns. Exits with 2 when a claim is not reached.
+ */
+#include "sides.h"
+
+#include <libpq-fe.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "postgres/proxy.h"
+#include "seslite_postgres.h"
+
+enum { DIRECT, FAR, NETWORKS };
+/* Many short rounds: what else the machine does falls on all. Writers need longer ones, to be beside each other. */
+enum { ROUNDS = 61, COUNT = 5, WRITER_ROUNDS = 15, CPU_COUNT = 100 };
+
+/* A way to the server. */
+struct network {
+    const char *name;
+    const char *place;
+    struct proxy *proxy; /* NULL: direct */
+    ses_store *store;
+};
+
+/* One who takes part, in either network. */
+struct contender {
+    const char *name;
+    work *work;
+    void *context[NETWORKS]; /* NULL: does not take part */
+    int writers;             /* each does what it is told */
+    double us[NETWORKS][ROUNDS];
+    double median_us[NETWORKS];
+    double turns;  /* round trips for one */
+    double cpu_us; /* of the server, for one */
+};
+
+static void network_open(struct network *network, const char *place, bool far)
+{
+    network->name = far ? "1 ms" : "direct";
+    network->place = place;
+    if (far) {
+        network->proxy = proxy_start(place, 500);
+        CHECK(network->proxy);
+        network->place = network->proxy->place;
+    }
+    ses_error error = {0};
+    if (ses_open_postgres(network->place, NULL, NULL, &network->store, &error) != SES_OK)
+        fprintf(stderr, "bench: %s\n", error.message);
+    CHECK(network->store);
+}
+
+static void network_close(struct network *network)
+{
+    ses_close(network->store);
+    if (network->proxy)
+        proxy_stop(network->proxy);
+}
+
+static void round_of(struct contender *contender, const struct network *network, int far, int round)
+{
+    if (!contender->context[far])
+        return;
+    if (far)
+        proxy_reset(network->proxy);
+    const double begin = now_us();
+    contender->work(contender->context[far], COUNT);
+    const double took = now_us() - begin;
+    if (round >= 0)
+        contender->us[far][round] = took / (COUNT * contender->writers);
+    if (far)
+        contender->turns = (double)proxy_turns(network->proxy) / (COUNT * contender->writers);
+}
+
+/* Everybody in each round; the first, in which connections are made and statements prepared, does not count. */
+static void take_turns(struct contender *contenders, int many, const struct network *networks, int rounds)
+{
+    for (int round = -1; round < rounds; round++) {
+        for (int far = 0; far < NETWORKS; far++) {
+            for (int i = 0; i < many; i++)
+                round_of(&contenders[i], &networks[far], far, round);
+        }
+    }
+    for (int i = 0; i < many; i++) {
+        for (int far = 0; far < NETWORKS; far++) {
+            if (contenders[i].context[far])
+                contenders[i].median_us[far] = median(contenders[i].us[far], (size_t)rounds);
+        }
+    }
+}
+
+/* All connections are there by then. */
+static void measure_cpu(struct contender *contenders, int many, const struct network *networks)
+{
+    struct cpu *cpu = cpu_open(networks[DIRECT].place);
+
+    for (int i = 0; i < many; i++) {
+        const double before = cpu_us(cpu);
+        if (contenders[i].context[DIRECT])
+            contenders[i].work(contenders[i].context[DIRECT], CPU_COUNT);
+        contenders[i].cpu_us = (cpu_us(cpu) - before) / (CPU_COUNT * contenders[i].writers);
+    }
+    cpu_close(cpu);
+}
+
+static void print_contenders(const char *what, const struct contender *contenders, int many)
+{
+    printf("%-36s %12s %12s %16s %12s\n", what, "direct, us", "1 ms, us", "server's CPU, us", "round trips");
+    for (int i = 0; i < many; i++) {
+        const struct contender *contender = &contenders[i];
+        if (contender->context[FAR])
+            printf("    %-32s %12.1f %12.1f %16.1f %12.2f\n", contender->name, contender->median_us[DIRECT],
+                   contender->median_us[FAR], contender->cpu_us, contender->turns);
+    }
+    printf("\n");
+}
+
+/* ------------------------------------------------------------------------------------------ the claims */
+
+enum { CLAIMS = 16 };
+static struct {
+    struct figure figure;
+    char name[64];
+} claims[CLAIMS];
+static int claim_count;
+
+/* One of the two bounds is 0. */
+static void claim(const char *name, const struct contender *left, const struct contender *right, int far,
+                  double at_most, double at_least)
+{
+    const double a = left->median_us[far];
+    const double b = right->median_us[far];
+
+    if (!left->context[far] || !right->context[far])
+        return;
+    CHECK(claim_count < CLAIMS);
+    snprintf(claims[claim_count].name, sizeof claims[claim_count].name, "%s, %s", name,
+             far ? "1 ms" : "direct");
+    claims[claim_count].figure = (struct figure){.name = claims[claim_count].name,
+                                                 .unit = "us",
+                                                 .left_name = left->name,
+                                                 .left = a,
+                                                 .right_name = right->name,
+                                                 .right = b,
+                                                 .ratio = at_most > 0 ? a / b : b / a,
+                                                 .at_most = at_most,
+                                                 .at_least = at_least};
+    claim_count++;
+}
+
+static void report_claims(void)
+{
+    printf("%-44s %11s %-7s %-22s %11s   %6s\n", "what", "seslite", "", "compared with", "", "ratio");
+    for (int i = 0; i < claim_count; i++)
+        report(&claims[i].figure);
+}
+
+/* --------------------------------------------------------------------------------- appending, reading */
+
+/* Sessions of both networks have numbers of their own, which their events' ids begin with. */
+static const char *session_make(const struct network *network, const char *what, int side, char name[64])
+{
+    snprintf(name, 64, "%s, %s", what, network->name);
+    pg_library_make(network->store, name, side);
+    return name;
+}
+
+static void bench_appends(const struct network *networks, struct adk *const *adks)
+{
+    enum { HANDLE, KEY, PIPELINE, SINGLE, ADK, MANY };
+    static struct contender contenders[MANY] = {
+        {.name = "seslite, by handle", .work = pg_library_append, .writers = 1},
+        {.name = "seslite, by key", .work = pg_library_append, .writers = 1},
+        {.name = "libpq, one pipeline", .work = pg_bare_append_pipeline, .writers = 1},
+        {.name = "libpq, by statements", .work = pg_bare_append_single, .writers = 1},
+        {.name = "google-adk", .work = adk_append, .writers = 1}};
+    struct library_side libraries[NETWORKS][2];
+    char names[NETWORKS][4][64];
+
+    for (int far = 0; far < NETWORKS; far++) {
+        const struct network *network = &networks[far];
+        for (int i = HANDLE; i <= SINGLE; i++)
+            session_make(network, contenders[i].name, 10 * far + i, names[far][i]);
+        for (int i = HANDLE; i <= KEY; i++) {
+            pg_library_open(&libraries[far][i], network->store, names[far][i], 10 * far + i, i == HANDLE);
+            contenders[i].context[far] = &libraries[far][i];
+        }
+        for (int i = PIPELINE; i <= SINGLE; i++)
+            contenders[i].context[far] = pg_bare_open(network->place, names[far][i], 10 * far + i);
+        contenders[ADK].context[far] = adks[far];
+    }
+    take_turns(contenders, MANY, networks, ROUNDS);
+    measure_cpu(contenders, MANY, networks);
+    print_contenders("an append", contenders, MANY);
+    for (int far = 0; far < NETWORKS; far++) {
+        claim("append by handle", &contenders[HANDLE], &contenders[PIPELINE], far, 1.5, 0);
+        claim("append by key", &contenders[KEY], &contenders[PIPELINE], far, 1.5, 0);
+        pg_library_close(&libraries[far][HANDLE]);
+        pg_library_close(&libraries[far][KEY]);
+        pg_bare_close(contenders[PIPELINE].context[far]);
+        pg_bare_close(contenders[SINGLE].context[far]);
+    }
+    claim("append by handle", &contenders[HANDLE], &contenders[ADK], FAR, 0, 5);
+    claim("append by key", &contenders[KEY], &contenders[ADK], FAR, 0, 5);
+}
+
+static void bench_gets(const struct network *networks, struct adk *const *adks)
+{
+    enum { LIBRARY, PIPELINE, ADK, MANY };
+    static struct contender contenders[MANY] = {
+        {.name = "seslite", .work = pg_library_get, .writers = 1},
+        {.name = "libpq, one pipeline", .work = pg_bare_get_pipeline, .writers = 1},
+        {.name = "google-adk", .work = adk_get, .writers = 1}};
+    struct library_side libraries[NETWORKS];
+    char names[NETWORKS][64];
+
+    for (int far = 0; far < NETWORKS; far++) {
+        session_make(&networks[far], "read", 100 + far, names[far]);
+        pg_library_open(&libraries[far], networks[far].store, names[far], 100 + far, false);
+        contenders[LIBRARY].context[far] = &libraries[far];
+        contenders[PIPELINE].context[far] = pg_bare_open(networks[far].place, names[far], 100 + far);
+        contenders[ADK].context[far] = adks[far];
+    }
+    take_turns(contenders, MANY, networks, ROUNDS);
+    measure_cpu(contenders, MANY, networks);
+    print_contenders("a get of 20 events and 10 keys", contenders, MANY);
+    for (int far = 0; far < NETWORKS; far++) {
+        claim("get", &contenders[LIBRARY], &contenders[PIPELINE], far, 1.5, 0);
+        pg_bare_close(contenders[PIPELINE].context[far]);
+    }
+    claim("get", &contenders[LIBRARY], &contenders[ADK], FAR, 0, 5);
+}
+
+/* ------------------------------------------------------------------------------------ several writers */
+
+/* Threads, each with a context of its own for the same work. */
+struct writer {
+    work *work;
+    void *context;
+    int count;
+};
+
+static void *writer_run(void *context)
+{
+    const struct writer *writer = context;
+
+    writer->work(writer->context, writer->count);
+    return NULL;
+}
+
+static void writers_append(void *context, int count)
+{
+    struct writer *writers = context;
+    pthread_t threads[WRITERS];
+
+    for (int i = 0; i < WRITERS; i++) {
+        writers[i].count = count;
+        CHECK(pthread_create(&threads[i], NULL, writer_run, &writers[i]) == 0);
+    }
+    for (int i = 0; i < WRITERS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
+static void bench_writers(const struct network *networks)
+{
+    enum { KEY, SINGLE, MANY };
+    static struct contender contenders[MANY] = {
+        {.name = "seslite, by key", .work = writers_append, .writers = WRITERS},
+        {.name = "libpq, by statements", .work = writers_append, .writers = WRITERS}};
+    static struct library_side libraries[NETWORKS][WRITERS];
+    static struct writer writers[NETWORKS][MANY][WRITERS];
+    char names[NETWORKS][MANY][64];
+
+    for (int far = 0; far < NETWORKS; far++) {
+        const struct network *network = &networks[far];
+        session_make(network, "writers of seslite", 200 + far, names[far][KEY]);
+        session_make(network, "writers of libpq", 210 + far, names[far][SINGLE]);
+        for (int i = 0; i < WRITERS; i++) {
+            const int side = 300 + 100 * far + i;
+            pg_library_open(&libraries[far][i], network->store, names[far][KEY], side, false);
+            writers[far][KEY][i] = (struct writer){.work = pg_library_append, .context = &libraries[far][i]};
+            writers[far][SINGLE][i] =
+                (struct writer){.work = pg_bare_append_single,
+                                .context = pg_bare_open(network->place, names[far][SINGLE], side)};
+        }
+        contenders[KEY].context[far] = writers[far][KEY];
+        contenders[SINGLE].context[far] = writers[far][SINGLE];
+    }
+    take_turns(contenders, MANY, networks, WRITER_ROUNDS);
+    measure_cpu(contenders, MANY, networks);
+    print_contenders("an append, 8 writers, one session", contenders, MANY);
+    claim("8 writers, one session", &contenders[KEY], &contenders[SINGLE], FAR, 0, 7);
+    for (int far = 0; far < NETWORKS; far++) {
+        for (int i = 0; i < WRITERS; i++)
+            pg_bare_close(writers[far][SINGLE][i].context);
+    }
+}
+
+/* google-adk has a database of its own, since both call a table "events". */
+static void make_adk_database(const char *place)
+{
+    PGconn *conn = PQconnectdb(place);
+    PGresult *result = PQexec(conn, "CREATE DATABASE adk");
+
+    CHECK(PQresultStatus(result) == PGRES_COMMAND_OK);
+    PQclear(result);
+    PQfinish(conn);
+}
+
+static struct adk *adk_of(const char *python, const struct network *network)
+{
+    char place[700];
+
+    snprintf(place, sizeof place, "%s dbname=adk", network->place);
+    return adk_open(python, place);
+}
+
+/* Sets what the options say; the server's place. */
+static const char *read_options(int argc, char **argv, const char **python, FILE **json)
+{
+    const char *place = NULL;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
+            CHECK((*json = fopen(argv[++i], "w")) != NULL);
+        else if (strcmp(argv[i], "--adk") == 0 && i + 1 < argc)
+            *python = argv[++i];
+        else
+            place = argv[i];
+    }
+    CHECK(place && place[0] != '-');
+    return place;
+}
+
+int main(int argc, char **argv)
+{
+    const char *python = NULL;
+    FILE *json = NULL;
+    const char *place = read_options(argc, argv, &python, &json);
+    static struct network networks[NETWORKS];
+    struct adk *adks[NETWORKS] = {NULL, NULL};
+
+    measure_begin(".", json);
+    if (python)
+        make_adk_database(place);
+    for (int far = 0; far < NETWORKS; far++) {
+        network_open(&networks[far], place, far == FAR);
+        if (python)
+            adks[far] = adk_of(python, &networks[far]);
+    }
+    printf("seslite %s on PostgreSQL%s\n\n", ses_version(),
+           adks[FAR] ? "" : "; no google-adk to compare with");
+    bench_appends(networks, adks);
+    bench_gets(networks, adks);
+    bench_writers(networks);
+    report_claims();
+    for (int far = 0; far < NETWORKS; far++) {
+        if (adks[far])
+            adk_close(adks[far]);
+        network_close(&networks[far]);
+    }
+    if (json)
+        fclose(json);
+    return measure_all_reached() ? 0 : 2;
+}
