@@ -23,10 +23,14 @@
 -- own: append_by_id         ... or the same by its number
 -- own: append_lease         its lease, if it is that one
 -- own: append_event         an event at the place that comes next
--- own: append_session_key   a key that it sets, in the session's state, ...
--- own: append_user_key      ... the user's, ...
--- own: append_app_key       ... or the app's
+-- own: append_session_keys  all keys that it sets, in the session's state, ...
+-- own: append_user_keys     ... the user's, ...
+-- own: append_app_keys      ... and the app's
+-- own: remove_session_keys  and those that it removes
+-- own: remove_user_keys     ... of the user
+-- own: remove_app_keys      ... of the app
 -- own: append_touch         the session with these events
+-- own: limit_locks          how long a lock is waited for, since the commit is sent, too
 -- own: create_session       a session that begins where those before it have ended
 
 -- Each statement sees what was committed before it, since the rows that it builds on are locked.
@@ -811,16 +815,18 @@ WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 ORDER BY key;
 -- name: base_state_get
 SELECT value, seq FROM seslite.base_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = $2;
 
--- An append that is sent whole. The guards divide by zero where a job has to look first: the session is not there, is not at
--- version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. What follows sees the session as it
--- was found, since that locks it.
+-- An append that is sent whole. The guards divide by zero where a job has to look first: the session is not there, is not
+-- number $8 or not at version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. What follows sees
+-- the session as it was found, since that locks it; $7 is how long it waits for that, and later for other locks.
 
 -- name: append_by_key
 SELECT f.id, f.app_id, f.user_id, f.version, f.last_seq, f.event_count, f.created_us, f.updated_us,
        f.expires_us, f.base_seq, f.details,
-       1::bigint / CASE WHEN f.version = coalesce($4, f.version) AND f.version <= 9007199254740991 - $5
-                     AND f.last_seq <= 4294967295 - $5 AND f.event_count <= $6::bigint - $5::bigint THEN 1 ELSE 0 END
-FROM (SELECT 1) AS one LEFT JOIN (
+       1::bigint / CASE WHEN f.id = coalesce($8, f.id)
+                             AND f.version = coalesce($4, f.version) AND f.version <= 9007199254740991 - $5
+                             AND f.last_seq <= 4294967295 - $5 AND f.event_count <= $6::bigint - $5::bigint
+                        THEN 1 ELSE 0 END
+FROM (SELECT set_config('lock_timeout', $7, true)) AS limited LEFT JOIN (
     SELECT s.* FROM seslite.sessions AS s
     WHERE s.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
       AND s.name = $3
@@ -836,8 +842,9 @@ FROM (SELECT 1) AS one LEFT JOIN (
 SELECT f.id, f.app_id, f.user_id, f.version, f.last_seq, f.event_count, f.created_us, f.updated_us,
        f.expires_us, f.base_seq, f.details,
        1::bigint / CASE WHEN f.version = $2 AND f.version <= 9007199254740991 - $3
-                     AND f.last_seq <= 4294967295 - $3 AND f.event_count <= $4::bigint - $3::bigint THEN 1 ELSE 0 END
-FROM (SELECT 1) AS one LEFT JOIN (
+                             AND f.last_seq <= 4294967295 - $3 AND f.event_count <= $4::bigint - $3::bigint
+                        THEN 1 ELSE 0 END
+FROM (SELECT set_config('lock_timeout', $5, true)) AS limited LEFT JOIN (
     SELECT s.* FROM seslite.sessions AS s
     WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
     FOR UPDATE) AS f ON true;
@@ -857,31 +864,54 @@ SELECT s.shard, s.id, s.last_seq + $2, $3, $4, $5, $6, $7::bigint,
        nullif(greatest(s.updated_us, $8::bigint), $7), $9
 FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1;
 
--- name: append_session_key
+-- Keys $2 with the values $3, each once, as set by the $4th of the events. The user, or the app, is locked against those who
+-- look at its state before they change it.
+
+-- name: append_session_keys
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
-SELECT s.shard, s.id, $2, $3, s.last_seq + $4
-FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+SELECT s.shard, s.id, k.key, k.value, s.last_seq + k.place
+FROM seslite.sessions AS s, unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
+WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
 ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq = excluded.seq;
 
--- name: append_user_key
+-- name: append_user_keys
 INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq)
-SELECT s.shard, s.user_id, $2, $3, s.id, s.last_seq + $4
-FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+SELECT s.shard, s.user_id, k.key, k.value, s.id, s.last_seq + k.place
+FROM seslite.sessions AS s
+CROSS JOIN LATERAL (SELECT u.id FROM seslite.users AS u WHERE u.shard = s.shard AND u.id = s.user_id FOR SHARE) AS u,
+     unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
+WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
 ON CONFLICT (shard, user_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
--- name: append_app_key
+-- name: append_app_keys
 INSERT INTO seslite.app_state (shard, app_id, key, value, session_id, seq)
-SELECT (s.app_id & 4095)::int, s.app_id, $2, $3, s.id, s.last_seq + $4
-FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+SELECT (s.app_id & 4095)::int, s.app_id, k.key, k.value, s.id, s.last_seq + k.place
+FROM seslite.sessions AS s
+CROSS JOIN LATERAL (SELECT a.id FROM seslite.apps AS a
+                    WHERE a.shard = (s.app_id & 4095)::int AND a.id = s.app_id FOR SHARE) AS a,
+     unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
+WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
 ON CONFLICT (shard, app_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
+
+-- name: remove_session_keys
+DELETE FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = ANY ($2::text[]);
+
+-- name: remove_user_keys
+DELETE FROM seslite.user_state WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 AND key = ANY ($2::text[]);
+
+-- name: remove_app_keys
+DELETE FROM seslite.app_state WHERE shard = ($1::bigint & 4095)::int AND app_id = $1 AND key = ANY ($2::text[]);
 
 -- name: append_touch
 UPDATE seslite.sessions
 SET version = version + $2, last_seq = last_seq + $2, event_count = event_count + $2,
     updated_us = greatest(updated_us, $3), active_hour = greatest(active_hour, $4)
 WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
+-- name: limit_locks
+SELECT set_config('lock_timeout', $1, true);
 
 -- As session_add, but for the version, which the shard's floor gives.
 

@@ -44,6 +44,11 @@ SESLITE_PRIVATE void ses__ahead_from_nothing(struct pg *pg);
 SESLITE_PRIVATE void ses__ahead_answers(struct pg *pg, const struct statement *statement);
 /* A parameter of the query that is announced next may be another when it is asked for: it leads to the same rows. */
 SESLITE_PRIVATE void ses__ahead_as(struct pg *pg, int parameter, enum pg_stand stand);
+/* A list of texts, as a parameter of a query that is announced. */
+SESLITE_PRIVATE void ses__ahead_bind_texts(struct query *query, int parameter, const struct span *texts,
+                                           size_t count);
+SESLITE_PRIVATE void ses__ahead_bind_ints(struct query *query, int parameter, const int64_t *numbers,
+                                          size_t count);
 /* After the transaction. */
 SESLITE_PRIVATE void ses__ahead_forget(struct pg *pg);
 

@@ -1,6 +1,7 @@
 /* What reads ask: the functions that the jobs call are called, with what they will give them. */
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
+#include "storage/postgres/hints.h"
 #include "storage/sql/operations.h"
 #include "storage/sql/rows.h"
 
@@ -9,28 +10,39 @@ const struct session_row ses__announced_row = {
 
 /* ------------------------------------------------------------------------------------- of one session */
 
-void ses__announce_named(struct db *db, const ses_key *key)
+/* Where it was found before, with the numbers that it had: then there is less to be found. */
+struct session_row ses__announce_named(struct db *db, const ses_key *key)
 {
     struct session_row row;
 
     (void)ses__session_find(db, key, &row, NULL);
     ses__ahead_from(ses__pg_of(db), 1);
+    return ses__hints_find(ses__pg_of(db)->config->hints, key, &row) ? row : ses__announced_row;
 }
 
-static void announce_list(struct db *db, const struct statement *statement, enum pg_stand stand)
+static void announce_list(struct db *db, const struct statement *statement, int64_t owner)
 {
-    const int64_t number = ses__ahead_number(stand);
     struct query query;
 
     ses__query_start(&query, db, statement, NULL);
-    ses__query_bind_owners(&query, 1, &(struct owner_list){&number, 1});
+    ses__query_bind_owners(&query, 1, &(struct owner_list){&owner, 1});
     (void)ses__query_end(&query);
 }
 
+/* Of sessions that are not known yet, those that have any. */
 static void announce_details(struct db *db)
 {
-    announce_list(db, STATEMENT_DETAILS_OF_OWNERS, PG_DESCRIBED);
-    announce_list(db, STATEMENT_LABELS_OF_OWNERS, PG_LABELLED);
+    announce_list(db, STATEMENT_DETAILS_OF_OWNERS, ses__ahead_number(PG_DESCRIBED));
+    announce_list(db, STATEMENT_LABELS_OF_OWNERS, ses__ahead_number(PG_LABELLED));
+}
+
+/* Of one that is known, what it had. */
+static void announce_details_of(struct db *db, const struct session_row *row, int64_t bits)
+{
+    if (row->details & bits & (DETAIL_PARENT | DETAIL_TITLE))
+        announce_list(db, STATEMENT_DETAILS_OF_OWNERS, row->id);
+    if (row->details & bits & DETAIL_LABELS)
+        announce_list(db, STATEMENT_LABELS_OF_OWNERS, row->id);
 }
 
 static void announce_scope(struct db *db, enum scope scope, const struct session_row *row)
@@ -67,30 +79,33 @@ static void announce_events(struct db *db, const struct session_row *row, const 
     (void)ses__event_rows_close(&rows);
 }
 
-void ses__announce_snapshot(struct db *db, const struct range *range)
+void ses__announce_snapshot(struct db *db, const struct session_row *row, const struct range *range)
 {
-    announce_details(db);
+    if (row->id == ses__announced_row.id)
+        announce_details(db);
+    else
+        announce_details_of(db, row, DETAIL_PARENT | DETAIL_TITLE | DETAIL_LABELS);
     for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++)
-        announce_scope(db, scope, &ses__announced_row);
+        announce_scope(db, scope, row);
     if (!range->none && range->newest > 0)
-        announce_events(db, &ses__announced_row, range, INT64_MAX, WALK_BACKWARD);
+        announce_events(db, row, range, INT64_MAX, WALK_BACKWARD);
 }
 
 void ses__announce_get(struct db *db, const void *context)
 {
     const struct get_op *op = context;
+    const struct session_row row = ses__announce_named(db, op->key);
 
-    ses__announce_named(db, op->key);
-    ses__announce_snapshot(db, &op->range);
+    ses__announce_snapshot(db, &row, &op->range);
 }
 
 void ses__announce_find_existing(struct db *db, const void *context)
 {
     const struct create_op *op = context;
+    const struct session_row row = ses__announce_named(db, op->key);
 
-    ses__announce_named(db, op->key);
     if (op->snapshot)
-        ses__announce_snapshot(db, &op->range);
+        ses__announce_snapshot(db, &row, &op->range);
 }
 
 void ses__announce_known(struct db *db, const struct session_row *known)
@@ -99,6 +114,14 @@ void ses__announce_known(struct db *db, const struct session_row *known)
 
     (void)ses__session_by_id(db, known->id, &row, NULL);
     ses__ahead_from(ses__pg_of(db), 1);
+}
+
+struct session_row ses__announce_session(struct db *db, const struct session_ref *session)
+{
+    if (!session->known)
+        return ses__announce_named(db, session->key);
+    ses__announce_known(db, session->known);
+    return *session->known;
 }
 
 void ses__announce_missed(struct db *db, const struct session_row *known)
@@ -115,30 +138,21 @@ void ses__announce_refresh(struct db *db, const void *context)
 {
     const struct refresh_op *op = context;
     const struct session_row *known = op->session.known;
-    struct query query;
 
     ses__announce_known(db, known);
     ses__announce_missed(db, known);
-    for (int64_t bit = DETAIL_TITLE; bit <= DETAIL_LABELS; bit *= 2) {
-        if (!(known->details & bit))
-            continue;
-        ses__query_start(
-            &query, db, bit == DETAIL_TITLE ? STATEMENT_DETAILS_OF_OWNERS : STATEMENT_LABELS_OF_OWNERS, NULL);
-        ses__query_bind_owners(&query, 1, &(struct owner_list){&known->id, 1});
-        (void)ses__query_end(&query);
-    }
+    announce_details_of(db, known, DETAIL_TITLE | DETAIL_LABELS);
 }
 
 void ses__announce_value(struct db *db, const void *context)
 {
     const struct value_op *op = context;
+    const struct session_row row = ses__announce_named(db, op->key);
     struct state_rows rows;
 
-    ses__announce_named(db, op->key);
     if (op->scope == SCOPE_TEMP)
         return;
-    ses__state_row_open(&rows, db, op->scope, ses__scope_owner(op->scope, &ses__announced_row), op->state_key,
-                        NULL);
+    ses__state_row_open(&rows, db, op->scope, ses__scope_owner(op->scope, &row), op->state_key, NULL);
     (void)ses__state_rows_close(&rows);
 }
 
@@ -151,14 +165,11 @@ void ses__announce_page(struct db *db, const void *context)
     const bool seeks =
         op->first && !op->backward && (range.newest != INT64_MAX || range.since_us != INT64_MIN);
 
-    if (op->session.known)
-        ses__announce_known(db, op->session.known);
-    else
-        ses__announce_named(db, op->session.key);
+    const struct session_row row = ses__announce_session(db, &op->session);
+
     range.live = range.live && op->first;
     if (!range.none)
-        announce_events(db, op->session.known ? op->session.known : &ses__announced_row, &range,
-                        seeks ? INT64_MAX : (int64_t)op->most_events,
+        announce_events(db, &row, &range, seeks ? INT64_MAX : (int64_t)op->most_events,
                         seeks          ? WALK_BACKWARD_TIMES
                         : op->backward ? WALK_BACKWARD
                                        : WALK_FORWARD);
@@ -212,6 +223,6 @@ void ses__announce_list_page(struct db *db, const void *context)
     announce_details(db);
     if (op->no_state)
         return;
-    announce_list(db, STATEMENT_USER_STATE_OF_OWNERS, PG_USERS);
-    announce_list(db, STATEMENT_SESSION_STATE_OF_OWNERS, PG_SESSIONS);
+    announce_list(db, STATEMENT_USER_STATE_OF_OWNERS, ses__ahead_number(PG_USERS));
+    announce_list(db, STATEMENT_SESSION_STATE_OF_OWNERS, ses__ahead_number(PG_SESSIONS));
 }

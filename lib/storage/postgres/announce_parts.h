@@ -17,13 +17,22 @@ SESLITE_PRIVATE void ses__announce_value(struct db *db, const void *context);
 SESLITE_PRIVATE void ses__announce_page(struct db *db, const void *context);
 SESLITE_PRIVATE void ses__announce_list_page(struct db *db, const void *context);
 
-/* The session of that name, which is the source of what is announced next. */
-SESLITE_PRIVATE void ses__announce_named(struct db *db, const ses_key *key);
-/* All of it; of the source. */
-SESLITE_PRIVATE void ses__announce_snapshot(struct db *db, const struct range *range);
+/* The session of that name, which is the source of what is announced next. Its numbers, or what stands for them. */
+SESLITE_PRIVATE struct session_row ses__announce_named(struct db *db, const ses_key *key);
 SESLITE_PRIVATE void ses__announce_known(struct db *db, const struct session_row *known);
+/* The one or the other. */
+SESLITE_PRIVATE struct session_row ses__announce_session(struct db *db, const struct session_ref *session);
+/* All of it. */
+SESLITE_PRIVATE void ses__announce_snapshot(struct db *db, const struct session_row *row,
+                                            const struct range *range);
 /* What a handle lacks of a session whose log was only added to. */
 SESLITE_PRIVATE void ses__announce_missed(struct db *db, const struct session_row *known);
+
+/* ---- announce_keys.c */
+
+/* All that the events set and remove: each key once, as the last of them leaves it. */
+SESLITE_PRIVATE void ses__announce_keys(struct db *db, const struct session_row *row,
+                                        const struct event_draft *drafts, size_t count);
 
 /* ---- announce_write.c */
 

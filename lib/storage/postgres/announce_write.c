@@ -1,8 +1,33 @@
 /* Transactions that are sent whole: a session that is created, and events that are appended. The numbers that they need are
  * found, and computed, by the server. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "model/timestamp.h"
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
+#include "storage/postgres/hints.h"
 #include "storage/sql/rows_parts.h"
+
+/* How long locks are waited for, in milliseconds as the server takes it: not quite as long as the call. */
+static void tell_limit(const struct db *db, char text[24])
+{
+    const int64_t left_us = db->deadline_us - ses__clock_steady_us();
+
+    (void)snprintf(text, 24, "%lld", (long long)(left_us > 20000 ? left_us * 9 / 10000 : 10));
+}
+
+/* So that a lock which is not given in time ends the transaction, whose commit is sent with it. */
+static void announce_limit(struct db *db)
+{
+    struct query query;
+    char limit[24];
+
+    tell_limit(db, limit);
+    ses__query_start(&query, db, STATEMENT_LIMIT_LOCKS, NULL);
+    ses__query_bind_string(&query, 1, limit);
+    (void)ses__query_end(&query);
+}
 
 /* ------------------------------------------------------------------------------------------- creating */
 
@@ -47,6 +72,16 @@ static void announce_row(struct db *db, const struct create_op *op)
     (void)ses__query_end(&query);
 }
 
+/* The session that is now there is the source of what follows; what was known of that name is not. */
+static void announce_created(struct db *db, const ses_key *key)
+{
+    struct session_row row;
+
+    ses__ahead_from_nothing(ses__pg_of(db));
+    (void)ses__session_find(db, key, &row, NULL);
+    ses__ahead_from(ses__pg_of(db), 1);
+}
+
 /* The session is looked for twice: before it is added, as the job does, and after that as the source of all else. */
 void ses__announce_create(struct db *db, const void *context)
 {
@@ -54,22 +89,21 @@ void ses__announce_create(struct db *db, const void *context)
     const struct annotations none = {.title = NULL};
     struct session_row row = ses__announced_row;
 
+    announce_limit(db);
     (void)ses__session_find(db, op->key, &row, NULL);
     announce_owner(db, op->key);
     announce_row(db, op);
-    ses__ahead_from_nothing(ses__pg_of(db));
-    ses__announce_named(db, op->key);
+    announce_created(db, op->key);
     row = ses__announced_row;
     if (op->initial.ptr)
         (void)ses__details_add(db, row.id, op->initial, NULL);
     (void)ses__delta_store(db, op->delta, &row, 0, NULL);
     if (op->annotating.title || op->annotating.label_count > 0) {
         (void)ses__details_annotate(db, &row, &op->annotating, &none, NULL);
-        ses__ahead_from_nothing(ses__pg_of(db));
-        ses__announce_named(db, op->key); /* which now says what more there is of it */
+        announce_created(db, op->key); /* which now says what more there is of it */
     }
     if (op->snapshot)
-        ses__announce_snapshot(db, &op->range);
+        ses__announce_snapshot(db, &ses__announced_row, &op->range);
 }
 
 /* ------------------------------------------------------------------------------------------ appending */
@@ -96,68 +130,77 @@ bool ses__append_fits(const void *context)
     return (op->anyway || !op->expected) && count_new(op) > 0;
 }
 
-/* A handle must be at the session's version, also if it does not insist: else it has to catch up. */
-static void announce_guards(struct db *db, const struct append_op *op, int64_t id)
+/* The version at which the session must be; a handle must be there also if it does not insist: else it has to catch up. */
+static void bind_version(struct query *query, int parameter, const struct append_op *op)
 {
-    const struct session_row *known = op->session.known;
-    struct query query;
-    int next = 2;
-
-    ses__ahead_answers(ses__pg_of(db), known ? STATEMENT_SESSION_BY_ID : STATEMENT_SESSION_FIND);
-    ses__query_start(&query, db, known ? STATEMENT_APPEND_BY_ID : STATEMENT_APPEND_BY_KEY, NULL);
-    if (known) {
-        ses__query_bind_int(&query, 1, id);
-    } else {
-        ses__query_bind_string(&query, 1, op->session.key->app);
-        ses__query_bind_string(&query, 2, op->session.key->user);
-        ses__query_bind_string(&query, 3, op->session.key->session);
-        next = 4;
-    }
     if (op->snapshot)
-        ses__query_bind_int(&query, next, op->snapshot->row.version);
+        ses__query_bind_int(query, parameter, op->snapshot->row.version);
     else if (op->checks_version && !op->anyway)
-        ses__query_bind_int(&query, next, op->version);
-    ses__query_bind_int(&query, next + 1, count_new(op));
-    ses__query_bind_int(&query, next + 2, op->most_events);
-    (void)ses__query_end(&query);
-    if (op->lease != 0) {
-        ses__ahead_answers(ses__pg_of(db), STATEMENT_LEASE_FIND);
-        ses__query_start(&query, db, STATEMENT_APPEND_LEASE, NULL);
-        ses__query_bind_int(&query, 1, id);
-        ses__query_bind_int(&query, 2, op->lease);
-        (void)ses__query_end(&query);
-    }
+        ses__query_bind_int(query, parameter, op->version);
 }
 
-static void announce_key(struct db *db, const struct session_row *row, const struct delta_op *change,
-                         int64_t place)
+/* What the session is asked for as, by its number. */
+static void announce_by_id(struct db *db, const struct append_op *op, const char *limit)
 {
-    static const struct statement *const sets[] = {
-        [SCOPE_APP] = STATEMENT_APPEND_APP_KEY,
-        [SCOPE_USER] = STATEMENT_APPEND_USER_KEY,
-        [SCOPE_SESSION] = STATEMENT_APPEND_SESSION_KEY,
-    };
     struct query query;
 
-    ses__query_start(&query, db, sets[change->scope], NULL);
-    ses__query_bind_int(&query, 1, row->id);
-    ses__query_bind_text(&query, 2, change->key);
-    ses__query_bind_text(&query, 3, change->value);
-    ses__query_bind_int(&query, 4, place);
+    ses__ahead_answers(ses__pg_of(db), STATEMENT_SESSION_BY_ID);
+    ses__query_start(&query, db, STATEMENT_APPEND_BY_ID, NULL);
+    ses__query_bind_int(&query, 1, op->session.known->id);
+    bind_version(&query, 2, op);
+    ses__query_bind_int(&query, 3, count_new(op));
+    ses__query_bind_int(&query, 4, op->most_events);
+    ses__query_bind_string(&query, 5, limit);
     (void)ses__query_end(&query);
 }
 
-static void announce_delta(struct db *db, const struct session_row *row, const struct delta *delta,
-                           int64_t place)
+/* And by its names: where its number is known from before, it must still be that. */
+static void announce_by_key(struct db *db, const struct append_op *op, const struct session_row *row,
+                            const char *limit)
 {
-    ses__delta_lock(db, delta, row);
-    for (size_t i = 0; i < delta->count; i++) {
-        const struct delta_op *change = &delta->ops[i];
-        if (change->scope != SCOPE_TEMP && change->removes)
-            (void)ses__state_remove(db, change->scope, row, change->key, NULL);
-        else if (change->scope != SCOPE_TEMP)
-            announce_key(db, row, change, place);
+    const ses_key *key = op->session.key;
+    struct query query;
+
+    ses__ahead_answers(ses__pg_of(db), STATEMENT_SESSION_FIND);
+    ses__query_start(&query, db, STATEMENT_APPEND_BY_KEY, NULL);
+    ses__query_bind_string(&query, 1, key->app);
+    ses__query_bind_string(&query, 2, key->user);
+    ses__query_bind_string(&query, 3, key->session);
+    bind_version(&query, 4, op);
+    ses__query_bind_int(&query, 5, count_new(op));
+    ses__query_bind_int(&query, 6, op->most_events);
+    ses__query_bind_string(&query, 7, limit);
+    if (row->id != ses__announced_row.id)
+        ses__query_bind_int(&query, 8, row->id);
+    (void)ses__query_end(&query);
+}
+
+/* The session, if it is as it should be; where its number is not known, it is the source of what follows. */
+static struct session_row announce_guarded(struct db *db, const struct append_op *op)
+{
+    struct session_row row = ses__announced_row;
+    char limit[24];
+
+    tell_limit(db, limit);
+    if (op->session.known) {
+        announce_by_id(db, op, limit);
+        return *op->session.known;
     }
+    if (!ses__hints_find(ses__pg_of(db)->config->hints, op->session.key, &row))
+        row = ses__announce_named(db, op->session.key);
+    announce_by_key(db, op, &row, limit);
+    return row;
+}
+
+static void announce_lease(struct db *db, int64_t id, int64_t token)
+{
+    struct query query;
+
+    ses__ahead_answers(ses__pg_of(db), STATEMENT_LEASE_FIND);
+    ses__query_start(&query, db, STATEMENT_APPEND_LEASE, NULL);
+    ses__query_bind_int(&query, 1, id);
+    ses__query_bind_int(&query, 2, token);
+    (void)ses__query_end(&query);
 }
 
 /* `latest`: of the times up to this event. */
@@ -195,23 +238,22 @@ static void announce_touch(struct db *db, const struct session_row *row, int64_t
 void ses__announce_append(struct db *db, const void *context)
 {
     const struct append_op *op = context;
-    const struct session_row *row = op->session.known ? op->session.known : &ses__announced_row;
-    int64_t latest = INT64_MIN + PG_STANDS;
+    const struct session_row row = announce_guarded(db, op);
+    int64_t latest = TIMESTAMP_MIN;
     int64_t place = 0;
 
     db->looks_first = false; /* an id that is there already fails */
-    if (!op->session.known)
-        ses__announce_named(db, op->session.key);
-    announce_guards(db, op, row->id);
+    if (op->lease != 0)
+        announce_lease(db, row.id, op->lease);
     for (size_t i = 0; i < op->count; i++) {
         const struct event_draft *draft = &op->drafts[i];
         if (draft->partial)
             continue;
         latest = draft->row.time_us > latest ? draft->row.time_us : latest;
-        announce_event(db, row, &draft->row, ++place, latest);
-        announce_delta(db, row, &draft->delta, place);
+        announce_event(db, &row, &draft->row, ++place, latest);
     }
-    announce_touch(db, row, place, latest);
+    ses__announce_keys(db, &row, op->drafts, op->count);
+    announce_touch(db, &row, place, latest);
 }
 
 /* --------------------------------------------------------------------------------- what is there already */
@@ -219,24 +261,21 @@ void ses__announce_append(struct db *db, const void *context)
 void ses__announce_stored(struct db *db, const void *context)
 {
     const struct append_op *op = context;
-    const struct session_row *row = op->session.known ? op->session.known : &ses__announced_row;
     struct lease_row lease;
 
-    if (op->session.known)
-        ses__announce_known(db, row);
-    else
-        ses__announce_named(db, op->session.key);
+    announce_limit(db);
+    const struct session_row row = ses__announce_session(db, &op->session);
     if (op->lease != 0)
-        (void)ses__lease_find(db, row->id, &lease, NULL);
+        (void)ses__lease_find(db, row.id, &lease, NULL);
     for (size_t i = 0; i < op->count; i++) {
         struct event_rows rows;
         if (op->drafts[i].partial || !op->drafts[i].has_id)
             continue;
-        ses__event_row_open(&rows, db, row->id, op->drafts[i].row.id, NULL);
+        ses__event_row_open(&rows, db, row.id, op->drafts[i].row.id, NULL);
         (void)ses__event_rows_close(&rows);
     }
     if (op->snapshot)
-        ses__announce_missed(db, row);
+        ses__announce_missed(db, &row);
 }
 
 void ses__claim_append(void *context)

@@ -4,6 +4,8 @@
 
 #include "storage/door.h"
 
+struct hints;
+
 /* The name and the allocator must live as long as the storage. */
 struct postgres_config {
     const char *connection; /* as libpq takes it */
@@ -14,6 +16,7 @@ struct postgres_config {
     unsigned max_connections;
     int64_t timeout_us;
     const ses_allocator *allocator;
+    struct hints *hints; /* the storage's own */
 };
 
 /* "postgresql://host:port/database" of a connection string, to be freed with ses_free. INVALID. */

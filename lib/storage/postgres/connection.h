@@ -9,7 +9,7 @@
 #include "storage/postgres/sql_text.h"
 #include "storage/sql/query.h"
 
-enum { PG_PARAMETERS = POSTGRES_MOST_PARAMETERS };
+enum { PG_PARAMETERS = POSTGRES_MOST_PARAMETERS, PG_LISTS = 3 };
 
 /* A query that was started: its parameters, then its rows. */
 struct pg_run {
@@ -20,7 +20,8 @@ struct pg_run {
     int lengths[PG_PARAMETERS];
     int formats[PG_PARAMETERS];
     char numbers[PG_PARAMETERS][24];
-    char *list; /* of owners */
+    char *lists[PG_LISTS];
+    size_t list_count;
     bool sent;
     PGresult *result; /* NULL: has not come yet */
     bool borrowed;    /* the result is that of a query that was sent ahead */
@@ -128,6 +129,8 @@ extern SESLITE_PRIVATE const struct sql_driver ses__pg_driver;
 
 /* Sends the run's statement: prepared, unless the config forbids it. False: it was not sent. */
 SESLITE_PRIVATE bool ses__pg_send_text(struct pg *pg, const struct pg_run *run);
+/* Sends a statement without parameters; what comes of it is seen later. */
+SESLITE_PRIVATE void ses__pg_send(struct pg *pg, const struct statement *statement, enum pg_kind kind);
 SESLITE_PRIVATE void ses__pg_forget_texts(struct pg *pg);
 
 /* ---- pipeline.c */
@@ -137,8 +140,6 @@ SESLITE_PRIVATE void ses__pg_make_room(struct pg *pg);
 SESLITE_PRIVATE void ses__pg_await(struct pg *pg, enum pg_kind kind, size_t prepared, struct pg_run *run);
 /* Nobody waits for this run any more. */
 SESLITE_PRIVATE void ses__pg_abandon(struct pg *pg, const struct pg_run *run);
-/* Sends a statement without parameters; what comes of it is seen later. */
-SESLITE_PRIVATE void ses__pg_send(struct pg *pg, const char *sql, enum pg_kind kind);
 /* Waits until all that was sent is answered. The first failure of the transaction, or SES_OK. */
 SESLITE_PRIVATE int ses__pg_settle(struct pg *pg);
 /* Makes sure that the server has what was sent, and does not wait for what it says. */

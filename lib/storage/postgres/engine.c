@@ -80,6 +80,7 @@ static void postgres_release(struct storage *base)
     struct postgres *storage = (struct postgres *)base;
 
     ses__pool_close(storage);
+    (void)pthread_mutex_destroy(&storage->hints.lock);
     (void)pthread_cond_destroy(&storage->given_back);
     (void)pthread_mutex_destroy(&storage->lock);
     ses__memory_free(storage->config.allocator, storage->connection);
@@ -107,9 +108,13 @@ static bool init_locks(struct postgres *storage)
     bool lock = pthread_mutex_init(&storage->lock, NULL) == 0;
     bool given_back = lock && ses__condition_init(&storage->given_back);
 
-    if (lock && !given_back)
+    bool hints = given_back && pthread_mutex_init(&storage->hints.lock, NULL) == 0;
+
+    if (given_back && !hints)
+        (void)pthread_cond_destroy(&storage->given_back);
+    if (lock && !hints)
         (void)pthread_mutex_destroy(&storage->lock);
-    return given_back;
+    return hints;
 }
 
 /* New connections may be opened at any time. */
@@ -139,6 +144,7 @@ int ses__postgres_open(const struct postgres_config *config, struct storage **st
                                         .allocator = config->allocator,
                                         .read_only = config->read_only};
     opened->config = *config;
+    opened->config.hints = &opened->hints;
     int code = copy_connection(opened, error);
     if (code == SES_OK)
         code = ses__postgres_migrate(opened, error);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "storage/postgres/connection.h"
+#include "storage/postgres/hints.h"
 #include "storage/sql/run.h"
 
 struct postgres {
@@ -18,6 +19,7 @@ struct postgres {
     unsigned open; /* or being opened */
     unsigned in_use;
     ses_stats counts;
+    struct hints hints; /* has a lock of its own */
 };
 
 /* ---- pool.c */

@@ -172,14 +172,3 @@ void ses__pg_make_room(struct pg *pg)
         pg->lost = true;
     }
 }
-
-void ses__pg_send(struct pg *pg, const char *sql, enum pg_kind kind)
-{
-    ses__pg_make_room(pg);
-    if (pg->lost)
-        return;
-    if (PQsendQueryParams(pg->conn, sql, 0, NULL, NULL, NULL, NULL, 0) == 1)
-        ses__pg_await(pg, kind, 0, NULL);
-    else
-        ses__pg_fail(pg, NULL, sql);
-}

@@ -5,12 +5,21 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/ahead.h"
+#include "storage/postgres/hints.h"
+
+/* https://github.com/postgres/postgres, pg_type.dat */
+enum { PG_TYPE_BOOL = 16, PG_TYPE_INT8 = 20, PG_TYPE_INT2 = 21, PG_TYPE_INT4 = 23, PG_TYPE_TEXT = 25 };
 
 /* ------------------------------------------------------------------------------------------------- runs */
 
 static struct pg_run *run_of(const struct query *query)
 {
     return query->run;
+}
+
+static int64_t number_at(const PGresult *result, int row, int column)
+{
+    return strtoll(PQgetvalue(result, row, column), NULL, 10);
 }
 
 /* A failure of the transaction is the query's, too. */
@@ -41,7 +50,8 @@ static void give_back_run(struct pg *pg, struct pg_run *run)
     ses__pg_abandon(pg, run);
     if (!run->borrowed)
         PQclear(run->result);
-    ses__memory_free(pg->config->allocator, run->list);
+    while (run->list_count > 0)
+        ses__memory_free(pg->config->allocator, run->lists[--run->list_count]);
     *run = (struct pg_run){.next = pg->free_runs};
     pg->free_runs = run;
 }
@@ -129,16 +139,30 @@ static void pg_bind_text(struct query *query, int parameter, struct span text)
     }
 }
 
+/* The run keeps the list; without memory, the query fails. */
+static void bind_list(struct query *query, int parameter, struct buffer *list, bool is_text)
+{
+    struct pg_run *run = run_of(query);
+
+    if (list->failed) {
+        ses__buffer_free(list);
+        query->code = ses__error_nomem(query->error);
+        return;
+    }
+    run->lists[run->list_count++] = list->data;
+    run->values[parameter - 1] = list->data;
+    run->lengths[parameter - 1] = (int)list->len;
+    run->formats[parameter - 1] = is_text ? 0 : 1;
+}
+
 static void pg_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
 {
-    struct pg *pg = ses__pg_of(query->db);
-    struct pg_run *run = run_of(query);
     struct buffer list;
     char number[24];
 
     if (!takes(query, parameter) || binds_stand(query, parameter, owners->ids[0]))
         return;
-    ses__buffer_init(&list, pg->config->allocator);
+    ses__buffer_init(&list, query->db->allocator);
     ses__buffer_add(&list, "{", 1);
     for (size_t i = 0; i < owners->count; i++) {
         const int len =
@@ -146,13 +170,60 @@ static void pg_bind_owners(struct query *query, int parameter, const struct owne
         ses__buffer_add(&list, number, (size_t)len);
     }
     ses__buffer_add(&list, "}", 2);
-    if (list.failed) {
-        ses__buffer_free(&list);
-        query->code = ses__error_nomem(query->error);
-        return;
+    bind_list(query, parameter, &list, true);
+}
+
+/* The most significant byte first, as the protocol has numbers. */
+static void add_bytes(struct buffer *list, uint64_t number, int bytes)
+{
+    for (int shift = bytes * 8 - 8; shift >= 0; shift -= 8) {
+        const char byte = (char)(unsigned char)(number >> shift);
+        ses__buffer_add(list, &byte, 1);
     }
-    run->list = list.data;
-    run->values[parameter - 1] = run->list;
+}
+
+/* What an array of one dimension has before its elements (array_send in PostgreSQL's arrayfuncs.c). */
+static void begin_array(struct buffer *list, const struct query *query, unsigned type, size_t count)
+{
+    ses__buffer_init(list, query->db->allocator);
+    add_bytes(list, 1, 4); /* dimensions */
+    add_bytes(list, 0, 4); /* no element is NULL */
+    add_bytes(list, type, 4);
+    add_bytes(list, count, 4);
+    add_bytes(list, 1, 4); /* the first has this number */
+}
+
+void ses__ahead_bind_texts(struct query *query, int parameter, const struct span *texts, size_t count)
+{
+    struct buffer list;
+
+    if (!takes(query, parameter))
+        return;
+    begin_array(&list, query, PG_TYPE_TEXT, count);
+    for (size_t i = 0; i < count; i++) {
+        add_bytes(&list, texts[i].len, 4);
+        ses__buffer_add(&list, texts[i].ptr, texts[i].len);
+    }
+    if (list.len > INT32_MAX) {
+        ses__buffer_free(&list);
+        query->code = SES_LIMIT;
+    } else {
+        bind_list(query, parameter, &list, false);
+    }
+}
+
+void ses__ahead_bind_ints(struct query *query, int parameter, const int64_t *numbers, size_t count)
+{
+    struct buffer list;
+
+    if (!takes(query, parameter))
+        return;
+    begin_array(&list, query, PG_TYPE_INT8, count);
+    for (size_t i = 0; i < count; i++) {
+        add_bytes(&list, 8, 4);
+        add_bytes(&list, (uint64_t)numbers[i], 8);
+    }
+    bind_list(query, parameter, &list, false);
 }
 
 /* ---------------------------------------------------------------------------------------------- sending */
@@ -167,6 +238,22 @@ static void send_run(struct pg *pg, struct pg_run *run)
         ses__pg_await(pg, returns ? PG_ROWS : PG_CHANGES, 0, returns ? run : NULL);
     else
         ses__pg_fail(pg, NULL, run->statement->name);
+}
+
+/* What was found by names is found faster next time. */
+static void keep_hint(const struct pg *pg, const struct pg_run *run)
+{
+    struct span names[3];
+
+    if (run->slot != STATEMENT_SESSION_FIND->slot || !run->result || PQntuples(run->result) != 1)
+        return;
+    for (int i = 0; i < 3; i++)
+        names[i] = (struct span){run->values[i], (size_t)run->lengths[i]};
+    ses__hints_keep(pg->config->hints, names,
+                    &(struct session_row){.id = number_at(run->result, 0, 0),
+                                          .app_id = number_at(run->result, 0, 1),
+                                          .user_id = number_at(run->result, 0, 2),
+                                          .details = number_at(run->result, 0, 10)});
 }
 
 /* What is not there any more cannot be asked; what changes rows was done ahead, too. */
@@ -199,32 +286,29 @@ static bool pg_row(struct query *query)
     look_at(query, pg);
     if (query->code != SES_OK || !run->result || run->row + 1 >= PQntuples(run->result))
         return false;
-    run->row++;
+    if (run->row++ < 0)
+        keep_hint(pg, run);
     if (run->statement->gives)
-        pg->given = strtoll(PQgetvalue(run->result, run->row, 0), NULL, 10);
+        pg->given = number_at(run->result, run->row, 0);
     return true;
 }
 
 static enum sql_type pg_type(const struct query *query, int column)
 {
-    enum {
-        BOOL = 16,
-        INT8 = 20,
-        INT2 = 21,
-        INT4 = 23
-    }; /* https://github.com/postgres/postgres, pg_type.dat */
     const struct pg_run *run = run_of(query);
     const Oid type = PQftype(run->result, column);
 
     if (PQgetisnull(run->result, run->row, column))
         return SQL_NULL;
-    return type == INT8 || type == INT4 || type == INT2 || type == BOOL ? SQL_INT : SQL_TEXT;
+    return type == PG_TYPE_INT8 || type == PG_TYPE_INT4 || type == PG_TYPE_INT2 || type == PG_TYPE_BOOL
+               ? SQL_INT
+               : SQL_TEXT;
 }
 
 static int64_t pg_int_of(struct query *query, int column)
 {
     const struct pg_run *run = run_of(query);
-    return strtoll(PQgetvalue(run->result, run->row, column), NULL, 10);
+    return number_at(run->result, run->row, column);
 }
 
 static struct span pg_text_of(struct query *query, int column)

@@ -1,5 +1,4 @@
 /* Transactions. */
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -44,17 +43,15 @@ static void begin(struct pg *pg, bool writes)
     pg->writes = writes;
     pg->base.events = 0;
     pg->base.looks_first = true;
-    ses__pg_send(pg,
-                 ses__postgres_statements[(writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ)->slot].text,
-                 PG_CHANGES);
+    ses__pg_send(pg, writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ, PG_CHANGES);
 }
 
 /* The server ends it without being waited for. */
-static void end_later(struct pg *pg, const char *sql)
+static void end_later(struct pg *pg, const struct statement *statement)
 {
     pg->writes = false;
     forget_failure(pg);
-    ses__pg_send(pg, sql, PG_ENDS);
+    ses__pg_send(pg, statement, PG_ENDS);
     ses__pg_dispatch(pg);
 }
 
@@ -64,7 +61,7 @@ static void roll_back(struct pg *pg)
     if (pg->awaited_count > 0)
         (void)ses__pg_settle(pg); /* what comes after a failure is not run before this */
     if (!pg->lost && PQtransactionStatus(pg->conn) != PQTRANS_IDLE)
-        end_later(pg, "ROLLBACK");
+        end_later(pg, STATEMENT_ROLLBACK);
     pg->writes = false;
 }
 
@@ -78,7 +75,7 @@ static int commit(struct pg *pg, ses_error *error)
     const bool failed = pg->code != SES_OK;
 
     if (!failed)
-        ses__pg_send(pg, "COMMIT", PG_COMMITS);
+        ses__pg_send(pg, STATEMENT_COMMIT, PG_COMMITS);
     int code = ses__pg_settle(pg);
     if (code != SES_OK && error)
         *error = pg->error;
@@ -112,7 +109,7 @@ static int run_job(struct pg *pg, struct attempt *attempt)
         const int code = commit(pg, attempt->error);
         result = code == SES_OK ? result : code;
     } else if (result >= 0 && pg->code == SES_OK) {
-        end_later(pg, "COMMIT"); /* nothing can come of it that matters */
+        end_later(pg, STATEMENT_COMMIT); /* nothing can come of it that matters */
     }
     attempt->again = result < 0 && result != SES_UNKNOWN && pg->again;
     if (result < 0)
@@ -121,17 +118,6 @@ static int run_job(struct pg *pg, struct attempt *attempt)
 }
 
 /* --------------------------------------------------------------------------- the whole was sent ahead */
-
-/* So that a lock which is not given in time ends the transaction, whose commit was sent with it. */
-static void limit_locks(struct pg *pg)
-{
-    const int64_t left_us = pg->base.deadline_us - ses__clock_steady_us();
-    char sql[64];
-
-    (void)snprintf(sql, sizeof sql, "SET LOCAL lock_timeout = %lld",
-                   (long long)(left_us > 20000 ? left_us * 9 / 10000 : 10)); /* ms */
-    ses__pg_send(pg, sql, PG_CHANGES);
-}
 
 /* Does the failure say that what was announced did not fit? A guard divides by zero; or a row is there already. */
 static bool did_not_fit(const struct pg *pg)
@@ -164,8 +150,6 @@ static int take_stored(struct pg *pg, struct attempt *attempt)
 static int run_whole(struct pg *pg, struct attempt *attempt, const struct whole *whole)
 {
     begin(pg, attempt->manner->writes);
-    if (pg->writes)
-        limit_locks(pg);
     ses__ahead_begin(pg);
     whole->announce(&pg->base, attempt->context);
     ses__ahead_end(pg);

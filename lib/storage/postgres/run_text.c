@@ -219,3 +219,17 @@ bool ses__pg_send_text(struct pg *pg, const struct pg_run *run)
         return send_prepared(pg, *plain, run->statement->parameters, run->values, run->lengths, run->formats);
     return send_new(pg, run, locks, plain);
 }
+
+void ses__pg_send(struct pg *pg, const struct statement *statement, enum pg_kind kind)
+{
+    const struct pg_run run = {.slot = statement->slot,
+                               .statement = &ses__postgres_statements[statement->slot]};
+
+    ses__pg_make_room(pg);
+    if (pg->lost)
+        return;
+    if (ses__pg_send_text(pg, &run))
+        ses__pg_await(pg, kind, 0, NULL);
+    else
+        ses__pg_fail(pg, NULL, statement->name);
+}

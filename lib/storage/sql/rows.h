@@ -279,11 +279,6 @@ SESLITE_PRIVATE int64_t ses__scope_owner(enum scope scope, const struct session_
 SESLITE_PRIVATE int ses__state_find_changed(struct db *db, const struct delta *seen,
                                             const struct session_row *session, const char **changed,
                                             ses_error *error);
-/* Before some of the changes are written by themselves: keeps those whose shared keys they are. */
-SESLITE_PRIVATE void ses__delta_lock(struct db *db, const struct delta *delta,
-                                     const struct session_row *session);
-SESLITE_PRIVATE int ses__state_remove(struct db *db, enum scope scope, const struct session_row *session,
-                                      struct span key, ses_error *error);
 /* Writes the changes of the stored scopes, as made by event `seq` of the session; 0: its creation. */
 SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
                                      const struct session_row *session, int64_t seq, ses_error *error);

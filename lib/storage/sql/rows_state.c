@@ -219,7 +219,7 @@ static int set_key(struct db *db, enum scope scope, const struct session_row *se
     return ses__query_end(&query);
 }
 
-int ses__state_remove(struct db *db, enum scope scope, const struct session_row *session, struct span key,
+static int remove_key(struct db *db, enum scope scope, const struct session_row *session, struct span key,
                       ses_error *error)
 {
     struct query query;
@@ -230,21 +230,16 @@ int ses__state_remove(struct db *db, enum scope scope, const struct session_row 
     return ses__query_end(&query);
 }
 
-void ses__delta_lock(struct db *db, const struct delta *delta, const struct session_row *session)
-{
-    lock_owners(db, delta, session, false);
-}
-
 int ses__delta_store(struct db *db, const struct delta *delta, const struct session_row *session, int64_t seq,
                      ses_error *error)
 {
     int code = SES_OK;
 
-    ses__delta_lock(db, delta, session);
+    lock_owners(db, delta, session, false);
     for (size_t i = 0; i < delta->count && code == SES_OK; i++) {
         const struct delta_op *op = &delta->ops[i];
         if (op->scope != SCOPE_TEMP && op->removes)
-            code = ses__state_remove(db, op->scope, session, op->key, error);
+            code = remove_key(db, op->scope, session, op->key, error);
         else if (op->scope != SCOPE_TEMP)
             code = set_key(db, op->scope, session, seq, op->key, op->value, error);
     }

@@ -1,0 +1,168 @@
+/* The keys of an append: at most two statements a scope, however many there are. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "storage/postgres/ahead.h"
+#include "storage/postgres/announce_parts.h"
+#include "storage/sql/rows_parts.h"
+
+/* What an event does to a key. */
+struct key_change {
+    const struct delta_op *op;
+    int64_t place; /* of the event among those that are added, from 1 on */
+    size_t order;
+};
+
+/* All changes, and room for what a statement takes of them. */
+struct key_changes {
+    struct key_change *items;
+    size_t count;
+    struct span *keys;
+    struct span *values;
+    int64_t *places;
+};
+
+static size_t count_ops(const struct event_draft *drafts, size_t count)
+{
+    size_t ops = 0;
+
+    for (size_t i = 0; i < count; i++)
+        ops += drafts[i].partial ? 0 : drafts[i].delta.count;
+    return ops;
+}
+
+static bool init(struct key_changes *changes, const ses_allocator *allocator, size_t most)
+{
+    *changes = (struct key_changes){.items = ses__memory_new(allocator, most * sizeof *changes->items),
+                                    .keys = ses__memory_new(allocator, most * sizeof *changes->keys),
+                                    .values = ses__memory_new(allocator, most * sizeof *changes->values),
+                                    .places = ses__memory_new(allocator, most * sizeof *changes->places)};
+    return changes->items && changes->keys && changes->values && changes->places;
+}
+
+static void release(struct key_changes *changes, const ses_allocator *allocator)
+{
+    ses__memory_free(allocator, changes->items);
+    ses__memory_free(allocator, changes->keys);
+    ses__memory_free(allocator, changes->values);
+    ses__memory_free(allocator, changes->places);
+}
+
+static int compare_changes(const void *left, const void *right)
+{
+    const struct key_change *a = left;
+    const struct key_change *b = right;
+    int order = (int)a->op->scope - (int)b->op->scope;
+
+    if (order == 0)
+        order = ses__compare_texts(a->op->key, b->op->key);
+    return order != 0 ? order : a->order < b->order ? -1 : 1;
+}
+
+static bool is_same_key(const struct key_change *left, const struct key_change *right)
+{
+    return left->op->scope == right->op->scope && ses__compare_texts(left->op->key, right->op->key) == 0;
+}
+
+/* In the order of the keys, so that those who change the same ones do not wait for each other crosswise; the last of each. */
+static void collect(struct key_changes *changes, const struct event_draft *drafts, size_t count)
+{
+    int64_t place = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct delta *delta = &drafts[i].delta;
+        place += !drafts[i].partial;
+        for (size_t at = 0; at < delta->count && !drafts[i].partial; at++) {
+            if (delta->ops[at].scope != SCOPE_TEMP) {
+                changes->items[changes->count] = (struct key_change){&delta->ops[at], place, changes->count};
+                changes->count++;
+            }
+        }
+    }
+    if (changes->count > 0)
+        qsort(changes->items, changes->count, sizeof *changes->items, compare_changes);
+    for (size_t i = 0; i < changes->count; i++) {
+        if (i + 1 == changes->count || !is_same_key(&changes->items[i], &changes->items[i + 1]))
+            changes->items[kept++] = changes->items[i];
+    }
+    changes->count = kept;
+}
+
+/* Takes those of a scope that set, or that remove. */
+static size_t choose(struct key_changes *changes, enum scope scope, bool removes)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct key_change *change = &changes->items[i];
+        if (change->op->scope == scope && change->op->removes == removes) {
+            changes->keys[count] = change->op->key;
+            changes->values[count] = change->op->value;
+            changes->places[count++] = change->place;
+        }
+    }
+    return count;
+}
+
+static void announce_sets(struct db *db, struct key_changes *changes, enum scope scope,
+                          const struct session_row *row)
+{
+    static const struct statement *const statements[] = {
+        [SCOPE_APP] = STATEMENT_APPEND_APP_KEYS,
+        [SCOPE_USER] = STATEMENT_APPEND_USER_KEYS,
+        [SCOPE_SESSION] = STATEMENT_APPEND_SESSION_KEYS,
+    };
+    const size_t count = choose(changes, scope, false);
+    struct query query;
+
+    if (count == 0)
+        return;
+    ses__query_start(&query, db, statements[scope], NULL);
+    ses__query_bind_int(&query, 1, row->id);
+    ses__ahead_bind_texts(&query, 2, changes->keys, count);
+    ses__ahead_bind_texts(&query, 3, changes->values, count);
+    ses__ahead_bind_ints(&query, 4, changes->places, count);
+    (void)ses__query_end(&query);
+}
+
+static void announce_removals(struct db *db, struct key_changes *changes, enum scope scope,
+                              const struct session_row *row)
+{
+    static const struct statement *const statements[] = {
+        [SCOPE_APP] = STATEMENT_REMOVE_APP_KEYS,
+        [SCOPE_USER] = STATEMENT_REMOVE_USER_KEYS,
+        [SCOPE_SESSION] = STATEMENT_REMOVE_SESSION_KEYS,
+    };
+    const size_t count = choose(changes, scope, true);
+    struct query query;
+
+    if (count == 0)
+        return;
+    if (scope != SCOPE_SESSION)
+        ses__db_lock(db, scope, ses__scope_owner(scope, row), false);
+    ses__query_start(&query, db, statements[scope], NULL);
+    ses__query_bind_int(&query, 1, ses__scope_owner(scope, row));
+    ses__ahead_bind_texts(&query, 2, changes->keys, count);
+    (void)ses__query_end(&query);
+}
+
+void ses__announce_keys(struct db *db, const struct session_row *row, const struct event_draft *drafts,
+                        size_t count)
+{
+    const size_t most = count_ops(drafts, count);
+    struct key_changes changes;
+
+    if (most == 0)
+        return;
+    if (init(&changes, db->allocator, most)) {
+        collect(&changes, drafts, count);
+        for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++) {
+            announce_sets(db, &changes, scope, row);
+            announce_removals(db, &changes, scope, row);
+        }
+    } else {
+        ses__pg_fail_as(ses__pg_of(db), SES_NOMEM, "an append");
+    }
+    release(&changes, db->allocator);
+}
