@@ -40,6 +40,27 @@ static int make_name(const PQconninfoOption *given, const PQconninfoOption *defa
     return SES_OK;
 }
 
+/* May it have a password? libpq's message then quotes perhaps that. */
+static bool may_have_password(const char *connection)
+{
+    const char *user = strstr(connection, "://");
+    const char *host = user ? strrchr(user, '@') : NULL;
+
+    return strstr(connection, "pass") || (host && memchr(user + 3, ':', (size_t)(host - user) - 3));
+}
+
+static int refuse_string(const char *connection, const char *message, ses_error *error)
+{
+    if (may_have_password(connection))
+        return ses__error_set(
+            error, SES_INVALID,
+            "this is no connection string of PostgreSQL, such as "
+            "postgresql://user@host/database; what is wrong with it is not told, since it may "
+            "have a password");
+    return ses__error_set(error, SES_INVALID, "this is no connection string of PostgreSQL: %.*s",
+                          (int)strcspn(message, "\n"), message);
+}
+
 int ses__postgres_name(const char *connection, char **name, ses_error *error)
 {
     char *message = NULL;
@@ -50,7 +71,7 @@ int ses__postgres_name(const char *connection, char **name, ses_error *error)
     if (given)
         code = make_name(given, defaults, name, error);
     else if (message)
-        code = ses__error_set(error, SES_INVALID, "this is no connection string of PostgreSQL: %s", message);
+        code = refuse_string(connection, message, error);
     else
         code = ses__error_nomem(error);
     PQconninfoFree(defaults);
