@@ -204,7 +204,8 @@ $(PAGE_OBJECT): $(B)/gen/html_files.c
 	@mkdir -p $(@D)
 	$(COMPILE) $(TOOL_CFLAGS) -c -o $@ $<
 
-$(COMMAND_OBJECTS): TOOL_CFLAGS = -Itools/seslite
+$(COMMAND_OBJECTS): TOOL_CFLAGS = -Itools/seslite $(if $(POSTGRES),-DWITH_POSTGRES)
+$(B)/tools/seslite/place.o: $(B)/gen/engines
 
 $(COMMAND): $(COMMAND_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(POSTGRES_LIBS)

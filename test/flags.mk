@@ -47,8 +47,8 @@ $(foreach test,$(SERVER_TESTS:test/%.c=%),$(eval TEST_CFLAGS_$(test) := -DSERVER
 $(SERVER_TESTS:test/%.c=$(B)/test/%): $(if $(WITH_SERVER),$(SERVER))
 
 # The command, which is run as a program.
-COMMAND_TESTS := $(patsubst test/%.c,%,$(wildcard test/program/seslite_*.c))
-$(foreach test,$(COMMAND_TESTS),$(eval TEST_CFLAGS_$(test) := -DCOMMAND='"$(COMMAND)"')$(eval TEST_LIBS_$(test) := -lutil))
+COMMAND_TESTS := $(patsubst test/%.c,%,$(wildcard test/program/seslite_*.c)) $(if $(POSTGRES),postgres/command)
+$(foreach test,$(COMMAND_TESTS),$(eval TEST_CFLAGS_$(test) := -DCOMMAND='"$(COMMAND)"' $(if $(POSTGRES),-DWITH_POSTGRES))$(eval TEST_LIBS_$(test) := -lutil))
 $(COMMAND_TESTS:%=$(B)/test/%): $(COMMAND)
 TEST_LIBS_program/seslite_html_browser += $(CURL_LIBS)
 

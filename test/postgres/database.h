@@ -91,4 +91,16 @@ static inline void database_run(const struct database *database, const char *sql
     PQclear(database_ask(database, sql));
 }
 
+/* Makes a database of that name, and gives its address. */
+static inline const char *database_address(const struct database *database, const char *name, char place[300])
+{
+    char sql[200];
+
+    snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE template0", name);
+    database_run(database, sql);
+    assert_true(snprintf(place, 300, "postgresql://seslite:secret@/%s?host=%s", name, database->folder) <
+                300);
+    return place;
+}
+
 #endif

@@ -131,6 +131,32 @@ static void test_files_that_are_no_stores_have_codes(void **state)
     reply_free(&reply);
 }
 
+/* What an address has beside its place is not shown, whether there is such a server or not. */
+static void test_an_address_of_a_server_is_told_from_a_file(void **state)
+{
+    static const char address[] =
+        "postgresql://user:secret@127.0.0.1:1/agents?connect_timeout=1&password=secret";
+    const struct fixture *fixture = *state;
+    struct reply reply = {.status = 0};
+
+#ifdef WITH_POSTGRES
+    run_at(&reply, 1, NULL, address, "list");
+    assert_has(&reply.err, "postgresql://127.0.0.1:1/agents");
+#else
+    run_at(&reply, 2, NULL, address, "list");
+    assert_has(&reply.err, "make POSTGRES=1");
+#endif
+    assert_lacks(&reply.err, "secret");
+    run_at(&reply, 2, NULL, address, "backup", "copy.db");
+    assert_has(&reply.err, "only for files");
+    run_code(2, address);
+    assert_has(&reply.err, "postgresql://user@127.0.0.1:1/agents");
+    assert_lacks(&reply.err, "secret");
+    run_code(1, "export", "-o", address);
+    assert_lacks(&reply.err, "secret");
+    reply_free(&reply);
+}
+
 static void test_a_damaged_store_has_a_code(void **state)
 {
     struct fixture *fixture = *state;
@@ -329,6 +355,7 @@ int main(void)
         T(test_what_is_mistyped_gets_a_hint),
         T(test_usage_is_a_code_of_its_own),
         T(test_files_that_are_no_stores_have_codes),
+        T(test_an_address_of_a_server_is_told_from_a_file),
         T(test_a_damaged_store_has_a_code),
         T(test_a_store_of_a_newer_version_has_a_code),
         T(test_a_locked_store_has_a_code),

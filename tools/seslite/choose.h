@@ -4,13 +4,17 @@
 
 #include "command.h"
 
-/* Open the store: for reading only, or for writing too. The file must exist. EXIT_OK, or why not was said. */
+/* Open the store: for reading only, or for writing too. It must exist. EXIT_OK, or why not was said. */
 int open_to_read(struct run *run);
 int open_to_write(struct run *run);
-/* The same, but the file is made if it does not exist; or, when nothing is to be written, a store in memory stands for it. */
+/* The same, but the store is made if it does not exist; or, when nothing is to be written, one in memory stands for it. */
 int open_to_import(struct run *run, bool dry);
-/* The file as it was given; NULL after it was said that none was. */
-const char *file_given(const struct run *run);
+/* The file or the address as it was given; NULL after it was said that none was. */
+const char *place_given(const struct run *run);
+/* Is the store on a server? */
+bool is_on_server(const struct run *run);
+/* For a command that is only for files: EXIT_OK, or it was said what to do instead. */
+int refuse_server(struct run *run);
 /* Is it the store itself, or a file that SQLite has beside it, by whatever name? */
 bool is_of_store(const struct run *run, const char *path);
 

@@ -36,7 +36,7 @@ enum kind {
 /* X(id, letter or 0, name, value or NULL, kind, help). Those up to VERSION are known to every command, and may stand before
  * it. A command that has an option of the same letter has it for itself. */
 #define OPTIONS(X)                                                                                          \
-    X(STORE, 'f', "file", "FILE", KIND_FILE, "the store; without this, the file that SESLITE_DB names")     \
+    X(STORE, 'f', "file", "FILE", KIND_FILE, "the store, or postgresql://...; without this, SESLITE_DB")    \
     X(APP, 'a', "app", "APP", KIND_APP, "the app; not needed if only one fits")                             \
     X(USER, 'u', "user", "USER", KIND_USER, "the user; not needed if only one fits")                        \
     X(SESSION, 's', "session", "ID", KIND_SESSION, "the session; not needed if only one fits")              \
@@ -74,7 +74,7 @@ enum kind {
     X(REMOVE, 0, "remove", NULL, KIND_NONE, "take it away")                                                 \
     X(SECURE, 0, "secure", NULL, KIND_NONE, "overwrite what is deleted")                                    \
     X(DRY_RUN, 0, "dry-run", NULL, KIND_NONE, "only tell what would be done")                               \
-    X(QUICK, 0, "quick", NULL, KIND_NONE, "only look at the pages of the file")                             \
+    X(QUICK, 0, "quick", NULL, KIND_NONE, "only look at the pages of the file, or the tables of a server")  \
     X(COMPACT, 0, "compact", NULL, KIND_NONE, "leave free pages out")                                       \
     X(YES, 'y', "yes", NULL, KIND_NONE, "do not ask")                                                       \
     X(WRITE, 'w', "write", NULL, KIND_NONE, "let the statements change the file")                           \
@@ -138,6 +138,7 @@ struct command {
     struct argument argument;
     uint64_t options; /* bits of option_id, without the global ones */
     const char *example;
+    const char *instead; /* it is only for files, and this is to be done on a server; NULL: it is for both */
     int (*run)(struct run *run);
 };
 
@@ -162,12 +163,12 @@ struct manual {
     X(OK, 0, "all is well")                                                                                 \
     X(FAILED, 1, "any other failure, or the answer to the question was no")                                 \
     X(USAGE, 2, "the command line is wrong or leaves a choice, a value breaks a rule, or --yes is missing") \
-    X(NOTFOUND, 3, "no such file, session, point or key, or nothing that matches")                          \
+    X(NOTFOUND, 3, "no such store, session, point or key, or nothing that matches")                         \
     X(EXISTS, 4, "there is such a session already")                                                         \
     X(STALE, 5, "another program changed or cut the session in the meantime")                               \
-    X(BUSY, 6, "another program kept the file locked")                                                      \
-    X(DAMAGED, 7, "the file is damaged")                                                                    \
-    X(NOTASTORE, 8, "the file is no store, or one of another version")
+    X(BUSY, 6, "another program kept the store locked")                                                     \
+    X(DAMAGED, 7, "the store is damaged")                                                                   \
+    X(NOTASTORE, 8, "it is no store, or one of another version")
 
 enum exit_code {
 #define EXIT_(id, number, text) EXIT_##id = number,

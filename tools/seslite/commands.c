@@ -122,7 +122,8 @@ const struct command command_table[] = {
      .summary = "bring in sessions from a file of another program, or of seslite",
      .words =
          "The file is recognized by its content: JSON lines of seslite export, or \"-\" for them on standard "
-         "input; another store; a database of google-adk (DatabaseSessionService, or SqliteSessionService, "
+         "input; another store, also by the address of a server; a database of google-adk "
+         "(DatabaseSessionService, or SqliteSessionService, "
          "which "
          "is what adk web makes), of the ADKs for JavaScript, Go and Rust, or of the OpenAI Agents SDK "
          "(SQLiteSession); a session as JSON, as the ADKs write it (*.session.json), or as the REST API of "
@@ -146,7 +147,8 @@ const struct command command_table[] = {
      .options = O(UPDATE) | O(REPLACE) | O(RENAME) | O(SKIP) | O(REPLACE_KEYS) | O(TO_APP) | O(TO_USER) |
                 O(ZONE) | O(DRY_RUN) | O(YES),
      .example = " seslite -f agents.db import my_agent/.adk/session.db --dry-run\n"
-                " ssh host seslite -f agents.db export | seslite -f agents.db import - --update",
+                " ssh host seslite -f agents.db export | seslite -f agents.db import - --update\n"
+                " seslite -f postgresql://db.example/agents import agents.db",
      .run = run_import},
     {.group = "In and out",
      .name = "export",
@@ -216,13 +218,14 @@ const struct command command_table[] = {
      .run = run_stats},
     {.group = "Upkeep",
      .name = "doctor",
-     .summary = "show versions, modes and the place of the file, and what is wrong with them",
+     .summary = "show versions, modes and the place of the store, and what is wrong with them",
      .words = "What should be looked at is marked with \"!\", and has advice.",
      .run = run_doctor},
     {.group = "Upkeep",
      .name = "check",
      .summary = "look for damage",
-     .words = "Looks at the pages of the file, and at every row: whether each session's state is what its "
+     .words = "Looks at the pages of the file, or the tables of a server, and at every row: whether each "
+              "session's state is what its "
               "log leads to, whether "
               "its numbers, times and counts can be, and whether each event is one that could be stored. "
               "Nothing is changed. "
@@ -239,11 +242,14 @@ const struct command command_table[] = {
      .argument = {"FILE", KIND_FILE, true, false},
      .options = O(REPLACE) | O(COMPACT),
      .example = " seslite -f agents.db backup agents-2026-11-21.db",
+     .instead =
+         "pg_dump copies the database of a server, and seslite export writes what any store can import",
      .run = run_backup},
     {.group = "Upkeep",
      .name = "maintain",
      .summary = "give free pages back and empty the write-ahead log",
      .words = "Other programs may use the store meanwhile.",
+     .instead = "a server vacuums by itself",
      .run = run_maintain},
     {.group = "Upkeep",
      .name = "migrate",
@@ -260,6 +266,7 @@ const struct command command_table[] = {
      .argument = {"SQL", KIND_TEXT, false, false},
      .options = O(WRITE),
      .example = " seslite -f agents.db sql \"SELECT * FROM session_overview\"",
+     .instead = "psql opens the database of a server; the tables and views are in its schema seslite",
      .run = run_sql},
     {.group = "Help",
      .name = "help",

@@ -91,12 +91,16 @@ static void put_versions(struct report *report, const ses_info *info)
     (void)snprintf(schema, sizeof schema, "%d", info->schema_version);
     put_fact(report, "seslite", ses_version(), NULL);
     put_fact(report, "schema", schema, NULL);
+}
+
+static void put_sqlite(struct report *report, const ses_info *info)
+{
     put_fact(report, "SQLite", info->sqlite.version, NULL);
     put_fact(report, "known bugs", *info->sqlite.bugs ? info->sqlite.bugs : "none",
              *info->sqlite.bugs ? "use a newer SQLite" : NULL);
 }
 
-static void put_place(struct report *report, const ses_info *info)
+static void put_file_place(struct report *report, const ses_info *info)
 {
     char name[64];
     bool network = file_system_name(info->path, name, sizeof name);
@@ -112,39 +116,55 @@ static void put_place(struct report *report, const ses_info *info)
     put_file(report, "rollback journal", info->path, "-journal");
 }
 
-static int put_space(struct report *report)
+static void put_free_pages(struct report *report, const ses_space *space)
 {
-    struct run *run = report->run;
-    ses_space space = {.size = sizeof space};
     char value[64];
 
-    if (ses_store_space(run->store, &space, &run->error) < 0)
-        return fail(run);
-    (void)snprintf(value, sizeof value, "%lld of %lld bytes", (long long)space.free_bytes,
-                   (long long)space.bytes);
+    (void)snprintf(value, sizeof value, "%lld of %lld bytes", (long long)space->free_bytes,
+                   (long long)space->bytes);
     put_fact(report, "free pages", value,
-             space.free_bytes > MUCH_FREE && space.free_bytes > space.bytes / 4
+             space->free_bytes > MUCH_FREE && space->free_bytes > space->bytes / 4
                  ? "seslite maintain gives them back"
                  : NULL);
-    return EXIT_OK;
+}
+
+static void put_file_facts(struct report *report, const ses_info *info, const ses_space *space)
+{
+    put_sqlite(report, info);
+    put_file_place(report, info);
+    put_free_pages(report, space);
+}
+
+/* What else there is to know of a server, it is asked itself. */
+static void put_server_facts(struct report *report, const ses_info *info, const ses_space *space)
+{
+    char value[64];
+
+    (void)snprintf(value, sizeof value, "%lld bytes", (long long)space->bytes);
+    put_fact(report, "server", info->path, NULL);
+    put_fact(report, "size", value, NULL);
 }
 
 int run_doctor(struct run *run)
 {
     ses_info info = {.size = sizeof info};
+    ses_space space = {.size = sizeof space};
     struct report report = {.run = run};
     int status = open_to_read(run);
 
     if (status != EXIT_OK)
         return status;
-    if (ses_store_info(run->store, &info, &run->error) < 0)
+    if (ses_store_info(run->store, &info, &run->error) < 0 ||
+        ses_store_space(run->store, &space, &run->error) < 0)
         return fail(run);
     if (wants_json(run))
         json_rows_begin(&report.rows, run);
     put_versions(&report, &info);
-    put_place(&report, &info);
-    int space = put_space(&report);
+    if (is_on_server(run))
+        put_server_facts(&report, &info, &space);
+    else
+        put_file_facts(&report, &info, &space);
     if (wants_json(run))
         json_rows_end(&report.rows);
-    return space == EXIT_OK ? report.status : space;
+    return report.status;
 }

@@ -119,6 +119,8 @@ static int print_command(const struct command *command)
         out_puts("\n");
         put_text(command->words);
     }
+    if (command->instead)
+        put_entry("Only for files:", 20, command->instead);
     if (command->options)
         put_title("Options");
     for (size_t i = 0; i < OPTION_COUNT; i++)

@@ -28,6 +28,7 @@ static void add_command(struct json *json, const struct command *command)
     json_text(json, "group", command->group);
     json_text(json, "summary", command->summary);
     json_text(json, "words", command->words);
+    json_bool(json, "onlyForFiles", command->instead != NULL);
     if (command->argument.name) {
         json_text(json, "argument", command->argument.name);
         json_bool(json, "required", command->argument.required);

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "choose.h"
 #include "commands_table.h"
 #include "help.h"
 #include "out.h"
@@ -28,7 +29,9 @@ static int run_command(struct run *run, int argc, char **argv)
     if (given(run, OPTION_HELP))
         return wants_json(run) ? help_print_json(run, run->command) : help_print(run->manual, run->command);
     run->key = (ses_key){run->values[OPTION_APP], run->values[OPTION_USER], run->values[OPTION_SESSION]};
-    return run->command->run(run);
+    if (run->command->instead)
+        status = refuse_server(run);
+    return status == EXIT_OK ? run->command->run(run) : status;
 }
 
 int main(int argc, char **argv)

@@ -107,6 +107,11 @@ static void put_command(const struct command *command)
     put_paragraphs(command->summary);
     if (command->words)
         put_paragraphs(command->words);
+    if (command->instead) {
+        out_puts(".PP\nOnly for files: ");
+        put_text(command->instead);
+        out_puts(".\n");
+    }
     for (size_t i = 0; i < OPTION_COUNT; i++)
         if (command->options >> i & 1)
             put_option(i);
@@ -126,8 +131,8 @@ static void put_head(void)
              "\\fIUSER\\fR]\n"
              "[\\fB\\-\\-session\\fR \\fIID\\fR] \\fICOMMAND\\fR ...\n");
     put_section("description");
-    out_puts("seslite keeps the sessions of AI agents in an SQLite file: conversations as logs of events, "
-             "and state.\n"
+    out_puts("seslite keeps the sessions of AI agents in an SQLite file, or in a PostgreSQL database: "
+             "conversations as logs of events, and state.\n"
              "This command looks at such a store, and changes it.\n");
 }
 
@@ -141,10 +146,11 @@ static void put_foot(void)
     EXITS(PUT_EXIT_)
 #undef PUT_EXIT_
     put_section("environment");
-    out_puts(".TP\n.B SESLITE_DB\nThe store, if \\fB\\-f\\fR is not given.\n"
+    out_puts(".TP\n.B SESLITE_DB\nThe store, if \\fB\\-f\\fR is not given: a file, or an address as "
+             "postgresql://user@host/database.\n"
              ".TP\n.B NO_COLOR\nIf it is set and not empty, there are no colours.\n");
     put_section("see also");
-    out_puts(".BR sqlite3 (1)\n");
+    out_puts(".BR sqlite3 (1), psql (1)\n");
 }
 
 int man_print(const struct manual *manual)

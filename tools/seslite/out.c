@@ -8,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "place.h"
 #include "progress.h"
 
 /* -------------------------------------------------------------------------------------------------- stdout */
@@ -84,16 +85,19 @@ int out_flush(void)
 static void put_words(const char *before, const char *format, va_list arguments)
 {
     char words[8192];
+    struct text told = {NULL, 0, 0};
     struct text line = {NULL, 0, 0};
 
     (void)vsnprintf(words, sizeof words, format, arguments);
+    place_add_clean(&told, words);
     text_puts(&line, before);
-    text_add_clean(&line, words, strlen(words), LINES_KEEP);
+    text_add_clean(&line, told.data, told.len, LINES_KEEP);
     text_puts(&line, "\n");
     progress_hide();
     (void)fflush(stdout); /* words come after the data that they follow */
     (void)fwrite(line.data, 1, line.len, stderr);
     text_free(&line);
+    text_free(&told);
 }
 
 void say(const char *format, ...)

@@ -48,7 +48,7 @@ int run_sql(struct run *run)
         words[count++] = "-json";
     else if (out_is_terminal())
         words[count++] = "-box";
-    words[count++] = not_an_option(file_given(run), "./");
+    words[count++] = not_an_option(place_given(run), "./");
     if (sql)
         words[count++] = not_an_option(sql, " ");
     if (out_flush() != EXIT_OK)

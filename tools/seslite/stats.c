@@ -107,11 +107,34 @@ static int count_all(struct figures *figures)
     return status;
 }
 
-static int print_object(struct figures *figures, const ses_stats *stats)
+/* Of a file and its log; or of a database, which has no log of its own. */
+struct sizes {
+    bool is_file;
+    int64_t bytes;
+    int64_t log_bytes;
+};
+
+static int read_sizes(struct run *run, struct sizes *sizes)
+{
+    ses_stats stats = {.size = sizeof stats};
+    ses_space space = {.size = sizeof space};
+
+    *sizes = (struct sizes){.is_file = !is_on_server(run)};
+    int code = sizes->is_file ? ses_store_stats(run->store, &stats, &run->error)
+                              : ses_store_space(run->store, &space, &run->error);
+    if (code < 0)
+        return fail(run);
+    sizes->bytes = sizes->is_file ? stats.sqlite.file_bytes : space.bytes;
+    sizes->log_bytes = stats.sqlite.wal_bytes;
+    return EXIT_OK;
+}
+
+static int print_object(struct figures *figures, const struct sizes *sizes)
 {
     json_begin(&figures->json, figures->run, '{');
-    json_number(&figures->json, "fileBytes", stats->sqlite.file_bytes);
-    json_number(&figures->json, "logBytes", stats->sqlite.wal_bytes);
+    json_number(&figures->json, sizes->is_file ? "fileBytes" : "databaseBytes", sizes->bytes);
+    if (sizes->is_file)
+        json_number(&figures->json, "logBytes", sizes->log_bytes);
     json_open(&figures->json, "apps", '[');
     int status = count_all(figures);
     json_close(&figures->json, ']');
@@ -120,32 +143,36 @@ static int print_object(struct figures *figures, const ses_stats *stats)
     return status == EXIT_OK ? printed : status;
 }
 
-static int print_table(struct figures *figures, const ses_stats *stats)
+static int print_table(struct figures *figures, const struct sizes *sizes)
 {
     table_begin(&figures->table, columns, sizeof columns / sizeof columns[0]);
     int status = count_all(figures);
     table_end(&figures->table);
-    out_print("\nfile %lld bytes, write-ahead log %lld bytes\n", (long long)stats->sqlite.file_bytes,
-              (long long)stats->sqlite.wal_bytes);
+    if (sizes->is_file)
+        out_print("\nfile %lld bytes, write-ahead log %lld bytes\n", (long long)sizes->bytes,
+                  (long long)sizes->log_bytes);
+    else
+        out_print("\ntables and indexes %lld bytes\n", (long long)sizes->bytes);
     return status;
 }
 
 int run_stats(struct run *run)
 {
-    ses_stats stats = {.size = sizeof stats};
     struct figures figures = {.run = run};
+    struct sizes sizes;
 
     if (given(run, OPTION_USER) || given(run, OPTION_SESSION))
         return say_usage(run, "stats looks at a whole app, or at all apps");
     int status = open_to_read(run);
     if (status != EXIT_OK)
         return status;
-    if (ses_store_stats(run->store, &stats, &run->error) < 0)
-        return fail(run);
+    status = read_sizes(run, &sizes);
+    if (status != EXIT_OK)
+        return status;
     if (given(run, OPTION_JSON))
-        return print_object(&figures, &stats);
+        return print_object(&figures, &sizes);
     if (!given(run, OPTION_JSONL))
-        return print_table(&figures, &stats);
+        return print_table(&figures, &sizes);
     json_rows_begin(&figures.rows, run);
     status = count_all(&figures);
     json_rows_end(&figures.rows);

@@ -6,23 +6,41 @@
 #include <sys/stat.h>
 
 #include "out.h"
+#include "place.h"
 #include "text.h"
 
-const char *file_given(const struct run *run)
+const char *place_given(const struct run *run)
 {
     const char *path = run->values[OPTION_STORE];
 
     if (!path)
         path = getenv("SESLITE_DB");
     if (!path || !*path) {
-        (void)say_usage(run, "which file? Name the store with -f FILE before the command, or in SESLITE_DB");
+        (void)say_usage(run, "which store? Name it with -f FILE before the command, or in SESLITE_DB");
         return NULL;
     }
     if (strcmp(path, "-") == 0) {
-        (void)say_usage(run, "a store is a file, and cannot be read from standard input");
+        (void)say_usage(run, "a store cannot be read from standard input");
         return NULL;
     }
     return path;
+}
+
+int refuse_server(struct run *run)
+{
+    const char *path = place_given(run);
+
+    if (!path)
+        return EXIT_USAGE;
+    return place_is_server(path)
+               ? say_usage(run, "%s is only for files: %s", run->command->name, run->command->instead)
+               : EXIT_OK;
+}
+
+bool is_on_server(const struct run *run)
+{
+    const char *path = place_given(run);
+    return path && place_is_server(path);
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -37,9 +55,9 @@ static bool is_same_file(const char *a, const char *b)
 bool is_of_store(const struct run *run, const char *path)
 {
     static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
-    const char *given_path = file_given(run);
-    char *store = given_path ? realpath(given_path, NULL) : NULL;
-    bool is = false;
+    const char *place = place_given(run);
+    char *store = place && !place_is_server(place) ? realpath(place, NULL) : NULL;
+    bool is = place && strcmp(place, path) == 0;
 
     for (size_t i = 0; store && !is && i < sizeof endings / sizeof endings[0]; i++) {
         struct text name = {NULL, 0, 0};
@@ -54,15 +72,15 @@ bool is_of_store(const struct run *run, const char *path)
 static int open_store(struct run *run, unsigned flags)
 {
     const ses_open_options options = {.size = sizeof options, .flags = flags | SES_OPEN_MUST_EXIST};
-    const char *path = file_given(run);
+    const char *path = place_given(run);
 
     if (!path)
         return EXIT_USAGE;
-    int code = ses_open(path, &options, &run->store, &run->error);
+    int code = place_open(path, &options, &run->store, &run->error);
     if (code >= 0)
         return EXIT_OK;
     int status = fail(run);
-    if (code == SES_NOTASTORE)
+    if (code == SES_NOTASTORE && !place_is_server(path))
         note("If another program made it, bring its sessions into a store: seslite -f STORE import %s", path);
     /* An older schema, which opening to read does not migrate. */
     return code == SES_READONLY && (flags & SES_OPEN_READ_ONLY) ? EXIT_NOTASTORE : status;
@@ -81,13 +99,13 @@ int open_to_write(struct run *run)
 int open_to_import(struct run *run, bool dry)
 {
     ses_open_options options = {.size = sizeof options};
-    const char *path = file_given(run);
+    const char *path = place_given(run);
 
     if (!path)
         return EXIT_USAGE;
     if (dry)
         options.flags = SES_OPEN_MUST_EXIST;
-    int code = ses_open(path, &options, &run->store, &run->error);
+    int code = place_open(path, &options, &run->store, &run->error);
     if (dry && code == SES_NOTFOUND) {
         options.flags = 0;
         code = ses_open(":memory:", &options, &run->store, &run->error);

@@ -9,7 +9,14 @@ const struct topic topic_table[] = {
      "choose from. To find a session without its user, the command looks through the list of sessions.\n"
      "Commands that only read open the file for reading, and never create it. If the store uses a "
      "write-ahead log and no "
-     "other program has it open, SQLite may leave an empty FILE-wal and a FILE-shm beside it."},
+     "other program has it open, SQLite may leave an empty FILE-wal and a FILE-shm beside it.\n"
+     "A store may also be in a PostgreSQL database, if the command was built with POSTGRES=1. It is named by "
+     "an "
+     "address in place of FILE:\n"
+     " postgresql://USER@HOST/DATABASE\n"
+     " postgresql:///DATABASE?host=/var/run/postgresql\n"
+     "Other users of the machine can see what is on a command line. A password is better in ~/.pgpass or "
+     "PGPASSWORD. export and import move a store from one to the other."},
     {"points", "Points of a log",
      "A point is a place in the log of a session:\n"
      " N                  after the event number N; 0 is the start\n"

@@ -3,6 +3,7 @@
 
 #include "choose.h"
 #include "json.h"
+#include "place.h"
 #include "progress.h"
 
 /* ------------------------------------------------------------------------------------------------ maintain */
@@ -80,11 +81,11 @@ int run_migrate(struct run *run)
 {
     const ses_open_options read_only = {.size = sizeof read_only,
                                         .flags = SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST};
-    const char *path = file_given(run);
+    const char *path = place_given(run);
 
     if (!path)
         return EXIT_USAGE;
-    int code = ses_open(path, &read_only, &run->store, &run->error);
+    int code = place_open(path, &read_only, &run->store, &run->error);
     if (code >= 0)
         return tell_migrated(run, false);
     if (code != SES_READONLY)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "foreign/members.h"
 #include "foreign/rows.h"
+#include "place.h"
 
 enum { HEAD = 65536 };
 /* The longest event or state that the store takes; that of ses_open, when nothing else is asked for. */
@@ -148,6 +149,10 @@ int file_open(const char *path, const char *zone, struct foreign_notes *notes, s
     if (strcmp(path, "-") == 0) {
         opened->kind = OPENED_LINES;
         opened->file.fd = STDIN_FILENO;
+        return SES_OK;
+    }
+    if (place_is_server(path)) {
+        opened->kind = OPENED_STORE;
         return SES_OK;
     }
     int code = open_path(opened, error);

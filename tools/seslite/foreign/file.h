@@ -20,7 +20,7 @@ struct opened_file {
     int64_t bytes; /* of the file; -1: not known */
 };
 
-/* "-" is standard input, which can only be JSON lines. NOTASTORE: it is none of what can be read. */
+/* "-" is standard input, which can only be JSON lines; the address of a server is a store, which is not opened here. NOTASTORE: it is none of what can be read. */
 int file_open(const char *path, const char *zone, struct foreign_notes *notes, struct opened_file *opened,
               ses_error *error);
 void file_close(struct opened_file *opened);

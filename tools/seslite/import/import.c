@@ -6,6 +6,7 @@
 #include "deleting.h"
 #include "import/foreign.h"
 #include "import/lines.h"
+#include "place.h"
 #include "progress.h"
 
 static unsigned flags_given(const struct run *run)
@@ -76,19 +77,22 @@ static int import_and_tell(struct run *run, struct opened_file *opened, const ch
                            struct json_rows *rows)
 {
     struct import_report report;
+    struct text shown = {NULL, 0, 0};
 
-    report_begin(&report, run, path);
+    place_add_clean(&shown, path);
+    report_begin(&report, run, shown.data);
     opened->file.notes = &report.notes;
     describe(opened, &report);
     progress_begin("importing");
     int code = import_opened(run, opened, &report, &run->error);
     progress_end();
     if (code < 0)
-        say("%s: %s", path, run->error.message);
+        say("%s: %s", report.file, run->error.message);
     int status = code < 0 ? exit_code_of(code) : say_refused(run, &report);
     if (status == EXIT_OK)
         status = say_none(run, &report, path);
     int told = report_end(&report, rows);
+    text_free(&shown);
     return status == EXIT_OK ? told : status;
 }
 
@@ -133,7 +137,7 @@ static int check_options(struct run *run)
 int run_import(struct run *run)
 {
     struct json_rows rows = {run, 0};
-    int status = file_given(run) ? check_options(run) : EXIT_USAGE;
+    int status = place_given(run) ? check_options(run) : EXIT_USAGE;
 
     if (status != EXIT_OK)
         return status;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "place.h"
 #include "progress.h"
 
 /* ------------------------------------------------------------------------------------------------ reading */
@@ -136,7 +137,7 @@ int store_import(struct run *run, const char *path, const ses_key *from, const s
     const ses_open_options open = {.size = sizeof open, .flags = SES_OPEN_READ_ONLY};
     struct exporter exporter = {.from = from};
     int ends[2];
-    int code = ses_open(path, &open, &exporter.store, error);
+    int code = place_open(path, &open, &exporter.store, error);
 
     if (code < 0)
         return code;
