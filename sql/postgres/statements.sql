@@ -32,6 +32,11 @@
 -- own: append_touch         the session with these events
 -- own: limit_locks          how long a lock is waited for, since the commit is sent, too
 -- own: create_session       a session that begins where those before it have ended
+-- own: check_columns        what SQLite itself compares with the schema: columns that are not there ...
+-- own: check_indexes        ... and indexes
+-- own: check_orphans        what foreign keys would find
+-- own: check_shards         rows that are not found by their names
+-- own: check_count          how many sessions a check has before it: their numbers do not tell
 
 -- Each statement sees what was committed before it, since the rows that it builds on are locked.
 
@@ -926,3 +931,113 @@ VALUES (($2::bigint & 4095)::int,
                       FROM seslite.version_floor AS f WHERE f.shard = ($2::bigint & 4095)::int), 0::bigint),
         0, 0, $7)
 RETURNING id;
+
+-- All that statements name must be there, of its type, and text compared by its bytes.
+
+-- name: check_columns
+SELECT t.name, split_part(w.word, ':', 1), split_part(w.word, ':', 2)
+FROM (VALUES
+    ('schema_version', 'version:int4'),
+    ('apps', 'shard:int4 id:int8 name:text'),
+    ('users', 'shard:int4 id:int8 app_id:int8 name:text'),
+    ('sessions', 'shard:int4 id:int8 app_id:int8 user_id:int8 name:text created_us:int8'),
+    ('sessions', 'updated_us:int8 active_hour:int8 version:int8 last_seq:int8 event_count:int8'),
+    ('sessions', 'expires_us:int8 base_seq:int8 details:int8'),
+    ('version_floor', 'shard:int4 floor:int8'),
+    ('session_details', 'shard:int4 session_id:int8 title:text parent_user:text parent_session:text'),
+    ('session_details', 'parent_seq:int8 more:text initial_state:text'),
+    ('session_labels', 'shard:int4 session_id:int8 name:text value:text app_id:int8'),
+    ('session_leases', 'shard:int4 session_id:int8 token:int8 owner:text until_us:int8 next_owner:text'),
+    ('session_leases', 'next_until_us:int8'),
+    ('app_state', 'shard:int4 app_id:int8 key:text value:text session_id:int8 seq:int8'),
+    ('user_state', 'shard:int4 user_id:int8 key:text value:text session_id:int8 seq:int8'),
+    ('session_state', 'shard:int4 session_id:int8 key:text value:text seq:int8'),
+    ('base_state', 'shard:int4 session_id:int8 key:text value:text seq:int8'),
+    ('events', 'shard:int4 session_id:int8 seq:int8 id:text invocation_id:text author:text'),
+    ('events', 'branch:text time_us:int8 high_us:int8 body:text'),
+    ('event_marks', 'shard:int4 session_id:int8 seq:int8 kind:int8 target_seq:int8')
+) AS t (name, words) CROSS JOIN LATERAL unnest(string_to_array(t.words, ' ')) AS w (word)
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM pg_catalog.pg_attribute AS a
+    JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_type AS y ON y.oid = a.atttypid
+    LEFT JOIN pg_catalog.pg_collation AS o ON o.oid = a.attcollation
+    WHERE n.nspname = 'seslite' AND c.relname = t.name AND c.relkind IN ('r', 'p') AND NOT a.attisdropped
+      AND a.attname || ':' || y.typname = w.word AND (y.typname <> 'text' OR o.collname = 'C'))
+ORDER BY 1, 2 LIMIT $1::bigint;
+
+-- By their names. One that could not be built is not valid.
+
+-- name: check_indexes
+SELECT w.name
+FROM unnest(string_to_array(
+    'app_state_pkey apps_by_id apps_name_shard_key apps_pkey base_state_pkey event_marks_pkey events_pkey'
+    || ' events_shard_session_id_id_key session_details_pkey session_labels_by_value session_labels_pkey'
+    || ' session_leases_pkey session_state_pkey sessions_by_activity sessions_by_app sessions_by_expiry'
+    || ' sessions_by_id sessions_pkey sessions_shard_user_id_name_key user_state_pkey'
+    || ' users_app_id_name_shard_key users_by_id users_pkey version_floor_pkey', ' ')) AS w (name)
+WHERE NOT EXISTS (
+    SELECT 1
+    FROM pg_catalog.pg_index AS i
+    JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    WHERE n.nspname = 'seslite' AND c.relname = w.name AND i.indisvalid)
+ORDER BY 1 LIMIT $1::bigint;
+
+-- What has lost the row that it belongs to, or is in another shard than that: the table, the other, and the number there.
+
+-- name: check_orphans
+SELECT o.name, o.owner, o.id, count(*)
+FROM (
+    SELECT 'users' AS name, 'apps' AS owner, r.app_id AS id FROM seslite.users AS r
+    WHERE NOT EXISTS (SELECT 1 FROM seslite.apps AS p WHERE p.shard = (r.app_id & 4095)::int AND p.id = r.app_id)
+    UNION ALL
+    SELECT 'sessions', 'apps', r.app_id FROM seslite.sessions AS r
+    WHERE NOT EXISTS (SELECT 1 FROM seslite.apps AS p WHERE p.shard = (r.app_id & 4095)::int AND p.id = r.app_id)
+    UNION ALL
+    SELECT 'sessions', 'users', r.user_id FROM seslite.sessions AS r
+    WHERE NOT EXISTS (SELECT 1 FROM seslite.users AS p WHERE p.shard = r.shard AND p.id = r.user_id)
+    UNION ALL
+    SELECT 'app_state', 'apps', r.app_id FROM seslite.app_state AS r
+    WHERE NOT EXISTS (SELECT 1 FROM seslite.apps AS p WHERE p.shard = r.shard AND p.id = r.app_id)
+    UNION ALL
+    SELECT 'user_state', 'users', r.user_id FROM seslite.user_state AS r
+    WHERE NOT EXISTS (SELECT 1 FROM seslite.users AS p WHERE p.shard = r.shard AND p.id = r.user_id)
+    UNION ALL
+    SELECT 'session_details', 'sessions', r.session_id FROM seslite.session_details AS r
+    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
+    UNION ALL
+    SELECT 'session_labels', 'sessions', r.session_id FROM seslite.session_labels AS r
+    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
+    UNION ALL
+    SELECT 'session_leases', 'sessions', r.session_id FROM seslite.session_leases AS r
+    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
+    UNION ALL
+    SELECT 'session_state', 'sessions', r.session_id FROM seslite.session_state AS r
+    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
+    UNION ALL
+    SELECT 'base_state', 'sessions', r.session_id FROM seslite.base_state AS r
+    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
+    UNION ALL
+    SELECT 'events', 'sessions', r.session_id FROM seslite.events AS r
+    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
+    UNION ALL
+    SELECT 'event_marks', 'sessions', r.session_id FROM seslite.event_marks AS r
+    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
+) AS o
+GROUP BY o.name, o.owner, o.id
+ORDER BY o.name, o.owner, o.id LIMIT $1::bigint;
+
+-- name: check_shards
+SELECT 'apps', a.id FROM seslite.apps AS a
+WHERE a.shard <> ('x' || left(encode(sha256(convert_to(a.name, 'UTF8')), 'hex'), 3))::bit(12)::int
+UNION ALL
+SELECT 'users', u.id
+FROM seslite.users AS u JOIN seslite.apps AS a ON a.shard = (u.app_id & 4095)::int AND a.id = u.app_id
+WHERE u.shard <> ('x' || left(encode(sha256(convert_to(a.name || E'\x01' || u.name, 'UTF8')), 'hex'), 3))::bit(12)::int
+LIMIT $1::bigint;
+
+-- name: check_count
+SELECT count(*) FROM seslite.sessions;

@@ -7,6 +7,8 @@
 /* ---- upkeep.c */
 SESLITE_PRIVATE int ses__postgres_watch(struct storage *storage, struct watch_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__postgres_space(struct storage *storage, struct space_op *op, ses_error *error);
+
+/* ---- check.c */
 SESLITE_PRIVATE int ses__postgres_check(struct storage *storage, struct check_op *op, ses_error *error);
 
 #endif

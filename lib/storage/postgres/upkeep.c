@@ -1,9 +1,6 @@
-/* What followers wait for, how much is stored, and whether it is sound: as a server has it. */
-#include "base/error.h"
-#include "base/memory.h"
+/* What followers wait for, and how much is stored: as a server has it. */
 #include "storage/postgres/parts.h"
 #include "storage/postgres/operations.h"
-#include "storage/sql/check.h"
 #include "storage/sql/operations.h"
 
 /* A server keeps no number that rises with each commit and costs nothing to read: all are looked at. */
@@ -39,34 +36,4 @@ static int run_space(struct db *db, void *context, ses_error *error)
 int ses__postgres_space(struct storage *storage, struct space_op *op, ses_error *error)
 {
     return ses__run_read(storage, run_space, op, error);
-}
-
-static int run_check(struct db *db, void *context, ses_error *error)
-{
-    struct check *check = context;
-    int code = SES_OK;
-    (void)error; /* the check's */
-
-    check->db = db;
-    if (check->op->level < SES_CHECK_LOG)
-        return SES_OK;
-    code = ses__check_apps(check);
-    if (code == SES_OK)
-        code = ses__check_users(check);
-    return code == SES_OK ? ses__check_sessions(check) : code;
-}
-
-/* Pages and indexes are the server's to keep. What only it does not look at is what the rows mean. */
-int ses__postgres_check(struct storage *storage, struct check_op *op, ses_error *error)
-{
-    struct check check = {.op = op, .last_session = INT64_MAX};
-
-    op->problems = 0;
-    ses__error_clear(&check.error);
-    ses__arena_init(&check.arena, ((const struct sql_storage *)storage)->allocator);
-    int code = ses__run_read_by_itself(storage, run_check, &check, &check.error);
-    ses__arena_free(&check.arena);
-    if (code != SES_OK && error)
-        *error = check.error;
-    return code;
 }

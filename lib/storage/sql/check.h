@@ -11,6 +11,8 @@ struct check {
     bool ended;               /* the caller has ended it, or enough was found */
     struct ses_problem about; /* what is being looked at; texts in `arena` */
     int64_t last_session;     /* the highest number that a session was ever given */
+    int64_t total;            /* sessions, where their numbers do not tell how many; else 0 */
+    int64_t done;             /* of these */
     struct arena arena;
     ses_error error; /* of the last failure */
 };

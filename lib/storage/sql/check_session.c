@@ -192,12 +192,15 @@ static int read_next_session(struct check *check, struct checked_session *sessio
     return ses__check_settle(check, code != SES_OK ? code : closed, SES_PROBLEM_PAGE);
 }
 
-/* Sessions are looked at in the order of their numbers. */
+/* Sessions are looked at in the order of their numbers, which tell how far it is if they follow one another. */
 static int tell_session_checked(struct check *check, int64_t session_id)
 {
     const struct check_op *op = check->op;
+    const bool by_count = check->total > 0;
 
-    if (!op->progress || op->progress(op->progress_context, session_id, check->last_session) == 0)
+    check->done++;
+    if (!op->progress || op->progress(op->progress_context, by_count ? check->done : session_id,
+                                      by_count ? check->total : check->last_session) == 0)
         return SES_OK;
     return ses__refuse_interrupted("the check", &check->error);
 }

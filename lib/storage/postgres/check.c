@@ -1,0 +1,120 @@
+/* A check of all that is stored, as of one moment. Nothing is changed. Pages are the server's to keep sound. */
+#include "storage/sql/check.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "storage/postgres/operations.h"
+#include "storage/postgres/parts.h"
+
+typedef void visit_found(struct check *check, struct query *row);
+
+/* Of statements that have a row for each problem, and are told how many are wanted. */
+static int visit_all(struct check *check, const struct statement *statement, visit_found *visit_one)
+{
+    struct query query;
+
+    ses__query_start(&query, check->db, statement, &check->error);
+    ses__query_bind_int(&query, 1, check->op->limit);
+    while (!check->ended && ses__query_row(&query))
+        visit_one(check, &query);
+    return ses__query_end(&query);
+}
+
+#define PUT_TEXT(row, column) (int)ses__query_text((row), (column)).len, ses__query_text((row), (column)).ptr
+
+static void visit_column(struct check *check, struct query *row)
+{
+    ses__check_found(
+        check, SES_PROBLEM_PAGE, 0,
+        "the table %.*s has no column %.*s of the type %.*s, or that is compared in another order",
+        PUT_TEXT(row, 0), PUT_TEXT(row, 1), PUT_TEXT(row, 2));
+}
+
+static void visit_index(struct check *check, struct query *row)
+{
+    ses__check_found(check, SES_PROBLEM_INDEX, 0, "the index %.*s is missing, or not valid",
+                     PUT_TEXT(row, 0));
+}
+
+static void visit_orphans(struct check *check, struct query *row)
+{
+    ses__check_found(
+        check, SES_PROBLEM_REFERENCE, 0,
+        "%lld rows of %.*s belong to row %lld of %.*s, which does not exist or is in another shard",
+        (long long)ses__query_int(row, 3), PUT_TEXT(row, 0), (long long)ses__query_int(row, 2),
+        PUT_TEXT(row, 1));
+}
+
+static void visit_shard(struct check *check, struct query *row)
+{
+    ses__check_found(check, SES_PROBLEM_INDEX, 0, "row %lld of %.*s is not in the shard of its name",
+                     (long long)ses__query_int(row, 1), PUT_TEXT(row, 0));
+}
+
+/* Where a column is missing, statements fail, and the transaction with them: it ends there. */
+static int check_schema(struct check *check, bool *usable)
+{
+    const int64_t before = check->op->problems;
+    int code = visit_all(check, STATEMENT_CHECK_COLUMNS, visit_column);
+
+    *usable = check->op->problems == before;
+    return code == SES_OK ? visit_all(check, STATEMENT_CHECK_INDEXES, visit_index) : code;
+}
+
+static int check_references(struct check *check)
+{
+    int code = visit_all(check, STATEMENT_CHECK_ORPHANS, visit_orphans);
+    return code == SES_OK ? visit_all(check, STATEMENT_CHECK_SHARDS, visit_shard) : code;
+}
+
+static int count_sessions(struct check *check)
+{
+    struct query query;
+
+    ses__query_start(&query, check->db, STATEMENT_CHECK_COUNT, &check->error);
+    check->total = ses__query_row(&query) ? ses__query_int(&query, 0) : 0;
+    return ses__query_end(&query);
+}
+
+static int check_rows(struct check *check)
+{
+    int code = count_sessions(check);
+
+    if (code == SES_OK)
+        code = ses__check_apps(check);
+    if (code == SES_OK)
+        code = ses__check_users(check);
+    return code == SES_OK ? ses__check_sessions(check) : code;
+}
+
+/* It takes as long as there is to be looked at; ses_interrupt ends it. */
+static int run_check(struct db *db, void *context, ses_error *error)
+{
+    struct check *check = context;
+    bool usable = false;
+    (void)error; /* the check's */
+
+    check->db = db;
+    db->deadline_us = INT64_MAX;
+    int code = check_schema(check, &usable);
+    if (code == SES_OK && usable && check->op->level >= SES_CHECK_FULL)
+        code = check_references(check);
+    if (code == SES_OK && usable && check->op->level >= SES_CHECK_LOG)
+        code = check_rows(check);
+    return code;
+}
+
+int ses__postgres_check(struct storage *storage, struct check_op *op, ses_error *error)
+{
+    struct check check = {.op = op, .last_session = INT64_MAX};
+
+    op->problems = 0;
+    ses__error_clear(&check.error);
+    ses__arena_init(&check.arena, ((const struct sql_storage *)storage)->allocator);
+    int code = ses__run_read_by_itself(storage, run_check, &check, &check.error);
+    code = ses__check_settle(&check, code, SES_PROBLEM_PAGE);
+    ses__arena_free(&check.arena);
+    if (code != SES_OK && error)
+        *error = check.error;
+    return code;
+}
