@@ -73,7 +73,7 @@ static const char *doing(const struct pg_awaited *awaited)
 }
 
 /* Takes a result; the caller's no more. */
-static void take(struct pg *pg, const struct pg_awaited *awaited, PGresult *result)
+static void take_answer(struct pg *pg, const struct pg_awaited *awaited, PGresult *result)
 {
     const ExecStatusType status = PQresultStatus(result);
     const bool good = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
@@ -107,7 +107,7 @@ static void take_first(struct pg *pg)
         return;
     }
     if (result)
-        take(pg, &awaited, result);
+        take_answer(pg, &awaited, result);
     while (!pg->lost && (result = receive(pg)) != NULL) /* the NULL that ends it */
         PQclear(result);
 }
