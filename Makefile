@@ -137,6 +137,9 @@ $(POSTGRES_OBJECT): $(B)/gen/postgres_sql.c $(B)/gen/postgres_statements.h $(B)/
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
+# What the amalgamation has beside the files of lib/.
+AMALGAMATED := $(addprefix $(B)/gen/,statements.h sql_text.c postgres_statements.h postgres_sql.c)
+
 # Only the room that knows a foreign library is given its headers.
 cflags_of = $(if $(filter lib/storage/sqlite/%,$(1)),$(SQLITE_CFLAGS)) $(if $(filter lib/cjson/%,$(1)),$(CJSON_CFLAGS)) \
     $(if $(filter lib/storage/postgres/%,$(1)),$(POSTGRES_CFLAGS))
@@ -328,7 +331,8 @@ README_PROGRAMS := $(B)/test/readme $(B)/test/readme_program
 
 # Scripts that look at the whole: what test/NAME.sh needs to know, it is given in its environment.
 CHECK_SETTINGS = HEADERS='$(HEADERS)' NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
-    SQLITE_CFLAGS='$(SQLITE_CFLAGS)' SQLITE_LIBS='$(SQLITE_LIBS)' CJSON_CFLAGS='$(CJSON_CFLAGS)' CJSON_LIBS='$(CJSON_LIBS)'
+    SQLITE_CFLAGS='$(SQLITE_CFLAGS)' SQLITE_LIBS='$(SQLITE_LIBS)' CJSON_CFLAGS='$(CJSON_CFLAGS)' CJSON_LIBS='$(CJSON_LIBS)' \
+    POSTGRES='$(POSTGRES)' POSTGRES_CFLAGS='$(POSTGRES_CFLAGS)' POSTGRES_LIBS='$(POSTGRES_LIBS)'
 
 # A run of one test is a target, so that -j runs several at once. One that fails leaves the others to run, and the sum to
 # be printed. All are built before the first runs: else make begins with those that are built last, and what takes long is
@@ -344,7 +348,7 @@ check-layers: export BENCH_OBJECTS := $(BENCH_OBJECTS)
 check-layers: export COMMAND_OBJECTS := $(COMMAND_OBJECTS)
 check-layers: export SERVER_OBJECTS := $(if $(WITH_SERVER),$(SERVER_OBJECTS))
 check-readme: $(README_PROGRAMS)
-check-amalgamation: $(B)/gen/statements.h $(B)/gen/sql_text.c $(B)/test/readme_program.c
+check-amalgamation: $(AMALGAMATED) $(B)/test/readme_program.c
 check-exports check-linking check-install: $(LIBRARY)
 check-exports check-install: $(SHARED)
 check-install: $(COMMAND) $(COMMAND_PAGES)
@@ -503,7 +507,7 @@ uninstall:
 	rm -rf '$(DESTDIR)$(CMAKEDIR)' '$(DESTDIR)$(DATADIR)/seslite'
 
 ## amalgamation: build/amalgamation/seslite.c and seslite.h, to compile with your own program
-amalgamation: $(B)/gen/statements.h $(B)/gen/sql_text.c
+amalgamation: $(AMALGAMATED)
 	@sh tools/amalgamate.sh $(B)/amalgamation $(B)/gen
 
 ## platforms: compile for other systems (macOS, FreeBSD, musl, ...) with the compilers that are here

@@ -1,7 +1,8 @@
 #!/bin/sh
 # The amalgamation compiles without a warning, also within a program that asks for more of the system than POSIX, and
 # programs link with it.
-#     sh test/amalgamation.sh BUILD     (CC, CFLAGS, LDFLAGS, SQLITE_CFLAGS, SQLITE_LIBS, CJSON_CFLAGS, CJSON_LIBS)
+#     sh test/amalgamation.sh BUILD     (CC, CFLAGS, LDFLAGS, SQLITE_CFLAGS, SQLITE_LIBS, CJSON_CFLAGS, CJSON_LIBS;
+#                                        POSTGRES=1, POSTGRES_CFLAGS, POSTGRES_LIBS)
 set -eu
 build=$1
 folder=$build/test/amalgamation
@@ -42,3 +43,20 @@ compile -pthread -o "$folder/program" "$folder/program.c" "$folder/seslite_cjson
 # shellcheck disable=SC2086
 compile -pthread -o "$folder/readme_program" "$build/test/readme_program.c" "$folder/seslite.o" \
     ${LDFLAGS:-} ${SQLITE_LIBS:--lsqlite3}
+
+[ -n "${POSTGRES:-}" ] || exit 0
+cat >"$folder/postgres.c" <<'END'
+#include "seslite_postgres.h"
+
+int main(void)
+{
+    ses_store *store = 0;
+    return ses_open_postgres("no connection string", 0, 0, &store, 0) == SES_INVALID ? 0 : 1;
+}
+END
+# shellcheck disable=SC2086
+compile ${POSTGRES_CFLAGS:-} -c -o "$folder/seslite_postgres.o" "$folder/seslite_postgres.c"
+# shellcheck disable=SC2086
+compile -pthread -o "$folder/postgres" "$folder/postgres.c" "$folder/seslite_postgres.o" "$folder/seslite.o" \
+    ${LDFLAGS:-} ${SQLITE_LIBS:--lsqlite3} ${POSTGRES_LIBS:--lpq}
+"$folder/postgres"

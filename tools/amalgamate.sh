@@ -1,13 +1,13 @@
 #!/bin/sh
 # Puts the library into one C file and one header, for projects that compile it themselves.
 #     sh tools/amalgamate.sh OUT-FOLDER GEN-FOLDER
-# It leaves out the engine for PostgreSQL. GEN-FOLDER has what tools/embed.awk made. A header stands before the first file that includes it.
+# GEN-FOLDER has what tools/embed.awk and tools/embed_postgres.awk made. A header stands before the first file that includes
+# it. The engine for PostgreSQL, and the calls that know cJSON, have files of their own: they need more libraries.
 set -eu
 out=$1
 gen=$2
 mkdir -p "$out"
 cp include/*.h "$out/"
-rm -f "$out/seslite_postgres.h"
 
 # merge PUBLIC-HEADER TITLE FILE...
 merge() {
@@ -28,7 +28,7 @@ merge() {
                     continue
                 if (line ~ /^#include "/) {
                     split(line, name, "\"")
-                    add(name[2] == "statements.h" ? gen "/" name[2] : "lib/" name[2])
+                    add(name[2] ~ /^(postgres_)?statements\.h$/ ? gen "/" name[2] : "lib/" name[2])
                 } else {
                     lines[++at] = line
                 }
@@ -44,9 +44,12 @@ merge() {
 }
 
 merge seslite_agent.h "seslite in one file, made by tools/amalgamate.sh: compile it with your program and link with -lsqlite3 -pthread.
- * (seslite_cjson.c beside it has the calls for programs that use cJSON.)" \
+ * (Beside it, seslite_cjson.c has the calls for programs that use cJSON, and seslite_postgres.c stores on a PostgreSQL server.)" \
     $(find lib -name '*.c' ! -path 'lib/cjson/*' ! -path '*/postgres/*' | sort) "$gen/sql_text.c" >"$out/seslite.c.new"
 mv "$out/seslite.c.new" "$out/seslite.c"
 merge seslite_cjson.h "The calls of seslite for programs that use cJSON, made by tools/amalgamate.sh: compile it beside seslite.c and
  * link with -lcjson." $(find lib/cjson -name '*.c' | sort) >"$out/seslite_cjson.c.new"
 mv "$out/seslite_cjson.c.new" "$out/seslite_cjson.c"
+merge seslite_postgres.h "Stores of seslite on a PostgreSQL server, made by tools/amalgamate.sh: compile it beside seslite.c and link with
+ * -lpq." $(find lib -path '*/postgres/*.c' | sort) "$gen/postgres_sql.c" >"$out/seslite_postgres.c.new"
+mv "$out/seslite_postgres.c.new" "$out/seslite_postgres.c"
