@@ -1,7 +1,8 @@
 /*
  * A store in a PostgreSQL database, for programs on more than one machine. Every call of seslite.h and seslite_agent.h
  * works on it, and means the same, but for what is about files: ses_backup, ses_store_copy and secure deletions return
- * MISUSE with a message that says what to do instead.
+ * MISUSE with a message that says what to do instead. ses_check looks at the tables, columns and indexes in place of pages
+ * (SES_CHECK_QUICK), and takes as long as there is to be looked at: ses_store_interrupt ends it.
  *
  * The library has this call if it was built with `make POSTGRES=1`. Link with -lpq. A program that does not call
  * ses_open_postgres does not need libpq.

@@ -87,7 +87,7 @@ static int check_rows(struct check *check)
     return code == SES_OK ? ses__check_sessions(check) : code;
 }
 
-/* It takes as long as there is to be looked at; ses_interrupt ends it. */
+/* It takes as long as there is to be looked at; ses_store_interrupt ends it. */
 static int run_check(struct db *db, void *context, ses_error *error)
 {
     struct check *check = context;
