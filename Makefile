@@ -414,7 +414,7 @@ clients: client-python client-rust
 	    build/python/venv/bin/python -m pytest -q -rs -p no:cacheprovider tools/python/tests/test_together.py
 
 client-python: $(COMMAND)
-	@sh tools/python/check.sh build
+	@SESLITE_WITH_POSTGRES='$(POSTGRES)' sh tools/python/check.sh build
 
 client-rust: $(COMMAND)
 	@sh tools/rust/test.sh

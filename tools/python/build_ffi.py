@@ -2,7 +2,8 @@
 
 The library is compiled from csrc/, which a source archive brings. In a checkout of the repository `make amalgamation`
 makes it anew. SQLite is the system's, as it is for Python's sqlite3: pkg-config tells where, or -lsqlite3 is tried.
-SQLITE_CFLAGS and SQLITE_LIBS say it otherwise.
+SQLITE_CFLAGS and SQLITE_LIBS say it otherwise. With SESLITE_WITH_POSTGRES=1 it also has stores on a PostgreSQL server, and links
+libpq: POSTGRES_CFLAGS and POSTGRES_LIBS.
 """
 
 import os
@@ -19,7 +20,9 @@ import cffi
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 SOURCES = HERE / "csrc"
-NAMES = ("seslite.c", "seslite.h", "seslite_agent.h")
+NAMES = ("seslite.c", "seslite.h", "seslite_agent.h", "seslite_postgres.c", "seslite_postgres.h")
+POSTGRES = os.environ.get("SESLITE_WITH_POSTGRES", "") not in ("", "0")
+HEADERS = ("seslite_agent.h", "seslite_postgres.h") if POSTGRES else ("seslite_agent.h",)
 
 # What C calls in Python, and what Python cannot do itself: a follower's notify runs with locks held, so it must not wait
 # for the interpreter; and which SQLite a module of Python uses.
@@ -47,7 +50,6 @@ SOURCE = """
 #include <dlfcn.h>
 #include <sqlite3.h>
 #include <unistd.h>
-#include "seslite_agent.h"
 #define SES_PY_TOMBSTONE ((char *)SES_TOMBSTONE)
 
 /* Wakes an event loop. A pipe that is full has woken it already. */
@@ -87,40 +89,51 @@ def version():
     return ".".join(re.search(rf"define SES_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
 
 
+def includes():
+    return "".join(f'#include "{name}"\n' for name in HEADERS)
+
+
 def declarations():
     """The headers as the C preprocessor leaves them: without the system's headers, whose types cffi knows."""
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")
     with tempfile.TemporaryDirectory() as empty:
         for name in ("stddef.h", "stdint.h"):
             pathlib.Path(empty, name).touch()
-        command = [*compiler, "-E", "-P", "-DSES_API=", "-nostdinc", "-I", empty, str(SOURCES / "seslite_agent.h")]
+        headers = pathlib.Path(empty, "all.h")
+        headers.write_text(includes(), encoding="utf-8")
+        command = [*compiler, "-E", "-P", "-DSES_API=", "-nostdinc", "-I", empty, "-I", str(SOURCES), str(headers)]
         return subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
 
 
-def sqlite_flags():
-    """The compiler's and the linker's flags for SQLite."""
+def flags_of(prefix, package, fallback):
+    """The compiler's and the linker's flags for a library."""
 
     def ask(variable, option, fallback):
         if variable in os.environ:
             return shlex.split(os.environ[variable])
         try:
-            found = subprocess.run([os.environ.get("PKG_CONFIG", "pkg-config"), option, "sqlite3"], capture_output=True, text=True)
+            found = subprocess.run([os.environ.get("PKG_CONFIG", "pkg-config"), option, package], capture_output=True, text=True)
         except OSError:
             return fallback
         return shlex.split(found.stdout) if found.returncode == 0 else fallback
 
-    return ask("SQLITE_CFLAGS", "--cflags", []), ask("SQLITE_LIBS", "--libs", ["-lsqlite3"])
+    return ask(f"{prefix}_CFLAGS", "--cflags", []), ask(f"{prefix}_LIBS", "--libs", [fallback])
 
 
 def builder():
     """What cffi compiles. (setuptools calls it by name.)"""
     ffi = cffi.FFI()
     ffi.cdef(declarations() + CALLBACKS)
-    cflags, libs = sqlite_flags()
+    cflags, libs = flags_of("SQLITE", "sqlite3", "-lsqlite3")
+    sources = ["csrc/seslite.c"]
+    if POSTGRES:
+        more_cflags, more_libs = flags_of("POSTGRES", "libpq", "-lpq")
+        cflags, libs = cflags + more_cflags, libs + more_libs
+        sources.append("csrc/seslite_postgres.c")
     ffi.set_source(
         "seslite._seslite",
-        SOURCE,
-        sources=["csrc/seslite.c"],
+        includes() + SOURCE,
+        sources=sources,
         include_dirs=["csrc"],
         define_macros=[("SES_API", "")],
         extra_compile_args=["-fvisibility=hidden", "-pthread", *cflags],

@@ -1,4 +1,4 @@
-"""A store: the sessions in one file, for all threads of the process."""
+"""A store: the sessions in one file, or in a PostgreSQL database, for all threads of the process."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from .values import Appended, Deleted, Key, KeyLike, Labels, Range, key_of, labe
 
 SYNCHRONOUS = {"full": lib.SES_SYNC_FULL, "normal": lib.SES_SYNC_NORMAL}
 JOURNALS = {"auto": lib.SES_JOURNAL_AUTO, "wal": lib.SES_JOURNAL_WAL, "rollback": lib.SES_JOURNAL_ROLLBACK}
+SERVERS = ("postgresql://", "postgres://")
 CHECKPOINTS = {"auto": lib.SES_CHECKPOINT_AUTO, "external": lib.SES_CHECKPOINT_EXTERNAL}
 
 
@@ -47,6 +48,15 @@ def _one_of(table: dict[str, int], value: str, what: str) -> int:
     if value not in table:
         raise errors.InvalidError(f"{what} is one of {', '.join(table)}, not {value!r}")
     return table[value]
+
+
+def _open_server(address: bytes, options: Any, own: dict[str, int], made: Any) -> None:
+    if not hasattr(lib, "ses_open_postgres"):
+        raise errors.MisuseError(
+            "this seslite was built without PostgreSQL: build it from source with SESLITE_WITH_POSTGRES=1 in the environment "
+            "(pip install --no-binary seslite seslite), where libpq and its headers are"
+        )
+    _ffi.call(lib.ses_open_postgres, address, options, _ffi.struct("ses_postgres_options", **own), made)
 
 
 class _State:
@@ -85,6 +95,10 @@ class Store(State, Leases, History, Lists, Transfer, Upkeep):
 
     `synchronous` is "full" (a write survives power loss) or "normal"; `journal` is "auto", "wal" or "rollback";
     `checkpoint` is "auto" or "external". `clock` gives microseconds since 1970, `make_id` gives ids.
+
+    `path` is a file, or the address of a database: postgresql://user@host/database, if the package was built with
+    SESLITE_WITH_POSTGRES=1. `max_connections` and `unprepared` are about that, as seslite_postgres.h says; `synchronous`,
+    `journal`, `checkpoint` and `max_readers` are about files.
     """
 
     def __init__(
@@ -100,6 +114,8 @@ class Store(State, Leases, History, Lists, Transfer, Upkeep):
         max_readers: int = 0,
         max_session_events: int = 0,
         checkpoint: str = "auto",
+        max_connections: int = 0,
+        unprepared: bool = False,
         clock: Callable[[], int] | None = None,
         make_id: Callable[[], str] | None = None,
     ) -> None:
@@ -117,9 +133,16 @@ class Store(State, Leases, History, Lists, Transfer, Upkeep):
         name = _ffi.encode(os.fspath(path), "the path")
         options, keep = self._open_options()
         made = ffi.new("ses_store **")
-        _ffi.call(lib.ses_open, name, options, made)
+        on_server = name.decode().startswith(SERVERS)
+        if on_server:
+            _open_server(name, options, {"max_connections": max_connections, "unprepared": unprepared}, made)
+        elif max_connections or unprepared:
+            raise errors.MisuseError("max_connections and unprepared are about servers; a file has max_readers")
+        else:
+            _ffi.call(lib.ses_open, name, options, made)
         self._begin(made[0], keep)
-        warn_of_two(name.decode())
+        if not on_server:
+            warn_of_two(name.decode())
 
     def _open_options(self) -> tuple[Any, Any]:
         context = ffi.new_handle(self._callbacks)

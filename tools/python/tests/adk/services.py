@@ -1,8 +1,9 @@
-"""The four session services that the same cases run over."""
+"""The session services that the same cases run over: the ADK's, ours, and ours on a server."""
 
 import asyncio
 import contextlib
 
+import postgres
 from google.adk.errors._stale_session_error import StaleSessionError
 from google.adk.errors.already_exists_error import AlreadyExistsError
 from google.adk.errors.session_not_found_error import SessionNotFoundError
@@ -14,18 +15,19 @@ from google.adk.sessions.sqlite_session_service import SqliteSessionService
 
 from seslite.adk import SesliteSessionService
 
-NAMES = ("memory", "sqlite", "database", "seslite")
+NAMES = ("memory", "sqlite", "database", "seslite", "server")
 WHO = {"app_name": "app", "user_id": "user"}
 
 
 @contextlib.asynccontextmanager
 async def opened(name, folder):
-    """One of the services, on a file of its own."""
+    """One of the services, on a file or a database of its own."""
     service = {
         "memory": lambda: InMemorySessionService(),
         "sqlite": lambda: SqliteSessionService(str(folder / "sqlite.db")),
         "database": lambda: DatabaseSessionService(f"sqlite+aiosqlite:///{folder}/database.db"),
         "seslite": lambda: SesliteSessionService(str(folder / "seslite.db")),
+        "server": lambda: SesliteSessionService(postgres.fresh()),
     }[name]()
     try:
         yield service

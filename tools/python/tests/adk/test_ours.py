@@ -41,6 +41,8 @@ def test_a_uri_names_a_file_and_options(tmp_path, monkeypatch):
         assert service.store.info().path == name
         asyncio.run(service.close())
     assert (tmp_path / "a.db").exists() and absolute.exists()
+    with pytest.raises((seslite.MisuseError, seslite.CantOpenError)):
+        SesliteSessionService(uri="seslite+postgresql://127.0.0.1:1/agents")
     for wrong in ("sqlite:///a.db", "seslite://host/a.db", "a.db"):
         with pytest.raises(seslite.InvalidError, match="seslite:///agents.db"):
             SesliteSessionService(uri=wrong)

@@ -19,6 +19,7 @@ from typing_extensions import override
 from .. import NO_EVENTS, Appended, Key, Point, Range, Store, errors
 from .._ffi import loads
 from ..aio import AsyncStore
+from ..store import SERVERS
 from . import ending
 from . import events as adk_events
 
@@ -40,7 +41,10 @@ class Followed(NamedTuple):
 
 def _path_of(uri: str) -> tuple[str, dict[str, Any]]:
     """The path and the options of a URI: seslite:///agents.db is beside where the process runs, seslite:////var/agents.db
-    is not, and seslite:// is a store in memory. Options: seslite:///agents.db?synchronous=normal"""
+    is not, and seslite:// is a store in memory. Options: seslite:///agents.db?synchronous=normal. What follows
+    "seslite+" is the address of a server: seslite+postgresql://user@host/database"""
+    if uri.startswith(tuple("seslite+" + scheme for scheme in SERVERS)):
+        return uri.removeprefix("seslite+"), {}
     parts = urlsplit(uri)
     if parts.scheme != "seslite" or parts.netloc:
         raise errors.InvalidError(f"not the URI of a store: {uri!r}; write seslite:///agents.db or seslite:////folder/agents.db")
@@ -49,8 +53,8 @@ def _path_of(uri: str) -> tuple[str, dict[str, Any]]:
 
 
 class SesliteSessionService(BaseSessionService):
-    """Keeps the sessions of google-adk in a store. `path` is a file, or `uri` names it as the ADK's command line does; the
-    options are those of seslite.Store. Close it with close(); the end of the process closes it too.
+    """Keeps the sessions of google-adk in a store. `path` is what seslite.Store takes, or `uri` names it as the ADK's command
+    line does; the options are those of seslite.Store. Close it with close(); the end of the process closes it too.
 
     A session that was superseded raises StaleSessionError when it is appended to: read it again. Rewinds are exact: they
     restore what the session was created with, and remove the keys that did not exist.
