@@ -13,6 +13,7 @@ struct check {
     int64_t last_session;     /* the highest number that a session was ever given */
     int64_t total;            /* sessions, where their numbers do not tell how many; else 0 */
     int64_t done;             /* of these */
+    bool trusts_indexes;      /* not every event is looked for by its id, which is a round trip each */
     struct arena arena;
     ses_error error; /* of the last failure */
 };
