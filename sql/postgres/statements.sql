@@ -17,6 +17,11 @@
 --
 -- And what a file is asked in another way:
 -- own: space                how many bytes the tables and their indexes have
+-- own: check_columns        what SQLite itself compares with the schema: columns that are not there ...
+-- own: check_indexes        ... and indexes
+-- own: check_orphans        what foreign keys would find
+-- own: check_shards         rows that are not found by their names
+-- own: check_count          how many sessions a check has before it: their numbers do not tell
 --
 -- And what is sent whole, without waiting for numbers that the server has:
 -- own: append_by_key        the session that is to be appended to, if it is as it should be ...
@@ -32,11 +37,6 @@
 -- own: append_touch         the session with these events
 -- own: limit_locks          how long a lock is waited for, since the commit is sent, too
 -- own: create_session       a session that begins where those before it have ended
--- own: check_columns        what SQLite itself compares with the schema: columns that are not there ...
--- own: check_indexes        ... and indexes
--- own: check_orphans        what foreign keys would find
--- own: check_shards         rows that are not found by their names
--- own: check_count          how many sessions a check has before it: their numbers do not tell
 
 -- Each statement sees what was committed before it, since the rows that it builds on are locked.
 
