@@ -1,11 +1,13 @@
 /* How a connection is opened and closed. */
 #include "storage/postgres/connection.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "storage/postgres/hosts.h"
 
 /* Enough for most reads to be one round trip, and so few that they need not all be in memory. */
 enum { EVENTS_IN_PAGE = 1000 };
@@ -19,15 +21,6 @@ static void on_notice(void *context, const PGresult *result)
     if (severity && strcmp(severity, "WARNING") == 0 && pg->awaited_count > 0 &&
         pg->awaited[pg->first_awaited].kind == PG_COMMITS)
         pg->warned = true;
-}
-
-static PGconn *start(const struct postgres_config *config)
-{
-    /* What the string says itself comes later and wins, but for the encoding. */
-    const char *const names[] = {"application_name", "dbname", "client_encoding", NULL};
-    const char *const values[] = {"seslite", config->connection, "UTF8", NULL};
-
-    return PQconnectStartParams(names, values, 1);
 }
 
 static int finish(struct pg *pg)
@@ -57,17 +50,74 @@ static int check_server(struct pg *pg, ses_error *error)
     return SES_OK;
 }
 
-static int connect_to(struct pg *pg, ses_error *error)
+/* Why a host was not taken, after why those before it were not. */
+struct refusals {
+    char text[480];
+    size_t len;
+};
+
+static void add_refusal(struct refusals *refusals, const char *text)
 {
-    pg->conn = start(pg->config);
+    const int len = (int)strcspn(text, "\n");
+    const int added = snprintf(refusals->text + refusals->len, sizeof refusals->text - refusals->len,
+                               "%s%.*s", refusals->len > 0 ? "; " : "", len, text);
+
+    if (added > 0)
+        refusals->len += (size_t)added;
+    if (refusals->len >= sizeof refusals->text)
+        refusals->len = sizeof refusals->text - 1;
+}
+
+/* CANTOPEN, BUSY: another may be tried, and why is added to the refusals. */
+static int try_host(struct pg *pg, const struct pg_hosts *hosts, size_t first, size_t tried,
+                    struct refusals *refusals, ses_error *error)
+{
+    PQfinish(pg->conn);
+    pg->conn = ses__pg_hosts_start(hosts, first, tried);
     if (!pg->conn)
         return ses__error_nomem(error);
-    int code = PQstatus(pg->conn) == CONNECTION_BAD ? SES_CANTOPEN : finish(pg);
+    const int code = PQstatus(pg->conn) == CONNECTION_BAD ? SES_CANTOPEN : finish(pg);
     if (code == SES_CANTOPEN)
-        return ses__error_set(error, SES_CANTOPEN, "%s: %s", pg->base.name, PQerrorMessage(pg->conn));
+        add_refusal(refusals, PQerrorMessage(pg->conn));
+    else if (code == SES_BUSY)
+        add_refusal(refusals, "the server did not answer in time");
+    return code;
+}
+
+/* One that does not answer leaves the others their share of the time. */
+static int try_hosts(struct pg *pg, const struct pg_hosts *hosts, atomic_size_t *host, ses_error *error)
+{
+    const int64_t deadline_us = pg->base.deadline_us;
+    const size_t tries = ses__pg_hosts_tries(hosts);
+    const size_t first = atomic_load(host);
+    struct refusals refusals = {.len = 0};
+    int code = SES_BUSY;
+
+    for (size_t i = 0; i < tries && (code == SES_CANTOPEN || code == SES_BUSY); i++) {
+        const int64_t now_us = ses__clock_steady_us();
+        const int64_t share_us = (deadline_us - now_us) / (int64_t)(tries - i);
+        pg->base.deadline_us = now_us + (share_us < hosts->most_us ? share_us : hosts->most_us);
+        code = try_host(pg, hosts, first, i, &refusals, error);
+        if (code == SES_OK)
+            atomic_store(host, (first + i) % hosts->count);
+    }
+    pg->base.deadline_us = deadline_us;
+    if (code == SES_CANTOPEN || code == SES_BUSY)
+        code = ses__error_set(error, ses__clock_steady_us() < deadline_us ? SES_CANTOPEN : SES_BUSY, "%s: %s",
+                              pg->base.name, refusals.text);
+    return code;
+}
+
+static int connect_to(struct pg *pg, atomic_size_t *host, ses_error *error)
+{
+    struct pg_hosts hosts;
+    int code = ses__pg_hosts_init(&hosts, pg->config->connection, error);
+
+    if (code == SES_OK)
+        code = try_hosts(pg, &hosts, host, error);
+    ses__pg_hosts_free(&hosts);
     if (code != SES_OK)
-        return ses__error_set(error, code, "%s: the server did not answer within %lld ms", pg->base.name,
-                              (long long)(pg->base.timeout_us / 1000));
+        return code;
     (void)PQsetNoticeReceiver(pg->conn, on_notice, pg);
     code = check_server(pg, error);
     if (code == SES_OK && (PQsetnonblocking(pg->conn, 1) != 0 || PQenterPipelineMode(pg->conn) != 1))
@@ -75,7 +125,8 @@ static int connect_to(struct pg *pg, ses_error *error)
     return code;
 }
 
-int ses__pg_open(const struct postgres_config *config, int64_t deadline_us, struct pg **pg, ses_error *error)
+int ses__pg_open(const struct postgres_config *config, atomic_size_t *host, int64_t deadline_us,
+                 struct pg **pg, ses_error *error)
 {
     struct pg *opened = ses__memory_zeroed(config->allocator, sizeof *opened);
 
@@ -89,7 +140,7 @@ int ses__pg_open(const struct postgres_config *config, int64_t deadline_us, stru
                                .max_session_id = INT64_MAX,
                                .page = EVENTS_IN_PAGE};
     opened->config = config;
-    int code = connect_to(opened, error);
+    int code = connect_to(opened, host, error);
     if (code == SES_OK)
         *pg = opened;
     else

@@ -103,9 +103,10 @@ static inline struct pg *ses__pg_of(struct db *db)
     return (struct pg *)db;
 }
 
-/* Opens one before the deadline. */
-SESLITE_PRIVATE int ses__pg_open(const struct postgres_config *config, int64_t deadline_us, struct pg **pg,
-                                 ses_error *error);
+/* Opens one before the deadline. `*host` is the host to begin with, of those that the string names, and is set to the
+ * one that took it. */
+SESLITE_PRIVATE int ses__pg_open(const struct postgres_config *config, atomic_size_t *host,
+                                 int64_t deadline_us, struct pg **pg, ses_error *error);
 SESLITE_PRIVATE void ses__pg_close(struct pg *pg);
 
 /* ---- wait.c */

@@ -1,34 +1,18 @@
 /* What messages call a server's store. */
-#include <libpq-fe.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/config.h"
-
-/* What the string says of that keyword, or what the environment does; "" if neither. */
-static const char *value_of(const PQconninfoOption *given, const PQconninfoOption *defaults,
-                            const char *keyword)
-{
-    for (; given->keyword; given++) {
-        if (strcmp(given->keyword, keyword) == 0 && given->val)
-            return given->val;
-    }
-    for (; defaults && defaults->keyword; defaults++) {
-        if (strcmp(defaults->keyword, keyword) == 0 && defaults->val)
-            return defaults->val;
-    }
-    return "";
-}
+#include "storage/postgres/hosts.h"
 
 static int make_name(const PQconninfoOption *given, const PQconninfoOption *defaults, char **name,
                      ses_error *error)
 {
     static const char format[] = "postgresql://%s:%s/%s";
-    const char *host = value_of(given, defaults, "host");
-    const char *port = value_of(given, defaults, "port");
-    const char *database = value_of(given, defaults, "dbname");
+    const char *host = ses__pg_option(given, defaults, "host");
+    const char *port = ses__pg_option(given, defaults, "port");
+    const char *database = ses__pg_option(given, defaults, "dbname");
     ses_allocator allocator;
 
     ses__memory_default(&allocator);
@@ -40,42 +24,13 @@ static int make_name(const PQconninfoOption *given, const PQconninfoOption *defa
     return SES_OK;
 }
 
-/* May it have a password? libpq's message then quotes perhaps that. */
-static bool may_have_password(const char *connection)
-{
-    const char *user = strstr(connection, "://");
-    const char *host = user ? strrchr(user, '@') : NULL;
-
-    return strstr(connection, "pass") || (host && memchr(user + 3, ':', (size_t)(host - user) - 3));
-}
-
-static int refuse_string(const char *connection, const char *message, ses_error *error)
-{
-    if (may_have_password(connection))
-        return ses__error_set(
-            error, SES_INVALID,
-            "this is no connection string of PostgreSQL, such as "
-            "postgresql://user@host/database; what is wrong with it is not told, since it may "
-            "have a password");
-    return ses__error_set(error, SES_INVALID, "this is no connection string of PostgreSQL: %.*s",
-                          (int)strcspn(message, "\n"), message);
-}
-
 int ses__postgres_name(const char *connection, char **name, ses_error *error)
 {
-    char *message = NULL;
-    PQconninfoOption *given = PQconninfoParse(connection, &message);
-    PQconninfoOption *defaults = given ? PQconndefaults() : NULL;
-    int code;
+    struct pg_hosts hosts;
+    int code = ses__pg_hosts_init(&hosts, connection, error);
 
-    if (given)
-        code = make_name(given, defaults, name, error);
-    else if (message)
-        code = refuse_string(connection, message, error);
-    else
-        code = ses__error_nomem(error);
-    PQconninfoFree(defaults);
-    PQconninfoFree(given);
-    PQfreemem(message);
+    if (code == SES_OK)
+        code = make_name(hosts.given, hosts.defaults, name, error);
+    ses__pg_hosts_free(&hosts);
     return code;
 }

@@ -12,6 +12,7 @@ struct postgres {
     struct sql_storage base;
     struct postgres_config config;
     char *connection;     /* the config's */
+    atomic_size_t host;   /* that was connected to last: after a failover the others need not find it again */
     pthread_mutex_t lock; /* guards everything below it */
     pthread_cond_t given_back;
     struct pg *idle;

@@ -52,7 +52,7 @@ static void release(struct postgres *storage, bool keeps)
 
 static int open_reserved(struct postgres *storage, struct pg **pg, int64_t deadline_us, ses_error *error)
 {
-    const int code = ses__pg_open(&storage->config, deadline_us, pg, error);
+    const int code = ses__pg_open(&storage->config, &storage->host, deadline_us, pg, error);
 
     (void)pthread_mutex_lock(&storage->lock);
     if (code == SES_OK) {

@@ -1,0 +1,176 @@
+/*
+ * Which host is connected to. libpq goes through a list by itself, but goes on only when a host refuses, and not when it
+ * does not answer, for its connect_timeout is not for those who connect without blocking. So it is given one host at a time.
+ */
+#include "storage/postgres/hosts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { MOST_OPTIONS = 100, PART_SIZE = 512 };
+
+/* What libpq takes as a list with a part for each host. */
+static const char *const lists[] = {"host", "hostaddr", "port"};
+enum { HOST, HOST_ADDRESS, PORT, LISTS };
+
+static const char *find(const PQconninfoOption *options, const char *keyword)
+{
+    for (; options && options->keyword; options++) {
+        if (strcmp(options->keyword, keyword) == 0)
+            return options->val;
+    }
+    return NULL;
+}
+
+const char *ses__pg_option(const PQconninfoOption *given, const PQconninfoOption *defaults,
+                           const char *keyword)
+{
+    const char *value = find(given, keyword);
+
+    if (!value)
+        value = find(defaults, keyword);
+    return value ? value : "";
+}
+
+static const char *option(const struct pg_hosts *hosts, const char *keyword)
+{
+    return ses__pg_option(hosts->given, hosts->defaults, keyword);
+}
+
+/* ------------------------------------------------------------------------------------------------- lists */
+
+static size_t count_parts(const char *list)
+{
+    size_t count = *list ? 1 : 0;
+
+    for (; *list; list++)
+        count += *list == ',';
+    return count;
+}
+
+/* A list of one part holds for all hosts. */
+static void copy_part(const char *list, size_t index, char part[PART_SIZE])
+{
+    size_t len = strcspn(list, ",");
+
+    for (; index > 0 && list[len] == ','; index--) {
+        list += len + 1;
+        len = strcspn(list, ",");
+    }
+    (void)snprintf(part, PART_SIZE, "%.*s", (int)(len < PART_SIZE ? len : PART_SIZE - 1), list);
+}
+
+/* Lists that do not fit together are left to libpq, which says so. */
+static size_t count_hosts(const struct pg_hosts *hosts)
+{
+    const size_t names = count_parts(option(hosts, lists[HOST]));
+    const size_t addresses = count_parts(option(hosts, lists[HOST_ADDRESS]));
+    const size_t ports = count_parts(option(hosts, lists[PORT]));
+    const size_t count = addresses > 0 ? addresses : names;
+    const bool fits = (names == 0 || names == count) && (ports <= 1 || ports == count);
+
+    return fits && count > 0 ? count : 1;
+}
+
+/* ------------------------------------------------------------------------------------------------- hosts */
+
+/* May it have a password? libpq's message then quotes perhaps that. */
+static bool may_have_password(const char *connection)
+{
+    const char *user = strstr(connection, "://");
+    const char *host = user ? strrchr(user, '@') : NULL;
+
+    return strstr(connection, "pass") || (host && memchr(user + 3, ':', (size_t)(host - user) - 3));
+}
+
+static int refuse_string(const char *connection, const char *message, ses_error *error)
+{
+    if (may_have_password(connection))
+        return ses__error_set(
+            error, SES_INVALID,
+            "this is no connection string of PostgreSQL, such as "
+            "postgresql://user@host/database; what is wrong with it is not told, since it may "
+            "have a password");
+    return ses__error_set(error, SES_INVALID, "this is no connection string of PostgreSQL: %.*s",
+                          (int)strcspn(message, "\n"), message);
+}
+
+int ses__pg_hosts_init(struct pg_hosts *hosts, const char *connection, ses_error *error)
+{
+    char *message = NULL;
+
+    *hosts = (struct pg_hosts){.given = PQconninfoParse(connection, &message), .count = 1};
+    if (!hosts->given) {
+        const int code = message ? refuse_string(connection, message, error) : ses__error_nomem(error);
+        PQfreemem(message);
+        return code;
+    }
+    if (!find(hosts->given, "service")) /* of which libpq takes the defaults */
+        hosts->defaults = PQconndefaults();
+    hosts->count = count_hosts(hosts);
+    hosts->prefers_standby = strcmp(option(hosts, "target_session_attrs"), "prefer-standby") == 0;
+    const long seconds = strtol(option(hosts, "connect_timeout"), NULL, 10);
+    hosts->most_us = seconds > 0 && seconds < INT32_MAX ? seconds * INT64_C(1000000) : INT64_MAX;
+    return SES_OK;
+}
+
+void ses__pg_hosts_free(struct pg_hosts *hosts)
+{
+    PQconninfoFree(hosts->given);
+    PQconninfoFree(hosts->defaults);
+}
+
+/* A standby that is preferred is looked for first, then anything else. */
+size_t ses__pg_hosts_tries(const struct pg_hosts *hosts)
+{
+    return hosts->prefers_standby ? 2 * hosts->count : hosts->count;
+}
+
+struct parameters {
+    const char *names[MOST_OPTIONS + 1];
+    const char *values[MOST_OPTIONS + 1];
+    size_t count;
+    char parts[LISTS][PART_SIZE];
+};
+
+/* Of the same name, the last counts. */
+static void add(struct parameters *parameters, const char *name, const char *value)
+{
+    if (parameters->count < MOST_OPTIONS && value && *value) {
+        parameters->names[parameters->count] = name;
+        parameters->values[parameters->count++] = value;
+    }
+}
+
+static bool is_list(const char *keyword)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < LISTS; i++)
+        found = found || strcmp(keyword, lists[i]) == 0;
+    return found;
+}
+
+PGconn *ses__pg_hosts_start(const struct pg_hosts *hosts, size_t first, size_t tried)
+{
+    const size_t index = (first + tried) % hosts->count;
+    struct parameters parameters = {.count = 0};
+
+    /* What the string says itself comes later and wins, but for the encoding. */
+    add(&parameters, "application_name", "seslite");
+    for (const PQconninfoOption *given = hosts->given; given->keyword; given++) {
+        if (hosts->count == 1 || !is_list(given->keyword))
+            add(&parameters, given->keyword, given->val);
+    }
+    for (size_t i = 0; i < LISTS && hosts->count > 1; i++) {
+        copy_part(option(hosts, lists[i]), index, parameters.parts[i]);
+        add(&parameters, lists[i], parameters.parts[i]);
+    }
+    if (hosts->prefers_standby)
+        add(&parameters, "target_session_attrs", tried < hosts->count ? "standby" : "any");
+    add(&parameters, "client_encoding", "UTF8");
+    return PQconnectStartParams(parameters.names, parameters.values, 0);
+}
