@@ -1,0 +1,392 @@
+/* Calls that meet others on the server: locks, deadlocks, deletions, and commits that are not waited for. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "database.h"
+#include "seslite_postgres.h"
+
+static const ses_key key = {.app = "app", .user = "user", .session = "s"};
+static const char *const with_user_state = "{\"id\":\"one\",\"actions\":{\"stateDelta\":{\"user:n\":1}}}";
+
+static int64_t number_of(const struct database *database, const char *sql)
+{
+    PGresult *result = database_ask(database, sql);
+    const int64_t number = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+
+    PQclear(result);
+    return number;
+}
+
+/* A store of that timeout; `more` is added to the connection string. */
+static ses_store *open_with(const struct database *database, int timeout_ms, const char *more)
+{
+    const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = timeout_ms};
+    ses_store *store = NULL;
+    ses_error error;
+    char place[700];
+
+    snprintf(place, sizeof place, "%s %s", database->place, more);
+    assert_ok(ses_open_postgres(place, &options, NULL, &store, &error));
+    return store;
+}
+
+/* One append on a thread of its own. */
+struct appender {
+    ses_store *store;
+    const char *event;
+    int code;
+    int64_t took_us;
+    ses_error error;
+    atomic_bool done;
+    pthread_t thread;
+};
+
+static void *append_once(void *context)
+{
+    struct appender *appender = context;
+    const int64_t begun = support_steady_us();
+
+    appender->code =
+        ses_append_by_key(appender->store, &key, appender->event, SES_NUL, NULL, NULL, &appender->error);
+    appender->took_us = support_steady_us() - begun;
+    atomic_store(&appender->done, true);
+    return NULL;
+}
+
+static void start_appender(struct appender *appender, ses_store *store, const char *event)
+{
+    *appender = (struct appender){.store = store, .event = event};
+    assert_int_equal(pthread_create(&appender->thread, NULL, append_once, appender), 0);
+}
+
+/* So many backends of ours wait for that kind of thing. */
+static bool are_waiting(const struct database *database, const char *kind)
+{
+    char sql[200];
+
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'seslite' AND '%s' IN "
+             "(wait_event, wait_event_type)",
+             kind);
+    return number_of(database, sql) > 0;
+}
+
+static void wait_until_waiting(const struct database *database, const struct appender *appender,
+                               const char *kind)
+{
+    for (int i = 0; i < 2000 && !atomic_load(&appender->done) && !are_waiting(database, kind); i++)
+        support_pause_us(2000);
+    assert_false(atomic_load(&appender->done));
+}
+
+static int64_t count_stored(ses_store *store)
+{
+    ses_session *session = must_get(store, &key);
+    const int64_t count = ses_session_stored(session);
+
+    ses_session_close(session);
+    return count;
+}
+
+/* ----------------------------------------------------------------------------------------------- locks */
+
+#define LOCK_SESSION "SELECT 1 FROM seslite.sessions WHERE name = 's' FOR UPDATE"
+#define LOCK_USER "SELECT 1 FROM seslite.users WHERE name = 'user' FOR UPDATE"
+
+/* What timed out, and says so, does not come true when the lock is free. */
+static void test_what_waited_too_long_is_not_stored_later(void **state)
+{
+    const struct database *database = *state;
+    static const char *const locks[] = {LOCK_SESSION, LOCK_USER};
+    ses_store *store = open_with(database, 400, "");
+    struct appender appender;
+
+    for (size_t i = 0; i < 2; i++) {
+        must_create(store, &key, "{\"user:n\":0}");
+        database_run(database, "BEGIN");
+        database_run(database, locks[i]);
+        start_appender(&appender, store, with_user_state);
+        assert_int_equal(pthread_join(appender.thread, NULL), 0);
+        assert_true(appender.code == SES_BUSY || appender.code == SES_UNKNOWN);
+        assert_in_range(appender.took_us, 390000, 1400000);
+        database_run(database, "COMMIT");
+        while (are_waiting(database, "Lock"))
+            support_pause_us(2000);
+        support_pause_us(50000);
+        if (appender.code == SES_BUSY)
+            assert_int_equal(count_stored(store), 0);
+        must_append_by_key(store, &key, with_user_state);
+        assert_int_equal(count_stored(store), 1);
+        must_delete(store, &key);
+    }
+    ses_close(store);
+}
+
+/* The other transaction holds one row and asks for the second while the append has that and asks for the first. In one of
+ * the two orders they meet. */
+static void test_a_deadlock_is_tried_again(void **state)
+{
+    const struct database *database = *state;
+    static const char *const locks[] = {LOCK_SESSION, LOCK_USER};
+    ses_store *store = open_with(database, 10000, "options='-c deadlock_timeout=300ms'");
+    struct appender appender;
+
+    must_create(store, &key, "{\"user:n\":0}");
+    for (size_t i = 0; i < 2; i++) {
+        database_run(database, "BEGIN");
+        database_run(database, "SET LOCAL deadlock_timeout = '1min'");
+        database_run(database, locks[i]);
+        start_appender(&appender, store,
+                       i == 0 ? "{\"id\":\"a\",\"actions\":{\"stateDelta\":{\"user:n\":1}}}"
+                              : "{\"id\":\"b\",\"actions\":{\"stateDelta\":{\"user:n\":2}}}");
+        wait_until_waiting(database, &appender, "Lock");
+        database_run(database, locks[1 - i]);
+        database_run(database, "COMMIT");
+        assert_int_equal(pthread_join(appender.thread, NULL), 0);
+        support_assert_code(SES_OK, appender.code, &appender.error, "append", __FILE__, __LINE__);
+    }
+    assert_int_equal(count_stored(store), 2);
+    must_delete(store, &key);
+    ses_close(store);
+    /* The server counts when a connection ends, or a little later. */
+    for (int i = 0; i < 200 && number_of(database, "SELECT deadlocks FROM pg_stat_database WHERE datname = "
+                                                   "'postgres'") == 0;
+         i++)
+        support_pause_us(10000);
+    assert_int_equal(number_of(database, "SELECT deadlocks FROM pg_stat_database WHERE datname = 'postgres'"),
+                     1);
+}
+
+/* ------------------------------------------------------------------------------------ stricter isolation */
+
+struct writer {
+    ses_store *store;
+    int number;
+    int stored;
+    int refused;
+    int code;
+    bool holds_handle;
+    atomic_bool *stop;
+    ses_error error;
+    pthread_t thread;
+};
+
+static void join(struct writer *writers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(pthread_join(writers[i].thread, NULL), 0);
+        support_assert_code(SES_OK, writers[i].code, &writers[i].error, "a writer", __FILE__, __LINE__);
+    }
+}
+
+static void *append_some(void *context)
+{
+    struct writer *writer = context;
+
+    for (int i = 0; i < 50 && writer->code == SES_OK; i++) {
+        char event[120];
+        snprintf(event, sizeof event, "{\"id\":\"%d-%d\",\"actions\":{\"stateDelta\":{\"user:n\":%d}}}",
+                 writer->number, i, i);
+        writer->code = ses_append_by_key(writer->store, &key, event, SES_NUL, NULL, NULL, &writer->error);
+    }
+    return NULL;
+}
+
+static void test_the_isolation_that_is_set_elsewhere_does_not_matter(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = open_with(database, 10000, "options='-c default_transaction_isolation=serializable'");
+    struct writer writers[4];
+
+    must_create(store, &key, NULL);
+    for (int i = 0; i < 4; i++) {
+        writers[i] = (struct writer){.store = store, .number = i};
+        assert_int_equal(pthread_create(&writers[i].thread, NULL, append_some, &writers[i]), 0);
+    }
+    join(writers, 4);
+    assert_int_equal(count_stored(store), 200);
+    must_delete(store, &key);
+    ses_close(store);
+}
+
+/* ------------------------------------------------------------------------------------------- deletions */
+
+enum { WRITERS = 6, LIVES = 40 };
+
+/* With a handle: of another life of the session it must not become part. */
+static void append_to_a_life(struct writer *writer)
+{
+    ses_session *session = NULL;
+    ses_error error;
+    int code = ses_get(writer->store, &key, NULL, &session, &error);
+
+    while (code >= 0) {
+        const int64_t created_us = ses_session_created_us(session);
+        char event[100];
+        snprintf(event, sizeof event, "{\"author\":\"%lld\",\"actions\":{\"stateDelta\":{\"user:h\":%d}}}",
+                 (long long)created_us, writer->number);
+        const ses_append_options anyway = {.size = sizeof anyway, .flags = SES_APPEND_ANYWAY};
+        code = ses_append(session, event, SES_NUL, &anyway, NULL, &error);
+        writer->stored += code == SES_OK;
+    }
+    writer->refused++;
+    ses_session_close(session);
+    if (code != SES_NOTFOUND && code != SES_STALE) {
+        writer->code = code;
+        writer->error = error;
+    }
+}
+
+static void append_by_name(struct writer *writer)
+{
+    const int code = ses_append_by_key(writer->store, &key, "{\"actions\":{\"stateDelta\":{\"app:k\":1}}}",
+                                       SES_NUL, NULL, NULL, &writer->error);
+
+    writer->stored += code == SES_OK;
+    writer->refused += code == SES_NOTFOUND;
+    if (code != SES_OK && code != SES_NOTFOUND)
+        writer->code = code;
+}
+
+static void *append_until_stopped(void *context)
+{
+    struct writer *writer = context;
+
+    while (!atomic_load(writer->stop) && writer->code == SES_OK) {
+        if (writer->holds_handle)
+            append_to_a_life(writer);
+        else
+            append_by_name(writer);
+    }
+    return NULL;
+}
+
+/* The events of a life were written for it, and its versions begin above those of the life before. */
+static void look_at_life(ses_session *session, int64_t *version)
+{
+    char created[24];
+
+    snprintf(created, sizeof created, "%lld", (long long)ses_session_created_us(session));
+    for (size_t i = 0; i < ses_session_event_count(session); i++) {
+        const ses_event *event = ses_session_event(session, i);
+        if (event->author && *event->author)
+            assert_string_equal(event->author, created);
+    }
+    assert_true(ses_session_version(session) >= *version);
+    *version = ses_session_version(session);
+}
+
+static void live(ses_store *store, int64_t *version)
+{
+    ses_session *session = must_open_new(store, &key, NULL);
+
+    assert_true(ses_session_version(session) >= *version);
+    ses_session_close(session);
+    support_pause_us(10000);
+    session = must_get(store, &key);
+    look_at_life(session, version);
+    ses_session_close(session);
+}
+
+static void test_a_session_is_deleted_and_made_again_under_writers(void **state)
+{
+    const struct database *database = *state;
+    const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
+    ses_store *store = open_with(database, 10000, "");
+    struct writer writers[WRITERS];
+    atomic_bool stop = false;
+    int64_t version = 0;
+    int64_t problems = -1;
+    ses_error error;
+
+    for (int i = 0; i < WRITERS; i++) {
+        writers[i] = (struct writer){.store = store, .number = i, .stop = &stop, .holds_handle = i % 2 == 0};
+        assert_int_equal(pthread_create(&writers[i].thread, NULL, append_until_stopped, &writers[i]), 0);
+    }
+    for (int i = 0; i < LIVES; i++) {
+        live(store, &version);
+        if (i + 1 < LIVES)
+            must_delete(store, &key);
+    }
+    atomic_store(&stop, true);
+    must_delete(store, &key); /* ends those that hold a handle */
+    join(writers, WRITERS);
+    for (int i = 0; i < WRITERS; i++)
+        assert_true(writers[i].stored > 0 && writers[i].refused > 0);
+    assert_ok(ses_check(store, &log, &problems, &error));
+    assert_int_equal(problems, 0);
+    ses_close(store);
+}
+
+/* ------------------------------------------------------------------------- commits that are not waited for */
+
+static void want_standby(const struct database *database, const char *name)
+{
+    char sql[100];
+
+    snprintf(sql, sizeof sql, "ALTER SYSTEM SET synchronous_standby_names = '%s'", name);
+    database_run(database, sql);
+    database_run(database, "SELECT pg_reload_conf()");
+    for (int i = 0;
+         i < 500 && number_of(database, *name ? "SELECT count(*) FROM pg_settings WHERE name = "
+                                                "'synchronous_standby_names' AND setting <> ''"
+                                              : "SELECT count(*) FROM pg_settings WHERE name = "
+                                                "'synchronous_standby_names' AND setting = ''") == 0;
+         i++)
+        support_pause_us(2000);
+}
+
+/* Appends while no standby is there, and does that to each backend that waits for one. */
+static int append_unreplicated(const struct database *database, ses_store *store, const char *interfere)
+{
+    struct appender appender;
+    char sql[200];
+
+    snprintf(sql, sizeof sql, "SELECT %s(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'", interfere);
+    start_appender(&appender, store, with_user_state);
+    wait_until_waiting(database, &appender, "SyncRep");
+    while (!atomic_load(&appender.done)) {
+        database_run(database, sql);
+        support_pause_us(5000);
+    }
+    assert_int_equal(pthread_join(appender.thread, NULL), 0);
+    assert_in_range(appender.took_us, 0, 2500000);
+    return appender.code;
+}
+
+static void test_a_commit_that_no_standby_has_is_not_acknowledged(void **state)
+{
+    const struct database *database = *state;
+    static const char *const interferences[] = {"pg_cancel_backend", "pg_terminate_backend", "abs"};
+    ses_store *store = open_with(database, 800, "");
+    ses_appended appended;
+    ses_error error;
+
+    for (size_t i = 0; i < 3; i++) {
+        must_create(store, &key, NULL);
+        database_run(database, "SET synchronous_commit = local");
+        want_standby(database, "nobody");
+        assert_int_equal(append_unreplicated(database, store, interferences[i]), SES_UNKNOWN);
+        /* It is there, and yet must not be called stored. BUSY: a backend that still waits has it locked. */
+        const int again = append_unreplicated(database, store, interferences[i]);
+        assert_true(again == SES_UNKNOWN || again == SES_BUSY);
+        want_standby(database, "");
+        assert_code(SES_DUPLICATE,
+                    ses_append_by_key(store, &key, with_user_state, SES_NUL, NULL, &appended, &error));
+        assert_int_equal(count_stored(store), 1);
+        must_delete(store, &key);
+    }
+    ses_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_waited_too_long_is_not_stored_later),
+        cmocka_unit_test(test_a_deadlock_is_tried_again),
+        cmocka_unit_test(test_the_isolation_that_is_set_elsewhere_does_not_matter),
+        cmocka_unit_test(test_a_session_is_deleted_and_made_again_under_writers),
+        cmocka_unit_test(test_a_commit_that_no_standby_has_is_not_acknowledged),
+    };
+    return cmocka_run_group_tests(tests, database_setup, database_teardown);
+}
