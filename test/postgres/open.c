@@ -157,7 +157,7 @@ static void test_a_server_that_is_not_there_is_waited_for_in_time(void **state)
 
 /* ------------------------------------------------------------------------------ connections that are killed */
 
-enum { WRITERS = 4, APPENDS = 100 };
+enum { WRITERS = 8, APPENDS = 100 };
 
 struct writer {
     ses_store *store;
@@ -190,15 +190,16 @@ static void test_killed_connections_lose_nothing(void **state)
 {
     const struct database *database = *state;
     struct writer writers[WRITERS];
-    ses_store *store = NULL;
+    ses_store *stores[2];
     ses_error error;
     char place[600];
 
     fresh(database, "killed", place);
-    assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
-    must_create(store, &key, NULL);
+    for (int i = 0; i < 2; i++)
+        assert_ok(ses_open_postgres(place, NULL, NULL, &stores[i], &error));
+    must_create(stores[0], &key, NULL);
     for (int i = 0; i < WRITERS; i++) {
-        writers[i] = (struct writer){.store = store, .number = i};
+        writers[i] = (struct writer){.store = stores[i % 2], .number = i};
         assert_int_equal(pthread_create(&writers[i].thread, NULL, append_many, &writers[i]), 0);
     }
     for (int i = 0; i < 20; i++) {
@@ -212,11 +213,12 @@ static void test_killed_connections_lose_nothing(void **state)
         if (writers[i].code != SES_OK)
             fail_msg("%s", writers[i].message);
     }
-    ses_session *session = must_get(store, &key);
+    ses_session *session = must_get(stores[1], &key);
     assert_int_equal(ses_session_event_count(session), WRITERS * APPENDS);
     assert_int_equal(ses_session_version(session), WRITERS * APPENDS);
     ses_session_close(session);
-    ses_close(store);
+    ses_close(stores[0]);
+    ses_close(stores[1]);
 }
 
 int main(void)

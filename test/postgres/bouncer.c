@@ -1,0 +1,190 @@
+/* A store behind a pooler that gives each transaction any of its connections: statements are not prepared. */
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "database.h"
+#include "../session/lines.h"
+#include "seslite_postgres.h"
+
+static const ses_key one = {.app = "app", .user = "user", .session = "s"};
+
+struct bouncer {
+    void *database;
+    char *folder;
+    char place[600];
+};
+
+static int setup(void **state)
+{
+    static struct bouncer bouncer;
+    char words[600];
+
+    database_setup(&bouncer.database);
+    bouncer.folder = support_folder_make();
+    assert_int_equal(chmod(bouncer.folder, 0711), 0);
+    snprintf(words, sizeof words, "sh test/postgres/bouncer.sh start '%s'", bouncer.folder);
+    if (database_shell(bouncer.place, sizeof bouncer.place, words,
+                       ((const struct database *)bouncer.database)->folder) != 0)
+        fail_msg("%s", bouncer.place);
+    *state = &bouncer;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct bouncer *bouncer = *state;
+    char line[200];
+
+    assert_int_equal(database_shell(line, sizeof line, "sh test/postgres/bouncer.sh stop", bouncer->folder),
+                     0);
+    support_folder_remove(bouncer->folder);
+    return database_teardown(&bouncer->database);
+}
+
+/* In a database of that name, which is new. */
+static ses_store *open_behind(const struct bouncer *bouncer, const char *name)
+{
+    const ses_postgres_options unprepared = {.size = sizeof unprepared, .unprepared = 1};
+    ses_store *store = NULL;
+    ses_error error;
+    char text[700];
+
+    if (strcmp(bouncer->place, "none") == 0) {
+        printf("skipped: a store behind a pooler, for want of pgbouncer\n");
+        skip();
+    }
+    snprintf(text, sizeof text, "CREATE DATABASE %s TEMPLATE template0", name);
+    database_run(bouncer->database, text);
+    snprintf(text, sizeof text, "%s dbname=%s", bouncer->place, name);
+    assert_ok(ses_open_postgres(text, NULL, &unprepared, &store, &error));
+    return store;
+}
+
+static void test_a_session_is_written_read_listed_and_rewound(void **state)
+{
+    ses_store *store = open_behind(*state, "operations");
+    const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
+    ses_page *page = NULL;
+    ses_error error;
+
+    must_create(store, &one, "{\"app:a\":1,\"user:b\":2,\"c\":3}");
+    must_append_by_key(
+        store, &one,
+        "{\"id\":\"1\",\"invocationId\":\"i1\",\"actions\":{\"stateDelta\":{\"app:a\":4,\"c\":5}}}");
+    must_append_by_key(
+        store, &one,
+        "{\"id\":\"2\",\"invocationId\":\"i2\",\"actions\":{\"stateDelta\":{\"user:b\":6,\"c\":7}}}");
+    assert_code(
+        SES_DUPLICATE,
+        ses_append_by_key(
+            store, &one,
+            "{\"id\":\"2\",\"invocationId\":\"i2\",\"actions\":{\"stateDelta\":{\"user:b\":6,\"c\":7}}}",
+            SES_NUL, NULL, NULL, &error));
+    assert_ok(ses_rewind_by_key(store, &one, &first, NULL, NULL, &error));
+    ses_session *session = must_get(store, &one);
+    assert_string_equal(support_state(session, NULL), "{\"app:a\":4,\"user:b\":6,\"c\":5}");
+    assert_int_equal(ses_session_event_count(session), 3);
+    must_append(session, "{\"id\":\"4\"}");
+    ses_session_close(session);
+    assert_ok(ses_list(store, "app", NULL, NULL, &page, &error));
+    assert_int_equal(ses_page_count(page), 1);
+    ses_page_close(page);
+    must_delete(store, &one);
+    assert_code(SES_NOTFOUND, ses_get(store, &one, NULL, &session, &error));
+    ses_close(store);
+}
+
+static void test_a_lease_is_taken_and_a_session_followed(void **state)
+{
+    ses_store *store = open_behind(*state, "waiting");
+    const ses_lease_options at_once = {.size = sizeof at_once, .wait_ms = -1};
+    ses_follower *follower = NULL;
+    const ses_event *event = NULL;
+    ses_lease lease;
+    ses_error error;
+
+    must_create(store, &one, NULL);
+    assert_ok(ses_follower_open(store, &one, NULL, &follower, &error));
+    assert_ok(ses_lease_take(store, &one, "me", NULL, &lease, &error));
+    assert_code(SES_BUSY, ses_lease_take(store, &one, "you", &at_once, &lease, &error));
+    const ses_append_options leased = {.size = sizeof leased, .lease = lease.token};
+    assert_ok(ses_append_by_key(store, &one, "{\"id\":\"1\"}", SES_NUL, &leased, NULL, &error));
+    assert_code(SES_ROW, ses_follower_next(follower, 5000, &event, &error));
+    assert_string_equal(event->id, "1");
+    assert_ok(ses_lease_release(store, &one, lease.token, NULL, &error));
+    ses_follower_close(follower);
+    ses_close(store);
+}
+
+static void test_lines_go_in_and_out_unchanged(void **state)
+{
+    ses_store *store = open_behind(*state, "lines");
+    ses_store *source = empty_store();
+    ses_import_report report;
+    ses_error error;
+
+    must_create(source, &one, "{\"app:a\":1,\"user:b\":2,\"c\":3}");
+    for (int i = 0; i < 300; i++)
+        must_append_by_key(source, &one, "{\"actions\":{\"stateDelta\":{\"app:a\":4,\"c\":5}}}");
+    struct text text = exported(source, NULL);
+    assert_ok(import_text(store, text.data, text.len, 0, &report, &error));
+    assert_same_store(source, store);
+    free(text.data);
+    ses_close(source);
+    ses_close(store);
+}
+
+enum { WRITERS = 8, APPENDS = 50 };
+
+struct writer {
+    ses_store *store;
+    int number;
+    int code;
+    ses_error error;
+    pthread_t thread;
+};
+
+static void *append_many(void *context)
+{
+    struct writer *writer = context;
+
+    for (int i = 0; i < APPENDS && writer->code == SES_OK; i++) {
+        char event[100];
+        snprintf(event, sizeof event, "{\"id\":\"%d-%d\",\"actions\":{\"stateDelta\":{\"user:n%d\":%d}}}",
+                 writer->number, i, writer->number, i);
+        writer->code = ses_append_by_key(writer->store, &one, event, SES_NUL, NULL, NULL, &writer->error);
+    }
+    return NULL;
+}
+
+/* More writers than the pooler has connections. */
+static void test_many_write_at_once(void **state)
+{
+    ses_store *store = open_behind(*state, "writers");
+    struct writer writers[WRITERS];
+
+    must_create(store, &one, NULL);
+    for (int i = 0; i < WRITERS; i++) {
+        writers[i] = (struct writer){.store = store, .number = i};
+        assert_int_equal(pthread_create(&writers[i].thread, NULL, append_many, &writers[i]), 0);
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        assert_int_equal(pthread_join(writers[i].thread, NULL), 0);
+        support_assert_code(SES_OK, writers[i].code, &writers[i].error, "append", __FILE__, __LINE__);
+    }
+    ses_session *session = must_get(store, &one);
+    assert_int_equal(ses_session_stored(session), WRITERS * APPENDS);
+    ses_session_close(session);
+    ses_close(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_session_is_written_read_listed_and_rewound),
+        cmocka_unit_test(test_a_lease_is_taken_and_a_session_followed),
+        cmocka_unit_test(test_lines_go_in_and_out_unchanged),
+        cmocka_unit_test(test_many_write_at_once),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
