@@ -103,4 +103,24 @@ static inline const char *database_address(const struct database *database, cons
     return place;
 }
 
+/* A connection string to a database of that name, which is new. `options` are those of CREATE DATABASE. */
+static inline const char *database_fresh(const struct database *database, const char *name,
+                                         const char *options, char place[600])
+{
+    char sql[300];
+
+    snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE template0 %s", name, options);
+    database_run(database, sql);
+    snprintf(place, 600, "%s dbname=%s", database->place, name);
+    return place;
+}
+
+static inline void database_run_in(const char *place, const char *sql)
+{
+    PGconn *conn = PQconnectdb(place);
+
+    PQclear(database_take(conn, PQexec(conn, sql), sql));
+    PQfinish(conn);
+}
+
 #endif

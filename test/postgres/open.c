@@ -7,25 +7,6 @@
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
 
-/* A database of that name, which is new. */
-static const char *fresh(const struct database *database, const char *name, char place[600])
-{
-    char sql[200];
-
-    snprintf(sql, sizeof sql, "CREATE DATABASE %s TEMPLATE template0", name);
-    database_run(database, sql);
-    snprintf(place, 600, "%s dbname=%s", database->place, name);
-    return place;
-}
-
-static void run_in(const char *place, const char *sql)
-{
-    PGconn *conn = PQconnectdb(place);
-
-    PQclear(database_take(conn, PQexec(conn, sql), sql));
-    PQfinish(conn);
-}
-
 static void test_a_store_is_made_where_there_is_none(void **state)
 {
     const ses_open_options must_exist = {.size = sizeof must_exist, .flags = SES_OPEN_MUST_EXIST};
@@ -35,7 +16,7 @@ static void test_a_store_is_made_where_there_is_none(void **state)
     ses_error error;
     char place[600];
 
-    fresh(*state, "made", place);
+    database_fresh(*state, "made", "", place);
     assert_code(SES_NOTFOUND, ses_open_postgres(place, &must_exist, NULL, &store, &error));
     assert_code(SES_NOTFOUND, ses_open_postgres(place, &read_only, NULL, &store, &error));
     assert_null(store);
@@ -77,14 +58,14 @@ static void test_what_is_no_store_is_refused_and_stays(void **state)
     char place[600];
 
     assert_code(SES_INVALID, ses_open_postgres("nonsense nonsense", NULL, NULL, &store, &error));
-    fresh(*state, "foreign_schema", place);
-    run_in(place, "CREATE SCHEMA seslite; CREATE TABLE seslite.theirs (n int)");
+    database_fresh(*state, "foreign_schema", "", place);
+    database_run_in(place, "CREATE SCHEMA seslite; CREATE TABLE seslite.theirs (n int)");
     assert_code(SES_NOTASTORE, ses_open_postgres(place, NULL, NULL, &store, &error));
-    run_in(place, "SELECT n FROM seslite.theirs");
-    fresh(*state, "newer", place);
+    database_run_in(place, "SELECT n FROM seslite.theirs");
+    database_fresh(*state, "newer", "", place);
     assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
     ses_close(store);
-    run_in(place, "UPDATE seslite.schema_version SET version = 99");
+    database_run_in(place, "UPDATE seslite.schema_version SET version = 99");
     assert_code(SES_TOONEW, ses_open_postgres(place, NULL, NULL, &store, &error));
     assert_message("99");
 }
@@ -112,14 +93,14 @@ static void test_a_store_on_a_server_is_checked_and_measured(void **state)
     ses_space space = {.size = sizeof space};
     const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
 
-    assert_ok(ses_open_postgres(fresh(*state, "sound", place), NULL, NULL, &store, &error));
+    assert_ok(ses_open_postgres(database_fresh(*state, "sound", "", place), NULL, NULL, &store, &error));
     must_create(store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3}");
     must_append_by_key(store, &key, "{\"actions\":{\"stateDelta\":{\"c\":4}}}");
     assert_ok(ses_check(store, &log, &problems, &error));
     assert_int_equal(problems, 0);
     assert_ok(ses_store_space(store, &space, &error));
     assert_true(space.bytes > 0);
-    run_in(place, "UPDATE seslite.session_state SET value = '5'");
+    database_run_in(place, "UPDATE seslite.session_state SET value = '5'");
     assert_ok(ses_check(store, &log, &problems, &error));
     assert_int_equal(problems, 1);
     ses_close(store);
@@ -194,7 +175,7 @@ static void test_killed_connections_lose_nothing(void **state)
     ses_error error;
     char place[600];
 
-    fresh(database, "killed", place);
+    database_fresh(database, "killed", "", place);
     for (int i = 0; i < 2; i++)
         assert_ok(ses_open_postgres(place, NULL, NULL, &stores[i], &error));
     must_create(stores[0], &key, NULL);

@@ -132,6 +132,16 @@ static int migrate(struct postgres *storage, struct pg *pg, ses_error *error)
     return code == SES_OK ? run_plain(pg, "COMMIT", error) : code;
 }
 
+/* Who has no right even to read is not told of a store that may only be read. */
+static int refuse_unreadable(int code, ses_error *error)
+{
+    if (code != SES_READONLY)
+        return code;
+    if (error)
+        error->code = SES_CANTOPEN;
+    return SES_CANTOPEN;
+}
+
 /* Scripts have many statements, which a pipeline does not take. What fails here leaves a connection that is not used again. */
 static int bring_up_to_date(struct postgres *storage, struct pg *pg, ses_error *error)
 {
@@ -139,7 +149,7 @@ static int bring_up_to_date(struct postgres *storage, struct pg *pg, ses_error *
     int code = PQexitPipelineMode(pg->conn) == 1 ? SES_OK : ses__error_set(error, SES_INTERNAL, "libpq");
 
     if (code == SES_OK)
-        code = read_version(pg, &version, error);
+        code = refuse_unreadable(read_version(pg, &version, error), error);
     if (code == SES_OK)
         code = check_version(storage, version, error);
     if (code == SES_OK && version < ses__postgres_latest())
