@@ -42,11 +42,10 @@ static int reserve(struct postgres *storage, struct pg **pg, int64_t deadline_us
     return SES_OK;
 }
 
-/* With the lock held: one less is in use; and open, if it is not kept. */
-static void release(struct postgres *storage, bool keeps)
+/* With the lock held: one less is in use. */
+static void release(struct postgres *storage)
 {
     storage->in_use--;
-    storage->open -= keeps ? 0 : 1;
     (void)pthread_cond_signal(&storage->given_back);
 }
 
@@ -59,7 +58,8 @@ static int open_reserved(struct postgres *storage, struct pg **pg, int64_t deadl
         (*pg)->next_open = storage->all;
         storage->all = *pg;
     } else {
-        release(storage, false);
+        storage->open--;
+        release(storage);
     }
     (void)pthread_mutex_unlock(&storage->lock);
     return code;
@@ -104,24 +104,40 @@ static void forget(struct postgres *storage, const struct pg *pg)
     *link = pg->next_open;
 }
 
+/* With the lock held. What made one useless, a server that hangs or a way that is cut, has most likely met the idle ones,
+ * too, and each would use up the time of a call. They are a list, to be closed. */
+static struct pg *give_up_idle(struct postgres *storage)
+{
+    struct pg *given_up = storage->idle;
+
+    storage->idle = NULL;
+    for (struct pg *pg = given_up; pg; pg = pg->next_idle) {
+        forget(storage, pg);
+        storage->open--;
+    }
+    return given_up;
+}
+
 void ses__pool_give_back(struct postgres *storage, struct pg *pg)
 {
     const bool keeps = !pg->lost;
+    struct pg *closed = NULL;
 
     (void)pthread_mutex_lock(&storage->lock);
     atomic_store(&pg->interruptible, false);
     storage->counts.events += pg->base.events;
     pg->base.events = 0;
-    if (keeps) {
-        pg->next_idle = storage->idle;
-        storage->idle = pg;
-    } else {
-        forget(storage, pg);
-    }
-    release(storage, keeps);
-    (void)pthread_mutex_unlock(&storage->lock);
+    pg->next_idle = storage->idle;
+    storage->idle = pg;
     if (!keeps)
-        ses__pg_close(pg);
+        closed = give_up_idle(storage);
+    release(storage);
+    (void)pthread_mutex_unlock(&storage->lock);
+    while (closed) {
+        struct pg *next = closed->next_idle;
+        ses__pg_close(closed);
+        closed = next;
+    }
 }
 
 void ses__pool_close(struct postgres *storage)
