@@ -112,6 +112,33 @@ static void start_again(struct database *database)
     assert_int_equal(PQstatus(database->conn), CONNECTION_OK);
 }
 
+/* An export tells what it reads, and so is not begun again. */
+static void test_connections_that_ended_while_idle_are_not_used(void **state)
+{
+    struct database *database = *state;
+    char place[600];
+    ses_store *store = open_fresh(database, "idle", 5000, place);
+
+    must_create(store, &one, NULL);
+    struct text before = exported(store, NULL);
+    for (int i = 0; i < 2; i++) {
+        open_connections(place, store, 4);
+        if (i == 0) {
+            database_run(database,
+                         "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = "
+                         "'idle'");
+        } else {
+            command(database, "stop");
+            start_again(database);
+        }
+        struct text after = exported(store, NULL);
+        assert_same_text(&before, &after);
+        free(after.data);
+    }
+    free(before.data);
+    ses_close(store);
+}
+
 static void fill_with_events(ses_store *store, int events)
 {
     ses_text texts[1000];
@@ -305,6 +332,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_server_that_hangs_is_left),
+        cmocka_unit_test(test_connections_that_ended_while_idle_are_not_used),
         cmocka_unit_test(test_a_server_stops_in_the_middle_of_a_read),
         cmocka_unit_test(test_a_server_stops_in_the_middle_of_an_append),
         cmocka_unit_test(test_a_server_stops_in_the_middle_of_an_import),

@@ -6,18 +6,24 @@
 #include "base/error.h"
 #include "storage/postgres/parts.h"
 
-/* Has the server ended it while it was idle? What a transaction that is over has not waited for is taken in. */
-static bool is_dead(struct pg *pg)
+static bool says_something(const struct pg *pg)
 {
     struct pollfd socket = {.fd = PQsocket(pg->conn), .events = POLLIN};
 
-    for (int looks = 0; looks < 2 && poll(&socket, 1, 0) != 0;
-         looks++) { /* first at what was still to come */
-        if (PQconsumeInput(pg->conn) != 1 || PQstatus(pg->conn) == CONNECTION_BAD)
-            return true;
-        ses__pg_drain(pg);
-    }
-    return pg->lost;
+    return poll(&socket, 1, 0) != 0;
+}
+
+/* Has the server ended it while it was idle? What a transaction that is over has not waited for is taken in; the server says
+ * hardly anything else to one that asks nothing: that one of its settings has changed, and then a new connection costs
+ * little. */
+static bool is_over(struct pg *pg)
+{
+    if (!says_something(pg))
+        return false;
+    if (pg->awaited_count == 0 || PQconsumeInput(pg->conn) != 1)
+        return true;
+    ses__pg_drain(pg);
+    return pg->lost || (pg->awaited_count == 0 && says_something(pg));
 }
 
 /* With the lock held. An idle one, or (then *pg is NULL) the right to open one. */
@@ -65,25 +71,33 @@ static int open_reserved(struct postgres *storage, struct pg **pg, int64_t deadl
     return code;
 }
 
-static int take(struct postgres *storage, int64_t deadline_us, struct pg **pg, ses_error *error)
+/* An idle one that is not over, or (then *pg is NULL) the right to open one. */
+static int take_idle(struct postgres *storage, int64_t deadline_us, struct pg **pg, ses_error *error)
 {
-    (void)pthread_mutex_lock(&storage->lock);
-    int code = reserve(storage, pg, deadline_us, error);
-    (void)pthread_mutex_unlock(&storage->lock);
-    return code == SES_OK && !*pg ? open_reserved(storage, pg, deadline_us, error) : code;
+    int code = SES_OK;
+    bool over = true;
+
+    while (code == SES_OK && over) {
+        (void)pthread_mutex_lock(&storage->lock);
+        code = reserve(storage, pg, deadline_us, error);
+        (void)pthread_mutex_unlock(&storage->lock);
+        over = code == SES_OK && *pg && is_over(*pg);
+        if (over) {
+            (*pg)->lost = true;
+            ses__pool_give_back(storage, *pg);
+        }
+    }
+    return code;
 }
 
 int ses__pool_take(struct postgres *storage, int64_t deadline_us, bool interruptible, struct pg **pg,
                    ses_error *error)
 {
     struct pg *taken = NULL;
-    int code = take(storage, deadline_us, &taken, error);
+    int code = take_idle(storage, deadline_us, &taken, error);
 
-    while (code == SES_OK && is_dead(taken)) {
-        taken->lost = true;
-        ses__pool_give_back(storage, taken);
-        code = take(storage, deadline_us, &taken, error);
-    }
+    if (code == SES_OK && !taken)
+        code = open_reserved(storage, &taken, deadline_us, error);
     if (code != SES_OK)
         return code;
     taken->base.deadline_us = deadline_us;
