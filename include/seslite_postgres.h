@@ -28,9 +28,12 @@ typedef struct ses_postgres_options {
 
 /*
  * Opens the store in the database that `connection` names, a connection string or URI of libpq
- * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING; it may name several hosts, with
- * target_session_attrs=read-write). The store is the schema "seslite" of that database, whose encoding must be UTF8. If
- * there is none, creates it.
+ * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING). The store is the schema "seslite" of that
+ * database, whose encoding must be UTF8. If there is none, creates it.
+ *
+ * The string may name several hosts, with target_session_attrs=read-write. A new connection tries the host that took the
+ * last one first, then those after it in the list, then those before. Each may take an equal share of the time that is
+ * left, or connect_timeout if that is shorter.
  *
  * Of `options`, which may be NULL, SES_OPEN_READ_ONLY and SES_OPEN_MUST_EXIST hold; busy_timeout_ms is how long a call
  * takes at most, the server's part included (0: 10,000); synchronous, journal, checkpoint and max_readers are about files
@@ -41,8 +44,8 @@ typedef struct ses_postgres_options {
  * was asked to commit.
  *
  * Codes: MISUSE, INVALID (not a connection string), NOTFOUND (SES_OPEN_MUST_EXIST or SES_OPEN_READ_ONLY, and no store),
- * NOTASTORE (a schema "seslite" that is not a store's), TOONEW, CANTOPEN (the server cannot be reached or refuses, or the
- * encoding is another), BUSY, READONLY, IO, CORRUPT, FULL, INTERNAL, NOMEM.
+ * NOTASTORE (a schema "seslite" that is not a store's), TOONEW, CANTOPEN (the server cannot be reached or refuses, the
+ * encoding is another, or the role may not read the store), BUSY, READONLY, IO, CORRUPT, FULL, INTERNAL, NOMEM.
  */
 SES_API int ses_open_postgres(const char *connection, const ses_open_options *options,
                               const ses_postgres_options *postgres, ses_store **store, ses_error *error);

@@ -67,7 +67,8 @@ TEST_OBJECTS_program/leftover := $(B)/tools/seslite/leftover.o
 $(B)/test/program/leftover: $(B)/tools/seslite/leftover.o
 
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
-LONG_TESTS := storage/faults_sqlite storage/faults_disk storage/damage storage/faults_disk_crash \
+LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \
+    postgres/refused postgres/bouncer storage/faults_sqlite storage/faults_disk storage/damage storage/faults_disk_crash \
     storage/faults_sqlite_text storage/faults_memory storage/faults_sqlite_memory storage/open_damaged session/list_token \
     session/property storage/processes storage/checkpoint session/shared_counter storage/stress storage/checkpoint_reader \
     json/writer session/bytes cjson/cjson session/state_number storage/damaged_rows storage/open_identity \
