@@ -151,6 +151,31 @@ static void fill_with_events(ses_store *store, int events)
         assert_ok(ses_append_batch_by_key(store, &one, texts, 1000, NULL, NULL, &error));
 }
 
+static int collect_slowly(void *context, const char *data, size_t len, ses_error *error)
+{
+    support_pause_us(300000);
+    return collect_lines(context, data, len, error);
+}
+
+static void test_a_server_ends_what_takes_too_long(void **state)
+{
+    const struct database *database = *state;
+    char place[600];
+    char impatient[700];
+    ses_store *store = open_fresh(database, "slow", 0, place);
+    struct text text = {NULL, 0};
+    ses_error error;
+
+    fill_with_events(store, 3000);
+    ses_close(store);
+    snprintf(impatient, sizeof impatient, "%s options='-c idle_in_transaction_session_timeout=100ms'", place);
+    store = open_in_time(impatient, 10000);
+    assert_code(SES_IO, ses_export(store, NULL, collect_slowly, &text, &error));
+    assert_string_equal(error.sqlstate, "25P03");
+    free(text.data);
+    ses_close(store);
+}
+
 struct reader {
     ses_store *store;
     int code;
@@ -333,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_server_that_hangs_is_left),
         cmocka_unit_test(test_connections_that_ended_while_idle_are_not_used),
+        cmocka_unit_test(test_a_server_ends_what_takes_too_long),
         cmocka_unit_test(test_a_server_stops_in_the_middle_of_a_read),
         cmocka_unit_test(test_a_server_stops_in_the_middle_of_an_append),
         cmocka_unit_test(test_a_server_stops_in_the_middle_of_an_import),

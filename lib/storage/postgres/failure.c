@@ -72,13 +72,21 @@ static int len_of(const char *text)
     return (int)(len < 400 ? len : 400);
 }
 
+/* The server closes the connection after it. */
+static bool is_last_word(const PGresult *result)
+{
+    const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
+
+    return severity && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0);
+}
+
 void ses__pg_fail(struct pg *pg, const PGresult *result, const char *doing)
 {
     const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     const struct meaning *meaning = state ? meaning_of(state) : NULL;
 
-    if (PQstatus(pg->conn) == CONNECTION_BAD)
+    if (PQstatus(pg->conn) == CONNECTION_BAD || (result && is_last_word(result)))
         pg->lost = true;
     if (pg->code != SES_OK)
         return;
