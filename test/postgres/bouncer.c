@@ -134,6 +134,23 @@ static void test_lines_go_in_and_out_unchanged(void **state)
     ses_close(store);
 }
 
+/* What a commit could not say would be lost with it. */
+static void test_a_server_that_keeps_its_warnings_to_itself_is_refused(void **state)
+{
+    const struct bouncer *bouncer = *state;
+    const ses_postgres_options unprepared = {.size = sizeof unprepared, .unprepared = 1};
+    ses_store *store = open_behind(bouncer, "quiet");
+    ses_error error;
+    char place[700];
+
+    ses_close(store);
+    database_run(bouncer->database, "CREATE DATABASE quieter TEMPLATE template0");
+    database_run(bouncer->database, "ALTER DATABASE quieter SET client_min_messages = error");
+    snprintf(place, sizeof place, "%s dbname=quieter", bouncer->place);
+    assert_code(SES_CANTOPEN, ses_open_postgres(place, NULL, &unprepared, &store, &error));
+    assert_message("client_min_messages");
+}
+
 enum { WRITERS = 8, APPENDS = 50 };
 
 struct writer {
@@ -184,6 +201,7 @@ int main(void)
         cmocka_unit_test(test_a_session_is_written_read_listed_and_rewound),
         cmocka_unit_test(test_a_lease_is_taken_and_a_session_followed),
         cmocka_unit_test(test_lines_go_in_and_out_unchanged),
+        cmocka_unit_test(test_a_server_that_keeps_its_warnings_to_itself_is_refused),
         cmocka_unit_test(test_many_write_at_once),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -148,13 +148,11 @@ static void test_a_deadlock_is_tried_again(void **state)
     assert_int_equal(count_stored(store), 2);
     must_delete(store, &key);
     ses_close(store);
-    /* The server counts when a connection ends, or a little later. */
-    for (int i = 0; i < 200 && number_of(database, "SELECT deadlocks FROM pg_stat_database WHERE datname = "
-                                                   "'postgres'") == 0;
-         i++)
+    /* The server counts when a connection ends, or a little later. One that is begun again can meet the other once more. */
+    const char *count = "SELECT deadlocks FROM pg_stat_database WHERE datname = 'postgres'";
+    for (int i = 0; i < 500 && number_of(database, count) == 0; i++)
         support_pause_us(10000);
-    assert_int_equal(number_of(database, "SELECT deadlocks FROM pg_stat_database WHERE datname = 'postgres'"),
-                     1);
+    assert_true(number_of(database, count) > 0);
 }
 
 /* ------------------------------------------------------------------------------------ stricter isolation */
@@ -357,12 +355,14 @@ static int append_unreplicated(const struct database *database, ses_store *store
 static void test_a_commit_that_no_standby_has_is_not_acknowledged(void **state)
 {
     const struct database *database = *state;
-    static const char *const interferences[] = {"pg_cancel_backend", "pg_terminate_backend", "abs"};
-    ses_store *store = open_with(database, 800, "");
+    static const char *const interferences[] = {"pg_cancel_backend", "pg_terminate_backend", "abs",
+                                                "pg_cancel_backend"};
+    static const char *const settings[] = {"", "", "", "options='-c client_min_messages=error'"};
     ses_appended appended;
     ses_error error;
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
+        ses_store *store = open_with(database, 800, settings[i]);
         must_create(store, &key, NULL);
         database_run(database, "SET synchronous_commit = local");
         want_standby(database, "nobody");
@@ -375,8 +375,8 @@ static void test_a_commit_that_no_standby_has_is_not_acknowledged(void **state)
                     ses_append_by_key(store, &key, with_user_state, SES_NUL, NULL, &appended, &error));
         assert_int_equal(count_stored(store), 1);
         must_delete(store, &key);
+        ses_close(store);
     }
-    ses_close(store);
 }
 
 int main(void)

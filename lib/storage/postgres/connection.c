@@ -50,6 +50,29 @@ static int check_server(struct pg *pg, ses_error *error)
     return SES_OK;
 }
 
+/*
+ * That a commit did not wait for the standbys the server tells with a warning, which it must not be told to keep to itself.
+ * Behind a pooler a setting would be left to others: it is looked at.
+ */
+static int ask_for_warnings(struct pg *pg, ses_error *error)
+{
+    PGresult *last = NULL;
+    int code = ses__pg_script(
+        pg, pg->config->unprepared ? "SHOW client_min_messages" : "SET client_min_messages TO warning", &last,
+        error);
+
+    if (code == SES_OK && PQntuples(last) == 1 && strcmp(PQgetvalue(last, 0, 0), "error") == 0)
+        code = ses__error_set(
+            error, SES_CANTOPEN,
+            "%s: client_min_messages is \"error\", so that the server would not tell of a commit "
+            "that its standbys do not have: set it to \"warning\"",
+            pg->base.name);
+    else if (code == SES_IO) /* another connection may go better */
+        code = ses__error_set(error, SES_CANTOPEN, "%s", pg->error.message);
+    PQclear(last);
+    return code;
+}
+
 /* Why a host was not taken, after why those before it were not. */
 struct refusals {
     char text[480];
@@ -120,7 +143,9 @@ static int connect_to(struct pg *pg, atomic_size_t *host, ses_error *error)
         return code;
     (void)PQsetNoticeReceiver(pg->conn, on_notice, pg);
     code = check_server(pg, error);
-    if (code == SES_OK && (PQsetnonblocking(pg->conn, 1) != 0 || PQenterPipelineMode(pg->conn) != 1))
+    if (code == SES_OK && PQsetnonblocking(pg->conn, 1) == 0)
+        code = ask_for_warnings(pg, error);
+    if (code == SES_OK && (PQisnonblocking(pg->conn) == 0 || PQenterPipelineMode(pg->conn) != 1))
         code = ses__error_set(error, SES_INTERNAL, "%s: %s", pg->base.name, PQerrorMessage(pg->conn));
     return code;
 }

@@ -122,6 +122,13 @@ SESLITE_PRIVATE void ses__pg_fail(struct pg *pg, const PGresult *result, const c
 /* The same for one of our own. */
 SESLITE_PRIVATE void ses__pg_fail_as(struct pg *pg, int code, const char *doing);
 
+/* ---- script.c */
+
+/* Runs a text of several statements outside of the pipeline, and gives the last result, to be cleared. */
+SESLITE_PRIVATE int ses__pg_script(struct pg *pg, const char *sql, PGresult **last, ses_error *error);
+/* Runs it for nothing but what it does. */
+SESLITE_PRIVATE int ses__pg_run(struct pg *pg, const char *sql, ses_error *error);
+
 /* ---- query.c */
 
 extern SESLITE_PRIVATE const struct sql_driver ses__pg_driver;

@@ -13,49 +13,6 @@ int ses__postgres_latest(void)
     return ses__postgres_script(ses__postgres_script_count() - 1)->version;
 }
 
-/* Runs a text of several statements outside of the pipeline, and gives the last result. */
-static int run_script(struct pg *pg, const char *sql, PGresult **last, ses_error *error)
-{
-    int code = SES_OK;
-    PGresult *result = NULL;
-
-    *last = NULL;
-    bool sent = PQsendQuery(pg->conn, sql) == 1;
-    for (int left = 1; sent && left == 1 && code == SES_OK;) {
-        left = PQflush(pg->conn);
-        sent = left >= 0;
-        code = left == 1 ? ses__pg_wait(pg, true) : SES_OK;
-    }
-    while (sent && code == SES_OK) {
-        while (code == SES_OK && PQisBusy(pg->conn)) {
-            code = ses__pg_wait(pg, false);
-            if (code == SES_OK && PQconsumeInput(pg->conn) != 1)
-                sent = false;
-        }
-        if (code != SES_OK || (result = PQgetResult(pg->conn)) == NULL)
-            break;
-        PQclear(*last);
-        *last = result;
-    }
-    if (code != SES_OK)
-        ses__pg_fail_as(pg, code, "the schema");
-    else if (!sent || PQresultStatus(*last) == PGRES_FATAL_ERROR)
-        ses__pg_fail(pg, *last, "the schema");
-    if (pg->code != SES_OK && error)
-        *error = pg->error;
-    return pg->code;
-}
-
-/* Runs it for nothing but what it does. */
-static int run_plain(struct pg *pg, const char *sql, ses_error *error)
-{
-    PGresult *last = NULL;
-    const int code = run_script(pg, sql, &last, error);
-
-    PQclear(last);
-    return code;
-}
-
 enum { NO_SCHEMA = 0, FOREIGN_SCHEMA = -1 };
 
 /* By the catalog's tables: what to_regclass knows may be older than the lock that was waited for. */
@@ -68,14 +25,14 @@ enum { NO_SCHEMA = 0, FOREIGN_SCHEMA = -1 };
 static int read_version(struct pg *pg, int *version, ses_error *error)
 {
     PGresult *last = NULL;
-    int code = run_script(pg, FIND_SQL, &last, error);
+    int code = ses__pg_script(pg, FIND_SQL, &last, error);
 
     *version = code == SES_OK ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10) : 0;
     PQclear(last);
     if (code != SES_OK || *version != 1)
         return code;
-    code =
-        run_script(pg, "SELECT max(version) FROM seslite.schema_version HAVING count(*) = 1", &last, error);
+    code = ses__pg_script(pg, "SELECT max(version) FROM seslite.schema_version HAVING count(*) = 1", &last,
+                          error);
     *version = code == SES_OK && PQntuples(last) == 1 ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10)
                                                       : FOREIGN_SCHEMA;
     PQclear(last);
@@ -112,7 +69,7 @@ static int run_scripts(struct pg *pg, int version, ses_error *error)
     for (size_t i = 0; i < ses__postgres_script_count() && code == SES_OK; i++) {
         const struct postgres_script *script = ses__postgres_script(i);
         if (script->version > version)
-            code = run_plain(pg, script->sql, error);
+            code = ses__pg_run(pg, script->sql, error);
     }
     return code;
 }
@@ -121,7 +78,7 @@ static int run_scripts(struct pg *pg, int version, ses_error *error)
 static int migrate(struct postgres *storage, struct pg *pg, ses_error *error)
 {
     int version = 0;
-    int code = run_plain(pg, "BEGIN ISOLATION LEVEL READ COMMITTED; " LOCK_SQL, error);
+    int code = ses__pg_run(pg, "BEGIN ISOLATION LEVEL READ COMMITTED; " LOCK_SQL, error);
 
     if (code == SES_OK)
         code = read_version(pg, &version, error);
@@ -129,7 +86,7 @@ static int migrate(struct postgres *storage, struct pg *pg, ses_error *error)
         code = check_version(storage, version, error);
     if (code == SES_OK)
         code = run_scripts(pg, version, error);
-    return code == SES_OK ? run_plain(pg, "COMMIT", error) : code;
+    return code == SES_OK ? ses__pg_run(pg, "COMMIT", error) : code;
 }
 
 /* Who has no right even to read is not told of a store that may only be read. */
