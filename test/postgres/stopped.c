@@ -76,7 +76,7 @@ static void test_a_server_that_hangs_is_left(void **state)
 {
     const struct database *database = *state;
     char place[600];
-    ses_store *store = open_fresh(database, "hanging", 1000, place);
+    ses_store *store = open_fresh(database, "hanging", 1500, place);
     ses_error error;
 
     must_create(store, &one, NULL);
@@ -88,8 +88,63 @@ static void test_a_server_that_hangs_is_left(void **state)
     const int next = ses_append_by_key(store, &one, "{\"id\":\"2\"}", SES_NUL, NULL, NULL, &error);
     signal_backends(database, "hanging", SIGCONT);
     assert_true(code == SES_BUSY || code == SES_UNKNOWN);
-    assert_in_range(took_us, 990000, 2000000);
+    assert_in_range(took_us, 1490000, 2500000);
     support_assert_code(SES_OK, next, &error, "append", __FILE__, __LINE__);
+    ses_close(store);
+}
+
+struct waiting {
+    ses_store *store;
+    int code;
+    int64_t took_us;
+    ses_error error;
+    pthread_t thread;
+};
+
+static void *get_and_wait(void *context)
+{
+    struct waiting *waiting = context;
+    ses_session *session = NULL;
+    const int64_t begun = support_steady_us();
+
+    waiting->code = ses_get(waiting->store, &one, NULL, &session, &waiting->error);
+    waiting->took_us = support_steady_us() - begun;
+    ses_session_close(session);
+    return NULL;
+}
+
+/* Its first process takes new connections; while it is stopped nobody answers them. */
+static pid_t first_process(const struct database *database)
+{
+    char *path = support_path(database->folder, "data/postmaster.pid");
+    char *text = support_read_file(path, NULL);
+    const pid_t pid = (pid_t)strtol(text, NULL, 10);
+
+    free(text);
+    free(path);
+    return pid;
+}
+
+static void test_connecting_is_interrupted(void **state)
+{
+    const struct database *database = *state;
+    char place[600];
+    ses_error error;
+    ses_store *store = open_fresh(database, "connecting", 10000, place);
+    struct waiting waiting = {.store = store};
+
+    must_create(store, &one, NULL);
+    database_run(database,
+                 "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = 'connecting'");
+    assert_int_equal(kill(first_process(database), SIGSTOP), 0);
+    assert_int_equal(pthread_create(&waiting.thread, NULL, get_and_wait, &waiting), 0);
+    support_pause_us(200000);
+    assert_ok(ses_store_interrupt(store, &error));
+    assert_int_equal(pthread_join(waiting.thread, NULL), 0);
+    assert_int_equal(kill(first_process(database), SIGCONT), 0);
+    support_assert_code(SES_INTERRUPTED, waiting.code, &waiting.error, "ses_get", __FILE__, __LINE__);
+    assert_in_range(waiting.took_us, 100000, 3000000);
+    ses_session_close(must_get(store, &one));
     ses_close(store);
 }
 
@@ -204,14 +259,16 @@ static void test_a_server_stops_in_the_middle_of_a_read(void **state)
 {
     struct database *database = *state;
     char place[600];
-    ses_store *store = open_fresh(database, "reading", 1000, place);
-    struct reader reader = {.store = store};
+    ses_store *store = open_fresh(database, "reading", 60000, place);
+    struct reader reader = {.store = NULL};
     const ses_event *event = NULL;
     ses_cursor *cursor = NULL;
     int code = SES_ROW;
     ses_error error;
 
     fill_with_events(store, 3000);
+    ses_close(store);
+    reader.store = store = open_in_time(place, 2500);
     assert_ok(ses_cursor_open(store, &one, NULL, &cursor, &error));
     for (int i = 0; i < 10; i++)
         assert_code(SES_ROW, ses_cursor_next(cursor, &event, &error));
@@ -224,7 +281,7 @@ static void test_a_server_stops_in_the_middle_of_a_read(void **state)
     assert_loss(code, &error);
     assert_int_equal(ses_cursor_close(cursor, &error), code);
     assert_loss(reader.code, &reader.error);
-    assert_in_range(reader.took_us, 0, 2000000);
+    assert_in_range(reader.took_us, 0, 3500000);
     assert_true(reader.good > 0);
 
     start_again(database);
@@ -329,7 +386,7 @@ static void test_a_server_stops_in_the_middle_of_an_import(void **state)
 {
     struct database *database = *state;
     char place[600];
-    ses_store *store = open_fresh(database, "importing", 1000, place);
+    ses_store *store = open_fresh(database, "importing", 2500, place);
     ses_store *source = empty_store();
     struct text text = lines_of_sessions(source, 20);
     struct interrupted interrupted = {.text = {.data = text.data, .len = text.len, .piece = 1000},
@@ -357,6 +414,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_server_that_hangs_is_left),
+        cmocka_unit_test(test_connecting_is_interrupted),
         cmocka_unit_test(test_connections_that_ended_while_idle_are_not_used),
         cmocka_unit_test(test_a_server_ends_what_takes_too_long),
         cmocka_unit_test(test_a_server_stops_in_the_middle_of_a_read),

@@ -128,10 +128,12 @@ static int try_hosts(struct pg *pg, const struct pg_hosts *hosts, atomic_size_t 
     if (code == SES_CANTOPEN || code == SES_BUSY)
         code = ses__error_set(error, ses__clock_steady_us() < deadline_us ? SES_CANTOPEN : SES_BUSY, "%s: %s",
                               pg->base.name, refusals.text);
+    else if (code == SES_INTERRUPTED)
+        code = ses__refuse_interrupted("connecting", error);
     return code;
 }
 
-static int connect_to(struct pg *pg, atomic_size_t *host, ses_error *error)
+int ses__pg_connect(struct pg *pg, atomic_size_t *host, ses_error *error)
 {
     struct pg_hosts hosts;
     int code = ses__pg_hosts_init(&hosts, pg->config->connection, error);
@@ -150,27 +152,20 @@ static int connect_to(struct pg *pg, atomic_size_t *host, ses_error *error)
     return code;
 }
 
-int ses__pg_open(const struct postgres_config *config, atomic_size_t *host, int64_t deadline_us,
-                 struct pg **pg, ses_error *error)
+struct pg *ses__pg_new(const struct postgres_config *config)
 {
-    struct pg *opened = ses__memory_zeroed(config->allocator, sizeof *opened);
+    struct pg *pg = ses__memory_zeroed(config->allocator, sizeof *pg);
 
-    if (!opened)
-        return ses__error_nomem(error);
-    opened->base = (struct db){.driver = &ses__pg_driver,
+    if (pg) {
+        pg->base = (struct db){.driver = &ses__pg_driver,
                                .allocator = config->allocator,
                                .name = config->name,
                                .timeout_us = config->timeout_us,
-                               .deadline_us = deadline_us,
                                .max_session_id = INT64_MAX,
                                .page = EVENTS_IN_PAGE};
-    opened->config = config;
-    int code = connect_to(opened, host, error);
-    if (code == SES_OK)
-        *pg = opened;
-    else
-        ses__pg_close(opened);
-    return code;
+        pg->config = config;
+    }
+    return pg;
 }
 
 void ses__pg_close(struct pg *pg)

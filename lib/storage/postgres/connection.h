@@ -103,10 +103,11 @@ static inline struct pg *ses__pg_of(struct db *db)
     return (struct pg *)db;
 }
 
-/* Opens one before the deadline. `*host` is the host to begin with, of those that the string names, and is set to the
+/* One that is not connected yet. NULL: no memory. */
+SESLITE_PRIVATE struct pg *ses__pg_new(const struct postgres_config *config);
+/* Connects it before its deadline. `*host` is the host to begin with, of those that the string names, and is set to the
  * one that took it. */
-SESLITE_PRIVATE int ses__pg_open(const struct postgres_config *config, atomic_size_t *host,
-                                 int64_t deadline_us, struct pg **pg, ses_error *error);
+SESLITE_PRIVATE int ses__pg_connect(struct pg *pg, atomic_size_t *host, ses_error *error);
 SESLITE_PRIVATE void ses__pg_close(struct pg *pg);
 
 /* ---- wait.c */

@@ -55,22 +55,6 @@ static void release(struct postgres *storage)
     (void)pthread_cond_signal(&storage->given_back);
 }
 
-static int open_reserved(struct postgres *storage, struct pg **pg, int64_t deadline_us, ses_error *error)
-{
-    const int code = ses__pg_open(&storage->config, &storage->host, deadline_us, pg, error);
-
-    (void)pthread_mutex_lock(&storage->lock);
-    if (code == SES_OK) {
-        (*pg)->next_open = storage->all;
-        storage->all = *pg;
-    } else {
-        storage->open--;
-        release(storage);
-    }
-    (void)pthread_mutex_unlock(&storage->lock);
-    return code;
-}
-
 /* An idle one that is not over, or (then *pg is NULL) the right to open one. */
 static int take_idle(struct postgres *storage, int64_t deadline_us, struct pg **pg, ses_error *error)
 {
@@ -90,23 +74,56 @@ static int take_idle(struct postgres *storage, int64_t deadline_us, struct pg **
     return code;
 }
 
+/* From now on ses_store_interrupt knows of it. */
+static void begin_call(struct postgres *storage, struct pg *pg, int64_t deadline_us, bool interruptible)
+{
+    pg->base.deadline_us = deadline_us;
+    (void)pthread_mutex_lock(&storage->lock);
+    atomic_store(&pg->interrupted, false);
+    atomic_store(&pg->interruptible, interruptible);
+    (void)pthread_mutex_unlock(&storage->lock);
+}
+
+/* One of which the right to open it is reserved. */
+static struct pg *add_new(struct postgres *storage)
+{
+    struct pg *pg = ses__pg_new(&storage->config);
+
+    (void)pthread_mutex_lock(&storage->lock);
+    if (pg) {
+        pg->next_open = storage->all;
+        storage->all = pg;
+    } else {
+        storage->open--;
+        release(storage);
+    }
+    (void)pthread_mutex_unlock(&storage->lock);
+    return pg;
+}
+
 int ses__pool_take(struct postgres *storage, int64_t deadline_us, bool interruptible, struct pg **pg,
                    ses_error *error)
 {
     struct pg *taken = NULL;
     int code = take_idle(storage, deadline_us, &taken, error);
+    const bool connected = taken != NULL;
 
-    if (code == SES_OK && !taken)
-        code = open_reserved(storage, &taken, deadline_us, error);
+    if (code == SES_OK && !connected)
+        taken = add_new(storage);
     if (code != SES_OK)
         return code;
-    taken->base.deadline_us = deadline_us;
-    (void)pthread_mutex_lock(&storage->lock); /* against ses_store_interrupt */
-    atomic_store(&taken->interrupted, false);
-    atomic_store(&taken->interruptible, interruptible);
-    (void)pthread_mutex_unlock(&storage->lock);
-    *pg = taken;
-    return SES_OK;
+    if (!taken)
+        return ses__error_nomem(error);
+    begin_call(storage, taken, deadline_us, interruptible);
+    if (!connected)
+        code = ses__pg_connect(taken, &storage->host, error);
+    if (code == SES_OK) {
+        *pg = taken;
+    } else {
+        taken->lost = true;
+        ses__pool_give_back(storage, taken);
+    }
+    return code;
 }
 
 static void forget(struct postgres *storage, const struct pg *pg)
