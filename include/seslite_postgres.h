@@ -20,7 +20,8 @@ typedef struct ses_postgres_options {
     size_t size;
     /*
      * 1: statements are not prepared on the server. For a pooler that may give each transaction another connection and
-     * does not know prepared statements (PgBouncer before 1.21 in transaction mode).
+     * does not know prepared statements (PgBouncer before 1.21 in transaction mode). The server's client_min_messages must
+     * not be error then (CANTOPEN).
      */
     int unprepared;
     unsigned max_connections; /* opened when they are needed, and kept; 0: 8; at most 1000 */
