@@ -326,6 +326,11 @@ bool support_on_server(void)
     return getenv("SESLITE_POSTGRES") != NULL;
 }
 
+int support_steps(int steps)
+{
+    return support_on_server() ? steps / 10 : steps;
+}
+
 void support_need_file(void)
 {
     if (support_on_server()) {

@@ -83,6 +83,8 @@ char *support_test_data(const char *name, size_t *len);
 
 /* Do the tests run on a server (make ENGINE=postgres)? Then there is no file to look into. */
 bool support_on_server(void);
+/* So many of them; on a server, where each is several round trips, a tenth. */
+int support_steps(int steps);
 /* Skips a test that looks into the file where there is none, after saying so. */
 void support_need_file(void);
 

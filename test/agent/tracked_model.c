@@ -312,11 +312,11 @@ static void test_views_are_as_the_model(void **state)
         world.views[view] = agent_view(world.session, 0);
         forget_view(&world.model, view);
     }
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < support_steps(STEPS); i++) {
         steps[pick(&world, sizeof steps / sizeof steps[0])](&world);
         check_all(&world);
     }
-    assert_true(world.refused > STEPS / 200);
+    assert_true(world.refused > support_steps(STEPS) / 200);
     for (int view = 0; view < VIEWS; view++)
         ses_tracked_close(world.views[view]);
     ses_session_close(world.session);

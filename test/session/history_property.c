@@ -903,7 +903,7 @@ static void test_random_histories_agree_with_the_model(void **state)
     run.seed = run.random = seed ? strtoull(seed, NULL, 10) : UINT64_C(1234567);
     run.fixture->options.synchronous = SES_SYNC_NORMAL;
     fixture_reopen(run.fixture);
-    for (run.step = 1; run.step <= STEPS; run.step++) {
+    for (run.step = 1; run.step <= support_steps(STEPS); run.step++) {
         take_step();
         if (run.step % REOPEN_EVERY == 0)
             step_reopen();

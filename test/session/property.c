@@ -431,7 +431,7 @@ static void test_random_steps_agree_with_the_model(void **state)
     model_init(&run.model, run.seed);
     run.fixture->options.synchronous = SES_SYNC_NORMAL;
     fixture_reopen(run.fixture);
-    for (run.step = 1; run.step <= STEPS; run.step++) {
+    for (run.step = 1; run.step <= support_steps(STEPS); run.step++) {
         take_step();
         if (run.step % CHECK_ALL_EVERY == 0)
             check_everything();
