@@ -284,7 +284,7 @@ ABOUT_FILES  := session/codes session/door session/door_faults session/parent se
 TEST_ALL     := $(filter-out $(ABOUT_FILES),$(filter session/% agent/%,$(TEST_ALL)))
 CHECK_ALL    :=
 TEST_SUPPORT += $(B)/test/engine_postgres.o
-TEST_LINK    := -Wl,--wrap=ses_open
+TEST_LINK    := -Wl,--wrap=ses_open -Wl,--wrap=ses_close
 endif
 
 # TESTS=list,append: only these, by name; or whole rooms; or scripts that look at the whole. What takes long begins first,

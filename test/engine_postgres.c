@@ -1,5 +1,5 @@
 /*
- * Runs a test on PostgreSQL: it is linked in place of ses_open (-Wl,--wrap=ses_open), and opens a database of its own for
+ * Runs a test on PostgreSQL: it is linked in place of ses_open (-Wl,--wrap), and opens a database of its own for
  * each path, on the server that SESLITE_POSTGRES names. What the test asks of the file alone is left out.
  */
 #include <libpq-fe.h>
@@ -14,6 +14,8 @@
 #include "seslite_postgres.h"
 
 int __wrap_ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error);
+void __wrap_ses_close(ses_store *store);
+void __real_ses_close(ses_store *store);
 
 static void die(PGconn *server, const char *what)
 {
@@ -30,25 +32,10 @@ static void ignore_notice(void *context, const char *message)
 /* ------------------------------------------------------------------------------- the databases of paths */
 
 /*
- * Databases take long to make, so each is used again once nobody needs it: when its path's folder is gone, or, of a store
- * in memory, the process. Which path has which stands in a table of the server's first database.
+ * Databases take long to make, so each is used again once nobody needs it: when its path's folder is gone; of a store in
+ * memory, when that is closed or its process is gone. Which path has which stands in a table of the server's first
+ * database.
  */
-
-/* A connection to the server's first database: each process has its own, for as long as it lives. */
-static PGconn *admin_connection(const char *server)
-{
-    static PGconn *admin;
-    static pid_t owner;
-
-    if (owner != getpid()) {
-        owner = getpid();
-        admin = PQconnectdb(server); /* the parent's is the parent's */
-        if (PQstatus(admin) != CONNECTION_OK)
-            die(admin, "connecting");
-        PQsetNoticeProcessor(admin, ignore_notice, NULL);
-    }
-    return admin;
-}
 
 static PGresult *ask(PGconn *server, const char *sql, const char *first, const char *second)
 {
@@ -66,11 +53,32 @@ static void run(PGconn *server, const char *sql, const char *first, const char *
     PQclear(ask(server, sql, first, second));
 }
 
+/* A connection to the server's first database: each process has its own, for as long as it lives. */
+static PGconn *admin_connection(const char *server)
+{
+    static PGconn *admin;
+    static pid_t owner;
+
+    if (owner != getpid()) {
+        owner = getpid();
+        admin = PQconnectdb(server); /* the parent's is the parent's */
+        if (PQstatus(admin) != CONNECTION_OK)
+            die(admin, "connecting");
+        PQsetNoticeProcessor(admin, ignore_notice, NULL);
+        run(admin, "SELECT pg_advisory_lock(1)", NULL, NULL);
+        run(admin, "CREATE TABLE IF NOT EXISTS public.paths (name text PRIMARY KEY, path text)", NULL, NULL);
+        run(admin, "SELECT pg_advisory_unlock(1)", NULL, NULL);
+    }
+    return admin;
+}
+
 static bool is_used(const char *path)
 {
     char folder[1000];
     char *slash;
 
+    if (!*path)
+        return false;
     if (strncmp(path, "memory ", 7) == 0)
         return kill((pid_t)atol(path + 7), 0) == 0;
     snprintf(folder, sizeof folder, "%s", path);
@@ -84,7 +92,7 @@ static bool is_used(const char *path)
 static const char empty_sql[] = "DO $$ DECLARE name text; BEGIN SET session_replication_role = replica;"
                                 " FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'seslite' "
                                 "AND tablename <> 'schema_version' LOOP"
-                                "  IF pg_table_size(('seslite.' || name)::regclass) < 1000000 THEN EXECUTE "
+                                "  IF pg_table_size(('seslite.' || name)::regclass) < 100000 THEN EXECUTE "
                                 "'DELETE FROM seslite.' || name;"
                                 "  ELSE EXECUTE 'TRUNCATE seslite.' || name; END IF; END LOOP; END $$";
 
@@ -135,7 +143,6 @@ static void find_database(const char *server, const char *path, bool without_sto
     PGconn *admin = admin_connection(server);
 
     run(admin, "SELECT pg_advisory_lock(1)", NULL, NULL);
-    run(admin, "CREATE TABLE IF NOT EXISTS public.paths (name text PRIMARY KEY, path text)", NULL, NULL);
     PGresult *found = ask(admin, "SELECT name FROM public.paths WHERE path = $1", path, NULL);
     if (PQntuples(found) > 0)
         snprintf(name, 64, "%s", PQgetvalue(found, 0, 0));
@@ -145,9 +152,10 @@ static void find_database(const char *server, const char *path, bool without_sto
     run(admin, "SELECT pg_advisory_unlock(1)", NULL, NULL);
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void name_database(const char *server, const char *path, unsigned flags, char name[64])
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static int in_memory;
     char memory[64];
 
@@ -157,6 +165,26 @@ static void name_database(const char *server, const char *path, unsigned flags, 
         path = memory;
     }
     find_database(server, path, (flags & (SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST)) != 0, name);
+    pthread_mutex_unlock(&lock);
+}
+
+/* A store in memory is gone when it is closed. */
+void __wrap_ses_close(ses_store *store)
+{
+    const char *server = getenv("SESLITE_POSTGRES");
+    ses_info info = {.size = sizeof info};
+    ses_error error;
+    char name[64];
+    const bool known = server && store && ses_store_info(store, &info, &error) == SES_OK;
+
+    if (known)
+        snprintf(name, sizeof name, "%s", strrchr(info.path, '/') + 1);
+    __real_ses_close(store);
+    if (!known)
+        return;
+    pthread_mutex_lock(&lock);
+    run(admin_connection(server),
+        "UPDATE public.paths SET path = '' WHERE name = $1 AND path LIKE 'memory %'", name, NULL);
     pthread_mutex_unlock(&lock);
 }
 

@@ -331,6 +331,11 @@ int support_steps(int steps)
     return support_on_server() ? steps / 10 : steps;
 }
 
+size_t support_stride(void)
+{
+    return support_on_server() ? 7 : 1;
+}
+
 void support_need_file(void)
 {
     if (support_on_server()) {

@@ -85,6 +85,8 @@ char *support_test_data(const char *name, size_t *len);
 bool support_on_server(void);
 /* So many of them; on a server, where each is several round trips, a tenth. */
 int support_steps(int steps);
+/* How far the steps of a walk through all cases are apart: 1; on a server more. It divides nothing that is likely. */
+size_t support_stride(void);
 /* Skips a test that looks into the file where there is none, after saying so. */
 void support_need_file(void);
 

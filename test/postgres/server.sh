@@ -49,7 +49,7 @@ start() {
     [ -z "$port" ] || address=127.0.0.1
     as_owner "$bin/pg_ctl" -D "$folder/data" status >/dev/null 2>&1 ||
         as_owner "$bin/pg_ctl" -D "$folder/data" -l "$folder/server.log" -w -t 60 -o "-k '$folder' -p ${port:-5432} \
-            -c listen_addresses='$address' -c fsync=off -c max_connections=200 ${SERVER_OPTIONS:-}" start >/dev/null 2>&1 ||
+            -c listen_addresses='$address' -c fsync=off -c full_page_writes=off -c max_connections=200 ${SERVER_OPTIONS:-}" start >/dev/null 2>&1 ||
         fail "the server does not start: $(tail -3 "$folder/server.log")"
     echo "host=$folder port=${port:-5432} user=seslite dbname=postgres"
 }

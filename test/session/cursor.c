@@ -123,7 +123,7 @@ static void check_all_ranges(ses_store *store, int64_t events)
         size_t newest_count = which & SES_RANGE_NEWEST ? sizeof newest / sizeof *newest : 1;
         size_t since_count = which & SES_RANGE_SINCE ? sizeof since / sizeof *since : 1;
         size_t seq_count = which & SES_RANGE_SEQ ? sizeof seqs / sizeof *seqs : 1;
-        for (size_t i = 0; i < newest_count * since_count * seq_count; i++) {
+        for (size_t i = 0; i < newest_count * since_count * seq_count; i += support_stride()) {
             const int64_t *seq = seqs[i / since_count / newest_count];
             const ses_range range = {
                 sizeof range, which, newest[i % newest_count], since[i / newest_count % since_count],

@@ -365,7 +365,7 @@ static void test_broken_places_do_no_harm(void **state)
     ses_follower *follower = must_follow(store, &user_key, FOLLOW_ONLY_NEW);
     char *user_place = place_of(follower);
     ses_follower_close(follower);
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < support_steps(ROUNDS); i++) {
         const bool of_user = i % 2 == 1;
         char *broken = strdup(of_user ? user_place : place);
         const size_t len = strlen(broken);

@@ -135,7 +135,7 @@ static void check_all_ranges(ses_store *store, struct log *log)
         int newest_count = which & SES_RANGE_NEWEST ? 5 : 1;
         int since_count = which & SES_RANGE_SINCE ? 4 : 1;
         int seq_count = which & SES_RANGE_SEQ ? 4 : 1;
-        for (int i = 0; i < newest_count * since_count * seq_count; i++) {
+        for (int i = 0; i < newest_count * since_count * seq_count; i += (int)support_stride()) {
             const int64_t *seq = seqs[i / since_count / newest_count];
             const ses_range range = {
                 sizeof range, which, newest[i % newest_count], since[i / newest_count % since_count],

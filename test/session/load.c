@@ -727,7 +727,7 @@ static void test_the_function_may_read_from_the_store_but_not_write(void **state
     const ses_loaded loaded = {.size = sizeof loaded, .next = meddle, .next_context = &meddler};
     ses_error error;
 
-    fixture->options.busy_timeout_ms = 20;
+    fixture->options.busy_timeout_ms = support_on_server() ? 0 : 20;
     fixture_reopen(fixture);
     meddler.store = fixture->store;
     must_create(fixture->store, &(ses_key){"app", "user", "other"}, NULL);
