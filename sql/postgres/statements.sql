@@ -7,7 +7,9 @@
 --
 -- Not here:
 -- without: analyze          PostgreSQL does it by itself
--- without: data_version     there is no such number: followers look at their sessions
+-- without: data_version     there is no such number: followers look at their sessions,
+-- without: session_version  many at once ...
+-- without: user_versions    ... by what is only here
 --
 -- Only here, since SQLite locks the whole file:
 -- own: lock_user            nobody else adds to the user, or takes from it, ...
@@ -17,6 +19,8 @@
 --
 -- And what a file is asked in another way:
 -- own: space                how many bytes the tables and their indexes have
+-- own: watch_sessions       the versions of many sessions ...
+-- own: watch_users          ... and of many users' sessions
 -- own: check_columns        what SQLite itself compares with the schema: columns that are not there ...
 -- own: check_indexes        ... and indexes
 -- own: check_orphans        what foreign keys would find
@@ -245,19 +249,28 @@ SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.create
        s.expires_us, s.base_seq, s.details, s.name
 FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.user_id = $1 AND s.name > $2 ORDER BY s.name;
 
--- name: session_version
-SELECT version FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+-- A row for each that is asked for, in that order. The texts are arrays, as '{"a","b"}'.
 
--- name: user_versions
-SELECT max(s.id), count(s.id), sum(s.version & 4294967295)::bigint
-FROM seslite.sessions AS s
-WHERE s.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-  AND s.user_id = (SELECT u.id FROM seslite.users AS u
-                   WHERE u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-                     AND u.name = $2
-                     AND u.app_id = (SELECT a.id FROM seslite.apps AS a
-                                     WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-                                       AND a.name = $1));
+-- name: watch_sessions
+SELECT s.version
+FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
+LEFT JOIN seslite.sessions AS s ON s.shard = (o.id & 4095)::int AND s.id = o.id
+ORDER BY o.place;
+
+-- name: watch_users
+SELECT v.last, v.count, v.versions
+FROM unnest($1::text::text[], $2::text::text[]) WITH ORDINALITY AS o (app, name, place)
+CROSS JOIN LATERAL
+     (SELECT max(s.id) AS last, count(s.id) AS count, sum(s.version & 4294967295)::bigint AS versions
+      FROM seslite.sessions AS s
+      WHERE s.shard = ('x' || left(encode(sha256(convert_to(o.app || E'\x01' || o.name, 'UTF8')), 'hex'), 3))::bit(12)::int
+        AND s.user_id = (SELECT u.id FROM seslite.users AS u
+                         WHERE u.shard = ('x' || left(encode(sha256(convert_to(o.app || E'\x01' || o.name, 'UTF8')), 'hex'), 3))::bit(12)::int
+                           AND u.name = o.name
+                           AND u.app_id = (SELECT a.id FROM seslite.apps AS a
+                                           WHERE a.shard = ('x' || left(encode(sha256(convert_to(o.app, 'UTF8')), 'hex'), 3))::bit(12)::int
+                                             AND a.name = o.app))) AS v
+ORDER BY o.place;
 
 -- What ses_expire and ses_delete_app delete, a few at a time.
 

@@ -70,6 +70,31 @@ static void test_waiting_ends_with_an_event(void **state)
 }
 
 /* Each call that changes a log, for both kinds of follower. */
+static void test_waiting_for_users_of_any_name(void **state)
+{
+    static const char *const users[] = {"\"", "\\", "{a,b}", "NULL", "a\\\"b", " "};
+    enum { USERS = sizeof users / sizeof users[0] };
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct waiting waiting[USERS];
+    ses_follower *followers[USERS];
+
+    for (size_t i = 0; i < USERS; i++) {
+        const ses_key session = {"app", users[i], "one"};
+        const ses_key user = {"app", users[i], NULL};
+        must_create(store, &session, NULL);
+        followers[i] = must_follow(store, &user, NULL);
+        start_waiting(&waiting[i], followers[i], -1);
+    }
+    for (size_t i = 0; i < USERS; i++) {
+        const ses_key session = {"app", users[i], "one"};
+        for (size_t other = i; other < USERS; other++)
+            assert_false(atomic_load(&waiting[other].done));
+        must_append_by_key(store, &session, "{}");
+        assert_ended(&waiting[i], SES_ROW, 1);
+        ses_follower_close(followers[i]);
+    }
+}
+
 static void test_waiting_ends_with_every_change(void **state)
 {
     const ses_point begin = {.size = sizeof begin, .kind = SES_POINT_SEQ, .seq = 0};
@@ -401,6 +426,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         FOLLOW_TEST(test_waiting_ends_with_an_event),
+        FOLLOW_TEST(test_waiting_for_users_of_any_name),
         FOLLOW_TEST(test_waiting_ends_with_every_change),
         FOLLOW_TEST(test_waiting_ends_with_a_deletion_of_any_kind),
         FOLLOW_TEST(test_waiting_ends_when_its_time_has_passed),

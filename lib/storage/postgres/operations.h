@@ -4,8 +4,10 @@
 
 #include "storage/door.h"
 
-/* ---- upkeep.c */
+/* ---- watch.c */
 SESLITE_PRIVATE int ses__postgres_watch(struct storage *storage, struct watch_op *op, ses_error *error);
+
+/* ---- upkeep.c */
 SESLITE_PRIVATE int ses__postgres_space(struct storage *storage, struct space_op *op, ses_error *error);
 
 /* ---- check.c */
