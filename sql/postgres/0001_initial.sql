@@ -33,7 +33,7 @@ CREATE TABLE seslite.apps (
     UNIQUE (name, shard)                 -- in this order it lists all apps, too
 );
 -- For walks over all apps.
-CREATE INDEX apps_by_id ON seslite.apps (id);
+CREATE INDEX apps_by_id ON seslite.apps (id, shard);
 
 CREATE TABLE seslite.users (
     shard  int NOT NULL,
@@ -44,7 +44,7 @@ CREATE TABLE seslite.users (
     UNIQUE (app_id, name, shard)         -- in this order it lists the users of an app, too, which are in many shards
 );
 -- For a check, which walks over all users.
-CREATE INDEX users_by_id ON seslite.users (id);
+CREATE INDEX users_by_id ON seslite.users (id, shard);
 
 -- One row per session. Every append writes it anew, so it is kept narrow: wide or rare values have tables of their own.
 -- Columns that every append changes are in no index, and each page keeps room: then the new row is written beside the
@@ -74,7 +74,7 @@ CREATE INDEX sessions_by_app ON seslite.sessions (app_id, id);
 -- Finds expired sessions. Sessions that never expire are not in it.
 CREATE INDEX sessions_by_expiry ON seslite.sessions (app_id, expires_us, id) WHERE expires_us IS NOT NULL;
 -- For a check, which walks over all sessions.
-CREATE INDEX sessions_by_id ON seslite.sessions (id);
+CREATE INDEX sessions_by_id ON seslite.sessions (id, shard);
 
 -- One row per shard in which sessions were deleted. `floor` is above the last version of each of them. A new session
 -- begins there, so that a version of a deleted session never fits a later session of the same name.
