@@ -9,12 +9,17 @@
 #include "storage/postgres/hints.h"
 #include "storage/sql/rows_parts.h"
 
-/* How long locks are waited for, in milliseconds as the server takes it: not quite as long as the call. */
+enum { LEAST_MARGIN_US = 15000 };
+
+/* How long locks are waited for, in milliseconds as the server takes it: so much less than the call that the answer is in
+ * time. */
 static void tell_limit(const struct db *db, char text[24])
 {
     const int64_t left_us = db->deadline_us - ses__clock_steady_us();
+    const int64_t margin_us = left_us / 10 > LEAST_MARGIN_US ? left_us / 10 : LEAST_MARGIN_US;
 
-    (void)snprintf(text, 24, "%lld", (long long)(left_us > 20000 ? left_us * 9 / 10000 : 10));
+    (void)snprintf(text, 24, "%lld",
+                   (long long)(left_us > margin_us + 1000 ? (left_us - margin_us) / 1000 : 1));
 }
 
 /* So that a lock which is not given in time ends the transaction, whose commit is sent with it. */

@@ -183,6 +183,9 @@ static int run_once(struct pg *pg, struct attempt *attempt)
 
 /* ------------------------------------------------------------------------------------------ until it is done */
 
+/* So much time must be left for another attempt: one that is cut off leaves open whether it was committed. */
+enum { LEAST_LEFT_US = 40000 };
+
 /* A moment that grows, so that those who met part. */
 static void pause_before(int tries)
 {
@@ -253,7 +256,8 @@ static int run_as(struct storage *base, const struct manner *manner, storage_job
         ses__error_clear(error);
         result = run_on_a_connection(storage, &attempt, deadline_us);
         go_on_from_unknown(&attempt, result);
-        attempt.again = attempt.again && !manner->once && ses__clock_steady_us() < deadline_us;
+        attempt.again =
+            attempt.again && !manner->once && ses__clock_steady_us() < deadline_us - LEAST_LEFT_US;
         if (attempt.again)
             pause_before(tries);
     }
