@@ -97,6 +97,7 @@ static int run_job(struct pg *pg, struct attempt *attempt)
 {
     const bool writes = attempt->manner->writes;
 
+    ses__error_clear(attempt->error);
     begin(pg, writes);
     if (attempt->announcement && !writes) { /* it only had more to ask */
         ses__ahead_begin(pg);
