@@ -66,8 +66,8 @@ static void roll_back(struct pg *pg)
 }
 
 /*
- * A transaction that writes may have been committed where the way to the server was lost after it was asked to; or not everywhere,
- * where the server stopped to wait for its standbys and says so with a warning only.
+ * A transaction that writes may have been committed where the way to the server was lost after it was asked to; or not
+ * everywhere, where the server stopped to wait for its standbys and says so with a warning only.
  */
 static int commit(struct pg *pg, ses_error *error)
 {
@@ -129,6 +129,7 @@ static bool did_not_fit(const struct pg *pg)
 static int run_over_answers(struct pg *pg, struct attempt *attempt, enum pg_whole whole)
 {
     pg->ahead.whole = whole;
+    pg->ahead.missed = false;
     pg->base.events = 0;
     ses__error_clear(attempt->error);
     const int result = attempt->job(&pg->base, attempt->context, attempt->error);
