@@ -482,7 +482,8 @@ static const struct named_step steps[] = {
 
 /* -------------------------------------------------------------------------------------------- the tests */
 
-/* Fails each allocation of the step; returns how many there were. */
+/* Fails each allocation of the step; returns how many there were. (On a server, what could not be sent ahead for want of
+ * memory is asked for later, and all is well.) */
 static long fail_each(struct scene *scene, const struct named_step *step, bool for_good, bool with_error)
 {
     long count = 0;
@@ -505,7 +506,7 @@ static long fail_each(struct scene *scene, const struct named_step *step, bool f
             }
             free(after);
             count++;
-        } else if (code != SES_OK || (failed && !for_good)) {
+        } else if (code != SES_OK || (failed && !for_good && !support_on_server())) {
             fail_msg("%s, allocation %ld: %s %s", step->name, count, ses_code_name(code), error.message);
         }
         free(before);

@@ -206,6 +206,17 @@ static bool is_answer(const struct pg *pg, const struct pg_run *announced, const
     return true;
 }
 
+static struct pg_run *find_answer(const struct pg *pg, const struct pg_run *run, struct pg_run *from,
+                                  const struct pg_run *end)
+{
+    for (struct pg_run *announced = from; announced != end; announced = announced->next) {
+        if (announced->result && is_answer(pg, announced, run))
+            return announced;
+    }
+    return NULL;
+}
+
+/* Most is asked in the order in which it was announced. */
 bool ses__ahead_take(struct pg *pg, struct pg_run *run)
 {
     if (!pg->ahead.first)
@@ -214,13 +225,14 @@ bool ses__ahead_take(struct pg *pg, struct pg_run *run)
         (void)ses__pg_settle(pg);
     if (pg->code != SES_OK)
         return false;
-    for (struct pg_run *announced = pg->ahead.first; announced; announced = announced->next) {
-        if (announced->result && is_answer(pg, announced, run)) {
-            run->result = announced->result;
-            run->borrowed = true;
-            run->sent = true;
-            return true;
-        }
-    }
-    return false;
+    struct pg_run *announced = find_answer(pg, run, pg->ahead.next, NULL);
+    if (!announced)
+        announced = find_answer(pg, run, pg->ahead.first, pg->ahead.next);
+    if (!announced)
+        return false;
+    pg->ahead.next = announced->next;
+    run->result = announced->result;
+    run->borrowed = true;
+    run->sent = true;
+    return true;
 }

@@ -66,6 +66,7 @@ struct pg_ahead {
     struct pg_run *source;
     struct pg_run *first;
     struct pg_run *last;
+    struct pg_run *next; /* after the one that was asked for last */
 };
 
 struct pg {

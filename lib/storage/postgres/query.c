@@ -259,7 +259,7 @@ static void keep_hint(const struct pg *pg, const struct pg_run *run)
 /* What is not there any more cannot be asked; what changes rows was done ahead, too. */
 static void ask(struct pg *pg, struct pg_run *run)
 {
-    if (ses__ahead_take(pg, run))
+    if (run->statement->returns && ses__ahead_take(pg, run))
         return;
     if (pg->ahead.whole == PG_OPEN) {
         send_run(pg, run);
@@ -321,7 +321,7 @@ static struct span pg_text_of(struct query *query, int column)
                          (size_t)PQgetlength(run->result, run->row, column)};
 }
 
-/* Announced: it is sent, and kept until the transaction is over. What cannot be sent must not be missing from it. */
+/* Announced: it is sent, and kept until the transaction is over, if it has an answer. What cannot be sent must not be missing from it. */
 static int end_announced(struct query *query)
 {
     struct pg *pg = ses__pg_of(query->db);
@@ -331,7 +331,10 @@ static int end_announced(struct query *query)
     if (query->run) {
         if (query->code == SES_OK)
             send_run(pg, query->run);
-        ses__ahead_add(pg, query->run);
+        if (run_of(query)->statement->returns)
+            ses__ahead_add(pg, query->run);
+        else
+            give_back_run(pg, query->run);
     }
     query->run = NULL;
     return query->code;
