@@ -32,6 +32,7 @@
 -- own: append_by_id         ... or the same by its number
 -- own: append_lease         its lease, if it is that one
 -- own: append_event         an event at the place that comes next
+-- own: append_mark          what such an event means for how the log is read
 -- own: append_session_keys  all keys that it sets, in the session's state, ...
 -- own: append_user_keys     ... the user's, ...
 -- own: append_app_keys      ... and the app's
@@ -880,6 +881,11 @@ INSERT INTO seslite.events
     (shard, session_id, seq, id, invocation_id, author, branch, time_us, high_us, body)
 SELECT s.shard, s.id, s.last_seq + $2, $3, $4, $5, $6, $7::bigint,
        nullif(greatest(s.updated_us, $8::bigint), $7), $9
+FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1;
+
+-- name: append_mark
+INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
+SELECT s.shard, s.id, s.last_seq + $2, $3, $4
 FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1;
 
 -- Keys $2 with the values $3, each once, as set by the $4th of the events. The user, or the app, is locked against those who

@@ -122,14 +122,14 @@ static int64_t count_new(const struct append_op *op)
     return count;
 }
 
-/* What has to look at the log, or at shared keys, before it stores does not. */
+/* What has to look at the log for where a rewind leads, or at shared keys, before it stores does not. */
 bool ses__append_fits(const void *context)
 {
     const struct append_op *op = context;
 
     for (size_t i = 0; i < op->count; i++) {
         const struct event_draft *draft = &op->drafts[i];
-        if (!draft->partial && (draft->row.rewinds_before.len > 0 || draft->row.compacts))
+        if (!draft->partial && draft->row.rewinds_before.len > 0 && draft->row.rewinds_to == 0)
             return false;
     }
     return (op->anyway || !op->expected) && count_new(op) > 0;
@@ -228,6 +228,22 @@ static void announce_event(struct db *db, const struct session_row *row, const s
     (void)ses__query_end(&query);
 }
 
+/* A rewind is never live, so that a compaction in it counts for nothing. */
+static void announce_mark(struct db *db, const struct session_row *row, const struct event_row *event,
+                          int64_t place)
+{
+    const bool rewinds = event->rewinds_before.len > 0;
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_APPEND_MARK, NULL);
+    ses__query_bind_int(&query, 1, row->id);
+    ses__query_bind_int(&query, 2, place);
+    ses__query_bind_int(&query, 3, rewinds ? MARK_REWIND : MARK_COMPACTION);
+    if (rewinds)
+        ses__query_bind_int(&query, 4, event->rewinds_to);
+    (void)ses__query_end(&query);
+}
+
 static void announce_touch(struct db *db, const struct session_row *row, int64_t count, int64_t latest)
 {
     struct query query;
@@ -247,7 +263,6 @@ void ses__announce_append(struct db *db, const void *context)
     int64_t latest = TIMESTAMP_MIN;
     int64_t place = 0;
 
-    db->looks_first = false; /* an id that is there already fails */
     if (op->lease != 0)
         announce_lease(db, row.id, op->lease);
     for (size_t i = 0; i < op->count; i++) {
@@ -256,6 +271,8 @@ void ses__announce_append(struct db *db, const void *context)
             continue;
         latest = draft->row.time_us > latest ? draft->row.time_us : latest;
         announce_event(db, &row, &draft->row, ++place, latest);
+        if (draft->row.rewinds_before.len > 0 || draft->row.compacts)
+            announce_mark(db, &row, &draft->row, place);
     }
     ses__announce_keys(db, &row, op->drafts, op->count);
     announce_touch(db, &row, place, latest);
@@ -268,6 +285,7 @@ void ses__announce_stored(struct db *db, const void *context)
     const struct append_op *op = context;
     struct lease_row lease;
 
+    db->looks_first = true;
     announce_limit(db);
     const struct session_row row = ses__announce_session(db, &op->session);
     if (op->lease != 0)

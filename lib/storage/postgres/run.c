@@ -42,17 +42,18 @@ static void begin(struct pg *pg, bool writes)
     forget_failure(pg);
     pg->writes = writes;
     pg->base.events = 0;
-    pg->base.looks_first = true;
+    pg->base.looks_first = false;
     ses__pg_send(pg, writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ, PG_CHANGES);
 }
 
-/* The server ends it without being waited for. */
+/* The server ends it without being waited for. A connection that could not be told so is not used again. */
 static void end_later(struct pg *pg, const struct statement *statement)
 {
     pg->writes = false;
     forget_failure(pg);
     ses__pg_send(pg, statement, PG_ENDS);
     ses__pg_dispatch(pg);
+    pg->lost |= pg->code != SES_OK;
 }
 
 static void roll_back(struct pg *pg)
