@@ -381,6 +381,82 @@ static void test_a_commit_that_no_standby_has_is_not_acknowledged(void **state)
     }
 }
 
+/* --------------------------------------------------------------------------------- set and removed at once */
+
+struct setter {
+    ses_store *store;
+    int number;
+    int code;
+};
+
+enum { SETTERS = 8, SETS = 60 };
+
+/* All set and remove the same keys, by events that say what. */
+static void *set_and_remove(void *context)
+{
+    struct setter *setter = context;
+
+    for (int i = 0; i < SETS && setter->code == SES_OK; i++) {
+        char event[300];
+        char value[40] = SES_TOMBSTONE;
+        if ((i * 7 + setter->number) % 3 != 0)
+            snprintf(value, sizeof value, "\"%d\"", setter->number * 1000 + i);
+        snprintf(event, sizeof event,
+                 "{\"author\":%s,\"actions\":{\"stateDelta\":{\"k\":%s,\"user:k\":%s,\"app:k\":%s}}}", value,
+                 value, value, value);
+        setter->code = ses_append_by_key(setter->store, &key, event, SES_NUL, NULL, NULL, NULL);
+    }
+    return NULL;
+}
+
+static void assert_value(const ses_session *session, const char *name, const char *author)
+{
+    const char *json;
+    ses_error error;
+    char expected[40];
+
+    snprintf(expected, sizeof expected, "\"%s\"", author);
+
+    const int code = ses_state_get(session, name, &json, NULL, &error);
+    assert_int_equal(code, strcmp(expected, SES_TOMBSTONE) == 0 ? SES_ABSENT : SES_OK);
+    if (code == SES_OK)
+        assert_string_equal(json, expected);
+}
+
+/* A removal that waits for a lock removes what is there then, not what was there when it began. */
+static void test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_left_them(void **state)
+{
+    const struct database *database = *state;
+    const ses_check_options log = {.size = sizeof log, .level = SES_CHECK_LOG};
+    ses_store *stores[2] = {open_with(database, 20000, ""), open_with(database, 20000, "")};
+    struct setter setters[SETTERS];
+    pthread_t threads[SETTERS];
+    int64_t problems = -1;
+    ses_error error;
+
+    must_create(stores[0], &key, "{\"k\":0,\"user:k\":0,\"app:k\":0}");
+    for (int i = 0; i < SETTERS; i++) {
+        setters[i] = (struct setter){stores[i % 2], i, SES_OK};
+        assert_int_equal(pthread_create(&threads[i], NULL, set_and_remove, &setters[i]), 0);
+    }
+    for (int i = 0; i < SETTERS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(setters[i].code, SES_OK);
+    }
+    ses_session *session = must_get(stores[1], &key);
+    assert_int_equal(ses_session_event_count(session), SETTERS * SETS);
+    const char *last = ses_session_event(session, SETTERS * SETS - 1)->author;
+    assert_value(session, "k", last);
+    assert_value(session, "user:k", last);
+    assert_value(session, "app:k", last);
+    ses_session_close(session);
+    assert_ok(ses_check(stores[0], &log, &problems, &error));
+    assert_int_equal(problems, 0);
+    must_delete(stores[0], &key);
+    ses_close(stores[0]);
+    ses_close(stores[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_a_deadlock_is_tried_again),
         cmocka_unit_test(test_the_isolation_that_is_set_elsewhere_does_not_matter),
         cmocka_unit_test(test_a_session_is_deleted_and_made_again_under_writers),
+        cmocka_unit_test(test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_left_them),
         cmocka_unit_test(test_a_commit_that_no_standby_has_is_not_acknowledged),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);

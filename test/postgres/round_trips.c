@@ -6,7 +6,7 @@
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
 static const char event[] =
     "{\"author\":\"agent\",\"actions\":{\"stateDelta\":"
-    "{\"a\":1,\"b\":{\"c\":[]},\"gone\":null,\"user:u\":2,\"app:x\":3,\"temp:t\":4}}}";
+    "{\"a\":1,\"b\":{\"c\":[]},\"gone\":\"__ADK_SENTINEL_REMOVED__\",\"user:u\":2,\"app:x\":3,\"temp:t\":4}}}";
 
 /* So long that all of a request has been sent before the first of its answers arrives: else that looks like another. */
 enum { DELAY_US = 4000, LONG_DELAY_US = 60000 };
