@@ -48,8 +48,8 @@ static int reserve(struct postgres *storage, struct pg **pg, int64_t deadline_us
     return SES_OK;
 }
 
-/* With the lock held: one less is in use. */
-static void release(struct postgres *storage)
+/* With the lock held. */
+static void one_less_in_use(struct postgres *storage)
 {
     storage->in_use--;
     (void)pthread_cond_signal(&storage->given_back);
@@ -95,7 +95,7 @@ static struct pg *add_new(struct postgres *storage)
         storage->all = pg;
     } else {
         storage->open--;
-        release(storage);
+        one_less_in_use(storage);
     }
     (void)pthread_mutex_unlock(&storage->lock);
     return pg;
@@ -162,7 +162,7 @@ void ses__pool_give_back(struct postgres *storage, struct pg *pg)
     storage->idle = pg;
     if (!keeps)
         closed = give_up_idle(storage);
-    release(storage);
+    one_less_in_use(storage);
     (void)pthread_mutex_unlock(&storage->lock);
     while (closed) {
         struct pg *next = closed->next_idle;

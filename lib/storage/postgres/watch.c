@@ -48,7 +48,7 @@ static int watch_sessions(struct db *db, const struct watch_op *op, ses_error *e
 }
 
 /* One more text of an array (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO). */
-static void add_text(struct buffer *array, const char *text)
+static void add_array_text(struct buffer *array, const char *text)
 {
     ses__buffer_add_word(array, array->len == 0 ? "{\"" : ",\"");
     for (; *text; text++) {
@@ -77,8 +77,8 @@ static int ask_for_users(struct db *db, const struct watch_op *op, struct buffer
 
     for (size_t i = 0; i < op->count; i++) {
         if (op->items[i].app) {
-            add_text(apps, op->items[i].app);
-            add_text(users, op->items[i].user);
+            add_array_text(apps, op->items[i].app);
+            add_array_text(users, op->items[i].user);
         }
     }
     if (apps->len == 0 && !apps->failed)
