@@ -25,6 +25,17 @@ typedef struct ses_postgres_options {
      */
     int unprepared;
     unsigned max_connections; /* opened when they are needed, and kept; 0: 8; at most 1000 */
+    /*
+     * A second connection string, of a replica of the same database; NULL: none. Lists of sessions and counts of them, names
+     * of apps and users, cursors and exports then read there, and may be behind what is stored. All else, handles and
+     * followers among it, reads from the primary.
+     *
+     * The replica is connected to when it is first needed, by up to max_connections of its own. Where it cannot be read,
+     * these calls do not turn to the primary: CANTOPEN (it cannot be reached, or has no store that this library reads), IO,
+     * or BUSY after the time of the call. A list may name hosts with target_session_attrs=prefer-standby. A cursor whose
+     * next page comes from a replica that is behind its last one ends with STALE.
+     */
+    const char *replica;
 } ses_postgres_options;
 
 /*
@@ -38,15 +49,17 @@ typedef struct ses_postgres_options {
  *
  * Of `options`, which may be NULL, SES_OPEN_READ_ONLY and SES_OPEN_MUST_EXIST hold; busy_timeout_ms is how long a call
  * takes at most, the server's part included (0: 10,000); synchronous, journal, checkpoint and max_readers are about files
- * and must be 0 (MISUSE). `postgres` may be NULL. ses_info.path is the address without what is secret.
+ * and must be 0 (MISUSE). `postgres` may be NULL. ses_info.path is the address without what is secret; that of a replica is
+ * not told. ses_stats and ses_store_interrupt are about the connections to both.
  *
  * What is acknowledged is as durable as the server was told to make it (synchronous_commit, synchronous_standby_names).
  * UNKNOWN, which every call that writes can return: the server went away, or stopped to wait for its standbys, after it
  * was asked to commit.
  *
- * Codes: MISUSE, INVALID (not a connection string), NOTFOUND (SES_OPEN_MUST_EXIST or SES_OPEN_READ_ONLY, and no store),
- * NOTASTORE (a schema "seslite" that is not a store's), TOONEW, CANTOPEN (the server cannot be reached or refuses, the
- * encoding is another, or the role may not read the store), BUSY, READONLY, IO, CORRUPT, FULL, INTERNAL, NOMEM.
+ * Codes: MISUSE, INVALID (not a connection string; also of the replica), NOTFOUND (SES_OPEN_MUST_EXIST or
+ * SES_OPEN_READ_ONLY, and no store), NOTASTORE (a schema "seslite" that is not a store's), TOONEW, CANTOPEN (the server
+ * cannot be reached or refuses, the encoding is another, or the role may not read the store), BUSY, READONLY, IO, CORRUPT,
+ * FULL, INTERNAL, NOMEM.
  */
 SES_API int ses_open_postgres(const char *connection, const ses_open_options *options,
                               const ses_postgres_options *postgres, ses_store **store, ses_error *error);

@@ -20,6 +20,7 @@ static int open_postgres(void *context, const struct sqlite_config *common, stru
     const unsigned most = place->options->max_connections;
     const struct postgres_config config = {
         .connection = place->connection,
+        .replica = place->options->replica,
         .name = common->path,
         .read_only = common->read_only,
         .must_exist = common->must_exist,

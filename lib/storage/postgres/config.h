@@ -10,6 +10,7 @@ struct hints;
 struct postgres_config {
     const char *connection; /* as libpq takes it */
     const char *name;       /* the same for messages, without secrets */
+    const char *replica;    /* a connection string; NULL: none */
     bool read_only;
     bool must_exist;
     bool unprepared; /* statements are not prepared: a pooler may give each transaction another connection */
@@ -22,7 +23,7 @@ struct postgres_config {
 /* "postgresql://host:port/database" of a connection string, to be freed with ses_free. INVALID. */
 SESLITE_PRIVATE int ses__postgres_name(const char *connection, char **name, ses_error *error);
 
-/* The connection string is copied. */
+/* The connection strings are copied. */
 SESLITE_PRIVATE int ses__postgres_open(const struct postgres_config *config, struct storage **storage,
                                        ses_error *error);
 

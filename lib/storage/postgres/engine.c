@@ -37,16 +37,23 @@ static int maintain(struct storage *storage, struct maintain_op *op, ses_error *
 
 /* ------------------------------------------------------------------------------------ ending, telling */
 
-static void postgres_interrupt(struct storage *base)
+static void interrupt_reads(struct postgres *storage)
 {
-    struct postgres *storage = (struct postgres *)base;
-
     (void)pthread_mutex_lock(&storage->lock);
     for (struct pg *pg = storage->all; pg; pg = pg->next_open) {
         if (atomic_load(&pg->interruptible))
             atomic_store(&pg->interrupted, true);
     }
     (void)pthread_mutex_unlock(&storage->lock);
+}
+
+static void postgres_interrupt(struct storage *base)
+{
+    struct postgres *storage = (struct postgres *)base;
+
+    interrupt_reads(storage);
+    if (storage->replica)
+        interrupt_reads(storage->replica);
 }
 
 static void postgres_describe(const struct storage *base, ses_info *info)
@@ -59,26 +66,40 @@ static void postgres_describe(const struct storage *base, ses_info *info)
     info->read_only = storage->config.read_only;
 }
 
+static void add_counts(struct postgres *storage, ses_stats *counts)
+{
+    (void)pthread_mutex_lock(&storage->lock);
+    counts->events += storage->counts.events;
+    counts->commits += storage->counts.commits;
+    counts->write_calls += storage->counts.write_calls;
+    counts->read_calls += storage->counts.read_calls;
+    counts->reader_waits += storage->counts.reader_waits;
+    counts->readers_open += storage->open;
+    counts->readers_in_use += storage->in_use;
+    (void)pthread_mutex_unlock(&storage->lock);
+}
+
 static void postgres_count(struct storage *base, ses_stats *counts)
 {
     struct postgres *storage = (struct postgres *)base;
 
-    (void)pthread_mutex_lock(&storage->lock);
-    *counts = storage->counts;
-    counts->readers_open = storage->open;
-    counts->readers_in_use = storage->in_use;
-    (void)pthread_mutex_unlock(&storage->lock);
+    *counts = (ses_stats){.events = 0};
+    add_counts(storage, counts);
+    if (storage->replica)
+        add_counts(storage->replica, counts);
 }
 
 static void postgres_close(struct storage *base)
 {
-    ses__pool_close((struct postgres *)base);
-}
-
-static void postgres_release(struct storage *base)
-{
     struct postgres *storage = (struct postgres *)base;
 
+    ses__pool_close(storage);
+    if (storage->replica)
+        ses__pool_close(storage->replica);
+}
+
+static void release_one(struct postgres *storage)
+{
     ses__pool_close(storage);
     (void)pthread_mutex_destroy(&storage->hints.lock);
     (void)pthread_cond_destroy(&storage->given_back);
@@ -87,10 +108,25 @@ static void postgres_release(struct storage *base)
     ses__memory_free(storage->config.allocator, storage);
 }
 
+static void postgres_release(struct storage *base)
+{
+    struct postgres *storage = (struct postgres *)base;
+
+    if (storage->replica)
+        release_one(storage->replica);
+    ses_free(storage->replica_name);
+    release_one(storage);
+}
+
 static const struct engine postgres_engine = {
     .backup = refuse_backup,
     .copy = refuse_copy,
     .maintain = maintain,
+    .page = ses__postgres_page,
+    .list = ses__postgres_list,
+    .list_count = ses__postgres_list_count,
+    .list_names = ses__postgres_list_names,
+    .visit = ses__postgres_visit,
     .watch = ses__postgres_watch,
     .space = ses__postgres_space,
     .check = ses__postgres_check,
@@ -130,27 +166,54 @@ static int copy_connection(struct postgres *storage, ses_error *error)
     return SES_OK;
 }
 
-int ses__postgres_open(const struct postgres_config *config, struct storage **storage, ses_error *error)
+/* One that has not been connected to. */
+static int postgres_new(const struct postgres_config *config, struct postgres **storage, ses_error *error)
 {
-    struct postgres *opened = ses__memory_zeroed(config->allocator, sizeof *opened);
+    struct postgres *made = ses__memory_zeroed(config->allocator, sizeof *made);
 
-    *storage = NULL;
-    if (!opened || !init_locks(opened)) {
-        ses__memory_free(config->allocator, opened);
+    if (!made || !init_locks(made)) {
+        ses__memory_free(config->allocator, made);
         return ses__error_nomem(error);
     }
-    opened->base = (struct sql_storage){.base.engine = &postgres_engine,
-                                        .runner = &ses__postgres_runner,
-                                        .allocator = config->allocator,
-                                        .read_only = config->read_only};
-    opened->config = *config;
-    opened->config.hints = &opened->hints;
-    int code = copy_connection(opened, error);
+    made->base = (struct sql_storage){.base.engine = &postgres_engine,
+                                      .runner = &ses__postgres_runner,
+                                      .allocator = config->allocator,
+                                      .read_only = config->read_only};
+    made->config = *config;
+    made->config.hints = &made->hints;
+    made->config.replica = NULL;
+    *storage = made;
+    return copy_connection(made, error);
+}
+
+static int add_replica(struct postgres *storage, const char *connection, ses_error *error)
+{
+    struct postgres_config config = storage->config;
+    int code = ses__postgres_name(connection, &storage->replica_name, error);
+
+    if (code != SES_OK) {
+        ses__error_prefix(error, "replica: ");
+        return code;
+    }
+    config.connection = connection;
+    config.name = storage->replica_name;
+    config.read_only = true;
+    return postgres_new(&config, &storage->replica, error);
+}
+
+int ses__postgres_open(const struct postgres_config *config, struct storage **storage, ses_error *error)
+{
+    struct postgres *opened = NULL;
+    int code = postgres_new(config, &opened, error);
+
+    *storage = NULL;
+    if (code == SES_OK && config->replica)
+        code = add_replica(opened, config->replica, error);
     if (code == SES_OK)
         code = ses__postgres_migrate(opened, error);
     if (code == SES_OK)
         *storage = &opened->base.base;
-    else
+    else if (opened)
         postgres_release(&opened->base.base);
     return code;
 }

@@ -11,7 +11,10 @@
 struct postgres {
     struct sql_storage base;
     struct postgres_config config;
-    char *connection;     /* the config's */
+    char *connection;         /* the config's */
+    struct postgres *replica; /* that some reads go to; NULL: none */
+    char *replica_name;       /* of its config */
+    atomic_bool looked_at;    /* a replica's own: it has a store that can be read */
     atomic_size_t host;   /* that was connected to last: after a failover the others need not find it again */
     pthread_mutex_t lock; /* guards everything below it */
     pthread_cond_t given_back;

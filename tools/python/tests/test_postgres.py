@@ -18,7 +18,7 @@ def test_without_postgresql_it_says_what_to_do():
 
 
 def test_what_is_about_servers_is_refused_for_files(tmp_path):
-    for option in ({"max_connections": 4}, {"unprepared": True}):
+    for option in ({"max_connections": 4}, {"unprepared": True}, {"replica": "postgresql://host/agents"}):
         with pytest.raises(seslite.MisuseError):
             seslite.Store(tmp_path / "a.db", **option)
     assert not (tmp_path / "a.db").exists()
@@ -45,6 +45,17 @@ def test_a_store_on_a_server():
         store.append(KEY, event())
     with pytest.raises(seslite.MisuseError):
         seslite.Store(address, synchronous="normal")
+
+
+def test_lists_come_from_the_replica():
+    primary, replica = postgres.fresh(), postgres.fresh()
+    with seslite.Store(primary, replica=replica) as store:
+        store.create(KEY)
+        with pytest.raises(seslite.CantOpenError) as refused:
+            store.list(KEY.app)
+        assert "secret" not in str(refused.value)
+        seslite.Store(replica).close()
+        assert list(store.list(KEY.app)) == [] and store.get(KEY).id == KEY.session
 
 
 def test_a_store_moves_to_a_server_and_back(store, session, tmp_path):

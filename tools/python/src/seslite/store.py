@@ -50,7 +50,7 @@ def _one_of(table: dict[str, int], value: str, what: str) -> int:
     return table[value]
 
 
-def _open_server(address: bytes, options: Any, own: dict[str, int], made: Any) -> None:
+def _open_server(address: bytes, options: Any, own: dict[str, Any], made: Any) -> None:
     if not hasattr(lib, "ses_open_postgres"):
         raise errors.MisuseError(
             "this seslite was built without PostgreSQL: build it from source with SESLITE_WITH_POSTGRES=1 in the environment "
@@ -97,8 +97,8 @@ class Store(State, Leases, History, Lists, Transfer, Upkeep):
     `checkpoint` is "auto" or "external". `clock` gives microseconds since 1970, `make_id` gives ids.
 
     `path` is a file, or the address of a database: postgresql://user@host/database, if the package was built with
-    SESLITE_WITH_POSTGRES=1. `max_connections` and `unprepared` are about that, as seslite_postgres.h says; `synchronous`,
-    `journal`, `checkpoint` and `max_readers` are about files.
+    SESLITE_WITH_POSTGRES=1. `max_connections`, `unprepared` and `replica` are about that, as seslite_postgres.h says;
+    `synchronous`, `journal`, `checkpoint` and `max_readers` are about files.
     """
 
     def __init__(
@@ -116,6 +116,7 @@ class Store(State, Leases, History, Lists, Transfer, Upkeep):
         checkpoint: str = "auto",
         max_connections: int = 0,
         unprepared: bool = False,
+        replica: str | None = None,
         clock: Callable[[], int] | None = None,
         make_id: Callable[[], str] | None = None,
     ) -> None:
@@ -135,9 +136,11 @@ class Store(State, Leases, History, Lists, Transfer, Upkeep):
         made = ffi.new("ses_store **")
         on_server = name.decode().startswith(SERVERS)
         if on_server:
-            _open_server(name, options, {"max_connections": max_connections, "unprepared": unprepared}, made)
-        elif max_connections or unprepared:
-            raise errors.MisuseError("max_connections and unprepared are about servers; a file has max_readers")
+            second = NULL if replica is None else ffi.new("char[]", _ffi.encode(replica, "the replica"))
+            own = {"max_connections": max_connections, "unprepared": unprepared, "replica": second}
+            _open_server(name, options, own, made)
+        elif max_connections or unprepared or replica is not None:
+            raise errors.MisuseError("max_connections, unprepared and replica are about servers; a file has max_readers")
         else:
             _ffi.call(lib.ses_open, name, options, made)
         self._begin(made[0], keep)
