@@ -292,6 +292,39 @@ static void test_an_interrupt_ends_what_reads_there(void **state)
     close_two(&two);
 }
 
+static int open_counting(const char *place, ses_allocator *allocator, const char *replica, ses_store **store,
+                         ses_error *error)
+{
+    const ses_open_options common = {.size = sizeof common, .allocator = allocator};
+    const ses_postgres_options options = {.size = sizeof options, .replica = replica};
+
+    return ses_open_postgres(place, &common, &options, store, error);
+}
+
+static void test_each_failure_of_memory_is_met(void **state)
+{
+    struct counting_memory memory;
+    ses_allocator allocator = counting_allocator(&memory);
+    ses_store *store = NULL;
+    ses_error error;
+    char place[600];
+    int code = SES_NOMEM;
+
+    ses_close(open_with(database_fresh(*state, "memory", "", place), NULL));
+    for (long at = 1; code != SES_OK; at++) {
+        counting_arm(&memory, at, 0);
+        code = open_counting(place, &allocator, place, &store, &error);
+        if (code == SES_OK)
+            code = list_all(store, &error);
+        if (code != SES_OK)
+            assert_code(SES_NOMEM, code);
+        memory.armed = 0;
+        ses_close(store);
+        assert_no_blocks(&memory);
+    }
+    assert_int_equal(memory.failed, 0);
+}
+
 /* --------------------------------------------------------------------------------------- a real standby */
 
 static void replay(const char *standby, const char *how)
@@ -346,6 +379,7 @@ int main(void)
         cmocka_unit_test(test_a_cursor_does_not_end_early_where_a_replica_is_behind),
         cmocka_unit_test(test_one_that_cannot_be_reached_is_not_replaced_by_the_primary),
         cmocka_unit_test(test_an_interrupt_ends_what_reads_there),
+        cmocka_unit_test(test_each_failure_of_memory_is_met),
         cmocka_unit_test(test_a_standby_is_a_replica),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);
