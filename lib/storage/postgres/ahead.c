@@ -94,7 +94,7 @@ const char *ses__ahead_columns(const struct pg_run *source)
 
 /* ------------------------------------------------------------------------------------------- matching */
 
-static int64_t number_at(const PGresult *result, int row, int column)
+static int64_t column_number(const PGresult *result, int row, int column)
 {
     return column < 0 ? 0 : strtoll(PQgetvalue(result, row, column), NULL, 10);
 }
@@ -116,7 +116,7 @@ static int compare_numbers(const void *left, const void *right)
 }
 
 /* The numbers that such a list has, of the source's first rows. */
-static size_t collect(const struct pg_run *source, enum pg_stand stand, int rows, int64_t *numbers)
+static size_t collect_numbers(const struct pg_run *source, enum pg_stand stand, int rows, int64_t *numbers)
 {
     const struct columns *columns = columns_of(source);
     const int64_t bits = stand == PG_DESCRIBED ? 3 : stand == PG_LABELLED ? 4 : 0;
@@ -124,8 +124,8 @@ static size_t collect(const struct pg_run *source, enum pg_stand stand, int rows
     size_t count = 0;
 
     for (int row = 0; row < rows; row++) {
-        if (bits == 0 || (number_at(source->result, row, columns->details) & bits))
-            numbers[count++] = number_at(source->result, row, column);
+        if (bits == 0 || (column_number(source->result, row, columns->details) & bits))
+            numbers[count++] = column_number(source->result, row, column);
     }
     if (stand == PG_USERS) {
         size_t users = 0;
@@ -155,7 +155,7 @@ static bool is_list_of(const struct pg *pg, const char *list, const struct pg_ru
                        enum pg_stand stand, int rows)
 {
     int64_t *numbers = ses__memory_new(pg->config->allocator, (size_t)rows * sizeof *numbers);
-    const bool is_it = numbers && is_text_of(list, numbers, collect(source, stand, rows, numbers));
+    const bool is_it = numbers && is_text_of(list, numbers, collect_numbers(source, stand, rows, numbers));
 
     ses__memory_free(pg->config->allocator, numbers);
     return is_it;
@@ -173,7 +173,7 @@ static bool is_found(const struct pg *pg, const struct pg_run *announced, enum p
         return false;
     if (stand >= PG_SESSIONS)
         return is_list_of(pg, value, source, stand, rows);
-    return strtoll(value, NULL, 10) == number_at(source->result, 0, column_of(columns_of(source), stand));
+    return strtoll(value, NULL, 10) == column_number(source->result, 0, column_of(columns_of(source), stand));
 }
 
 static bool is_same_value(const struct pg_run *left, const struct pg_run *right, int i)

@@ -85,9 +85,8 @@ static int commit(struct pg *pg, ses_error *error)
                               "%s: the server did not wait until its standbys had what was written",
                               pg->base.name);
     else if (code != SES_OK && !failed && pg->lost && writes)
-        code =
-            ses__error_set(error, SES_UNKNOWN,
-                           "%s: the server went away before it said whether it had committed", pg->base.name);
+        code = ses__error_set(error, SES_UNKNOWN,
+                              "%s: the server did not say in time whether it had committed", pg->base.name);
     pg->writes = false;
     return code;
 }
@@ -236,7 +235,7 @@ static int settle_unknown(const struct attempt *attempt, int result)
     if (is_certain(result))
         return result;
     return ses__error_set(attempt->error, SES_UNKNOWN, "%s",
-                          "the server went away after it was asked to commit, and could not be asked since");
+                          "the server did not say whether it had committed, and could not be asked since");
 }
 
 static int run_as(struct storage *base, const struct manner *manner, storage_job *job, void *context,
