@@ -97,8 +97,9 @@ struct append_op {
     int64_t lease;              /* LEASED unless this is the token of the session's lease; 0: not asked for */
     struct event_draft *drafts; /* sealed; their numbers are filled in */
     size_t count;
-    int64_t most_events;       /* that the session may hold */
-    size_t bytes;              /* about how much is written */
+    bool may_be_stored;  /* by an earlier run: then ids that were made for this call are looked for, too */
+    int64_t most_events; /* that the session may hold */
+    size_t bytes;        /* about how much is written */
     struct snapshot *snapshot; /* the handle's; NULL: by key */
     /* out */
     ses_appended *results; /* `count`, the caller's: status, seq and time of all but partial events */

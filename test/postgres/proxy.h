@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 /* Connections that a proxy takes in its life; what one read takes. */
-enum { PROXY_LINKS = 1024, PROXY_READ = 65536 };
+enum { PROXY_LINKS = 4096, PROXY_READ = 65536 };
 /* What is polled before the connections. */
 enum { PROXY_WAKE, PROXY_TIMER, PROXY_LISTENER, PROXY_FIXED };
 /* A sleep ends so much before its time, and the rest is waited out by asking again. */
@@ -59,6 +59,7 @@ struct proxy_link {
     struct proxy_way up; /* to the server */
     struct proxy_way down;
     bool was_answered; /* since the client sent something */
+    bool cut;
     atomic_ulong turns;
 };
 
@@ -73,6 +74,9 @@ struct proxy {
     int64_t delay_ns;
     pthread_t thread;
     atomic_int count; /* of links */
+    /* So many bytes are still handed on, then the link that they belong to is cut; negative: all are. */
+    atomic_long up_left;
+    atomic_long down_left;
     struct proxy_link links[PROXY_LINKS];
     struct pollfd polled[PROXY_FIXED + 2 * PROXY_LINKS];
 };
@@ -151,12 +155,27 @@ static inline bool proxy_send(int to, struct proxy_way *way, int64_t now, bool *
     return true;
 }
 
+/* Keeps of what came last only what is to be handed on before the link is cut. */
+static inline void proxy_count(atomic_long *left, struct proxy_way *way, bool *cut)
+{
+    const long most = atomic_load(left);
+
+    if (most < 0 || *cut)
+        return;
+    *cut = (long)way->last->len > most;
+    if (*cut)
+        way->last->len = (size_t)most;
+    atomic_store(left, *cut ? -1 : most - (long)way->last->len);
+}
+
 static inline bool proxy_serve_client(struct proxy *proxy, struct proxy_link *link)
 {
     bool any = false;
 
     if (!proxy_read(proxy, link->client, &link->up, &any))
         return false;
+    if (any)
+        proxy_count(&proxy->up_left, &link->up, &link->cut);
     if (any && link->was_answered) {
         atomic_fetch_add(&link->turns, 1);
         link->was_answered = false;
@@ -175,10 +194,12 @@ static inline void proxy_serve(struct proxy *proxy, struct proxy_link *link, sho
         good = proxy_serve_client(proxy, link);
     if (good && server & readable && !link->down.ended)
         good = proxy_read(proxy, link->server, &link->down, &any);
+    if (any)
+        proxy_count(&proxy->down_left, &link->down, &link->cut);
     const int64_t now = proxy_now();
     good = good && proxy_send(link->server, &link->up, now, &any) &&
            proxy_send(link->client, &link->down, now, &link->was_answered);
-    if (!good || (link->up.done && link->down.done))
+    if (!good || (link->up.done && link->down.done) || (link->cut && !link->up.first && !link->down.first))
         proxy_close_link(link);
 }
 
@@ -206,6 +227,7 @@ static inline void proxy_accept(struct proxy *proxy)
     (void)fcntl(server, F_SETFL, O_NONBLOCK);
     proxy->links[number].client = client;
     proxy->links[number].server = server;
+    proxy->links[number].cut = false;
     proxy->links[number].was_answered = true; /* the first bytes are a round trip, too */
     atomic_store(&proxy->count, number + 1);
 }
@@ -351,6 +373,8 @@ static inline struct proxy *proxy_start(const char *server, unsigned delay_us)
     if (!proxy)
         return NULL;
     proxy->delay_ns = (int64_t)delay_us * 1000;
+    atomic_store(&proxy->up_left, -1);
+    atomic_store(&proxy->down_left, -1);
     proxy->timer = timerfd_create(CLOCK_MONOTONIC, 0);
     if (proxy->timer < 0 || !proxy_find(proxy, server) || !proxy_listen(proxy) || pipe(proxy->wake) != 0 ||
         snprintf(proxy->place, sizeof proxy->place, "%s host=%s port=5432", server, proxy->folder) >=

@@ -17,8 +17,9 @@ struct whole {
 struct announcement {
     storage_job *job;
     struct whole whole[2];
-    /* For a job that is run again although it may have been committed: what is there already is its own. NULL: it is not
-     * run again. */
+    /* For a job that is run again although it may have been committed: before, so that it looks for all that it stores; and
+     * after, since what is there already is its own. NULL: it is not run again. */
+    void (*doubt)(void *context);
     void (*claim)(void *context);
 };
 

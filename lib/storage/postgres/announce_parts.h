@@ -42,6 +42,8 @@ SESLITE_PRIVATE bool ses__append_fits(const void *context);
 SESLITE_PRIVATE void ses__announce_append(struct db *db, const void *context);
 /* What an append asks that stores nothing: whether its events are there. */
 SESLITE_PRIVATE void ses__announce_stored(struct db *db, const void *context);
+/* It may have stored its events: all of them are looked for from now on. */
+SESLITE_PRIVATE void ses__doubt_append(void *context);
 /* What is there is what this append has stored. */
 SESLITE_PRIVATE void ses__claim_append(void *context);
 

@@ -292,13 +292,20 @@ void ses__announce_stored(struct db *db, const void *context)
         (void)ses__lease_find(db, row.id, &lease, NULL);
     for (size_t i = 0; i < op->count; i++) {
         struct event_rows rows;
-        if (op->drafts[i].partial || !op->drafts[i].has_id)
+        if (op->drafts[i].partial || !(op->drafts[i].has_id || op->may_be_stored))
             continue;
         ses__event_row_open(&rows, db, row.id, op->drafts[i].row.id, NULL);
         (void)ses__event_rows_close(&rows);
     }
     if (op->snapshot)
         ses__announce_missed(db, &row);
+}
+
+void ses__doubt_append(void *context)
+{
+    struct append_op *op = context;
+
+    op->may_be_stored = true;
 }
 
 void ses__claim_append(void *context)

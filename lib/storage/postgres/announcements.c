@@ -16,6 +16,7 @@ const struct announcement *ses__announcement_of(storage_job *job)
          .whole = {{NULL, ses__announce_create, true}, {NULL, ses__announce_find_existing, false}}},
         {.job = ses__append_job,
          .whole = {{ses__append_fits, ses__announce_append, true}, {NULL, ses__announce_stored, false}},
+         .doubt = ses__doubt_append,
          .claim = ses__claim_append},
     };
 

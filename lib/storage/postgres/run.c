@@ -214,6 +214,7 @@ static void go_on_from_unknown(struct attempt *attempt, int result)
 {
     attempt->unknown |= result == SES_UNKNOWN;
     if (attempt->unknown && attempt->announcement && attempt->announcement->claim) {
+        attempt->announcement->doubt(attempt->context);
         attempt->way = 1;
         attempt->again |= result == SES_UNKNOWN;
     }

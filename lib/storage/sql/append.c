@@ -50,6 +50,12 @@ static int find_stored(const struct append_op *op, struct db *db, struct event_d
     return code != SES_OK ? code : closed;
 }
 
+/* An id that was made for this call can only be there if the call has been run before. */
+static bool can_be_stored(const struct append_op *op, const struct event_draft *draft)
+{
+    return draft->has_id || op->may_be_stored;
+}
+
 /* --------------------------------------------------------------------------------------------- staleness */
 
 static int say_stale(const struct append_op *op, const char *changed, ses_error *error)
@@ -85,7 +91,7 @@ static int refuse_new_events(struct append_op *op, struct db *db, enum refusal w
         int64_t seq = 0;
         if (draft->partial)
             continue;
-        if (draft->has_id)
+        if (can_be_stored(op, draft))
             code = find_stored(op, db, draft, &seq, error);
         if (code == SES_OK && seq == 0)
             code = why == REFUSAL_LEASED ? ses__not_leased(op->lease, error) : say_stale(op, changed, error);
@@ -166,11 +172,14 @@ static int store_new_event(struct append_op *op, struct db *db, struct event_dra
 static int store_without_room(struct append_op *op, struct db *db, struct event_draft *draft,
                               ses_appended *result, int limit, ses_error *error)
 {
-    int code = draft->has_id ? find_stored(op, db, draft, &result->seq, error) : SES_OK;
+    int code = SES_OK;
 
+    result->seq = 0;
+    if (can_be_stored(op, draft))
+        code = find_stored(op, db, draft, &result->seq, error);
     if (code != SES_OK)
         return code;
-    if (!draft->has_id || result->seq == 0)
+    if (result->seq == 0)
         return limit;
     result->status = SES_DUPLICATE;
     ses__error_clear(error);
@@ -182,8 +191,10 @@ static int store_with_room(struct append_op *op, struct db *db, struct event_dra
 {
     const struct session_row *row = &op->row;
     int64_t stored = 0;
-    int code = db->looks_first && draft->has_id ? find_stored(op, db, draft, &stored, error) : SES_OK;
+    int code = SES_OK;
 
+    if (db->looks_first && can_be_stored(op, draft))
+        code = find_stored(op, db, draft, &stored, error);
     if (code != SES_OK || stored > 0) {
         result->status = SES_DUPLICATE;
         result->seq = stored;

@@ -1,0 +1,92 @@
+/* The way to the server is cut at any byte of an append, of what is asked and of what is answered: it is stored once. */
+#include "database.h"
+#include "proxy.h"
+#include "seslite_postgres.h"
+
+static const ses_key key = {.app = "app", .user = "user", .session = "s"};
+
+struct cut_store {
+    struct proxy *proxy;
+    ses_store *store;
+    ses_session *session;
+    int made;
+};
+
+static void open_cut(struct cut_store *cut, const struct database *database, const char *name)
+{
+    char place[600];
+    char by_proxy[900];
+    ses_error error;
+
+    database_fresh(database, name, "", place);
+    cut->proxy = proxy_start(database->place, 0);
+    assert_non_null(cut->proxy);
+    snprintf(by_proxy, sizeof by_proxy, "%s dbname=%s", cut->proxy->place, name);
+    assert_ok(ses_open_postgres(by_proxy, NULL, NULL, &cut->store, &error));
+    cut->session = must_open_new(cut->store, &key, "{\"a\":0,\"user:u\":1}");
+    cut->made = 0;
+}
+
+static void close_cut(struct cut_store *cut)
+{
+    ses_session_close(cut->session);
+    ses_close(cut->store);
+    proxy_stop(cut->proxy);
+}
+
+enum how { GENERATED, GIVEN, BY_KEY, BY_KEY_GENERATED, HOWS };
+
+static int append(struct cut_store *cut, enum how how, ses_appended *appended, ses_error *error)
+{
+    char event[200];
+
+    if (how == GENERATED || how == BY_KEY_GENERATED)
+        snprintf(event, sizeof event, "{\"actions\":{\"stateDelta\":{\"a\":%d,\"app:x\":null}}}",
+                 cut->made++);
+    else
+        snprintf(event, sizeof event, "{\"id\":\"made-%d\",\"timestamp\":1}", cut->made++);
+    return how == GENERATED || how == GIVEN
+               ? ses_append(cut->session, event, SES_NUL, NULL, appended, error)
+               : ses_append_by_key(cut->store, &key, event, SES_NUL, NULL, appended, error);
+}
+
+/* One append, of which so many bytes are handed on. */
+static void append_cut(struct cut_store *cut, atomic_long *left, long bytes, enum how how)
+{
+    ses_appended appended = {.status = -1};
+    ses_error error;
+    const int64_t before = ses_session_stored(cut->session);
+
+    atomic_store(left, bytes);
+    const int code = append(cut, how, &appended, &error);
+    atomic_store(left, -1);
+    if (code != SES_OK || appended.status != SES_OK || appended.seq != before + 1)
+        fail_msg("way %d, cut after %ld: %s, status %d, event %d: %s", (int)how, bytes, ses_code_name(code),
+                 appended.status, (int)appended.seq, error.message);
+    assert_ok(ses_refresh(cut->session, NULL, &error));
+    assert_int_equal(ses_session_stored(cut->session), before + 1);
+    assert_int_equal(ses_session_event_count(cut->session), before + 1);
+}
+
+static void test_a_cut_append_is_stored_once(void **state)
+{
+    const long step = getenv("SESLITE_CUT_STEP") ? atol(getenv("SESLITE_CUT_STEP")) : 97;
+    struct cut_store cut;
+
+    open_cut(&cut, *state, "cut");
+    for (enum how how = GENERATED; how < HOWS; how++) {
+        for (long bytes = 0; bytes < 2500; bytes += step)
+            append_cut(&cut, &cut.proxy->up_left, bytes, how);
+        for (long bytes = 0; bytes < 500; bytes += step / 4 + 1)
+            append_cut(&cut, &cut.proxy->down_left, bytes, how);
+    }
+    close_cut(&cut);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_cut_append_is_stored_once),
+    };
+    return cmocka_run_group_tests(tests, database_setup, database_teardown);
+}
