@@ -42,6 +42,7 @@
 -- own: append_touch         the session with these events
 -- own: limit_locks          how long a lock is waited for, since the commit is sent, too
 -- own: create_session       a session that begins where those before it have ended
+-- own: created_version      and where that was
 
 -- Each statement sees what was committed before it, since the rows that it builds on are locked.
 
@@ -950,6 +951,11 @@ VALUES (($2::bigint & 4095)::int,
                       FROM seslite.version_floor AS f WHERE f.shard = ($2::bigint & 4095)::int), 0::bigint),
         0, 0, $7)
 RETURNING id;
+
+-- Asked as version_floor, which may be another a moment before: other users of the shard are not locked.
+
+-- name: created_version
+SELECT version FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 AND name = $2;
 
 -- All that statements name must be there, of its type, and text compared by its bytes.
 

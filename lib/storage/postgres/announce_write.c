@@ -61,9 +61,6 @@ static void announce_row(struct db *db, const struct create_op *op)
 {
     struct query query;
 
-    ses__query_start(&query, db, STATEMENT_VERSION_FLOOR, NULL);
-    ses__query_bind_int(&query, 1, ses__announced_row.user_id);
-    (void)ses__query_end(&query);
     ses__ahead_answers(ses__pg_of(db), STATEMENT_SESSION_ADD);
     ses__ahead_as(ses__pg_of(db), 6, PG_ANY);
     ses__query_start(&query, db, STATEMENT_CREATE_SESSION, NULL);
@@ -74,6 +71,11 @@ static void announce_row(struct db *db, const struct create_op *op)
     ses__query_bind_int(&query, 5, ses__hour_of(op->created_us));
     if (op->expires_us != INT64_MAX)
         ses__query_bind_int(&query, 7, op->expires_us);
+    (void)ses__query_end(&query);
+    ses__ahead_answers(ses__pg_of(db), STATEMENT_VERSION_FLOOR);
+    ses__query_start(&query, db, STATEMENT_CREATED_VERSION, NULL);
+    ses__query_bind_int(&query, 1, ses__announced_row.user_id);
+    ses__query_bind_string(&query, 2, op->key->session);
     (void)ses__query_end(&query);
 }
 

@@ -1,0 +1,67 @@
+/* What a call takes for stored, once all of it was sent at once, is what the server has stored. */
+#include <pthread.h>
+
+#include "database.h"
+#include "seslite_postgres.h"
+
+static const ses_key first = {.app = "app", .user = "user", .session = "first"};
+static const ses_key second = {.app = "app", .user = "user", .session = "second"};
+
+struct creation {
+    ses_store *store;
+    ses_session *session;
+    pthread_t thread;
+};
+
+static void *create_second(void *context)
+{
+    struct creation *creation = context;
+    creation->session = must_open_new(creation->store, &second, NULL);
+    return NULL;
+}
+
+static void wait_for_a_lock(const struct database *database)
+{
+    bool waits = false;
+
+    while (!waits) {
+        PGresult *result = database_ask(database, "SELECT 1 FROM pg_locks WHERE NOT granted");
+        waits = PQntuples(result) > 0;
+        PQclear(result);
+        support_pause_us(5000);
+    }
+}
+
+/* A session of another user in the shard is deleted just before the new one begins. */
+static void test_a_session_has_the_version_that_it_began_with(void **state)
+{
+    const struct database *database = *state;
+    struct creation creation;
+    char place[600];
+    ses_error error;
+
+    database_fresh(database, "floor", "", place);
+    assert_ok(ses_open_postgres(place, NULL, NULL, &creation.store, &error));
+    must_create(creation.store, &first, NULL);
+    PGconn *conn = PQconnectdb(place);
+    PQclear(database_take(conn, PQexec(conn, "BEGIN; LOCK TABLE seslite.sessions IN SHARE MODE"), "LOCK"));
+    assert_int_equal(pthread_create(&creation.thread, NULL, create_second, &creation), 0);
+    wait_for_a_lock(database);
+    PQclear(database_take(
+        conn, PQexec(conn, "INSERT INTO seslite.version_floor SELECT shard, 100 FROM seslite.users; COMMIT"),
+        "INSERT"));
+    assert_int_equal(pthread_join(creation.thread, NULL), 0);
+    assert_int_equal(ses_session_version(creation.session), 100);
+    assert_ok(ses_append(creation.session, "{}", SES_NUL, NULL, NULL, &error));
+    ses_session_close(creation.session);
+    ses_close(creation.store);
+    PQfinish(conn);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_session_has_the_version_that_it_began_with),
+    };
+    return cmocka_run_group_tests(tests, database_setup, database_teardown);
+}
