@@ -136,12 +136,13 @@ static int run_over_answers(struct pg *pg, struct attempt *attempt, enum pg_whol
     return pg->ahead.missed ? MISSED : result;
 }
 
-/* What is stored is committed: a moment without memory must not make it look undone. */
+/* What is stored is committed: a moment without memory, in which an answer may not be found either, must not make it look
+ * undone. */
 static int take_stored(struct pg *pg, struct attempt *attempt)
 {
     int result = SES_NOMEM;
 
-    for (int tries = 0; tries < 3 && result == SES_NOMEM; tries++)
+    for (int tries = 0; tries < 3 && (result == SES_NOMEM || result == MISSED); tries++)
         result = run_over_answers(pg, attempt, PG_STORED);
     if (result == SES_NOMEM || result == MISSED)
         result = ses__error_set(attempt->error, SES_UNKNOWN, "%s: what was committed could not be read back",

@@ -1,0 +1,210 @@
+/* Memory runs out at any allocation of a call: nothing is lost, and what was stored is not said to be undone. */
+#include "database.h"
+#include "open.h"
+#include "seslite_postgres.h"
+
+static const ses_key one = {.app = "app", .user = "user", .session = "one"};
+
+/* The n-th allocation from now on fails, once; 0: none does. */
+static long left;
+static bool failed;
+static long used;
+static ses_error error;
+
+static bool fails_now(void)
+{
+    const bool fails = left > 0 && --left == 0;
+
+    failed = failed || fails;
+    return fails;
+}
+
+static void *take(void *context, size_t size)
+{
+    void *memory = fails_now() ? NULL : malloc(size);
+    (void)context;
+    used += memory != NULL;
+    return memory;
+}
+
+static void *take_again(void *context, void *memory, size_t size)
+{
+    (void)context;
+    if (!memory)
+        return take(context, size);
+    return fails_now() ? NULL : realloc(memory, size);
+}
+
+static void give(void *context, void *memory)
+{
+    (void)context;
+    used -= memory != NULL;
+    free(memory);
+}
+
+struct scene {
+    ses_store *store;
+    ses_session *session;
+    int made;
+};
+
+typedef int scene_call(struct scene *scene);
+
+static int call_get(struct scene *scene)
+{
+    ses_session *session = NULL;
+    const int code = ses_get(scene->store, &one, NULL, &session, &error);
+    ses_session_close(session);
+    return code;
+}
+
+static int call_list(struct scene *scene)
+{
+    ses_page *page = NULL;
+    const int code = ses_list(scene->store, "app", "user", NULL, &page, &error);
+    if (code == SES_OK)
+        assert_true(ses_page_count(page) >= 1);
+    ses_page_close(page);
+    return code;
+}
+
+static int call_value(struct scene *scene)
+{
+    char *json = NULL;
+    size_t len;
+    const int code = ses_state_get_by_key(scene->store, &one, "a", NULL, &json, &len, &error);
+    ses_free(json);
+    return code;
+}
+
+static const char event[] = "{\"actions\":{\"stateDelta\":{\"a\":1,\"gone\":" SES_TOMBSTONE
+                            ",\"user:u\":2,\"app:x\":3,\"temp:t\":4}}}";
+
+static int64_t stored(struct scene *scene)
+{
+    ses_session *session = must_get(scene->store, &one);
+    const int64_t events = ses_session_stored(session);
+    ses_session_close(session);
+    return events;
+}
+
+/* What the call said of its events is so. */
+static int check_events(struct scene *scene, int64_t before, int64_t events, int code)
+{
+    const long then = left;
+    left = 0;
+    const int64_t added = stored(scene) - before;
+    if (code == SES_UNKNOWN ? added != 0 && added != events : added != (code == SES_OK ? events : 0))
+        fail_msg("%s: %d events more: %s", ses_code_name(code), (int)added, error.message);
+    if (scene->session)
+        assert_ok(ses_refresh(scene->session, NULL, &error));
+    left = then;
+    return code;
+}
+
+static int call_append(struct scene *scene)
+{
+    const int64_t before = ses_session_stored(scene->session);
+    return check_events(scene, before, 1, ses_append(scene->session, event, SES_NUL, NULL, NULL, &error));
+}
+
+static int call_batch(struct scene *scene)
+{
+    const int64_t before = ses_session_stored(scene->session);
+    const ses_text texts[] = {{event, SES_NUL}, {event, SES_NUL}, {"{}", SES_NUL}};
+    return check_events(scene, before, 3,
+                        ses_append_batch_by_key(scene->store, &one, texts, 3, NULL, NULL, &error));
+}
+
+static int call_create(struct scene *scene)
+{
+    static const ses_label label = {"color", "blue"};
+    const ses_create_options options = {
+        .size = sizeof options, .title = "A title", .labels = &label, .label_count = 1};
+    char name[30];
+    const ses_key key = {.app = "app", .user = "user", .session = name};
+    ses_session *session = NULL;
+
+    snprintf(name, sizeof name, "new-%d", scene->made++);
+    const int code =
+        ses_create(scene->store, &key, "{\"a\":1,\"user:u\":2}", SES_NUL, &options, &session, &error);
+    ses_session_close(session);
+    const long then = left;
+    left = 0;
+    const int found = ses_get(scene->store, &key, NULL, &session, &error);
+    if (code != SES_UNKNOWN && (code == SES_OK) != (found == SES_OK))
+        fail_msg("created: %s, found: %s", ses_code_name(code), ses_code_name(found));
+    if (found == SES_OK)
+        ses_session_close(session);
+    (void)ses_delete(scene->store, &key, NULL, NULL, &error);
+    left = then;
+    return code;
+}
+
+/* Until all of the call's allocations have failed. `connected`: on a connection that is there. */
+static void fail_each(const char *place, scene_call *call, bool connected, const char *name)
+{
+    static const ses_allocator allocator = {sizeof allocator, NULL, take, take_again, give};
+    const ses_open_options options = {.size = sizeof options, .allocator = &allocator};
+    struct scene scene = {.store = NULL};
+    long number = 0;
+    int unknown = 0;
+
+    do {
+        failed = false;
+        if (!scene.store) {
+            assert_ok(ses_open_postgres(place, &options, NULL, &scene.store, &error));
+            scene.session = must_get(scene.store, &one);
+            assert_int_equal(connected ? call(&scene) : 0, SES_OK);
+        }
+        left = ++number;
+        const int code = call(&scene);
+        left = 0;
+        unknown += code == SES_UNKNOWN;
+        if (code != SES_OK && code != SES_NOMEM && code != SES_UNKNOWN)
+            fail_msg("%s, allocation %ld: %s: %s", name, number, ses_code_name(code), error.message);
+        if (!failed)
+            assert_int_equal(code, SES_OK);
+        assert_int_equal(call(&scene), SES_OK);
+        if (!connected || number % 8 == 0) {
+            ses_session_close(scene.session);
+            ses_close(scene.store);
+            scene.store = NULL;
+            assert_int_equal(used, 0);
+        }
+    } while (failed);
+    if (scene.store) {
+        ses_session_close(scene.session);
+        ses_close(scene.store);
+    }
+    assert_int_equal(used, 0);
+    assert_int_equal(unknown, 0); /* memory is there again a moment later */
+}
+
+static void test_memory_runs_out_in_a_call(void **state)
+{
+    char place[600];
+    ses_store *store = NULL;
+
+    database_fresh(*state, "memory", "", place);
+    assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
+    must_create(store, &one, "{\"a\":0,\"gone\":1}");
+    assert_ok(ses_title_set_by_key(store, &one, "A title", NULL, &error));
+    ses_close(store);
+    for (int connected = 0; connected <= 1; connected++) {
+        fail_each(place, call_get, connected, "get");
+        fail_each(place, call_value, connected, "value");
+        fail_each(place, call_list, connected, "list");
+        fail_each(place, call_append, connected, "append");
+        fail_each(place, call_batch, connected, "batch");
+        fail_each(place, call_create, connected, "create");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_runs_out_in_a_call),
+    };
+    return cmocka_run_group_tests(tests, database_setup, database_teardown);
+}
