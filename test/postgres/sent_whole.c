@@ -58,10 +58,37 @@ static void test_a_session_has_the_version_that_it_began_with(void **state)
     PQfinish(conn);
 }
 
+/* Of a store that has not met the session before, which looks for it by its name first. */
+static void test_an_append_that_waited_in_vain_is_not_stored_later(void **state)
+{
+    const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = 300};
+    ses_store *store = NULL;
+    char place[600];
+    ses_error error;
+
+    database_fresh(*state, "waiting", "", place);
+    assert_ok(ses_open_postgres(place, NULL, NULL, &store, &error));
+    must_create(store, &first, NULL);
+    ses_close(store);
+    PGconn *conn = PQconnectdb(place);
+    PQclear(database_take(conn, PQexec(conn, "BEGIN; SELECT 1 FROM seslite.sessions FOR UPDATE"), "LOCK"));
+    assert_ok(ses_open_postgres(place, &options, NULL, &store, &error));
+    const int code = ses_append_by_key(store, &first, "{}", SES_NUL, NULL, NULL, &error);
+    assert_true(code == SES_BUSY || code == SES_UNKNOWN);
+    support_pause_us(100000);
+    PQfinish(conn);
+    support_pause_us(100000);
+    ses_session *session = must_get(store, &first);
+    assert_int_equal(ses_session_stored(session), 0);
+    ses_session_close(session);
+    ses_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_session_has_the_version_that_it_began_with),
+        cmocka_unit_test(test_an_append_that_waited_in_vain_is_not_stored_later),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -193,8 +193,10 @@ static struct session_row announce_guarded(struct db *db, const struct append_op
         announce_by_id(db, op, limit);
         return *op->session.known;
     }
-    if (!ses__hints_find(ses__pg_of(db)->config->hints, op->session.key, &row))
+    if (!ses__hints_find(ses__pg_of(db)->config->hints, op->session.key, &row)) {
+        announce_limit(db); /* what finds it locks it */
         row = ses__announce_named(db, op->session.key);
+    }
     announce_by_key(db, op, &row, limit);
     return row;
 }
