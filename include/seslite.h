@@ -242,7 +242,8 @@ typedef struct ses_open_options {
     size_t max_event_bytes;  /* the longest event or initial state; 0: 16 MiB; at most 512 MiB */
     unsigned max_readers;    /* connections for reading, opened when first needed; 0: 4; at most 64 */
     const ses_allocator *allocator; /* the struct is copied; NULL: malloc */
-    /* Gives the time of sessions and events that have none: microseconds since 1970. NULL: the system's. */
+    /* Gives the time of sessions and events that have none, and that by which leases run out: microseconds
+     * since 1970. NULL: the system's; for leases in a store on a server, the server's. */
     int64_t (*clock)(void *context);
     void *clock_context;
     /*
@@ -1221,8 +1222,10 @@ SES_API int ses_store_space(ses_store *store, ses_space *space, ses_error *error
  * that has begun is not refused halfway, with the user's message stored and no answer to it.
  *
  * The lease is kept in the file. There is no thread: it runs out by the store's clock unless it is renewed,
- * so that the turns go on if a worker dies. It belongs to no handle, moves no version and no time, and ends
- * when the session is deleted. It is no lock: appends without a token pass.
+ * so that the turns go on if a worker dies. (That of a store on a server is the server's, whatever the clocks
+ * of its clients show; if the open options give a clock, it is that one, as in a file.) It belongs to no
+ * handle, moves no version and no time, and ends when the session is deleted. It is no lock: appends without
+ * a token pass.
  *
  * An owner is a name of 1 to 128 bytes of valid UTF-8. Equal names are one owner, so make a name for each
  * turn, such as the worker's and the request's. The token changes with the owner, and is never given twice in

@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "model/timestamp.h"
 #include "session/store.h"
 
 static const int64_t DEFAULT_LEASE_US = 60000000;
@@ -41,11 +40,6 @@ static int take_lease_options(const ses_lease_options *given, ses_lease_options 
     return code;
 }
 
-static int64_t lease_end(int64_t now_us, int64_t duration_us)
-{
-    return duration_us < TIMESTAMP_MAX - now_us ? now_us + duration_us : TIMESTAMP_MAX;
-}
-
 /* ---------------------------------------------------------------------------------------------- taking */
 
 /*
@@ -62,7 +56,6 @@ static const int64_t LOOK_SPREAD_US = 10000;
 struct taking {
     ses_store *store;
     struct lease_take_op op;
-    int64_t duration_us;
     int64_t begun_us; /* by the steady clock */
     int64_t deadline_us;
     struct lease_waiter waiter;
@@ -76,7 +69,6 @@ static int attempt(struct taking *taking, enum lease_attempt how, ses_error *err
 
     op->attempt = how;
     op->now_us = ses__store_now(taking->store);
-    op->until_us = lease_end(op->now_us, taking->duration_us);
     int code = ses__door_lease_take(taking->store->storage, op, error);
     taking->has_registered = taking->has_registered || (code == SES_OK && op->registered);
     return code;
@@ -190,7 +182,7 @@ static int lease_take(ses_store *store, const ses_key *key, const char *owner, c
         code = take_lease_options(given, &options, error);
     if (code != SES_OK)
         return code;
-    taking.duration_us = options.duration_us;
+    taking.op.duration_us = options.duration_us;
     taking.begun_us = ses__clock_steady_us();
     taking.deadline_us = taking.begun_us + wait_of(store, options.wait_ms);
     code = wait_and_take(&taking, error);
@@ -224,7 +216,8 @@ static int lease_renew(ses_store *store, struct lease_op *op, const ses_lease_op
         code = take_lease_options(given, &options, error);
     if (code != SES_OK)
         return code;
-    op->until_us = lease_end(ses__store_now(store), options.duration_us);
+    op->now_us = ses__store_now(store);
+    op->duration_us = options.duration_us;
     code = ses__door_lease_renew(store->storage, op, error);
     if (code == SES_OK && lease)
         *lease = (ses_lease){op->token, op->until_us};

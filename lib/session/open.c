@@ -76,6 +76,7 @@ static int open_storage(ses_store *store, const ses_open_options *options,
                                                    : busy_ms) *
                            1000,
         .max_readers = options->max_readers ? options->max_readers : DEFAULT_READERS,
+        .has_clock = options->clock != NULL,
         .allocator = &store->allocator,
     };
     int code = SES_OK;

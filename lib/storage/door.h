@@ -534,8 +534,8 @@ struct lease_take_op {
     const ses_key *key;
     const char *owner;
     enum lease_attempt attempt;
-    int64_t now_us; /* of an engine without a clock of its own */
-    int64_t until_us;
+    int64_t now_us; /* out, too: by the clock of an engine that has one */
+    int64_t duration_us;
     /* out */
     bool taken;
     ses_lease lease;
@@ -547,7 +547,10 @@ struct lease_take_op {
 struct lease_op {
     const ses_key *key;
     int64_t token;
-    int64_t until_us; /* renewing; not used by releasing */
+    int64_t now_us;      /* as above */
+    int64_t duration_us; /* renewing; not used by releasing */
+    /* out */
+    int64_t until_us;
 };
 
 /* ------------------------------------------------------------------------------------------- engines */
@@ -643,6 +646,7 @@ struct sqlite_config {
     int checkpoint;          /* SES_CHECKPOINT_* */
     int64_t busy_timeout_us; /* 0: do not wait */
     unsigned max_readers;
+    bool has_clock; /* the caller has given one */
     const ses_allocator *allocator;
     const struct sqlite_file *file; /* the engine's own */
     /* Fills a store in memory before it is looked at; NULL: it begins empty. Called by name, it would be linked by all. */

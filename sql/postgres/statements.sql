@@ -27,6 +27,9 @@
 -- own: check_shards         rows that are not found by their names
 -- own: check_count          how many sessions a check has before it: their numbers do not tell
 --
+-- And the time, since the clocks of many machines differ:
+-- own: lease_now            a lease, and what time it is
+--
 -- And what is sent whole, without waiting for numbers that the server has:
 -- own: append_by_key        the session that is to be appended to, if it is as it should be ...
 -- own: append_by_id         ... or the same by its number
@@ -630,6 +633,14 @@ DELETE FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND se
 -- locks: FOR UPDATE
 SELECT token, session_id, owner, until_us, next_owner, next_until_us
 FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+
+-- The time is that after the session was found, which keeps its lease from changing. Without a lease there is a row, too.
+
+-- name: lease_now
+SELECT l.token, l.session_id, l.owner, l.until_us, l.next_owner, l.next_until_us,
+       (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+FROM (SELECT 1) AS one
+LEFT JOIN seslite.session_leases AS l ON l.shard = ($1::bigint & 4095)::int AND l.session_id = $1;
 
 -- Where SQLite has a new row for each token, this has one a session, which keeps the last.
 

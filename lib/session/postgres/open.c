@@ -24,6 +24,7 @@ static int open_postgres(void *context, const struct sqlite_config *common, stru
         .name = common->path,
         .read_only = common->read_only,
         .must_exist = common->must_exist,
+        .has_clock = common->has_clock,
         .unprepared = place->options->unprepared != 0,
         .max_connections = most ? most : DEFAULT_CONNECTIONS,
         .timeout_us = common->busy_timeout_us,

@@ -13,6 +13,7 @@ struct postgres_config {
     const char *replica;    /* a connection string; NULL: none */
     bool read_only;
     bool must_exist;
+    bool has_clock;  /* the caller has given one: leases go by it, not by the server's */
     bool unprepared; /* statements are not prepared: a pooler may give each transaction another connection */
     unsigned max_connections;
     int64_t timeout_us;

@@ -162,7 +162,8 @@ struct pg *ses__pg_new(const struct postgres_config *config)
                                .name = config->name,
                                .timeout_us = config->timeout_us,
                                .max_session_id = INT64_MAX,
-                               .page = EVENTS_IN_PAGE};
+                               .page = EVENTS_IN_PAGE,
+                               .lease_now = config->has_clock ? NULL : STATEMENT_LEASE_NOW};
         pg->config = config;
     }
     return pg;

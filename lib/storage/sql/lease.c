@@ -2,10 +2,16 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "model/timestamp.h"
 #include "storage/sql/rows.h"
 #include "storage/sql/run.h"
 
 /* ---------------------------------------------------------------------------------------------- taking */
+
+static int64_t lease_end(int64_t now_us, int64_t duration_us)
+{
+    return duration_us < TIMESTAMP_MAX - now_us ? now_us + duration_us : TIMESTAMP_MAX;
+}
 
 /* What an attempt comes to. */
 enum lease_step {
@@ -75,7 +81,7 @@ static enum lease_step decide_attempt(struct lease_take_op *op, struct lease_row
     if (held ? !is_own : op->attempt == LEASE_EXTEND || others_are_next(row, op))
         return refuse_attempt(op, row);
     op->taken = true;
-    row->until_us = op->until_us;
+    row->until_us = lease_end(op->now_us, op->duration_us);
     if (!held)
         set_precedence(row, "", 0);
     if (is_own)
@@ -85,7 +91,7 @@ static enum lease_step decide_attempt(struct lease_take_op *op, struct lease_row
 }
 
 static int find_lease(struct db *db, const ses_key *key, int64_t *session_id, struct lease_row *row,
-                      ses_error *error)
+                      int64_t *now_us, ses_error *error)
 {
     const struct session_ref ref = {key, NULL};
     struct session_row session;
@@ -94,7 +100,7 @@ static int find_lease(struct db *db, const ses_key *key, int64_t *session_id, st
     if (code != SES_OK)
         return code;
     *session_id = session.id;
-    return ses__lease_find(db, session.id, row, error);
+    return ses__lease_find_now(db, session.id, row, now_us, error);
 }
 
 enum { MUST_WRITE = 1 };
@@ -104,7 +110,7 @@ static int run_look(struct db *db, void *context, ses_error *error)
     struct lease_take_op *op = context;
     struct lease_row row;
     int64_t session_id = 0;
-    int code = find_lease(db, op->key, &session_id, &row, error);
+    int code = find_lease(db, op->key, &session_id, &row, &op->now_us, error);
 
     return code == SES_OK && decide_attempt(op, &row) != STEP_NONE ? MUST_WRITE : code;
 }
@@ -114,7 +120,7 @@ static int run_take(struct db *db, void *context, ses_error *error)
     struct lease_take_op *op = context;
     struct lease_row row;
     int64_t session_id = 0;
-    int code = find_lease(db, op->key, &session_id, &row, error);
+    int code = find_lease(db, op->key, &session_id, &row, &op->now_us, error);
 
     if (code != SES_OK)
         return code;
@@ -138,24 +144,24 @@ int ses__sql_lease_take(struct storage *storage, struct lease_take_op *op, ses_e
 
 /* -------------------------------------------------------------------------------- renewing, releasing */
 
-static int set_until(struct db *db, const struct lease_op *op, int64_t until_us, ses_error *error)
+static int set_until(struct db *db, struct lease_op *op, bool renews, ses_error *error)
 {
     struct lease_row row;
     int64_t session_id = 0;
-    int code = find_lease(db, op->key, &session_id, &row, error);
+    int code = find_lease(db, op->key, &session_id, &row, &op->now_us, error);
 
     if (code == SES_OK && row.token != op->token)
         code = ses__not_leased(op->token, error);
-    if (code != SES_OK || row.until_us == until_us)
+    op->until_us = renews ? lease_end(op->now_us, op->duration_us) : 0;
+    if (code != SES_OK || row.until_us == op->until_us)
         return code;
-    row.until_us = until_us;
+    row.until_us = op->until_us;
     return ses__lease_set(db, session_id, &row, error);
 }
 
 static int run_renew(struct db *db, void *context, ses_error *error)
 {
-    const struct lease_op *op = context;
-    return set_until(db, op, op->until_us, error);
+    return set_until(db, context, true, error);
 }
 
 int ses__sql_lease_renew(struct storage *storage, struct lease_op *op, ses_error *error)
@@ -165,8 +171,7 @@ int ses__sql_lease_renew(struct storage *storage, struct lease_op *op, ses_error
 
 static int run_release(struct db *db, void *context, ses_error *error)
 {
-    const struct lease_op *op = context;
-    return set_until(db, op, 0, error);
+    return set_until(db, context, false, error);
 }
 
 int ses__sql_lease_release(struct storage *storage, struct lease_op *op, ses_error *error)

@@ -26,6 +26,8 @@ struct db {
     /* Events are packed: the place of one is its session's number * 2^32 + its own, and an id may be given as the place where
      * the body has it. Else they are given as they are. */
     bool packs_events;
+    /* Finds a lease like lease_find, and in a last column what time it is; without a lease, too. NULL: the caller knows. */
+    const struct statement *lease_now;
 };
 
 /*

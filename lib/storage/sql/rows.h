@@ -373,6 +373,9 @@ struct lease_row {
 };
 SESLITE_PRIVATE int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row,
                                     ses_error *error);
+/* The same, and what time it is where the engine has a clock of its own; else *now_us stays. */
+SESLITE_PRIVATE int ses__lease_find_now(struct db *db, int64_t session_id, struct lease_row *row,
+                                        int64_t *now_us, ses_error *error);
 /* Gives the lease to the row's owner, with a token that is new, in place of that of the row, if it has one. */
 SESLITE_PRIVATE int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row,
                                     ses_error *error);

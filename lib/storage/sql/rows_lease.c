@@ -6,7 +6,7 @@
 #include "model/timestamp.h"
 #include "storage/sql/rows_parts.h"
 
-enum { LEASE_TOKEN, LEASE_SESSION, LEASE_OWNER, LEASE_UNTIL, LEASE_NEXT_OWNER, LEASE_NEXT_UNTIL };
+enum { LEASE_TOKEN, LEASE_SESSION, LEASE_OWNER, LEASE_UNTIL, LEASE_NEXT_OWNER, LEASE_NEXT_UNTIL, LEASE_NOW };
 
 static bool has_type(const struct query *query, int column, enum sql_type type)
 {
@@ -48,6 +48,19 @@ static bool read_lease(struct query *query, int64_t session_id, struct lease_row
            read_lease_time(query, LEASE_NEXT_UNTIL, &row->next_until_us);
 }
 
+static int end_lease(struct query *query, int64_t session_id, bool sound)
+{
+    const struct db *db = query->db;
+    int code = ses__query_end(query);
+
+    if (code == SES_OK && !sound)
+        code = ses__error_set(query->error, SES_CORRUPT,
+                              "%s: the row of session_leases of session number %lld is another's, or holds "
+                              "what no lease can",
+                              db->name, (long long)session_id);
+    return code;
+}
+
 int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row, ses_error *error)
 {
     struct query query;
@@ -58,13 +71,25 @@ int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row, se
     ses__query_bind_int(&query, 1, session_id);
     if (ses__query_row(&query))
         sound = read_lease(&query, session_id, row);
-    int code = ses__query_end(&query);
-    if (code == SES_OK && !sound)
-        code = ses__error_set(error, SES_CORRUPT,
-                              "%s: the row of session_leases of session number %lld is another's, or holds "
-                              "what no lease can",
-                              db->name, (long long)session_id);
-    return code;
+    return end_lease(&query, session_id, sound);
+}
+
+int ses__lease_find_now(struct db *db, int64_t session_id, struct lease_row *row, int64_t *now_us,
+                        ses_error *error)
+{
+    struct query query;
+    bool sound = true;
+
+    if (!db->lease_now)
+        return ses__lease_find(db, session_id, row, error);
+    *row = (struct lease_row){.token = 0};
+    ses__query_start(&query, db, db->lease_now, error);
+    ses__query_bind_int(&query, 1, session_id);
+    if (ses__query_row(&query)) {
+        sound = has_type(&query, LEASE_TOKEN, SQL_NULL) || read_lease(&query, session_id, row);
+        *now_us = ses__query_int(&query, LEASE_NOW);
+    }
+    return end_lease(&query, session_id, sound);
 }
 
 static int remove_lease(struct db *db, int64_t session_id, int64_t token, ses_error *error)
