@@ -252,7 +252,8 @@ SELECT id FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND user_
 -- name: sessions_by_name
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details, s.name
-FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.user_id = $1 AND s.name > $2 ORDER BY s.name;
+FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.user_id = $1 AND s.name > $2
+ORDER BY s.name LIMIT $3::bigint;
 
 -- A row for each that is asked for, in that order. The texts are arrays, as '{"a","b"}'.
 
@@ -466,23 +467,26 @@ WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND name = $2
 SELECT session_id FROM seslite.session_labels
 WHERE app_id = $1 AND name = $2 AND value BETWEEN $3 AND coalesce($4, repeat(chr(1114111), 129)) LIMIT $5::bigint;
 
--- Walks that read only what is in an index: all hours, or one; and whether a session has a label.
+-- Walks that read only what is in an index: all hours, or one; and whether a session has a label. Their last parameters are
+-- the number from which the first hour goes on, and how many rows are asked for at a time.
 
 -- name: hours_backward
 SELECT active_hour, id, NULL::bigint FROM seslite.sessions
-WHERE app_id = $1 AND active_hour <= $2 AND active_hour >= $3 ORDER BY active_hour DESC, id DESC;
+WHERE app_id = $1 AND (active_hour, id) <= ($2, coalesce($4::bigint, 9223372036854775807)) AND active_hour >= $3
+ORDER BY active_hour DESC, id DESC LIMIT $5::bigint;
 
 -- name: hours_forward
 SELECT active_hour, id, NULL::bigint FROM seslite.sessions
-WHERE app_id = $1 AND active_hour >= $2 AND active_hour <= $3 ORDER BY active_hour, id;
+WHERE app_id = $1 AND (active_hour, id) >= ($2, coalesce($4::bigint, 0)) AND active_hour <= $3
+ORDER BY active_hour, id LIMIT $5::bigint;
 
 -- name: hour_backward
 SELECT active_hour, id, NULL::bigint FROM seslite.sessions
-WHERE app_id = $1 AND active_hour = $2 AND id <= $3 ORDER BY id DESC;
+WHERE app_id = $1 AND active_hour = $2 AND id <= $3 ORDER BY id DESC LIMIT $4::bigint;
 
 -- name: hour_forward
 SELECT active_hour, id, NULL::bigint FROM seslite.sessions
-WHERE app_id = $1 AND active_hour = $2 AND id >= $3 ORDER BY id;
+WHERE app_id = $1 AND active_hour = $2 AND id >= $3 ORDER BY id LIMIT $4::bigint;
 
 -- name: labels_newest
 SELECT s.active_hour, s.id, l.app_id
@@ -490,8 +494,8 @@ FROM seslite.sessions AS s
 LEFT JOIN LATERAL (SELECT l.app_id FROM seslite.session_labels AS l
                    WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $4
                      AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129)) OFFSET 0) AS l ON true
-WHERE s.app_id = $1 AND s.active_hour <= $2 AND s.active_hour >= $3
-ORDER BY s.active_hour DESC, s.id DESC;
+WHERE s.app_id = $1 AND (s.active_hour, s.id) <= ($2, coalesce($7::bigint, 9223372036854775807)) AND s.active_hour >= $3
+ORDER BY s.active_hour DESC, s.id DESC LIMIT $8::bigint;
 
 -- name: labels_oldest
 SELECT s.active_hour, s.id, l.app_id
@@ -499,8 +503,8 @@ FROM seslite.sessions AS s
 LEFT JOIN LATERAL (SELECT l.app_id FROM seslite.session_labels AS l
                    WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $4
                      AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129)) OFFSET 0) AS l ON true
-WHERE s.app_id = $1 AND s.active_hour >= $2 AND s.active_hour <= $3
-ORDER BY s.active_hour, s.id;
+WHERE s.app_id = $1 AND (s.active_hour, s.id) >= ($2, coalesce($7::bigint, 0)) AND s.active_hour <= $3
+ORDER BY s.active_hour, s.id LIMIT $8::bigint;
 
 -- name: labels_created
 SELECT 0::bigint, s.id, l.app_id
@@ -508,8 +512,8 @@ FROM seslite.sessions AS s
 LEFT JOIN LATERAL (SELECT l.app_id FROM seslite.session_labels AS l
                    WHERE l.shard = s.shard AND l.session_id = s.id AND l.name = $4
                      AND l.value BETWEEN $5 AND coalesce($6, repeat(chr(1114111), 129)) OFFSET 0) AS l ON true
-WHERE s.app_id = $1 AND s.id >= $2 AND ($3::bigint IS NULL OR true)
-ORDER BY s.id;
+WHERE s.app_id = $1 AND s.id >= $2 AND ($3::bigint IS NULL OR true) AND ($7::bigint IS NULL OR true)
+ORDER BY s.id LIMIT $8::bigint;
 
 -- Counts for the same filters. ($8: there are times to be looked at.)
 
@@ -680,7 +684,7 @@ ON CONFLICT DO NOTHING;
 
 -- name: event_marks_backward
 SELECT session_id, seq, kind, target_seq FROM seslite.event_marks
-WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq <= $2 ORDER BY seq DESC;
+WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT $3::bigint;
 
 -- Copies of a session's rows for a fork.
 

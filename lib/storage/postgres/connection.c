@@ -10,7 +10,7 @@
 #include "storage/postgres/hosts.h"
 
 /* Enough for most reads to be one round trip, and so few that they need not all be in memory. */
-enum { EVENTS_IN_PAGE = 1000 };
+enum { ROWS_IN_PAGE = 1000 };
 
 /* The server tells it beside an answer: most of it means nothing to us. */
 static void on_notice(void *context, const PGresult *result)
@@ -162,7 +162,7 @@ struct pg *ses__pg_new(const struct postgres_config *config)
                                .name = config->name,
                                .timeout_us = config->timeout_us,
                                .max_session_id = INT64_MAX,
-                               .page = EVENTS_IN_PAGE,
+                               .page = ROWS_IN_PAGE,
                                .lease_now = config->has_clock ? NULL : STATEMENT_LEASE_NOW};
         pg->config = config;
     }

@@ -120,6 +120,12 @@ SESLITE_PRIVATE int ses__user_has_more(struct db *db, int64_t user_id, int64_t s
 SESLITE_PRIVATE int ses__sessions_remove(struct db *db, int64_t app_id, const struct session_ids *ids,
                                          ses_error *error);
 
+/* Of a walk that asks for its rows page by page, where the db does. */
+struct paging {
+    int64_t rows; /* of the next page */
+    int64_t left; /* rows that the page under way may still have */
+};
+
 /* The app with the next number; 0: there is none. */
 SESLITE_PRIVATE int ses__app_after(struct db *db, int64_t after, int64_t *id, ses_error *error);
 /* A walk over the users of an app by name, after `after`. */
@@ -154,7 +160,9 @@ SESLITE_PRIVATE int ses__name_rows_close(struct name_rows *rows);
 /* A walk over a user's sessions by name, after `after`. */
 struct named_rows {
     struct query query;
+    struct paging paging;
     const struct user_row *user;
+    char from[SES_ID_MAX]; /* the name after which the page under way begins */
     char last[SES_ID_MAX];
     size_t last_len;
     int code;
@@ -228,12 +236,14 @@ SESLITE_PRIVATE int ses__list_count_all(struct db *db, const struct list_query *
 /* A walk over an app's sessions in the list's order by hours (and numbers within one), or of creation, from a place on. */
 struct hour_rows {
     struct query query;
+    struct paging paging;
     const struct list_query *list;
-    bool within;  /* one hour */
-    int64_t hour; /* the place of the last row */
+    bool looks_up; /* whether each row has the label */
+    bool within;   /* one hour */
+    int64_t hour;  /* the place of the last row */
     int64_t id;
     bool begun;
-    bool labelled; /* the row has the filter's label; only if that is looked up */
+    bool labelled; /* the row has the filter's label */
     int code;
 };
 /* From an hour on (in order of creation: from a number on). */
@@ -350,6 +360,7 @@ struct mark_row {
 /* A walk over a session's marks up to `last`, the newest first. */
 struct mark_rows {
     struct query query;
+    struct paging paging;
     int64_t session_id;
     int64_t next; /* none may come after it */
     int code;

@@ -198,36 +198,67 @@ static const struct statement *hours_statement(int order, bool looks_up)
     return order == SES_ORDER_NEWEST ? STATEMENT_HOURS_BACKWARD : STATEMENT_HOURS_FORWARD;
 }
 
-void ses__hour_rows_open(struct hour_rows *rows, struct db *db, const struct list_query *list, int64_t hour,
-                         bool looks_up, ses_error *error)
+/* From an hour on, or a number. */
+static void start_hours(struct hour_rows *rows, struct db *db, int64_t from, ses_error *error)
 {
+    const struct list_query *list = rows->list;
     struct query *query = &rows->query;
     int64_t first = 0;
     int64_t last = 0;
 
-    *rows = (struct hour_rows){.list = list};
-    ses__query_start(query, db, hours_statement(list->order, looks_up), error);
+    ses__query_start(query, db, hours_statement(list->order, rows->looks_up), error);
     ses__query_bind_int(query, 1, list->app_id);
-    ses__query_bind_int(query, 2, hour);
-    if (looks_up)
+    ses__query_bind_int(query, 2, from);
+    if (rows->looks_up)
         bind_label(query, 4, list->filter);
-    if (list->order == SES_ORDER_CREATED)
-        return;
-    ses__list_hours(list, &first, &last);
-    ses__query_bind_int(query, 3, last);
+    if (list->order != SES_ORDER_CREATED) {
+        ses__list_hours(list, &first, &last);
+        ses__query_bind_int(query, 3, last);
+    }
+    ses__paging_ask(&rows->paging, query, rows->looks_up ? 8 : 5);
+}
+
+/* From a number on. */
+static void start_hour(struct hour_rows *rows, struct db *db, int64_t id, ses_error *error)
+{
+    const bool backward = rows->list->order == SES_ORDER_NEWEST;
+    struct query *query = &rows->query;
+
+    ses__query_start(query, db, backward ? STATEMENT_HOUR_BACKWARD : STATEMENT_HOUR_FORWARD, error);
+    ses__query_bind_int(query, 1, rows->list->app_id);
+    ses__query_bind_int(query, 2, rows->hour);
+    ses__query_bind_int(query, 3, id);
+    ses__paging_ask(&rows->paging, query, 4);
+}
+
+/* After the last row. */
+static void go_on(struct hour_rows *rows, struct db *db, ses_error *error)
+{
+    const int order = rows->list->order;
+    const int64_t id = order == SES_ORDER_NEWEST ? rows->id - 1 : rows->id + 1;
+
+    if (rows->within) {
+        start_hour(rows, db, id, error);
+    } else if (order == SES_ORDER_CREATED) {
+        start_hours(rows, db, id, error);
+    } else {
+        start_hours(rows, db, rows->hour, error);
+        ses__query_bind_int(&rows->query, rows->looks_up ? 7 : 4, id);
+    }
+}
+
+void ses__hour_rows_open(struct hour_rows *rows, struct db *db, const struct list_query *list, int64_t hour,
+                         bool looks_up, ses_error *error)
+{
+    *rows = (struct hour_rows){.paging = ses__paging_few(db), .list = list, .looks_up = looks_up};
+    start_hours(rows, db, hour, error);
 }
 
 void ses__hour_rows_open_within(struct hour_rows *rows, struct db *db, const struct list_query *list,
                                 int64_t hour, int64_t id, ses_error *error)
 {
-    const bool backward = list->order == SES_ORDER_NEWEST;
-    struct query *query = &rows->query;
-
-    *rows = (struct hour_rows){.list = list, .within = true, .hour = hour};
-    ses__query_start(query, db, backward ? STATEMENT_HOUR_BACKWARD : STATEMENT_HOUR_FORWARD, error);
-    ses__query_bind_int(query, 1, list->app_id);
-    ses__query_bind_int(query, 2, hour);
-    ses__query_bind_int(query, 3, id);
+    *rows = (struct hour_rows){.paging = ses__paging_few(db), .list = list, .within = true, .hour = hour};
+    start_hour(rows, db, id, error);
 }
 
 static bool hour_moves_on(const struct hour_rows *rows, int64_t hour, int64_t id)
@@ -238,11 +269,22 @@ static bool hour_moves_on(const struct hour_rows *rows, int64_t hour, int64_t id
                                                  : hour > rows->hour || (hour == rows->hour && id > rows->id);
 }
 
+/* (A number at the end of all is no session's: it would lead nowhere.) */
+static bool pull_row(struct hour_rows *rows)
+{
+    if (ses__paging_row(&rows->paging, &rows->query))
+        return true;
+    if (rows->id == INT64_MAX || rows->id == INT64_MIN || !ses__paging_turn(&rows->paging, &rows->query))
+        return false;
+    go_on(rows, rows->query.db, rows->query.error);
+    return ses__paging_row(&rows->paging, &rows->query);
+}
+
 bool ses__hour_rows_next(struct hour_rows *rows)
 {
     struct query *query = &rows->query;
 
-    if (rows->code != SES_OK || !ses__query_row(query))
+    if (rows->code != SES_OK || !pull_row(rows))
         return false;
     const int64_t hour = ses__query_int(query, 0);
     const int64_t id = ses__query_int(query, 1);

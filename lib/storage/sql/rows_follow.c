@@ -4,16 +4,25 @@
 #include "base/error.h"
 #include "storage/sql/rows_parts.h"
 
+/* After the last name. */
+static void start_walk(struct named_rows *rows, struct db *db, ses_error *error)
+{
+    memcpy(rows->from, rows->last, rows->last_len);
+    ses__query_start(&rows->query, db, STATEMENT_SESSIONS_BY_NAME, error);
+    ses__query_bind_int(&rows->query, 1, rows->user->id);
+    ses__query_bind_text(&rows->query, 2, (struct span){rows->from, rows->last_len});
+    ses__paging_ask(&rows->paging, &rows->query, 3);
+}
+
 void ses__named_rows_open(struct named_rows *rows, struct db *db, const struct user_row *user,
                           const char *after, ses_error *error)
 {
+    rows->paging = ses__paging_few(db);
     rows->user = user;
     rows->code = SES_OK;
     rows->last_len = strlen(after);
     memcpy(rows->last, after, rows->last_len);
-    ses__query_start(&rows->query, db, STATEMENT_SESSIONS_BY_NAME, error);
-    ses__query_bind_int(&rows->query, 1, user->id);
-    ses__query_bind_string(&rows->query, 2, after);
+    start_walk(rows, db, error);
 }
 
 static bool moves_on(const struct named_rows *rows, struct span name)
@@ -40,11 +49,21 @@ static int check_named(const struct named_rows *rows, const struct session_row *
     return SES_OK;
 }
 
+static bool pull_row(struct named_rows *rows)
+{
+    if (ses__paging_row(&rows->paging, &rows->query))
+        return true;
+    if (!ses__paging_turn(&rows->paging, &rows->query))
+        return false;
+    start_walk(rows, rows->query.db, rows->query.error);
+    return ses__paging_row(&rows->paging, &rows->query);
+}
+
 bool ses__named_rows_next(struct named_rows *rows, struct session_row *row)
 {
     struct query *query = &rows->query;
 
-    if (rows->code != SES_OK || !ses__query_row(query))
+    if (rows->code != SES_OK || !pull_row(rows))
         return false;
     ses__session_row_read(query, row);
     struct span name = ses__query_text(query, 11);

@@ -1,14 +1,21 @@
 /* The marks of a session: the events that change how its log is read. */
 #include "base/error.h"
-#include "storage/sql/rows.h"
+#include "storage/sql/rows_parts.h"
+
+/* From where the walk is. */
+static void start_walk(struct mark_rows *rows, struct db *db, ses_error *error)
+{
+    ses__query_start(&rows->query, db, STATEMENT_EVENT_MARKS_BACKWARD, error);
+    ses__query_bind_int(&rows->query, 1, rows->session_id);
+    ses__query_bind_int(&rows->query, 2, rows->next);
+    ses__paging_ask(&rows->paging, &rows->query, 3);
+}
 
 void ses__mark_rows_open(struct mark_rows *rows, struct db *db, int64_t session_id, int64_t last,
                          ses_error *error)
 {
-    *rows = (struct mark_rows){.session_id = session_id, .next = last};
-    ses__query_start(&rows->query, db, STATEMENT_EVENT_MARKS_BACKWARD, error);
-    ses__query_bind_int(&rows->query, 1, session_id);
-    ses__query_bind_int(&rows->query, 2, last);
+    *rows = (struct mark_rows){.paging.rows = db->page, .session_id = session_id, .next = last};
+    start_walk(rows, db, error);
 }
 
 /* Pages that are damaged can hold the marks of others, and lead back: each mark comes before the one before it. */
@@ -22,11 +29,21 @@ static bool mark_is_sound(struct mark_rows *rows, const struct mark_row *row)
             (row->kind == MARK_REWIND && row->target >= 0 && row->target < row->seq));
 }
 
+static bool pull_row(struct mark_rows *rows)
+{
+    if (ses__paging_row(&rows->paging, &rows->query))
+        return true;
+    if (!ses__paging_turn(&rows->paging, &rows->query))
+        return false;
+    start_walk(rows, rows->query.db, rows->query.error);
+    return ses__paging_row(&rows->paging, &rows->query);
+}
+
 bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row)
 {
     struct query *query = &rows->query;
 
-    if (rows->code != SES_OK || !ses__query_row(query))
+    if (rows->code != SES_OK || !pull_row(rows))
         return false;
     *row = (struct mark_row){ses__query_int(query, 1), (enum mark_kind)ses__query_int(query, 2),
                              ses__query_int(query, 3)};

@@ -33,4 +33,43 @@ SESLITE_PRIVATE int ses__version_first(struct db *db, int64_t user_id, int64_t *
 /* From now on new sessions of that user begin above `version`. */
 SESLITE_PRIVATE int ses__version_pass(struct db *db, int64_t user_id, int64_t version, ses_error *error);
 
+/* ---- pages of rows, where the db asks for them so */
+
+enum { FEW_ROWS = 100 };
+
+/* Of a walk that may end soon: the first page is small. */
+static inline struct paging ses__paging_few(const struct db *db)
+{
+    return (struct paging){.rows = db->page < FEW_ROWS ? db->page : FEW_ROWS};
+}
+
+/* Asks for the next page. Those after it are as large as the db says. */
+static inline void ses__paging_ask(struct paging *paging, struct query *query, int parameter)
+{
+    if (query->db->page == 0)
+        return;
+    ses__query_bind_int(query, parameter, paging->rows);
+    paging->left = paging->rows;
+    paging->rows = query->db->page;
+}
+
+/* A row of the page. */
+static inline bool ses__paging_row(struct paging *paging, struct query *query)
+{
+    const bool row = ses__query_row(query);
+
+    paging->left -= row;
+    return row;
+}
+
+/* After the last row of a page: true if there may be another, which is to be asked for in place of the query. */
+static inline bool ses__paging_turn(const struct paging *paging, struct query *query)
+{
+    const bool turns = query->db->page > 0 && paging->left == 0 && query->code == SES_OK;
+
+    if (turns)
+        (void)ses__query_end(query);
+    return turns;
+}
+
 #endif
