@@ -1,0 +1,74 @@
+/* The plans of statements by name while what the server knows of the tables is long past: it was told of one session. */
+#include "database.h"
+#include "open.h"
+
+/* A hundred users' sessions, all but one of which are gone when the tables are analyzed; then there are many again, in the room
+ * that was theirs and beyond it. */
+static const char *const growing[] = {
+    "ALTER TABLE seslite.sessions SET (autovacuum_enabled = off)",
+    "INSERT INTO seslite.sessions SELECT 7, (n << 12) + 7, 8192, ((n % 100) << 12) + 7, 's' || n, n, n, 1, "
+    "1, 0, 0"
+    " FROM generate_series(1::bigint, 20000) AS n",
+    "DELETE FROM seslite.sessions WHERE id >> 12 < 20000",
+    "ANALYZE seslite.sessions",
+};
+static const char grown[] = "INSERT INTO seslite.sessions SELECT 7, (n << 12) + 7, 8192, ((n % 100) << 12) + "
+                            "7, 's' || n, n, n, 1, 1, 0, 0"
+                            " FROM generate_series(20001::bigint, 40000) AS n";
+
+static const struct postgres_statement *statement_of(const char *name)
+{
+    for (int i = 0; i < POSTGRES_STATEMENT_COUNT; i++) {
+        if (ses__postgres_statements[i].name && strcmp(ses__postgres_statements[i].name, name) == 0)
+            return &ses__postgres_statements[i];
+    }
+    fail_msg("there is no statement %s", name);
+    return NULL;
+}
+
+static void check_plan(const struct database *database, const char *name, const char *arguments)
+{
+    struct text plan = {NULL, 0};
+    char sql[200];
+
+    snprintf(sql, sizeof sql, "EXPLAIN (COSTS OFF) EXECUTE %s(%s)", name, arguments);
+    PQclear(database_take(database->conn, PQprepare(database->conn, name, statement_of(name)->text, 0, NULL),
+                          name));
+    PGresult *result = database_ask(database, sql);
+    for (int i = 0; i < PQntuples(result); i++)
+        text_printf(&plan, "%s\n", PQgetvalue(result, i, 0));
+    PQclear(result);
+    if (!strstr(plan.data, "using sessions_shard_user_id_name_key"))
+        fail_msg("%s: %s", name, plan.data);
+    free(plan.data);
+    snprintf(sql, sizeof sql, "DEALLOCATE %s", name);
+    database_run(database, sql);
+}
+
+static void check_plans(const struct database *database)
+{
+    check_plan(database, "session_find", "NULL, NULL, NULL");
+    check_plan(database, "sessions_by_name", "NULL, NULL, NULL");
+    check_plan(database, "sessions_of_user", "NULL");
+}
+
+static void test_a_session_is_found_by_its_name(void **state)
+{
+    struct database *database = *state;
+
+    for (size_t i = 0; i < sizeof growing / sizeof growing[0]; i++)
+        database_run(database, growing[i]);
+    database_run(database, "SET plan_cache_mode = force_generic_plan");
+    check_plans(database);
+    database_run(database, grown);
+    check_plans(database);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_session_is_found_by_its_name),
+    };
+    return cmocka_run_group_tests_name("PostgreSQL: stale statistics", tests, database_setup,
+                                       database_teardown);
+}
