@@ -232,7 +232,7 @@ static void start_hour(struct hour_rows *rows, struct db *db, int64_t id, ses_er
 }
 
 /* After the last row. */
-static void go_on(struct hour_rows *rows, struct db *db, ses_error *error)
+static void go_on_in_hours(struct hour_rows *rows, struct db *db, ses_error *error)
 {
     const int order = rows->list->order;
     const int64_t id = order == SES_ORDER_NEWEST ? rows->id - 1 : rows->id + 1;
@@ -270,13 +270,13 @@ static bool hour_moves_on(const struct hour_rows *rows, int64_t hour, int64_t id
 }
 
 /* (A number at the end of all is no session's: it would lead nowhere.) */
-static bool pull_row(struct hour_rows *rows)
+static bool next_hour(struct hour_rows *rows)
 {
     if (ses__paging_row(&rows->paging, &rows->query))
         return true;
     if (rows->id == INT64_MAX || rows->id == INT64_MIN || !ses__paging_turn(&rows->paging, &rows->query))
         return false;
-    go_on(rows, rows->query.db, rows->query.error);
+    go_on_in_hours(rows, rows->query.db, rows->query.error);
     return ses__paging_row(&rows->paging, &rows->query);
 }
 
@@ -284,7 +284,7 @@ bool ses__hour_rows_next(struct hour_rows *rows)
 {
     struct query *query = &rows->query;
 
-    if (rows->code != SES_OK || !pull_row(rows))
+    if (rows->code != SES_OK || !next_hour(rows))
         return false;
     const int64_t hour = ses__query_int(query, 0);
     const int64_t id = ses__query_int(query, 1);

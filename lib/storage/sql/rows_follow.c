@@ -5,7 +5,7 @@
 #include "storage/sql/rows_parts.h"
 
 /* After the last name. */
-static void start_walk(struct named_rows *rows, struct db *db, ses_error *error)
+static void start_named(struct named_rows *rows, struct db *db, ses_error *error)
 {
     memcpy(rows->from, rows->last, rows->last_len);
     ses__query_start(&rows->query, db, STATEMENT_SESSIONS_BY_NAME, error);
@@ -22,7 +22,7 @@ void ses__named_rows_open(struct named_rows *rows, struct db *db, const struct u
     rows->code = SES_OK;
     rows->last_len = strlen(after);
     memcpy(rows->last, after, rows->last_len);
-    start_walk(rows, db, error);
+    start_named(rows, db, error);
 }
 
 static bool moves_on(const struct named_rows *rows, struct span name)
@@ -49,13 +49,13 @@ static int check_named(const struct named_rows *rows, const struct session_row *
     return SES_OK;
 }
 
-static bool pull_row(struct named_rows *rows)
+static bool next_named(struct named_rows *rows)
 {
     if (ses__paging_row(&rows->paging, &rows->query))
         return true;
     if (!ses__paging_turn(&rows->paging, &rows->query))
         return false;
-    start_walk(rows, rows->query.db, rows->query.error);
+    start_named(rows, rows->query.db, rows->query.error);
     return ses__paging_row(&rows->paging, &rows->query);
 }
 
@@ -63,7 +63,7 @@ bool ses__named_rows_next(struct named_rows *rows, struct session_row *row)
 {
     struct query *query = &rows->query;
 
-    if (rows->code != SES_OK || !pull_row(rows))
+    if (rows->code != SES_OK || !next_named(rows))
         return false;
     ses__session_row_read(query, row);
     struct span name = ses__query_text(query, 11);

@@ -48,7 +48,7 @@ static bool read_lease(struct query *query, int64_t session_id, struct lease_row
            read_lease_time(query, LEASE_NEXT_UNTIL, &row->next_until_us);
 }
 
-static int end_lease(struct query *query, int64_t session_id, bool sound)
+static int end_lease_row(struct query *query, int64_t session_id, bool sound)
 {
     const struct db *db = query->db;
     int code = ses__query_end(query);
@@ -71,7 +71,7 @@ int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row, se
     ses__query_bind_int(&query, 1, session_id);
     if (ses__query_row(&query))
         sound = read_lease(&query, session_id, row);
-    return end_lease(&query, session_id, sound);
+    return end_lease_row(&query, session_id, sound);
 }
 
 int ses__lease_find_now(struct db *db, int64_t session_id, struct lease_row *row, int64_t *now_us,
@@ -89,7 +89,7 @@ int ses__lease_find_now(struct db *db, int64_t session_id, struct lease_row *row
         sound = has_type(&query, LEASE_TOKEN, SQL_NULL) || read_lease(&query, session_id, row);
         *now_us = ses__query_int(&query, LEASE_NOW);
     }
-    return end_lease(&query, session_id, sound);
+    return end_lease_row(&query, session_id, sound);
 }
 
 static int remove_lease(struct db *db, int64_t session_id, int64_t token, ses_error *error)

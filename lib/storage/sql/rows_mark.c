@@ -3,7 +3,7 @@
 #include "storage/sql/rows_parts.h"
 
 /* From where the walk is. */
-static void start_walk(struct mark_rows *rows, struct db *db, ses_error *error)
+static void start_marks(struct mark_rows *rows, struct db *db, ses_error *error)
 {
     ses__query_start(&rows->query, db, STATEMENT_EVENT_MARKS_BACKWARD, error);
     ses__query_bind_int(&rows->query, 1, rows->session_id);
@@ -15,7 +15,7 @@ void ses__mark_rows_open(struct mark_rows *rows, struct db *db, int64_t session_
                          ses_error *error)
 {
     *rows = (struct mark_rows){.paging.rows = db->page, .session_id = session_id, .next = last};
-    start_walk(rows, db, error);
+    start_marks(rows, db, error);
 }
 
 /* Pages that are damaged can hold the marks of others, and lead back: each mark comes before the one before it. */
@@ -29,13 +29,13 @@ static bool mark_is_sound(struct mark_rows *rows, const struct mark_row *row)
             (row->kind == MARK_REWIND && row->target >= 0 && row->target < row->seq));
 }
 
-static bool pull_row(struct mark_rows *rows)
+static bool next_mark(struct mark_rows *rows)
 {
     if (ses__paging_row(&rows->paging, &rows->query))
         return true;
     if (!ses__paging_turn(&rows->paging, &rows->query))
         return false;
-    start_walk(rows, rows->query.db, rows->query.error);
+    start_marks(rows, rows->query.db, rows->query.error);
     return ses__paging_row(&rows->paging, &rows->query);
 }
 
@@ -43,7 +43,7 @@ bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row)
 {
     struct query *query = &rows->query;
 
-    if (rows->code != SES_OK || !pull_row(rows))
+    if (rows->code != SES_OK || !next_mark(rows))
         return false;
     *row = (struct mark_row){ses__query_int(query, 1), (enum mark_kind)ses__query_int(query, 2),
                              ses__query_int(query, 3)};
