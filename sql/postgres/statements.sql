@@ -873,16 +873,17 @@ FROM (SELECT set_config('lock_timeout', $7, true)) AS limited LEFT JOIN (
                                            AND a.name = $1))
     FOR UPDATE) AS f ON true;
 
+-- Where it is not there by its number, nothing that follows finds it either.
+
 -- name: append_by_id
-SELECT f.id, f.app_id, f.user_id, f.version, f.last_seq, f.event_count, f.created_us, f.updated_us,
-       f.expires_us, f.base_seq, f.details,
-       1::bigint / CASE WHEN f.version = $2 AND f.version <= 9007199254740991 - $3
-                             AND f.last_seq <= 4294967295 - $3 AND f.event_count <= $4::bigint - $3::bigint
-                        THEN 1 ELSE 0 END
-FROM (SELECT set_config('lock_timeout', $5, true)) AS limited LEFT JOIN (
-    SELECT s.* FROM seslite.sessions AS s
-    WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
-    FOR UPDATE) AS f ON true;
+SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
+       s.expires_us, s.base_seq, s.details,
+       1::bigint / CASE WHEN s.version = $2 AND s.version <= 9007199254740991 - $3
+                             AND s.last_seq <= 4294967295 - $3 AND s.event_count <= $4::bigint - $3::bigint
+                        THEN 1 ELSE 0 END,
+       set_config('lock_timeout', $5, true)
+FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+FOR UPDATE;
 
 -- name: append_lease
 SELECT l.token, l.session_id, l.owner, l.until_us, l.next_owner, l.next_until_us,

@@ -108,7 +108,7 @@ static void test_what_waited_too_long_is_not_stored_later(void **state)
         start_appender(&appender, store, with_user_state);
         assert_int_equal(pthread_join(appender.thread, NULL), 0);
         assert_true(appender.code == SES_BUSY || appender.code == SES_UNKNOWN);
-        assert_in_range(appender.took_us, 390000, 1400000);
+        assert_in_range(appender.took_us, 340000, 1400000); /* it ends a little early, so as to know */
         database_run(database, "COMMIT");
         while (are_waiting(database, "Lock"))
             support_pause_us(2000);
