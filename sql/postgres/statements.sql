@@ -906,7 +906,7 @@ SELECT s.shard, s.id, s.last_seq + $2, $3, $4
 FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1;
 
 -- Keys $2 with the values $3, each once, as set by the $4th of the events. The user, or the app, is locked against those who
--- look at its state before they change it.
+-- look at its state before they change it. All of it is found by the session: so nothing is changed where that is gone.
 
 -- name: append_session_keys
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
@@ -940,10 +940,14 @@ SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq
 DELETE FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = ANY ($2::text[]);
 
 -- name: remove_user_keys
-DELETE FROM seslite.user_state WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 AND key = ANY ($2::text[]);
+DELETE FROM seslite.user_state AS st USING seslite.sessions AS s
+WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+  AND st.shard = s.shard AND st.user_id = s.user_id AND st.key = ANY ($2::text[]);
 
 -- name: remove_app_keys
-DELETE FROM seslite.app_state WHERE shard = ($1::bigint & 4095)::int AND app_id = $1 AND key = ANY ($2::text[]);
+DELETE FROM seslite.app_state AS st USING seslite.sessions AS s
+WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+  AND st.shard = (s.app_id & 4095)::int AND st.app_id = s.app_id AND st.key = ANY ($2::text[]);
 
 -- name: append_touch
 UPDATE seslite.sessions

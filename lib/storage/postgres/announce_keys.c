@@ -142,7 +142,7 @@ static void announce_removals(struct db *db, struct key_changes *changes, enum s
     if (scope != SCOPE_SESSION)
         ses__db_lock(db, scope, ses__scope_owner(scope, row), false);
     ses__query_start(&query, db, statements[scope], NULL);
-    ses__query_bind_int(&query, 1, ses__scope_owner(scope, row));
+    ses__query_bind_int(&query, 1, row->id);
     ses__ahead_bind_texts(&query, 2, changes->keys, count);
     (void)ses__query_end(&query);
 }
