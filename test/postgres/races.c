@@ -344,7 +344,6 @@ static int append_unreplicated(const struct database *database, ses_store *store
 
     snprintf(sql, sizeof sql, "SELECT %s(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'", interfere);
     start_appender(&appender, store, with_user_state);
-    wait_until_waiting(database, &appender, "SyncRep");
     while (!atomic_load(&appender.done)) {
         database_run(database, sql);
         support_pause_us(5000);

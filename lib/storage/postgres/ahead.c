@@ -216,7 +216,8 @@ static struct pg_run *find_answer(const struct pg *pg, const struct pg_run *run,
     return NULL;
 }
 
-/* Most is asked in the order in which it was announced. */
+/* What is asked comes in the order in which it was announced, as far as it does: what was announced twice, before and after a
+ * change, is answered so. */
 bool ses__ahead_take(struct pg *pg, struct pg_run *run)
 {
     if (!pg->ahead.first)

@@ -130,6 +130,7 @@ static int run_over_answers(struct pg *pg, struct attempt *attempt, enum pg_whol
 {
     pg->ahead.whole = whole;
     pg->ahead.missed = false;
+    pg->ahead.next = NULL; /* what is asked twice has the answers that it had before */
     pg->base.events = 0;
     ses__error_clear(attempt->error);
     const int result = attempt->job(&pg->base, attempt->context, attempt->error);
