@@ -33,6 +33,8 @@
 -- And what is sent whole, without waiting for numbers that the server has:
 -- own: append_by_key        the session that is to be appended to, if it is as it should be ...
 -- own: append_by_id         ... or the same by its number
+-- own: append_one           the same for one event, with which the session is written at once ...
+-- own: append_one_named     ... or by the number that its names had before
 -- own: append_lease         its lease, if it is that one
 -- own: append_event         an event at the place that comes next
 -- own: append_mark          what such an event means for how the log is read
@@ -878,12 +880,40 @@ FROM (SELECT set_config('lock_timeout', $7, true)) AS limited LEFT JOIN (
 -- name: append_by_id
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
        s.expires_us, s.base_seq, s.details,
-       1::bigint / CASE WHEN s.version = $2 AND s.version <= 9007199254740991 - $3
+       1::bigint / CASE WHEN s.version = coalesce($2, s.version) AND s.version <= 9007199254740991 - $3
                              AND s.last_seq <= 4294967295 - $3 AND s.event_count <= $4::bigint - $3::bigint
                         THEN 1 ELSE 0 END,
        set_config('lock_timeout', $5, true)
 FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
 FOR UPDATE;
+
+-- One event: the session is locked and written by one statement, and then has the event's number already. What it gives is
+-- the session as it was, but for its update time: that may have been any up to $5.
+
+-- name: append_one
+UPDATE seslite.sessions
+SET version = version + 1 / CASE WHEN version = coalesce($2, version) AND version < 9007199254740991
+                                      AND last_seq < 4294967295 AND event_count < $3 THEN 1 ELSE 0 END,
+    last_seq = last_seq + 1, event_count = event_count + 1,
+    updated_us = greatest(updated_us, $5), active_hour = greatest(active_hour, $6)
+WHERE shard = ($1::bigint & 4095)::int AND id = $1 AND set_config('lock_timeout', $4, true) IS NOT NULL
+RETURNING id, app_id, user_id, version - 1, last_seq - 1, event_count - 1, created_us,
+          CASE WHEN updated_us > $5 THEN updated_us ELSE created_us END, expires_us, base_seq, details;
+
+-- name: append_one_named
+UPDATE seslite.sessions AS s
+SET version = version + 1 / CASE WHEN version = coalesce($4, version) AND version < 9007199254740991
+                                      AND last_seq < 4294967295 AND event_count < $6 AND s.name = $3
+                                      AND EXISTS (SELECT 1 FROM seslite.users AS u
+                                                  WHERE u.shard = s.shard AND u.id = s.user_id AND u.name = $2)
+                                      AND EXISTS (SELECT 1 FROM seslite.apps AS a
+                                                  WHERE a.shard = (s.app_id & 4095)::int AND a.id = s.app_id AND a.name = $1)
+                                 THEN 1 ELSE 0 END,
+    last_seq = last_seq + 1, event_count = event_count + 1,
+    updated_us = greatest(updated_us, $8), active_hour = greatest(active_hour, $9)
+WHERE s.shard = ($5::bigint & 4095)::int AND s.id = $5 AND set_config('lock_timeout', $7, true) IS NOT NULL
+RETURNING s.id, s.app_id, s.user_id, s.version - 1, s.last_seq - 1, s.event_count - 1, s.created_us,
+          CASE WHEN s.updated_us > $8 THEN s.updated_us ELSE s.created_us END, s.expires_us, s.base_seq, s.details;
 
 -- name: append_lease
 SELECT l.token, l.session_id, l.owner, l.until_us, l.next_owner, l.next_until_us,

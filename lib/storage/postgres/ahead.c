@@ -206,6 +206,13 @@ static bool is_answer(const struct pg *pg, const struct pg_run *announced, const
     return true;
 }
 
+bool ses__ahead_found(const struct pg *pg)
+{
+    const struct pg_run *first = pg->ahead.first;
+
+    return first && first->result && PQntuples(first->result) > 0;
+}
+
 static struct pg_run *find_answer(const struct pg *pg, const struct pg_run *run, struct pg_run *from,
                                   const struct pg_run *end)
 {

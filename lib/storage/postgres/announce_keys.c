@@ -9,7 +9,7 @@
 /* What an event does to a key. */
 struct key_change {
     const struct delta_op *op;
-    int64_t place; /* of the event among those that are added, from 1 on */
+    int64_t place; /* of the event after the last that the session has counted */
     size_t order;
 };
 
@@ -65,9 +65,9 @@ static bool is_same_key(const struct key_change *left, const struct key_change *
 }
 
 /* In the order of the keys, so that those who change the same ones do not wait for each other crosswise; the last of each. */
-static void collect(struct key_changes *changes, const struct event_draft *drafts, size_t count)
+static void collect(struct key_changes *changes, const struct event_draft *drafts, size_t count,
+                    int64_t place)
 {
-    int64_t place = 0;
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -148,7 +148,7 @@ static void announce_removals(struct db *db, struct key_changes *changes, enum s
 }
 
 void ses__announce_keys(struct db *db, const struct session_row *row, const struct event_draft *drafts,
-                        size_t count)
+                        size_t count, int64_t before)
 {
     const size_t most = count_ops(drafts, count);
     struct key_changes changes;
@@ -156,7 +156,7 @@ void ses__announce_keys(struct db *db, const struct session_row *row, const stru
     if (most == 0)
         return;
     if (init(&changes, db->allocator, most)) {
-        collect(&changes, drafts, count);
+        collect(&changes, drafts, count, before);
         for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++) {
             announce_sets(db, &changes, scope, row);
             announce_removals(db, &changes, scope, row);

@@ -30,9 +30,10 @@ SESLITE_PRIVATE void ses__announce_missed(struct db *db, const struct session_ro
 
 /* ---- announce_keys.c */
 
-/* All that the events set and remove: each key once, as the last of them leaves it. */
+/* All that the events set and remove: each key once, as the last of them leaves it. The first of them has the number after
+ * the session's last one and `before`. */
 SESLITE_PRIVATE void ses__announce_keys(struct db *db, const struct session_row *row,
-                                        const struct event_draft *drafts, size_t count);
+                                        const struct event_draft *drafts, size_t count, int64_t before);
 
 /* ---- announce_write.c */
 

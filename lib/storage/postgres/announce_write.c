@@ -182,18 +182,81 @@ static void announce_by_key(struct db *db, const struct append_op *op, const str
     (void)ses__query_end(&query);
 }
 
-/* The session, if it is as it should be; where its number is not known, it is the source of what follows. */
-static struct session_row announce_guarded(struct db *db, const struct append_op *op)
+/* One event is written with its session. */
+static void announce_one(struct db *db, const struct append_op *op, const char *limit, int64_t time_us)
 {
+    struct query query;
+
+    ses__ahead_answers(ses__pg_of(db), STATEMENT_SESSION_BY_ID);
+    ses__query_start(&query, db, STATEMENT_APPEND_ONE, NULL);
+    ses__query_bind_int(&query, 1, op->session.known->id);
+    bind_version(&query, 2, op);
+    ses__query_bind_int(&query, 3, op->most_events);
+    ses__query_bind_string(&query, 4, limit);
+    ses__query_bind_int(&query, 5, time_us);
+    ses__query_bind_int(&query, 6, ses__hour_of(time_us));
+    (void)ses__query_end(&query);
+}
+
+static void announce_one_named(struct db *db, const struct append_op *op, int64_t id, const char *limit,
+                               int64_t time_us)
+{
+    const ses_key *key = op->session.key;
+    struct query query;
+
+    ses__ahead_answers(ses__pg_of(db), STATEMENT_SESSION_FIND);
+    ses__query_start(&query, db, STATEMENT_APPEND_ONE_NAMED, NULL);
+    ses__query_bind_string(&query, 1, key->app);
+    ses__query_bind_string(&query, 2, key->user);
+    ses__query_bind_string(&query, 3, key->session);
+    bind_version(&query, 4, op);
+    ses__query_bind_int(&query, 5, id);
+    ses__query_bind_int(&query, 6, op->most_events);
+    ses__query_bind_string(&query, 7, limit);
+    ses__query_bind_int(&query, 8, time_us);
+    ses__query_bind_int(&query, 9, ses__hour_of(time_us));
+    (void)ses__query_end(&query);
+}
+
+/* The one event that there is; NULL: there are more. */
+static const struct event_draft *only_draft(const struct append_op *op)
+{
+    const struct event_draft *found = NULL;
+
+    for (size_t i = 0; i < op->count; i++) {
+        if (op->drafts[i].partial)
+            continue;
+        if (found)
+            return NULL;
+        found = &op->drafts[i];
+    }
+    return found;
+}
+
+/* The session, if it is as it should be; where its number is not known, it is the source of what follows. `*written`: with
+ * the event that is to come. */
+static struct session_row announce_guarded(struct db *db, const struct append_op *op, bool *written)
+{
+    const struct event_draft *only = only_draft(op);
     struct session_row row = ses__announced_row;
     char limit[24];
 
     tell_limit(db, limit);
+    *written = only != NULL;
     if (op->session.known) {
-        announce_by_id(db, op, limit);
+        if (only)
+            announce_one(db, op, limit, only->row.time_us);
+        else
+            announce_by_id(db, op, limit);
         return *op->session.known;
     }
-    if (!ses__hints_find(ses__pg_of(db)->config->hints, op->session.key, &row)) {
+    const bool hinted = ses__hints_find(ses__pg_of(db)->config->hints, op->session.key, &row);
+    if (hinted && only) {
+        announce_one_named(db, op, row.id, limit, only->row.time_us);
+        return row;
+    }
+    *written = false;
+    if (!hinted) {
         announce_limit(db); /* what finds it locks it */
         row = ses__announce_named(db, op->session.key);
     }
@@ -263,9 +326,11 @@ static void announce_touch(struct db *db, const struct session_row *row, int64_t
 void ses__announce_append(struct db *db, const void *context)
 {
     const struct append_op *op = context;
-    const struct session_row row = announce_guarded(db, op);
+    bool written;
+    const struct session_row row = announce_guarded(db, op, &written);
+    const int64_t before = written ? -1 : 0; /* what the session has counted already */
     int64_t latest = TIMESTAMP_MIN;
-    int64_t place = 0;
+    int64_t place = before;
 
     if (op->lease != 0)
         announce_lease(db, row.id, op->lease);
@@ -278,8 +343,9 @@ void ses__announce_append(struct db *db, const void *context)
         if (draft->row.rewinds_before.len > 0 || draft->row.compacts)
             announce_mark(db, &row, &draft->row, place);
     }
-    ses__announce_keys(db, &row, op->drafts, op->count);
-    announce_touch(db, &row, place, latest);
+    ses__announce_keys(db, &row, op->drafts, op->count, before);
+    if (!written)
+        announce_touch(db, &row, place, latest);
 }
 
 /* --------------------------------------------------------------------------------- what is there already */

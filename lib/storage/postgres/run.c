@@ -158,7 +158,9 @@ static int run_whole(struct pg *pg, struct attempt *attempt, const struct whole 
     whole->announce(&pg->base, attempt->context);
     ses__ahead_end(pg);
     int result = commit(pg, attempt->error);
-    if (result == SES_OK) {
+    if (result == SES_OK && whole->stores && !ses__ahead_found(pg)) {
+        result = MISSED; /* what the rest was to be stored for is not there: so nothing was */
+    } else if (result == SES_OK) {
         result = whole->stores ? take_stored(pg, attempt) : run_over_answers(pg, attempt, PG_LOOKED);
     } else {
         if (result != SES_UNKNOWN && did_not_fit(pg))
