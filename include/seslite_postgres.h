@@ -54,7 +54,8 @@ typedef struct ses_postgres_options {
  *
  * What is acknowledged is as durable as the server was told to make it (synchronous_commit, synchronous_standby_names).
  * UNKNOWN, which every call that writes can return: the server went away, or stopped to wait for its standbys, after it
- * was asked to commit.
+ * was asked to commit. An append is tried again by the ids of its events first, until its time is up; and so it can be by
+ * its caller.
  *
  * Codes: MISUSE, INVALID (not a connection string; also of the replica), NOTFOUND (SES_OPEN_MUST_EXIST or
  * SES_OPEN_READ_ONLY, and no store), NOTASTORE (a schema "seslite" that is not a store's), TOONEW, CANTOPEN (the server
