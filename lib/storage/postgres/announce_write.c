@@ -137,6 +137,13 @@ bool ses__append_fits(const void *context)
     return (op->anyway || !op->expected) && count_new(op) > 0;
 }
 
+static void bind_key(struct query *query, const ses_key *key)
+{
+    ses__query_bind_string(query, 1, key->app);
+    ses__query_bind_string(query, 2, key->user);
+    ses__query_bind_string(query, 3, key->session);
+}
+
 /* The version at which the session must be; a handle must be there also if it does not insist: else it has to catch up. */
 static void bind_version(struct query *query, int parameter, const struct append_op *op)
 {
@@ -165,14 +172,11 @@ static void announce_by_id(struct db *db, const struct append_op *op, const char
 static void announce_by_key(struct db *db, const struct append_op *op, const struct session_row *row,
                             const char *limit)
 {
-    const ses_key *key = op->session.key;
     struct query query;
 
     ses__ahead_answers(ses__pg_of(db), STATEMENT_SESSION_FIND);
     ses__query_start(&query, db, STATEMENT_APPEND_BY_KEY, NULL);
-    ses__query_bind_string(&query, 1, key->app);
-    ses__query_bind_string(&query, 2, key->user);
-    ses__query_bind_string(&query, 3, key->session);
+    bind_key(&query, op->session.key);
     bind_version(&query, 4, op);
     ses__query_bind_int(&query, 5, count_new(op));
     ses__query_bind_int(&query, 6, op->most_events);
@@ -201,14 +205,11 @@ static void announce_one(struct db *db, const struct append_op *op, const char *
 static void announce_one_named(struct db *db, const struct append_op *op, int64_t id, const char *limit,
                                int64_t time_us)
 {
-    const ses_key *key = op->session.key;
     struct query query;
 
     ses__ahead_answers(ses__pg_of(db), STATEMENT_SESSION_FIND);
     ses__query_start(&query, db, STATEMENT_APPEND_ONE_NAMED, NULL);
-    ses__query_bind_string(&query, 1, key->app);
-    ses__query_bind_string(&query, 2, key->user);
-    ses__query_bind_string(&query, 3, key->session);
+    bind_key(&query, op->session.key);
     bind_version(&query, 4, op);
     ses__query_bind_int(&query, 5, id);
     ses__query_bind_int(&query, 6, op->most_events);
