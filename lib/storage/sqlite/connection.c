@@ -72,7 +72,8 @@ bool ses__connection_wait(struct connection *db, int tries)
      * a lock which is left free is missed. */
     static const int64_t pauses_us[] = {50, 100, 200, 500, CONNECTION_LONGEST_PAUSE_US};
     const int last = (int)(sizeof pauses_us / sizeof pauses_us[0]) - 1;
-    int64_t left = db->base.deadline_us - ses__clock_steady_us();
+    const int64_t begun = ses__clock_steady_us();
+    int64_t left = db->base.deadline_us - begun;
     int64_t pause = pauses_us[tries < last ? tries : last];
 
     if (left > 0) {
@@ -81,7 +82,7 @@ bool ses__connection_wait(struct connection *db, int tries)
         const struct timespec time = {0, (long)(pause * 1000)};
         (void)nanosleep(&time, NULL); /* a signal may cut it short: then the next try comes sooner */
         db->busy_waits++;
-        db->busy_us += pause;
+        db->busy_us += ses__clock_steady_us() - begun; /* on a busy machine it is more than what was asked for */
     }
     return left > 0;
 }
