@@ -664,7 +664,7 @@ static void faults_play_upkeep(struct faults *faults, ses_store *store)
     const ses_open_options options = {
         .size = sizeof options, .allocator = faults->allocator, .clock = faults_clock, .busy_timeout_ms = -1};
     const bool is_memory = strcmp(faults->path, ":memory:") == 0;
-    const char *folder = getenv("TMPDIR");
+    char *folder = is_memory ? support_folder_make() : NULL; /* its own: a backup locks the folder */
     const ses_key key = {"app", "user", "one"};
     char target[1024];
     ses_store *copy = NULL;
@@ -672,7 +672,7 @@ static void faults_play_upkeep(struct faults *faults, ses_store *store)
     ses_error error;
 
     if (is_memory)
-        snprintf(target, sizeof target, "%s/seslite-upkeep-%d.db", folder ? folder : "/tmp", (int)getpid());
+        snprintf(target, sizeof target, "%s/store.db", folder);
     else
         snprintf(target, sizeof target, "%s.copy", faults->path);
     faults_remove_files(target);
@@ -696,6 +696,9 @@ static void faults_play_upkeep(struct faults *faults, ses_store *store)
     ses_close(copy);
     faults_check(faults, store);
     faults_remove_files(target);
+    if (is_memory && rmdir(folder) != 0)
+        faults_complain(faults, "a backup has left a file behind", 0, &error);
+    free(folder);
 }
 
 static void faults_run(struct faults *faults)
