@@ -266,6 +266,7 @@ static void import_source(const struct source *source, const struct fixture *fix
 
 static void test_each_database_becomes_what_its_service_returned(void **state)
 {
+    need_data();
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
         (void)fixture_setup(state);
         import_source(&sources[i], *state);
@@ -276,6 +277,7 @@ static void test_each_database_becomes_what_its_service_returned(void **state)
 /* {app: {user: state}}; the user "gone" has no session left. */
 static void test_shared_state_of_users_without_sessions_is_there(void **state)
 {
+    need_data();
     const struct fixture *fixture = *state;
     cJSON *theirs = returned("python-v1-2.13");
     char *path = data_path("python-v1-2.13", ".db");
@@ -302,12 +304,12 @@ static void test_shared_state_of_users_without_sessions_is_there(void **state)
 
 static void test_the_tombstone_of_another_program_stays_a_value(void **state)
 {
+    need_data();
     const struct fixture *fixture = *state;
     const ses_key key = {"my_app", "alice", "same-id"};
     char *path = data_path("go", ".db");
     struct reply reply = {0};
 
-    need_data();
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--json");
     assert_has(&reply.out, "tombstone_text");
     assert_has(&reply.out, "\"kind\":\"orphans\",\"count\":1");

@@ -5,11 +5,11 @@
 
 static void test_what_cannot_be_stored_is_named_and_nothing_is_written(void **state)
 {
+    need_data();
     const struct fixture *fixture = *state;
     static const char *const names[] = {"python-odd-v1-2.13", "python-odd-sqlite-2.13"};
     struct reply reply = {0};
 
-    need_data();
     for (size_t i = 0; i < 2; i++) {
         char *path = data_path(names[i], ".db");
         run_at(&reply, 2, NULL, fixture->path, "import", path);
@@ -28,6 +28,7 @@ static void test_what_cannot_be_stored_is_named_and_nothing_is_written(void **st
 
 static void test_skip_and_rename_bring_the_rest(void **state)
 {
+    need_data();
     const struct fixture *fixture = *state;
     const ses_key renamed = {"odd", "empty~811c9dc5", "eu"};
     const ses_key lone = {"odd", "u", "sur"};
@@ -35,7 +36,6 @@ static void test_skip_and_rename_bring_the_rest(void **state)
     char *path = data_path("python-odd-v1-2.13", ".db");
     struct reply reply = {0};
 
-    need_data();
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--rename", "--json");
     assert_int_equal(number_of(&reply, "made"), 12);
     assert_int_equal(number_of(&reply, "refused"), 4);
@@ -67,12 +67,12 @@ static void test_skip_and_rename_bring_the_rest(void **state)
 
 static void test_a_dry_run_tells_and_writes_nothing(void **state)
 {
+    need_data();
     const struct fixture *fixture = *state;
     char *path = data_path("js", ".db");
     char *nowhere = support_path(fixture->folder, "nowhere.db");
     struct reply reply = {0};
 
-    need_data();
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--dry-run", "--json");
     assert_int_equal(number_of(&reply, "made"), 6);
     assert_int_equal(number_of(&reply, "events"), 125);
@@ -90,11 +90,11 @@ static void test_a_dry_run_tells_and_writes_nothing(void **state)
 
 static void test_app_user_and_session_choose(void **state)
 {
+    need_data();
     const struct fixture *fixture = *state;
     char *path = data_path("js", ".db");
     struct reply reply = {0};
 
-    need_data();
     run_at(&reply, 0, NULL, fixture->path, "--app", "my_app", "--user", "alice", "import", path, "--json");
     assert_int_equal(number_of(&reply, "made"), 2);
     run_at(&reply, 0, NULL, fixture->path, "-a", "my_app", "-u", "alice", "-s", "same-id", "import", path,
@@ -109,11 +109,11 @@ static void test_app_user_and_session_choose(void **state)
 
 static void test_two_sessions_of_a_file_never_get_one_name(void **state)
 {
+    need_data();
     const struct fixture *fixture = *state;
     char *path = data_path("go", ".db");
     struct reply reply = {0};
 
-    need_data();
     run_at(&reply, 4, NULL, fixture->path, "import", path, "--to-app", "x", "--to-user", "y");
     assert_has(&reply.err, "another session of the file gets the same name here");
     run_at(&reply, 4, NULL, fixture->path, "import", path, "--to-app", "x", "--to-user", "y", "--replace",
