@@ -40,6 +40,8 @@ TEST_LIBS_storage/readers_waiting := -Wl,--wrap=sqlite3_step
 TEST_LIBS_storage/checkpoint_reader := -Wl,--wrap=sqlite3_interrupt
 TEST_LIBS_storage/interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interrupt
 
+TEST_LIBS_json/writer := -lm
+
 # A machine whose clock is wrong.
 TEST_LIBS_postgres/lease_clock := -Wl,--wrap=clock_gettime
 
