@@ -15,6 +15,28 @@
 
 #include "seslite_agent.h"
 
+#if defined(__SANITIZE_THREAD__)
+#define UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#endif
+#endif
+#ifndef UNDER_TSAN
+#define UNDER_TSAN 0
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#define UNDER_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define UNDER_ASAN 1
+#endif
+#endif
+#ifndef UNDER_ASAN
+#define UNDER_ASAN 0
+#endif
+
 /* Fails the test with the error's code and message unless the call returned `expected`. */
 #define assert_code(expected, call) support_assert_code((expected), (call), &error, #call, __FILE__, __LINE__)
 #define assert_ok(call) assert_code(SES_OK, call)

@@ -111,7 +111,8 @@ static void fail_each_in(enum scene scene, const char *path, enum operation oper
     strcpy(undisturbed, faults.dump);
     long calls = disk.calls[operation];
     assert_true(calls - faults.first >= 3);
-    for (long n = faults.first; n <= calls; n += rc == SQLITE_FULL ? FULL_EVERY : 1) {
+    for (long n = faults_begin(faults.first, sticks); n <= calls;
+         n += rc == SQLITE_FULL ? FULL_EVERY : FAULTS_EVERY) {
         faults_prepare(&faults);
         memset(&disk, 0, sizeof disk);
         disk.operation = operation;

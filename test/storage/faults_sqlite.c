@@ -119,7 +119,8 @@ static void fail_each_in(enum scene scene, int rc, bool sticks, const char *path
     assert_true(calls - faults.first > (scene == SCENE_OPENING ? 50 : 200));
     strcpy(undisturbed, faults.dump);
 
-    for (long n = turn == ALL ? first : first + turn; n <= calls; n += turn == ALL ? 1 : TURNS) {
+    for (long n = turn == ALL ? faults_begin(first, sticks) : first + turn; n <= calls;
+         n += turn == ALL ? FAULTS_EVERY : TURNS) {
         faults_prepare(&faults);
         sqlite.calls = 0;
         sqlite.fail_at = n;

@@ -93,7 +93,7 @@ static void fail_each_in(enum scene scene, const char *path, enum wrapped which,
     strcpy(undisturbed, faults.dump);
     long calls = sqlite.calls[which];
     assert_true(calls - faults.first + 1 >= least_calls);
-    for (long n = faults.first; n <= calls; n++) {
+    for (long n = faults_begin(faults.first, sticks); n <= calls; n += FAULTS_EVERY) {
         faults_prepare(&faults);
         arm(which, n, sticks);
         faults_run(&faults);
