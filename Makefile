@@ -55,11 +55,12 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -
 BASE     := -std=c11 -D_DEFAULT_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 \
             -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -pthread $(WARNINGS)
 
-# FLAVOUR names a set of flags: release, asan, tsan, coverage, fuzz have theirs here; any other takes CFLAGS alone.
+# FLAVOUR names a set of flags: asan, tsan, coverage, fuzz have theirs here, which come after CFLAGS; release and any other
+# takes CFLAGS alone.
 FLAVOUR ?= release
 FLAVOUR_FLAGS_asan     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAVOUR_FLAGS_tsan     := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
-FLAVOUR_FLAGS_coverage := -O0 -g --coverage
+FLAVOUR_FLAGS_coverage := -O0 -g
 FLAVOUR_FLAGS_fuzz     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
                           -fno-omit-frame-pointer
 FLAVOUR_FLAGS          := $(FLAVOUR_FLAGS_$(FLAVOUR))
@@ -105,7 +106,7 @@ SHARED     := $(B)/$(call shared_name,.$(VERSION))
 SHARED_ABI := $(call shared_name,.$(ABI))
 SHARED_DEV := $(call shared_name,)
 
-COMPILE = $(CC) $(BASE) $(FLAVOUR_FLAGS) -Iinclude -Ilib -I$(B)/gen $(CPPFLAGS) $(CFLAGS) -MMD -MP
+COMPILE = $(CC) $(BASE) -Iinclude -Ilib -I$(B)/gen $(CPPFLAGS) $(CFLAGS) $(FLAVOUR_FLAGS) -MMD -MP
 
 COMMAND    := $(B)/tools/seslite/seslite
 
@@ -163,13 +164,13 @@ $(LIBRARY): $(OBJECTS) $(B)/gen/engines
 shared: $(SHARED)
 
 $(SHARED): $(OBJECTS) $(B)/gen/engines
-	$(CC) $(SONAME_FLAGS) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread -o $@ $(OBJECTS) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
+	$(CC) $(SONAME_FLAGS) $(CFLAGS) $(FLAVOUR_FLAGS) -pthread -o $@ $(OBJECTS) $(LDFLAGS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
 	ln -sf $(@F) $(B)/$(SHARED_ABI)
 	ln -sf $(@F) $(B)/$(SHARED_DEV)
 
 # ---------------------------------------------------------------------------------------------- the tools
 
-LINK = $(CC) $(FLAVOUR_FLAGS) $(CFLAGS) -pthread
+LINK = $(CC) $(CFLAGS) $(FLAVOUR_FLAGS) -pthread
 BENCH_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/bench/*.c))
 SERVER_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/server/*.c))
 SERVER := $(B)/tools/server/server
@@ -301,13 +302,17 @@ CHECKS       := $(filter $(CALLED),$(CHECK_ALL))
 TEST_NAMES   := $(filter $(CALLED),$(TEST_ALL))
 TEST_NAMES   := $(foreach name,$(LONG_TESTS),$(filter $(name),$(TEST_NAMES))) $(filter-out $(LONG_TESTS),$(TEST_NAMES))
 
+# What a flavour looks into is the library: the tests' own code is built the quick way.
+TEST_OPTIMIZATION ?= $(if $(FLAVOUR_FLAGS),-O0)
+TEST_COMPILE = $(COMPILE) $(TEST_OPTIMIZATION)
+
 $(TEST_SUPPORT): $(B)/test/%.o: test/%.c
 	@mkdir -p $(@D)
-	$(COMPILE) $(POSTGRES_CFLAGS) -c -o $@ $<
+	$(TEST_COMPILE) $(POSTGRES_CFLAGS) -c -o $@ $<
 
 $(B)/test/%.o: test/%.c $(B)/gen/statements.h
 	@mkdir -p $(@D)
-	$(COMPILE) -Itest $(SQLITE_CFLAGS) $(CJSON_CFLAGS) $(POSTGRES_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
+	$(TEST_COMPILE) -Itest $(SQLITE_CFLAGS) $(CJSON_CFLAGS) $(POSTGRES_CFLAGS) $(TEST_CFLAGS_$*) -c -o $@ $<
 
 $(B)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
 	$(LINK) -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
@@ -397,13 +402,14 @@ damage:
 	@$(MAKE) --no-print-directory build/asan/test/storage/damage FLAVOUR=asan
 	SESLITE_DAMAGE_FILES=$(DAMAGE_FILES) SESLITE_DAMAGE_JOBS=$(DAMAGE_JOBS) build/asan/test/storage/damage
 
-## coverage: the tests with coverage of lib/, which must reach 95% of lines
+## coverage: the tests with coverage of lib/, which must reach 95% of lines; FLAVOUR=asan: together with asan
+COVERED = $(patsubst release,coverage,$(FLAVOUR))
 coverage:
-	@find build/coverage -name '*.gcda' -exec rm -f {} + 2>/dev/null || true
-	@$(MAKE) --no-print-directory check FLAVOUR=coverage
-	gcovr --root . --filter 'lib/' --object-directory build/coverage --exclude-unreachable-branches \
-	    --print-summary --fail-under-line 95 --txt build/coverage/coverage.txt
-	@grep -E '^(lib|TOTAL)' build/coverage/coverage.txt
+	@find build/$(COVERED) -name '*.gcda' -exec rm -f {} + 2>/dev/null || true
+	@$(MAKE) --no-print-directory check FLAVOUR=$(COVERED) CFLAGS='$(CFLAGS) --coverage'
+	gcovr --root . --filter 'lib/' --object-directory build/$(COVERED) --exclude-unreachable-branches \
+	    --print-summary --fail-under-line 95 --txt build/$(COVERED)/coverage.txt
+	@grep -E '^(lib|TOTAL)' build/$(COVERED)/coverage.txt
 
 # ------------------------------------------------------------------------------------------------ clients
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Runs one test, a program of cmocka or the command given, and keeps what it says in BUILD/test/NAME.log:
+# Runs one test, a program of cmocka or the command given, and keeps what it says in BUILD/test/NAME.log; how long it took
+# is told from five seconds on:
 #     sh test/run.sh one BUILD NAME [COMMAND...]
 # Sums up what ran; fails when one of them has failed:
 #     sh test/run.sh sum BUILD NAME...
@@ -15,9 +16,11 @@ one() {
     log=$(log_of "$name")
     mkdir -p "${log%/*}"
     [ $# -gt 0 ] || set -- "$build/test/$name"
+    begun=$(date +%s)
     if "$@" >"$log" 2>&1; then
+        took=$(($(date +%s) - begun))
         skipped=$(grep -c '^skipped: ' "$log" || true)
-        echo "ok      $name$([ "$skipped" -eq 0 ] || echo " ($skipped skipped)")"
+        echo "ok      $name$([ "$skipped" -eq 0 ] || echo " ($skipped skipped)")$([ "$took" -lt 5 ] || echo " [$took s]")"
         grep '^skipped: ' "$log" | sort -u || true
     else
         echo "FAILED  $name; it said:"
