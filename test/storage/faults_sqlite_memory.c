@@ -8,7 +8,7 @@
 #include "scenario.h"
 
 /* A scene has some thousand allocations: of so many one fails, and the tests begin at different ones. */
-enum { EVERY = 150 };
+enum { EVERY = 150 * FAULTS_EVERY };
 
 static struct {
     long calls;
