@@ -3,7 +3,7 @@
  * comment names, and a write to one session leaves the rows of the others alone.
  *
  * Each file has a number, which alone decides how it is made. From the environment:
- *     SESLITE_DAMAGE_FILES   how many (400)
+ *     SESLITE_DAMAGE_FILES   how many (400; with the thread sanitizer 50)
  *     SESLITE_DAMAGE_FIRST   the number of the first (0)
  *     SESLITE_DAMAGE_JOBS    processes at work (1)
  * Files are driven in child processes, so that a crash or a call without an end can be told with its number.
@@ -1065,7 +1065,7 @@ static long sum_up(const struct progress *progress, size_t count, long files)
 static void test_damaged_files(void **state)
 {
     struct damage_test *test = *state;
-    long files = setting("SESLITE_DAMAGE_FILES", 400);
+    long files = setting("SESLITE_DAMAGE_FILES", UNDER_TSAN ? 50 : 400);
     long first = setting("SESLITE_DAMAGE_FIRST", 0);
     long jobs = setting("SESLITE_DAMAGE_JOBS", 1);
     struct worker workers[MOST_JOBS] = {{.next = 0}};
