@@ -55,12 +55,13 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -
 BASE     := -std=c11 -D_DEFAULT_SOURCE -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64 \
             -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -pthread $(WARNINGS)
 
-# FLAVOUR names a set of flags: asan, tsan, coverage, fuzz have theirs here, which come after CFLAGS; release and any other
-# takes CFLAGS alone.
+# FLAVOUR names a set of flags: asan, tsan, coverage, asan-coverage, fuzz have theirs here, which come after CFLAGS; release
+# and any other takes CFLAGS alone.
 FLAVOUR ?= release
 FLAVOUR_FLAGS_asan     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAVOUR_FLAGS_tsan     := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
-FLAVOUR_FLAGS_coverage := -O0 -g
+FLAVOUR_FLAGS_coverage := -O0 -g --coverage
+FLAVOUR_FLAGS_asan-coverage := $(FLAVOUR_FLAGS_asan) --coverage
 FLAVOUR_FLAGS_fuzz     := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
                           -fno-omit-frame-pointer
 FLAVOUR_FLAGS          := $(FLAVOUR_FLAGS_$(FLAVOUR))
@@ -402,11 +403,11 @@ damage:
 	@$(MAKE) --no-print-directory build/asan/test/storage/damage FLAVOUR=asan
 	SESLITE_DAMAGE_FILES=$(DAMAGE_FILES) SESLITE_DAMAGE_JOBS=$(DAMAGE_JOBS) build/asan/test/storage/damage
 
-## coverage: the tests with coverage of lib/, which must reach 95% of lines; FLAVOUR=asan: together with asan
+## coverage: the tests with coverage of lib/, which must reach 95% of lines; FLAVOUR=asan-coverage: together with asan
 COVERED = $(patsubst release,coverage,$(FLAVOUR))
 coverage:
 	@find build/$(COVERED) -name '*.gcda' -exec rm -f {} + 2>/dev/null || true
-	@$(MAKE) --no-print-directory check FLAVOUR=$(COVERED) CFLAGS='$(CFLAGS) --coverage'
+	@$(MAKE) --no-print-directory check FLAVOUR=$(COVERED)
 	@# gcov derives a count below 0 for a line of optimized code, at which gcovr would stop
 	gcovr --root . --filter 'lib/' build/$(COVERED) --exclude-unreachable-branches \
 	    --gcov-ignore-parse-errors --print-summary --fail-under-line 95 --txt build/$(COVERED)/coverage.txt
