@@ -342,7 +342,7 @@ static void test_arguments_that_are_missing(void **state)
     assert_code(SES_NOTFOUND, ses_title_set_by_key(fixture->store, &other, "T", NULL, &error));
 }
 
-static void make_labels(ses_label *labels, char (*names)[16], size_t count, const char *value)
+static void make_labels(ses_label *labels, char (*names)[32], size_t count, const char *value)
 {
     for (size_t i = 0; i < count; i++) {
         snprintf(names[i], sizeof names[i], "n%zu", i);
@@ -357,7 +357,7 @@ static void test_a_session_has_at_most_64(void **state)
     static const ses_label swap[] = {{"more", "1"}, {"n7", NULL}};
     const ses_key other = {"app", "user", "other"};
     ses_session *session = must_open_new(fixture->store, &key, NULL);
-    char names[65][16];
+    char names[65][32];
     ses_label labels[65];
     ses_error error;
 
