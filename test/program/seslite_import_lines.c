@@ -91,6 +91,35 @@ static void test_lines_come_from_standard_input(void **state)
     free_other(&other);
 }
 
+/* Others write while the rest of the lines is still to come. */
+static void test_a_slow_pipe_locks_nobody_out(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_open_options impatient = {.size = sizeof impatient, .busy_timeout_ms = 20};
+    struct other other = make_other(fixture);
+    struct text command = {NULL, 0};
+    ses_store *store = NULL;
+    ses_error error;
+
+    text_add(&command, COMMAND " -f ", strlen(COMMAND " -f "));
+    text_add(&command, fixture->path, strlen(fixture->path));
+    text_add(&command, " import - >/dev/null", strlen(" import - >/dev/null"));
+    FILE *pipe = popen(command.data, "w");
+    assert_non_null(pipe);
+    assert_int_equal(fwrite(other.lines.data, 1, other.lines.len / 2, pipe), other.lines.len / 2);
+    assert_int_equal(fflush(pipe), 0);
+    (void)usleep(200000);
+    assert_ok(ses_open(fixture->path, &impatient, &store, &error));
+    assert_ok(ses_get_or_create(store, &(ses_key){"a", "u", "s"}, NULL, 0, NULL, NULL, &error));
+    ses_close(store);
+    const size_t rest = other.lines.len - other.lines.len / 2;
+    assert_int_equal(fwrite(other.lines.data + other.lines.len / 2, 1, rest, pipe), rest);
+    assert_int_equal(pclose(pipe), 0);
+    ses_session_close(must_get(fixture->store, &two));
+    free(command.data);
+    free_other(&other);
+}
+
 static void test_a_store_makes_the_same_store(void **state)
 {
     const struct fixture *fixture = *state;
@@ -131,10 +160,16 @@ static void test_sessions_that_differ_are_refused_unless_told(void **state)
     struct other other = make_other(fixture);
     struct reply reply = {0};
 
-    must_create(fixture->store, &one, "{\"another\":true}");
+    const struct how how = {.input = other.lines.data};
+    must_create(fixture->store, &two, "{\"another\":true}"); /* the second of them */
     run_code(4, "import", other.path);
-    assert_has(&reply.err, "chat/alice/one: ");
+    assert_has(&reply.err, "chat/bob/two: ");
     assert_has(&reply.err, "--rename");
+    assert_has(&reply.out, "0 events and 0 shared keys written");
+    run_code(4, "import", other.lines_path);
+    run_at(&reply, 4, &how, fixture->path, "import", "-");
+    ses_session_close(must_get(fixture->store, &two));
+    run_code(3, "show", "one", "-a", "chat");
     run_code(4, "import", other.path, "--dry-run", "--json");
     assert_int_equal(number_of(&reply, "refused"), 1);
     assert_int_equal(number_of(&reply, "made"), 1);
@@ -143,13 +178,31 @@ static void test_sessions_that_differ_are_refused_unless_told(void **state)
     assert_int_equal(number_of(&reply, "made"), 1);
     run_ok("import", other.path, "--rename", "--json");
     assert_int_equal(number_of(&reply, "renamed"), 1);
-    assert_has(&reply.err, "chat/alice/one is here as chat/alice/one~2");
-    ses_session_close(must_get(fixture->store, &(ses_key){"chat", "alice", "one~2"}));
+    assert_has(&reply.err, "chat/bob/two is here as chat/bob/two~2");
+    ses_session_close(must_get(fixture->store, &(ses_key){"chat", "bob", "two~2"}));
     run_code(2, "import", other.path, "--replace");
     assert_has(&reply.err, "--yes");
     run_code(2, "import", other.path, "--replace", "--rename");
     run_ok("import", other.path, "--replace", "--yes", "--json");
     assert_int_equal(number_of(&reply, "replaced"), 1);
+    reply_free(&reply);
+    free_other(&other);
+}
+
+/* A dry run of each does not see the other. */
+static void test_two_sessions_that_would_get_one_name_are_refused_before_anything_is_written(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct other other = make_other(fixture);
+    struct reply reply = {0};
+
+    must_create(other.store, &(ses_key){"chat", "carol", "two"}, NULL);
+    run_code(4, "import", other.path, "--to-user", "dora");
+    assert_has(&reply.err, "another session of the file gets the same name here");
+    run_ok("list", "--names", "apps");
+    assert_string_equal(reply.out.data, "");
+    run_ok("import", other.path, "--to-user", "dora", "--rename", "--json");
+    assert_int_equal(number_of(&reply, "renamed"), 1);
     reply_free(&reply);
     free_other(&other);
 }
@@ -225,9 +278,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_lines_make_the_same_store),
         T(test_lines_come_from_standard_input),
+        T(test_a_slow_pipe_locks_nobody_out),
         T(test_a_store_makes_the_same_store),
         T(test_of_a_store_one_user_can_be_brought),
         T(test_sessions_that_differ_are_refused_unless_told),
+        T(test_two_sessions_that_would_get_one_name_are_refused_before_anything_is_written),
         T(test_update_adds_what_a_session_lacks),
         T(test_shared_keys_with_another_value_stay_unless_told),
         T(test_lines_that_are_cut_or_changed_or_newer_are_refused),

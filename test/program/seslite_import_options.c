@@ -14,10 +14,10 @@ static void test_what_cannot_be_stored_is_named_and_nothing_is_written(void **st
         char *path = data_path(names[i], ".db");
         run_at(&reply, 2, NULL, fixture->path, "import", path);
         assert_has(&reply.err, "odd//eu: the user is empty");
-        assert_has(&reply.err, "odd/u/nan: its state: at byte 8: NaN is not a JSON number");
+        assert_has(&reply.err, "the key nan of the state of odd/u/nan: at byte 0: NaN is not a JSON number");
         assert_has(&reply.err, "odd/u/longk: event 1, ev-23edf2650b71: the state key kkkk");
         assert_has(&reply.err, "odd/u/nulk: event 1, ev-a74c8f32a1f2: a state key contains a NUL");
-        assert_has(&reply.err, "the shared state of odd: at byte 8: -Infinity is not a JSON number");
+        assert_has(&reply.err, "the shared key inf of odd: at byte 0: -Infinity is not a JSON number");
         assert_has(&reply.out, "0 events and 0 shared keys written");
         run_at(&reply, 0, NULL, fixture->path, "list", "--names", "apps");
         assert_string_equal(reply.out.data, "");
@@ -37,16 +37,17 @@ static void test_skip_and_rename_bring_the_rest(void **state)
     struct reply reply = {0};
 
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--rename", "--json");
-    assert_int_equal(number_of(&reply, "made"), 12);
-    assert_int_equal(number_of(&reply, "refused"), 4);
+    assert_int_equal(number_of(&reply, "made"), 13);
+    assert_int_equal(number_of(&reply, "refused"), 5);
     cJSON *json = reply_json(&reply);
     const cJSON *renames = cJSON_GetObjectItem(cJSON_GetArrayItem(json, 0), "renames");
     assert_int_equal(cJSON_GetArraySize(renames), 1);
     assert_string_equal(json_string(cJSON_GetObjectItem(cJSON_GetArrayItem(renames, 0), "here"), "userId"),
                         "empty~811c9dc5");
     const cJSON *refusals = cJSON_GetObjectItem(cJSON_GetArrayItem(json, 0), "refusals");
-    assert_int_equal(cJSON_GetArraySize(refusals), 4);
+    assert_int_equal(cJSON_GetArraySize(refusals), 5);
     assert_string_equal(json_string(cJSON_GetArrayItem(refusals, 1), "id"), "nan");
+    assert_string_equal(json_string(cJSON_GetArrayItem(refusals, 1), "key"), "nan");
     assert_string_equal(json_string(cJSON_GetArrayItem(refusals, 1), "code"), "SES_JSON");
     assert_non_null(
         strstr(json_string(cJSON_GetArrayItem(refusals, 1), "message"), "NaN is not a JSON number"));
@@ -55,10 +56,60 @@ static void test_skip_and_rename_bring_the_rest(void **state)
     ses_session_close(must_get(fixture->store, &lone));
     ses_session_close(must_get(fixture->store, &padded));
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--rename", "--json");
-    assert_int_equal(number_of(&reply, "equal"), 12);
+    assert_int_equal(number_of(&reply, "equal"), 13);
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--skip", "--to-user", "other", "--json");
-    assert_int_equal(number_of(&reply, "made"), 12);
-    assert_int_equal(number_of(&reply, "refused"), 4);
+    assert_int_equal(number_of(&reply, "made"), 13);
+    assert_int_equal(number_of(&reply, "refused"), 5);
+    reply_free(&reply);
+    free(path);
+}
+
+/* The event's id is found to be too long only when it is stored. */
+static void test_a_new_session_that_cannot_be_stored_is_found_before_anything_is_written(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path = make_adk(fixture, "long.db",
+                          "UPDATE events SET event_data = json_set(event_data, '$.id', hex(zeroblob(300)))"
+                          " WHERE id = 'e2'");
+    struct reply reply = {0};
+
+    run_code(2, "import", path);
+    assert_has(&reply.err, "a/u/s: event 1");
+    assert_has(&reply.out, "0 events and 0 shared keys written");
+    run_ok("list", "--names", "apps");
+    assert_string_equal(reply.out.data, "");
+    reply_free(&reply);
+    free(path);
+}
+
+/* Of each state, and of its shared keys, only those that cannot be stored are left out. */
+static void test_a_bad_key_is_left_out_alone(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *path =
+        make_adk(fixture, "nan.db",
+                 "UPDATE app_states SET state = '{\"units\":\"metric\",\"x\": NaN ,\"y\":[1,{\"z\":2}]}';"
+                 "INSERT INTO user_states VALUES ('a', 'u', '{\"b\":-Infinity,\"c\":3}', 1);"
+                 "UPDATE sessions SET state = '{\"bad\":[NaN,\"}\"],\"fine\":\"a\\\"}\",\"\\ud800\":1,'"
+                 " || '\"' || hex(zeroblob(300)) || '\":1}' WHERE id = 't';");
+    struct reply reply = {0};
+    ses_error error;
+    char *json = NULL;
+
+    run_code(2, "import", path);
+    assert_has(&reply.err, "the shared key x of a: ");
+    run_ok("import", path, "--skip", "--json");
+    assert_int_equal(number_of(&reply, "made"), 2);
+    assert_int_equal(number_of(&reply, "refused"), 5);
+    assert_int_equal(number_of(&reply, "keys"), 3);
+    assert_has(&reply.err, "the shared key b of a/u: ");
+    assert_has(&reply.err, "the key bad of the state of a/u/t: ");
+    assert_has(&reply.err, "the key \\ud800 of the state of a/u/t: it holds a lone surrogate");
+    assert_has(&reply.err, "has 600 bytes");
+    assert_ok(ses_state_json_by_key(fixture->store, &(ses_key){"a", "u", "t"}, NULL, &json, NULL, &error));
+    assert_string_equal(json, "{\"app:units\":\"metric\",\"app:y\":[1,{\"z\":2}],\"user:c\":3,"
+                              "\"fine\":\"a\\\"}\"}");
+    ses_free(json);
     reply_free(&reply);
     free(path);
 }
@@ -200,6 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_what_cannot_be_stored_is_named_and_nothing_is_written),
         T(test_skip_and_rename_bring_the_rest),
+        T(test_a_new_session_that_cannot_be_stored_is_found_before_anything_is_written),
+        T(test_a_bad_key_is_left_out_alone),
         T(test_a_dry_run_tells_and_writes_nothing),
         T(test_app_user_and_session_choose),
         T(test_two_sessions_of_a_file_never_get_one_name),

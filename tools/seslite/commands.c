@@ -139,8 +139,10 @@ const struct command command_table[] = {
          "stored: --skip leaves it out, and --rename gives an app, user or session whose name is empty, too "
          "long "
          "or no UTF-8 another one, which is always the same: what fits of it, a \"~\" and eight hexadecimal "
-         "digits. Unless --skip is given, nothing of a file of another program is written if anything in it "
-         "is refused. Of shared keys that are here with another value, ours stays.\n"
+         "digits. Unless --skip is given, the whole file is checked first, and nothing of it is written if "
+         "anything in it is refused; only what another program changes here between the check and the writing "
+         "can still be refused then. Standard input is kept in a temporary file (in TMPDIR) until it has ended. "
+         "Of shared keys that are here with another value, ours stays.\n"
          "The report tells what was brought, and what the file could not tell. --app, --user and --session "
          "choose what is brought; they are names in the file.",
      .argument = {"FILE", KIND_FILE, true, true},

@@ -141,7 +141,7 @@ int adk_next_session(void *from, struct foreign_session *session, ses_error *err
         code = rows_ascend(row, &source->session_row, error);
     if (code != 1)
         return code;
-    *session = (struct foreign_session){.app = "", .user = "", .session = ""};
+    *session = (struct foreign_session){.app = "", .user = "", .session = "", .expires_us = FOREIGN_NO_TIME};
     session->state = rows_span(row, 4);
     session->created_us = source->tables->time(row, 5);
     session->updated_us = source->tables->updated ? source->tables->time(row, 6) : FOREIGN_NO_TIME;

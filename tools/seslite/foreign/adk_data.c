@@ -23,7 +23,7 @@ static int data_of_row(struct adk_source *source, sqlite3_stmt *row, struct fore
 
 static int64_t naive_time(sqlite3_stmt *row, int column)
 {
-    return rows_time(row, column, NULL, NULL);
+    return rows_time(row, column, NULL);
 }
 
 /* The schema's version as a number; 0: the table does not tell one. */

@@ -41,7 +41,7 @@ static const struct {
 
 static int64_t go_time(sqlite3_stmt *row, int column)
 {
-    return rows_time(row, column, NULL, NULL);
+    return rows_time(row, column, NULL);
 }
 
 /* As RFC 3339, with the zone and all the digits that it has. The year 1 stands for none. */
@@ -50,7 +50,7 @@ static void add_time(struct adk_source *source, sqlite3_stmt *row, int column)
     const struct span time = rows_span(row, column);
     bool zoned = false;
 
-    if (time_of_text(time, &zoned, NULL) == FOREIGN_NO_TIME)
+    if (time_of_text(time, &zoned) == FOREIGN_NO_TIME)
         return;
     text_clear(&source->scratch);
     text_puts(&source->scratch, "\"");

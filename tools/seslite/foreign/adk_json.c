@@ -22,13 +22,9 @@ struct json_source {
     const struct foreign_file *file;
     bool vertex;
     struct text text;
-    struct span state;
-    struct span events; /* an array, or of Vertex one of pages */
+    struct vertex_session session; /* the ADK's has no more than some of it */
+    struct span events;            /* an array, or of Vertex one of pages */
     bool paged;
-    struct text names[3]; /* app, user, session */
-    struct text title;
-    int64_t created_us;
-    int64_t updated_us;
     int shared_step;
     bool given;
     struct json_reader pages;
@@ -75,25 +71,6 @@ static int member_either(struct span object, const char *camel, const char *snak
     return SES_OK;
 }
 
-/* Plain text of a string; false: it holds what no name can. */
-static bool take_plain(struct span value, struct text *text)
-{
-    if (!value.ptr || ses__json_type_of(value) != JSON_STRING)
-        return false;
-    const struct json_string string = ses__json_string_of(value);
-    size_t len = 0;
-
-    char *plain = allocate(string.raw.len + 1);
-    bool ok = ses__json_unescape(string, plain, &len) && !memchr(plain, '\0', len);
-    text_clear(text);
-    if (ok)
-        text_add(text, plain, len);
-    else
-        text_puts(text, "");
-    free(plain);
-    return ok;
-}
-
 static int64_t time_of(struct span value)
 {
     int64_t us = FOREIGN_NO_TIME;
@@ -101,7 +78,7 @@ static int64_t time_of(struct span value)
     int64_t whole = 0;
 
     if (ses__json_type_of(value) == JSON_STRING)
-        return time_of_text(ses__json_string_of(value).raw, NULL, NULL);
+        return time_of_text(ses__json_string_of(value).raw, NULL);
     if (ses__json_type_of(value) != JSON_NUMBER)
         return FOREIGN_NO_TIME;
     const bool is_ms =
@@ -131,35 +108,18 @@ static int take_session(struct json_source *source, ses_error *error)
 
     for (size_t i = 0; i < 3 && code == SES_OK; i++) {
         code = member_either(whole, names[i][0], names[i][1], &value, error);
-        if (code == SES_OK && !take_plain(value, &source->names[i]))
+        if (code == SES_OK && !member_plain(value, &source->session.names[i]))
             code = ses__error_set(error, SES_INVALID, "the session has no %s, or one that is no text",
                                   names[i][0]);
     }
-    source->created_us = FOREIGN_NO_TIME;
+    source->session.created_us = source->session.expires_us = FOREIGN_NO_TIME;
     if (code == SES_OK)
-        code = member_typed(whole, "state", JSON_OBJECT, &source->state, error);
+        code = member_typed(whole, "state", JSON_OBJECT, &source->session.state, error);
     if (code == SES_OK)
         code = member_typed(whole, "events", JSON_ARRAY, &source->events, error);
     if (code == SES_OK)
         code = member_either(whole, "lastUpdateTime", "last_update_time", &value, error);
-    return code == SES_OK ? take_time(value, "lastUpdateTime", &source->updated_us, error) : code;
-}
-
-static int take_vertex_names(struct json_source *source, struct span session, ses_error *error)
-{
-    const struct span title = member_in(session, "displayName");
-    struct text name = {NULL, 0, 0};
-
-    bool ok = take_plain(member_in(session, "name"), &name) &&
-              vertex_split_name(name.data, &source->names[0], &source->names[2]) &&
-              take_plain(member_in(session, "userId"), &source->names[1]);
-    text_free(&name);
-    if (title.ptr)
-        (void)take_plain(title, &source->title);
-    return ok ? SES_OK
-              : ses__error_set(
-                    error, SES_INVALID,
-                    "the session has no userId, or no name of the form .../reasoningEngines/APP/sessions/ID");
+    return code == SES_OK ? take_time(value, "lastUpdateTime", &source->session.updated_us, error) : code;
 }
 
 static int take_vertex_events(struct json_source *source, struct span whole, ses_error *error)
@@ -181,14 +141,8 @@ static int take_vertex(struct json_source *source, ses_error *error)
 {
     const struct span whole = {source->text.data, source->text.len};
     const struct span session = member_in(whole, "session");
-    int code = take_vertex_names(source, session, error);
+    int code = vertex_session_read(&source->session, session, error);
 
-    if (code == SES_OK)
-        code = member_typed(session, "sessionState", JSON_OBJECT, &source->state, error);
-    if (code == SES_OK)
-        code = take_time(member_in(session, "createTime"), "createTime", &source->created_us, error);
-    if (code == SES_OK)
-        code = take_time(member_in(session, "updateTime"), "updateTime", &source->updated_us, error);
     return code == SES_OK ? take_vertex_events(source, whole, error) : code;
 }
 
@@ -197,9 +151,7 @@ static void json_close_source(void *closed)
     struct json_source *source = closed;
 
     text_free(&source->text);
-    for (size_t i = 0; i < 3; i++)
-        text_free(&source->names[i]);
-    text_free(&source->title);
+    vertex_session_free(&source->session);
     text_free(&source->room);
     free(source);
 }
@@ -265,10 +217,10 @@ static int json_next_shared(void *from, struct foreign_shared *shared, ses_error
     (void)error;
     while (source->shared_step < 2) {
         const int step = source->shared_step++;
-        if (!cut_prefix(source->state, prefixes[step], &source->room))
+        if (!cut_prefix(source->session.state, prefixes[step], &source->room))
             continue;
-        *shared = (struct foreign_shared){source->names[0].data,
-                                          step == 1 ? source->names[1].data : NULL,
+        *shared = (struct foreign_shared){source->session.names[0].data,
+                                          step == 1 ? source->session.names[1].data : NULL,
                                           {source->room.data, source->room.len}};
         return 1;
     }
@@ -283,13 +235,17 @@ static int json_next_session(void *from, struct foreign_session *session, ses_er
     if (source->given)
         return 0;
     source->given = true;
-    *session = (struct foreign_session){.app = source->names[0].data,
-                                        .user = source->names[1].data,
-                                        .session = source->names[2].data,
-                                        .state = source->state.ptr ? source->state : (struct span){"{}", 2},
-                                        .created_us = source->created_us,
-                                        .updated_us = source->updated_us,
-                                        .title = source->title.data};
+    const struct vertex_session *own = &source->session;
+    *session = (struct foreign_session){.app = own->names[0].data,
+                                        .user = own->names[1].data,
+                                        .session = own->names[2].data,
+                                        .state = own->state.ptr ? own->state : (struct span){"{}", 2},
+                                        .created_us = own->created_us,
+                                        .updated_us = own->updated_us,
+                                        .expires_us = own->expires_us,
+                                        .title = own->title.len > 0 ? own->title.data : NULL,
+                                        .labels = own->labels,
+                                        .label_count = own->label_count};
     return 1;
 }
 
@@ -383,7 +339,8 @@ static int recognize_vertex(const struct foreign_file *file, ses_error *error)
 const struct foreign_format foreign_session_json = {
     .name = "adk-session-json",
     .words = "a session as JSON, as the ADKs write it",
-    .untold = "The time of its creation is not in the file.",
+    .untold = "The time of its creation is not in the file: it is that of the first event, else of the last "
+              "update.",
     .text = true,
     .recognizes = recognize_session,
     .open = open_session,
@@ -397,7 +354,8 @@ const struct foreign_format foreign_session_json = {
 const struct foreign_format foreign_vertex = {
     .name = "vertex",
     .words = "a session of Vertex AI Agent Engine, as its REST API returns it",
-    .untold = "Labels, the expiry and the transcriptions of eventMetadata are not brought.",
+    .untold = "A ttl, which the API takes but never returns, and the transcriptions of eventMetadata are not "
+              "brought.",
     .text = true,
     .recognizes = recognize_vertex,
     .open = open_vertex,

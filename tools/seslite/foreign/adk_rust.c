@@ -21,7 +21,7 @@ enum {
 
 static int64_t rust_time(sqlite3_stmt *row, int column)
 {
-    return rows_time(row, column, NULL, NULL);
+    return rows_time(row, column, NULL);
 }
 
 /* Its members, with the parts of its content as the ADK writes them. What is no object is kept by its name, and

@@ -47,7 +47,7 @@ static void add_time(struct v0_source *v0, sqlite3_stmt *row)
 {
     struct foreign_notes *notes = v0->adk->file->notes;
     bool zoned = false;
-    const int64_t time_us = rows_time(row, V0_TIME, &zoned, NULL);
+    const int64_t time_us = rows_time(row, V0_TIME, &zoned);
 
     if (time_us == FOREIGN_NO_TIME)
         return;
@@ -117,7 +117,7 @@ static int v0_next_event(void *from, struct foreign_event *event, ses_error *err
 
 static int64_t utc_time(sqlite3_stmt *row, int column)
 {
-    return rows_time(row, column, NULL, NULL);
+    return rows_time(row, column, NULL);
 }
 
 static int recognize_v0(const struct foreign_file *file, ses_error *error)

@@ -141,7 +141,7 @@ static int take_time(void *context, const struct json_found *found, ses_error *e
                                           : ses__json_take_value(found, &text, error);
     if (code != SES_OK)
         return code;
-    read->time_us = found->type == JSON_STRING ? time_of_text(text, NULL, NULL) : time_of_number(text);
+    read->time_us = found->type == JSON_STRING ? time_of_text(text, NULL) : time_of_number(text);
     return read->time_us == FOREIGN_NO_TIME ? ses__json_must_be(found, "a time", error) : SES_OK;
 }
 

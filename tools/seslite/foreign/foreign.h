@@ -20,6 +20,7 @@
 #include <sqlite3.h>
 
 #include "base/common.h"
+#include "seslite.h"
 #include "text.h"
 
 /* A time that the file does not tell. */
@@ -36,7 +37,8 @@
     X(ORPHANS, "events of sessions that the file no longer has, left out")                                 \
     X(ZONE_ASSUMED, "times of events without a zone, taken as UTC; see --zone")                            \
     X(NO_TIME, "events without a time, which have that of the event before")                               \
-    X(TIME_CUT, "times cut to microseconds")                                                               \
+    X(CREATED_NOW, "sessions of which the file tells no time, created at the time of the import")          \
+    X(TIME_CUT, "times of events cut to microseconds, as google-adk cuts them")                            \
     X(UPDATE_RAISED,                                                                                       \
       "sessions whose last update lies before their creation or events, raised to the latest of these")    \
     X(ROUNDED, "numbers that the state of a session has rounded, exact here as in its events")             \
@@ -88,7 +90,10 @@ struct foreign_session {
     struct span state; /* final: an object of its own keys; others are noted and left out. NULL: not known */
     int64_t created_us;
     int64_t updated_us;
-    const char *title; /* NULL: none */
+    int64_t expires_us; /* FOREIGN_NO_TIME: never */
+    const char *title;  /* NULL: none */
+    const ses_label *labels;
+    size_t label_count;
     /* What stands in it about other things is left out: app: and user: keys. */
 };
 

@@ -1,5 +1,8 @@
 #include "foreign/members.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/error.h"
 
 void members_read(struct members *members, struct span json)
@@ -59,6 +62,24 @@ bool member_is(const struct members *members, const char *name, const char *stri
 {
     const struct span value = member_of(members, name, JSON_STRING);
     return value.ptr && ses__json_string_is(ses__json_string_of(value), string);
+}
+
+bool member_plain(struct span value, struct text *text)
+{
+    if (!value.ptr || ses__json_type_of(value) != JSON_STRING)
+        return false;
+    const struct json_string string = ses__json_string_of(value);
+    size_t len = 0;
+
+    char *plain = allocate(string.raw.len + 1);
+    bool ok = ses__json_unescape(string, plain, &len) && !memchr(plain, '\0', len);
+    text_clear(text);
+    if (ok)
+        text_add(text, plain, len);
+    else
+        text_puts(text, "");
+    free(plain);
+    return ok;
 }
 
 static bool is_one_of(struct json_string name, const char *const *names)

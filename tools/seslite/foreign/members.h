@@ -4,6 +4,7 @@
 
 #include "json/reader.h"
 #include "seslite.h"
+#include "text.h"
 
 enum { MEMBERS_MOST = 16 };
 
@@ -27,5 +28,7 @@ int member_typed(struct span object, const char *name, enum json_type type, stru
 int members_only(struct span object, const char *const *names, ses_error *error);
 /* Is it the string? */
 bool member_is(const struct members *members, const char *name, const char *string);
+/* The plain text of a string; false: it is none, or holds a NUL or a lone surrogate, which no name can. */
+bool member_plain(struct span value, struct text *text);
 
 #endif

@@ -72,9 +72,10 @@ static int next_openai_session(void *from, struct foreign_session *session, ses_
         code = rows_ascend(source->sessions, &source->session_row, error);
     if (code != 1)
         return code;
-    *session = (struct foreign_session){.app = "openai-agents", .user = "user", .session = ""};
-    session->created_us = rows_time(source->sessions, 2, NULL, NULL);
-    session->updated_us = rows_time(source->sessions, 3, NULL, NULL);
+    *session = (struct foreign_session){
+        .app = "openai-agents", .user = "user", .session = "", .expires_us = FOREIGN_NO_TIME};
+    session->created_us = rows_time(source->sessions, 2, NULL);
+    session->updated_us = rows_time(source->sessions, 3, NULL);
     code = rows_text(source->sessions, 1, "session id", &session->session, error);
     return code == SES_OK ? 1 : code;
 }
@@ -99,8 +100,8 @@ static int next_message(void *from, struct foreign_event *event, ses_error *erro
     if (code != 1)
         return code;
     return openai_item(&source->items, sqlite3_column_int64(source->messages, 0),
-                       rows_span(source->messages, 1), rows_time(source->messages, 2, NULL, NULL),
-                       &event->json, error);
+                       rows_span(source->messages, 1), rows_time(source->messages, 2, NULL), &event->json,
+                       error);
 }
 
 const struct foreign_format foreign_openai = {

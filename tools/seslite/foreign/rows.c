@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "json/decimal.h"
+#include "json/double.h"
 
 /* ---------------------------------------------------------------------------------------------- failures */
 
@@ -230,31 +232,30 @@ static bool is_time(double seconds)
     return seconds >= -62167219200.0 && seconds < 253402300800.0;
 }
 
-static int64_t rounded(double number)
+static int64_t time_in(sqlite3_stmt *statement, int column, double unit, int places)
 {
-    return (int64_t)(number < 0 ? number - 0.5 : number + 0.5);
+    const int type = sqlite3_column_type(statement, column);
+    const double number = sqlite3_column_double(statement, column);
+    char digits[DOUBLE_ROOM];
+    int64_t us = FOREIGN_NO_TIME;
+
+    if ((type != SQLITE_FLOAT && type != SQLITE_INTEGER) || !is_time(number / unit))
+        return FOREIGN_NO_TIME;
+    (void)ses__decimal_round((struct span){digits, ses__double_write(number, digits)}, places, &us);
+    return us;
 }
 
 int64_t rows_seconds(sqlite3_stmt *statement, int column)
 {
-    double seconds = sqlite3_column_double(statement, column);
-    int type = sqlite3_column_type(statement, column);
-
-    return (type == SQLITE_FLOAT || type == SQLITE_INTEGER) && is_time(seconds) ? rounded(seconds * 1e6)
-                                                                                : FOREIGN_NO_TIME;
+    return time_in(statement, column, 1, 6);
 }
 
 int64_t rows_milliseconds(sqlite3_stmt *statement, int column)
 {
-    double milliseconds = sqlite3_column_double(statement, column);
-    int type = sqlite3_column_type(statement, column);
-
-    return (type == SQLITE_FLOAT || type == SQLITE_INTEGER) && is_time(milliseconds / 1e3)
-               ? rounded(milliseconds * 1e3)
-               : FOREIGN_NO_TIME;
+    return time_in(statement, column, 1e3, 3);
 }
 
-int64_t rows_time(sqlite3_stmt *statement, int column, bool *zoned, bool *cut)
+int64_t rows_time(sqlite3_stmt *statement, int column, bool *zoned)
 {
-    return time_of_text(rows_span(statement, column), zoned, cut);
+    return time_of_text(rows_span(statement, column), zoned);
 }

@@ -33,14 +33,14 @@ int rows_ascend(sqlite3_stmt *statement, int64_t *last, ses_error *error);
 struct span rows_span(sqlite3_stmt *statement, int column);
 /* A text without NUL within, that lives until the next step. INVALID: it is none, or NULL. `what` names it. */
 int rows_text(sqlite3_stmt *statement, int column, const char *what, const char **text, ses_error *error);
-/* Whole microseconds from REAL seconds; FOREIGN_NO_TIME: it is no time. */
+/* Whole microseconds from REAL seconds, rounded as the JSON of the same number; FOREIGN_NO_TIME: it is no time. */
 int64_t rows_seconds(sqlite3_stmt *statement, int column);
 /* The same from integer milliseconds. */
 int64_t rows_milliseconds(sqlite3_stmt *statement, int column);
 /* The same from "2024-05-31 16:08:58.562418", "2025-03-02T21:45:43.1+05:30", "...Z". Without a zone it is UTC.
- * The year 1 means none. Digits of the fraction beyond six are cut, and *cut is set then (may be NULL); *zoned
- * (may be NULL): a zone is in it. */
-int64_t rows_time(sqlite3_stmt *statement, int column, bool *zoned, bool *cut);
-int64_t time_of_text(struct span text, bool *zoned, bool *cut);
+ * The year 1 means none. Digits of the fraction beyond six are rounded, as the store rounds them. *zoned (may be
+ * NULL) becomes whether it has a zone. */
+int64_t rows_time(sqlite3_stmt *statement, int column, bool *zoned);
+int64_t time_of_text(struct span text, bool *zoned);
 
 #endif

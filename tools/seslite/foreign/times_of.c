@@ -34,21 +34,22 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* Digits after the point: as many as there are. */
-static int64_t fraction(const char **at, const char *end, bool *cut)
+/* The digits after the point, however many, rounded to microseconds as the store rounds them. */
+static int64_t fraction(const char **at, const char *end)
 {
     int64_t us = 0;
     int count = 0;
+    bool up = false;
 
     for (; *at < end && **at >= '0' && **at <= '9'; (*at)++, count++) {
         if (count < 6)
             us = us * 10 + (**at - '0');
-        else if (**at != '0')
-            *cut = true;
+        else if (count == 6)
+            up = **at >= '5';
     }
     for (; count < 6; count++)
         us *= 10;
-    return us;
+    return us + up;
 }
 
 /* "Z", "+05:30"; nothing is UTC. */
@@ -69,14 +70,13 @@ static bool zone(const char **at, const char *end, int64_t *offset_s, bool *zone
     return true;
 }
 
-int64_t time_of_text(struct span text, bool *zoned, bool *cut)
+int64_t time_of_text(struct span text, bool *zoned)
 {
     const char *at = text.ptr;
     const char *end = text.ptr ? text.ptr + text.len : NULL;
     int64_t year, month, day, hour, minute, second, offset_s;
     int64_t us = 0;
     bool own_zoned = false;
-    bool own_cut = false;
 
     if (!text.ptr || !digits(&at, end, 4, &year) || !sign(&at, end, "-") || !digits(&at, end, 2, &month) ||
         !sign(&at, end, "-") || !digits(&at, end, 2, &day) || !sign(&at, end, "Tt ") ||
@@ -84,13 +84,11 @@ int64_t time_of_text(struct span text, bool *zoned, bool *cut)
         !sign(&at, end, ":") || !digits(&at, end, 2, &second))
         return FOREIGN_NO_TIME;
     if (sign(&at, end, "."))
-        us = fraction(&at, end, &own_cut);
+        us = fraction(&at, end);
     if (!zone(&at, end, &offset_s, &own_zoned) || at != end || month < 1 || month > 12 || day < 1 ||
         day > 31 || hour > 23 || minute > 59 || second > 60 || year <= 1)
         return FOREIGN_NO_TIME;
     if (zoned)
         *zoned = own_zoned;
-    if (cut && own_cut)
-        *cut = true;
     return (((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second - offset_s) * 1000000 + us;
 }

@@ -40,18 +40,42 @@ static struct span any_of(const struct members *members, const char *name)
     return (struct span){NULL, 0};
 }
 
-/* Cut to microseconds. */
+/* google-adk cuts the digits beyond microseconds. */
+int64_t vertex_time(struct span time, bool *cut)
+{
+    enum { PLACES = 6 };
+    const struct span raw = time.ptr ? ses__json_string_of(time).raw : (struct span){NULL, 0};
+    char kept[64];
+    size_t len = 0;
+    size_t places = 0;
+    bool fraction = false;
+
+    *cut = false;
+    if (raw.len > sizeof kept)
+        return FOREIGN_NO_TIME;
+    for (size_t i = 0; i < raw.len; i++) {
+        const bool digit = raw.ptr[i] >= '0' && raw.ptr[i] <= '9';
+        places += fraction && digit;
+        *cut = *cut || (fraction && places > PLACES && digit && raw.ptr[i] != '0');
+        if (!fraction || !digit || places <= PLACES)
+            kept[len++] = raw.ptr[i];
+        fraction = raw.ptr[i] == '.' || (fraction && digit);
+    }
+    return time_of_text((struct span){kept, len}, NULL);
+}
+
 static void put_time(struct text *text, struct span time, struct foreign_notes *notes)
 {
     bool cut = false;
-    const int64_t us = time.ptr ? time_of_text(ses__json_string_of(time).raw, NULL, &cut) : FOREIGN_NO_TIME;
+    const int64_t time_us = vertex_time(time, &cut);
+    const uint64_t us = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
 
-    if (us == FOREIGN_NO_TIME)
+    if (time_us == FOREIGN_NO_TIME)
         return;
     if (cut)
         foreign_note(notes, FOREIGN_NOTE_TIME_CUT, NULL);
     put_name(text, "timestamp");
-    text_print(text, "%" PRId64 ".%06" PRId64, us / 1000000, us % 1000000);
+    text_print(text, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "", us / 1000000, us % 1000000);
 }
 
 /* The last part of ".../events/ID". */
@@ -187,8 +211,8 @@ int vertex_event(struct span json, struct text *event, struct foreign_notes *not
         return ses__error_set(error, SES_INVALID, "an event must be a JSON object");
     members_read(&top, json);
     const struct span time = any_of(&top, "timestamp");
-    if (time.ptr && (ses__json_type_of(time) != JSON_STRING ||
-                     time_of_text(ses__json_string_of(time).raw, NULL, NULL) == FOREIGN_NO_TIME))
+    bool cut = false;
+    if (time.ptr && (ses__json_type_of(time) != JSON_STRING || vertex_time(time, &cut) == FOREIGN_NO_TIME))
         return ses__error_set(error, SES_INVALID, "the event's timestamp is not RFC 3339");
     const struct span raw = member_of(&top, "rawEvent", JSON_OBJECT);
     members_read(&of_raw, raw.ptr ? raw : (struct span){"{}", 2});
@@ -202,20 +226,7 @@ int vertex_event(struct span json, struct text *event, struct foreign_notes *not
     return SES_OK;
 }
 
-/* ----------------------------------------------------------------------------------------- names and pages */
-
-bool vertex_split_name(const char *name, struct text *app, struct text *session)
-{
-    const char *engine = strstr(name, "reasoningEngines/");
-    const char *end = engine ? strstr(engine, "/sessions/") : NULL;
-
-    if (!end)
-        return false;
-    engine += strlen("reasoningEngines/");
-    text_add(app, engine, (size_t)(end - engine));
-    text_puts(session, end + strlen("/sessions/"));
-    return true;
-}
+/* ----------------------------------------------------------------------------------------- pages */
 
 int vertex_check_page(struct span page, bool last, ses_error *error)
 {

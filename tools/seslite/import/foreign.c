@@ -157,10 +157,26 @@ static void count_loaded(struct foreign_import *import, const struct foreign_ses
                        &(struct import_item){session->app, session->user, session->session, NULL}, &here);
 }
 
+/* Whose key it is. */
+struct state_owner {
+    struct foreign_import *import;
+    const struct foreign_session *session;
+};
+
+static void refuse_state_key(void *context, const char *key, const ses_error *why)
+{
+    const struct state_owner *owner = context;
+    const struct foreign_session *session = owner->session;
+
+    report_refused(owner->import->report,
+                   &(struct import_item){session->app, session->user, session->session, key}, why);
+}
+
 static int take_session(struct foreign_import *import, const struct foreign_session *session,
                         ses_error *error)
 {
     ses_load_result result = {.outcome = SES_LOADED_NEW};
+    struct state_owner owner = {import, session};
     struct session_import one = {.format = import->opened->format,
                                  .source = import->source,
                                  .notes = &import->report->notes,
@@ -169,6 +185,8 @@ static int take_session(struct foreign_import *import, const struct foreign_sess
                                  .store = import->run->store,
                                  .most_bytes = import->opened->file.most_bytes,
                                  .only_check = import->only_check,
+                                 .refused = refuse_state_key,
+                                 .refused_context = &owner,
                                  .progress = tell_progress,
                                  .progress_context = import};
     int code = fit_owner(import, session->app, session->user, &one.key, error);
@@ -178,10 +196,8 @@ static int take_session(struct foreign_import *import, const struct foreign_sess
                 (SES_IMPORT_UPDATE | SES_IMPORT_REPLACE | SES_IMPORT_RENAME | SES_IMPORT_DRY_RUN);
     if (code == SES_OK)
         code = fit_name(import, 2, session->session, NULL, &one.key.session, error);
-    if (code == SES_OK && !taken_add(&import->taken, &one.key) && !given(import->run, OPTION_RENAME))
-        code = ses__error_set(
-            error, SES_EXISTS,
-            "another session of the file gets the same name here; --rename puts it beside that one");
+    if (code == SES_OK)
+        code = taken_claim(&import->taken, &one.key, given(import->run, OPTION_RENAME), error);
     if (code == SES_OK)
         code = session_import(&one, &result, error);
     if (code >= 0 && !import->only_check)

@@ -7,16 +7,22 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "import/spool.h"
+#include "import/taken.h"
 #include "place.h"
 #include "progress.h"
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
+/* One walk over the lines. */
 struct lines_reader {
+    struct run *run;
     int fd;
+    bool only_check; /* look for what would be refused, write nothing and count nothing else */
     int64_t done;
     int64_t bytes; /* in all; -1: not known */
     struct import_report *report;
+    struct taken taken; /* by sessions that were checked */
 };
 
 static int read_lines(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
@@ -35,38 +41,83 @@ static int read_lines(void *context, char *buffer, size_t capacity, size_t *len,
     return SES_OK;
 }
 
+/* A dry run does not see the sessions before it. */
+static void check_name(struct lines_reader *reader, const struct import_item *item)
+{
+    const ses_key key = {item->app, item->user, item->session};
+    ses_error error;
+
+    if (item->session &&
+        taken_claim(&reader->taken, &key, given(reader->run, OPTION_RENAME), &error) != SES_OK)
+        report_refused(reader->report, item, &error);
+}
+
 static void tell_item(void *context, const ses_import_item *item)
 {
-    struct import_report *report = ((struct lines_reader *)context)->report;
+    struct lines_reader *reader = context;
+    struct import_report *report = reader->report;
     const struct import_item own = {item->app, item->user, item->session, item->key};
 
     if (item->outcome == SES_IMPORT_REFUSED)
         report_refused(report, &own, item->error);
+    else if (reader->only_check)
+        check_name(reader, &own);
     else if (item->outcome == SES_LOADED_RENAMED)
         report_renamed(report, &own, &(ses_key){item->app, item->user, item->loaded_as});
     else if (item->outcome == SES_IMPORT_KEY_KEPT || item->outcome == SES_IMPORT_KEY_REPLACED)
         report_key(report, &own, item->outcome == SES_IMPORT_KEY_REPLACED);
 }
 
-static int import_from(struct run *run, struct lines_reader *reader, const ses_import_options *options,
-                       ses_error *error)
+static int import_from(struct lines_reader *reader, const ses_import_options *options, ses_error *error)
 {
     ses_import_options own = *options;
-    ses_import_report *counts = &reader->report->counts;
+    ses_import_report unread = {.size = sizeof unread};
+    ses_import_report *counts = reader->only_check ? &unread : &reader->report->counts;
 
+    own.flags |= reader->only_check ? SES_IMPORT_DRY_RUN | SES_IMPORT_SKIP : 0u;
     own.report = tell_item;
     own.report_context = reader;
     counts->size = sizeof *counts;
-    int code = ses_import(run->store, &own, read_lines, reader, counts, error);
+    int code = ses_import(reader->run->store, &own, read_lines, reader, counts, error);
     /* It was told by its name. */
-    return code < 0 && code == reader->report->first_code ? SES_OK : code;
+    return code < 0 && !(own.flags & SES_IMPORT_SKIP) && code == reader->report->first_code ? SES_OK : code;
+}
+
+/* Unless it was said what is to become of what is refused, all of it is found before anything is written. */
+static bool is_checked(const struct run *run)
+{
+    return !given(run, OPTION_SKIP) && !given(run, OPTION_DRY_RUN);
+}
+
+static int import_twice(struct lines_reader *reader, const ses_import_options *options, ses_error *error)
+{
+    const off_t start = lseek(reader->fd, 0, SEEK_CUR);
+    int code = SES_OK;
+
+    if (is_checked(reader->run)) {
+        reader->bytes *= reader->bytes > 0 ? 2 : 1;
+        reader->only_check = true;
+        code = import_from(reader, options, error);
+        reader->only_check = false;
+        if (code == SES_OK && lseek(reader->fd, start, SEEK_SET) != start)
+            code = ses__error_set(error, SES_IO, "the lines cannot be read again: %s", strerror(errno));
+    }
+    return code == SES_OK && reader->report->first_code == 0 ? import_from(reader, options, error) : code;
 }
 
 int lines_import(struct run *run, const struct opened_file *opened, const ses_import_options *options,
                  struct import_report *report, ses_error *error)
 {
-    struct lines_reader reader = {.fd = opened->file.fd, .bytes = opened->bytes, .report = report};
-    return import_from(run, &reader, options, error);
+    struct lines_reader reader = {.run = run, .bytes = opened->bytes, .report = report};
+    int code = spool_input(opened->file.fd, &reader.fd, error);
+
+    if (code != SES_OK)
+        return code;
+    code = import_twice(&reader, options, error);
+    taken_free(&reader.taken);
+    if (reader.fd != opened->file.fd)
+        (void)close(reader.fd);
+    return code;
 }
 
 /* ----------------------------------------------------------------------------------------------- a store */
@@ -110,19 +161,18 @@ static void *export_store(void *context)
 }
 
 /* Both ends at once. What is wrong with the store explains why its lines were cut short. */
-static int run_both(struct run *run, struct exporter *exporter, int in, const ses_import_options *options,
-                    struct import_report *report, ses_error *error)
+static int run_both(struct exporter *exporter, struct lines_reader *reader, const ses_import_options *options,
+                    ses_error *error)
 {
-    struct lines_reader reader = {.fd = in, .bytes = -1, .report = report};
     pthread_t thread;
 
     if (pthread_create(&thread, NULL, export_store, exporter) != 0) {
-        (void)close(in);
+        (void)close(reader->fd);
         (void)close(exporter->fd);
         return ses__error_set(error, SES_NOMEM, "no thread can be started");
     }
-    int code = import_from(run, &reader, options, error);
-    (void)close(in); /* if the import has ended early, the export cannot go on */
+    int code = import_from(reader, options, error);
+    (void)close(reader->fd); /* if the import has ended early, the export cannot go on */
     (void)pthread_join(thread, NULL);
     if (exporter->code < 0 && exporter->code != SES_INTERRUPTED) {
         *error = exporter->error;
@@ -131,24 +181,39 @@ static int run_both(struct run *run, struct exporter *exporter, int in, const se
     return code;
 }
 
+static int import_store(struct exporter *exporter, struct lines_reader *reader,
+                        const ses_import_options *options, ses_error *error)
+{
+    int ends[2];
+
+    if (pipe(ends) != 0)
+        return ses__error_set(error, SES_IO, "no pipe can be made: %s", strerror(errno));
+    reader->fd = ends[0];
+    exporter->fd = ends[1];
+    (void)signal(SIGPIPE, SIG_IGN); /* this pipe ends by itself */
+    int code = run_both(exporter, reader, options, error);
+    (void)signal(SIGPIPE, SIG_DFL);
+    return code;
+}
+
 int store_import(struct run *run, const char *path, const ses_key *from, const ses_import_options *options,
                  struct import_report *report, ses_error *error)
 {
     const ses_open_options open = {.size = sizeof open, .flags = SES_OPEN_READ_ONLY};
     struct exporter exporter = {.from = from};
-    int ends[2];
+    struct lines_reader reader = {.run = run, .bytes = -1, .report = report};
     int code = place_open(path, &open, &exporter.store, error);
 
     if (code < 0)
         return code;
-    if (pipe(ends) != 0) {
-        code = ses__error_set(error, SES_IO, "no pipe can be made: %s", strerror(errno));
-    } else {
-        exporter.fd = ends[1];
-        (void)signal(SIGPIPE, SIG_IGN); /* this pipe ends by itself */
-        code = run_both(run, &exporter, ends[0], options, report, error);
-        (void)signal(SIGPIPE, SIG_DFL);
+    if (is_checked(run)) {
+        reader.only_check = true;
+        code = import_store(&exporter, &reader, options, error);
+        reader.only_check = false;
     }
+    if (code == SES_OK && report->first_code == 0)
+        code = import_store(&exporter, &reader, options, error);
+    taken_free(&reader.taken);
     ses_close(exporter.store);
     return code;
 }

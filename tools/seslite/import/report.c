@@ -50,11 +50,13 @@ static void add_item(struct json *json, const struct import_item *item)
     add_name(json, "key", item->key);
 }
 
-/* "app/user/session", "the shared key K of app/user". */
+/* "app/user/session", "the key K of the state of app/user/session", "the shared key K of app/user". */
 static void name_item(struct text *text, const struct import_item *item)
 {
-    if (item->key)
-        text_print(text, "the shared key %s of ", item->key);
+    if (item->key && item->session)
+        text_print(text, "the key %.100s of the state of ", item->key);
+    else if (item->key)
+        text_print(text, "the shared key %.100s of ", item->key);
     else if (!item->session)
         text_puts(text, "the shared state of ");
     text_puts(text, item->app ? item->app : "?");

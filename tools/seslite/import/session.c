@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "foreign/event_read.h"
+#include "foreign/loose.h"
 #include "foreign/own_state.h"
 #include "foreign/values.h"
 #include "json/reader.h"
@@ -21,6 +23,7 @@ struct walk {
     struct event_read read;
     struct own_state state;
     struct text initial;
+    struct text sound;   /* the final state without what is not JSON */
     struct text changed; /* the event given last, if it had to be changed */
     int64_t index;       /* of the next event in the file */
     int64_t first_us;
@@ -184,19 +187,21 @@ static void add_initial(struct walk *walk, struct json_string raw, struct span k
     }
 }
 
-static int take_final_key(struct walk *walk, struct json_reader *reader, struct json_string raw,
-                          struct text *room, bool *differs, ses_error *error)
+static void refuse_key(void *context, const char *key, const ses_error *error)
 {
-    struct span value;
+    const struct walk *walk = context;
+    walk->import->refused(walk->import->refused_context, key, error);
+}
+
+static int take_final_key(struct walk *walk, struct json_string raw, struct span value, struct text *room,
+                          bool *differs, ses_error *error)
+{
     size_t len = 0;
 
-    if (!ses__json_skip(reader, &value))
-        return ses__json_error(reader, error);
-    value = ses__json_trim(value);
     text_clear(room);
     text_add(room, raw.raw.ptr, raw.raw.len);
     if (!ses__json_unescape(raw, room->data, &len))
-        return ses__error_set(error, SES_INVALID, "a key of the state holds a lone surrogate");
+        return ses__error_set(error, SES_INVALID, "it holds a lone surrogate");
     const struct span key = {room->data, len};
     if (is_shared_key(key)) {
         foreign_note(walk->import->notes, FOREIGN_NOTE_SHARED_COPIES, NULL);
@@ -211,22 +216,41 @@ static int take_final_key(struct walk *walk, struct json_reader *reader, struct 
     return code;
 }
 
+/* What of the state in the file is JSON. */
+static int read_final(struct walk *walk, struct span *state, ses_error *error)
+{
+    int code = check_size(walk->import, *state, error);
+
+    if (code != SES_OK || ses__json_check(state->ptr, state->len, error) == SES_OK)
+        return code;
+    code = explain_json(*state, error);
+    if (!loose_object(*state, &walk->sound, refuse_key, walk))
+        return code;
+    *state = (struct span){walk->sound.data, walk->sound.len};
+    return SES_OK;
+}
+
 static int take_final(struct walk *walk, bool *differs, ses_error *error)
 {
-    const struct span state = walk->import->session->state;
+    struct span state = walk->import->session->state;
     struct json_reader reader;
     struct json_string key;
+    struct span value;
     struct text room = {NULL, 0, 0};
-    int code = check_size(walk->import, state, error);
+    int code = read_final(walk, &state, error);
 
-    if (code == SES_OK && ses__json_check(state.ptr, state.len, error) != SES_OK)
-        code = explain_json(state, error);
     if (code == SES_OK)
         code = ses__json_start_object(&reader, state, "the state", error);
     if (code == SES_OK && !ses__json_enter(&reader))
         code = ses__json_error(&reader, error);
-    while (code == SES_OK && ses__json_member(&reader, &key))
-        code = take_final_key(walk, &reader, key, &room, differs, error);
+    while (code == SES_OK && ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
+        ses_error why;
+        if (take_final_key(walk, key, ses__json_trim(value), &room, differs, &why) == SES_OK)
+            continue;
+        text_clear(&room);
+        text_add(&room, key.raw.ptr, key.raw.len);
+        refuse_key(walk, room.data, &why);
+    }
     text_free(&room);
     if (code != SES_OK)
         ses__error_prefix(error, "its state: ");
@@ -309,19 +333,48 @@ static const int64_t *updated_of(const struct walk *walk, int64_t created_us)
     return NULL;
 }
 
+/* That of the session that is here, so that importing again finds the same; otherwise now. */
+static int64_t created_here(const struct walk *walk)
+{
+    const struct session_import *import = walk->import;
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
+    const ses_get_options options = {.size = sizeof options, .range = &none};
+    ses_session *session = NULL;
+    int64_t created_us = (int64_t)time(NULL) * 1000000;
+
+    foreign_note(import->notes, FOREIGN_NOTE_CREATED_NOW, "%s/%s/%s", import->key.app, import->key.user,
+                 import->key.session);
+    if (ses_get(import->store, &import->key, &options, &session, NULL) >= 0)
+        created_us = ses_session_created_us(session);
+    ses_session_close(session);
+    return created_us;
+}
+
+static int64_t created_of(const struct walk *walk)
+{
+    const struct foreign_session *session = walk->import->session;
+
+    return session->created_us != FOREIGN_NO_TIME   ? session->created_us
+           : walk->first_us != FOREIGN_NO_TIME      ? walk->first_us
+           : session->updated_us != FOREIGN_NO_TIME ? session->updated_us
+                                                    : created_here(walk);
+}
+
 static int load(struct walk *walk, const char *initial, unsigned flags, ses_load_result *result,
                 ses_error *error)
 {
     const struct session_import *import = walk->import;
+    const struct foreign_session *session = import->session;
     const ses_load_options options = {.size = sizeof options, .flags = flags};
-    const int64_t created_us = import->session->created_us != FOREIGN_NO_TIME ? import->session->created_us
-                               : walk->first_us != FOREIGN_NO_TIME            ? walk->first_us
-                                                                              : 0;
+    const int64_t created_us = created_of(walk);
     ses_loaded loaded = {.size = sizeof loaded, .initial_state = initial, .initial_state_len = SES_NUL};
 
     loaded.created_us = &created_us;
     loaded.updated_us = updated_of(walk, created_us);
-    loaded.title = import->session->title;
+    loaded.expires_us = session->expires_us != FOREIGN_NO_TIME ? &session->expires_us : NULL;
+    loaded.title = session->title;
+    loaded.labels = session->labels;
+    loaded.label_count = session->label_count;
     loaded.next = give_event;
     loaded.next_context = walk;
     walk->index = 0;
@@ -333,17 +386,6 @@ static int load(struct walk *walk, const char *initial, unsigned flags, ses_load
         code = ses_load(import->store, &import->key, &loaded, &options, result, error);
     import->notes->muted = muted;
     return code;
-}
-
-static bool is_here(const struct session_import *import)
-{
-    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
-    const ses_get_options options = {.size = sizeof options, .range = &none};
-    ses_session *session = NULL;
-    const int code = ses_get(import->store, &import->key, &options, &session, NULL);
-
-    ses_session_close(session);
-    return code >= 0;
 }
 
 /* An update meets the session as it was imported before: what it began with then is known here, even if events
@@ -367,7 +409,7 @@ int session_import(const struct session_import *import, ses_load_result *result,
 
     if (code == SES_OK)
         code = make_initial(&walk, error);
-    if (code == SES_OK && (!import->only_check || is_here(import))) {
+    if (code == SES_OK) {
         const unsigned flags = import->flags | (import->only_check ? SES_LOAD_DRY_RUN : 0u);
         code = load(&walk, walk.initial.data, flags, result, error);
         if (code == SES_EXISTS && (flags & SES_LOAD_UPDATE))
@@ -376,6 +418,7 @@ int session_import(const struct session_import *import, ses_load_result *result,
     event_read_free(&walk.read);
     own_state_free(&walk.state);
     text_free(&walk.initial);
+    text_free(&walk.sound);
     text_free(&walk.changed);
     return code;
 }

@@ -16,8 +16,10 @@ struct session_import {
     ses_store *store;
     size_t most_bytes; /* of an event, and of the state */
     unsigned flags;    /* SES_LOAD_* */
-    bool
-        only_check; /* find out whether it can be loaded. If there is none of its name, the store is not asked */
+    bool only_check;   /* find out whether it can be loaded, and change nothing */
+    /* Called for each key of the state that cannot be stored. The rest of the session is loaded without it. */
+    void (*refused)(void *context, const char *key, const ses_error *error);
+    void *refused_context;
     void (*progress)(void *context); /* called for each event */
     void *progress_context;
 };

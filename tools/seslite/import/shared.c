@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "foreign/adk.h"
 #include "foreign/event_read.h"
+#include "foreign/loose.h"
 #include "json/reader.h"
 
 /* The lines are made here and read by ses_import, so that a key of another program is written as one of our
@@ -98,6 +99,33 @@ static int import_one_by_one(const struct shared_import *import, const struct fo
     return code;
 }
 
+struct key_refusal {
+    const struct shared_import *import;
+    const struct foreign_shared *shared;
+};
+
+static void refuse_key(void *context, const char *key, const ses_error *error)
+{
+    const struct key_refusal *refusal = context;
+    refusal->import->refused(refusal->import->context, refusal->shared, key, error);
+}
+
+/* What of the state is JSON. */
+static int read_shared(const struct shared_import *import, struct foreign_shared *shared, struct text *sound,
+                       ses_error *error)
+{
+    struct key_refusal refusal = {import, shared};
+    int code = ses__json_check(shared->state.ptr ? shared->state.ptr : "", shared->state.len, error);
+
+    if (code == SES_OK)
+        return code;
+    code = explain_json(shared->state, error);
+    if (!loose_object(shared->state, sound, refuse_key, &refusal))
+        return code;
+    shared->state = (struct span){sound->data, sound->len};
+    return SES_OK;
+}
+
 /* Reads the members into lines. */
 static int take_members(const struct shared_import *import, const struct foreign_shared *shared,
                         struct key_lines *lines, ses_error *error)
@@ -105,12 +133,7 @@ static int take_members(const struct shared_import *import, const struct foreign
     struct json_reader reader;
     struct json_string key;
     struct span value;
-    int code = ses__json_check(shared->state.ptr ? shared->state.ptr : "", shared->state.len, error);
-
-    if (code != SES_OK)
-        (void)explain_json(shared->state, error);
-    if (code == SES_OK)
-        code = ses__json_start_object(&reader, shared->state, "the shared state", error);
+    int code = ses__json_start_object(&reader, shared->state, "the shared state", error);
     if (code == SES_OK && !ses__json_enter(&reader))
         code = ses__json_error(&reader, error);
     if (code != SES_OK)
@@ -126,13 +149,18 @@ static int take_members(const struct shared_import *import, const struct foreign
     return SES_OK;
 }
 
-int shared_import(const struct shared_import *import, const struct foreign_shared *shared,
+int shared_import(const struct shared_import *import, const struct foreign_shared *given,
                   ses_import_report *report, ses_error *error)
 {
+    struct foreign_shared own = *given;
+    const struct foreign_shared *shared = &own;
     struct key_lines lines = {.given = 0};
+    struct text sound = {NULL, 0, 0};
+    int code = read_shared(import, &own, &sound, error);
 
     begin_lines(&lines, shared);
-    int code = take_members(import, shared, &lines, error);
+    if (code == SES_OK)
+        code = take_members(import, shared, &lines, error);
     const bool read = code == SES_OK;
     if (read)
         code = end_lines(import, &lines, report, error);
@@ -141,5 +169,6 @@ int shared_import(const struct shared_import *import, const struct foreign_share
         code = SES_OK; /* each was told */
     }
     text_free(&lines.text);
+    text_free(&sound);
     return code;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "text.h"
 
@@ -40,7 +41,7 @@ static void grow(struct taken *taken)
     free(old.slots);
 }
 
-bool taken_add(struct taken *taken, const ses_key *key)
+static bool add(struct taken *taken, const ses_key *key)
 {
     const uint64_t hash = hash_key(key);
 
@@ -52,6 +53,16 @@ bool taken_add(struct taken *taken, const ses_key *key)
     *slot = hash;
     taken->count++;
     return true;
+}
+
+int taken_claim(struct taken *taken, const ses_key *key, bool renames, ses_error *error)
+{
+    return add(taken, key) || renames
+               ? SES_OK
+               : ses__error_set(
+                     error, SES_EXISTS,
+                     "another session of the file gets the same name here; --rename puts it beside "
+                     "that one");
 }
 
 void taken_free(struct taken *taken)

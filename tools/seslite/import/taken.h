@@ -13,8 +13,8 @@ struct taken {
     size_t capacity;
 };
 
-/* False: it is there already. */
-bool taken_add(struct taken *taken, const ses_key *key);
+/* EXISTS: another session has got it, and neither is to be renamed. */
+int taken_claim(struct taken *taken, const ses_key *key, bool renames, ses_error *error);
 void taken_free(struct taken *taken);
 
 #endif

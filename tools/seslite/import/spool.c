@@ -1,0 +1,74 @@
+#include "import/spool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "text.h"
+
+static int make_file(int *file, ses_error *error)
+{
+    const char *folder = getenv("TMPDIR");
+    struct text path = {NULL, 0, 0};
+    int code = SES_OK;
+
+    text_print(&path, "%s/seslite-import-XXXXXX", folder && *folder ? folder : "/var/tmp");
+    *file = mkstemp(path.data);
+    if (*file < 0 || unlink(path.data) != 0)
+        code = ses__error_set(error, SES_CANTOPEN, "no temporary file can be made (%s): %s", path.data,
+                              strerror(errno));
+    text_free(&path);
+    return code;
+}
+
+static int write_whole(int file, const char *data, size_t len, ses_error *error)
+{
+    while (len > 0) {
+        const ssize_t written = write(file, data, len);
+        if (written < 0 && errno != EINTR)
+            return ses__error_set(error, errno == ENOSPC ? SES_FULL : SES_IO,
+                                  "the input cannot be kept in a temporary file (TMPDIR says where): %s",
+                                  strerror(errno));
+        data += written > 0 ? written : 0;
+        len -= written > 0 ? (size_t)written : 0;
+    }
+    return SES_OK;
+}
+
+static int copy(int from, int to, ses_error *error)
+{
+    char data[65536];
+
+    for (;;) {
+        const ssize_t got = read(from, data, sizeof data);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return ses__error_set(error, SES_IO, "the input cannot be read: %s", strerror(errno));
+        if (got == 0)
+            return SES_OK;
+        int code = write_whole(to, data, (size_t)got, error);
+        if (code != SES_OK)
+            return code;
+    }
+}
+
+int spool_input(int from, int *file, ses_error *error)
+{
+    struct stat info;
+
+    *file = from;
+    if (fstat(from, &info) == 0 && S_ISREG(info.st_mode))
+        return SES_OK;
+    int code = make_file(file, error);
+    if (code == SES_OK)
+        code = copy(from, *file, error);
+    if (code == SES_OK && lseek(*file, 0, SEEK_SET) != 0)
+        code = ses__error_set(error, SES_IO, "the temporary file cannot be read: %s", strerror(errno));
+    if (code != SES_OK && *file >= 0)
+        (void)close(*file);
+    return code;
+}
