@@ -352,7 +352,8 @@ static void append_odd_events(ses_store *store, const ses_key *to)
           "'args':"
           "{'mine':3}}}]},'customMetadata':{'mine':{'x':1}}}"));
     must_append_by_key(store, to,
-                       Q("{'id':'4','timestamp':1,'usage_metadata':{'prompt_token_count':1,'own':{}}}"));
+                       Q("{'id':'4','timestamp':1,'usage_metadata':{'prompt_token_count':1,'own':{}},"
+                         "'citationMetadata':{'citationSources':[{'uri':'x'}]}}"));
     must_append_by_key(store, to,
                        Q("{'id':'5','timestamp':1,'actions':{'stateDelta':{'k':'__ADK_SENTINEL_REMOVED__',"
                          "'text':'\\u005f_ADK_SENTINEL_REMOVED__'}}}"));
@@ -405,7 +406,9 @@ static void test_what_google_adk_would_refuse_is_changed_and_told(void **state)
         "{'id':'3','timestamp':1800000000.5,'actions':{'stateDelta':{'k':'\\ufffdx\\ud83d\\ude00',"
         "'mine':{'invocationId':1}}},'content':{'parts':[{'text':'t'},{'functionCall':{'name':'f','args':"
         "{'mine':3}}}]},'customMetadata':{'mine':{'x':1}}}");
-    assert_data(file, "4", "{'id':'4','timestamp':1,'usage_metadata':{'prompt_token_count':1}}");
+    assert_data(file, "4",
+                "{'id':'4','timestamp':1,'usage_metadata':{'prompt_token_count':1},"
+                "'citationMetadata':{'citationSources':[{'uri':'x'}]}}");
     reply_free(&reply);
     free(file);
 }
@@ -518,6 +521,40 @@ static void test_an_event_for_vertex_is_the_request_that_google_adk_sends(void *
     cJSON_Delete(all);
     free(text);
     reply_free(&reply);
+}
+
+/* What the API has a place for is written there, and not said to be left out. */
+static void test_title_labels_and_expiry_go_to_vertex_and_come_back(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_label labels[] = {{"env", "prod"}, {"Ours", "Not Vertex's"}};
+    const int64_t expires_us = INT64_C(1800000000123456);
+    char *file = support_path(fixture->folder, "vertex.json");
+    struct reply reply = {0};
+    ses_error error;
+
+    assert_ok(ses_title_set_by_key(fixture->store, &key, "A trip", NULL, &error));
+    assert_ok(ses_labels_set_by_key(fixture->store, &key, labels, 2, NULL, &error));
+    assert_ok(ses_expiry_set_by_key(fixture->store, &key, &expires_us, NULL, &error));
+    run_at(&reply, 0, NULL, fixture->path, "-u", "alice", "export", "s1", "--to", "vertex", "-o", file,
+           "--json");
+    assert_lacks(&reply.out, "title");
+    assert_lacks(&reply.out, "expiry");
+    assert_has(&reply.out, "\"kind\":\"labels\",\"count\":1");
+    run_at(&reply, 0, NULL, fixture->path, "import", file, "--to-user", "x");
+    ses_session *copy = must_get(fixture->store, &(ses_key){key.app, "x", key.session});
+    assert_string_equal(ses_session_title(copy), "A trip");
+    assert_int_equal(ses_session_label_count(copy), 1);
+    assert_string_equal(ses_session_label_value(copy, "env"), "prod");
+    assert_int_equal(ses_session_expires_us(copy), expires_us);
+    ses_session_close(copy);
+    run_at(&reply, 0, NULL, fixture->path, "-u", "alice", "export", "s1", "--to", "session", "-o", file,
+           "--replace", "--json");
+    assert_has(&reply.out, "\"kind\":\"title\",\"count\":1");
+    assert_has(&reply.out, "\"kind\":\"labels\",\"count\":2");
+    assert_has(&reply.out, "\"kind\":\"expiry\",\"count\":1");
+    reply_free(&reply);
+    free(file);
 }
 
 static void test_a_session_for_vertex_is_imported_again(void **state)
@@ -645,6 +682,7 @@ int main(void)
         T(test_what_google_adk_would_refuse_is_changed_and_told),
         T(test_the_schema_is_that_of_the_service),
         T(test_an_event_for_vertex_is_the_request_that_google_adk_sends),
+        T(test_title_labels_and_expiry_go_to_vertex_and_come_back),
         T(test_a_session_for_vertex_is_imported_again),
         T(test_google_adk_reads_the_database),
     };

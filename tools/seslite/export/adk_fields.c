@@ -1,6 +1,6 @@
 /*
  * Made from the classes of google-adk 2.13.0 and google-genai 2.34.0 (pydantic's model_fields of Event, and of what is inside). All of them take
- * both spellings.
+ * both spellings. `citationSources`, the API's own name of `citations`, is taken in camelCase.
  */
 #include "export/adk_fields.h"
 
@@ -265,7 +265,8 @@ static const struct adk_field Citation_fields[] = {
 static const struct adk_model Citation_model = {Citation_fields, false};
 
 static const struct adk_field CitationMetadata_fields[] = {
-    {"citations", ADK_LIST, &Citation_model}, {NULL, ADK_ANY, NULL}};
+    {"citations", ADK_LIST, &Citation_model}, {"citationSources", ADK_LIST, &Citation_model},
+    {NULL, ADK_ANY, NULL}};
 static const struct adk_model CitationMetadata_model = {CitationMetadata_fields, false};
 
 static const struct adk_field ToolConfirmation_fields[] = {

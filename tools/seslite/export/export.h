@@ -50,6 +50,8 @@ static inline void export_note(struct export *export, enum export_note note, int
 
 /* Notes what no format but JSON lines holds of a session. */
 void export_note_session(struct export *export, const ses_session *session);
+/* Notes its title, labels and expiry, which only JSON lines and Vertex hold. */
+void export_note_annotations(struct export *export, const ses_session *session);
 /* And of an event. */
 void export_note_event(struct export *export, const ses_event *event);
 /* Tells what was written and what the format cannot hold. Gives the exit code of printing. */

@@ -76,6 +76,7 @@ static int give_session(struct export_walking *walking, const ses_key *key)
     walking->session = session;
     walking->export->sessions++;
     export_note_session(walking->export, session);
+    export_note_annotations(walking->export, session);
     int status = give_state_and_events(walking, key);
     ses_session_close(session);
     return status;

@@ -10,13 +10,17 @@
 void export_note_session(struct export *export, const ses_session *session)
 {
     export_note(export, EXPORT_NOTE_INITIAL_STATE, 1);
-    export_note(export, EXPORT_NOTE_TITLE, ses_session_title(session) != NULL);
-    export_note(export, EXPORT_NOTE_LABELS, (int64_t)ses_session_label_count(session));
-    export_note(export, EXPORT_NOTE_EXPIRY, ses_session_expires_us(session) != INT64_MAX);
     export_note(export, EXPORT_NOTE_PARENT, ses_session_parent(session, NULL) != NULL);
     export_note(export, EXPORT_NOTE_PRUNED, ses_session_base_seq(session) > 0);
     export_note(export, EXPORT_NOTE_NUMBERS,
                 ses_session_last_seq(session) != ses_session_stored(session) + ses_session_base_seq(session));
+}
+
+void export_note_annotations(struct export *export, const ses_session *session)
+{
+    export_note(export, EXPORT_NOTE_TITLE, ses_session_title(session) != NULL);
+    export_note(export, EXPORT_NOTE_LABELS, (int64_t)ses_session_label_count(session));
+    export_note(export, EXPORT_NOTE_EXPIRY, ses_session_expires_us(session) != INT64_MAX);
 }
 
 static int64_t count_removals(const ses_content *content)

@@ -168,6 +168,7 @@ static int make_session_json(struct export *export, const ses_session *session, 
     char *json = NULL;
     size_t len = 0;
 
+    export_note_annotations(export, session);
     if (ses_session_json(session, &json, &len, &export->run->error) < 0)
         return fail(export->run);
     text_add(text, json, len);

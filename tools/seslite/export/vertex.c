@@ -52,6 +52,12 @@ static void put_moment(struct text *text, const char *name, int64_t time_us)
     text_print(text, "\"%s.%06" PRId64 "+00:00\"", date, us);
 }
 
+static void put_seconds(struct text *text, int64_t time_us)
+{
+    const uint64_t us = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
+    text_print(text, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "", us / 1000000, us % 1000000);
+}
+
 /* The field of an object, in either spelling; ptr NULL: it has none, or it is null. */
 static struct span field_in(struct span object, const char *camel)
 {
@@ -189,8 +195,7 @@ static void put_raw_event(struct body *body, const ses_event *event)
         }
         begin_member(body->text, field->name);
         if (strcmp(field->name, "timestamp") == 0)
-            text_print(body->text, "%" PRId64 ".%06" PRId64, event->time_us / 1000000,
-                       event->time_us % 1000000);
+            put_seconds(body->text, event->time_us);
         else
             (void)adk_convert(&body->conversion, field->form, field->model, value, body->text);
     }
@@ -224,7 +229,41 @@ static void put_body(struct export *export, const ses_event *event, struct text 
 
 /* --------------------------------------------------------------------------------------------- the session */
 
-static void put_session(const ses_session *session, const char *state, struct text *text)
+/* "Label keys and values can be no longer than 64 characters, can only contain lowercase letters, numeric characters,
+ * underscores and dashes. International characters are allowed." */
+static bool is_label_text(const char *text)
+{
+    size_t characters = 0;
+
+    for (const char *at = text; *at; at++) {
+        const unsigned char c = (unsigned char)*at;
+        if (c < 0x80 && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_' && c != '-')
+            return false;
+        characters += (c & 0xc0) != 0x80;
+    }
+    return characters <= 64;
+}
+
+static void put_labels(struct export *export, const ses_session *session, struct text *text)
+{
+    struct text labels = {NULL, 0, 0};
+
+    text_puts(&labels, "{");
+    for (size_t i = 0; i < ses_session_label_count(session); i++) {
+        const ses_label *label = ses_session_label(session, i);
+        if (is_label_text(label->name) && is_label_text(label->value))
+            put_text(&labels, label->name, label->value);
+        else
+            export_note(export, EXPORT_NOTE_LABELS, 1);
+    }
+    text_puts(&labels, "}");
+    if (labels.len > 2)
+        put_value(text, "labels", (struct span){labels.data, labels.len});
+    text_free(&labels);
+}
+
+static void put_session(struct export *export, const ses_session *session, const char *state,
+                        struct text *text)
 {
     struct text name = {NULL, 0, 0};
 
@@ -238,6 +277,9 @@ static void put_session(const ses_session *session, const char *state, struct te
     put_text(text, "userId", ses_session_user(session));
     if (ses_session_title(session))
         put_text(text, "displayName", ses_session_title(session));
+    put_labels(export, session, text);
+    if (ses_session_expires_us(session) != INT64_MAX)
+        put_moment(text, "expireTime", ses_session_expires_us(session));
     put_value(text, "sessionState", (struct span){state, strlen(state)});
     text_puts(text, "},\"events\":[");
 }
@@ -248,7 +290,7 @@ int export_vertex_session(struct export *export, const ses_session *session, str
 
     if (ses_state_json(session, &state, NULL, &export->run->error) < 0)
         return fail(export->run);
-    put_session(session, state, json);
+    put_session(export, session, state, json);
     for (size_t i = 0; i < ses_session_event_count(session); i++) {
         text_puts(json, i > 0 ? "," : "");
         put_body(export, ses_session_event(session, i), json);
