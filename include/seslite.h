@@ -1032,7 +1032,8 @@ typedef struct ses_rewind_options {
  * invocation after the point. Its `actions.stateDelta` makes the own state what it was there: keys that differ
  * get their bytes back, and keys that did not exist are removed. (The ADK's own rewind writes null for both,
  * and for keys that were given when the session was created.) Returns 0, or SES_UNCHANGED if the live events
- * and the own state are those of the point already; then nothing is stored.
+ * and the own state are those of the point already, or SES_POINT_LAST_TURN is given and no turn is left;
+ * then nothing is stored.
  *
  * INVALID: the point lies inside an invocation, or the event after it has no invocation, or has one that
  * occurs earlier in the log: the ADK's event would take back more than what came after the point. LIMIT: the
@@ -1051,8 +1052,8 @@ SES_API int ses_rewind_by_key(ses_store *store, const ses_key *key, const ses_po
 
 /*
  * Takes the newest rewind back, by a rewind to before it. A rewind that was itself made by ses_redo is passed
- * over, so two undos and two redos end where they began. NOTFOUND: there is no such session, or a live event
- * comes after the newest rewind.
+ * over, so two undos and two redos end where they began. Returns 0, or SES_UNCHANGED if there is nothing to
+ * redo, because a live event comes after the newest rewind, or there is no rewind; then nothing is stored.
  *
  * Codes: those of ses_rewind.
  */

@@ -193,7 +193,10 @@ static void test_the_last_turn_is_taken_back_again_and_again(void **state)
     must_rewind(fixture->store, &key, LAST_TURN);
     assert_as_of(fixture->store, &key, NULL, Q("{'a':1,'given':[1, 2]}"));
     assert_query(fixture->path, "SELECT seq, target_seq FROM event_marks", "5|3\n6|1\n");
-    assert_code(SES_NOTFOUND, ses_rewind_by_key(fixture->store, &key, LAST_TURN, NULL, NULL, &error));
+    assert_code(SES_UNCHANGED, ses_rewind_by_key(fixture->store, &key, LAST_TURN, NULL, NULL, &error));
+    assert_int_equal(error.code, SES_OK);
+    assert_query(fixture->path, "SELECT count(*) FROM events", "6\n");
+    assert_code(SES_NOTFOUND, ses_fork_by_key(fixture->store, &key, LAST_TURN, NULL, NULL, NULL, &error));
     assert_message("no live turn of the user");
 }
 

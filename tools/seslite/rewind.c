@@ -53,8 +53,8 @@ int run_fork(struct run *run)
 
 /* ---------------------------------------------------------------------------------------- rewind and redo */
 
-static int tell_rewind(struct run *run, int code, const ses_appended *appended, const char *words,
-                       const char *hint)
+static int tell_rewind(struct run *run, int code, const ses_appended *appended, const char *unchanged,
+                       const char *words, const char *hint)
 {
     struct json json;
 
@@ -69,7 +69,7 @@ static int tell_rewind(struct run *run, int code, const ses_appended *appended, 
         return json_print_object(&json);
     }
     if (code == SES_UNCHANGED)
-        note("%s is at that point already.", run->key.session);
+        note("%s %s.", run->key.session, unchanged);
     else
         note("%s %s, by event %lld. Nothing was deleted.%s", run->key.session, words,
              (long long)appended->seq, hint);
@@ -87,8 +87,11 @@ int run_rewind(struct run *run)
     if (given(run, OPTION_TO))
         point_given(run, OPTION_TO, &point);
     int code = ses_rewind_by_key(run->store, &run->key, &point, NULL, &appended, &run->error);
-    const char *words = given(run, OPTION_TO) ? "was taken back to that point" : "was taken back by a turn";
-    return code < 0 ? fail(run) : tell_rewind(run, code, &appended, words, " seslite redo brings it back.");
+    const bool to = given(run, OPTION_TO);
+    const char *unchanged = to ? "is at that point already" : "has no turn to take back";
+    const char *words = to ? "was taken back to that point" : "was taken back by a turn";
+    return code < 0 ? fail(run)
+                    : tell_rewind(run, code, &appended, unchanged, words, " seslite redo brings it back.");
 }
 
 int run_redo(struct run *run)
@@ -99,5 +102,7 @@ int run_redo(struct run *run)
     if (status != EXIT_OK)
         return status;
     int code = ses_redo_by_key(run->store, &run->key, NULL, &appended, &run->error);
-    return code < 0 ? fail(run) : tell_rewind(run, code, &appended, "has what the rewind had taken back", "");
+    return code < 0 ? fail(run)
+                    : tell_rewind(run, code, &appended, "has no rewind to take back",
+                                  "has what the rewind had taken back", "");
 }

@@ -48,13 +48,8 @@ static int find_rewind(const struct rewind_run *run, int64_t seq, bool *is_rewin
     return ses__mark_rows_close(&rows);
 }
 
-static int refuse_redo(ses_error *error)
-{
-    return ses__error_set(error, SES_NOTFOUND,
-                          "there is nothing to redo: no rewind comes after the last live event");
-}
-
-/* The walk over what is live, from the newest event on, past rewinds that are redos themselves. */
+/* The walk over what is live, from the newest event on, past rewinds that are redos themselves. The point is the end of the
+ * log if a live event comes first: there is nothing to redo. */
 static int find_undone(const struct rewind_run *run, int64_t *point, ses_error *error)
 {
     int64_t last = run->row->last_seq;
@@ -68,11 +63,9 @@ static int find_undone(const struct rewind_run *run, int64_t *point, ses_error *
         int code = find_newest(run, last, &seq, error);
         if (code == SES_OK)
             code = find_rewind(run, seq, &is_rewind, &target, error);
-        if (code == SES_OK && !is_rewind)
-            code = refuse_redo(error);
         if (code == SES_OK && target > 0)
             code = find_rewind(run, target, &is_redo, &unused, error);
-        *point = seq - 1;
+        *point = is_rewind ? seq - 1 : run->row->last_seq;
         if (code != SES_OK || !is_redo)
             return code;
         last = target - 1; /* a mark leads to an event before it */
@@ -123,12 +116,24 @@ static int check_next(struct rewind_run *run, ses_error *error)
     return SES_OK;
 }
 
+/* Where no turn is left, the last turn is taken back already. */
+static int find_point(const struct rewind_run *run, int64_t *point, ses_error *error)
+{
+    const struct rewind_op *op = run->op;
+    int code = ses__history_find_point(run->db, &op->append.session, run->row, &op->point, point, error);
+
+    if (code == SES_NOTFOUND && op->point.kind == SES_POINT_LAST_TURN) {
+        ses__error_clear(error);
+        *point = run->row->last_seq;
+        code = SES_OK;
+    }
+    return code;
+}
+
 static int find_first(struct rewind_run *run, ses_error *error)
 {
     int64_t point = 0;
-    int code = run->op->redoes ? find_undone(run, &point, error)
-                               : ses__history_find_point(run->db, &run->op->append.session, run->row,
-                                                         &run->op->point, &point, error);
+    int code = run->op->redoes ? find_undone(run, &point, error) : find_point(run, &point, error);
 
     if (code == SES_OK)
         code = find_next(run, point, error);

@@ -18,6 +18,7 @@ def test_history_goes_back_and_forth(store, session):
     assert session.rewind(Point.invocation("i1")).unchanged
     session.redo()
     assert session.state["n"] == 2
+    assert session.redo().unchanged
     assert store.rewind(KEY, Point.last_turn()).seq == 6 and store.redo(KEY, anyway=True).seq == 7
     session.refresh()
     fork = session.fork(("app", "user", "f"), Point.seq(2))

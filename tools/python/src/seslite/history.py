@@ -36,12 +36,12 @@ class History:
         anyway: bool = False,
         artifact_delta: JsonIn = None,
     ) -> Appended:
-        """Takes back everything after the point, by appending an event."""
+        """Takes back everything after the point, by appending an event. `unchanged`: there was nothing to take back."""
         run, at = self._by_key(key), _calls.point_of(point)
         return _calls.rewind(run, lib.ses_rewind_by_key, at, version=version, anyway=anyway, artifact_delta=artifact_delta)
 
     def redo(self, key: KeyLike, *, version: int | None = None, anyway: bool = False, artifact_delta: JsonIn = None) -> Appended:
-        """Takes the newest rewind back."""
+        """Takes the newest rewind back. `unchanged`: there was nothing to redo."""
         run = self._by_key(key)
         return _calls.rewind(run, lib.ses_redo_by_key, version=version, anyway=anyway, artifact_delta=artifact_delta)
 

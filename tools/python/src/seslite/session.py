@@ -221,12 +221,12 @@ class Session(_ffi.Handle):
     # ----------------------------------------------------------------------------- history and retention
 
     def rewind(self, point: Point | None = None, *, anyway: bool = False, artifact_delta: JsonIn = None) -> Appended:
-        """Takes back everything after the point, by appending an event."""
+        """Takes back everything after the point, by appending an event. `unchanged`: there was nothing to take back."""
         at = _calls.point_of(point)
         return _calls.rewind(self._run, lib.ses_rewind, at, anyway=anyway, artifact_delta=artifact_delta)
 
     def redo(self, *, anyway: bool = False, artifact_delta: JsonIn = None) -> Appended:
-        """Takes the newest rewind back."""
+        """Takes the newest rewind back. `unchanged`: there was nothing to redo."""
         return _calls.rewind(self._run, lib.ses_redo, anyway=anyway, artifact_delta=artifact_delta)
 
     def cut(self, point: Point | None = None, *, anyway: bool = False, secure: bool = False) -> Deleted:

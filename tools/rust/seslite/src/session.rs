@@ -242,13 +242,13 @@ impl Session {
             sys::ses_state_json_initial(self.raw(), ptr::null(), json, len, error)
         })
     }
-    /// Takes back everything after the point, by appending an event.
+    /// Takes back everything after the point, by appending an event. `Status::Unchanged`: there was nothing to take back.
     pub fn rewind(&mut self, point: Point<'_>, options: &RewindOptions<'_>) -> Result<Appended> {
         let point = point.to_c()?;
         let (point, options) = (point.raw(), options.raw());
         Appended::of(|appended, error| unsafe { sys::ses_rewind(self.raw(), &point, &options, appended, error) })
     }
-    /// Takes the newest rewind back.
+    /// Takes the newest rewind back. `Status::Unchanged`: there was nothing to redo.
     pub fn redo(&mut self, options: &RewindOptions<'_>) -> Result<Appended> {
         let options = options.raw();
         Appended::of(|appended, error| unsafe { sys::ses_redo(self.raw(), &options, appended, error) })

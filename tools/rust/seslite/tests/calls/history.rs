@@ -21,6 +21,7 @@ fn history() {
     assert_eq!(session.state().int("k").unwrap(), Some(3));
     assert_eq!(session.redo(&RewindOptions::new()).unwrap().status, Status::Stored);
     assert_eq!(session.state().int("k").unwrap(), Some(4));
+    assert_eq!(session.redo(&RewindOptions::new()).unwrap().status, Status::Unchanged);
     f.store.rewind(KEY, Point::BeforeInvocation("i3"), &RewindOptions::new()).unwrap();
     assert_eq!(f.store.get_range(KEY, Range::all().live()).unwrap().event_count(), 2);
     f.store.redo(KEY, &RewindOptions::new()).unwrap();
