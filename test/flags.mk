@@ -18,6 +18,7 @@ TEST_OBJECTS_storage/migrate := $(filter-out $(SQL_OBJECT),$(OBJECTS)) $(B)/test
 $(B)/test/storage/migrate: $(TEST_OBJECTS_storage/migrate)
 TEST_LIBS_session/codes := -Wl,--wrap=sqlite3_step
 TEST_LIBS_storage/live_steps := -Wl,--wrap=sqlite3_step
+TEST_LIBS_storage/history_moved := -Wl,--wrap=sqlite3_step
 
 TEST_OBJECTS_storage/group_commit := $(B)/tools/bench/slow_vfs.o
 TEST_LIBS_storage/group_commit := -Wl,--wrap=sqlite3_step

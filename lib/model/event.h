@@ -11,6 +11,7 @@ struct event_draft {
     struct arena arena;
     struct span text;     /* the caller's, which must outlive the draft */
     struct event_row row; /* id and time only once they are known; body once it is sealed */
+    int64_t target; /* where a rewind leads, as found before it is stored; 0: to none of the events of then */
     bool has_id;
     bool has_time;
     bool partial;

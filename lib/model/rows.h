@@ -42,6 +42,7 @@ struct event_row {
     /* Only of an event on its way in. */
     struct span rewinds_before; /* an invocation; empty: this is no rewind */
     int64_t rewinds_to;         /* its first event, where that is known; else 0 */
+    int64_t rewinds_after;      /* no event up to this number is of it, as far as that is known; else 0 */
     bool compacts;
 };
 

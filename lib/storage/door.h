@@ -101,6 +101,7 @@ struct append_op {
     int64_t most_events; /* that the session may hold */
     size_t bytes;        /* about how much is written */
     struct snapshot *snapshot; /* the handle's; NULL: by key */
+    struct session_row looked; /* the engine's: the log in which targets were looked for; id 0: in none */
     /* out */
     ses_appended *results; /* `count`, the caller's: status, seq and time of all but partial events */
     size_t at;             /* drafts begun: what STALE and EXISTS are about is the last of them; 0: none */

@@ -9,12 +9,15 @@ static const ses_key key = {"app", "user", "session"};
 enum { EVENTS = 100000, REWINDS = 1000, BETWEEN = EVENTS / REWINDS, TAKEN_BACK = 40, PAGE = 64 };
 
 static long steps;
+static long locked_steps; /* of them, while nobody else could write */
 
 int __real_sqlite3_step(sqlite3_stmt *statement);
 int __wrap_sqlite3_step(sqlite3_stmt *statement);
 int __wrap_sqlite3_step(sqlite3_stmt *statement)
 {
     steps++;
+    if (sqlite3_txn_state(sqlite3_db_handle(statement), NULL) == SQLITE_TXN_WRITE)
+        locked_steps++;
     return __real_sqlite3_step(statement);
 }
 
@@ -121,16 +124,30 @@ static void assert_walks(long walks, long live_walks)
     assert_in_range(steps, 1, walks * (EVENTS + 1) + live_walks * REWINDS + rest);
 }
 
+static void count_from_here(void)
+{
+    steps = 0;
+    locked_steps = 0;
+}
+
+/* What looks at the log does so before it writes: others may write meanwhile. */
+static void assert_short_write(void)
+{
+    assert_in_range(locked_steps, 1, 40);
+}
+
 static void go_back_and_forth(ses_session *session, const ses_point *point, long walks, long live_walks)
 {
     ses_error error;
 
-    steps = 0;
+    count_from_here();
     assert_ok(ses_rewind(session, point, NULL, NULL, &error));
     assert_walks(walks, live_walks);
-    steps = 0;
+    assert_short_write();
+    count_from_here();
     assert_ok(ses_redo(session, NULL, NULL, &error)); /* looks for its invocation, and replays */
     assert_walks(2, 2);
+    assert_short_write();
 }
 
 static void test_a_rewind_and_a_redo(void **state)
@@ -166,6 +183,42 @@ static void test_states_of_points(void **state)
     assert_walks(2, 1);
 }
 
+static void test_a_fork(void **state)
+{
+    const ses_point early = {.size = sizeof early, .kind = SES_POINT_INVOCATION, .id = "last"};
+    const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
+    const ses_fork_options options = {.size = sizeof options, .range = &none};
+    const struct fixture *fixture = *state;
+    ses_error error;
+
+    count_from_here();
+    assert_ok(ses_fork_by_key(fixture->store, &key, &early, NULL, &options, NULL, &error));
+    assert_walks(2, 1);
+    assert_in_range(locked_steps, 1, REWINDS + 60); /* each mark that is copied is looked at */
+}
+
+static void test_rewinds_of_other_programs(void **state)
+{
+    static const char rewinds[][99] = {"{\"actions\":{\"rewindBeforeInvocationId\":\"last\"}}",
+                                       "{\"actions\":{\"rewindBeforeInvocationId\":\"none\"}}"};
+    const struct fixture *fixture = *state;
+    ses_error error;
+
+    for (size_t i = 0; i < 2; i++) {
+        count_from_here();
+        assert_ok(ses_append_by_key(fixture->store, &key, rewinds[i], SES_NUL, NULL, NULL, &error));
+        assert_walks(1, 0);
+        assert_short_write();
+    }
+    assert_query(fixture->path,
+                 "SELECT target_seq FROM event_marks WHERE session_id = 1 ORDER BY seq DESC LIMIT 2",
+                 "0\n100001\n");
+    assert_ok(
+        ses_cut_by_key(fixture->store, &key,
+                       &(ses_point){.size = sizeof(ses_point), .kind = SES_POINT_SEQ, .seq = EVENTS + 5},
+                       NULL, NULL, &error));
+}
+
 /* The last, because it cuts the log. */
 static void test_cuts(void **state)
 {
@@ -174,12 +227,14 @@ static void test_cuts(void **state)
     const struct fixture *fixture = *state;
     ses_error error;
 
-    steps = 0;
+    count_from_here();
     assert_ok(ses_cut_by_key(fixture->store, &key, &last_turn, NULL, NULL, &error));
     assert_walks(2, 1);
-    steps = 0;
+    assert_short_write();
+    count_from_here();
     assert_ok(ses_cut_by_key(fixture->store, &key, &middle, NULL, NULL, &error));
     assert_walks(1, 0);
+    assert_short_write();
 }
 
 int main(void)
@@ -191,6 +246,8 @@ int main(void)
         cmocka_unit_test(test_a_get),
         cmocka_unit_test(test_a_rewind_and_a_redo), /* which leaves a turn that the next ones use */
         cmocka_unit_test(test_states_of_points),
+        cmocka_unit_test(test_a_fork),
+        cmocka_unit_test(test_rewinds_of_other_programs),
         cmocka_unit_test(test_cuts),
     };
     return cmocka_run_group_tests_name("live events: steps", tests, log_setup, fixture_teardown);

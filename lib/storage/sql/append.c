@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "storage/sql/history.h"
 #include "storage/sql/operations.h"
 #include "storage/sql/rows.h"
 #include "storage/sql/run.h"
@@ -186,6 +187,20 @@ static int store_without_room(struct append_op *op, struct db *db, struct event_
     return SES_OK;
 }
 
+/* An event that was made elsewhere says which invocation it takes back, but not where that begins. What was found ahead
+ * is still so unless events were cut or pruned. */
+static void aim(const struct append_op *op, struct event_draft *draft)
+{
+    const struct session_row *looked = &op->looked;
+
+    if (draft->row.rewinds_before.len == 0 || looked->id == 0)
+        return;
+    bool holds = looked->id == op->row.id && looked->base_seq == op->row.base_seq &&
+                 ses__row_epoch(looked) == ses__row_epoch(&op->row);
+    draft->row.rewinds_to = holds ? draft->target : 0;
+    draft->row.rewinds_after = holds ? looked->last_seq : 0;
+}
+
 static int store_with_room(struct append_op *op, struct db *db, struct event_draft *draft,
                            ses_appended *result, bool catches_up, ses_error *error)
 {
@@ -202,6 +217,7 @@ static int store_with_room(struct append_op *op, struct db *db, struct event_dra
     }
     draft->row.seq = row->last_seq + 1;
     draft->row.high_us = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
+    aim(op, draft);
     code = ses__event_add(db, row, &draft->row, error);
     if (code == SES_EXISTS)
         return note_duplicate(op, db, draft, result, error);
@@ -266,8 +282,39 @@ int ses__append_job(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? ses__append_store(db, op, error) : code;
 }
 
+/* --------------------------------------------------------------------------------------- where rewinds lead */
+
+static bool has_rewind(const struct append_op *op)
+{
+    for (size_t i = 0; i < op->count; i++) {
+        if (op->drafts[i].row.rewinds_before.len > 0)
+            return true;
+    }
+    return false;
+}
+
+static int find_targets(struct db *db, void *context, ses_error *error)
+{
+    struct append_op *op = context;
+    int code = ses__session_of(db, &op->session, &op->looked, error);
+
+    for (size_t i = 0; i < op->count && code == SES_OK; i++) {
+        struct event_draft *draft = &op->drafts[i];
+        if (draft->row.rewinds_before.len > 0)
+            code = ses__history_find_invocation(db, &op->looked, draft->row.rewinds_before,
+                                                op->looked.last_seq, &draft->target, error);
+    }
+    return code;
+}
+
+/* Looking for them reads a whole log: that is done before the write, while others write. */
 int ses__sql_append(struct storage *storage, struct append_op *op, ses_error *error)
 {
+    int code = SES_OK;
+
     op->advance.snapshot = NULL;
-    return ses__run_write(storage, ses__append_job, op, op->bytes, error);
+    op->looked.id = 0;
+    if (UNLIKELY(has_rewind(op)) && !((const struct sql_storage *)storage)->read_only)
+        code = ses__run_read_to_write(storage, find_targets, op, error);
+    return code == SES_OK ? ses__run_write(storage, ses__append_job, op, op->bytes, error) : code;
 }

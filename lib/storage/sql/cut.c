@@ -1,24 +1,16 @@
-/* Cutting off the end of a log, in one transaction. */
+/* Cutting off the end of a log. What the rest of it leads to is found out in a read; then the end is deleted. */
 #include "base/error.h"
 #include "storage/sql/history.h"
 #include "storage/sql/operations.h"
+#include "storage/sql/planned.h"
 #include "storage/sql/rows.h"
 #include "storage/sql/run.h"
 
-/* The own state becomes what the rest of the log leads to. */
-static int restore_state(struct db *db, const struct cut_op *op, const struct session_row *row, int64_t seq,
-                         ses_error *error)
-{
-    struct replay replay;
-    int code = ses__replay_init(&replay, db->allocator, op->seed, false, error);
-
-    if (code == SES_OK)
-        code = ses__history_replay(db, row, seq, &replay, error);
-    if (code == SES_OK)
-        code = ses__session_state_restore(db, row, &replay.state, error);
-    ses__replay_free(&replay);
-    return code;
-}
+struct cutting {
+    struct cut_op *op;
+    int64_t seq;          /* the last event that stays */
+    struct replay replay; /* the state after it */
+};
 
 static int check_counts(const struct db *db, const struct session_row *row, int64_t seq, ses_error *error)
 {
@@ -29,9 +21,11 @@ static int check_counts(const struct db *db, const struct session_row *row, int6
                                 db->name, (long long)row->id);
 }
 
-static int cut_after(struct db *db, struct cut_op *op, struct session_row *row, int64_t seq, ses_error *error)
+static int cut_after(struct db *db, struct cutting *own, struct session_row *row, ses_error *error)
 {
     const struct session_row before = *row;
+    const int64_t seq = own->seq;
+    struct cut_op *op = own->op;
     int code = ses__events_cut(db, row->id, seq, &op->deleted, error);
 
     if (code != SES_OK || op->deleted == 0)
@@ -43,7 +37,7 @@ static int cut_after(struct db *db, struct cut_op *op, struct session_row *row, 
     row->event_count -= op->deleted;
     code = check_counts(db, row, seq, error);
     if (code == SES_OK)
-        code = restore_state(db, op, row, seq, error);
+        code = ses__session_state_restore(db, row, &own->replay.state, error);
     return code == SES_OK ? ses__session_touch(db, &before, row, error) : code;
 }
 
@@ -59,28 +53,46 @@ static int advance_over_cut(struct db *db, struct cut_op *op, const struct sessi
     return code == SES_OK ? ses__advance_prepare(&op->advance, row, error) : code;
 }
 
-static int run_cut(struct db *db, void *context, ses_error *error)
+static int plan_cut(struct db *db, void *context, const struct session_row *row, ses_error *error)
 {
-    struct cut_op *op = context;
-    struct session_row row;
-    int64_t seq = 0;
+    struct cutting *own = context;
+    struct cut_op *op = own->op;
+
+    if (op->checks_version && row->version != op->version)
+        return ses__history_say_stale(row, op->version, "SES_CUT_ANYWAY", error);
+    ses__replay_free(&own->replay);
+    int code = ses__replay_init(&own->replay, db->allocator, op->seed, false, error);
+    if (code == SES_OK)
+        code = ses__history_find_point(db, &op->session, row, &op->point, &own->seq, error);
+    return code == SES_OK ? ses__history_replay(db, row, own->seq, &own->replay, error) : code;
+}
+
+static int write_cut(struct db *db, void *context, const struct session_row *found, ses_error *error)
+{
+    struct cutting *own = context;
+    struct cut_op *op = own->op;
+    struct session_row row = *found;
 
     op->deleted = 0;
     ses__advance_free(&op->advance); /* of an earlier run */
-    int code = ses__session_of(db, &op->session, &row, error);
-    if (code == SES_OK)
-        code = ses__history_check_epoch(&op->session, &row, error);
-    if (code == SES_OK && op->checks_version && row.version != op->version)
-        code = ses__history_say_stale(&row, op->version, "SES_CUT_ANYWAY", error);
-    if (code == SES_OK)
-        code = ses__history_find_point(db, &op->session, &row, &op->point, &seq, error);
-    if (code == SES_OK)
-        code = cut_after(db, op, &row, seq, error);
+    int code = cut_after(db, own, &row, error);
     return code == SES_OK && op->snapshot ? advance_over_cut(db, op, &row, error) : code;
 }
 
 int ses__sql_cut(struct storage *storage, struct cut_op *op, ses_error *error)
 {
+    struct cutting own = {.op = op};
+    const struct planned planned = {.session = &op->session,
+                                    .plan = plan_cut,
+                                    .write = write_cut,
+                                    .context = &own,
+                                    .erasure = &op->erasure};
+    int code = ses__replay_init(&own.replay, ((const struct sql_storage *)storage)->allocator, op->seed,
+                                false, error);
+
     op->advance.snapshot = NULL;
-    return ses__run_delete(storage, run_cut, op, 0, &op->erasure, error);
+    if (code == SES_OK)
+        code = ses__run_planned(storage, &planned, error);
+    ses__replay_free(&own.replay);
+    return code;
 }

@@ -1,7 +1,9 @@
-/* A new session that begins as the log of another was at a point, in one transaction. */
+/* A new session that begins as the log of another was at a point. The state there is found out in a read; then the events
+ * are copied. */
 #include "base/error.h"
 #include "storage/sql/history.h"
 #include "storage/sql/operations.h"
+#include "storage/sql/planned.h"
 #include "storage/sql/rows.h"
 #include "storage/sql/run.h"
 
@@ -11,8 +13,14 @@ struct fork_run {
     struct fork_op *op;
     struct session_row source;
     struct session_row fork;
-    int64_t seq; /* the point */
+    int64_t seq;          /* the point */
+    struct replay replay; /* the state there, or only what the log begins with */
 };
+
+static bool is_whole(const struct fork_run *run)
+{
+    return run->seq == run->source.last_seq;
+}
 
 static int check_new_name(const struct fork_run *run, ses_error *error)
 {
@@ -30,10 +38,9 @@ static int check_count(const struct fork_run *run, ses_error *error)
     const struct session_row *source = &run->source;
     const int64_t count = run->fork.event_count;
     const int64_t most = run->seq - source->base_seq;
-    bool is_whole = run->seq == source->last_seq;
     bool has_no_gaps = source->event_count == source->last_seq - source->base_seq;
     bool sound = count <= most && count <= source->event_count && (!has_no_gaps || count == most) &&
-                 (!is_whole || count == source->event_count);
+                 (!is_whole(run) || count == source->event_count);
 
     if (!sound)
         return ses__error_set(error, SES_CORRUPT,
@@ -64,22 +71,10 @@ static int read_end(struct fork_run *run, ses_error *error)
     return ses__event_rows_close(&rows);
 }
 
-/* At the end of the log the own state is at hand. Otherwise the log tells it. What it begins with is read in any case, so
- * that nothing damaged is copied. */
 static int fork_state(const struct fork_run *run, ses_error *error)
 {
-    const bool is_whole = run->seq == run->source.last_seq;
-    struct replay replay;
-    int code = ses__replay_init(&replay, run->db->allocator, run->op->seed, false, error);
-
-    if (code == SES_OK)
-        code = ses__history_replay(run->db, &run->source, is_whole ? run->source.base_seq : run->seq, &replay,
-                                   error);
-    if (code == SES_OK)
-        code = is_whole ? ses__session_state_copy(run->db, run->source.id, run->fork.id, error)
-                        : ses__session_state_restore(run->db, &run->fork, &replay.state, error);
-    ses__replay_free(&replay);
-    return code;
+    return is_whole(run) ? ses__session_state_copy(run->db, run->source.id, run->fork.id, error)
+                         : ses__session_state_restore(run->db, &run->fork, &run->replay.state, error);
 }
 
 /* Title and labels are copied within the file: they are looked at before. */
@@ -115,28 +110,50 @@ static int copy_log(struct fork_run *run, ses_error *error)
     return code == SES_OK ? ses__session_fill(run->db, fork, error) : code;
 }
 
-static int run_fork(struct db *db, void *context, ses_error *error)
+/* At the end of the log the own state is at hand. Otherwise the log tells it. What it begins with is read in any case, so
+ * that nothing damaged is copied. */
+static int plan_fork(struct db *db, void *context, const struct session_row *row, ses_error *error)
 {
-    struct fork_op *op = context;
-    struct fork_run run = {.db = db, .op = op};
-    int code = ses__session_of(db, &op->session, &run.source, error);
+    struct fork_run *run = context;
+    const struct fork_op *op = run->op;
 
+    run->source = *row;
+    ses__replay_free(&run->replay);
+    int code = ses__replay_init(&run->replay, db->allocator, op->seed, false, error);
     if (code == SES_OK)
-        code = ses__history_check_epoch(&op->session, &run.source, error);
+        code = ses__history_find_point(db, &op->session, row, &op->point, &run->seq, error);
     if (code == SES_OK)
-        code = ses__history_find_point(db, &op->session, &run.source, &op->point, &run.seq, error);
+        code = ses__history_replay(db, row, is_whole(run) ? row->base_seq : run->seq, &run->replay, error);
+    return code;
+}
+
+static int write_fork(struct db *db, void *context, const struct session_row *row, ses_error *error)
+{
+    struct fork_run *run = context;
+    const struct fork_op *op = run->op;
+
+    run->db = db;
+    run->source = *row; /* title and labels may have changed */
+    int code = check_new_name(run, error);
     if (code == SES_OK)
-        code = check_new_name(&run, error);
+        code = ses__session_add(db, op->to, op->created_us, INT64_MAX, &run->fork, error);
     if (code == SES_OK)
-        code = ses__session_add(db, op->to, op->created_us, INT64_MAX, &run.fork, error);
-    if (code == SES_OK)
-        code = copy_log(&run, error);
+        code = copy_log(run, error);
     return code == SES_OK && op->snapshot
-               ? ses__load_snapshot(db, op->snapshot, op->to, &run.fork, &op->range, error)
+               ? ses__load_snapshot(db, op->snapshot, op->to, &run->fork, &op->range, error)
                : code;
 }
 
 int ses__sql_fork(struct storage *storage, struct fork_op *op, ses_error *error)
 {
-    return ses__run_write(storage, run_fork, op, 0, error);
+    struct fork_run run = {.op = op};
+    const struct planned planned = {
+        .session = &op->session, .plan = plan_fork, .write = write_fork, .context = &run};
+    int code = ses__replay_init(&run.replay, ((const struct sql_storage *)storage)->allocator, op->seed,
+                                false, error);
+
+    if (code == SES_OK)
+        code = ses__run_planned(storage, &planned, error);
+    ses__replay_free(&run.replay);
+    return code;
 }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "storage/sql/history.h"
 #include "storage/sql/operations.h"
+#include "storage/sql/planned.h"
 #include "storage/sql/prune_plan.h"
 #include "storage/sql/rows_parts.h"
 #include "storage/sql/run.h"
@@ -12,7 +13,6 @@
 struct pruning {
     struct prune_op *op;
     struct prune_plan plan;
-    bool begun; /* the job has run before, and what it saw of others may have been rolled back */
 };
 
 /* ------------------------------------------------------------------------------------------- the base */
@@ -146,42 +146,36 @@ static int find_step(struct db *db, const struct prune_plan *plan, int64_t *seq,
     return code;
 }
 
-static int find_session(struct db *db, const struct prune_op *op, struct session_row *row, ses_error *error)
-{
-    int code = ses__session_of(db, &op->session, row, error);
-    return code == SES_OK ? ses__history_check_epoch(&op->session, row, error) : code;
-}
-
 /* SES_UNCHANGED if there is nothing to prune. */
-static int run_plan(struct db *db, void *context, ses_error *error)
+static int plan_prune(struct db *db, void *context, const struct session_row *row, ses_error *error)
 {
     struct pruning *own = context;
     struct prune_op *op = own->op;
     int64_t seq = 0;
-    int code = find_session(db, op, &op->row, error);
+    int code = ses__prune_plan_make(&own->plan, db, row, error);
 
-    if (code == SES_OK)
-        code = ses__prune_plan_make(&own->plan, db, &op->row, error);
+    op->row = *row;
     if (code == SES_OK)
         code = find_step(db, &own->plan, &seq, &op->more, error);
     return code == SES_OK && seq == 0 ? SES_UNCHANGED : code;
 }
 
-static int run_prune(struct db *db, void *context, ses_error *error)
+static int update_prune(struct db *db, void *context, const struct session_row *row, bool *fits,
+                        ses_error *error)
+{
+    struct pruning *own = context;
+    return ses__prune_plan_update(&own->plan, db, row, fits, error);
+}
+
+static int write_prune(struct db *db, void *context, const struct session_row *row, ses_error *error)
 {
     struct pruning *own = context;
     struct prune_op *op = own->op;
     int64_t seq = 0;
 
     op->deleted = 0;
-    op->more = false;
-    int code = find_session(db, op, &op->row, error);
-    if (code == SES_OK)
-        code = own->begun ? ses__prune_plan_make(&own->plan, db, &op->row, error)
-                          : ses__prune_plan_update(&own->plan, db, &op->row, error);
-    own->begun = true;
-    if (code == SES_OK)
-        code = find_step(db, &own->plan, &seq, &op->more, error);
+    op->row = *row;
+    int code = find_step(db, &own->plan, &seq, &op->more, error);
     if (code != SES_OK)
         return code;
     return seq > 0 ? prune_to(db, own, seq, error) : SES_UNCHANGED;
@@ -189,18 +183,19 @@ static int run_prune(struct db *db, void *context, ses_error *error)
 
 int ses__sql_prune(struct storage *storage, struct prune_op *op, ses_error *error)
 {
-    const struct sql_storage *sql = (const struct sql_storage *)storage;
     struct pruning own = {.op = op};
-    int result;
+    const struct planned planned = {.session = &op->session,
+                                    .plan = plan_prune,
+                                    .update = update_prune,
+                                    .write = write_prune,
+                                    .context = &own,
+                                    .erasure = &op->erasure};
+    int code = ses__prune_plan_init(&own.plan, op, ((const struct sql_storage *)storage)->allocator, error);
 
-    result = ses__prune_plan_init(&own.plan, op, sql->allocator, error);
     op->deleted = 0;
-    op->erasure.unclean = false;
-    if (result == SES_OK && !sql->read_only) /* else that is what is told */
-        result = ses__run_read_to_write(storage, run_plan, &own, error);
-    /* What an earlier call has deleted may still be in the log. */
-    if (result == SES_OK || (result == SES_UNCHANGED && op->erasure.secure))
-        result = ses__run_delete(storage, run_prune, &own, 0, &op->erasure, error);
+    op->more = false;
+    if (code == SES_OK)
+        code = ses__run_planned(storage, &planned, error);
     ses__prune_plan_free(&own.plan);
-    return result;
+    return code;
 }

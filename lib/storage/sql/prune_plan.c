@@ -250,7 +250,6 @@ int ses__prune_plan_make(struct prune_plan *plan, struct db *db, const struct se
         code = plan_events(plan, db, row->base_seq + 1, row->last_seq, error);
     if (code == SES_OK)
         code = plan_rewinds(plan, db, error);
-    plan->made = code == SES_OK;
     return code;
 }
 
@@ -266,19 +265,19 @@ static int has_new_marks(const struct prune_plan *plan, struct db *db, const str
     return ses__mark_rows_close(&rows);
 }
 
-int ses__prune_plan_update(struct prune_plan *plan, struct db *db, const struct session_row *row,
+int ses__prune_plan_update(struct prune_plan *plan, struct db *db, const struct session_row *row, bool *fits,
                            ses_error *error)
 {
-    bool same = plan->made && plan->row.id == row->id && plan->row.base_seq == row->base_seq &&
-                ses__row_epoch(&plan->row) == ses__row_epoch(row) && row->last_seq >= plan->row.last_seq;
+    const int64_t known = plan->row.last_seq;
     bool marked = false;
-    int code = same ? has_new_marks(plan, db, row, &marked, error) : SES_OK;
+    int code = has_new_marks(plan, db, row, &marked, error);
 
-    if (code == SES_OK && (!same || marked))
-        return ses__prune_plan_make(plan, db, row, error);
-    if (code == SES_OK && row->last_seq > plan->row.last_seq)
-        code = plan_events(plan, db, plan->row.last_seq + 1, row->last_seq, error);
-    if (code == SES_OK && row->last_seq > plan->row.last_seq)
+    *fits = ses__row_epoch(&plan->row) == ses__row_epoch(row) && row->last_seq >= known && !marked;
+    if (code != SES_OK || !*fits)
+        return code;
+    if (row->last_seq > known)
+        code = plan_events(plan, db, known + 1, row->last_seq, error);
+    if (code == SES_OK && row->last_seq > known)
         code = plan_rewinds(plan, db, error);
     plan->row = *row;
     return code;

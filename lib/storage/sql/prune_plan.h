@@ -12,7 +12,6 @@ struct db;
 struct prune_plan {
     const struct prune_op *op;
     const ses_allocator *allocator;
-    bool made;
     struct session_row row; /* as of the transaction in which the log was looked at */
     int64_t goal;           /* the last event that all that is asked allows to prune */
     int64_t target;         /* of them, the last that this step is to prune */
@@ -34,9 +33,9 @@ SESLITE_PRIVATE void ses__prune_plan_free(struct prune_plan *plan);
 /* Looks at the whole log of the session, which is `row` now. */
 SESLITE_PRIVATE int ses__prune_plan_make(struct prune_plan *plan, struct db *db,
                                          const struct session_row *row, ses_error *error);
-/* Looks at the events that have come since; at the whole log again if that is not enough. */
+/* Looks at the events that have come since. `*fits` is false if that is not enough. The session and its base are the same. */
 SESLITE_PRIVATE int ses__prune_plan_update(struct prune_plan *plan, struct db *db,
-                                           const struct session_row *row, ses_error *error);
+                                           const struct session_row *row, bool *fits, ses_error *error);
 /* The point up to which this step prunes: row.base_seq if there is nothing to prune. `*whole` is the point for a step
  * without a limit. */
 SESLITE_PRIVATE int64_t ses__prune_plan_end(const struct prune_plan *plan, int64_t *whole);

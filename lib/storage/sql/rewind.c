@@ -1,4 +1,4 @@
-/* Taking back what came after a point of a log, and taking that back, in one transaction. */
+/* Taking back what came after a point of a log, and taking that back: the event is made in a read, and then stored. */
 #include "model/rewind.h"
 
 #include <string.h>
@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "storage/sql/history.h"
 #include "storage/sql/operations.h"
+#include "storage/sql/planned.h"
 #include "storage/sql/rows.h"
 #include "storage/sql/run.h"
 
@@ -17,6 +18,8 @@ struct rewind_run {
     struct arena arena;
     int64_t first; /* 0: nothing comes after the point */
     struct span invocation;
+    struct event_draft draft;
+    bool already; /* there is nothing to take back */
 };
 
 /* ------------------------------------------------------------------------------------------------ redo */
@@ -218,25 +221,49 @@ static int make_draft(const struct rewind_run *run, struct event_draft *draft, s
 
 /* ------------------------------------------------------------------------------------------ the operation */
 
-/* Stores no event when there is nothing to take back; an outdated handle catches up all the same. */
-static int store_draft(const struct rewind_run *run, struct event_draft *draft, ses_error *error)
+static int plan_draft(struct rewind_run *run, ses_error *error)
 {
-    struct rewind_op *op = run->op;
-    bool already = run->first == 0;
-    int code = SES_OK;
+    int code = find_first(run, error);
 
-    if (run->first > 0)
-        code = make_draft(run, draft, error);
-    if (code == SES_OK && run->first > 0 && draft->delta.count == 0)
-        code = is_live_already(run, &already, error);
-    if (code != SES_OK)
-        return code;
+    run->already = run->first == 0;
+    if (code == SES_OK && run->first > 0)
+        code = make_draft(run, &run->draft, error);
+    if (code == SES_OK && run->first > 0 && run->draft.delta.count == 0)
+        code = is_live_already(run, &run->already, error);
+    return code;
+}
+
+static int plan_rewind(struct db *db, void *context, const struct session_row *row, ses_error *error)
+{
+    struct rewind_run *run = context;
+    const struct append_op *append = &run->op->append;
+
+    if (append->checks_version && !append->anyway && row->version != append->version)
+        return ses__history_say_stale(row, append->version, "SES_APPEND_ANYWAY", error);
+    ses__arena_reset(&run->arena);
+    ses__event_draft_free(&run->draft);
+    ses__event_draft_init(&run->draft, db->allocator);
+    run->db = db;
+    run->row = row;
+    run->first = 0;
+    return plan_draft(run, error);
+}
+
+/* Stores no event when there is nothing to take back; an outdated handle catches up all the same. */
+static int write_rewind(struct db *db, void *context, const struct session_row *row, ses_error *error)
+{
+    struct rewind_run *run = context;
+    struct rewind_op *op = run->op;
+    struct append_op *append = &op->append;
+
+    ses__advance_free(&append->advance); /* of an earlier run */
+    append->before = *row;
+    append->row = *row;
     op->result = (ses_appended){.status = SES_UNCHANGED};
-    op->append.drafts = draft;
-    op->append.results = &op->result;
-    op->append.count = already ? 0 : 1;
-    code = ses__append_store(run->db, &op->append, error);
-    op->append.drafts = NULL;
+    append->drafts = &run->draft;
+    append->results = &op->result;
+    append->count = run->already ? 0 : 1;
+    int code = ses__append_store(db, append, error);
     if (code == SES_EXISTS)
         code = ses__error_set(error, SES_INVALID,
                               "the store's make_id has made the id of an event that exists: \"%.200s\"",
@@ -244,41 +271,22 @@ static int store_draft(const struct rewind_run *run, struct event_draft *draft, 
     return code;
 }
 
-static int run_found(struct rewind_run *run, ses_error *error)
-{
-    struct event_draft draft;
-
-    ses__event_draft_init(&draft, run->db->allocator);
-    int code = store_draft(run, &draft, error);
-    ses__event_draft_free(&draft);
-    return code;
-}
-
-static int run_rewind(struct db *db, void *context, ses_error *error)
-{
-    struct rewind_op *op = context;
-    struct append_op *append = &op->append;
-    struct rewind_run run = {.op = op, .db = db, .row = &append->before};
-
-    ses__advance_free(&append->advance); /* of an earlier run */
-    int code = ses__session_of(db, &append->session, &append->before, error);
-    append->row = append->before;
-    if (code == SES_OK)
-        code = ses__history_check_epoch(&append->session, run.row, error);
-    if (code == SES_OK && append->checks_version && !append->anyway && run.row->version != append->version)
-        code = ses__history_say_stale(run.row, append->version, "SES_APPEND_ANYWAY", error);
-    if (code != SES_OK)
-        return code;
-    ses__arena_init(&run.arena, db->allocator);
-    code = find_first(&run, error);
-    if (code == SES_OK)
-        code = run_found(&run, error);
-    ses__arena_free(&run.arena);
-    return code;
-}
-
 int ses__sql_rewind(struct storage *storage, struct rewind_op *op, ses_error *error)
 {
+    const ses_allocator *allocator = ((const struct sql_storage *)storage)->allocator;
+    struct rewind_run run = {.op = op};
+    const struct planned planned = {.session = &op->append.session,
+                                    .plan = plan_rewind,
+                                    .write = write_rewind,
+                                    .context = &run,
+                                    .bytes = op->artifact_delta.len};
+
     op->append.advance.snapshot = NULL;
-    return ses__run_write(storage, run_rewind, op, op->artifact_delta.len, error);
+    ses__arena_init(&run.arena, allocator);
+    ses__event_draft_init(&run.draft, allocator);
+    int code = ses__run_planned(storage, &planned, error);
+    op->append.drafts = NULL;
+    ses__event_draft_free(&run.draft);
+    ses__arena_free(&run.arena);
+    return code;
 }

@@ -22,7 +22,8 @@ static int find_target(struct db *db, int64_t session_id, const struct event_row
     struct event_row row;
 
     *seq = 0;
-    ses__event_rows_open(&rows, db, session_id, 1, rewind->seq - 1, WALK_FORWARD, error);
+    ses__event_rows_open(&rows, db, session_id, rewind->rewinds_after + 1, rewind->seq - 1, WALK_FORWARD,
+                         error);
     while (*seq == 0 && ses__event_rows_next(&rows, &row)) {
         if (is_of_invocation(&row, rewind->rewinds_before))
             *seq = row.seq;
