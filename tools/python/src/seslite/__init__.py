@@ -127,8 +127,6 @@ __all__ = [
     "Tracked",
     "TwoSqlitesWarning",
     "Usage",
-    "ffi as _c",
-    "lib as _lib",
     "output_delta",
     "pending_calls",
     "read_context",

@@ -6,7 +6,9 @@ import _thread
 import json
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import errors
 from ._seslite import ffi, lib
@@ -180,6 +182,34 @@ def int64(value: int | None, keep: list[Any]) -> Pointer:
     return pointer
 
 
+class Value:
+    """The base of frozen dataclasses that C reads as a struct. Copies and pickles are made anew from the fields, since a struct
+    belongs to one object and one process."""
+
+    __slots__ = ("_c",)
+
+    def _set_struct(self, made: Pointer, keep: list[Any]) -> None:
+        """`keep` is what the struct points to."""
+        object.__setattr__(self, "_c", (made, keep))
+
+    @property
+    def c(self) -> Pointer:
+        """The struct."""
+        return self._c[0]  # type: ignore[attr-defined]
+
+    def _given(self) -> dict[str, Any]:
+        """The fields that differ from their defaults."""
+        found = {each.name: (getattr(self, each.name), each.default) for each in fields(self)}  # type: ignore[arg-type]
+        return {name: value for name, (value, default) in found.items() if value != default}
+
+    def __reduce__(self) -> Any:
+        return partial(type(self), **self._given()), ()
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self._given().items())
+        return f"{type(self).__name__}({given})"
+
+
 # -------------------------------------------------------------------------------------------------- handles
 
 _process = os.getpid()
@@ -238,11 +268,20 @@ class Guard(_thread.RLock):  # type: ignore[misc]  # it is no final class
             raise errors.MisuseError(f"this {self._what} cannot be closed during a call on it")
 
 
-class Handle:
+class Unique:
+    """The base of what owns an object of C: two of them would free it twice."""
+
+    __slots__ = ()
+    _what = "object"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a {self._what} cannot be copied or pickled")
+
+
+class Handle(Unique):
     """An object of the library that this one owns. Closing it twice is allowed."""
 
     __slots__ = ("_pointer", "_guard", "_owned", "__weakref__")
-    _what = "object"
 
     def __init__(self, pointer: Pointer, release: Any, guard: Guard | None = None) -> None:
         """`release` frees it; None: it belongs to another object."""

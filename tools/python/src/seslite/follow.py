@@ -21,10 +21,14 @@ class ResetError(errors.Error):
 
     code, name = lib.SES_RESET, "SES_RESET"
 
-    def __init__(self, session: str | None) -> None:
-        what = "sessions that were followed" if session is None else f"the session {session!r}"
-        super().__init__(f"events of {what} were cut, pruned or deleted: read them again")
+    def __init__(self, message: str, *, session: str | None = None) -> None:
+        super().__init__(message)
         self.session = session
+
+
+def _reset(session: str | None) -> ResetError:
+    what = "sessions that were followed" if session is None else f"the session {session!r}"
+    return ResetError(f"events of {what} were cut, pruned or deleted: read them again", session=session)
 
 
 class Follower(_ffi.Handle):
@@ -63,7 +67,7 @@ class Follower(_ffi.Handle):
                 if code == lib.SES_ROW:
                     return event_of(event[0])
                 if code == lib.SES_RESET:
-                    raise ResetError(_ffi.string(lib.ses_follower_session(self._live())))
+                    raise _reset(_ffi.string(lib.ses_follower_session(self._live())))
             if self._woken or (end is not None and time.monotonic() >= end):
                 self._woken = False
                 return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _ffi, errors
@@ -16,29 +17,27 @@ if TYPE_CHECKING:
 ORDERS = {"newest": lib.SES_ORDER_NEWEST, "oldest": lib.SES_ORDER_OLDEST, "created": lib.SES_ORDER_CREATED}
 
 
-class Filter:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Filter(_ffi.Value):
     """Selects sessions: those for which everything holds that is given."""
 
-    __slots__ = ("c", "_keep")
+    label: str | None = None
+    label_value: str | None = None
+    id_prefix: str | None = None
+    updated_since_us: int | None = None
+    updated_before_us: int | None = None
 
-    def __init__(
-        self,
-        *,
-        label: str | None = None,
-        label_value: str | None = None,
-        id_prefix: str | None = None,
-        updated_since_us: int | None = None,
-        updated_before_us: int | None = None,
-    ) -> None:
-        self._keep: list[Any] = []
-        self.c = _ffi.struct(
+    def __post_init__(self) -> None:
+        keep: list[Any] = []
+        made = _ffi.struct(
             "ses_filter",
-            label=_ffi.c_text(label, "the label", self._keep),
-            label_value=_ffi.c_text(label_value, "the label's value", self._keep),
-            id_prefix=_ffi.c_text(id_prefix, "the prefix", self._keep),
-            updated_since_us=_ffi.int64(updated_since_us, self._keep),
-            updated_before_us=_ffi.int64(updated_before_us, self._keep),
+            label=_ffi.c_text(self.label, "the label", keep),
+            label_value=_ffi.c_text(self.label_value, "the label's value", keep),
+            id_prefix=_ffi.c_text(self.id_prefix, "the prefix", keep),
+            updated_since_us=_ffi.int64(self.updated_since_us, keep),
+            updated_before_us=_ffi.int64(self.updated_before_us, keep),
         )
+        self._set_struct(made, keep)
 
 
 class Page(list["Session"]):

@@ -90,7 +90,7 @@ class _State:
         lib.ses_close(self.pointer)
 
 
-class Store(State, Leases, History, Lists, Transfer, Upkeep):
+class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
     """An open store. Any thread may use it. Close it with close(), with `with`, or leave that to the end of the process.
 
     `synchronous` is "full" (a write survives power loss) or "normal"; `journal` is "auto", "wal" or "rollback";
@@ -100,6 +100,8 @@ class Store(State, Leases, History, Lists, Transfer, Upkeep):
     SESLITE_WITH_POSTGRES=1. `max_connections`, `unprepared` and `replica` are about that, as seslite_postgres.h says;
     `synchronous`, `journal`, `checkpoint` and `max_readers` are about files.
     """
+
+    _what = "store"
 
     def __init__(
         self,

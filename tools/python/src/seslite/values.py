@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Union
 
 from . import _ffi
@@ -11,34 +12,22 @@ from ._ffi import ffi, lib
 INT64_MAX = 2**63 - 1
 
 
-class Key:
+@dataclass(frozen=True, slots=True, repr=False)
+class Key(_ffi.Value):
     """Names one session. Ids are 1 to 512 bytes of UTF-8, and are compared as they are."""
 
-    __slots__ = ("app", "user", "session", "_c")
+    app: str
+    user: str
+    session: str | None = None
 
-    def __init__(self, app: str, user: str, session: str | None = None) -> None:
+    def __post_init__(self) -> None:
         keep: list[Any] = []
-        self.app, self.user, self.session = app, user, session
-        for name, what in ((app, "the app"), (user, "the user")):
+        for name, what in ((self.app, "the app"), (self.user, "the user")):
             keep.append(ffi.new("char[]", _ffi.encode(name, what)))
-        struct = ffi.new("ses_key *", [*keep, _ffi.c_text(session, "the session's id", keep)])
-        self._c = (struct, keep)
+        self._set_struct(ffi.new("ses_key *", [*keep, _ffi.c_text(self.session, "the session's id", keep)]), keep)
 
-    @property
-    def c(self) -> Any:
-        return self._c[0]
-
-    def _parts(self) -> tuple[str, str, str | None]:
-        return self.app, self.user, self.session
-
-    def __iter__(self) -> Any:
-        return iter(self._parts())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Key) and self._parts() == other._parts()
-
-    def __hash__(self) -> int:
-        return hash(self._parts())
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.app, self.user, self.session))
 
     def __repr__(self) -> str:
         return f"Key({self.app!r}, {self.user!r}, {self.session!r})"
@@ -48,75 +37,93 @@ KeyLike = Union[Key, tuple[str, str, str], tuple[str, str, None], tuple[str, str
 
 
 def key_of(key: KeyLike) -> Key:
-    return key if isinstance(key, Key) else Key(*key)
+    if isinstance(key, Key):
+        return key
+    if not isinstance(key, (tuple, list)) or len(key) not in (2, 3):
+        raise TypeError(f"a session is named by a Key, or by a tuple of app, user and session, not by {key!r}")
+    return Key(*key)
 
 
-class Range:
-    """Selects events: all, or those for which everything that is given holds; `newest` then takes the last of them."""
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Range(_ffi.Value):
+    """Selects events: all, or those for which everything holds that is given; `newest` then takes the last of them."""
 
-    __slots__ = ("c",)
+    newest: int | None = None
+    since_us: int | None = None
+    first_seq: int | None = None
+    last_seq: int | None = None
+    live: bool = False
+    none: bool = False
 
-    def __init__(
-        self,
-        *,
-        newest: int | None = None,
-        since_us: int | None = None,
-        first_seq: int | None = None,
-        last_seq: int | None = None,
-        live: bool = False,
-        none: bool = False,
-    ) -> None:
-        by_number = first_seq is not None or last_seq is not None
-        self.c = _ffi.struct(
+    def __post_init__(self) -> None:
+        by_number = self.first_seq is not None or self.last_seq is not None
+        made = _ffi.struct(
             "ses_range",
-            which=(lib.SES_RANGE_NONE if none else 0)
-            | (lib.SES_RANGE_NEWEST if newest is not None else 0)
-            | (lib.SES_RANGE_SINCE if since_us is not None else 0)
+            which=(lib.SES_RANGE_NONE if self.none else 0)
+            | (lib.SES_RANGE_NEWEST if self.newest is not None else 0)
+            | (lib.SES_RANGE_SINCE if self.since_us is not None else 0)
             | (lib.SES_RANGE_SEQ if by_number else 0)
-            | (lib.SES_RANGE_LIVE if live else 0),
-            newest=newest,
-            since_us=since_us,
-            first_seq=1 if first_seq is None else first_seq,
-            last_seq=INT64_MAX if last_seq is None else last_seq,
+            | (lib.SES_RANGE_LIVE if self.live else 0),
+            newest=self.newest,
+            since_us=self.since_us,
+            first_seq=1 if self.first_seq is None else self.first_seq,
+            last_seq=INT64_MAX if self.last_seq is None else self.last_seq,
         )
+        self._set_struct(made, [])
 
 
 NO_EVENTS = Range(none=True)
 
+POINTS = {
+    "now": lib.SES_POINT_NOW,
+    "seq": lib.SES_POINT_SEQ,
+    "event": lib.SES_POINT_EVENT,
+    "invocation": lib.SES_POINT_INVOCATION,
+    "last_turn": lib.SES_POINT_LAST_TURN,
+}
 
-class Point:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Point(_ffi.Value):
     """A point of a log. Made by Point.now(), seq(), event(), invocation() and last_turn()."""
 
-    __slots__ = ("c", "_keep")
+    kind: str
+    number: int = 0
+    name: str | None = None
 
-    def __init__(self, kind: int, seq: int = 0, name: str | None = None) -> None:
-        self._keep: list[Any] = []
-        self.c = _ffi.struct("ses_point", kind=kind, seq=seq, id=_ffi.c_text(name, "the id", self._keep))
+    def __post_init__(self) -> None:
+        keep: list[Any] = []
+        made = _ffi.struct("ses_point", kind=POINTS[self.kind], seq=self.number, id=_ffi.c_text(self.name, "the id", keep))
+        self._set_struct(made, keep)
 
     @classmethod
     def now(cls) -> Point:
         """After the last event."""
-        return cls(lib.SES_POINT_NOW)
+        return cls("now")
 
     @classmethod
     def seq(cls, seq: int) -> Point:
         """After the event of that number. 0: as the session was created."""
-        return cls(lib.SES_POINT_SEQ, seq=seq)
+        return cls("seq", number=seq)
 
     @classmethod
     def event(cls, name: str) -> Point:
         """After the event of that id."""
-        return cls(lib.SES_POINT_EVENT, name=name)
+        return cls("event", name=name)
 
     @classmethod
     def invocation(cls, name: str) -> Point:
         """Before the first event of that invocation."""
-        return cls(lib.SES_POINT_INVOCATION, name=name)
+        return cls("invocation", name=name)
 
     @classmethod
     def last_turn(cls) -> Point:
         """Before the last turn of the user."""
-        return cls(lib.SES_POINT_LAST_TURN)
+        return cls("last_turn")
+
+    def __repr__(self) -> str:
+        argument = repr(self.number) if self.kind == "seq" else "" if self.name is None else repr(self.name)
+        return f"Point.{self.kind}({argument})"
 
 
 class Event(NamedTuple):
