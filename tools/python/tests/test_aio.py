@@ -1,6 +1,7 @@
 """The store for asyncio."""
 
 import asyncio
+import threading
 import time
 
 import pytest
@@ -27,6 +28,31 @@ def test_calls_are_awaited(tmp_path):
         assert [each.seq for each in await store.append_batch(KEY, [{}, {}])] == [3, 4]
         assert await store.state_json(KEY) == b'{"k":2}' and (await store.get_or_create(KEY))[1] is False
         assert len(await store.list("app")) == 1 and (await store.delete(KEY)).total == 1
+
+    run(case, tmp_path)
+
+
+def test_reads_do_not_wait_for_writes_that_wait(tmp_path):
+    async def case(store):
+        await store.run(store.store.append, KEY, {"author": "x"})
+        session, held = await store.get(KEY), asyncio.Event()
+        loop, release = asyncio.get_running_loop(), threading.Event()
+
+        def hold():  # in the place of another process that has the file's lock
+            loop.call_soon_threadsafe(held.set)
+            assert release.wait(60)
+
+        writing = [asyncio.ensure_future(store.run(hold)) for _ in range(8)]
+        await held.wait()
+        writing.append(asyncio.ensure_future(store.append(KEY, {"author": "y"})))
+        for _ in range(3):
+            assert (await store.get(KEY)).stored == 1 == len(await store.list("app")) and await store.state_json(KEY)
+            assert await store.read(seslite.pending_calls, session) == []
+        async with await store.follow(KEY) as follower:
+            assert (await follower.__anext__()).seq == 1
+        assert not any(each.done() for each in writing)
+        release.set()
+        assert (await asyncio.gather(*writing))[-1].seq == 2
 
     run(case, tmp_path)
 

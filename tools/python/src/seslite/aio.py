@@ -20,17 +20,21 @@ T = TypeVar("T")
 
 
 class AsyncStore:
-    """A store whose calls are awaited. `store` is the one beneath; `run` awaits any call on it, or on a session:
+    """A store whose calls are awaited. `store` is the one beneath; `run` awaits any call on it, or on a session, and `read`
+    one that only reads:
 
-    session = await store.run(session.append, event)
+    await store.run(session.append, event)
+    events = await store.read(pending_calls, session)
 
-    A task that is cancelled while it waits for a lease stops waiting. `threads` run calls at a time; those that wait for
-    leases have threads of their own.
+    `threads` calls of `run` and as many of `read` are under way at a time, so reads never wait for writes that wait for the
+    file's lock. Calls that wait for leases have threads of their own; a task that is cancelled meanwhile stops waiting. Any
+    other call goes on when its task is cancelled: an append may still be stored.
     """
 
     def __init__(self, store: Store, *, threads: int = 8) -> None:
         self.store = store
         self._pool = ThreadPoolExecutor(threads, "seslite")
+        self._readers = ThreadPoolExecutor(threads, "seslite-read")
         self._waiters = ThreadPoolExecutor(64, "seslite-wait")
         self._cancelled = 0  # times that a wait was cancelled, which interrupts the others too
         self._interrupting = 0  # of these, those that are under way
@@ -44,6 +48,10 @@ class AsyncStore:
     async def run(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Runs a call in a thread and awaits it. A call that was interrupted for another's cancelled wait is made again."""
         return await self._again(lambda: self._start(self._pool, lambda: function(*arguments, **named)))
+
+    async def read(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """As `run`, for a call that writes nothing."""
+        return await self._again(lambda: self._start(self._readers, lambda: function(*arguments, **named)))
 
     def _start(self, pool: ThreadPoolExecutor, function: Callable[[], T]) -> asyncio.Future[T]:
         _ffi.check_process(self._process)
@@ -65,7 +73,7 @@ class AsyncStore:
         return await self.run(self.store.create, key, state, **options)
 
     async def get(self, key: KeyLike, events: Any = None) -> Session:
-        return await self.run(self.store.get, key, events)
+        return await self.read(self.store.get, key, events)
 
     async def get_or_create(self, key: KeyLike, state: Any = None, **options: Any) -> tuple[Session, bool]:
         return await self.run(self.store.get_or_create, key, state, **options)
@@ -77,13 +85,13 @@ class AsyncStore:
         return await self.run(self.store.append_batch, key, events, **options)
 
     async def list(self, app: str, user: str | None = None, **options: Any) -> Page:
-        return await self.run(self.store.list, app, user, **options)
+        return await self.read(self.store.list, app, user, **options)
 
     async def delete(self, key: KeyLike, **options: Any) -> Deleted:
         return await self.run(self.store.delete, key, **options)
 
     async def state_json(self, key: KeyLike) -> bytes:
-        return await self.run(self.store.state_json, key)
+        return await self.read(self.store.state_json, key)
 
     async def lease_take(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Lease:
         """Takes a session's turn. When the task is cancelled, the wait ends, and a lease that came too late is released."""
@@ -135,7 +143,7 @@ class AsyncStore:
         os.set_blocking(reading, False)
         os.set_blocking(writing, False)
         try:
-            follower = await self.run(self.store.follow, key, new=new, after_seq=after_seq, place=place, notify_fd=writing)
+            follower = await self.read(self.store.follow, key, new=new, after_seq=after_seq, place=place, notify_fd=writing)
         except BaseException:
             os.close(reading)
             os.close(writing)
@@ -145,8 +153,8 @@ class AsyncStore:
     async def close(self) -> None:
         """Closes the store."""
         await asyncio.to_thread(self.store.close)
-        self._pool.shutdown(wait=False)
-        self._waiters.shutdown(wait=False)
+        for pool in (self._pool, self._readers, self._waiters):
+            pool.shutdown(wait=False)
 
     async def __aenter__(self) -> AsyncStore:
         return self
@@ -187,7 +195,7 @@ class AsyncFollower:
                 if self._stopped:
                     raise StopAsyncIteration
                 self._woken.clear()
-                self._looking = asyncio.ensure_future(self._store.run(self._follower.next, 0))
+                self._looking = asyncio.ensure_future(self._store.read(self._follower.next, 0))
             looking = self._looking
             try:
                 event = await asyncio.shield(looking)

@@ -115,7 +115,7 @@ class SesliteSessionService(BaseSessionService):
     async def get_session(
         self, *, app_name: str, user_id: str, session_id: str, config: Optional[GetSessionConfig] = None
     ) -> Optional[Session]:
-        return await self._store.run(self._get, Key(app_name, user_id, session_id), _range_of(config))
+        return await self._store.read(self._get, Key(app_name, user_id, session_id), _range_of(config))
 
     def _get(self, key: Key, wanted: Optional[Range]) -> Optional[Session]:
         try:
@@ -127,7 +127,7 @@ class SesliteSessionService(BaseSessionService):
 
     @override
     async def list_sessions(self, *, app_name: str, user_id: Optional[str] = None) -> ListSessionsResponse:
-        return await self._store.run(self._list, app_name, user_id)
+        return await self._store.read(self._list, app_name, user_id)
 
     def _list(self, app: str, user: Optional[str]) -> ListSessionsResponse:
         # In order of creation each is met once, whatever is written meanwhile.
@@ -148,7 +148,7 @@ class SesliteSessionService(BaseSessionService):
 
     @override
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
-        return loads(await self._store.run(self.store.shared_state_json, app_name, user_id))
+        return loads(await self._store.read(self.store.shared_state_json, app_name, user_id))
 
     # ------------------------------------------------------------------------------------------ append
 
