@@ -93,10 +93,14 @@ def dumps(value: Any, what: str = "the value") -> bytes:
         raise errors.InvalidError(f"{what} cannot be written as JSON: {error}") from None
 
 
+_decode = json.JSONDecoder().raw_decode
+
+
 def loads(text: bytes | str) -> Any:
-    """A JSON text as a value, at the edge. Integers are exact; other numbers become floats."""
+    """A JSON text of the library as a value, at the edge. Integers are exact; other numbers become floats."""
     try:
-        return json.loads(text)
+        # json.loads would look at the text twice more, for UTF-16 and for blanks after it.
+        return _decode((text.decode() if isinstance(text, bytes) else text).strip(" \t\r\n"))[0]
     except ValueError as error:
         raise errors.StateRangeError(f"Python cannot hold this JSON: {error}; read its text instead") from None
 

@@ -7,14 +7,17 @@ import os
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import _ffi, errors
 from .follow import Follower
 from .lists import Page
 from .session import Session
-from .store import Store
+from .store import Store, StoreOptions
 from .values import Appended, Deleted, Event, KeyLike, Lease
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 T = TypeVar("T")
 
@@ -41,7 +44,7 @@ class AsyncStore:
         self._process = _ffi.process()
 
     @classmethod
-    async def open(cls, path: str | os.PathLike[str], *, threads: int = 8, **options: Any) -> AsyncStore:
+    async def open(cls, path: str | os.PathLike[str], *, threads: int = 8, **options: Unpack[StoreOptions]) -> AsyncStore:
         """Opens a store, with the options of Store."""
         return cls(await asyncio.to_thread(Store, path, **options), threads=threads)
 

@@ -11,7 +11,7 @@ from ._ffi import NULL, ffi, lib
 from .values import Event, Key, KeyLike, Range, event_of, key_of
 
 if TYPE_CHECKING:
-    from .session import Session
+    from .session import Session, Summary
     from .store import Store
 
 ORDERS = {"newest": lib.SES_ORDER_NEWEST, "oldest": lib.SES_ORDER_OLDEST, "created": lib.SES_ORDER_CREATED}
@@ -74,6 +74,10 @@ def _close_cursor(pointer: Any) -> None:
     lib.ses_cursor_close(pointer, NULL)  # __next__ has raised what it would tell
 
 
+def _sessions_of(page: Any) -> Iterator[Any]:
+    return (lib.ses_page_session(page, at) for at in range(lib.ses_page_count(page)))
+
+
 class Lists:
     """Part of Store."""
 
@@ -94,6 +98,19 @@ class Lists:
         """One page of sessions, with their state and without events. `order` is "newest", "oldest" or "created"."""
         from .session import Session
 
+        owner = self._page(app, user, order, limit, token, state, filter)
+        guard = _ffi.Guard("page of sessions")
+        page = Page(
+            Session(self, session, owner, guard)  # type: ignore[arg-type]
+            for session in _sessions_of(owner)
+        )
+        page.token = _ffi.string(lib.ses_page_token(owner))
+        return page
+
+    def _page(
+        self, app: str, user: str | None, order: str, limit: int, token: str | None, state: bool, filter: Filter | None
+    ) -> Any:
+        """A page of the library, which ends with the last that refers to it."""
         if order not in ORDERS:
             raise errors.InvalidError(f"order is one of {', '.join(ORDERS)}, not {order!r}")
         keep: list[Any] = []
@@ -108,14 +125,19 @@ class Lists:
         made = ffi.new("ses_page **")
         names = _ffi.encode(app, "the app"), NULL if user is None else _ffi.encode(user, "the user")
         self._run(lib.ses_list, *names, options, made)
-        owner = ffi.gc(made[0], lib.ses_page_close)
-        guard = _ffi.Guard("page of sessions")
-        page = Page(
-            Session(self, lib.ses_page_session(owner, at), owner, guard)  # type: ignore[arg-type]
-            for at in range(lib.ses_page_count(owner))
-        )
-        page.token = _ffi.string(lib.ses_page_token(owner))
-        return page
+        return ffi.gc(made[0], lib.ses_page_close)
+
+    def _summaries(self, app: str, user: str | None, limit: int) -> Iterator[Summary]:
+        """All sessions, each once, whatever is written meanwhile: in order of creation, `limit` at a time."""
+        from .session import summaries_of
+
+        token = None
+        while True:
+            owner = self._page(app, user, "created", limit, token, True, None)
+            yield from summaries_of(_sessions_of(owner))
+            token = _ffi.string(lib.ses_page_token(owner))
+            if token is None:
+                return
 
     def sessions(
         self, app: str, user: str | None = None, *, order: str = "created", state: bool = True, filter: Filter | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from . import _calls, _ffi
 from ._ffi import NULL, JsonIn, ffi, lib
@@ -12,6 +12,28 @@ from .values import Appended, Deleted, Event, Key, KeyLike, Labels, Point, Range
 if TYPE_CHECKING:
     from .store import Store
     from .tracked import Tracked
+
+
+class Summary(NamedTuple):
+    """What the ADK's session services say of a session, besides its events."""
+
+    app: str
+    user: str
+    id: str
+    version: int
+    updated_us: int
+    state: bytes
+
+
+def summaries_of(sessions: Iterable[Any]) -> list[Summary]:
+    """Those of the library's sessions, which the caller keeps: a list of many is read several times as fast as by handles."""
+    found, text, length, required = [], ffi.new("const char **"), ffi.new("size_t *"), _ffi.required
+    for session in sessions:
+        _ffi.call(lib.ses_state_json, session, text, length)
+        names = [required(name(session)) for name in (lib.ses_session_app, lib.ses_session_user, lib.ses_session_id)]
+        numbers = lib.ses_session_version(session), lib.ses_session_updated_us(session)
+        found.append(Summary(*names, *numbers, ffi.unpack(text[0], length[0])))
+    return found
 
 
 class Session(_ffi.Handle):
@@ -139,6 +161,10 @@ class Session(_ffi.Handle):
     def refresh(self) -> None:
         """Adds what others wrote."""
         self._run(lib.ses_refresh, NULL)
+
+    def _summary(self) -> Summary:
+        with self._guard:
+            return summaries_of([self._live()])[0]
 
     # ------------------------------------------------------------------------------------------ append
 

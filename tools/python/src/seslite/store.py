@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypedDict
 
 from . import _calls, _ffi, errors
 from ._ffi import NULL, JsonIn, ffi, lib
@@ -57,6 +57,25 @@ def _open_server(address: bytes, options: Any, own: dict[str, Any], made: Any) -
             "(pip install --no-binary seslite seslite), where libpq and its headers are"
         )
     _ffi.call(lib.ses_open_postgres, address, options, _ffi.struct("ses_postgres_options", **own), made)
+
+
+class StoreOptions(TypedDict, total=False):
+    """The options of Store, for what passes them on."""
+
+    read_only: bool
+    must_exist: bool
+    synchronous: str
+    journal: str
+    busy_timeout_ms: int
+    max_event_bytes: int
+    max_readers: int
+    max_session_events: int
+    checkpoint: str
+    max_connections: int
+    unprepared: bool
+    replica: str | None
+    clock: Callable[[], int] | None
+    make_id: Callable[[], str] | None
 
 
 class _State:

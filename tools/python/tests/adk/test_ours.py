@@ -1,6 +1,7 @@
 """What SesliteSessionService has beyond the others."""
 
 import asyncio
+import inspect
 import math
 import signal
 import subprocess
@@ -8,12 +9,14 @@ import sys
 import textwrap
 
 import pytest
-from google.adk.errors._stale_session_error import StaleSessionError
+from google.adk.platform import time as platform_time
+from google.adk.platform import uuid as platform_uuid
 from google.adk.sessions.base_session_service import BaseSessionService
 from services import WHO, event
 
 import seslite
-from seslite.adk import SesliteSessionService
+from seslite.adk import SesliteSessionService, StaleSessionError
+from seslite.store import StoreOptions
 
 
 def run(case, folder):
@@ -46,9 +49,39 @@ def test_a_uri_names_a_file_and_options(tmp_path, monkeypatch):
     for wrong in ("sqlite:///a.db", "seslite://host/a.db", "a.db"):
         with pytest.raises(seslite.InvalidError, match="seslite:///agents.db"):
             SesliteSessionService(uri=wrong)
+    for wrong in ("read_only=yes", "max_readers=few", "max_readers=", "colour=red", "clock=1"):
+        with pytest.raises(seslite.InvalidError, match=wrong.split("=")[0]):
+            SesliteSessionService(uri=f"seslite:///a.db?{wrong}")
+    with pytest.raises(seslite.NotFoundError):
+        SesliteSessionService(uri="seslite:///none.db?must_exist=true")
+    service = SesliteSessionService(uri="seslite:///a.db?read_only=false&must_exist=true")
+    assert not service.store.info().read_only
+    asyncio.run(service.close())
     for arguments in ({}, {"path": "a", "uri": "seslite://"}):
         with pytest.raises(seslite.MisuseError):
             SesliteSessionService(**arguments)
+
+
+def test_the_service_takes_the_options_of_a_store():
+    own = inspect.signature(seslite.Store.__init__).parameters.values()
+    assert {each.name: each.annotation for each in own if each.kind is each.KEYWORD_ONLY} == {
+        name: reference.__forward_arg__ for name, reference in vars(StoreOptions)["__annotations__"].items()
+    }
+
+
+def test_the_clock_and_the_ids_are_those_of_the_adk(tmp_path):
+    async def made(**options):
+        platform_time.set_time_provider(lambda: 1_000_000.25)  # for this task only
+        platform_uuid.set_id_provider(lambda: "from the ADK")
+        async with SesliteSessionService(str(tmp_path / "a.db"), **options) as service:
+            session = await service.create_session(app_name="a", user_id="u")
+            named = await service.create_session(app_name="a", user_id="u", session_id=f"named {session.id}")
+            assert service.store.get(("a", "u", session.id)).created_us == session.last_update_time * 1e6
+            return session.id, session.last_update_time, named.id
+
+    assert asyncio.run(made()) == ("from the ADK", 1_000_000.25, "named from the ADK")
+    given = {"clock": lambda: 5_000_000, "make_id": lambda: "from the store"}
+    assert asyncio.run(made(**given)) == ("from the store", 5.0, "named from the store")
 
 
 @pytest.mark.parametrize(
@@ -196,6 +229,20 @@ def test_events_of_other_adks_are_read(tmp_path):
         )
         read = await service.get_session(session_id="s", **WHO)
         assert [each.timestamp for each in read.events] == [1700000000.123, 1700000000.5] and read.state == {"k": 1, "n": 1}
+
+    run(case, tmp_path)
+
+
+def test_nan_outside_of_state_is_stored_as_null(tmp_path):
+    """As the ADK's own services store it."""
+
+    async def case(service, session):
+        call = {"functionCall": {"name": "f", "args": {"x": math.inf}}}
+        made = event(custom_metadata={"n": math.nan}, avg_logprobs=-math.inf, content={"parts": [call]})
+        await service.append_event(session, made)
+        read = (await service.get_session(session_id="s", **WHO)).events[0]
+        assert (read.custom_metadata, read.avg_logprobs) == ({"n": None}, None)
+        assert read.content.parts[0].function_call.args == {"x": None}
 
     run(case, tmp_path)
 

@@ -1,5 +1,5 @@
 """seslite for google-adk: SesliteSessionService."""
 
-from .service import Followed, SesliteSessionService
+from .service import Followed, SesliteSessionService, StaleSessionError
 
-__all__ = ["Followed", "SesliteSessionService"]
+__all__ = ["Followed", "SesliteSessionService", "StaleSessionError"]

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from .. import REMOVED, errors
-from .. import session as seslite_session
+from .._ffi import loads
+from ..session import Summary
 
 logger = logging.getLogger(__name__)
 
@@ -72,17 +73,17 @@ def _seconds_of(text: str) -> float:
     return (time if time.tzinfo else time.replace(tzinfo=timezone.utc)).timestamp()
 
 
-def session_of(session: seslite_session.Session, events: list[Event]) -> Session:
-    """The ADK's session of a handle. Its marker holds the version, by which a stale one is told."""
+def session_of(stored: Summary, events: list[Event]) -> Session:
+    """The ADK's session. Its marker holds the version, by which a stale one is known."""
     made = Session(
-        app_name=session.app,
-        user_id=session.user,
-        id=session.id,
-        state=session.state,
+        app_name=stored.app,
+        user_id=stored.user,
+        id=stored.id,
+        state=loads(stored.state),
         events=events,
-        last_update_time=session.updated_us / 1e6,
+        last_update_time=stored.updated_us / 1e6,
     )
-    set_version(made, session.version)
+    set_version(made, stored.version)
     return made
 
 

@@ -5,28 +5,32 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, get_type_hints
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from google.adk.errors.already_exists_error import AlreadyExistsError
 from google.adk.errors.session_not_found_error import SessionNotFoundError
 from google.adk.events.event import Event
 from google.adk.platform import time as platform_time
+from google.adk.platform import uuid as platform_uuid
 from google.adk.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
 from google.adk.sessions.session import Session
-from typing_extensions import override
+from typing_extensions import Unpack, override
 
 from .. import NO_EVENTS, Appended, Key, Point, Range, Store, errors
 from .._ffi import loads
 from ..aio import AsyncStore
-from ..store import SERVERS
+from ..store import SERVERS, StoreOptions
 from . import ending
 from . import events as adk_events
 
 try:
     from google.adk.errors._stale_session_error import StaleSessionError
-except ImportError:  # releases before it had a name
-    StaleSessionError = ValueError  # type: ignore[misc, assignment]
+except ImportError:  # google-adk 1.39 raises a ValueError without a name of its own
+
+    class StaleSessionError(ValueError):  # type: ignore[no-redef]
+        """The session was changed since it was read: get it again."""
+
 
 PAGE = 10_000  # sessions that are listed at a time
 
@@ -39,8 +43,8 @@ class Followed(NamedTuple):
     place: str
 
 
-def _path_of(uri: str) -> tuple[str, dict[str, Any]]:
-    """The path and the options of a URI: seslite:///agents.db is beside where the process runs, seslite:////var/agents.db
+def _path_of(uri: str) -> tuple[str, StoreOptions]:
+    """The path and the options of a URI: seslite:///agents.db is relative to where the process runs, seslite:////var/agents.db
     is not, and seslite:// is a store in memory. Options: seslite:///agents.db?synchronous=normal. What follows
     "seslite+" is the address of a server: seslite+postgresql://user@host/database"""
     if uri.startswith(tuple("seslite+" + scheme for scheme in SERVERS)):
@@ -48,8 +52,24 @@ def _path_of(uri: str) -> tuple[str, dict[str, Any]]:
     parts = urlsplit(uri)
     if parts.scheme != "seslite" or parts.netloc:
         raise errors.InvalidError(f"not the URI of a store: {uri!r}; write seslite:///agents.db or seslite:////folder/agents.db")
-    options = {name: int(value) if value.lstrip("-").isdigit() else value for name, value in parse_qsl(parts.query)}
-    return unquote(parts.path[1:]) or ":memory:", options
+    options = {name: _option_of(name, text) for name, text in parse_qsl(parts.query, keep_blank_values=True)}
+    return unquote(parts.path[1:]) or ":memory:", options  # type: ignore[return-value]
+
+
+def _option_of(name: str, text: str) -> Any:
+    """The value of an option in a URI."""
+    kind = get_type_hints(StoreOptions).get(name)
+    if kind is str:
+        return text
+    if kind is bool and text in ("true", "false"):
+        return text == "true"
+    if kind is int:
+        try:
+            return int(text)
+        except ValueError:
+            pass
+    wanted = {bool: "is true or false", int: "is a whole number"}.get(kind, "is not an option of a URI")  # type: ignore[arg-type]
+    raise errors.InvalidError(f"{name}={text}: {name} {wanted}")
 
 
 class SesliteSessionService(BaseSessionService):
@@ -58,6 +78,10 @@ class SesliteSessionService(BaseSessionService):
 
     A session that was superseded raises StaleSessionError when it is appended to: read it again. Rewinds are exact: they
     restore what the session was created with, and remove the keys that did not exist.
+
+    `threads` writes and as many reads are under way at a time. `agents_dir` is what the ADK's command line gives to every
+    service: then the store is closed at SIGTERM, too. The ids and the time of new sessions are those of google.adk.platform,
+    unless the options give `make_id` or `clock`.
     """
 
     def __init__(
@@ -67,16 +91,17 @@ class SesliteSessionService(BaseSessionService):
         uri: Optional[str] = None,
         agents_dir: Optional[str] = None,
         threads: int = 8,
-        **options: Any,
+        **options: Unpack[StoreOptions],
     ) -> None:
         if (path is None) == (uri is None):
             raise errors.MisuseError("give the service a path or a uri")
         if uri is not None:
             path, of_uri = _path_of(uri)
-            options = {**of_uri, **options}
+            options = {**of_uri, **options}  # type: ignore[misc]
         assert path is not None
         self._store = AsyncStore(Store(path, **options), threads=threads)
-        if agents_dir is not None:  # which the ADK's command line gives to every service
+        self._own_ids, self._own_clock = bool(options.get("make_id")), bool(options.get("clock"))
+        if agents_dir is not None:
             ending.close_at_sigterm(self.store)
         self._locks: dict[tuple[int, Key], tuple[asyncio.Lock, int]] = {}
 
@@ -100,14 +125,17 @@ class SesliteSessionService(BaseSessionService):
     async def create_session(
         self, *, app_name: str, user_id: str, state: Optional[dict[str, Any]] = None, session_id: Optional[str] = None
     ) -> Session:
-        return await self._store.run(self._create, Key(app_name, user_id, session_id), state)
+        # The ADK's clock and ids belong to the caller's context, so the threads do not have them.
+        if session_id is None and not self._own_ids:
+            session_id = platform_uuid.new_uuid()
+        create_us = None if self._own_clock else round(platform_time.get_time() * 1e6)
+        return await self._store.run(self._create, Key(app_name, user_id, session_id), state, create_us)
 
-    def _create(self, key: Key, state: Optional[dict[str, Any]]) -> Session:
+    def _create(self, key: Key, state: Optional[dict[str, Any]], create_us: Optional[int]) -> Session:
         text = adk_events.state_text(state, "the state") if state else None
-        now_us = round(platform_time.get_time() * 1e6)
         try:
-            with self.store.create(key, text, create_us=now_us) as session:
-                return adk_events.session_of(session, [])
+            with self.store.create(key, text, create_us=create_us) as session:
+                return adk_events.session_of(session._summary(), [])
         except errors.ExistsError as error:
             raise AlreadyExistsError(f"Session with id {key.session} already exists.") from error
 
@@ -123,22 +151,14 @@ class SesliteSessionService(BaseSessionService):
         except errors.NotFoundError:
             return None
         with session:
-            return adk_events.session_of(session, [adk_events.event_of(text) for text in session.events_json()])
+            return adk_events.session_of(session._summary(), [adk_events.event_of(text) for text in session.events_json()])
 
     @override
     async def list_sessions(self, *, app_name: str, user_id: Optional[str] = None) -> ListSessionsResponse:
         return await self._store.read(self._list, app_name, user_id)
 
     def _list(self, app: str, user: Optional[str]) -> ListSessionsResponse:
-        # In order of creation each is met once, whatever is written meanwhile.
-        found: list[Session] = []
-        token: Optional[str] = None
-        while True:
-            page = self.store.list(app, user, order="created", limit=PAGE, token=token)
-            found += [adk_events.session_of(session, []) for session in page]
-            token = page.token
-            if token is None:
-                break
+        found = [adk_events.session_of(each, []) for each in self.store._summaries(app, user, PAGE)]
         found.sort(key=lambda session: (session.last_update_time, session.user_id, session.id))
         return ListSessionsResponse(sessions=found)
 
