@@ -13,10 +13,31 @@ command -v cargo >/dev/null 2>&1 || skip "cargo (https://rustup.rs)"
 minor=$(rustc --version | sed 's/^rustc 1\.\([0-9]*\).*/\1/')
 cd tools/rust
 cargo fetch --quiet --locked || skip "the packages of crates.io"
+[ "$minor" -ge 85 ] || skip "Rust 1.85 or newer: this is 1.$minor"
 if [ "$minor" -ge 95 ]; then
     cargo test --quiet --locked --workspace
-    exit
+else
+    echo "skipped: adk-session-seslite, since adk-session needs Rust 1.95 and this is 1.$minor"
+    cargo test --quiet --locked -p seslite-sys -p seslite
 fi
-[ "$minor" -ge 85 ] || skip "Rust 1.85 or newer: this is 1.$minor"
-echo "skipped: adk-session-seslite, since adk-session needs Rust 1.95 and this is 1.$minor"
-cargo test --quiet --locked -p seslite-sys -p seslite
+
+# The oldest Rust that Cargo.toml names: by itself, or at least by what the lints know of the standard library.
+if cargo +1.85 --version >/dev/null 2>&1; then
+    CARGO_TARGET_DIR=$CARGO_TARGET_DIR/oldest cargo +1.85 check --quiet --locked -p seslite-sys -p seslite
+elif cargo clippy --version >/dev/null 2>&1; then
+    cargo clippy --quiet --locked -p seslite-sys -p seslite -- -A warnings -A clippy::all -D clippy::incompatible_msrv
+else
+    echo "skipped: whether Rust 1.85 is enough, for want of it and of clippy"
+fi
+
+# Whether one program can have the crate and another user of SQLite: links = "sqlite3" allows one libsqlite3-sys. It is only
+# resolved, not built.
+beside=$CARGO_TARGET_DIR/beside
+mkdir -p "$beside/src"
+: >"$beside/src/lib.rs"
+for other in 'rusqlite = "0.32"' 'rusqlite = "0.41"' 'sqlx = { version = "0.9", features = ["sqlite"] }'; do
+    printf '[workspace]\n[package]\nname = "beside"\nedition = "2021"\n[dependencies]\nseslite = { path = "%s" }\n%s\n' \
+        "$PWD/seslite" "$other" >"$beside/Cargo.toml"
+    rm -f "$beside/Cargo.lock"
+    cargo generate-lockfile --quiet --manifest-path "$beside/Cargo.toml"
+done
