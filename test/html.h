@@ -105,15 +105,30 @@ static inline cJSON *page_data(const struct text *page)
     return data;
 }
 
+/* The address of an image is the image itself, in base64. */
+static inline void check_image(const char *src)
+{
+    static const char begin[] = " src=\"data:image/";
+
+    assert_int_equal(strncmp(src, begin, sizeof begin - 1), 0);
+    const char *data = strstr(src, ";base64,");
+    assert_non_null(data);
+    data += strlen(";base64,");
+    data += strspn(data, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=");
+    assert_int_equal(strncmp(data, "\">", 2), 0);
+}
+
 /* The length of the tag at `at`, which must be one of ours: a known name, and attributes that hold nothing of the
  * log. */
 static inline size_t check_tag(const char *at)
 {
     static const char *const names[] = {
-        "!DOCTYPE", "html",  "head",  "meta",    "title",   "style",   "body",    "script", "header", "h1",
-        "h2",       "h3",    "dl",    "div",     "dt",      "dd",      "span",    "code",   "pre",    "p",
-        "b",        "a",     "time",  "article", "details", "summary", "ul",      "li",     "strong", "main",
-        "section",  "aside", "input", "button",  "output",  "footer",  "noscript"};
+        "!DOCTYPE", "html",       "head",   "meta",   "title",    "style", "body",    "script",
+        "header",   "h1",         "h2",     "h3",     "dl",       "div",   "dt",      "dd",
+        "span",     "code",       "pre",    "p",      "b",        "a",     "time",    "article",
+        "details",  "summary",    "ul",     "li",     "strong",   "main",  "section", "aside",
+        "input",    "button",     "output", "footer", "noscript", "em",    "s",       "h4",
+        "hr",       "blockquote", "table",  "tr",     "th",       "td",    "img"};
     const char *name = at + 1 + (at[1] == '/');
     size_t len = strcspn(name, " >");
     const char *end = strchr(at, '>');
@@ -126,7 +141,9 @@ static inline size_t check_tag(const char *at)
         print_error("a tag that is none of ours: %.80s\n", at);
     assert_true(known);
     for (const char *in = name; in < end; in++)
-        if (strncmp(in, " href=\"", 7) == 0 || strncmp(in, " src", 4) == 0 || strncmp(in, " on", 3) == 0)
+        if (strncmp(in, " src=\"", 6) == 0)
+            check_image(in);
+        else if (strncmp(in, " href=\"", 7) == 0 || strncmp(in, " src", 4) == 0 || strncmp(in, " on", 3) == 0)
             assert_int_equal(strncmp(in, " href=\"#e", 9), 0);
     return (size_t)(end - at) + 1;
 }
@@ -225,6 +242,9 @@ static inline void fill_hostile_session(ses_store *store, const ses_key *key, co
         "\"endTimestamp\":1,\"compactedContent\":{\"parts\":[{\"text\":\"%s\"}]}}},\"%s\":1}",
         "{\"author\":\"%s\",\"invocationId\":\"%s\",\"branch\":\"%s\"}",
         "{\"author\":\"bot\",\"actions\":{\"stateDelta\":{\"plain\":{\"%s\":\"%s\"}}}}",
+        "{\"author\":\"bot\",\"content\":{\"parts\":[{\"text\":\"# %s\\n\\n- **%s**\\n> "
+        "_%s_\\n\\n|%s|\\n|-|\\n|`%s`|\"},"
+        "{\"functionCall\":{\"name\":\"f\",\"args\":{}}},{\"text\":\"[%s](%s)\\n```%s\\n%s\"}]}}",
     };
     ses_error error;
 
@@ -233,7 +253,7 @@ static inline void fill_hostile_session(ses_store *store, const ses_key *key, co
         struct text event = {NULL, 0};
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        text_printf(&event, events[i], t, t, t, t, t, t);
+        text_printf(&event, events[i], t, t, t, t, t, t, t, t, t);
 #pragma GCC diagnostic pop
         /* Some fields take fewer characters than a JSON string has: then the event is refused, and is not on the
          * page. */

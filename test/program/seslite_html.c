@@ -16,7 +16,7 @@ static void test_a_page_shows_the_session(void **state)
     assert_has(&reply.out, "project\xc2\xa0= oslo</span>");
     assert_has(&reply.out, "1346 in (256 cached), 111 out, 64 thought, 1521 in all, in 3 events");
     assert_has(&reply.out, "<div class=\"text\">I fly to Oslo on Friday.\nDo I need a coat?</div>");
-    assert_has(&reply.out, "<div class=\"text thought\">The user asks about the weather.");
+    assert_has(&reply.out, "<div class=\"text thought marked\"><p>The user asks about the weather.");
     assert_has(&reply.out,
                "<time datetime=\"2023-11-14T22:13:23.200000Z\">22:13:23</time> <span class=\"gap\">+2.2");
     assert_has(&reply.out, "<strong>RESOURCE_EXHAUSTED</strong> The model is overloaded.");
@@ -82,15 +82,209 @@ static void test_what_was_taken_back_is_marked_and_summaries_have_bars(void **st
     struct reply reply = {0};
 
     run_ok("html", "oslo");
-    assert_has(&reply.out, "<article id=\"e6\" class=\"agent\"><a class=\"bar lane0\" href=\"#e11\"");
+    assert_has(&reply.out, "<article id=\"e6\" class=\"agent color0\"><a class=\"bar lane0\" href=\"#e11\"");
     assert_has(&reply.out, "<article id=\"e7\" class=\"user gone\"><header>");
     assert_has(&reply.out, "<article id=\"e9\" class=\"user rewind\"><header>");
-    assert_has(&reply.out, "<code>rewindBeforeInvocationId</code> &quot;i3&quot;");
+    assert_has(&reply.out, "Took back events <a href=\"#e7\">7</a> to <a href=\"#e8\">8</a></p>");
+    assert_lacks(&reply.out, "<code>rewindBeforeInvocationId");
+    assert_has(&reply.out, "<article id=\"e8\" class=\"agent color1 gone\">");
     assert_has(&reply.out, "<article id=\"e10\" class=\"user\"><header>");
     assert_has(&reply.out, "6 events, <a href=\"#e1\">1</a> to <a href=\"#e6\">6</a>");
     assert_has(&reply.out, "Alice flies from Rome to Oslo on Friday.");
     reply_free(&reply);
 }
+
+static void append_turn(ses_store *store, const ses_key *key, const char *invocation)
+{
+    char event[128];
+
+    (void)snprintf(event, sizeof event,
+                   "{\"author\":\"user\",\"invocationId\":\"%s\",\"content\":{\"parts\":[{\"text\":\"x\"}]}}",
+                   invocation);
+    must_append_by_key(store, key, event);
+}
+
+static void test_a_redo_is_called_so_and_the_rewind_is_grey(void **state)
+{
+    static const ses_key key = {"travel", "alice", "redone"};
+    const struct fixture *fixture = *state;
+    const ses_point last = {.size = sizeof last, .kind = SES_POINT_LAST_TURN};
+    struct reply reply = {0};
+    ses_error error;
+
+    must_create(fixture->store, &key, "{}");
+    append_turn(fixture->store, &key, "i1");
+    append_turn(fixture->store, &key, "i2");
+    assert_ok(ses_rewind_by_key(fixture->store, &key, &last, NULL, NULL, &error));
+    assert_ok(ses_redo_by_key(fixture->store, &key, NULL, NULL, &error));
+    run_ok("html", "redone");
+    check_page(&reply.out);
+    assert_has(&reply.out, "<article id=\"e2\" class=\"user\">");
+    assert_has(&reply.out, "<article id=\"e3\" class=\"user rewind gone\">");
+    assert_has(&reply.out, "<article id=\"e4\" class=\"user rewind\">");
+    assert_has(&reply.out, "<span class=\"mark kind\">redo</span>");
+    assert_has(
+        &reply.out,
+        "Took back event <a href=\"#e3\">3</a>, and with it the rewind of event <a href=\"#e2\">2</a></p>");
+    run_ok("html", "redone", "--from", "3");
+    assert_has(&reply.out, "the rewind of event 2</p>");
+    run_ok("html", "redone", "--up-to", "3");
+    assert_has(&reply.out, "<article id=\"e3\" class=\"user rewind gone\">");
+    must_append_by_key(
+        fixture->store, &key,
+        Q("{'author':'user','invocationId':'i5','actions':{'rewindBeforeInvocationId':'none'}}"));
+    run_ok("html", "redone");
+    assert_has(&reply.out, "Took nothing back");
+    reply_free(&reply);
+}
+
+/* ---------------------------------------------------------------------------------------------------- parts */
+
+static void fill_parts_session(ses_store *store, const ses_key *key, const char *event)
+{
+    must_create(store, key, "{}");
+    must_append_by_key(store, key, event);
+}
+
+static void test_parts_are_joined_and_the_branch_is_shown(void **state)
+{
+    static const ses_key key = {"travel", "alice", "parts"};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    fill_parts_session(
+        fixture->store, &key,
+        Q("{'author':'bot','branch':'root.<b>','content':{'parts':[{'text':'I think','thought':true},"
+          "{'text':' so','thought':true},{'text':'To **be'},{'text':'gin** with'},"
+          "{'functionCall':{'name':'f','args':{}}},{'text':'the end'}]}}"));
+    run_ok("html", "parts");
+    check_page(&reply.out);
+    assert_has(&reply.out, "<div class=\"text thought marked\"><p>I think so</p>\n</div>");
+    assert_has(&reply.out, "<div class=\"text marked\"><p>To <strong>begin</strong> with</p>\n</div>");
+    assert_has(&reply.out, "<div class=\"text marked\"><p>the end</p>");
+    assert_has(&reply.out, "<span class=\"branch\" title=\"branch\">root.&lt;b&gt;</span>");
+    reply_free(&reply);
+}
+
+static void test_a_call_that_failed_is_marked(void **state)
+{
+    static const ses_key key = {"travel", "alice", "failed"};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    fill_parts_session(
+        fixture->store, &key,
+        Q("{'author':'bot','content':{'parts':[{'functionCall':{'id':'1','name':'one','args':{}}},"
+          "{'functionCall':{'id':'2','name':'two','args':{}}}]}}"));
+    must_append_by_key(fixture->store, &key,
+                       Q("{'author':'bot','content':{'parts':[{'functionResponse':{'id':'1','name':'one','"
+                         "response':{'error':'no'}}},"
+                         "{'functionResponse':{'id':'2','name':'two','response':{'error':null,'isError':"
+                         "false,'status':'ok'}}},"
+                         "{'functionResponse':{'id':'3','name':'three','response':{'isError':true}}},"
+                         "{'functionResponse':{'id':'4','name':'four','response':{'status':'error'}}}]}}"));
+    run_ok("html", "failed");
+    check_page(&reply.out);
+    assert_has(&reply.out, "<span class=\"errors\">3 failed calls</span>");
+    assert_has(&reply.out, "<details class=\"fold call failed\"><summary><code>one</code>");
+    assert_has(&reply.out, "<details class=\"fold call\"><summary><code>two</code>");
+    assert_has(&reply.out, "<code>one</code> failed: see the call");
+    assert_has(&reply.out, "<code>two</code> answered: see the call");
+    assert_has(&reply.out,
+               "<details class=\"fold response failed\"><summary>\xe2\x86\x90 <code>three</code>");
+    assert_has(&reply.out, "<details class=\"fold response failed\"><summary>\xe2\x86\x90 <code>four</code>");
+    reply_free(&reply);
+}
+
+/* A text of an agent as JSON has it, and what becomes of it. */
+static const struct {
+    const char *json;
+    const char *markup;
+} markdown[] = {
+    {"one\\ntwo\\n\\nthree", "<p>one\ntwo</p>\n<p>three</p>\n"},
+    {"## A `b`\\ntext", "<h4 class=\"level2\">A <code>b</code></h4>\n<p>text</p>\n"},
+    {"#1 is no heading", "<p>#1 is no heading</p>\n"},
+    {"- a\\n  * b\\n12. c", "<p class=\"item depth0\"><span class=\"marker\">\xe2\x80\xa2 </span>a</p>\n"
+                            "<p class=\"item depth1\"><span class=\"marker\">\xe2\x80\xa2 </span>b</p>\n"
+                            "<p class=\"item depth0\"><span class=\"marker\">12. </span>c</p>\n"},
+    {"-5 degrees\\n1.5 metres", "<p>-5 degrees\n1.5 metres</p>\n"},
+    {"> q\\n> r\\ns", "<blockquote>q\nr</blockquote>\n<p>s</p>\n"},
+    {"a\\n```c\\n  *x* <b>\\n\\n```\\nb", "<p>a</p>\n<pre>  *x* &lt;b&gt;\n</pre>\n<p>b</p>\n"},
+    {"```\\nnever closed", "<pre>never closed</pre>\n"},
+    {"a\\n|x|y|\\n|-|:-:|\\n|1|\\nb",
+     "<p>a</p>\n<table><tr><th>x</th><th>y</th></tr>\n<tr><td>1</td></tr>\n</table>\n<p>b</p>\n"},
+    {"---", "<hr>\n"},
+    {"***\\n* * *", "<hr>\n<hr>\n"},
+    {"**a _b_ c** *d* __e__ ~~f~~",
+     "<p><strong>a <em>b</em> c</strong> <em>d</em> <strong>e</strong> <s>f</s></p>\n"},
+    {"2*3*4 a_b_c * x * **open", "<p>2*3*4 a_b_c * x * **open</p>\n"},
+    {"``a ` b`` `**c**`", "<p><code>a ` b</code> <code>**c**</code></p>\n"},
+    {"\\\\*a\\\\* \\\\n", "<p>*a* \\n</p>\n"},
+    {"[a **b**](javascript:x)",
+     "<p>a <strong>b</strong> <span class=\"address\">(javascript:x)</span></p>\n"},
+    {"![i](https://e.com/i.png) [1] [a](b",
+     "<p>!i <span class=\"address\">(https://e.com/i.png)</span> [1] [a](b</p>\n"},
+};
+
+static void test_what_agents_say_is_shown_as_markdown(void **state)
+{
+    static const ses_key key = {"travel", "alice", "markdown"};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    must_create(fixture->store, &key, "{}");
+    for (size_t i = 0; i < sizeof markdown / sizeof markdown[0]; i++) {
+        struct text event = {NULL, 0};
+        text_printf(&event, "{\"author\":\"bot\",\"content\":{\"parts\":[{\"text\":\"%s\"}]}}",
+                    markdown[i].json);
+        must_append_by_key(fixture->store, &key, event.data);
+        free(event.data);
+    }
+    must_append_by_key(fixture->store, &key,
+                       Q("{'author':'user','content':{'parts':[{'text':'**as** I wrote'}]}}"));
+    run_ok("html", "markdown");
+    check_page(&reply.out);
+    for (size_t i = 0; i < sizeof markdown / sizeof markdown[0]; i++) {
+        struct text div = {NULL, 0};
+        text_printf(&div, "<div class=\"text marked\">%s</div>\n", markdown[i].markup);
+        assert_has(&reply.out, div.data);
+        free(div.data);
+    }
+    assert_has(&reply.out, "<div class=\"text\">**as** I wrote</div>");
+    reply_free(&reply);
+}
+
+static void test_images_are_included_on_request(void **state)
+{
+    static const ses_key key = {"travel", "alice", "images"};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    fill_parts_session(
+        fixture->store, &key,
+        Q("{'author':'user','content':{'parts':[{'inlineData':{'mimeType':'image/png','data':'iVBOR-_='}},"
+          "{'inlineData':{'mimeType':'image/svg+xml','data':'PHN2Zz4='}},"
+          "{'inlineData':{'mimeType':'image/gif','data':'\\u003cb>'}},"
+          "{'inlineData':{'mimeType':'text/html','data':'AAAA'}}]}}"));
+    run_ok("html", "images");
+    assert_lacks(&reply.out, "<img");
+    assert_lacks(&reply.out, "img-src");
+    assert_has(&reply.out, "image/png, 5 bytes, not shown");
+    run_ok("html", "images", "--images");
+    check_page(&reply.out);
+    assert_has(&reply.out, "image/png, 5 bytes</p>\n<img class=\"image\" alt=\"\" loading=\"lazy\" "
+                           "src=\"data:image/png;base64,iVBOR+/=\">");
+    assert_has(&reply.out, "img-src data:; ");
+    assert_has(&reply.out, "image/svg+xml, 5 bytes, not shown");
+    assert_has(&reply.out, "image/gif, ");
+    assert_has(&reply.out, "text/html, 3 bytes, not shown");
+    assert_null(strstr(strstr(reply.out.data, "<img") + 1, "<img"));
+    run_ok("html", "images", "--images", "--redact", "data");
+    assert_lacks(&reply.out, "<img");
+    reply_free(&reply);
+}
+
+/* --------------------------------------------------------------------------------------------------- state */
 
 static void test_the_data_holds_the_state_and_its_changes(void **state)
 {
@@ -204,6 +398,11 @@ int main(void)
         T(test_a_response_stands_with_its_call),
         T(test_what_has_no_id_or_no_call_stands_for_itself),
         T(test_what_was_taken_back_is_marked_and_summaries_have_bars),
+        T(test_a_redo_is_called_so_and_the_rewind_is_grey),
+        T(test_parts_are_joined_and_the_branch_is_shown),
+        T(test_a_call_that_failed_is_marked),
+        T(test_what_agents_say_is_shown_as_markdown),
+        T(test_images_are_included_on_request),
         T(test_the_data_holds_the_state_and_its_changes),
         T(test_a_part_of_the_log_begins_with_the_state_before_it),
         T(test_a_session_without_events_has_a_page),

@@ -29,15 +29,15 @@ static int teardown(void **state)
 
 /* ------------------------------------------------------------------------------------------------- opening */
 
-/* Writes the page of a session, and opens it with that fragment. */
-static void open_page(const char *session, const char *fragment)
+/* Writes the page of a session, and opens it with that fragment. `option` may be NULL. */
+static void open_page_with(const char *session, const char *fragment, const char *option)
 {
     char *path = support_path(fixture->folder, "page.html");
     char url[1024];
     struct reply reply = {0};
     cJSON *body = cJSON_CreateObject();
 
-    run_at(&reply, 0, NULL, fixture->path, "html", session, "-o", path, "--replace");
+    run_at(&reply, 0, NULL, fixture->path, "html", session, "-o", path, "--replace", option);
     browser_tell(&browser, "/url", cJSON_Parse("{\"url\":\"about:blank\"}"));
     cJSON_Delete(browser_log(&browser, "browser"));
     cJSON_Delete(browser_log(&browser, "performance"));
@@ -48,8 +48,13 @@ static void open_page(const char *session, const char *fragment)
     free(path);
 }
 
+static void open_page(const char *session, const char *fragment)
+{
+    open_page_with(session, fragment, NULL);
+}
+
 /* The page said nothing in the console, which is where violations of its policy are told, and asked for nothing but
- * itself. */
+ * itself, and images that it holds. */
 static void check_quiet(void)
 {
     cJSON *console = browser_log(&browser, "browser");
@@ -62,7 +67,7 @@ static void check_quiet(void)
     cJSON_ArrayForEach(entry, performance)
     {
         const char *message = json_string(entry, "message");
-        if (!strstr(message, "\"Network.requestWillBeSent\""))
+        if (!strstr(message, "\"Network.requestWillBeSent\"") || strstr(message, "\"url\":\"data:image/"))
             continue;
         asked++;
         if (!strstr(message, "/page.html"))
@@ -80,6 +85,10 @@ static void check_quiet(void)
     "  state[row.querySelector('dt').textContent] = JSON.parse(row.querySelector('ins').textContent); " \
     "return JSON.stringify(state);"
 #define AT "return document.querySelector('.at').textContent;"
+/* But for what a browser rounds: a place may lie between two pixels. */
+#define IN_SIGHT(selector)                                                        \
+    "const box = document.querySelector('" selector "').getBoundingClientRect();" \
+    "return String(box.top > -1 && box.bottom < innerHeight + 1);"
 
 /* ------------------------------------------------------------------------------------------ reading it */
 
@@ -168,6 +177,56 @@ static void test_the_page_is_readable_without_scripts_and_printed(void **state)
 
 /* ------------------------------------------------------------------------------------ the slider and links */
 
+static void test_a_name_is_never_cut_and_agents_have_colors(void **state)
+{
+    static const ses_key key = {"travel", "alice", "names"};
+    struct text event = {NULL, 0};
+
+    (void)state;
+    skip_without_browser();
+    text_printf(&event, "{\"author\":\"bot\",\"content\":{\"parts\":[{\"functionCall\":{\"name\":\"");
+    for (int i = 0; i < 16; i++)
+        text_printf(&event, "part_%d_", i);
+    text_printf(&event,
+                "\",\"args\":{\"a_long_one\":\"that goes on for a while, and longer than that\"}}}]}}");
+    must_create(fixture->store, &key, "{}");
+    must_append_by_key(fixture->store, &key, event.data);
+    must_append_by_key(fixture->store, &key, "{\"author\":\"other\"}");
+    open_page("names", "");
+    browser_expect(
+        &browser,
+        "const name = document.querySelector('.call code'); const box = name.getBoundingClientRect();"
+        "return String(name.scrollWidth <= box.width + 1 && box.right <= "
+        "document.querySelector('article').getBoundingClientRect().right);",
+        "true");
+    browser_expect(&browser,
+                   "return String(new Set([...document.querySelectorAll('article b')].map(name => "
+                   "getComputedStyle(name).color)).size);",
+                   "2");
+    browser_picture(&browser, "names");
+    check_quiet();
+    free(event.data);
+}
+
+/* The policy lets them in, and nothing else. */
+static void test_images_are_shown_on_request(void **state)
+{
+    static const ses_key key = {"travel", "alice", "image"};
+
+    (void)state;
+    skip_without_browser();
+    must_create(fixture->store, &key, "{}");
+    must_append_by_key(
+        fixture->store, &key,
+        Q("{'author':'user','content':{'parts':[{'inlineData':{'mimeType':'image/png','data':"
+          "'iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs-9AAAAFUlEQVR42mP8z8BQz0AEYBxVSF-FABJADveWkH6oAAAA"
+          "AElFTkSuQmCC'}}]}}"));
+    open_page_with("image", "", "--images");
+    browser_await(&browser, "return String(document.querySelector('img').naturalWidth);", "10");
+    browser_picture(&browser, "image");
+    check_quiet();
+}
+
 /* At each event the slider shows what the store says. */
 static void test_the_slider_shows_the_state_at_each_event(void **state)
 {
@@ -223,6 +282,35 @@ static void test_the_slider_shows_what_changed_and_from_what(void **state)
     browser_click(&browser, "#e3 .seq");
     browser_await(&browser, AT, "after event 3");
     browser_expect(&browser, "return location.hash + document.querySelector('article.here').id;", "#e3e3");
+    check_quiet();
+}
+
+/* From where one has scrolled to, if the event that was gone to is out of sight. */
+static void test_a_step_goes_on_from_what_is_in_sight(void **state)
+{
+    static const ses_key key = {"travel", "alice", "steps"};
+
+    (void)state;
+    skip_without_browser();
+    must_create(fixture->store, &key, "{}");
+    for (int i = 0; i < 120; i++)
+        must_append_by_key(fixture->store, &key,
+                           Q("{'author':'bot','content':{'parts':[{'text':'# a line\\n\\nanother'}]}}"));
+    open_page("steps", "");
+    browser_await(&browser, AT, "after event 120");
+    browser_type(&browser, "body", "j");
+    browser_await(&browser, AT, "after event 1");
+    browser_type(&browser, "body", "jj");
+    browser_await(&browser, AT, "after event 3");
+    cJSON_Delete(browser_run(&browser, "document.querySelector('#e80').scrollIntoView({block: 'start'});"));
+    browser_await(&browser, IN_SIGHT("#e80"), "true");
+    browser_type(&browser, "body", "j");
+    browser_await(&browser, AT, "after event 80");
+    browser_await(&browser, IN_SIGHT("#e80"), "true");
+    cJSON_Delete(browser_run(&browser, "document.querySelector('#e40').scrollIntoView({block: 'start'});"));
+    browser_await(&browser, IN_SIGHT("#e40"), "true");
+    browser_type(&browser, "body", "k");
+    browser_await(&browser, AT, "after event 39");
     check_quiet();
 }
 
@@ -292,11 +380,6 @@ static void test_nothing_of_a_log_runs(void **state)
 
 /* --------------------------------------------------------------------------------------------- a long log */
 
-/* But for what a browser rounds: a place may lie between two pixels. */
-#define IN_SIGHT(selector)                                                        \
-    "const box = document.querySelector('" selector "').getBoundingClientRect();" \
-    "return String(box.top > -1 && box.bottom < innerHeight + 1);"
-
 static void test_a_log_of_two_thousand_events_is_usable(void **state)
 {
     static const ses_key key = {"travel", "alice", "many"};
@@ -352,8 +435,11 @@ int main(void)
         cmocka_unit_test(test_a_fold_opens_with_a_click),
         cmocka_unit_test(test_the_page_fits_a_phone),
         cmocka_unit_test(test_the_page_is_readable_without_scripts_and_printed),
+        cmocka_unit_test(test_a_name_is_never_cut_and_agents_have_colors),
+        cmocka_unit_test(test_images_are_shown_on_request),
         cmocka_unit_test(test_the_slider_shows_the_state_at_each_event),
         cmocka_unit_test(test_the_slider_shows_what_changed_and_from_what),
+        cmocka_unit_test(test_a_step_goes_on_from_what_is_in_sight),
         cmocka_unit_test(test_search_counts_marks_and_opens_folds),
         cmocka_unit_test(test_nothing_of_a_log_runs),
         cmocka_unit_test(test_a_log_of_two_thousand_events_is_usable),

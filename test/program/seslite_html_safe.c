@@ -62,6 +62,35 @@ static void test_a_long_line_stays_whole(void **state)
     reply_free(&reply);
 }
 
+/* Marks that open and never close are looked for once. */
+static void test_markdown_takes_time_as_its_text_is_long(void **state)
+{
+    static const char *const pieces[] = {"*a ",  "`a ",    "``a` ",     "[a](", "[",         "**a _b ~~c ",
+                                         "| a ", "> a\\n", "a\\n|-\\n", "__",   "[a](b)*c* "};
+    enum { LONG = 1 << 18 };
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        char id[32];
+        snprintf(id, sizeof id, "marks-%zu", i);
+        const ses_key key = {"travel", "alice", id};
+        struct text event = {NULL, 0};
+        text_printf(&event, "{\"author\":\"bot\",\"content\":{\"parts\":[{\"text\":\"");
+        while (event.len < LONG)
+            text_add(&event, pieces[i], strlen(pieces[i]));
+        text_printf(&event, "<end>\"}]}}");
+        must_create(fixture->store, &key, "{}");
+        must_append_by_key(fixture->store, &key, event.data);
+        const int64_t begun = support_steady_us();
+        run_ok("html", id);
+        assert_true(support_steady_us() - begun < 10 * INT64_C(1000000));
+        assert_has(&reply.out, "&lt;end&gt;");
+        free(event.data);
+    }
+    reply_free(&reply);
+}
+
 static void test_deep_json_makes_no_huge_page(void **state)
 {
     static const ses_key key = {"travel", "alice", "deep"};
@@ -142,7 +171,7 @@ static void test_what_is_redacted_leaves_no_trace(void **state)
     assert_has(&reply.out, "<code>user:token</code> [redacted]");
     assert_has(&reply.out, "&quot;why&quot;: &quot;say [redacted][redacted]&quot;");
     assert_has(&reply.out, "About [redacted]");
-    assert_has(&reply.out, "tok-4711-ab</div>");
+    assert_has(&reply.out, "tok-4711-ab</p>");
     assert_has(&reply.out, "<dt>Redacted</dt><dd><code>user:token</code>, <code>pin</code></dd>");
     assert_string_equal(reply.err.data, "");
     /* A part of the log is written without what another part knows. */
@@ -189,6 +218,7 @@ int main(void)
         T(test_nothing_of_a_log_becomes_markup),
         T(test_names_of_a_session_become_no_markup),
         T(test_a_long_line_stays_whole),
+        T(test_markdown_takes_time_as_its_text_is_long),
         T(test_deep_json_makes_no_huge_page),
         T(test_what_is_redacted_leaves_no_trace),
         T(test_a_key_that_is_nowhere_is_told),

@@ -80,6 +80,7 @@ enum kind {
     X(WRITE, 'w', "write", NULL, KIND_NONE, "let the statements change the file")                           \
     X(OUTPUT, 'o', "output", "FILE", KIND_FILE, "write to this file; \"-\" is standard output")             \
     X(REDACT, 0, "redact", "KEY", KIND_KEY, "hide the value of this state key; may be given several times") \
+    X(IMAGES, 0, "images", NULL, KIND_NONE, "include images, which may make the page large")                \
     X(UPDATE, 0, "update", NULL, KIND_NONE, "add the events that a session here lacks")                     \
     X(REPLACE, 0, "replace", NULL, KIND_NONE, "put it in the place of what is there")                       \
     X(RENAME, 0, "rename", NULL, KIND_NONE, "give another name to what cannot have its own")                \

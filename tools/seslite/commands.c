@@ -75,14 +75,15 @@ const struct command command_table[] = {
      .words =
          "Writes one file with the transcript, the calls, times and tokens, and a slider that shows the "
          "state at each event. It asks nothing of any other file or server, and nothing of the log can run "
-         "in it. Without -o it goes to standard output, which must not be a terminal.\n"
+         "in it. Without -o it goes to standard output, which must not be a terminal. What agents say is shown "
+         "as Markdown, without links; of images only the type and size, unless --images is given.\n"
          "--redact hides the value of a state key. Wherever a member of that name stands in an event or in "
          "the state, its value is replaced by [redacted]; for user:token and app:token also where a member "
          "is named token. The strings and numbers in these values that have 6 bytes or more are replaced "
          "wherever else they stand in the page. It cannot find a value that is written in another way: in "
-         "upper case, encoded, in pieces. Look at the page before you give it away.",
+         "upper case, encoded, in pieces, in an image. Look at the page before you give it away.",
      .argument = {"SESSION", KIND_SESSION, false, false},
-     .options = O(OUTPUT) | O(REPLACE) | O(REDACT) | O(NEWEST) | O(FROM) | O(UP_TO),
+     .options = O(OUTPUT) | O(REPLACE) | O(REDACT) | O(IMAGES) | O(NEWEST) | O(FROM) | O(UP_TO),
      .example = " seslite -f agents.db html s1 -o s1.html --redact user:token",
      .run = run_html},
     {.group = "History",

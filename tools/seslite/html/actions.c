@@ -41,7 +41,8 @@ void changes_put(struct page *page, const ses_text *delta)
 
 static bool is_shown_elsewhere(const struct text *name)
 {
-    static const char *const names[] = {"stateDelta", "state_delta", "compaction"};
+    static const char *const names[] = {"stateDelta", "state_delta", "compaction", "rewindBeforeInvocationId",
+                                        "rewind_before_invocation_id"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(name->data, names[i]) == 0)
@@ -49,7 +50,7 @@ static bool is_shown_elsewhere(const struct text *name)
     return false;
 }
 
-/* The other actions, such as a rewind or a transfer, unless they are empty. */
+/* The other actions, such as a transfer, unless they are empty. */
 void actions_put(struct page *page, const ses_text *actions)
 {
     struct text name = {NULL, 0, 0};
@@ -75,7 +76,7 @@ void actions_put(struct page *page, const ses_text *actions)
     text_free(&name);
 }
 
-bool is_rewind(const ses_content *content)
+bool rewind_target(const ses_content *content, struct text *id)
 {
     ses_text actions = ses_content_actions(content);
     struct text name = {NULL, 0, 0};
@@ -87,7 +88,10 @@ bool is_rewind(const ses_content *content)
     while (!found && scan_member(&scan, &name, &value))
         found = (strcmp(name.data, "rewindBeforeInvocationId") == 0 ||
                  strcmp(name.data, "rewind_before_invocation_id") == 0) &&
-                value.text[0] == '"';
+                value.text[0] == '"' && value.len > 2;
+    text_clear(id);
+    if (found)
+        scan_decode(id, &value);
     text_free(&name);
     return found;
 }

@@ -5,10 +5,10 @@
 #include "html/page.h"
 
 void error_put(struct page *page, const ses_content *content);
-/* All actions but changes of the state and a compaction. */
+/* All actions but changes of the state, a compaction and a rewind. */
 void actions_put(struct page *page, const ses_text *actions);
-/* Does the event take others back? */
-bool is_rewind(const ses_content *content);
+/* Is it a rewind? Sets the id of the invocation before which it goes back. */
+bool rewind_target(const ses_content *content, struct text *id);
 void changes_put(struct page *page, const ses_text *delta);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "html/scan.h"
 #include "text.h"
 
 struct open_call {
@@ -65,6 +66,29 @@ void calls_add_response(struct calls *calls, const ses_text *id, int64_t seq)
     calls->answers.at[call->number] = seq;
     *link = call->next;
     free(call);
+}
+
+static bool is_nothing(const struct piece *value)
+{
+    return piece_is(value, "null") || piece_is(value, "false") || piece_is(value, "\"\"") ||
+           piece_is(value, "{}") || piece_is(value, "[]");
+}
+
+bool response_failed(const ses_text *response)
+{
+    struct text name = {NULL, 0, 0};
+    struct scan scan;
+    struct piece value;
+    bool failed = false;
+
+    scan_begin(&scan, response->text ? response->text : "", response->text ? response->len : 0);
+    while (!failed && scan_member(&scan, &name, &value))
+        failed = (strcmp(name.data, "error") == 0 && !is_nothing(&value)) ||
+                 ((strcmp(name.data, "isError") == 0 || strcmp(name.data, "is_error") == 0) &&
+                  piece_is(&value, "true")) ||
+                 (strcmp(name.data, "status") == 0 && piece_is(&value, "\"error\""));
+    text_free(&name);
+    return failed;
 }
 
 void calls_free(struct calls *calls)

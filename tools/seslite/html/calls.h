@@ -22,6 +22,8 @@ struct calls {
 void calls_add_call(struct calls *calls, const ses_text *id, int64_t seq);
 /* The newest call of that id that is not answered is. */
 void calls_add_response(struct calls *calls, const ses_text *id, int64_t seq);
+/* Does the response say that the call failed? Its `error` is something, `isError` is true, or `status` is "error". */
+bool response_failed(const ses_text *response);
 /* 0 past the end. */
 int64_t number_at(const struct numbers *numbers, size_t index);
 void calls_free(struct calls *calls);

@@ -19,8 +19,8 @@ void head_begin(struct page *page, const ses_session *session)
         page,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-%s'; "
-        "style-src 'sha256-%s'; base-uri 'none'; form-action 'none'\">\n",
-        script, style);
+        "style-src 'sha256-%s'; %sbase-uri 'none'; form-action 'none'\">\n",
+        script, style, page->images ? "img-src data:; " : "");
     page_puts(page, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                     "<meta name=\"color-scheme\" content=\"light dark\">\n"
                     "<meta name=\"referrer\" content=\"no-referrer\">\n"
@@ -82,6 +82,8 @@ static void put_log(struct page *page, const ses_session *session, const struct 
         page_print(page, "; those up to %" PRId64 " were pruned", ses_session_base_seq(session));
     if (survey->errors > 0)
         page_print(page, "; <span class=\"errors\">%s</span>", counted(survey->errors, "error"));
+    if (survey->failed > 0)
+        page_print(page, "; <span class=\"errors\">%s</span>", counted(survey->failed, "failed call"));
     end_field(page);
 }
 

@@ -122,7 +122,7 @@ static int put_session(struct page *page, const ses_session *session)
 
 int run_html(struct run *run)
 {
-    struct page page = {.run = run};
+    struct page page = {.run = run, .images = given(run, OPTION_IMAGES)};
     bool to_file = given(run, OPTION_OUTPUT) && strcmp(run->values[OPTION_OUTPUT], "-") != 0;
 
     if (wants_json(run) && !to_file)

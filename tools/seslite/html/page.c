@@ -89,6 +89,11 @@ void page_string(struct page *page, const struct text *text)
     page_puts(page, "\"");
 }
 
+void page_shown(struct page *page, const char *text, size_t len)
+{
+    put(page, text, len, markup_for);
+}
+
 void page_text(struct page *page, const char *text, size_t len)
 {
     struct text clean = {NULL, 0, 0};

@@ -1,7 +1,8 @@
 /*
  * The page that is being written. What comes from the store gets into it through page_text, page_words, page_json,
- * page_json_short, page_name and page_string alone. Each of them escapes what is markup; all but page_string also hide
- * what is to be hidden, and make visible what cannot be read. Nothing of the store stands within a tag.
+ * page_json_short, page_name, page_shown and page_string alone. Each of them escapes what is markup; all but page_shown and
+ * page_string, which take texts of view.h, also hide what is to be hidden, and make visible what cannot be read. Nothing of
+ * the store stands within a tag, but for the base64 of an image (image.c).
  */
 #ifndef HTML_PAGE_H
 #define HTML_PAGE_H
@@ -14,6 +15,7 @@ struct page {
     struct run *run;
     struct output output;
     struct redactor redactor;
+    bool images; /* are included */
 };
 
 /* Our own markup. */
@@ -28,6 +30,8 @@ void page_json(struct page *page, const char *json, size_t len, enum layout layo
 void page_json_short(struct page *page, const char *json, size_t len, size_t columns);
 /* A state key, or the name of a member. */
 void page_name(struct page *page, const char *name, size_t len);
+/* A text that view_text has made, or a piece of it. */
+void page_shown(struct page *page, const char *text, size_t len);
 /* A string in a script of JSON. `text` is of view.h. */
 void page_string(struct page *page, const struct text *text);
 

@@ -85,6 +85,7 @@
 
   const slider = find(".slider");
   let here = articles.length; // the position of the slider: 0 is before the first event
+  let placed = false; // did anyone go there?
   let marked = null;
   let drawing = false;
 
@@ -98,6 +99,7 @@
 
   const goTo = (position, scroll) => {
     here = Math.max(0, Math.min(articles.length, position));
+    placed = placed || scroll;
     slider.value = String(here);
     slider.setAttribute("aria-valuetext", here > 0 ? `after event ${events[here - 1]}` : "before the first event");
     if (scroll && here > 0) articles[here - 1].scrollIntoView({ block: "nearest" });
@@ -220,8 +222,27 @@
     },
   };
 
+  // What the panel leaves of the window.
+  const bottom = () => {
+    const panel = find(".panel");
+    return getComputedStyle(panel).position === "fixed" ? panel.getBoundingClientRect().top : window.innerHeight;
+  };
+  const isInSight = (element) => {
+    const box = element.getBoundingClientRect();
+    return box.bottom > 0 && box.top < bottom();
+  };
+
+  // The position of the first event that is in sight. Only its section is laid out for that.
+  const firstInSight = () => {
+    const section = [...document.querySelectorAll("section")].find((element) => element.getBoundingClientRect().bottom > 0);
+    const article = section && [...section.querySelectorAll("article")].find((element) => element.getBoundingClientRect().top >= -1);
+    return article ? articles.indexOf(article) + 1 : articles.length;
+  };
+
+  // From the event that was gone to; or, when one has scrolled on, from where one is.
   const step = (by) => {
-    goTo(here + by, true);
+    const stays = placed && (here > 0 ? isInSight(articles[here - 1]) : window.scrollY < 1);
+    goTo(stays ? here + by : firstInSight() - (by < 0 ? 1 : 0), true);
     nameInAddress();
   };
 

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "html/image.h"
+#include "html/markdown.h"
 #include "html/scan.h"
 #include "walk.h"
 
@@ -85,6 +87,8 @@ static void find_answer(struct parts *parts, struct answer *answer)
         parts->status = each_event(answer->run, &answer->run->key, &range, false, look_for_answer, answer);
 }
 
+static const char FAILED[] = " <span class=\"mark\">failed</span>";
+
 static void put_call(struct parts *parts, const ses_event *event, const ses_function *call)
 {
     struct page *page = parts->page;
@@ -92,7 +96,9 @@ static void put_call(struct parts *parts, const ses_event *event, const ses_func
 
     find_answer(parts, &answer);
     parts->call++;
-    begin_fold(page, "call", "", &call->name, &call->json);
+    const bool failed = response_failed(&(ses_text){answer.json.data, answer.json.len});
+    begin_fold(page, failed ? "call failed" : "call", "", &call->name, &call->json);
+    page_puts(page, failed ? FAILED : "");
     page_puts(page, " <span class=\"took\">");
     if (answer.seq > 0)
         page_span(page, answer.time_us - event->time_us);
@@ -113,10 +119,12 @@ static void put_response(struct parts *parts, const ses_function *response)
 {
     struct page *page = parts->page;
     int64_t seq = number_at(&parts->survey->calls.askers, parts->response++);
+    const bool failed = response_failed(&response->json);
 
     if (seq == 0) {
-        begin_fold(page, "response", "\xe2\x86\x90 ", &response->name, &response->json);
-        page_puts(page, "</summary>");
+        begin_fold(page, failed ? "response failed" : "response", "\xe2\x86\x90 ", &response->name,
+                   &response->json);
+        page_print(page, "%s</summary>", failed ? FAILED : "");
         put_block(page, &response->json);
         page_puts(page, "</details>\n");
         return;
@@ -124,43 +132,11 @@ static void put_response(struct parts *parts, const ses_function *response)
     page_puts(page, "<p class=\"answer\">\xe2\x86\x90 <code>");
     page_text(page, response->name.text ? response->name.text : "?",
               response->name.text ? response->name.len : 1);
-    page_print(page,
-               "</code> answered: see the call in event <a href=\"#e%" PRId64 "\">%" PRId64 "</a></p>\n", seq,
-               seq);
+    page_print(page, "</code> %s: see the call in event <a href=\"#e%" PRId64 "\">%" PRId64 "</a></p>\n",
+               failed ? "failed" : "answered", seq, seq);
 }
 
 /* --------------------------------------------------------------------------------------------- other parts */
-
-static bool is_named(const struct text *name, const char *camel, const char *snake)
-{
-    return strcmp(name->data, camel) == 0 || strcmp(name->data, snake) == 0;
-}
-
-/* A picture or the like: its type and size. */
-static void put_inline_data(struct page *page, const struct piece *data)
-{
-    struct text name = {NULL, 0, 0};
-    struct text type = {NULL, 0, 0};
-    struct scan scan;
-    struct piece value;
-    size_t bytes = 0;
-
-    scan_begin(&scan, data->text, data->len);
-    while (scan_member(&scan, &name, &value)) {
-        if (is_named(&name, "mimeType", "mime_type") && value.text[0] == '"') {
-            text_clear(&type);
-            scan_decode(&type, &value);
-        } else if (strcmp(name.data, "data") == 0 && value.len > 2) {
-            bytes = (value.len - 2) / 4 * 3 + (value.len - 2) % 4 * 3 / 4;
-            bytes -= (size_t)(value.text[value.len - 2] == '=') + (value.text[value.len - 3] == '=');
-        }
-    }
-    page_puts(page, "<p class=\"blob\">");
-    page_text(page, type.len > 0 ? type.data : "data", type.len > 0 ? type.len : 4);
-    page_print(page, ", %zu bytes, not shown</p>\n", bytes);
-    text_free(&name);
-    text_free(&type);
-}
 
 /* The member that tells what the part is: the first that does not only tell how it is meant. */
 static void put_other_part(struct page *page, const ses_text *part)
@@ -172,12 +148,37 @@ static void put_other_part(struct page *page, const ses_text *part)
 
     scan_begin(&scan, part->text, part->len);
     while (!found && scan_member(&scan, &name, &value))
-        found = !is_named(&name, "thought", "") && !is_named(&name, "thoughtSignature", "thought_signature");
-    if (found && is_named(&name, "inlineData", "inline_data") && value.text[0] == '{')
-        put_inline_data(page, &value);
+        found = strcmp(name.data, "thought") != 0 &&
+                !scan_is_named(&name, "thoughtSignature", "thought_signature");
+    if (found && scan_is_named(&name, "inlineData", "inline_data") && value.text[0] == '{')
+        image_put(page, &value);
     else
         fold_put(page, "part", &(ses_text){found ? name.data : "part", found ? name.len : 4}, part);
     text_free(&name);
+}
+
+/* Texts that follow each other are one, as a model streams it. Gives the index of the last of them. */
+static size_t put_texts(struct page *page, const ses_event *event, const ses_content *content, size_t index)
+{
+    const bool thought = ses_content_part(content, index)->thought;
+    const bool marked = strcmp(event->author, "user") != 0;
+    struct text whole = {NULL, 0, 0};
+
+    for (;; index++) {
+        const ses_part *part = ses_content_part(content, index);
+        const ses_part *next = ses_content_part(content, index + 1);
+        text_add(&whole, part->text.text, part->text.len);
+        if (!next || next->call || next->response || !next->text.text || (bool)next->thought != thought)
+            break;
+    }
+    page_print(page, "<div class=\"text%s%s\">", thought ? " thought" : "", marked ? " marked" : "");
+    if (marked)
+        markdown_put(page, whole.data, whole.len);
+    else
+        page_text(page, whole.data, whole.len);
+    page_puts(page, "</div>\n");
+    text_free(&whole);
+    return index;
 }
 
 void parts_put(struct parts *parts, const ses_event *event, const ses_content *content)
@@ -186,16 +187,13 @@ void parts_put(struct parts *parts, const ses_event *event, const ses_content *c
 
     for (size_t i = 0; i < ses_content_part_count(content); i++) {
         const ses_part *part = ses_content_part(content, i);
-        if (part->call) {
+        if (part->call)
             put_call(parts, event, part->call);
-        } else if (part->response) {
+        else if (part->response)
             put_response(parts, part->response);
-        } else if (part->text.text) {
-            page_print(page, "<div class=\"text%s\">", part->thought ? " thought" : "");
-            page_text(page, part->text.text, part->text.len);
-            page_puts(page, "</div>\n");
-        } else {
+        else if (part->text.text)
+            i = put_texts(page, event, content, i);
+        else
             put_other_part(page, &part->json);
-        }
     }
 }

@@ -89,6 +89,11 @@ bool scan_value(struct scan *scan, struct piece *value)
     return true;
 }
 
+bool scan_is_named(const struct text *name, const char *camel, const char *snake)
+{
+    return strcmp(name->data, camel) == 0 || strcmp(name->data, snake) == 0;
+}
+
 bool piece_is(const struct piece *piece, const char *text)
 {
     return piece->len == strlen(text) && memcmp(piece->text, text, piece->len) == 0;

@@ -36,6 +36,8 @@ bool scan_value(struct scan *scan, struct piece *value);
 /* Takes the next member of an object, from its beginning on: its name, decoded, and its value. False: there is none
  * left. */
 bool scan_member(struct scan *scan, struct text *name, struct piece *value);
+/* Is the name, decoded, one of the two? */
+bool scan_is_named(const struct text *name, const char *camel, const char *snake);
 /* Adds what a string with its quotes says. A lone surrogate becomes bytes that are no UTF-8. */
 void scan_decode(struct text *text, const struct piece *string);
 /* Is the value the string `text`, in exactly this spelling? */

@@ -156,8 +156,11 @@ static void add_content(struct walk *walk, const ses_event *event, const ses_con
 {
     struct survey *survey = walk->survey;
 
-    for (size_t i = 0; i < ses_content_response_count(content); i++)
-        calls_add_response(&survey->calls, &ses_content_response(content, i)->id, event->seq);
+    for (size_t i = 0; i < ses_content_response_count(content); i++) {
+        const ses_function *response = ses_content_response(content, i);
+        calls_add_response(&survey->calls, &response->id, event->seq);
+        survey->failed += response_failed(&response->json);
+    }
     for (size_t i = 0; i < ses_content_call_count(content); i++)
         calls_add_call(&survey->calls, &ses_content_call(content, i)->id, event->seq);
     if (ses_content_error_code(content).text || ses_content_error_message(content).text)
@@ -186,6 +189,7 @@ static int visit(void *context, const ses_event *event)
     }
     survey->last_seq = event->seq;
     survey->last_us = event->time_us;
+    survey->any_gone = survey->any_gone || !is_live;
     ses_content *content = open_event(walk->page->run, event, &code);
     if (content)
         add_content(walk, event, content, is_live);

@@ -25,7 +25,9 @@ struct survey {
     int64_t first_us;
     int64_t last_us;
     int64_t errors;
-    int64_t used; /* events that tell of tokens */
+    int64_t failed; /* calls whose response says so */
+    bool any_gone;  /* an event was taken back, or is a rewind */
+    int64_t used;   /* events that tell of tokens */
     ses_usage tokens;
     struct calls calls;
     struct covered *compactions;

@@ -1,10 +1,13 @@
 #include "html/transcript.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "html/actions.h"
+#include "html/markdown.h"
 #include "html/parts.h"
+#include "html/rewinds.h"
 #include "live.h"
 #include "out.h"
 #include "progress.h"
@@ -12,15 +15,44 @@
 #include "walk.h"
 
 enum { SECTION = 50 /* events that a browser lays out together */ };
+enum { COLORS = 6 /* as in page.css */, AUTHORS_MAX = 60 };
+
+/* The agents that have spoken so far. */
+struct authors {
+    char *names[AUTHORS_MAX];
+    size_t count;
+};
 
 struct transcript {
     struct page *page;
     struct survey *survey;
+    struct rewinds rewinds;
+    struct authors authors;
     struct parts parts;
     struct live live;
     int64_t before_us; /* the time of the event before */
     int64_t count;     /* of the events that were put */
 };
+
+/* -------------------------------------------------------------------------------------------------- authors */
+
+/* Agents get colors in the order in which they speak first; beyond so many these begin again. */
+static size_t color_of(struct authors *authors, const char *author)
+{
+    size_t i = 0;
+
+    while (i < authors->count && strcmp(authors->names[i], author) != 0)
+        i++;
+    if (i == authors->count && i < AUTHORS_MAX)
+        authors->names[authors->count++] = copy_text(author);
+    return i % COLORS;
+}
+
+static void authors_free(struct authors *authors)
+{
+    for (size_t i = 0; i < authors->count; i++)
+        free(authors->names[i]);
+}
 
 /* ---------------------------------------------------------------------------------------------------- bars */
 
@@ -58,8 +90,8 @@ static void put_summary(struct page *page, const ses_text *summary)
     if (ses_content_open(page->run->store, json.data, json.len, &content, &page->run->error) >= 0) {
         size_t len = 0;
         const char *text = ses_content_text(content, &len);
-        page_puts(page, "<div class=\"text\">");
-        page_text(page, text ? text : "", text ? len : 0);
+        page_puts(page, "<div class=\"text marked\">");
+        markdown_put(page, text ? text : "", text ? len : 0);
         page_puts(page, "</div>\n");
     }
     ses_content_close(content);
@@ -124,37 +156,114 @@ static void put_day(struct transcript *transcript, const ses_event *event)
     page_puts(page, "</h2>\n");
 }
 
-static void put_head(struct transcript *transcript, const ses_event *event, const ses_content *content,
-                     bool is_live)
+static void begin_article(struct transcript *transcript, const ses_event *event, const struct rewind *rewind,
+                          bool is_live)
 {
     struct page *page = transcript->page;
-    const char *kind = strcmp(event->author, "user") == 0 ? "user" : "agent";
-    bool rewinds = content && !is_live && is_rewind(content);
+
+    page_print(page, "<article id=\"e%" PRId64 "\" class=\"", event->seq);
+    if (strcmp(event->author, "user") == 0)
+        page_puts(page, "user");
+    else
+        page_print(page, "agent color%zu", color_of(&transcript->authors, event->author));
+    page_puts(page, rewind ? " rewind" : "");
+    page_puts(page, rewind ? (rewind->gone ? " gone" : "") : is_live ? "" : " gone");
+    page_puts(page, "\">");
+}
+
+/* The time, and how long after the event before. */
+static void put_times(struct transcript *transcript, const ses_event *event)
+{
+    struct page *page = transcript->page;
+
+    page_time_of_day(page, event->time_us);
+    if (transcript->count == 0)
+        return;
+    page_puts(page, " <span class=\"gap\">");
+    page_puts(page, event->time_us < transcript->before_us ? "\xe2\x88\x92" : "+");
+    page_span(page, event->time_us < transcript->before_us ? transcript->before_us - event->time_us
+                                                           : event->time_us - transcript->before_us);
+    page_puts(page, "</span>");
+}
+
+static void put_marks(struct page *page, const ses_event *event, const struct rewind *rewind, bool is_live)
+{
+    if (event->branch && *event->branch) {
+        page_puts(page, " <span class=\"branch\" title=\"branch\">");
+        page_words(page, event->branch);
+        page_puts(page, "</span>");
+    }
+    if (rewind)
+        page_print(page, " <span class=\"mark kind\">%s</span>", rewind->redo ? "redo" : "rewind");
+    if (rewind ? rewind->gone : !is_live)
+        page_puts(page, " <span class=\"mark\">taken back</span>");
+}
+
+static void put_head(struct transcript *transcript, const ses_event *event, const ses_content *content,
+                     const struct rewind *rewind, bool is_live)
+{
+    struct page *page = transcript->page;
 
     put_day(transcript, event);
-    page_print(page, "<article id=\"e%" PRId64 "\" class=\"%s%s\">", event->seq, kind,
-               rewinds   ? " rewind"
-               : is_live ? ""
-                         : " gone");
+    begin_article(transcript, event, rewind, is_live);
     if (is_live)
         put_bars(transcript, event);
     page_print(page, "<header><a class=\"seq\" href=\"#e%" PRId64 "\">%" PRId64 "</a> <b>", event->seq,
                event->seq);
     page_words(page, event->author);
     page_puts(page, "</b> ");
-    page_time_of_day(page, event->time_us);
-    if (transcript->count > 0) {
-        page_puts(page, " <span class=\"gap\">");
-        page_puts(page, event->time_us < transcript->before_us ? "\xe2\x88\x92" : "+");
-        page_span(page, event->time_us < transcript->before_us ? transcript->before_us - event->time_us
-                                                               : event->time_us - transcript->before_us);
-        page_puts(page, "</span>");
-    }
-    if (!is_live)
-        page_print(page, " <span class=\"mark\">%s</span>", rewinds ? "rewind" : "taken back");
+    put_times(transcript, event);
+    put_marks(page, event, rewind, is_live);
     put_usage(page, content ? ses_content_usage(content) : NULL);
     page_puts(page, "</header>\n");
 }
+
+/* -------------------------------------------------------------------------------------------------- rewinds */
+
+/* Its number, which leads to it if it is in the page. */
+static void put_link(const struct transcript *transcript, int64_t seq)
+{
+    const struct survey *survey = transcript->survey;
+
+    if (seq >= survey->first_seq && seq <= survey->last_seq)
+        page_print(transcript->page, "<a href=\"#e%" PRId64 "\">%" PRId64 "</a>", seq, seq);
+    else
+        page_print(transcript->page, "%" PRId64, seq);
+}
+
+static void put_events(const struct transcript *transcript, int64_t first, int64_t last)
+{
+    page_puts(transcript->page, first == last ? "event " : "events ");
+    put_link(transcript, first);
+    if (first == last)
+        return;
+    page_puts(transcript->page, " to ");
+    put_link(transcript, last);
+}
+
+/* What it took back, and of a redo what is there again. */
+static void put_rewind(const struct transcript *transcript, const struct rewind *rewind)
+{
+    struct page *page = transcript->page;
+    const struct rewind *undone = rewind->redo ? rewinds_in(&transcript->rewinds, rewind->first_seq) : NULL;
+
+    page_puts(page, "<p class=\"action\">");
+    if (rewind->first_seq == 0) {
+        page_puts(page, "Took nothing back: no event before it is of the invocation that it names.");
+    } else {
+        page_puts(page, "Took back ");
+        put_events(transcript, rewind->first_seq, rewind->seq - 1);
+    }
+    if (undone) {
+        page_print(page, ", and with it the %s", undone->redo ? "redo" : "rewind");
+        page_puts(page, undone->redo || undone->first_seq == 0 ? "" : " of ");
+        if (!undone->redo && undone->first_seq > 0)
+            put_events(transcript, undone->first_seq, undone->seq - 1);
+    }
+    page_puts(page, "</p>\n");
+}
+
+/* ------------------------------------------------------------------------------------------------- an event */
 
 /* What cannot be read may be no JSON either. Then nothing in it can be told apart, and all of it may be hidden. The
  * message can * hold a piece of it. */
@@ -178,8 +287,11 @@ static void put_event(struct transcript *transcript, const ses_event *event, boo
     int code = SES_OK;
     ses_content *content = open_event(page->run, event, &code);
     const ses_text whole = {event->json, event->json_len};
+    const struct rewind *rewind = rewinds_in(&transcript->rewinds, event->seq);
 
-    put_head(transcript, event, content, is_live);
+    put_head(transcript, event, content, rewind, is_live);
+    if (rewind)
+        put_rewind(transcript, rewind);
     if (content) {
         const ses_compaction *compaction = ses_content_compaction(content);
         const ses_text delta = ses_content_state_delta(content);
@@ -229,10 +341,14 @@ int transcript_put(struct page *page, struct survey *survey)
                              .last_seq = survey->last_seq};
     int status = EXIT_OK;
 
+    if (survey->any_gone)
+        status = rewinds_find(&transcript.rewinds, page->run);
     page_puts(page, "<main>\n");
-    if (survey->count > 0)
+    if (status == EXIT_OK && survey->count > 0)
         status = each_event(page->run, &page->run->key, &range, false, visit, &transcript);
     page_puts(page, survey->count > 0 ? "</section>\n</main>\n" : "<p>There are no events.</p>\n</main>\n");
     live_close(&transcript.live);
+    rewinds_free(&transcript.rewinds);
+    authors_free(&transcript.authors);
     return status;
 }
