@@ -13,17 +13,12 @@
 
 #include "base/error.h"
 #include "foreign/event_read.h"
-#include "foreign/loose.h"
-#include "foreign/own_state.h"
-#include "foreign/values.h"
-#include "json/reader.h"
+#include "import/initial.h"
 
 struct walk {
     const struct session_import *import;
     struct event_read read;
-    struct own_state state;
-    struct text initial;
-    struct text sound;   /* the final state without what is not JSON */
+    struct initial initial;
     struct text changed; /* the event given last, if it had to be changed */
     int64_t index;       /* of the next event in the file */
     int64_t first_us;
@@ -45,14 +40,6 @@ static int name_event(const struct walk *walk, const struct foreign_event *event
     return error->code = code == SES_RANGE ? SES_INVALID : code;
 }
 
-static int check_size(const struct session_import *import, struct span json, ses_error *error)
-{
-    return json.len <= import->most_bytes
-               ? SES_OK
-               : ses__error_set(error, SES_LIMIT, "it has %zu bytes, and a store takes at most %zu", json.len,
-                                import->most_bytes);
-}
-
 /* 1 with the next event, read. */
 static int next_read(struct walk *walk, struct foreign_event *event, ses_error *error)
 {
@@ -63,7 +50,7 @@ static int next_read(struct walk *walk, struct foreign_event *event, ses_error *
     if (code == 1 && import->progress)
         import->progress(import->progress_context);
     if (code == 1)
-        code = check_size(import, event->json, error) == SES_OK ? 1 : error->code;
+        code = import_check_size(import, event->json, error) == SES_OK ? 1 : error->code;
     if (code == 1)
         code = event_read(&walk->read, event->json, error) == SES_OK ? 1 : error->code;
     return code < 0 ? name_event(walk, event, code, error) : code;
@@ -97,17 +84,6 @@ static void take_times(struct walk *walk)
         walk->latest_us = time_us;
 }
 
-static int check_key(struct span key, ses_error *error)
-{
-    if (key.len > SES_ID_MAX)
-        return ses__error_set(error, SES_INVALID,
-                              "the state key %.40s... has %zu bytes; a key of a store has at most %d",
-                              key.ptr, key.len, SES_ID_MAX);
-    if (key.len > 0 && memchr(key.ptr, '\0', key.len))
-        return ses__error_set(error, SES_INVALID, "a state key contains a NUL");
-    return SES_OK;
-}
-
 static int survey_event(struct walk *walk, const struct foreign_event *event, ses_error *error)
 {
     const struct event_read *read = &walk->read;
@@ -124,9 +100,9 @@ static int survey_event(struct walk *walk, const struct foreign_event *event, se
     for (size_t i = 0; i < read->count && code == SES_OK; i++) {
         if (is_shared_key(read->changes[i].key))
             continue;
-        code = check_key(read->changes[i].key, error);
+        code = import_check_key(read->changes[i].key, error);
         if (code == SES_OK)
-            own_state_set(&walk->state, read->changes[i].key, read->changes[i].value);
+            own_state_set(&walk->initial.written, read->changes[i].key, read->changes[i].value);
     }
     return code == SES_OK ? 1 : name_event(walk, event, code, error);
 }
@@ -141,140 +117,6 @@ static int survey(struct walk *walk, ses_error *error)
         return code;
     while ((code = next_read(walk, &event, error)) == 1 && (code = survey_event(walk, &event, error)) == 1)
         walk->index++;
-    return code;
-}
-
-/* ---------------------------------------------------------------------------------------------- the state */
-
-static void note_difference(const struct walk *walk, struct span key, const char *what)
-{
-    const ses_key *name = &walk->import->key;
-    foreign_note(walk->import->notes, FOREIGN_NOTE_STATE_DIFFERS, "%s/%s/%s, key %.*s: %s", name->app,
-                 name->user, name->session, (int)key.len, key.ptr, what);
-}
-
-/* A key that events have written has in the end what the last of them wrote. */
-static void compare(struct walk *walk, struct own_entry *entry, struct span value, bool *differs)
-{
-    const struct session_import *import = walk->import;
-    const struct span key = {entry->key, entry->key_len};
-    bool rounded = false;
-
-    entry->met = true;
-    if (!values_same((struct span){entry->value.data, entry->value.len}, value, &rounded)) {
-        if (!*differs)
-            note_difference(walk, key, "the file has another value");
-        *differs = true;
-    } else if (rounded) {
-        foreign_note(import->notes, FOREIGN_NOTE_ROUNDED, "%s/%s/%s, key %s", import->key.app,
-                     import->key.user, import->key.session, entry->key);
-    }
-}
-
-static void add_initial(struct walk *walk, struct json_string raw, struct span key, struct span value)
-{
-    const struct session_import *import = walk->import;
-
-    text_puts(&walk->initial, walk->initial.len > 1 ? ",\"" : "\"");
-    text_add(&walk->initial, raw.raw.ptr, raw.raw.len);
-    text_puts(&walk->initial, "\":");
-    if (is_tombstone(value)) {
-        foreign_note(import->notes, FOREIGN_NOTE_TOMBSTONE_TEXT, "%s/%s/%s, initial state, key %.*s",
-                     import->key.app, import->key.user, import->key.session, (int)key.len, key.ptr);
-        text_puts(&walk->initial, ESCAPED_TOMBSTONE);
-    } else {
-        text_add(&walk->initial, value.ptr, value.len);
-    }
-}
-
-static void refuse_key(void *context, const char *key, const ses_error *error)
-{
-    const struct walk *walk = context;
-    walk->import->refused(walk->import->refused_context, key, error);
-}
-
-static int take_final_key(struct walk *walk, struct json_string raw, struct span value, struct text *room,
-                          bool *differs, ses_error *error)
-{
-    size_t len = 0;
-
-    text_clear(room);
-    text_add(room, raw.raw.ptr, raw.raw.len);
-    if (!ses__json_unescape(raw, room->data, &len))
-        return ses__error_set(error, SES_INVALID, "it holds a lone surrogate");
-    const struct span key = {room->data, len};
-    if (is_shared_key(key)) {
-        foreign_note(walk->import->notes, FOREIGN_NOTE_SHARED_COPIES, NULL);
-        return SES_OK;
-    }
-    struct own_entry *entry = own_state_find(&walk->state, key);
-    int code = entry ? SES_OK : check_key(key, error);
-    if (entry)
-        compare(walk, entry, value, differs);
-    else if (code == SES_OK)
-        add_initial(walk, raw, key, value);
-    return code;
-}
-
-/* What of the state in the file is JSON. */
-static int read_final(struct walk *walk, struct span *state, ses_error *error)
-{
-    int code = check_size(walk->import, *state, error);
-
-    if (code != SES_OK || ses__json_check(state->ptr, state->len, error) == SES_OK)
-        return code;
-    code = explain_json(*state, error);
-    if (!loose_object(*state, &walk->sound, refuse_key, walk))
-        return code;
-    *state = (struct span){walk->sound.data, walk->sound.len};
-    return SES_OK;
-}
-
-static int take_final(struct walk *walk, bool *differs, ses_error *error)
-{
-    struct span state = walk->import->session->state;
-    struct json_reader reader;
-    struct json_string key;
-    struct span value;
-    struct text room = {NULL, 0, 0};
-    int code = read_final(walk, &state, error);
-
-    if (code == SES_OK)
-        code = ses__json_start_object(&reader, state, "the state", error);
-    if (code == SES_OK && !ses__json_enter(&reader))
-        code = ses__json_error(&reader, error);
-    while (code == SES_OK && ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
-        ses_error why;
-        if (take_final_key(walk, key, ses__json_trim(value), &room, differs, &why) == SES_OK)
-            continue;
-        text_clear(&room);
-        text_add(&room, key.raw.ptr, key.raw.len);
-        refuse_key(walk, room.data, &why);
-    }
-    text_free(&room);
-    if (code != SES_OK)
-        ses__error_prefix(error, "its state: ");
-    return code;
-}
-
-/* What the file has in the end, without what events have written. */
-static int make_initial(struct walk *walk, ses_error *error)
-{
-    bool differs = false;
-
-    if (walk->state.count > 0)
-        foreign_note(walk->import->notes, FOREIGN_NOTE_INITIAL_STATE, NULL);
-    text_puts(&walk->initial, "{");
-    int code = walk->import->session->state.ptr ? take_final(walk, &differs, error) : SES_OK;
-    text_puts(&walk->initial, "}");
-    for (size_t i = 0;
-         i < walk->state.count && code == SES_OK && walk->import->session->state.ptr && !differs; i++) {
-        const struct own_entry *entry = &walk->state.entries[i];
-        if (entry->met)
-            continue;
-        note_difference(walk, (struct span){entry->key, entry->key_len}, "the file does not have it");
-        differs = true;
-    }
     return code;
 }
 
@@ -404,21 +246,23 @@ static int update(struct walk *walk, unsigned flags, ses_load_result *result, se
 
 int session_import(const struct session_import *import, ses_load_result *result, ses_error *error)
 {
-    struct walk walk = {.import = import, .first_us = FOREIGN_NO_TIME, .latest_us = INT64_MIN, .plain = true};
+    struct walk walk = {.import = import,
+                        .initial = {.import = import},
+                        .first_us = FOREIGN_NO_TIME,
+                        .latest_us = INT64_MIN,
+                        .plain = true};
     int code = survey(&walk, error);
 
     if (code == SES_OK)
-        code = make_initial(&walk, error);
+        code = initial_make(&walk.initial, error);
     if (code == SES_OK) {
         const unsigned flags = import->flags | (import->only_check ? SES_LOAD_DRY_RUN : 0u);
-        code = load(&walk, walk.initial.data, flags, result, error);
+        code = load(&walk, walk.initial.json.data, flags, result, error);
         if (code == SES_EXISTS && (flags & SES_LOAD_UPDATE))
             code = update(&walk, flags, result, error);
     }
     event_read_free(&walk.read);
-    own_state_free(&walk.state);
-    text_free(&walk.initial);
-    text_free(&walk.sound);
+    initial_free(&walk.initial);
     text_free(&walk.changed);
     return code;
 }
