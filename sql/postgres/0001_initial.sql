@@ -4,7 +4,8 @@
 -- In a database that has a schema of this name it changes nothing, says so and fails.
 -- The library runs this same text, in one transaction. The database must be encoded in UTF8.
 --
--- All is in the schema seslite, and always called by its full name: poolers forget a search_path. There are no triggers,
+-- All is in the schema seslite, and always called by its full name: poolers forget a search_path. Functions and operators
+-- are those of pg_catalog, whatever others have put into `public`. There are no triggers,
 -- functions, sequences or foreign keys: what speaks PostgreSQL's protocol should be able to hold a store.
 --
 -- Every table leads its key with `shard`, a number of 12 bits: of an app, and of its state, the first bits of the SHA-256
@@ -16,6 +17,9 @@
 --
 -- Times are microseconds since 1970-01-01 00:00:00 UTC. Text is compared by its bytes. JSON is stored as text, since jsonb
 -- would change it. Look at the views at the end first.
+
+SET LOCAL search_path = pg_catalog, pg_temp;
+SET LOCAL standard_conforming_strings = on;
 
 CREATE SCHEMA seslite;
 

@@ -30,6 +30,9 @@
 -- And the time, since the clocks of many machines differ:
 -- own: lease_now            a lease, and what time it is
 --
+-- And with each transaction:
+-- own: begin_settings       what holds in it: where names are looked up, and how long a lock is waited for
+
 -- And what is sent whole, without waiting for numbers that the server has:
 -- own: append_by_key        the session that is to be appended to, if it is as it should be ...
 -- own: append_by_id         ... or the same by its number
@@ -45,7 +48,6 @@
 -- own: remove_user_keys     ... of the user
 -- own: remove_app_keys      ... of the app
 -- own: append_touch         the session with these events
--- own: limit_locks          how long a lock is waited for, since the commit is sent, too
 -- own: create_session       a session that begins where those before it have ended
 -- own: created_version      and where that was
 
@@ -58,6 +60,14 @@ BEGIN ISOLATION LEVEL READ COMMITTED;
 
 -- name: begin_read
 BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
+
+-- Sent after each of these. A function or an operator without a schema could be one that somebody else has put into `public`:
+-- so all that follows is looked up in pg_catalog alone, and this statement, which cannot rely on that yet, says it. A
+-- setting of the session would not do: poolers give it to others. A lock that takes longer than $1 milliseconds ends the
+-- transaction, so that the server does not go on waiting for it after the caller has given up.
+
+-- name: begin_settings
+SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('lock_timeout', $1, true);
 
 -- name: commit
 COMMIT;
@@ -853,17 +863,17 @@ WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 ORDER BY key;
 SELECT value, seq FROM seslite.base_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = $2;
 
 -- An append that is sent whole. The guards divide by zero where a job has to look first: the session is not there, is not
--- number $8 or not at version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. What follows sees
--- the session as it was found, since that locks it; $7 is how long it waits for that, and later for other locks.
+-- number $7 or not at version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. What follows sees
+-- the session as it was found, since that locks it.
 
 -- name: append_by_key
 SELECT f.id, f.app_id, f.user_id, f.version, f.last_seq, f.event_count, f.created_us, f.updated_us,
        f.expires_us, f.base_seq, f.details,
-       1::bigint / CASE WHEN f.id = coalesce($8, f.id)
+       1::bigint / CASE WHEN f.id = coalesce($7, f.id)
                              AND f.version = coalesce($4, f.version) AND f.version <= 9007199254740991 - $5
                              AND f.last_seq <= 4294967295 - $5 AND f.event_count <= $6::bigint - $5::bigint
                         THEN 1 ELSE 0 END
-FROM (SELECT set_config('lock_timeout', $7, true)) AS limited LEFT JOIN (
+FROM (SELECT 1) AS one LEFT JOIN (
     SELECT s.* FROM seslite.sessions AS s
     WHERE s.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
       AND s.name = $3
@@ -882,23 +892,22 @@ SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.create
        s.expires_us, s.base_seq, s.details,
        1::bigint / CASE WHEN s.version = coalesce($2, s.version) AND s.version <= 9007199254740991 - $3
                              AND s.last_seq <= 4294967295 - $3 AND s.event_count <= $4::bigint - $3::bigint
-                        THEN 1 ELSE 0 END,
-       set_config('lock_timeout', $5, true)
+                        THEN 1 ELSE 0 END
 FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
 FOR UPDATE;
 
 -- One event: the session is locked and written by one statement, and then has the event's number already. What it gives is
--- the session as it was, but for its update time: that may have been any up to $5.
+-- the session as it was, but for its update time: that may have been any up to $4.
 
 -- name: append_one
 UPDATE seslite.sessions
 SET version = version + 1 / CASE WHEN version = coalesce($2, version) AND version < 9007199254740991
                                       AND last_seq < 4294967295 AND event_count < $3 THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
-    updated_us = greatest(updated_us, $5), active_hour = greatest(active_hour, $6)
-WHERE shard = ($1::bigint & 4095)::int AND id = $1 AND set_config('lock_timeout', $4, true) IS NOT NULL
+    updated_us = greatest(updated_us, $4), active_hour = greatest(active_hour, $5)
+WHERE shard = ($1::bigint & 4095)::int AND id = $1
 RETURNING id, app_id, user_id, version - 1, last_seq - 1, event_count - 1, created_us,
-          CASE WHEN updated_us > $5 THEN updated_us ELSE created_us END, expires_us, base_seq, details;
+          CASE WHEN updated_us > $4 THEN updated_us ELSE created_us END, expires_us, base_seq, details;
 
 -- name: append_one_named
 UPDATE seslite.sessions AS s
@@ -910,10 +919,10 @@ SET version = version + 1 / CASE WHEN version = coalesce($4, version) AND versio
                                                   WHERE a.shard = (s.app_id & 4095)::int AND a.id = s.app_id AND a.name = $1)
                                  THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
-    updated_us = greatest(updated_us, $8), active_hour = greatest(active_hour, $9)
-WHERE s.shard = ($5::bigint & 4095)::int AND s.id = $5 AND set_config('lock_timeout', $7, true) IS NOT NULL
+    updated_us = greatest(updated_us, $7), active_hour = greatest(active_hour, $8)
+WHERE s.shard = ($5::bigint & 4095)::int AND s.id = $5
 RETURNING s.id, s.app_id, s.user_id, s.version - 1, s.last_seq - 1, s.event_count - 1, s.created_us,
-          CASE WHEN s.updated_us > $8 THEN s.updated_us ELSE s.created_us END, s.expires_us, s.base_seq, s.details;
+          CASE WHEN s.updated_us > $7 THEN s.updated_us ELSE s.created_us END, s.expires_us, s.base_seq, s.details;
 
 -- name: append_lease
 SELECT l.token, l.session_id, l.owner, l.until_us, l.next_owner, l.next_until_us,
@@ -984,9 +993,6 @@ UPDATE seslite.sessions
 SET version = version + $2, last_seq = last_seq + $2, event_count = event_count + $2,
     updated_us = greatest(updated_us, $3), active_hour = greatest(active_hour, $4)
 WHERE shard = ($1::bigint & 4095)::int AND id = $1;
-
--- name: limit_locks
-SELECT set_config('lock_timeout', $1, true);
 
 -- As session_add, but for the version, which the shard's floor gives.
 

@@ -1,6 +1,7 @@
 /* The schema and the statements for PostgreSQL, held against a server: what they take and give, and how they find it. */
 #include "database.h"
 #include "open.h"
+#include "seslite_postgres.h"
 
 /* What an EXPLAIN is asked of: several users in each of several apps, and rows in every table. */
 static const char *const filling[] = {
@@ -271,6 +272,112 @@ static void test_no_statement_reads_a_table_whole(void **state)
     }
 }
 
+/* --------------------------------------------------------------------------------- somebody else's functions */
+
+/* Every function and operator of pg_catalog whose name occurs in the texts, made again in `public`, where it fails. A search
+ * path with `public` first then leads to these. */
+static const char plant[] =
+    "DO $plant$ DECLARE f record; BEGIN"
+    " FOR f IN SELECT p.proname, pg_get_function_identity_arguments(p.oid) AS arguments,"
+    "   string_agg(format_type(t.type, NULL), ', ' ORDER BY t.place) AS types"
+    "  FROM pg_proc AS p LEFT JOIN LATERAL unnest(p.proargtypes) WITH ORDINALITY AS t (type, place) ON true"
+    "  WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.prokind <> 'p'"
+    "   AND (SELECT string_agg(body, ' ') FROM texts) ~ ('\\m' || p.proname || '\\(')"
+    "   AND NOT p.proargtypes::oid[] && ARRAY['\"any\"', 'internal', 'cstring']::regtype[]::oid[]"
+    "  GROUP BY p.oid, p.proname"
+    " LOOP EXECUTE format('CREATE FUNCTION public.%I(%s) RETURNS bigint LANGUAGE plpgsql AS "
+    "$f$BEGIN RAISE ''%%'', ''a trojan: %s''; END$f$', f.proname, coalesce(f.types, ''), f.proname); END "
+    "LOOP;"
+    " FOR f IN SELECT o.oprname, format_type(o.oprleft, NULL) AS a, format_type(o.oprright, NULL) AS b,"
+    "   format_type(o.oprresult, NULL) AS result, o.oid FROM pg_operator AS o"
+    "  WHERE o.oprnamespace = 'pg_catalog'::regnamespace AND o.oprleft <> 0"
+    "   AND strpos((SELECT string_agg(body, ' ') FROM texts), ' ' || o.oprname || ' ') > 0"
+    "   AND ARRAY[o.oprleft, o.oprright] <@"
+    "    ARRAY['int2', 'int4', 'int8', 'text', 'bool', 'name', 'oid', 'bit', 'numeric', "
+    "'\"char\"']::regtype[]::oid[]"
+    " LOOP EXECUTE format('CREATE FUNCTION public.trojan_%s(%s, %s) RETURNS %s LANGUAGE plpgsql AS "
+    "$f$BEGIN RAISE ''%%'', ''a trojan: %s''; END$f$; CREATE OPERATOR public.%s (FUNCTION = public.trojan_%s,"
+    " LEFTARG = %s, RIGHTARG = %s)', f.oid, f.a, f.b, f.result, f.oprname, f.oprname, f.oid, f.a, f.b); END "
+    "LOOP;"
+    "END $plant$";
+
+static void keep_text(PGconn *conn, const char *text)
+{
+    if (text)
+        PQclear(database_take(
+            conn, PQexecParams(conn, "INSERT INTO texts VALUES ($1)", 1, NULL, &text, NULL, NULL, 0),
+            "texts"));
+}
+
+static void plant_trojans(const char *place)
+{
+    PGconn *conn = PQconnectdb(place);
+
+    PQclear(database_take(conn, PQexec(conn, "CREATE TEMP TABLE texts (body text)"), "texts"));
+    for (int i = 0; i < POSTGRES_STATEMENT_COUNT; i++)
+        keep_text(conn, ses__postgres_statements[i].text);
+    for (size_t i = 0; i < ses__postgres_script_count(); i++)
+        keep_text(conn, ses__postgres_script(i)->sql);
+    PQclear(database_take(conn, PQexec(conn, plant), "plant"));
+    PGresult *result = database_take(
+        conn, PQexec(conn, "SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace"),
+        "count");
+    assert_true(strtol(PQgetvalue(result, 0, 0), NULL, 10) > 100);
+    PQclear(result);
+    PQfinish(conn);
+}
+
+/* A call of each kind: what is sent whole, what asks by itself, reads, a walk and a check. */
+static void use_all(ses_store *store)
+{
+    const ses_key key = {.app = "app", .user = "user", .session = "s"};
+    const ses_filter labelled = {
+        .size = sizeof labelled, .id_prefix = "s", .label = "color", .label_value = "blue"};
+    const ses_list_options filtered = {.size = sizeof filtered, .filter = &labelled};
+    const ses_check_options whole = {.size = sizeof whole, .level = SES_CHECK_LOG};
+    const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
+    ses_session *session = must_open_new(store, &key, "{\"app:a\":1,\"user:b\":2,\"c\":3}");
+    int64_t problems = -1;
+    ses_page *page = NULL;
+    ses_lease lease;
+    ses_error error;
+
+    assert_ok(ses_labels_set(session, &(ses_label){"color", "blue"}, 1, NULL, &error));
+    must_append(session,
+                "{\"invocationId\":\"1\",\"actions\":{\"stateDelta\":{\"app:a\":2,\"user:b\":3,\"c\":4}}}");
+    must_append(
+        session,
+        "{\"invocationId\":\"2\",\"actions\":{\"stateDelta\":{\"user:b\":\"__ADK_SENTINEL_REMOVED__\"}}}");
+    assert_ok(ses_rewind(session, &first, NULL, NULL, &error));
+    ses_session_close(session);
+    must_append_by_key(store, &key, "{\"author\":\"agent\"}");
+    assert_ok(ses_list(store, "app", "user", &filtered, &page, &error));
+    assert_int_equal(ses_page_count(page), 1);
+    ses_page_close(page);
+    assert_ok(ses_lease_take(store, &key, "owner", NULL, &lease, &error));
+    assert_ok(ses_check(store, &whole, &problems, &error));
+    assert_int_equal(problems, 0);
+    must_delete(store, &key);
+}
+
+static void test_functions_of_others_are_never_called(void **state)
+{
+    char place[600];
+    char misled[700];
+
+    plant_trojans(database_fresh(*state, "trojans", "", place));
+    snprintf(misled, sizeof misled, "%s options='-c search_path=public,pg_catalog'", place);
+    for (int unprepared = 0; unprepared < 2; unprepared++) {
+        const ses_postgres_options options = {.size = sizeof options, .unprepared = unprepared};
+        ses_store *store = NULL;
+        ses_error error;
+        assert_ok(ses_open_postgres(misled, NULL, &options, &store, &error));
+        use_all(store);
+        ses_close(store);
+    }
+    database_run_in(misled, "SELECT * FROM seslite.transcript");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_the_schema_has_nothing_that_few_servers_have),
         cmocka_unit_test(test_every_statement_takes_and_gives_numbers_and_texts),
         cmocka_unit_test(test_no_statement_reads_a_table_whole),
+        cmocka_unit_test(test_functions_of_others_are_never_called),
     };
     return cmocka_run_group_tests_name("PostgreSQL: statements", tests, database_setup, database_teardown);
 }

@@ -206,11 +206,20 @@ static bool is_answer(const struct pg *pg, const struct pg_run *announced, const
     return true;
 }
 
+/* Of an append: it finds the session only if that is as it should be. */
+static bool is_guard(const struct pg_run *run)
+{
+    return run->answers != run->slot &&
+           (run->answers == STATEMENT_SESSION_BY_ID->slot || run->answers == STATEMENT_SESSION_FIND->slot);
+}
+
 bool ses__ahead_found(const struct pg *pg)
 {
-    const struct pg_run *first = pg->ahead.first;
+    bool found = true;
 
-    return first && first->result && PQntuples(first->result) > 0;
+    for (const struct pg_run *run = pg->ahead.first; run; run = run->next)
+        found = found && (!is_guard(run) || (run->result && PQntuples(run->result) > 0));
+    return found;
 }
 
 static struct pg_run *find_answer(const struct pg *pg, const struct pg_run *run, struct pg_run *from,

@@ -49,7 +49,7 @@ SESLITE_PRIVATE void ses__ahead_bind_texts(struct query *query, int parameter, c
                                            size_t count);
 SESLITE_PRIVATE void ses__ahead_bind_ints(struct query *query, int parameter, const int64_t *numbers,
                                           size_t count);
-/* When all has been answered: has the first that was announced found a row? */
+/* When all has been answered: was the session found that events were announced for? */
 SESLITE_PRIVATE bool ses__ahead_found(const struct pg *pg);
 /* After the transaction. */
 SESLITE_PRIVATE void ses__ahead_forget(struct pg *pg);

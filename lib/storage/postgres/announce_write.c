@@ -1,38 +1,10 @@
 /* Transactions that are sent whole: a session that is created, and events that are appended. The numbers that they need are
  * found, and computed, by the server. */
-#include <stdio.h>
-
-#include "base/clock.h"
 #include "model/timestamp.h"
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
 #include "storage/postgres/hints.h"
 #include "storage/sql/rows_parts.h"
-
-enum { LEAST_MARGIN_US = 15000 };
-
-/* How long locks are waited for, in milliseconds as the server takes it: so much less than the call that the answer is in
- * time. */
-static void tell_limit(const struct db *db, char text[24])
-{
-    const int64_t left_us = db->deadline_us - ses__clock_steady_us();
-    const int64_t margin_us = left_us / 10 > LEAST_MARGIN_US ? left_us / 10 : LEAST_MARGIN_US;
-
-    (void)snprintf(text, 24, "%lld",
-                   (long long)(left_us > margin_us + 1000 ? (left_us - margin_us) / 1000 : 1));
-}
-
-/* So that a lock which is not given in time ends the transaction, whose commit is sent with it. */
-static void announce_limit(struct db *db)
-{
-    struct query query;
-    char limit[24];
-
-    tell_limit(db, limit);
-    ses__query_start(&query, db, STATEMENT_LIMIT_LOCKS, NULL);
-    ses__query_bind_string(&query, 1, limit);
-    (void)ses__query_end(&query);
-}
 
 /* ------------------------------------------------------------------------------------------- creating */
 
@@ -96,7 +68,6 @@ void ses__announce_create(struct db *db, const void *context)
     const struct annotations none = {.title = NULL};
     struct session_row row = ses__announced_row;
 
-    announce_limit(db);
     (void)ses__session_find(db, op->key, &row, NULL);
     announce_owner(db, op->key);
     announce_row(db, op);
@@ -154,7 +125,7 @@ static void bind_version(struct query *query, int parameter, const struct append
 }
 
 /* What the session is asked for as, by its number. */
-static void announce_by_id(struct db *db, const struct append_op *op, const char *limit)
+static void announce_by_id(struct db *db, const struct append_op *op)
 {
     struct query query;
 
@@ -164,13 +135,11 @@ static void announce_by_id(struct db *db, const struct append_op *op, const char
     bind_version(&query, 2, op);
     ses__query_bind_int(&query, 3, count_new(op));
     ses__query_bind_int(&query, 4, op->most_events);
-    ses__query_bind_string(&query, 5, limit);
     (void)ses__query_end(&query);
 }
 
 /* And by its names: where its number is known from before, it must still be that. */
-static void announce_by_key(struct db *db, const struct append_op *op, const struct session_row *row,
-                            const char *limit)
+static void announce_by_key(struct db *db, const struct append_op *op, const struct session_row *row)
 {
     struct query query;
 
@@ -180,14 +149,13 @@ static void announce_by_key(struct db *db, const struct append_op *op, const str
     bind_version(&query, 4, op);
     ses__query_bind_int(&query, 5, count_new(op));
     ses__query_bind_int(&query, 6, op->most_events);
-    ses__query_bind_string(&query, 7, limit);
     if (row->id != ses__announced_row.id)
-        ses__query_bind_int(&query, 8, row->id);
+        ses__query_bind_int(&query, 7, row->id);
     (void)ses__query_end(&query);
 }
 
 /* One event is written with its session. */
-static void announce_one(struct db *db, const struct append_op *op, const char *limit, int64_t time_us)
+static void announce_one(struct db *db, const struct append_op *op, int64_t time_us)
 {
     struct query query;
 
@@ -196,14 +164,12 @@ static void announce_one(struct db *db, const struct append_op *op, const char *
     ses__query_bind_int(&query, 1, op->session.known->id);
     bind_version(&query, 2, op);
     ses__query_bind_int(&query, 3, op->most_events);
-    ses__query_bind_string(&query, 4, limit);
-    ses__query_bind_int(&query, 5, time_us);
-    ses__query_bind_int(&query, 6, ses__hour_of(time_us));
+    ses__query_bind_int(&query, 4, time_us);
+    ses__query_bind_int(&query, 5, ses__hour_of(time_us));
     (void)ses__query_end(&query);
 }
 
-static void announce_one_named(struct db *db, const struct append_op *op, int64_t id, const char *limit,
-                               int64_t time_us)
+static void announce_one_named(struct db *db, const struct append_op *op, int64_t id, int64_t time_us)
 {
     struct query query;
 
@@ -213,9 +179,8 @@ static void announce_one_named(struct db *db, const struct append_op *op, int64_
     bind_version(&query, 4, op);
     ses__query_bind_int(&query, 5, id);
     ses__query_bind_int(&query, 6, op->most_events);
-    ses__query_bind_string(&query, 7, limit);
-    ses__query_bind_int(&query, 8, time_us);
-    ses__query_bind_int(&query, 9, ses__hour_of(time_us));
+    ses__query_bind_int(&query, 7, time_us);
+    ses__query_bind_int(&query, 8, ses__hour_of(time_us));
     (void)ses__query_end(&query);
 }
 
@@ -240,28 +205,24 @@ static struct session_row announce_guarded(struct db *db, const struct append_op
 {
     const struct event_draft *only = only_draft(op);
     struct session_row row = ses__announced_row;
-    char limit[24];
 
-    tell_limit(db, limit);
     *written = only != NULL;
     if (op->session.known) {
         if (only)
-            announce_one(db, op, limit, only->row.time_us);
+            announce_one(db, op, only->row.time_us);
         else
-            announce_by_id(db, op, limit);
+            announce_by_id(db, op);
         return *op->session.known;
     }
     const bool hinted = ses__hints_find(ses__pg_of(db)->config->hints, op->session.key, &row);
     if (hinted && only) {
-        announce_one_named(db, op, row.id, limit, only->row.time_us);
+        announce_one_named(db, op, row.id, only->row.time_us);
         return row;
     }
     *written = false;
-    if (!hinted) {
-        announce_limit(db); /* what finds it locks it */
+    if (!hinted)
         row = ses__announce_named(db, op->session.key);
-    }
-    announce_by_key(db, op, &row, limit);
+    announce_by_key(db, op, &row);
     return row;
 }
 
@@ -357,7 +318,6 @@ void ses__announce_stored(struct db *db, const void *context)
     struct lease_row lease;
 
     db->looks_first = true;
-    announce_limit(db);
     const struct session_row row = ses__announce_session(db, &op->session);
     if (op->lease != 0)
         (void)ses__lease_find(db, row.id, &lease, NULL);

@@ -126,6 +126,9 @@ SESLITE_PRIVATE void ses__pg_fail_as(struct pg *pg, int code, const char *doing)
 
 /* ---- script.c */
 
+/* With what a script begins that names functions or operators: nobody else's are called. It holds for the script, or for the
+ * transaction in which that is run. */
+#define PG_SAFE_PATH "SET LOCAL search_path = pg_catalog, pg_temp; "
 /* Runs a text of several statements outside of the pipeline, and gives the last result, to be cleared. */
 SESLITE_PRIVATE int ses__pg_script(struct pg *pg, const char *sql, PGresult **last, ses_error *error);
 /* Runs it for nothing but what it does. */
@@ -139,8 +142,9 @@ extern SESLITE_PRIVATE const struct sql_driver ses__pg_driver;
 
 /* Sends the run's statement: prepared, unless the config forbids it. False: it was not sent. */
 SESLITE_PRIVATE bool ses__pg_send_text(struct pg *pg, const struct pg_run *run);
-/* Sends a statement without parameters; what comes of it is seen later. */
-SESLITE_PRIVATE void ses__pg_send(struct pg *pg, const struct statement *statement, enum pg_kind kind);
+/* Sends a statement with at most one parameter (NULL: none); what comes of it is seen later. */
+SESLITE_PRIVATE void ses__pg_send(struct pg *pg, const struct statement *statement, const char *parameter,
+                                  enum pg_kind kind);
 SESLITE_PRIVATE void ses__pg_forget_texts(struct pg *pg);
 
 /* ---- pipeline.c */

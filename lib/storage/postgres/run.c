@@ -1,4 +1,5 @@
 /* Transactions. */
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -37,13 +38,30 @@ static void forget_failure(struct pg *pg)
     ses__error_clear(&pg->error);
 }
 
+enum { LEAST_MARGIN_US = 15000 };
+
+/* How long locks are waited for, in milliseconds as the server takes it: so much less than the call that the answer is in
+ * time. */
+static void tell_limit(const struct pg *pg, char text[24])
+{
+    const int64_t left_us = pg->base.deadline_us - ses__clock_steady_us();
+    const int64_t margin_us = left_us / 10 > LEAST_MARGIN_US ? left_us / 10 : LEAST_MARGIN_US;
+
+    (void)snprintf(text, 24, "%lld",
+                   (long long)(left_us > margin_us + 1000 ? (left_us - margin_us) / 1000 : 1));
+}
+
 static void begin(struct pg *pg, bool writes)
 {
+    char limit[24];
+
     forget_failure(pg);
     pg->writes = writes;
     pg->base.events = 0;
     pg->base.looks_first = false;
-    ses__pg_send(pg, writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ, PG_CHANGES);
+    ses__pg_send(pg, writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ, NULL, PG_CHANGES);
+    tell_limit(pg, limit);
+    ses__pg_send(pg, STATEMENT_BEGIN_SETTINGS, limit, PG_ROWS);
 }
 
 /* The server ends it without being waited for. A connection that could not be told so is not used again. */
@@ -51,7 +69,7 @@ static void end_later(struct pg *pg, const struct statement *statement)
 {
     pg->writes = false;
     forget_failure(pg);
-    ses__pg_send(pg, statement, PG_ENDS);
+    ses__pg_send(pg, statement, NULL, PG_ENDS);
     ses__pg_dispatch(pg);
     pg->lost |= pg->code != SES_OK;
 }
@@ -76,7 +94,7 @@ static int commit(struct pg *pg, ses_error *error)
     const bool failed = pg->code != SES_OK;
 
     if (!failed)
-        ses__pg_send(pg, STATEMENT_COMMIT, PG_COMMITS);
+        ses__pg_send(pg, STATEMENT_COMMIT, NULL, PG_COMMITS);
     int code = ses__pg_settle(pg);
     if (code != SES_OK && error)
         *error = pg->error;

@@ -220,10 +220,11 @@ bool ses__pg_send_text(struct pg *pg, const struct pg_run *run)
     return send_new(pg, run, locks, plain);
 }
 
-void ses__pg_send(struct pg *pg, const struct statement *statement, enum pg_kind kind)
+void ses__pg_send(struct pg *pg, const struct statement *statement, const char *parameter, enum pg_kind kind)
 {
     const struct pg_run run = {.slot = statement->slot,
-                               .statement = &ses__postgres_statements[statement->slot]};
+                               .statement = &ses__postgres_statements[statement->slot],
+                               .values = {parameter}};
 
     ses__pg_make_room(pg);
     if (pg->lost)

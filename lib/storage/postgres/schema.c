@@ -6,7 +6,10 @@
 #include "storage/postgres/parts.h"
 
 /* Whoever migrates holds it: "seslite" in ASCII. */
-#define LOCK_SQL "SELECT pg_advisory_xact_lock(32492102341850213)"
+#define LOCK_SQL "SELECT pg_catalog.pg_advisory_xact_lock(32492102341850213)"
+
+/* A script is read as a whole before any of it is run. */
+#define STRINGS_SQL "SET LOCAL standard_conforming_strings = on; "
 
 int ses__postgres_latest(void)
 {
@@ -16,10 +19,11 @@ int ses__postgres_latest(void)
 enum { NO_SCHEMA = 0, FOREIGN_SCHEMA = -1 };
 
 /* By the catalog's tables: what to_regclass knows may be older than the lock that was waited for. */
-#define FIND_SQL                                                                                         \
-    "SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n " \
-    "ON n.oid = c.relnamespace WHERE n.nspname = 'seslite' AND c.relname = 'schema_version') THEN 1 "    \
-    "WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'seslite') THEN -1 ELSE 0 END"
+#define FIND_SQL                                                                                             \
+    PG_SAFE_PATH                                                                                             \
+        "SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n " \
+        "ON n.oid = c.relnamespace WHERE n.nspname = 'seslite' AND c.relname = 'schema_version') THEN 1 "    \
+        "WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'seslite') THEN -1 ELSE 0 END"
 
 /* The version of the schema that is there; 0: there is none. */
 static int read_version(struct pg *pg, int *version, ses_error *error)
@@ -31,8 +35,8 @@ static int read_version(struct pg *pg, int *version, ses_error *error)
     PQclear(last);
     if (code != SES_OK || *version != 1)
         return code;
-    code = ses__pg_script(pg, "SELECT max(version) FROM seslite.schema_version HAVING count(*) = 1", &last,
-                          error);
+    code = ses__pg_script(
+        pg, PG_SAFE_PATH "SELECT max(version) FROM seslite.schema_version HAVING count(*) = 1", &last, error);
     *version = code == SES_OK && PQntuples(last) == 1 ? (int)strtol(PQgetvalue(last, 0, 0), NULL, 10)
                                                       : FOREIGN_SCHEMA;
     PQclear(last);
@@ -78,7 +82,8 @@ static int run_scripts(struct pg *pg, int version, ses_error *error)
 static int migrate(struct postgres *storage, struct pg *pg, ses_error *error)
 {
     int version = 0;
-    int code = ses__pg_run(pg, "BEGIN ISOLATION LEVEL READ COMMITTED; " LOCK_SQL, error);
+    int code =
+        ses__pg_run(pg, "BEGIN ISOLATION LEVEL READ COMMITTED; " PG_SAFE_PATH STRINGS_SQL LOCK_SQL, error);
 
     if (code == SES_OK)
         code = read_version(pg, &version, error);
