@@ -112,6 +112,8 @@ ON CONFLICT (name, shard) DO NOTHING;
 SELECT a.id, 1::bigint FROM seslite.apps AS a
 WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AND a.name = $1;
 
+-- One that is there is locked, and not changed: else it could be deleted before it is found.
+
 -- name: user_add
 INSERT INTO seslite.users (shard, id, app_id, name)
 SELECT h.shard,
@@ -121,7 +123,7 @@ SELECT h.shard,
 FROM (SELECT ('x' || left(encode(sha256(convert_to(a.name || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
                  AS shard
       FROM seslite.apps AS a WHERE a.shard = ($1::bigint & 4095)::int AND a.id = $1) AS h
-ON CONFLICT (app_id, name, shard) DO NOTHING;
+ON CONFLICT (app_id, name, shard) DO UPDATE SET name = excluded.name WHERE false;
 
 -- name: user_find
 -- locks: FOR UPDATE OF u

@@ -456,6 +456,43 @@ static void test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_lef
     ses_close(stores[1]);
 }
 
+/* ------------------------------------------------------------------------------- users that come and go */
+
+struct coming {
+    ses_store *store;
+    int64_t until_us;
+    int code;
+    ses_error error;
+    pthread_t thread;
+};
+
+static void *create_and_set(void *context)
+{
+    struct coming *coming = context;
+
+    while (coming->code == SES_OK && support_steady_us() < coming->until_us) {
+        coming->code = ses_create(coming->store, &(ses_key){"app", "passing", NULL}, NULL, 0, NULL, NULL,
+                                  &coming->error);
+        if (coming->code == SES_OK)
+            coming->code = ses_shared_state_change(coming->store, "app", "passing", "{\"k\":1}", SES_NUL,
+                                                   NULL, &coming->error);
+    }
+    return NULL;
+}
+
+static void test_sessions_are_made_while_their_user_is_deleted(void **state)
+{
+    struct coming coming = {.store = open_with(*state, 10000, ""), .until_us = support_steady_us() + 400000};
+    ses_error error;
+
+    assert_int_equal(pthread_create(&coming.thread, NULL, create_and_set, &coming), 0);
+    while (support_steady_us() < coming.until_us)
+        assert_ok(ses_delete_user(coming.store, "app", "passing", NULL, NULL, NULL, &error));
+    assert_int_equal(pthread_join(coming.thread, NULL), 0);
+    support_assert_code(SES_OK, coming.code, &coming.error, "create", __FILE__, __LINE__);
+    ses_close(coming.store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -465,6 +502,7 @@ int main(void)
         cmocka_unit_test(test_a_session_is_deleted_and_made_again_under_writers),
         cmocka_unit_test(test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_left_them),
         cmocka_unit_test(test_a_commit_that_no_standby_has_is_not_acknowledged),
+        cmocka_unit_test(test_sessions_are_made_while_their_user_is_deleted),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

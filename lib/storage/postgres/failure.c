@@ -16,6 +16,7 @@ static const struct meaning meanings[] = {
     {"40001", SES_BUSY, true},      /* could not be serialized */
     {"40P01", SES_BUSY, true},      /* a deadlock */
     {"23505", SES_CORRUPT, true},   /* another has made the same row in between; else it is there again */
+    {"23502", SES_CORRUPT, true},   /* another has deleted the user, or the app, in between; else the same */
     {"55P03", SES_BUSY, true},      /* a lock that is not available */
     {"53300", SES_BUSY, true},      /* too many connections */
     {"57P01", SES_IO, true},        /* the server is shut down, */

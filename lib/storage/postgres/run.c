@@ -58,6 +58,7 @@ static void begin(struct pg *pg, bool writes)
     forget_failure(pg);
     pg->writes = writes;
     pg->base.events = 0;
+    pg->base.outrun = false;
     pg->base.looks_first = false;
     ses__pg_send(pg, writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ, NULL, PG_CHANGES);
     tell_limit(pg, limit);
@@ -130,7 +131,7 @@ static int run_job(struct pg *pg, struct attempt *attempt)
     } else if (result >= 0 && pg->code == SES_OK) {
         end_later(pg, STATEMENT_COMMIT); /* nothing can come of it that matters */
     }
-    attempt->again = result < 0 && result != SES_UNKNOWN && pg->again;
+    attempt->again = result < 0 && result != SES_UNKNOWN && (pg->again || pg->base.outrun);
     if (result < 0)
         roll_back(pg);
     return result;
@@ -163,7 +164,7 @@ static int take_stored(struct pg *pg, struct attempt *attempt)
 
     for (int tries = 0; tries < 3 && (result == SES_NOMEM || result == MISSED); tries++)
         result = run_over_answers(pg, attempt, PG_STORED);
-    if (result == SES_NOMEM || result == MISSED)
+    if (result == SES_NOMEM || result == MISSED || pg->base.outrun)
         result = ses__error_set(attempt->error, SES_UNKNOWN, "%s: what was committed could not be read back",
                                 pg->base.name);
     return result;

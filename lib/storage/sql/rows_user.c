@@ -42,8 +42,10 @@ int ses__user_find(struct db *db, const char *app, const char *user, struct user
     return code;
 }
 
-static int refuse_lost_name(const struct db *db, ses_error *error)
+/* Where others write meanwhile, one of them may have deleted it. */
+static int refuse_lost_name(struct db *db, ses_error *error)
 {
+    db->outrun = true;
     return ses__error_set(error, SES_CORRUPT, "%s: an app or user that exists cannot be found", db->name);
 }
 
