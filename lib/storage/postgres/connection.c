@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/hosts.h"
+#include "storage/postgres/resolve.h"
 
 /* Enough for most reads to be one round trip, and so few that they need not all be in memory. */
 enum { ROWS_IN_PAGE = 1000 };
@@ -95,13 +96,27 @@ static void add_refusal(struct refusals *refusals, const char *text)
 static int try_host(struct pg *pg, const struct pg_hosts *hosts, size_t first, size_t tried,
                     struct refusals *refusals, ses_error *error)
 {
+    char name[PG_HOST_SIZE];
+    char addresses[ADDRESSES_SIZE];
+    int code = SES_OK;
+
     PQfinish(pg->conn);
-    pg->conn = ses__pg_hosts_start(hosts, first, tried);
-    if (!pg->conn)
+    pg->conn = NULL;
+    ses__pg_hosts_name(hosts, first, tried, name);
+    if (name[0])
+        code = ses__pg_resolve(pg, name, addresses);
+    if (code == SES_OK) {
+        pg->conn = ses__pg_hosts_start(hosts, first, tried, name[0] ? addresses : NULL);
+        if (!pg->conn)
+            return ses__error_nomem(error);
+        code = PQstatus(pg->conn) == CONNECTION_BAD ? SES_CANTOPEN : finish(pg);
+    }
+    if (code == SES_NOMEM)
         return ses__error_nomem(error);
-    const int code = PQstatus(pg->conn) == CONNECTION_BAD ? SES_CANTOPEN : finish(pg);
     if (code == SES_CANTOPEN)
-        add_refusal(refusals, PQerrorMessage(pg->conn));
+        add_refusal(refusals, pg->conn ? PQerrorMessage(pg->conn) : addresses);
+    else if (code == SES_BUSY && !pg->conn)
+        add_refusal(refusals, "the host name was not resolved in time");
     else if (code == SES_BUSY)
         add_refusal(refusals, "the server did not answer in time");
     return code;

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "storage/postgres/resolve.h"
 
-enum { MOST_OPTIONS = 100, PART_SIZE = 512 };
+enum { MOST_OPTIONS = 100, PART_SIZE = PG_HOST_SIZE };
 
 /* What libpq takes as a list with a part for each host. */
 static const char *const lists[] = {"host", "hostaddr", "port"};
@@ -134,6 +135,7 @@ struct parameters {
     const char *values[MOST_OPTIONS + 1];
     size_t count;
     char parts[LISTS][PART_SIZE];
+    char names_of_addresses[MOST_ADDRESSES * PART_SIZE];
 };
 
 /* Of the same name, the last counts. */
@@ -154,7 +156,31 @@ static bool is_list(const char *keyword)
     return found;
 }
 
-PGconn *ses__pg_hosts_start(const struct pg_hosts *hosts, size_t first, size_t tried)
+void ses__pg_hosts_name(const struct pg_hosts *hosts, size_t first, size_t tried, char name[PG_HOST_SIZE])
+{
+    char address[PART_SIZE];
+    const size_t index = (first + tried) % hosts->count;
+
+    copy_part(option(hosts, lists[HOST]), index, name);
+    copy_part(option(hosts, lists[HOST_ADDRESS]), index, address);
+    if (hosts->count != count_parts(option(hosts, lists[HOST])) || address[0] || !ses__pg_is_host_name(name))
+        name[0] = '\0';
+}
+
+/* The name stays, for certificates and passwords: as often as there are addresses. */
+static void add_addresses(struct parameters *parameters, const char *name, const char *addresses)
+{
+    const size_t count = count_parts(addresses);
+    size_t len = 0;
+
+    for (size_t i = 0; i < count && len < sizeof parameters->names_of_addresses; i++)
+        len += (size_t)snprintf(parameters->names_of_addresses + len,
+                                sizeof parameters->names_of_addresses - len, "%s%s", i > 0 ? "," : "", name);
+    add(parameters, lists[HOST], parameters->names_of_addresses);
+    add(parameters, lists[HOST_ADDRESS], addresses);
+}
+
+PGconn *ses__pg_hosts_start(const struct pg_hosts *hosts, size_t first, size_t tried, const char *addresses)
 {
     const size_t index = (first + tried) % hosts->count;
     struct parameters parameters = {.count = 0};
@@ -168,6 +194,10 @@ PGconn *ses__pg_hosts_start(const struct pg_hosts *hosts, size_t first, size_t t
     for (size_t i = 0; i < LISTS && hosts->count > 1; i++) {
         copy_part(option(hosts, lists[i]), index, parameters.parts[i]);
         add(&parameters, lists[i], parameters.parts[i]);
+    }
+    if (addresses) {
+        copy_part(option(hosts, lists[HOST]), index, parameters.parts[HOST]);
+        add_addresses(&parameters, parameters.parts[HOST], addresses);
     }
     if (hosts->prefers_standby)
         add(&parameters, "target_session_attrs", tried < hosts->count ? "standby" : "any");

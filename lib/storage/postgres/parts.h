@@ -20,7 +20,11 @@ struct postgres {
     pthread_cond_t given_back;
     struct pg *idle;
     struct pg *all;
-    unsigned open; /* or being opened */
+    struct pg_leaving *leaving; /* connections that were given up, and whose processes may still be there */
+    unsigned open;              /* or being opened, or leaving */
+    int64_t pause_us;           /* after a connection that could not be opened; 0: the last one could */
+    int64_t open_after_us;      /* none is opened before */
+    ses_error refusal;          /* why that could not */
     unsigned in_use;
     ses_stats counts;
     struct hints hints; /* has a lock of its own */

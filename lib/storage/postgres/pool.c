@@ -4,7 +4,11 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/error.h"
+#include "storage/postgres/leave.h"
 #include "storage/postgres/parts.h"
+
+/* How often those that leave are looked at; and how long a server that refuses is left alone. */
+enum { LEAVING_POLL_US = 10000, FIRST_PAUSE_US = 10000, LONGEST_PAUSE_US = 500000 };
 
 static bool says_something(const struct pg *pg)
 {
@@ -26,24 +30,81 @@ static bool is_over(struct pg *pg)
     return pg->lost || (pg->awaited_count == 0 && says_something(pg));
 }
 
+/* With the lock held. */
+static void forget_those_that_left(struct postgres *storage)
+{
+    struct pg_leaving **link = &storage->leaving;
+
+    while (*link) {
+        struct pg_leaving *leaving = *link;
+        if (ses__pg_has_left(leaving)) {
+            *link = *ses__pg_leaving_next(leaving);
+            ses__pg_leaving_free(leaving);
+            storage->open--;
+        } else {
+            link = ses__pg_leaving_next(leaving);
+        }
+    }
+}
+
+/* With the lock held. Nobody says so when a server has left, or takes connections again. */
+static bool wait_for_one(struct postgres *storage, int64_t now_us, int64_t deadline_us)
+{
+    int64_t until_us = deadline_us;
+
+    if (storage->leaving && until_us > now_us + LEAVING_POLL_US)
+        until_us = now_us + LEAVING_POLL_US;
+    if (storage->open < storage->config.max_connections && until_us > storage->open_after_us)
+        until_us = storage->open_after_us;
+    (void)ses__condition_wait(&storage->given_back, &storage->lock, until_us);
+    return ses__clock_steady_us() < deadline_us;
+}
+
+/* With the lock held. May another be opened? While the server refuses, it is asked by one call at a time, and seldom. */
+static bool may_open(struct postgres *storage, int64_t now_us)
+{
+    forget_those_that_left(storage);
+    if (storage->open >= storage->config.max_connections || now_us < storage->open_after_us)
+        return false;
+    storage->open_after_us = now_us + storage->pause_us;
+    return true;
+}
+
+static int refuse_to_wait(const struct postgres *storage, ses_error *error)
+{
+    if (storage->open < storage->config.max_connections && storage->refusal.code != SES_OK) {
+        if (error)
+            *error = storage->refusal;
+        return storage->refusal.code;
+    }
+    return ses__error_set(error, SES_BUSY, "%s: all %u connections are still in use after %lld ms",
+                          storage->config.name, storage->config.max_connections,
+                          (long long)(storage->config.timeout_us / 1000));
+}
+
 /* With the lock held. An idle one, or (then *pg is NULL) the right to open one. */
 static int reserve(struct postgres *storage, struct pg **pg, int64_t deadline_us, ses_error *error)
 {
-    const unsigned most = storage->config.max_connections;
+    bool waited = false;
     bool in_time = true;
 
-    while (!storage->idle && storage->open >= most && in_time) {
-        storage->counts.reader_waits++;
-        in_time = ses__condition_wait(&storage->given_back, &storage->lock, deadline_us);
+    for (;;) {
+        const int64_t now_us = ses__clock_steady_us();
+        *pg = storage->idle;
+        if (*pg) {
+            storage->idle = (*pg)->next_idle;
+            break;
+        }
+        if (may_open(storage, now_us)) {
+            storage->open++;
+            break;
+        }
+        if (!in_time)
+            return refuse_to_wait(storage, error);
+        storage->counts.reader_waits += !waited;
+        waited = true;
+        in_time = wait_for_one(storage, now_us, deadline_us);
     }
-    *pg = storage->idle;
-    if (*pg)
-        storage->idle = (*pg)->next_idle;
-    else if (storage->open < most)
-        storage->open++;
-    else
-        return ses__error_set(error, SES_BUSY, "%s: all %u connections are still in use after %lld ms",
-                              storage->config.name, most, (long long)(storage->config.timeout_us / 1000));
     storage->in_use++;
     return SES_OK;
 }
@@ -101,6 +162,24 @@ static struct pg *add_new(struct postgres *storage)
     return pg;
 }
 
+/* Each that is refused lets more time pass before the next, so that a server which starts, or is full, is not flooded. */
+static void learn_from_opening(struct postgres *storage, int code, const ses_error *error)
+{
+    (void)pthread_mutex_lock(&storage->lock);
+    if (code == SES_OK) {
+        storage->pause_us = 0;
+        storage->open_after_us = 0;
+        (void)pthread_cond_broadcast(&storage->given_back);
+    } else if (code == SES_CANTOPEN || code == SES_BUSY) {
+        const int64_t now_us = ses__clock_steady_us();
+        const int64_t longer_us = storage->pause_us > 0 ? 2 * storage->pause_us : FIRST_PAUSE_US;
+        storage->pause_us = longer_us < LONGEST_PAUSE_US ? longer_us : LONGEST_PAUSE_US;
+        storage->open_after_us = now_us + storage->pause_us;
+        storage->refusal = *error;
+    }
+    (void)pthread_mutex_unlock(&storage->lock);
+}
+
 int ses__pool_take(struct postgres *storage, int64_t deadline_us, bool interruptible, struct pg **pg,
                    ses_error *error)
 {
@@ -115,8 +194,13 @@ int ses__pool_take(struct postgres *storage, int64_t deadline_us, bool interrupt
     if (!taken)
         return ses__error_nomem(error);
     begin_call(storage, taken, deadline_us, interruptible);
-    if (!connected)
-        code = ses__pg_connect(taken, &storage->host, error);
+    if (!connected) {
+        ses_error refusal = {.code = SES_OK};
+        code = ses__pg_connect(taken, &storage->host, &refusal);
+        learn_from_opening(storage, code, &refusal);
+        if (code != SES_OK && error)
+            *error = refusal;
+    }
     if (code == SES_OK) {
         *pg = taken;
     } else {
@@ -136,7 +220,7 @@ static void forget(struct postgres *storage, const struct pg *pg)
 }
 
 /* With the lock held. What made one useless, a server that hangs or a way that is cut, has most likely met the idle ones,
- * too, and each would use up the time of a call. They are a list, to be closed. */
+ * too, and each would use up the time of a call. They are a list, to be closed: the server ends what is idle at once. */
 static struct pg *give_up_idle(struct postgres *storage)
 {
     struct pg *given_up = storage->idle;
@@ -149,21 +233,42 @@ static struct pg *give_up_idle(struct postgres *storage)
     return given_up;
 }
 
+/* One that is lost stays among those that are open until the server has ended it. */
+static void part_with(struct postgres *storage, struct pg *pg)
+{
+    struct pg_leaving *leaving = ses__pg_leave(pg);
+
+    (void)pthread_mutex_lock(&storage->lock);
+    if (leaving) {
+        *ses__pg_leaving_next(leaving) = storage->leaving;
+        storage->leaving = leaving;
+    } else {
+        storage->open--;
+    }
+    one_less_in_use(storage);
+    (void)pthread_mutex_unlock(&storage->lock);
+}
+
 void ses__pool_give_back(struct postgres *storage, struct pg *pg)
 {
-    const bool keeps = !pg->lost;
+    const bool lost = pg->lost;
     struct pg *closed = NULL;
 
     (void)pthread_mutex_lock(&storage->lock);
     atomic_store(&pg->interruptible, false);
     storage->counts.events += pg->base.events;
     pg->base.events = 0;
-    pg->next_idle = storage->idle;
-    storage->idle = pg;
-    if (!keeps)
+    if (lost) {
+        forget(storage, pg);
         closed = give_up_idle(storage);
-    one_less_in_use(storage);
+    } else {
+        pg->next_idle = storage->idle;
+        storage->idle = pg;
+        one_less_in_use(storage);
+    }
     (void)pthread_mutex_unlock(&storage->lock);
+    if (lost)
+        part_with(storage, pg);
     while (closed) {
         struct pg *next = closed->next_idle;
         ses__pg_close(closed);
@@ -177,6 +282,11 @@ void ses__pool_close(struct postgres *storage)
         struct pg *pg = storage->all;
         storage->all = pg->next_open;
         ses__pg_close(pg);
+    }
+    while (storage->leaving) {
+        struct pg_leaving *leaving = storage->leaving;
+        storage->leaving = *ses__pg_leaving_next(leaving);
+        ses__pg_leaving_free(leaving);
     }
     storage->idle = NULL;
     storage->open = 0;
