@@ -770,24 +770,31 @@ VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4);
 SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
 FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND id = $2;
 
--- The events of a session with numbers from $2 to $3, at most $4 of them (NULL: all).
+-- The events of a session with numbers from $2 to $3, at most $4 of them (NULL: all), and none after that with which their
+-- bodies have $5 bytes: what the caller has no room for is not sent. (A length is known without the text.)
 
 -- name: events_forward
 SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
-FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3
-ORDER BY seq LIMIT $4::bigint;
+FROM (SELECT e.*, sum(octet_length(e.body)) OVER (ORDER BY e.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+      FROM seslite.events AS e WHERE e.shard = ($1::bigint & 4095)::int AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
+      ORDER BY e.seq LIMIT $4::bigint) AS page
+WHERE coalesce(before, 0) < $5::bigint ORDER BY seq;
 
 -- name: events_backward
 SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
-FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3
-ORDER BY seq DESC LIMIT $4::bigint;
+FROM (SELECT e.*, sum(octet_length(e.body)) OVER (ORDER BY e.seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+      FROM seslite.events AS e WHERE e.shard = ($1::bigint & 4095)::int AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
+      ORDER BY e.seq DESC LIMIT $4::bigint) AS page
+WHERE coalesce(before, 0) < $5::bigint ORDER BY seq DESC;
 
 -- For a replay.
 
 -- name: event_bodies_forward
 SELECT seq, body
-FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3
-ORDER BY seq LIMIT $4::bigint;
+FROM (SELECT e.seq, e.body, sum(octet_length(e.body)) OVER (ORDER BY e.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+      FROM seslite.events AS e WHERE e.shard = ($1::bigint & 4095)::int AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
+      ORDER BY e.seq LIMIT $4::bigint) AS page
+WHERE coalesce(before, 0) < $5::bigint ORDER BY seq;
 
 -- Without the wide columns: finds where a walk begins.
 

@@ -4,9 +4,9 @@
 #include "seslite_postgres.h"
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
-static const char event[] =
-    "{\"author\":\"agent\",\"actions\":{\"stateDelta\":"
-    "{\"a\":1,\"b\":{\"c\":[]},\"gone\":\"__ADK_SENTINEL_REMOVED__\",\"user:u\":2,\"app:x\":3,\"temp:t\":4}}}";
+static const char event[] = "{\"author\":\"agent\",\"actions\":{\"stateDelta\":"
+                            "{\"a\":1,\"b\":{\"c\":[]},\"gone\":\"__ADK_SENTINEL_REMOVED__\",\"user:u\":2,"
+                            "\"app:x\":3,\"temp:t\":4}}}";
 
 /* So long that all of a request has been sent before the first of its answers arrives: else that looks like another. */
 enum { DELAY_US = 4000, LONG_DELAY_US = 60000 };
@@ -312,12 +312,100 @@ static void test_a_batch_of_many_events_and_keys_waits_once(void **state)
     close_far(&far);
 }
 
+/* ------------------------------------------------------------------------------------------ large events */
+
+enum { LARGE = 20, LARGE_BYTES = 500000, PLENTY = 1 << 30 };
+
+static const ses_key large = {.app = "large", .user = "user", .session = "s"};
+
+static void append_large(ses_store *store)
+{
+    char *text = malloc(LARGE_BYTES + 100);
+
+    assert_non_null(text);
+    memset(text, 'x', LARGE_BYTES);
+    memcpy(text, "{\"x\":\"", 6);
+    strcpy(text + LARGE_BYTES, "\"}");
+    must_create(store, &large, NULL);
+    for (int i = 0; i < LARGE; i++)
+        must_append_by_key(store, &large, text);
+    free(text);
+}
+
+static int walk_with_cursor(ses_store *store)
+{
+    const ses_event *at;
+    ses_cursor *cursor;
+    ses_error error;
+    int count = 0;
+
+    assert_ok(ses_cursor_open(store, &large, NULL, &cursor, &error));
+    while (ses_cursor_next(cursor, &at, &error) == SES_ROW)
+        count++;
+    assert_ok(ses_cursor_close(cursor, &error));
+    return count;
+}
+
+static int walk_with_follower(ses_store *store)
+{
+    ses_follower *follower;
+    const ses_event *at;
+    ses_error error;
+    int count = 0;
+
+    assert_ok(ses_follower_open(store, &large, NULL, &follower, &error));
+    while (ses_follower_next(follower, 0, &at, &error) == SES_ROW)
+        count++;
+    ses_follower_close(follower);
+    return count;
+}
+
+static int count_lines(void *context, const char *data, size_t len, ses_error *error)
+{
+    int *lines = context;
+    (void)error;
+
+    for (size_t i = 0; i < len; i++)
+        *lines += data[i] == '\n';
+    return 0;
+}
+
+/* Of a session and its events. */
+static int walk_with_export(ses_store *store)
+{
+    const ses_export_options options = {
+        .size = sizeof options, .app = "large", .user = "user", .session = "s"};
+    int lines = 0;
+    ses_error error;
+
+    assert_ok(ses_export(store, &options, count_lines, &lines, &error));
+    return lines >= LARGE ? LARGE : 0;
+}
+
+/* What a walk has no room for is not sent, to be asked for again. */
+static void test_large_events_are_sent_once(void **state)
+{
+    static int (*const walks[])(ses_store * store) = {walk_with_cursor, walk_with_follower, walk_with_export};
+    struct far_store far;
+
+    open_far(&far, *state, "large", 0, 0);
+    append_large(far.store);
+    for (size_t i = 0; i < sizeof walks / sizeof walks[0]; i++) {
+        atomic_store(&far.proxy->down_left, PLENTY);
+        assert_int_equal(walks[i](far.store), LARGE);
+        assert_in_range(PLENTY - atomic_load(&far.proxy->down_left), LARGE * LARGE_BYTES,
+                        (LARGE + 1) * LARGE_BYTES);
+    }
+    close_far(&far);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_most_calls_wait_once),
         cmocka_unit_test(test_so_they_do_unprepared),
         cmocka_unit_test(test_a_batch_of_many_events_and_keys_waits_once),
+        cmocka_unit_test(test_large_events_are_sent_once),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -63,9 +63,11 @@ static void announce_marks(struct db *db, const struct session_row *row)
     (void)ses__mark_rows_close(&rows);
 }
 
+static const struct few_events all_events = {INT64_MAX, INT64_MAX};
+
 /* A range that ends after the last event may as well end there. */
 static void announce_events(struct db *db, const struct session_row *row, const struct range *range,
-                            int64_t few, enum walk walk)
+                            const struct few_events *most, enum walk walk)
 {
     struct event_rows rows;
 
@@ -74,8 +76,8 @@ static void announce_events(struct db *db, const struct session_row *row, const 
     if (range->first_seq > range->last_seq)
         return; /* there are none */
     ses__ahead_as(ses__pg_of(db), 3, PG_LAST);
-    ses__event_rows_open_few(&rows, db, row->id, range->first_seq, range->last_seq,
-                             few < range->newest ? few : range->newest, walk, NULL);
+    const struct few_events few = {most->count < range->newest ? most->count : range->newest, most->bytes};
+    ses__event_rows_open_few(&rows, db, row->id, range->first_seq, range->last_seq, &few, walk, NULL);
     (void)ses__event_rows_close(&rows);
 }
 
@@ -88,7 +90,7 @@ void ses__announce_snapshot(struct db *db, const struct session_row *row, const 
     for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++)
         announce_scope(db, scope, row);
     if (!range->none && range->newest > 0)
-        announce_events(db, row, range, INT64_MAX, WALK_BACKWARD);
+        announce_events(db, row, range, &all_events, WALK_BACKWARD);
 }
 
 void ses__announce_get(struct db *db, const void *context)
@@ -128,7 +130,7 @@ void ses__announce_missed(struct db *db, const struct session_row *known)
 {
     const struct range range = {.newest = INT64_MAX, .first_seq = known->last_seq + 1, .last_seq = INT64_MAX};
 
-    announce_events(db, known, &range, INT64_MAX, WALK_FORWARD);
+    announce_events(db, known, &range, &all_events, WALK_FORWARD);
     for (enum scope scope = SCOPE_APP; scope < SCOPE_SESSION; scope++)
         announce_scope(db, scope, known);
 }
@@ -161,6 +163,7 @@ void ses__announce_page(struct db *db, const void *context)
 {
     const struct page_run *run = context;
     const struct page_op *op = run->op;
+    const struct few_events page = {(int64_t)op->most_events, (int64_t)op->most_bytes};
     struct range range = run->asked;
     const bool seeks =
         op->first && !op->backward && (range.newest != INT64_MAX || range.since_us != INT64_MIN);
@@ -169,7 +172,7 @@ void ses__announce_page(struct db *db, const void *context)
 
     range.live = range.live && op->first;
     if (!range.none)
-        announce_events(db, &row, &range, seeks ? INT64_MAX : (int64_t)op->most_events,
+        announce_events(db, &row, &range, seeks ? &all_events : &page,
                         seeks          ? WALK_BACKWARD_TIMES
                         : op->backward ? WALK_BACKWARD
                                        : WALK_FORWARD);

@@ -11,7 +11,7 @@
 #include "storage/postgres/resolve.h"
 
 /* Enough for most reads to be one round trip, and so few that they need not all be in memory. */
-enum { ROWS_IN_PAGE = 1000 };
+enum { ROWS_IN_PAGE = 1000, BYTES_IN_PAGE = 4 * 1024 * 1024 };
 
 /* The server tells it beside an answer: most of it means nothing to us. */
 static void on_notice(void *context, const PGresult *result)
@@ -178,6 +178,7 @@ struct pg *ses__pg_new(const struct postgres_config *config)
                                .timeout_us = config->timeout_us,
                                .max_session_id = INT64_MAX,
                                .page = ROWS_IN_PAGE,
+                               .page_bytes = BYTES_IN_PAGE,
                                .lease_now = config->has_clock ? NULL : STATEMENT_LEASE_NOW};
         pg->config = config;
     }

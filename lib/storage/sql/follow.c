@@ -42,8 +42,11 @@ static int add_news(struct follow_run *run, const struct session_row *row)
     struct event_row event;
     int code = SES_OK;
 
-    ses__event_rows_open(&rows, run->db, row->id, item->place.seq + 1, row->last_seq, WALK_FORWARD,
-                         run->error);
+    const struct few_events few = {(int64_t)(op->most_events - op->events->count),
+                                   (int64_t)(op->most_bytes - run->bytes)};
+
+    ses__event_rows_open_few(&rows, run->db, row->id, item->place.seq + 1, row->last_seq, &few, WALK_FORWARD,
+                             run->error);
     while (code == SES_OK && !run->full && ses__event_rows_next(&rows, &event)) {
         if (!ses__event_list_add(op->events, op->allocator, ses__event_copy(op->arena, &event)))
             code = ses__error_nomem(run->error);

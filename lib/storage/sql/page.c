@@ -97,7 +97,7 @@ static int read_events(struct db *db, struct page_op *op, bool *full, ses_error 
 
     ses__range_rows_open(&walk, db, op->row.id, &op->range, live_of(op),
                          op->backward ? WALK_BACKWARD : WALK_FORWARD, error);
-    walk.few = (int64_t)op->most_events;
+    walk.few = (struct few_events){(int64_t)op->most_events, (int64_t)op->most_bytes};
     while (code == SES_OK && !*full && ses__range_rows_next(&walk, &event))
         code = add_to_page(op, &event, &bytes, full, error);
     int closed = ses__range_rows_close(&walk);

@@ -22,6 +22,7 @@ struct db {
     int64_t events;         /* that were stored, not yet counted in the storage's */
     int64_t max_session_id; /* the highest number that a session can have */
     int64_t page;           /* so many rows a walk asks for at a time; 0: they are pulled one by one */
+    int64_t page_bytes;     /* of events: up to the one with which they have so many bytes */
     bool outrun;            /* another transaction came first: it may go well when all is done again */
     bool looks_first;       /* an event that may be there already is looked for before it is added */
     /* Events are packed: the place of one is its session's number * 2^32 + its own, and an id may be given as the place where

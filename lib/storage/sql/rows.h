@@ -327,18 +327,25 @@ struct event_rows {
     uint64_t first;
     uint64_t last;
     int64_t page; /* so many are asked for at a time; 0: there are no pages */
-    int64_t left; /* events that the page under way may still have */
+    int64_t page_bytes;
+    int64_t left;       /* events that the page under way may still have ... */
+    int64_t left_bytes; /* ... and bytes of theirs; below 1: it has no more */
     enum walk walk;
     struct span id; /* only the event that has it; without text: all */
     int code;
 };
+/* So many may do, or as many as have so many bytes. */
+struct few_events {
+    int64_t count;
+    int64_t bytes;
+};
 /* Sequence numbers from `first` to `last`, both included. */
 SESLITE_PRIVATE void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id,
                                           int64_t first, int64_t last, enum walk walk, ses_error *error);
-/* The same for a walk that will hardly go beyond the first few. */
+/* The same for a walk that will hardly go beyond the first few, or so many bytes of them. */
 SESLITE_PRIVATE void ses__event_rows_open_few(struct event_rows *rows, struct db *db, int64_t session_id,
-                                              int64_t first, int64_t last, int64_t few, enum walk walk,
-                                              ses_error *error);
+                                              int64_t first, int64_t last, const struct few_events *few,
+                                              enum walk walk, ses_error *error);
 /* The event of that id, or none. `id` lives until the close. */
 SESLITE_PRIVATE void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session_id,
                                          struct span id, ses_error *error);
@@ -409,7 +416,7 @@ struct range_rows {
     size_t stretch;          /* of live numbers: the next one */
     enum walk how;
     int64_t left; /* more than that are not in the range; above 0 at the end: the walk has seen all rows */
-    int64_t few;  /* as many may do; INT64_MAX, unless it is set before the first */
+    struct few_events few; /* INT64_MAX, unless it is set before the first */
     ses_error *error;
 };
 /* `range` and `live` must live until the close. */

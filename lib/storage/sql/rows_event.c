@@ -257,19 +257,23 @@ static void start_walk(struct event_rows *rows, struct db *db, ses_error *error)
     ses__query_bind_int(&rows->query, 1, rows->session_id);
     ses__query_bind_int(&rows->query, 2, (int64_t)rows->first);
     ses__query_bind_int(&rows->query, 3, (int64_t)rows->last);
-    if (db->page > 0)
+    if (db->page > 0) {
         ses__query_bind_int(&rows->query, 4, rows->page);
+        ses__query_bind_int(&rows->query, 5, rows->page_bytes);
+    }
     rows->left = rows->page;
+    rows->left_bytes = rows->page_bytes;
 }
 
 void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
                           int64_t last, enum walk walk, ses_error *error)
 {
-    ses__event_rows_open_few(rows, db, session_id, first, last, INT64_MAX, walk, error);
+    ses__event_rows_open_few(rows, db, session_id, first, last, &(struct few_events){INT64_MAX, INT64_MAX},
+                             walk, error);
 }
 
 void ses__event_rows_open_few(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
-                              int64_t last, int64_t few, enum walk walk, ses_error *error)
+                              int64_t last, const struct few_events *few, enum walk walk, ses_error *error)
 {
     if (first < 1)
         first = 1;
@@ -280,7 +284,8 @@ void ses__event_rows_open_few(struct event_rows *rows, struct db *db, int64_t se
                                 .place = first_place(db, session_id),
                                 .first = (uint64_t)first,
                                 .last = (uint64_t)last,
-                                .page = few < db->page ? few : db->page,
+                                .page = few->count < db->page ? few->count : db->page,
+                                .page_bytes = few->bytes < db->page_bytes ? few->bytes : db->page_bytes,
                                 .walk = walk};
     if (!rows->empty)
         start_walk(rows, db, error);
@@ -310,8 +315,8 @@ static bool pull_row(struct event_rows *rows)
         rows->left--;
         return true;
     }
-    if (db->page == 0 || rows->left > 0 || rows->id.ptr || rows->first > rows->last ||
-        rows->query.code != SES_OK)
+    if (db->page == 0 || (rows->left > 0 && rows->left_bytes > 0) || rows->id.ptr ||
+        rows->first > rows->last || rows->query.code != SES_OK)
         return false;
     (void)ses__query_end(&rows->query);
     start_walk(rows, db, rows->query.error);
@@ -329,6 +334,7 @@ static bool next_row(struct event_rows *rows, struct event_row *row)
     *row = (struct event_row){.seq = seq};
     bool ahead = move_on(rows, (uint64_t)seq);
     bool sound = read_columns(query, rows->walk, row) && ahead;
+    rows->left_bytes -= (int64_t)row->body.len;
     if (UNLIKELY(query->code == SES_OK && !sound))
         rows->code = refuse_event(rows, seq, query->error);
     return query->code == SES_OK && sound;

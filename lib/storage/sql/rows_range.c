@@ -26,8 +26,9 @@ static bool open_stretch(struct range_rows *walk)
     if (forward ? first > range->last_seq : last < range->first_seq)
         return false;
     ses__event_rows_open_few(&walk->rows, walk->db, walk->session_id, largest(first, range->first_seq),
-                             smallest(last, range->last_seq), smallest(walk->left, walk->few), walk->how,
-                             walk->error);
+                             smallest(last, range->last_seq),
+                             &(struct few_events){smallest(walk->left, walk->few.count), walk->few.bytes},
+                             walk->how, walk->error);
     return true;
 }
 
@@ -41,7 +42,7 @@ void ses__range_rows_open(struct range_rows *walk, struct db *db, int64_t sessio
                                 .live = live,
                                 .how = how,
                                 .left = range->none ? 0 : range->newest,
-                                .few = INT64_MAX,
+                                .few = {INT64_MAX, INT64_MAX},
                                 .error = error};
     if (live)
         walk->stretch = ses__live_find(live, how == WALK_FORWARD ? range->first_seq : range->last_seq);
