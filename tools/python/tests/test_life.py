@@ -293,18 +293,53 @@ def test_control_c_at_any_moment_leaves_nothing_held(tmp_path):
     assert not (tmp_path / "a.db-wal").exists()
 
 
-def test_another_copy_of_sqlite_is_warned_of(tmp_path, monkeypatch):
+@pytest.fixture
+def another_sqlite(monkeypatch):
+    """Python's sqlite3 as if it had a copy of its own; without warnings for it, if that is what is asked for."""
     import _ctypes  # which stands here for a module that brings its own
-    import sqlite3  # noqa: F401
+    import sqlite3
+
+    monkeypatch.setitem(sys.modules, "_sqlite3", _ctypes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield sqlite3, _ctypes.__file__
+
+
+def test_another_copy_of_sqlite_is_warned_of(tmp_path, another_sqlite, monkeypatch):
+    seslite.Store(":memory:").close()
+    with pytest.warns(seslite.TwoSqlitesWarning, match="sqlite3 has a copy.*a.db") as told:
+        seslite.Store(tmp_path / "a.db").close()
+    assert told[0].filename == __file__
+    monkeypatch.setitem(sys.modules, "apsw", sys.modules.pop("_sqlite3"))
+    with pytest.warns(seslite.TwoSqlitesWarning, match="apsw has a copy.*a.db"):
+        seslite.Store(tmp_path / "a.db").close()
+
+
+def test_another_copy_of_sqlite_that_comes_later_is_warned_of(tmp_path, another_sqlite, monkeypatch):
+    sqlite3, module = another_sqlite
+    path = tmp_path / "a.db"
+    copy = sys.modules.pop("_sqlite3")
+    with seslite.Store(path):
+        sys.modules["_sqlite3"] = copy
+        for database in (path, str(path), os.fsencode(path), f"file:{path}?mode=ro", os.path.relpath(path)):
+            with pytest.raises(seslite.TwoSqlitesWarning, match="sqlite3 has a copy.*a.db"):
+                sqlite3.connect(database, uri=True)
+        for name in ("apsw", "pysqlite3._sqlite3"):
+            with pytest.raises(seslite.TwoSqlitesWarning, match=f"{name.split('.')[0]} has a copy.*a.db"):
+                sys.audit("import", name, module, None, None, None)
+        for database in (":memory:", "", tmp_path / "other.db"):
+            sqlite3.connect(database).close()
+    sqlite3.connect(path).close()
+    sys.audit("import", "apsw", module, None, None, None)
+
+
+def test_the_same_copy_of_sqlite_is_not_warned_of(tmp_path):
+    import sqlite3
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        seslite.Store(tmp_path / "a.db").close()  # Python's uses the system's, as we do
-        monkeypatch.setitem(sys.modules, "_sqlite3", _ctypes)
-        seslite.Store(":memory:").close()
-    with pytest.warns(seslite.TwoSqlitesWarning, match="a.db") as told:
-        seslite.Store(tmp_path / "a.db").close()
-    assert told[0].filename == __file__
+        with seslite.Store(tmp_path / "a.db"):
+            sqlite3.connect(tmp_path / "a.db").close()  # Python's uses the system's, as we do
 
 
 def resident():

@@ -1,28 +1,77 @@
-"""Python's own SQLite beside the one that the store uses."""
+"""Finds other copies of SQLite in the process than the one that stores use."""
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from ._ffi import NULL, lib
 
+# Modules that bring, or may bring, a copy of SQLite. Python's own says which file it connects to, the others do not.
+OWN = "_sqlite3"
+OTHERS = ("apsw", "pysqlite3._sqlite3", "sqlcipher3._sqlite3")
+
+_files: dict[int, str] = {}  # those of the stores that are open
+_hooked = False
+
 
 class TwoSqlitesWarning(RuntimeWarning):
-    """Python's module sqlite3 has another copy of SQLite than seslite. Each copy cancels the other's locks on a file, since
-    POSIX drops a process's locks when any descriptor of the file is closed."""
+    """A module of Python has another copy of SQLite than seslite. Each copy cancels the other's locks on a file, since POSIX
+    drops a process's locks when any descriptor of the file is closed."""
 
 
-def warn_of_two(path: str) -> None:
-    """To be called when a file is opened. A module that is loaded later is not looked at."""
-    module = sys.modules.get("_sqlite3")
-    if module is None or path == ":memory:":
+def opened(store: object, path: str) -> None:
+    """To be called when a file is opened: looks at what is loaded now, and from then on at what is loaded or connects later."""
+    global _hooked
+    if path == ":memory:":
         return
-    file = getattr(module, "__file__", None)  # None: it is within the interpreter
-    if not lib.ses_py_same_sqlite(NULL if file is None else file.encode()):
-        warnings.warn(
-            f"Python's sqlite3 has a copy of SQLite of its own. Do not open {path!r} with it in this process: the two cancel "
-            "each other's locks, and the file can be damaged",
-            TwoSqlitesWarning,
-            stacklevel=3,
-        )
+    _files[id(store)] = path
+    if not _hooked:  # a hook cannot be removed, so a process that opens no file has none
+        _hooked = True
+        sys.addaudithook(_audit)
+    for name in (OWN, *OTHERS):
+        module = sys.modules.get(name)
+        if module is not None and _is_another(getattr(module, "__file__", None)):
+            _warn(name, path, 4)
+
+
+def closed(store: object) -> None:
+    _files.pop(id(store), None)
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "sqlite3.connect":
+        module = sys.modules.get(OWN)
+        path = _stored_at(arguments[0]) if _files else None
+        if path and module and _is_another(getattr(module, "__file__", None)):
+            _warn(OWN, path, 3)
+    elif event == "import" and arguments[0] in OTHERS and arguments[1] and _files and _is_another(arguments[1]):
+        _warn(arguments[0], list(_files.values())[-1], 3)
+
+
+def _stored_at(database: Any) -> str | None:
+    """The path of the open store that a path or URI of another program leads to."""
+    try:
+        path = os.fsdecode(database)
+        path = unquote(urlsplit(path).path) if path.startswith("file:") else path
+        found = os.stat(path)
+        return next((each for each in list(_files.values()) if os.path.samestat(os.stat(each), found)), None)
+    except (OSError, TypeError, ValueError):
+        return None
+
+
+def _is_another(module: str | None) -> bool:
+    """Whether the file of a module has a copy of its own. None: the module is within the interpreter."""
+    return not lib.ses_py_same_sqlite(NULL if module is None else os.fsencode(module))
+
+
+def _warn(name: str, path: str, level: int) -> None:
+    warnings.warn(
+        f"Python's module {name.split('.')[0].lstrip('_')} has a copy of SQLite of its own. Do not open {path!r} with it in this "
+        "process: the two cancel each other's locks, and the file can be damaged",
+        TwoSqlitesWarning,
+        stacklevel=level,
+    )

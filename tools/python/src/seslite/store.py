@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypedDict
 
-from . import _calls, _ffi, errors
+from . import _calls, _ffi, _sqlite, errors
 from ._ffi import NULL, JsonIn, ffi, lib
-from ._sqlite import warn_of_two
 from .follow import Follower
 from .history import History
 from .leases import Leases
@@ -107,6 +106,7 @@ class _State:
                 lib.ses_store_interrupt(self.pointer, NULL)
             time.sleep(0.002)
         lib.ses_close(self.pointer)
+        _sqlite.closed(self)
 
 
 class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
@@ -166,7 +166,7 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
             _ffi.call(lib.ses_open, name, options, made)
         self._begin(made[0], keep)
         if not on_server:
-            warn_of_two(name.decode())
+            _sqlite.opened(self._state, name.decode())
 
     def _open_options(self) -> tuple[Any, Any]:
         context = ffi.new_handle(self._callbacks)
