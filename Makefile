@@ -415,7 +415,7 @@ coverage:
 
 # ------------------------------------------------------------------------------------------------ clients
 
-.PHONY: clients client-python client-rust rust-package
+.PHONY: clients client-python client-rust types rust-package
 ## clients: build and test the packages for other languages, where their tools and registries are
 clients: client-python client-rust
 	@! build/python/venv/bin/python -c 'import pytest, seslite' 2>/dev/null || \
@@ -426,6 +426,11 @@ client-python: $(COMMAND)
 
 client-rust: $(COMMAND)
 	@sh tools/rust/test.sh
+
+## types: check the types of the package for Python together with google-adk's, once `make client-python` has run
+types:
+	@build/python/venv/bin/python -m mypy --config-file tools/python/pyproject.toml --cache-dir build/python/mypy-adk \
+	    tools/python/src/seslite
 
 ## rust-package: the packages of the crates, each built from its package
 rust-package: amalgamation

@@ -16,7 +16,8 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent / "tests" / "adk"))
+TESTS = pathlib.Path(__file__).parent / "tests"
+sys.path[:0] = [str(TESTS / "adk"), str(TESTS)]
 
 BATCH = 10  # appends, and reads, of a service in a round
 WANTED = {"append": {"sqlite": 4.0, "database": 6.0}, "read": {"sqlite": 1.8, "database": 1.8}}

@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import sysconfig
 import tempfile
 
@@ -71,10 +72,18 @@ static int ses_py_same_sqlite(const char *module)
 """
 
 
+NEEDED = (
+    "The package compiles a C library: it needs a C compiler and the headers of Python and of SQLite. "
+    "Debian and Ubuntu: apt install gcc make python3-dev libsqlite3-dev; macOS: xcode-select --install"
+)
+
+
 def fetch_sources():
     """Puts the amalgamation of this checkout into csrc/. In an unpacked archive it is there already."""
     if not (ROOT / "tools" / "amalgamate.sh").is_file():
         return
+    if not shutil.which("make"):
+        raise SystemExit("seslite: from a checkout of the repository it is built with make, which is missing. " + NEEDED)
     environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
     subprocess.run(["make", "-s", "amalgamation"], cwd=ROOT, env=environment, check=True)
     SOURCES.mkdir(exist_ok=True)
@@ -87,6 +96,10 @@ def version():
     """The version of the header."""
     text = (SOURCES / "seslite.h").read_text(encoding="utf-8")
     return ".".join(re.search(rf"define SES_VERSION_{part} (\d+)", text)[1] for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+# Python's own flags ask for debug information, which is four fifths of the extension.
+STRIPPED = ["-Wl,-S,-x"] if sys.platform == "darwin" else ["-Wl,-s"]
 
 
 def includes():
@@ -102,7 +115,12 @@ def declarations():
         headers = pathlib.Path(empty, "all.h")
         headers.write_text(includes(), encoding="utf-8")
         command = [*compiler, "-E", "-P", "-DSES_API=", "-nostdinc", "-I", empty, "-I", str(SOURCES), str(headers)]
-        return subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
+        try:
+            return subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8").stdout
+        except OSError as error:
+            raise SystemExit(f"seslite: the C compiler {command[0]!r} cannot be run: {error.strerror}. {NEEDED}") from None
+        except subprocess.CalledProcessError as error:
+            raise SystemExit(f"{error.stderr}\nseslite: {shlex.join(command)} failed. {NEEDED}") from None
 
 
 def flags_of(prefix, package, fallback):
@@ -137,6 +155,6 @@ def builder():
         include_dirs=["csrc"],
         define_macros=[("SES_API", "")],
         extra_compile_args=["-fvisibility=hidden", "-pthread", *cflags],
-        extra_link_args=["-pthread", *libs],
+        extra_link_args=["-pthread", *STRIPPED, *libs],
     )
     return ffi
