@@ -1,5 +1,6 @@
 """Every call of the library can be reached, and does in Python what it does in C."""
 
+import inspect
 import json
 import pathlib
 import re
@@ -23,6 +24,18 @@ def test_every_call_of_the_headers_is_used():
     # Codes have exceptions with names.
     assert declared - used == {"ses_code_name"}
     assert len(declared) > 120
+
+
+def test_every_public_call_is_described():
+    import seslite.aio
+
+    names = [getattr(seslite, name) for name in seslite.__all__] + [seslite.aio.AsyncStore, seslite.aio.AsyncFollower]
+    bare = [thing.__name__ for thing in names if inspect.isclass(thing) and not thing.__doc__]
+    for kind in filter(inspect.isclass, names):
+        for name, member in inspect.getmembers(kind, lambda each: inspect.isfunction(each) or isinstance(each, property)):
+            if not name.startswith("_") and not member.__doc__:
+                bare.append(f"{kind.__name__}.{name}")
+    assert bare == []
 
 
 def test_every_code_has_an_exception():

@@ -101,9 +101,10 @@ def test_many_threads_use_one_store(store):
 
 
 def test_a_session_belongs_to_one_thread_at_a_time(store, session):
-    refused, go = [], threading.Event()
+    refused, shown, go = [], [], threading.Event()
 
     def other():
+        shown.append(repr(session))
         try:
             session.append({"author": "y"})
         except seslite.MisuseError as error:
@@ -119,6 +120,7 @@ def test_a_session_belongs_to_one_thread_at_a_time(store, session):
     assert refused == ["another thread is using this session: it belongs to one thread at a time"]
     other()  # later in any thread
     assert session.stored == 1
+    assert shown == ["<seslite.Session, not usable here>", "<seslite.Session ('app', 'user', 's') at version 0>"]
 
 
 def test_closing_ends_waits_and_waits_for_calls(tmp_path):

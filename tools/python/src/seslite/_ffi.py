@@ -311,6 +311,7 @@ class Handle(Unique):
 
     @property
     def closed(self) -> bool:
+        """Whether close() was called."""
         return self._pointer is None
 
     def close(self) -> None:
@@ -328,3 +329,13 @@ class Handle(Unique):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _about(self) -> str:
+        return ""
+
+    def __repr__(self) -> str:
+        try:
+            about = ", closed" if self.closed else self._about()
+        except errors.MisuseError:
+            about = ", not usable here"  # another thread uses it, or the process forked
+        return f"<seslite.{type(self).__name__}{about}>"

@@ -144,17 +144,21 @@ class Builder(_ffi.Handle):
         return self
 
     def text(self, text: str | bytes) -> Builder:
+        """Adds a part that is text."""
         encoded = _ffi.text_in(text, "the text")
         return self._add(lib.ses_builder_text, encoded, len(encoded))
 
     def thought(self, text: str | bytes) -> Builder:
+        """Adds a part that is a thought of the model."""
         encoded = _ffi.text_in(text, "the text")
         return self._add(lib.ses_builder_thought, encoded, len(encoded))
 
     def call(self, name: str, args: JsonIn = None, id: str | None = None) -> Builder:
+        """Adds a function call."""
         return self._add(lib.ses_builder_call, *self._names(id, name), *_ffi.json_in(args, "the arguments"))
 
     def response(self, name: str, response: JsonIn = None, id: str | None = None) -> Builder:
+        """Adds a function response."""
         return self._add(lib.ses_builder_response, *self._names(id, name), *_ffi.json_in(response, "the response"))
 
     def _names(self, id: str | None, name: str) -> tuple[Any, bytes]:
@@ -171,6 +175,7 @@ class Builder(_ffi.Handle):
         return self._add(lib.ses_builder_interrupted, function)
 
     def part(self, part: JsonIn) -> Builder:
+        """Adds a part as JSON."""
         return self._add(lib.ses_builder_part, *_ffi.json_in(part, "the part"))
 
     def content(self, content: JsonIn) -> Builder:
@@ -178,19 +183,24 @@ class Builder(_ffi.Handle):
         return self._add(lib.ses_builder_content, *_ffi.json_in(content, "the content"))
 
     def delta(self, delta: JsonIn) -> Builder:
+        """Adds keys to the state delta."""
         return self._add(lib.ses_builder_delta, *_ffi.json_in(delta, "the delta"))
 
     def field(self, name: str, json: JsonIn) -> Builder:
+        """Sets a field of the event to a JSON value."""
         return self._add(lib.ses_builder_field, _ffi.encode(name, "the field"), *_ffi.json_in(json, name))
 
     def field_string(self, name: str, text: str | bytes) -> Builder:
+        """Sets a field of the event to a text."""
         encoded = _ffi.text_in(text, name)
         return self._add(lib.ses_builder_field_string, _ffi.encode(name, "the field"), encoded, len(encoded))
 
     def action(self, name: str, json: JsonIn) -> Builder:
+        """Sets a field of the event's actions to a JSON value."""
         return self._add(lib.ses_builder_action, _ffi.encode(name, "the field"), *_ffi.json_in(json, name))
 
     def action_string(self, name: str, text: str | bytes) -> Builder:
+        """Sets a field of the event's actions to a text."""
         encoded = _ffi.text_in(text, name)
         return self._add(lib.ses_builder_action_string, _ffi.encode(name, "the field"), encoded, len(encoded))
 

@@ -73,27 +73,35 @@ class AsyncStore:
                     raise
 
     async def create(self, key: KeyLike, state: Any = None, **options: Any) -> Session:
+        """As Store.create."""
         return await self.run(self.store.create, key, state, **options)
 
     async def get(self, key: KeyLike, events: Any = None) -> Session:
+        """As Store.get."""
         return await self.read(self.store.get, key, events)
 
     async def get_or_create(self, key: KeyLike, state: Any = None, **options: Any) -> tuple[Session, bool]:
+        """As Store.get_or_create."""
         return await self.run(self.store.get_or_create, key, state, **options)
 
     async def append(self, key: KeyLike, event: Any, **options: Any) -> Appended:
+        """As Store.append."""
         return await self.run(self.store.append, key, event, **options)
 
     async def append_batch(self, key: KeyLike, events: Any, **options: Any) -> list[Appended]:
+        """As Store.append_batch."""
         return await self.run(self.store.append_batch, key, events, **options)
 
     async def list(self, app: str, user: str | None = None, **options: Any) -> Page:
+        """As Store.list."""
         return await self.read(self.store.list, app, user, **options)
 
     async def delete(self, key: KeyLike, **options: Any) -> Deleted:
+        """As Store.delete."""
         return await self.run(self.store.delete, key, **options)
 
     async def state_json(self, key: KeyLike) -> bytes:
+        """As Store.state_json."""
         return await self.read(self.store.state_json, key)
 
     async def lease_take(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Lease:
@@ -216,10 +224,12 @@ class AsyncFollower:
 
     @property
     def session(self) -> str | None:
+        """The session of the event that was given last."""
         return self._follower.session
 
     @property
     def place(self) -> str:
+        """The place after the event that was given last, to go on from in any process."""
         return self._follower.place
 
     async def close(self) -> None:

@@ -37,6 +37,8 @@ class Error(Exception):
 
 
 class OutOfMemoryError(Error, MemoryError):
+    """Memory could not be allocated."""
+
     code, name = -1, "SES_NOMEM"
 
 
@@ -59,10 +61,14 @@ class JsonError(Error, ValueError):
 
 
 class NotFoundError(Error, LookupError):
+    """There is no such session, event or point, or no such file."""
+
     code, name = -5, "SES_NOTFOUND"
 
 
 class ExistsError(Error):
+    """It exists already: a session of the name, or another event of the id."""
+
     code, name = -6, "SES_EXISTS"
 
 
@@ -73,34 +79,50 @@ class StaleError(Error):
 
 
 class BusyError(Error):
+    """Another has held the lock, or the lease, for the whole timeout."""
+
     code, name = -8, "SES_BUSY"
 
 
 class ReadOnlyError(Error):
+    """The store was opened for reading, or the file can only be read."""
+
     code, name = -9, "SES_READONLY"
 
 
 class FullError(Error):
+    """The disk or a number is at its end."""
+
     code, name = -10, "SES_FULL"
 
 
 class IoError(Error):
+    """The file cannot be read or written."""
+
     code, name = -11, "SES_IO"
 
 
 class CorruptError(Error):
+    """The file is damaged."""
+
     code, name = -12, "SES_CORRUPT"
 
 
 class NotAStoreError(Error):
+    """The file is not a store."""
+
     code, name = -13, "SES_NOTASTORE"
 
 
 class TooNewError(Error):
+    """The store was written by a newer version of the library."""
+
     code, name = -14, "SES_TOONEW"
 
 
 class LimitError(Error, ValueError):
+    """A limit of the options was reached."""
+
     code, name = -15, "SES_LIMIT"
 
 
@@ -123,10 +145,14 @@ class StateRangeError(Error, ValueError):
 
 
 class CantOpenError(Error):
+    """The file or the server cannot be opened."""
+
     code, name = -19, "SES_CANTOPEN"
 
 
 class InternalError(Error):
+    """The library has found an error of its own."""
+
     code, name = -20, "SES_INTERNAL"
 
 

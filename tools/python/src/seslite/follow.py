@@ -106,6 +106,7 @@ class Follower(_ffi.Handle):
                 lib.ses_follower_wake(self._pointer)
 
     def close(self) -> None:
+        """Ends the following, once no other thread is in wake()."""
         if self._guard._pid == _ffi.process():
             with self._waking:
                 super().close()

@@ -111,6 +111,7 @@ class History:
         return _calls.deleted(self._run, lib.ses_expire, NULL if app is None else _ffi.encode(app, "the app"), options)
 
     def set_title(self, key: KeyLike, title: str | None) -> None:
+        """Sets the title; None removes it."""
         _calls.title_set(self._by_key(key), lib.ses_title_set_by_key, title)
 
     def set_labels(self, key: KeyLike, labels: Labels) -> None:
@@ -118,4 +119,5 @@ class History:
         _calls.labels_set(self._by_key(key), lib.ses_labels_set_by_key, labels)
 
     def set_expiry(self, key: KeyLike, expires_us: int | None) -> None:
+        """Sets the time after which expire() may delete the session; None: never."""
         _calls.expiry_set(self._by_key(key), lib.ses_expiry_set_by_key, expires_us)

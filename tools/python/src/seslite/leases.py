@@ -27,9 +27,11 @@ class Leases:
             waits.discard(wait)
 
     def lease_renew(self, key: KeyLike, token: int, *, duration_us: int = 0) -> Lease:
+        """Prolongs a lease from now on."""
         return _calls.lease(self._by_key(key), lib.ses_lease_renew, token, duration_us, 0)
 
     def lease_release(self, key: KeyLike, token: int) -> None:
+        """Gives a session's turn back."""
         self._by_key(key)(lib.ses_lease_release, token, NULL)
 
     @contextmanager

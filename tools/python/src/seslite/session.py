@@ -30,9 +30,16 @@ def summaries_of(sessions: Iterable[Any]) -> list[Summary]:
     found, text, length, required = [], ffi.new("const char **"), ffi.new("size_t *"), _ffi.required
     for session in sessions:
         _ffi.call(lib.ses_state_json, session, text, length)
-        names = [required(name(session)) for name in (lib.ses_session_app, lib.ses_session_user, lib.ses_session_id)]
-        numbers = lib.ses_session_version(session), lib.ses_session_updated_us(session)
-        found.append(Summary(*names, *numbers, ffi.unpack(text[0], length[0])))
+        found.append(
+            Summary(
+                required(lib.ses_session_app(session)),
+                required(lib.ses_session_user(session)),
+                required(lib.ses_session_id(session)),
+                lib.ses_session_version(session),
+                lib.ses_session_updated_us(session),
+                ffi.unpack(text[0], length[0]),
+            )
+        )
     return found
 
 
@@ -59,30 +66,37 @@ class Session(_ffi.Handle):
 
     @property
     def store(self) -> Store:
+        """The store that it is from."""
         return self._store
 
     @property
     def app(self) -> str:
+        """The app's name."""
         return self._text(lib.ses_session_app) or ""
 
     @property
     def user(self) -> str:
+        """The user's id."""
         return self._text(lib.ses_session_user) or ""
 
     @property
     def id(self) -> str:
+        """The session's id."""
         return self._text(lib.ses_session_id) or ""
 
     @property
     def key(self) -> Key:
+        """The session's name: app, user and id."""
         return Key(self.app, self.user, self.id)
 
     @property
     def version(self) -> int:
+        """Raised by each stored event and each cut. An append through a handle that is not at the stored one is refused."""
         return self._look(lib.ses_session_version)
 
     @property
     def last_seq(self) -> int:
+        """The number of the last event; 0: there was none yet."""
         return self._look(lib.ses_session_last_seq)
 
     @property
@@ -92,10 +106,12 @@ class Session(_ffi.Handle):
 
     @property
     def created_us(self) -> int:
+        """The time of creation, in microseconds since 1970."""
         return self._look(lib.ses_session_created_us)
 
     @property
     def updated_us(self) -> int:
+        """The time of the last update, in microseconds since 1970."""
         return self._look(lib.ses_session_updated_us)
 
     @property
@@ -129,16 +145,19 @@ class Session(_ffi.Handle):
 
     @property
     def title(self) -> str | None:
+        """The title. None: it has none."""
         return self._text(lib.ses_session_title)
 
     @property
     def labels(self) -> dict[str, str]:
+        """The labels, by name."""
         with self._guard:
             session = self._live()
             found = (lib.ses_session_label(session, at) for at in range(lib.ses_session_label_count(session)))
             return {_ffi.required(label.name): _ffi.required(label.value) for label in found}
 
     def label(self, name: str) -> str | None:
+        """The value of one label. None: it has no such label."""
         return self._text(lib.ses_session_label_value, _ffi.encode(name, "the label"))
 
     @property
@@ -187,9 +206,11 @@ class Session(_ffi.Handle):
 
     @property
     def invocation_id(self) -> str | None:
+        """The id of the invocation that is under way. None: there is none."""
         return self._text(lib.ses_invocation_id)
 
     def invocation_end(self) -> None:
+        """Ends the invocation, and with it the `temp:` keys."""
         self._run(lib.ses_invocation_end)
 
     # ------------------------------------------------------------------------------------------- state
@@ -208,16 +229,20 @@ class Session(_ffi.Handle):
         return self._borrowed(lib.ses_state_get, _ffi.encode(name, "the state key"))
 
     def state_get_string(self, name: str) -> str | None:
+        """One value that is a string. None: there is no such key."""
         text = self._borrowed(lib.ses_state_get_string, _ffi.encode(name, "the state key"))
         return None if text is None else text.decode()
 
     def state_get_int(self, name: str) -> int | None:
+        """One value that is an integer of 64 bits. None: there is no such key."""
         return _calls.number(self._run, lib.ses_state_get_int64, "int64_t *", name)
 
     def state_get_float(self, name: str) -> float | None:
+        """One value that is a number. None: there is no such key."""
         return _calls.number(self._run, lib.ses_state_get_double, "double *", name)
 
     def state_get_bool(self, name: str) -> bool | None:
+        """One value that is true or false. None: there is no such key."""
         value = _calls.number(self._run, lib.ses_state_get_bool, "int *", name)
         return None if value is None else bool(value)
 
@@ -296,6 +321,7 @@ class Session(_ffi.Handle):
         )
 
     def set_title(self, title: str | None) -> None:
+        """Sets the title; None removes it."""
         _calls.title_set(self._run, lib.ses_title_set, title)
 
     def set_labels(self, labels: Labels) -> None:
@@ -303,10 +329,11 @@ class Session(_ffi.Handle):
         _calls.labels_set(self._run, lib.ses_labels_set, labels)
 
     def set_expiry(self, expires_us: int | None) -> None:
+        """Sets the time after which expire() may delete the session; None: never."""
         _calls.expiry_set(self._run, lib.ses_expiry_set, expires_us)
 
-    def __repr__(self) -> str:
-        return "<seslite.Session, closed>" if self.closed else f"<seslite.Session {tuple(self.key)!r} at version {self.version}>"
+    def _about(self) -> str:
+        return f" {tuple(self.key)!r} at version {self.version}"
 
 
 class _Events(Sequence[Event]):

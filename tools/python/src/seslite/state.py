@@ -30,6 +30,7 @@ class State:
         return self._owned(lib.ses_shared_state_json, *self._owner(app, user), NULL) or b"{}"
 
     def shared_state_get(self, app: str, user: str | None, name: str) -> bytes | None:
+        """One value of an app, or of a user in it, as JSON text. None: there is no such key."""
         return self._owned(lib.ses_shared_state_get, *self._owner(app, user), _ffi.encode(name, "the state key"), NULL)
 
     def shared_state_change(self, app: str, user: str | None, delta: JsonIn, *, expected: JsonIn = None) -> None:

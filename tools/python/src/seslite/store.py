@@ -225,6 +225,7 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
 
     @property
     def closed(self) -> bool:
+        """Whether close() was called."""
         return self._state.closed
 
     def close(self) -> None:
@@ -379,4 +380,7 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
         return self._owned(lib.ses_text_quote, encoded, len(encoded)) or b""
 
     def __repr__(self) -> str:
-        return "<seslite.Store, closed>" if self.closed else f"<seslite.Store {self.info().path!r}>"
+        try:
+            return f"<seslite.Store {self.info().path!r}>"
+        except errors.MisuseError:
+            return "<seslite.Store, closed>" if self.closed else "<seslite.Store, not usable here>"

@@ -79,6 +79,7 @@ class Tracked(_ffi.Handle):
 
     @property
     def session(self) -> Session:
+        """The session that it is a view on."""
         assert self._look(lib.ses_tracked_session) == self._session._pointer or self._session.closed
         return self._session
 
@@ -91,22 +92,27 @@ class Tracked(_ffi.Handle):
         self._run(lib.ses_tracked_remove, _ffi.encode(name, "the state key"))
 
     def set_json(self, name: str, json: str | bytes) -> None:
+        """Writes one value as JSON text."""
         encoded = _ffi.text_in(json, "the value")
         self._run(lib.ses_tracked_set, _ffi.encode(name, "the state key"), encoded, len(encoded))
 
     def set_string(self, name: str, text: str | bytes) -> None:
+        """Writes one value as a string."""
         encoded = _ffi.text_in(text, "the text")
         self._run(lib.ses_tracked_set_string, _ffi.encode(name, "the state key"), encoded, len(encoded))
 
     def set_int(self, name: str, value: int) -> None:
+        """Writes one value as an integer of 64 bits."""
         if not -(2**63) <= value < 2**63:
             raise errors.StateRangeError(f"{name}: {value} does not fit into 64 bits; use set_json")
         self._run(lib.ses_tracked_set_int64, _ffi.encode(name, "the state key"), value)
 
     def set_float(self, name: str, value: float) -> None:
+        """Writes one value as a number."""
         self._run(lib.ses_tracked_set_double, _ffi.encode(name, "the state key"), value)
 
     def set_bool(self, name: str, value: bool) -> None:
+        """Writes one value as true or false."""
         self._run(lib.ses_tracked_set_bool, _ffi.encode(name, "the state key"), bool(value))
 
     def discard(self) -> None:
@@ -122,6 +128,7 @@ class Tracked(_ffi.Handle):
         return _ffi.loads(json)
 
     def get(self, name: str, default: Any = None) -> Any:
+        """One value, parsed; `default` if there is no such key."""
         json = self.get_json(name)
         return default if json is None else _ffi.loads(json)
 
@@ -129,24 +136,30 @@ class Tracked(_ffi.Handle):
         return bool(self._look(lib.ses_tracked_has, _ffi.encode(name, "the state key")))
 
     def get_json(self, name: str) -> bytes | None:
+        """One value as JSON text. None: there is no such key."""
         return self._borrowed(lib.ses_tracked_get, name)
 
     def get_string(self, name: str) -> str | None:
+        """One value that is a string. None: there is no such key."""
         text = self._borrowed(lib.ses_tracked_get_string, name)
         return None if text is None else text.decode()
 
     def get_int(self, name: str) -> int | None:
+        """One value that is an integer of 64 bits. None: there is no such key."""
         return _calls.number(self._run, lib.ses_tracked_get_int64, "int64_t *", name)
 
     def get_float(self, name: str) -> float | None:
+        """One value that is a number. None: there is no such key."""
         return _calls.number(self._run, lib.ses_tracked_get_double, "double *", name)
 
     def get_bool(self, name: str) -> bool | None:
+        """One value that is true or false. None: there is no such key."""
         value = _calls.number(self._run, lib.ses_tracked_get_bool, "int *", name)
         return None if value is None else bool(value)
 
     @property
     def changed(self) -> bool:
+        """Whether it has writes of its own."""
         return bool(self._look(lib.ses_tracked_changed))
 
     def json(self) -> bytes:

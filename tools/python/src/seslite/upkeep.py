@@ -70,6 +70,7 @@ class Upkeep:
     _run: Any
 
     def info(self) -> Info:
+        """The store's engine, path, versions and journal."""
         info = _ffi.struct("ses_info")
         self._run(lib.ses_store_info, info)
         return Info(

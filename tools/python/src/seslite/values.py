@@ -169,14 +169,17 @@ class Appended(NamedTuple):
 
     @property
     def partial(self) -> bool:
+        """The event was partial, so nothing was stored."""
         return self.status == lib.SES_PARTIAL
 
     @property
     def duplicate(self) -> bool:
+        """The same event had been stored before."""
         return self.status == lib.SES_DUPLICATE
 
     @property
     def unchanged(self) -> bool:
+        """There was nothing to take back, so nothing was stored."""
         return self.status == lib.SES_UNCHANGED
 
 

@@ -111,6 +111,7 @@ class SesliteSessionService(BaseSessionService):
         return self._store.store
 
     async def close(self) -> None:
+        """Closes the store."""
         await self._store.close()
 
     async def __aenter__(self) -> SesliteSessionService:
