@@ -293,9 +293,15 @@ static void test_a_step_goes_on_from_what_is_in_sight(void **state)
     (void)state;
     skip_without_browser();
     must_create(fixture->store, &key, "{}");
-    for (int i = 0; i < 120; i++)
-        must_append_by_key(fixture->store, &key,
-                           Q("{'author':'bot','content':{'parts':[{'text':'# a line\\n\\nanother'}]}}"));
+    for (int i = 0; i < 120; i++) {
+        struct text event = {NULL, 0};
+        text_printf(&event, "{\"author\":\"bot\",\"content\":{\"parts\":[{\"text\":\"");
+        for (int line = 0; line < (i == 49 ? 200 : 2); line++) /* the last of its section is long */
+            text_printf(&event, "# a line\\n\\n");
+        text_printf(&event, "\"}]}}");
+        must_append_by_key(fixture->store, &key, event.data);
+        free(event.data);
+    }
     open_page("steps", "");
     browser_await(&browser, AT, "after event 120");
     browser_type(&browser, "body", "j");
@@ -311,6 +317,13 @@ static void test_a_step_goes_on_from_what_is_in_sight(void **state)
     browser_await(&browser, IN_SIGHT("#e40"), "true");
     browser_type(&browser, "body", "k");
     browser_await(&browser, AT, "after event 39");
+    cJSON_Delete(browser_run(&browser, "const box = document.querySelector('#e50').getBoundingClientRect();"
+                                       "window.scrollBy(0, (box.top + box.bottom) / 2 - 10);"));
+    browser_await(&browser,
+                  "return String(document.querySelector('#e51').getBoundingClientRect().top > innerHeight);",
+                  "true");
+    browser_type(&browser, "body", "j");
+    browser_await(&browser, AT, "after event 51");
     check_quiet();
 }
 

@@ -235,8 +235,10 @@
   // The position of the first event that is in sight. Only its section is laid out for that.
   const firstInSight = () => {
     const section = [...document.querySelectorAll("section")].find((element) => element.getBoundingClientRect().bottom > 0);
-    const article = section && [...section.querySelectorAll("article")].find((element) => element.getBoundingClientRect().top >= -1);
-    return article ? articles.indexOf(article) + 1 : articles.length;
+    if (!section) return articles.length;
+    const inside = [...section.querySelectorAll("article")];
+    const article = inside.find((element) => element.getBoundingClientRect().top >= -1);
+    return articles.indexOf(article || inside[inside.length - 1]) + (article ? 1 : 2); // the last may be a long one
   };
 
   // From the event that was gone to; or, when one has scrolled on, from where one is.
