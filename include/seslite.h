@@ -1406,7 +1406,10 @@ typedef struct ses_loaded {
     const int64_t *created_us; /* NULL: the store's clock */
     const int64_t *updated_us; /* not before created_us and the events; NULL: the latest of them */
     const int64_t *expires_us; /* may have passed; NULL: never */
-    const int64_t *version;    /* raised if deleted sessions have had it; NULL: the number of events */
+    /* From 0 to 2^52. Raised if deleted sessions have had it; NULL: the number of events. (All sessions that are
+     * created later begin above the version of a session that was deleted, and none goes beyond 2^53 - 1. The bound
+     * leaves them 2^52 versions, whatever is loaded.) */
+    const int64_t *version;
     int64_t last_seq;          /* the last number that was ever given; 0: the last event's */
     const char *title;         /* NULL: none */
     const ses_label *labels;
@@ -1503,7 +1506,7 @@ SES_API int ses_load_json(ses_store *store, const ses_key *key, const char *json
 /*
  * JSON lines: a whole store, an app, a user or a session as a text, one JSON object a line. The README describes the
  * format. Read into an empty store, it gives the same store: every event with its bytes and number, every time,
- * version, state, title, label, parent and base, the shared state, and the order in which sessions were created. Leases
+ * version (one above 2^52, which ses_load does not take, is left out), state, title, label, parent and base, the shared state, and the order in which sessions were created. Leases
  * are not in it.
  */
 
@@ -1691,7 +1694,7 @@ typedef enum ses_problem_kind {
     SES_PROBLEM_PARENT = 15,
     SES_PROBLEM_LEASE = 16,
     SES_PROBLEM_SHARED = 17, /* app: or user: state */
-    SES_PROBLEM_COUNTER = 18 /* what new sessions, versions and leases are numbered by */
+    SES_PROBLEM_COUNTER = 18 /* what new sessions, versions and leases are numbered by, or few numbers are left */
 } ses_problem_kind;
 
 /* Returns a word for a SES_PROBLEM_*: "page", "index", "reference" and so on, or "?". The text is static. */

@@ -30,6 +30,11 @@ static inline int64_t ses__row_epoch(const struct session_row *row)
 /* What a double holds exactly, as programs in other languages keep numbers. */
 #define MAX_VERSION ((INT64_C(1) << 53) - 1)
 
+/* A deleted session raises where all others begin. So a load takes no version that would leave them too few, and a
+ * check names what is left once 2^40 or fewer are. */
+#define MAX_LOADED_VERSION (INT64_C(1) << 52)
+#define LATE_VERSION (MAX_VERSION - (INT64_C(1) << 40))
+
 struct event_row {
     int64_t seq;
     int64_t time_us;

@@ -219,7 +219,8 @@ static int export_session(void *context, const struct visited_session *session, 
     line_put_text(call, "session", session->key.session);
     line_put_number(call, "created_us", row->created_us);
     line_put_number(call, "updated_us", row->updated_us);
-    line_put_number(call, "version", row->version);
+    if (row->version <= MAX_LOADED_VERSION) /* it is good for this store only */
+        line_put_number(call, "version", row->version);
     line_put_number(call, "last_seq", row->last_seq);
     if (row->expires_us != INT64_MAX)
         line_put_number(call, "expires_us", row->expires_us);

@@ -116,8 +116,8 @@ static int take_numbers(struct load_call *call, ses_error *error)
         (loaded->updated_us && !ses__timestamp_holds(op->updated_us)) ||
         !ses__timestamp_holds_expiry(op->expires_us))
         return ses__error_set(error, SES_INVALID, "a time is outside the years 0 to 9999");
-    if (loaded->version && (op->version < 0 || op->version > MAX_VERSION))
-        return ses__error_set(error, SES_INVALID, "the version is not from 0 to below 2^53");
+    if (loaded->version && (op->version < 0 || op->version > MAX_LOADED_VERSION))
+        return ses__error_set(error, SES_INVALID, "the version is not from 0 to 2^52");
     if (op->base_seq < 0 || op->base_seq > LAST_NUMBER || op->last_seq < 0 || op->last_seq > LAST_NUMBER ||
         op->parent_seq < 0 || op->parent_seq > LAST_NUMBER)
         return ses__error_set(error, SES_INVALID, "a sequence number is negative, or above 2^32 - 1");

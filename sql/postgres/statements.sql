@@ -25,6 +25,7 @@
 -- own: check_indexes        ... and indexes
 -- own: check_orphans        what foreign keys would find
 -- own: check_shards         rows that are not found by their names
+-- own: check_floors       shards that leave new sessions few versions, or none
 -- own: check_count          how many sessions a check has before it: their numbers do not tell
 --
 -- And the time, since the clocks of many machines differ:
@@ -1128,6 +1129,10 @@ SELECT 'users', u.id
 FROM seslite.users AS u JOIN seslite.apps AS a ON a.shard = (u.app_id & 4095)::int AND a.id = u.app_id
 WHERE u.shard <> ('x' || left(encode(sha256(convert_to(a.name || E'\x01' || u.name, 'UTF8')), 'hex'), 3))::bit(12)::int
 LIMIT $1::bigint;
+
+-- name: check_floors
+SELECT floor FROM seslite.version_floor WHERE floor < 0 OR floor >= 9007199254740991 - 1099511627776
+ORDER BY floor DESC LIMIT $1::bigint;
 
 -- name: check_count
 SELECT count(*) FROM seslite.sessions;

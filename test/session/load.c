@@ -1,6 +1,7 @@
 /* A session that is loaded is as it was: what is kept, what is refused, and what becomes of one that is there. */
 #include <pthread.h>
 
+#include "check.h"
 #include "history.h"
 
 /* Events that a test gives: single quotes are double ones. */
@@ -586,11 +587,33 @@ static void test_numbers_and_times_that_cannot_be_are_refused(void **state)
     source.loaded.parent = &(ses_key){NULL, "u", "p"};
     source.loaded.parent_seq = 1000;
     assert_refused(store, &source, SES_INVALID, "parent_seq", -1);
-    source.loaded.parent = NULL;
-    source.loaded.parent_seq = 0;
-    source = plain();
-    source.loaded.version = &(int64_t){INT64_C(1) << 53};
-    assert_refused(store, &source, SES_INVALID, "version", -1);
+    source.loaded.parent_seq = -1;
+    assert_refused(store, &source, SES_INVALID, "sequence number", -1);
+    source.loaded.parent_seq = INT64_C(1) << 32;
+    assert_refused(store, &source, SES_INVALID, "sequence number", -1);
+}
+
+/* A session may have any version up to the bound, and its deletion leaves all others enough. */
+static void test_a_version_above_2_to_the_52_is_refused(void **state)
+{
+    const int64_t most = INT64_C(1) << 52;
+    const ses_key other = {"other", "user", "session"};
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct source source = plain();
+    ses_load_result result;
+    ses_error error;
+
+    source.loaded.version = &(int64_t){most + 1};
+    assert_refused(store, &source, SES_INVALID, "2^52", -1);
+    source.loaded.version = &(int64_t){-1};
+    assert_refused(store, &source, SES_INVALID, "2^52", -1);
+    source.loaded.version = &most;
+    assert_ok(load_with(store, &source, 0, &result, &error));
+    assert_true(result.version == most);
+    must_delete(store, &key);
+    must_create(store, &other, NULL);
+    must_append_by_key(store, &other, "{}");
+    assert_no_problems(store);
 }
 
 static void test_an_own_state_that_the_log_does_not_lead_to_is_refused(void **state)
@@ -829,6 +852,32 @@ static void test_the_time_of_the_function_is_not_that_of_waiting(void **state)
     assert_int_equal(sqlite3_close(reader.db), SQLITE_OK);
 }
 
+static void count_notice(void *context)
+{
+    ++*(int *)context;
+}
+
+static void test_followers_are_not_told_of_a_dry_run(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+    const ses_key of_user = {"app", "user", NULL};
+    int notices = 0;
+    const ses_follow_options options = {
+        .size = sizeof options, .notify = count_notice, .notify_context = &notices};
+    struct source source = plain();
+    const ses_event *event = NULL;
+    ses_follower *follower = NULL;
+    ses_error error;
+
+    assert_ok(ses_follower_open(store, &of_user, &options, &follower, &error));
+    assert_ok(ses_follower_next(follower, 0, &event, &error));
+    assert_ok(load_with(store, &source, SES_LOAD_DRY_RUN, NULL, &error));
+    assert_int_equal(notices, 0);
+    must_load(store, &source);
+    assert_int_equal(notices, 1);
+    ses_follower_close(follower);
+}
+
 static void test_followers_are_told(void **state)
 {
     ses_store *store = ((struct fixture *)*state)->store;
@@ -875,6 +924,7 @@ int main(void)
         LOAD_TEST(test_events_that_are_none_are_refused),
         IN_MEMORY(test_events_that_are_none_are_refused),
         LOAD_TEST(test_numbers_and_times_that_cannot_be_are_refused),
+        LOAD_TEST(test_a_version_above_2_to_the_52_is_refused),
         LOAD_TEST(test_an_own_state_that_the_log_does_not_lead_to_is_refused),
         LOAD_TEST(test_a_base_that_cannot_be_is_refused),
         LOAD_TEST(test_wrong_calls_are_refused),
@@ -885,6 +935,7 @@ int main(void)
         LOAD_TEST(test_other_writers_wait_and_do_not_share_the_transaction),
         LOAD_TEST(test_the_time_of_the_function_is_not_that_of_waiting),
         LOAD_TEST(test_followers_are_told),
+        IN_MEMORY(test_followers_are_not_told_of_a_dry_run),
     };
     return cmocka_run_group_tests_name("load", tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
 /* A version names one life of a session: what was held of one that was deleted is refused by the next of its name. */
-#include "open.h"
+#include "check.h"
+#include "lines.h"
 
+#define LATE_VERSION "9006099743113215"
 #define MOST_VERSION "9007199254740991"
 #define BEYOND_VERSION "9007199254740992"
 
-static const ses_key key = {"app", "user", "session"};
 static const ses_key other = {"app", "user", "other"};
 
 static ses_session *create(struct fixture *fixture, const ses_key *of)
@@ -201,7 +202,45 @@ static void test_a_version_ends_below_2_to_the_53(void **state)
     must_delete(fixture->store, &key);
     assert_query(fixture->path, "SELECT floor FROM version_floor", BEYOND_VERSION "\n");
     assert_code(SES_LIMIT, ses_create(fixture->store, &key, NULL, 0, NULL, NULL, &error));
+    assert_message("export");
     assert_query(fixture->path, "SELECT count(*) FROM sessions", "0\n");
+}
+
+static void assert_one_problem(const struct fixture *fixture, const char *words)
+{
+    char *problems = problems_of(fixture->store, SES_CHECK_LOG);
+
+    assert_non_null(strstr(problems, words));
+    assert_ptr_equal(strchr(problems, '\n'), problems + strlen(problems) - 1);
+    free(problems);
+}
+
+/* Long before the end, and there is a way out: versions this high do not leave the store. */
+static void test_a_version_near_the_end_is_a_problem(void **state)
+{
+    struct fixture *fixture = *state;
+    ses_store *fresh = empty_store();
+    ses_import_report report;
+    ses_error error;
+
+    ses_session_close(create(fixture, &key));
+    append_events(fixture, &key, 2);
+    change(fixture, "UPDATE version_floor SET floor = " LATE_VERSION " - 1");
+    assert_no_problems(fixture->store);
+    change(fixture, "UPDATE version_floor SET floor = " LATE_VERSION);
+    assert_one_problem(fixture, "counter -/-/- 0: new sessions begin at version " LATE_VERSION);
+    change(fixture, "UPDATE version_floor SET floor = " BEYOND_VERSION);
+    assert_one_problem(fixture, "counter -/-/- 0: ");
+    change(fixture, "UPDATE version_floor SET floor = 0; UPDATE sessions SET version = " LATE_VERSION);
+    assert_one_problem(fixture, "counter app/user/session 0: the session is at version " LATE_VERSION);
+
+    struct text lines = exported(fixture->store, NULL);
+    assert_ok(import_text(fresh, lines.data, lines.len, 0, &report, &error));
+    ses_session *session = must_get(fresh, &key);
+    assert_int_equal(ses_session_version(session), 2);
+    ses_session_close(session);
+    free(lines.data);
+    ses_close(fresh);
 }
 
 /* A version beyond the bounds was never anybody's: it is told, and does not use up the versions of the file. */
@@ -234,6 +273,7 @@ int main(void)
         MEMORY_TEST(test_the_longest_life_counts),
         TEST(test_a_damaged_floor_is_not_used),
         TEST(test_a_version_ends_below_2_to_the_53),
+        TEST(test_a_version_near_the_end_is_a_problem),
         TEST(test_an_impossible_version_does_not_raise_the_floor),
     };
     return cmocka_run_group_tests_name("versions", tests, NULL, NULL);

@@ -51,6 +51,16 @@ static void visit_shard(struct check *check, struct query *row)
                      (long long)ses__query_int(row, 1), PUT_TEXT(row, 0));
 }
 
+static void visit_floor(struct check *check, struct query *row)
+{
+    const int64_t floor = ses__query_int(row, 0);
+
+    if (floor < 0 || floor > MAX_VERSION)
+        ses__check_found(check, SES_PROBLEM_COUNTER, 0, "version_floor holds %lld, where no session can begin",
+                         (long long)floor);
+    ses__check_version(check, "new sessions of a shard begin", floor);
+}
+
 /* Where a column is missing, statements fail, and the transaction with them: it ends there. */
 static int check_schema(struct check *check, bool *usable)
 {
@@ -80,6 +90,8 @@ static int check_rows(struct check *check)
 {
     int code = count_sessions(check);
 
+    if (code == SES_OK)
+        code = visit_all(check, STATEMENT_CHECK_FLOORS, visit_floor);
     if (code == SES_OK)
         code = ses__check_apps(check);
     if (code == SES_OK)

@@ -24,6 +24,8 @@ SESLITE_PRIVATE void ses__check_found(struct check *check, int kind, int64_t seq
 /* After a call with the check's error: damage becomes a problem of that kind (or of a page, where SQLite says so), and SES_OK
  * is returned. */
 SESLITE_PRIVATE int ses__check_settle(struct check *check, int code, int kind);
+/* Reports a version that leaves few after it. */
+SESLITE_PRIVATE void ses__check_version(struct check *check, const char *what, int64_t version);
 /* What is looked at from now on; names that are none are not shown. */
 SESLITE_PRIVATE int ses__check_begin(struct check *check, struct span app, struct span user,
                                      struct span session);

@@ -159,6 +159,7 @@ static int check_session(struct check *check, struct checked_session *session)
 
     if (code != SES_OK)
         return ses__check_settle(check, code, SES_PROBLEM_NUMBER);
+    ses__check_version(check, "the session is", session->row.version);
     check_times(check, session);
     code = check_others(check, session);
     return code == SES_OK && !check->ended

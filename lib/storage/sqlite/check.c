@@ -96,13 +96,10 @@ static int check_counters(struct check *check)
 
     code = ses__check_settle(check, code, SES_PROBLEM_COUNTER);
     if (code == SES_OK)
-        code = ses__version_first(check->db, 1, &floor, &check->error);
-
-    if (code == SES_LIMIT) { /* all versions were used, which is sound */
-        ses__error_clear(&check->error);
-        code = SES_OK;
-    }
-    code = ses__check_settle(check, code, SES_PROBLEM_COUNTER);
+        code = ses__check_settle(check, ses__version_first(check->db, 1, &floor, &check->error),
+                                 SES_PROBLEM_COUNTER);
+    if (code == SES_OK)
+        ses__check_version(check, "new sessions begin", floor);
     if (code == SES_OK)
         code = visit_rows_of(
             check,
