@@ -74,7 +74,7 @@ static int context_new(ses_store *store, ses_session *session, unsigned flags, s
     return code;
 }
 
-static int open_context(ses_store *store, const ses_key *key, const ses_session *handle,
+static int make_context(ses_store *store, const ses_key *key, const ses_session *handle,
                         const ses_context_options *given, ses_context **context, ses_error *error)
 {
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
@@ -88,12 +88,25 @@ static int open_context(ses_store *store, const ses_key *key, const ses_session 
     if (code == SES_OK)
         code = ses__check_flags(options.flags, SES_CONTEXT_VISIBLE, "context options", error);
     if (code == SES_OK)
-        code = ses_get(store, key, &get, &fresh, error);
+        code = ses__begun_get(store, key, &get, &fresh, error);
     if (code == SES_OK)
         code = ses__check_epoch(fresh, handle, error);
     if (code == SES_OK)
         return context_new(store, fresh, options.flags, context, error);
     ses_session_close(fresh);
+    return code;
+}
+
+static int open_context(ses_store *store, const ses_key *key, const ses_session *handle,
+                        const ses_context_options *options, ses_context **context, ses_error *error)
+{
+    if (context)
+        *context = NULL;
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = make_context(store, key, handle, options, context, error);
+    ses__store_end(store);
     return code;
 }
 
@@ -112,8 +125,6 @@ int ses_context_open(ses_session *session, const ses_context_options *options, s
 int ses_context_open_by_key(ses_store *store, const ses_key *key, const ses_context_options *options,
                             ses_context **context, ses_error *error)
 {
-    if (context)
-        *context = NULL;
     return open_context(store, key, NULL, options, context, error);
 }
 

@@ -152,7 +152,7 @@ static int match_all(struct pending_table *table, ses_cursor *cursor, ses_error 
     const ses_event *event = NULL;
     int code;
 
-    while ((code = ses_cursor_next(cursor, &event, error)) == SES_ROW) {
+    while ((code = ses__begun_cursor_next(cursor, &event, error)) == SES_ROW) {
         code = match_event(table, event, error);
         if (code != SES_OK)
             return code;
@@ -166,7 +166,7 @@ static int check_handle(const ses_session *handle, ses_store *store, const ses_k
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
     const ses_get_options options = {.size = sizeof options, .range = &none};
     ses_session *fresh = NULL;
-    int code = ses_get(store, key, &options, &fresh, error);
+    int code = ses__begun_get(store, key, &options, &fresh, error);
 
     if (code == SES_OK)
         code = ses__check_epoch(fresh, handle, error);
@@ -180,7 +180,7 @@ static int read_log(struct pending_table *table, ses_store *store, const ses_key
     const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
     const ses_cursor_options options = {.size = sizeof options, .range = &live};
     ses_cursor *cursor = NULL;
-    int code = ses_cursor_open(store, key, &options, &cursor, error);
+    int code = ses__begun_cursor_open(store, key, &options, &cursor, error);
 
     if (code == SES_OK && handle)
         code = check_handle(handle, store, key, error);
@@ -221,14 +221,12 @@ static int pending_new(ses_store *store, ses_pending **pending, ses_error *error
                : ses__error_set(error, SES_IO, "the system provides no random bytes");
 }
 
-static int open_pending(ses_store *store, const ses_key *key, const ses_session *handle,
+static int make_pending(ses_store *store, const ses_key *key, const ses_session *handle,
                         const ses_call_options *options, ses_pending **pending, ses_error *error)
 {
     ses_pending *fresh = NULL;
-    int code = ses__check_argument(store, "store", error);
+    int code = ses__check_argument(pending, "pending", error);
 
-    if (code == SES_OK)
-        code = ses__check_argument(pending, "pending", error);
     if (code == SES_OK)
         code = ses__check_call_options(options, error);
     if (code == SES_OK)
@@ -241,6 +239,19 @@ static int open_pending(ses_store *store, const ses_key *key, const ses_session 
         *pending = fresh;
     else
         ses_pending_close(fresh);
+    return code;
+}
+
+static int open_pending(ses_store *store, const ses_key *key, const ses_session *handle,
+                        const ses_call_options *options, ses_pending **pending, ses_error *error)
+{
+    if (pending)
+        *pending = NULL;
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = make_pending(store, key, handle, options, pending, error);
+    ses__store_end(store);
     return code;
 }
 
@@ -259,8 +270,6 @@ int ses_pending_open(ses_session *session, const ses_call_options *options, ses_
 int ses_pending_open_by_key(ses_store *store, const ses_key *key, const ses_call_options *options,
                             ses_pending **pending, ses_error *error)
 {
-    if (pending)
-        *pending = NULL;
     return open_pending(store, key, NULL, options, pending, error);
 }
 

@@ -72,8 +72,8 @@ static int cursor_new(ses_store *store, const ses_key *key, bool backward, ses_c
     return fresh->key.app && fresh->key.user && fresh->key.session ? SES_OK : ses__error_nomem(error);
 }
 
-static int open_cursor(ses_store *store, const ses_key *key, const ses_cursor_options *given,
-                       ses_cursor **cursor, ses_error *error)
+int ses__begun_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_options *given,
+                           ses_cursor **cursor, ses_error *error)
 {
     ses_cursor_options options;
     ses_cursor *fresh = NULL;
@@ -104,32 +104,31 @@ int ses_cursor_open(ses_store *store, const ses_key *key, const ses_cursor_optio
     int code = ses__store_begin(store, error);
     if (code != SES_OK)
         return code;
-    code = open_cursor(store, key, options, cursor, error);
+    code = ses__begun_cursor_open(store, key, options, cursor, error);
     ses__store_end(store);
     return code;
 }
 
 /* ------------------------------------------------------------------------------------------- walking */
 
-/* Gives the next event, and reads the next page first if necessary. A failure is kept: later calls and the close
- * return it again. */
-static int next_event(ses_cursor *cursor, const ses_event **event)
+static int keep_failure(ses_cursor *cursor, int code, ses_error *error)
 {
-    int result = cursor->code;
+    cursor->code = code;
+    if (code < 0 && error)
+        *error = cursor->failure;
+    return code;
+}
 
-    if (result == SES_OK)
-        result = ses__store_begin(cursor->store, &cursor->failure);
-    const bool begun = result == SES_OK;
-    if (result == SES_OK && cursor->next == cursor->page.count && !cursor->op.range.none)
-        result = read_page(cursor, &cursor->failure);
-    if (begun)
-        ses__store_end(cursor->store);
-    cursor->code = result;
-    if (result == SES_OK && cursor->next < cursor->page.count) {
-        *event = cursor->page.items[cursor->next++];
-        result = SES_ROW;
-    }
-    return result;
+int ses__begun_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *error)
+{
+    int code = cursor->code;
+
+    if (code == SES_OK && cursor->next == cursor->page.count && !cursor->op.range.none)
+        code = read_page(cursor, &cursor->failure);
+    if (code != SES_OK || cursor->next == cursor->page.count)
+        return keep_failure(cursor, code, error);
+    *event = cursor->page.items[cursor->next++];
+    return SES_ROW;
 }
 
 int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *error)
@@ -140,12 +139,16 @@ int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *erro
         *event = NULL;
     if (result == SES_OK)
         result = ses__check_argument(event, "event", error);
-    if (result == SES_OK) {
-        ses__error_clear(error);
-        result = next_event(cursor, event);
-        if (result < 0 && error)
-            *error = cursor->failure;
-    }
+    if (result != SES_OK)
+        return result;
+    ses__error_clear(error);
+    if (cursor->code != SES_OK)
+        return keep_failure(cursor, cursor->code, error);
+    result = ses__store_begin(cursor->store, &cursor->failure);
+    if (result != SES_OK)
+        return keep_failure(cursor, result, error);
+    result = ses__begun_cursor_next(cursor, event, error);
+    ses__store_end(cursor->store);
     return result;
 }
 

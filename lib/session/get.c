@@ -2,8 +2,8 @@
 #include "base/error.h"
 #include "session/session.h"
 
-static int get_session(ses_store *store, const ses_key *key, const ses_get_options *given,
-                       ses_session **session, ses_error *error)
+int ses__begun_get(ses_store *store, const ses_key *key, const ses_get_options *given, ses_session **session,
+                   ses_error *error)
 {
     ses_get_options options;
     struct get_op op = {.key = key};
@@ -37,7 +37,7 @@ int ses_get(ses_store *store, const ses_key *key, const ses_get_options *options
     int code = ses__store_begin(store, error);
     if (code != SES_OK)
         return code;
-    code = get_session(store, key, options, session, error);
+    code = ses__begun_get(store, key, options, session, error);
     ses__store_end(store);
     return code;
 }

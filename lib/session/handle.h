@@ -14,4 +14,16 @@ SESLITE_PRIVATE void ses__session_release(ses_session *session);
 SESLITE_PRIVATE bool ses__session_is_open(const ses_session *session); /* NULL: false */
 SESLITE_PRIVATE ses_store *ses__session_store(const ses_session *session);
 
+/* A call that is made of several begins once, so that ses_close waits for all of it and no part of it is refused. Its
+ * parts are the calls below: ses_get, ses_cursor_open and ses_cursor_next within a call that has begun. */
+SESLITE_PRIVATE int ses__store_begin(ses_store *store, ses_error *error);
+SESLITE_PRIVATE void ses__store_end(ses_store *store);
+SESLITE_PRIVATE int ses__begun_get(ses_store *store, const ses_key *key, const ses_get_options *given,
+                                   ses_session **session, ses_error *error);
+SESLITE_PRIVATE int ses__begun_cursor_open(ses_store *store, const ses_key *key,
+                                           const ses_cursor_options *given, ses_cursor **cursor,
+                                           ses_error *error);
+/* A failure is kept: later calls and the close return it again. */
+SESLITE_PRIVATE int ses__begun_cursor_next(ses_cursor *cursor, const ses_event **event, ses_error *error);
+
 #endif

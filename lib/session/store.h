@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/common.h"
 #include "model/state.h"
+#include "session/handle.h"
 #include "session/lease_queue.h"
 #include "storage/door.h"
 
@@ -41,10 +42,8 @@ struct ses_store {
 /*
  * Begins a public call: clears the error; MISUSE for NULL, after ses_close, and in a forked child. ses__store_enter is for
  * calls on handles that only look at their own memory; what reaches the store itself or its storage goes between
- * ses__store_begin and (only when that succeeded) ses__store_end, and ses_close waits for it.
+ * ses__store_begin and (only when that succeeded) ses__store_end (handle.h), and ses_close waits for it.
  */
-SESLITE_PRIVATE int ses__store_begin(ses_store *store, ses_error *error);
-SESLITE_PRIVATE void ses__store_end(ses_store *store);
 SESLITE_PRIVATE int ses__store_enter(const ses_store *store, ses_error *error);
 SESLITE_PRIVATE void ses__store_retain(ses_store *store);
 SESLITE_PRIVATE void ses__store_release(ses_store *store);
