@@ -164,6 +164,34 @@ static int interrupt(void *context, const ses_problem *problem)
     return 0;
 }
 
+/* A cut leaves the shared keys of its events, which the state of pruned events then does not hold. */
+static void test_a_shared_key_of_a_cut_event_is_sound(void **state)
+{
+    static const char *const before[] = {"{}", "{'user:s':0}"};
+    ses_store *store = NULL;
+    ses_error error;
+
+    (void)state;
+    assert_ok(ses_open(":memory:", NULL, &store, &error));
+    for (int i = 0; i < 2; i++) {
+        const ses_key key = {"app", i ? "a" : "b", "s"};
+        const ses_point point = {.size = sizeof point, .kind = SES_POINT_SEQ, .seq = 1};
+        const ses_prune_options prune = {.size = sizeof prune, .which = SES_PRUNE_SEQ, .last_seq = 3};
+        char event[100];
+        must_create(store, &key, NULL);
+        snprintf(event, sizeof event, "{\"invocationId\":\"1\",\"actions\":{\"stateDelta\":%s}}",
+                 Q(before[i]));
+        must_append_by_key(store, &key, event);
+        must_append_by_key(store, &key, Q("{'invocationId':'2','actions':{'stateDelta':{'user:s':1}}}"));
+        assert_ok(ses_cut_by_key(store, &key, &point, NULL, NULL, &error));
+        must_append_by_key(store, &key, Q("{'invocationId':'3'}"));
+        assert_no_problems(store);
+        assert_ok(ses_prune_by_key(store, &key, &prune, NULL, &error));
+        assert_no_problems(store);
+    }
+    ses_close(store);
+}
+
 static void test_an_interrupt_ends_a_check(void **state)
 {
     const struct folder *folder = *state;
@@ -278,6 +306,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_stores_of_every_kind_are_checked, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_levels_see_more_and_more, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_problems_are_named_and_limited, folder_setup, folder_teardown),
+        cmocka_unit_test(test_a_shared_key_of_a_cut_event_is_sound),
         cmocka_unit_test_setup_teardown(test_an_interrupt_ends_a_check, folder_setup, folder_teardown),
         cmocka_unit_test_setup_teardown(test_progress_is_told_and_can_end_a_check, folder_setup,
                                         folder_teardown),

@@ -213,6 +213,9 @@ static const struct {
     {"user_state.value good", "r.key = 'full-1'"},
     {"app_state.seq less", "r.seq - 1 = 10 AND r.session_id = 1"},
     {"user_state.seq less", "r.seq - 1 = 10 AND r.session_id = 1"},
+    /* The event was pruned, and may have been cut before. */
+    {"app_state.seq more", "r.seq < (SELECT base_seq FROM sessions AS s WHERE s.id = r.session_id)"},
+    {"user_state.seq less", "r.seq - 1 <= (SELECT base_seq FROM sessions AS s WHERE s.id = r.session_id)"},
 
     /* Later events, or other sessions, have replaced what pruned events had set. */
     {"base_state deleted", "r.key <> 'i'"},

@@ -54,6 +54,19 @@ void __wrap_sqlite3_interrupt(sqlite3 *handle)
     }
 }
 
+int __real_sqlite3_declare_vtab(sqlite3 *handle, const char *sql);
+int __wrap_sqlite3_declare_vtab(sqlite3 *handle, const char *sql);
+
+static ses_store *interrupted_at_declaring; /* NULL: none */
+
+int __wrap_sqlite3_declare_vtab(sqlite3 *handle, const char *sql)
+{
+    if (!interrupted_at_declaring)
+        return __real_sqlite3_declare_vtab(handle, sql);
+    assert_int_equal(ses_store_interrupt(interrupted_at_declaring, NULL), SES_OK);
+    return SQLITE_ERROR; /* as SQLite does if the interrupt comes while it parses */
+}
+
 struct reader {
     ses_store *store;
     atomic_bool stop;
@@ -227,6 +240,21 @@ static int teardown(void **state)
     return fixture_teardown(state);
 }
 
+/* SQLite says of the list's virtual table only that it cannot be made. */
+static void test_an_interrupt_while_a_list_is_prepared(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_page *page = NULL;
+    ses_error error;
+
+    must_create(fixture->store, &key, "{\"k\":1}");
+    interrupted_at_declaring = fixture->store;
+    assert_code(SES_INTERRUPTED, ses_list(fixture->store, "app", NULL, NULL, &page, &error));
+    interrupted_at_declaring = NULL;
+    assert_ok(ses_list(fixture->store, "app", NULL, NULL, &page, &error));
+    ses_page_close(page);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, teardown)
 #define TEST_IN_MEMORY(function) cmocka_unit_test_setup_teardown(function, fixture_setup_memory, teardown)
 
@@ -235,6 +263,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_an_interrupt_ends_before_what_it_meets),
         TEST(test_interrupts_at_any_moment),
+        TEST(test_an_interrupt_while_a_list_is_prepared),
+        TEST_IN_MEMORY(test_an_interrupt_while_a_list_is_prepared),
         TEST(test_an_interrupt_leaves_a_get_or_create),
         TEST_IN_MEMORY(test_an_interrupt_leaves_a_get_or_create),
         TEST(test_interrupts_leave_creations),

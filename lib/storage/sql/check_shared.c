@@ -66,7 +66,8 @@ static int compare_creation(struct check *check, const struct shared_row *row)
     return code;
 }
 
-/* What was pruned is summed up in the base. */
+/* What was pruned is summed up in the base. There the key may have been set by another event, or by none: the one that
+ * has set it here was cut, or those after it were loaded. */
 static int compare_shared_base(struct check *check, const struct shared_row *row)
 {
     struct query query;
@@ -76,9 +77,10 @@ static int compare_shared_base(struct check *check, const struct shared_row *row
     ses__query_bind_text(&query, 2, name_of(row));
     bool found = ses__query_row(&query);
     struct span value = found ? ses__query_text(&query, 0) : (struct span){"", 0};
-    bool same = found && value.ptr && ses__query_int(&query, 1) == row->seq && same_texts(value, row->value);
+    bool differs = found && ses__query_int(&query, 1) == row->seq &&
+                   !(value.ptr && same_texts(value, row->value));
     int code = ses__query_end(&query);
-    if (code == SES_OK && !same)
+    if (code == SES_OK && differs)
         contradict(check, row, "the state kept for pruned events");
     return ses__check_settle(check, code, SES_PROBLEM_SHARED);
 }

@@ -61,8 +61,15 @@ static bool has_no_room(int extended)
            (errno == EFBIG || errno == EDQUOT);
 }
 
+/* SQLite may not pass on what has ended the parts of a statement, such as making a virtual table. */
+static int cause_of(struct connection *db, int rc)
+{
+    return (rc & 0xFF) == SQLITE_ERROR && atomic_load(&db->interrupted) ? SQLITE_INTERRUPT : rc;
+}
+
 int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error)
 {
+    rc = cause_of(db, rc);
     int code = code_of(rc);
     int extended = db->handle ? sqlite3_extended_errcode(db->handle) : rc;
     /* The connection's message is of its latest call; it tells more than the code only if it is of ours. */
@@ -97,6 +104,7 @@ int ses__statement_error(struct connection *db, int rc, const char *doing, ses_e
 {
     int code;
 
+    rc = cause_of(db, rc);
     if ((rc & 0xFF) == SQLITE_ERROR || (rc & 0xFF) == SQLITE_SCHEMA)
         code = ses__error_set(error, SES_CORRUPT, "%s: the schema is not as expected: %s (%s)",
                               db->config->path, sqlite3_errmsg(db->handle), doing);
