@@ -174,6 +174,61 @@ static void test_a_copy_of_memory_under_writers_is_one_moment(void **state)
     ses_close(writers.store);
 }
 
+/* Two backups to one path: the second waits for the first, and then replaces what that has put there. */
+
+struct second_backup {
+    ses_store *store;
+    const char *target;
+    pthread_t thread;
+    bool begun;
+    ses_error error;
+};
+
+static void *run_second_backup(void *context)
+{
+    struct second_backup *second = context;
+    const ses_backup_options options = {.size = sizeof options, .flags = SES_BACKUP_REPLACE};
+
+    (void)ses_backup(second->store, second->target, &options, &second->error);
+    return NULL;
+}
+
+/* While the first has the target locked. */
+static int begin_second_backup(void *context, int64_t done, int64_t total)
+{
+    struct second_backup *second = context;
+
+    (void)done;
+    (void)total;
+    if (!second->begun && pthread_create(&second->thread, NULL, run_second_backup, second) == 0) {
+        second->begun = true;
+        support_pause_us(50000);
+    }
+    return second->begun ? 0 : 1;
+}
+
+static void test_a_backup_replaces_that_of_another(void **state)
+{
+    const struct folder *folder = *state;
+    char *target = support_path(folder->folder, "copy.db");
+    struct second_backup second = {.target = target};
+    const ses_backup_options options = {.size = sizeof options,
+                                        .flags = SES_BACKUP_REPLACE,
+                                        .progress = begin_second_backup,
+                                        .progress_context = &second};
+    ses_error error;
+
+    assert_ok(ses_open(folder->path, NULL, &second.store, &error));
+    create_sessions(second.store);
+    assert_ok(ses_backup(second.store, target, NULL, &error));
+    assert_ok(ses_backup(second.store, target, &options, &error));
+    assert_int_equal(pthread_join(second.thread, NULL), 0);
+    assert_string_equal(second.error.message, "");
+    look_at_copy(target);
+    ses_close(second.store);
+    free(target);
+}
+
 /* A writer is not kept from writing by a backup that has begun and does not go on. */
 
 struct stall {
@@ -346,6 +401,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(test_a_backup_under_writers_is_one_moment),
         IN_A_FOLDER(test_a_copy_of_memory_under_writers_is_one_moment),
+        IN_A_FOLDER(test_a_backup_replaces_that_of_another),
         IN_A_FOLDER(test_writers_do_not_wait_for_a_backup),
         IN_A_FOLDER(test_killed_backups_leave_the_old_file_or_none),
         IN_A_FOLDER(test_killed_backups_that_replace_leave_the_old_file_or_the_new),

@@ -1,4 +1,6 @@
 /* Forking with a store open, and the locks that a process has on a file which it opens more than once. */
+#include <sys/resource.h>
+
 #include "open.h"
 
 static const ses_key key = {"app", "user", "session"};
@@ -69,6 +71,27 @@ static void test_another_file_is_opened_in_the_child(void **state)
     free(other_path);
 }
 
+static void test_any_number_of_open_files_is_remembered(void **state)
+{
+    enum { STORES = 300 };
+    const struct folder *folder = *state;
+    char *last_path = support_path(folder->folder, "last.db");
+    ses_store *stores[STORES];
+    struct rlimit files;
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+    files.rlim_cur = files.rlim_max < 4096 ? files.rlim_max : 4096;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+    for (int i = 0; i < STORES; i++)
+        stores[i] = open_store(folder->path);
+    ses_store *last = open_store(last_path);
+    assert_int_equal(child_run(run_open, last_path), -SES_MISUSE);
+    ses_close(last);
+    for (int i = 0; i < STORES; i++)
+        ses_close(stores[i]);
+    free(last_path);
+}
+
 /* ------------------------------------------------------------------------------------------------ locks */
 
 struct lock_question {
@@ -131,6 +154,7 @@ int main(void)
         TEST(test_file_that_was_open_at_the_fork_is_refused),
         TEST(test_file_that_was_closed_before_the_fork_is_opened),
         TEST(test_another_file_is_opened_in_the_child),
+        TEST(test_any_number_of_open_files_is_remembered),
         TEST(test_opening_twice_keeps_the_locks),
     };
     return cmocka_run_group_tests_name("processes: fork", tests, NULL, NULL);

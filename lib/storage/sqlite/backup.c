@@ -214,6 +214,8 @@ static int back_up_apart(struct backup_run *run, ses_error *error)
         code = ses__backup_target_check(&run->target, error);
     if (code == SES_OK)
         code = ses__backup_file_place(&run->file, run->target.db != NULL, error);
+    if (code == SES_EXISTS && replaces) /* since just now */
+        code = ses__backup_target_check(&run->target, error);
     ses__backup_target_unlock(&run->target);
     return code;
 }

@@ -65,6 +65,7 @@ static int check_replaceable(struct backup_target *target, enum file_kind kind, 
 {
     const char *path = target->config.path;
 
+    target->file.known = ses__file_identify(path, &target->file.identity);
     if (ses__registry_is_inherited(path))
         return ses__error_set(error, SES_MISUSE,
                               "%s: this process was forked while the file was open; fork before opening it",
@@ -72,12 +73,11 @@ static int check_replaceable(struct backup_target *target, enum file_kind kind, 
     int code = ses__file_check_companions(target->config.allocator, path, error);
     if (code == SES_OK)
         code = check_is_store(target, kind, error);
-    target->file.known = ses__file_identify(path, &target->file.identity);
     return code;
 }
 
-int ses__backup_target_lock(struct backup_target *target, struct backup_file *file,
-                            const struct storage *storage, ses_error *error)
+static int lock_once(struct backup_target *target, struct backup_file *file, const struct storage *storage,
+                     ses_error *error)
 {
     enum file_kind kind = FILE_ABSENT;
     int code = ses__file_look(file->target, &kind, error);
@@ -89,6 +89,31 @@ int ses__backup_target_lock(struct backup_target *target, struct backup_file *fi
             code = ses__connection_open(&target->config, CONNECTION_WRITER, &target->db, error);
         if (code == SES_OK)
             code = lock_it(target, error);
+    }
+    return code;
+}
+
+/* Another backup has put its file there, and what was looked at is not there any more. */
+static bool was_replaced(const struct backup_target *target)
+{
+    struct file_identity now;
+
+    return target->file.known && ses__file_identify(target->config.path, &now) &&
+           !ses__file_is_same(now, target->file.identity);
+}
+
+int ses__backup_target_lock(struct backup_target *target, struct backup_file *file,
+                            const struct storage *storage, ses_error *error)
+{
+    int code = lock_once(target, file, storage, error);
+    const int64_t deadline = ses__clock_steady_us() + target->config.busy_timeout_us;
+
+    while (was_replaced(target)) {
+        ses__backup_target_unlock(target);
+        if (ses__clock_steady_us() >= deadline)
+            return refuse_open_target(target, error);
+        ses__error_clear(error);
+        code = lock_once(target, file, storage, error);
     }
     return code == SES_OK ? ses__backup_file_remove_companions(file, error) : code;
 }

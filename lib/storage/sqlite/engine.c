@@ -263,7 +263,7 @@ static void sqlite_close_all(struct storage *base)
     ses__connection_close(storage->writer.db); /* the last: it is the one that checkpoints */
     storage->writer.db = NULL;
     ses__registry_remove(storage->registry_entry);
-    storage->registry_entry = REGISTRY_NO_ENTRY;
+    storage->registry_entry = NULL;
 }
 
 static void sqlite_release(struct storage *base)
@@ -341,7 +341,6 @@ static int storage_new(const struct sqlite_config *config, struct sqlite **stora
     fresh->config = *config;
     fresh->config.file = &fresh->file;
     fresh->given_path = config->path;
-    fresh->registry_entry = REGISTRY_NO_ENTRY;
     *storage = fresh;
     return SES_OK;
 }
@@ -357,7 +356,7 @@ int ses__sqlite_open(const struct sqlite_config *config, struct storage **storag
     if (code == SES_OK && !config->in_memory) {
         code = settle_file(opened, error);
         if (code == SES_OK)
-            opened->registry_entry = ses__registry_add(opened->config.path);
+            code = ses__registry_add(opened->config.path, &opened->registry_entry, error);
     }
     if (code == SES_OK)
         code = open_writer(opened, error);

@@ -91,8 +91,8 @@ struct sqlite {
     char *path;             /* the config's */
     char journal_mode[16];
     const char *journal_reason;
-    int registry_entry;   /* of the file */
-    pthread_mutex_t lock; /* guards everything below it */
+    struct registry_entry *registry_entry; /* of the file; NULL: in memory */
+    pthread_mutex_t lock;                  /* guards everything below it */
     struct writer writer;
     struct readers readers;
     struct checkpointer checkpointer;

@@ -11,12 +11,12 @@
 
 #include "base/common.h"
 
-enum { REGISTRY_NO_ENTRY = -1 };
+struct registry_entry;
 
 /* True when the parent of this process, or its parent, had the file open at the fork. */
 SESLITE_PRIVATE bool ses__registry_is_inherited(const char *path);
-/* Notes that this process has the file open; the entry, or REGISTRY_NO_ENTRY when there is no room for it. */
-SESLITE_PRIVATE int ses__registry_add(const char *path);
-SESLITE_PRIVATE void ses__registry_remove(int entry);
+/* Notes that this process has the file open. NULL: there is no such file. NOMEM. */
+SESLITE_PRIVATE int ses__registry_add(const char *path, struct registry_entry **entry, ses_error *error);
+SESLITE_PRIVATE void ses__registry_remove(struct registry_entry *entry); /* NULL is allowed */
 
 #endif
