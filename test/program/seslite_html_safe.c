@@ -88,9 +88,12 @@ static void test_markdown_takes_time_as_its_text_is_long(void **state)
         snprintf(id, sizeof id, "marks-%zu", i);
         const ses_key key = {"travel", "alice", id};
         struct text event = {NULL, 0};
+        struct text many = {NULL, 0};
+        while (many.len < 1024)
+            text_add(&many, pieces[i], strlen(pieces[i]));
         text_printf(&event, "{\"author\":\"bot\",\"content\":{\"parts\":[{\"text\":\"");
         while (event.len < LONG)
-            text_add(&event, pieces[i], strlen(pieces[i]));
+            text_add(&event, many.data, many.len);
         text_printf(&event, "<end>\"}]}}");
         must_create(fixture->store, &key, "{}");
         must_append_by_key(fixture->store, &key, event.data);
@@ -99,6 +102,7 @@ static void test_markdown_takes_time_as_its_text_is_long(void **state)
         assert_true(children_us() - before_us < INT64_C(5000000));
         assert_has(&reply.out, "&lt;end&gt;");
         free(event.data);
+        free(many.data);
     }
     reply_free(&reply);
 }
