@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include "fault_calls.h"
 #include "support.h"
 
 enum scene {
@@ -23,25 +24,16 @@ enum scene {
     SCENES
 };
 
-/* Under asan a run takes five times as long. There every third call fails, and other ones where failures are for good. */
-enum { FAULTS_EVERY = UNDER_ASAN ? 3 : 1 };
-
-static inline long faults_begin(long first, bool for_good)
-{
-    return first + (for_good ? FAULTS_EVERY / 2 : 0);
-}
-
 struct faults {
-    void (*lift)(void);         /* nothing fails any more */
     bool (*expected)(int code); /* may a step fail so? */
     const ses_allocator *allocator;
     const char *path;
     enum scene scene;
-    const long *calls; /* so many that can fail were made */
-    long first;        /* call to fail: those of opening are left to its own scene */
-    int failures;      /* steps that failed */
-    char dump[4096];   /* what the store held in the end */
-    char wrong[1024];  /* the first thing that was not as it should be */
+    int steps;        /* begun, but for opening, which is left to its own scene */
+    bool retrying;    /* what is done is part of the step before */
+    int failures;     /* steps that failed */
+    char dump[4096];  /* what the store held in the end */
+    char wrong[1024]; /* the first thing that was not as it should be */
 };
 
 static void faults_complain(struct faults *faults, const char *step, int code, const ses_error *error)
@@ -56,11 +48,18 @@ static void faults_failed(struct faults *faults, const char *step, int code, con
     faults->failures++;
     if (!faults->expected(code) || error->code != code || error->message[0] == '\0')
         faults_complain(faults, step, code, error);
-    faults->lift();
+    fault_lift();
+}
+
+static void faults_begin_step(struct faults *faults)
+{
+    if (!faults->retrying)
+        fault_begin_step(faults->steps++);
 }
 
 #define STEP(wanted, call)                                 \
     do {                                                   \
+        faults_begin_step(faults);                         \
         int code_ = (call);                                \
         if (code_ < 0 && code_ != (wanted)) {              \
             faults_failed(faults, #call, code_, &error);   \
@@ -161,7 +160,13 @@ static int faults_on_open(sqlite3 *handle, char **message, const struct sqlite3_
     const char *name = sqlite3_db_filename(handle, "main");
     (void)message;
     (void)routines;
-    return faults_empty.in_memory && (!name || !name[0]) ? faults_copy(handle) : SQLITE_OK;
+    if (!faults_empty.in_memory || (name && name[0]))
+        return SQLITE_OK;
+    const long fail_at = fault_calls.fail_at; /* the test's own calls do not fail */
+    fault_lift();
+    const int rc = faults_copy(handle);
+    fault_calls.fail_at = fail_at;
+    return rc;
 }
 
 static void faults_make_empty(void)

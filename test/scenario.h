@@ -4,8 +4,8 @@
  * is done again, and must succeed; so a handle or a file that was left half changed shows, at the latest in the
  * dump at the end, which must be that of a run without faults.
  *
- * A scene is run once for every call in it that can fail, so what it costs grows with the square of its length: a
- * new part of the store gets a scene of its own.
+ * One run makes a call fail in every step (see fault_calls.h), so what a scene costs grows with its length times that
+ * of its longest step: a new part of the store gets a scene of its own.
  */
 #ifndef SESLITE_TEST_SCENARIO_H
 #define SESLITE_TEST_SCENARIO_H
@@ -89,6 +89,7 @@ static void faults_walk(struct faults *faults, ses_store *store, const ses_key *
         const ses_event *event = NULL;
         ses_error error;
         count = 0;
+        faults->retrying = tries > 0;
         STEP(SES_OK, ses_cursor_open(store, key, options, &cursor, &error));
         while ((result = ses_cursor_next(cursor, &event, &error)) == SES_ROW)
             count++;
@@ -97,6 +98,7 @@ static void faults_walk(struct faults *faults, ses_store *store, const ses_key *
         if (ses_cursor_close(cursor, &error) != result)
             faults_complain(faults, "ses_cursor_close", result, &error);
     }
+    faults->retrying = false;
     if (count != expected) {
         const ses_error none = {0};
         faults_complain(faults, "a cursor lacks an event", result, &none);
@@ -359,7 +361,7 @@ static void faults_delete_securely(struct faults *faults, ses_store *store)
     if (code < 0)
         faults_failed(faults, "ses_delete_app", code, &error);
     if (code != SES_OK) {
-        faults->lift();
+        fault_lift();
         code = ses_delete_app(store, "short", &options, NULL, &error);
     }
     if (code != SES_OK)
@@ -500,7 +502,8 @@ static int faults_give_event(void *context, ses_loaded_event *event, ses_error *
     static const char *const events[] = {
         "{'id':'1','timestamp':1,'invocationId':'a','actions':{'stateDelta':{'k':1,'user:p':2}}}",
         "{'id':'2','timestamp':2,'invocationId':'b','actions':{'stateDelta':{'l':[1]}}}",
-        "{'timestamp':3,'id':'3','actions':{'rewindBeforeInvocationId':'b','stateDelta':{'temp:t':1,'m':1}}}"};
+        "{'timestamp':3,'id':'3','actions':{'rewindBeforeInvocationId':'b','stateDelta':{'temp:t':1,'m':1}}"
+        "}"};
     struct faults_log *log = context;
 
     (void)error;
@@ -538,7 +541,8 @@ static int faults_load(ses_store *store, const ses_key *key, int events, unsigne
 static void faults_play_loading_json(struct faults *faults, ses_store *store)
 {
     static const char json[] =
-        "{'id':'json','app_name':'app','userId':'user','state':{'app:a':1,'user:j':[2],'i':1,'k':2},'events':["
+        "{'id':'json','app_name':'app','userId':'user','state':{'app:a':1,'user:j':[2],'i':1,'k':2},'events':"
+        "["
         "{'timestamp':1,'id':'1','actions':{'stateDelta':{'k':1,'user:p':2}}},"
         "{'timestamp':2,'id':'2','actions':{'stateDelta':{'k':2,'l':'__ADK_SENTINEL_REMOVED__'}}}]}";
     const ses_load_options options = {.size = sizeof options, .flags = SES_LOAD_SHARED};
@@ -625,8 +629,10 @@ static void faults_play_lines(struct faults *faults, ses_store *store)
     struct faults_text copy;
     ses_error error;
 
-    STEP(SES_OK, ses_create(store, &one, Q("{'app:a':1,\n'user:u':[1,\n2]}"), SES_NUL, &create, NULL, &error));
-    STEP(SES_OK, ses_append_by_key(store, &one, Q("{'id':'1',\n'timestamp':1}"), SES_NUL, NULL, NULL, &error));
+    STEP(SES_OK,
+         ses_create(store, &one, Q("{'app:a':1,\n'user:u':[1,\n2]}"), SES_NUL, &create, NULL, &error));
+    STEP(SES_OK,
+         ses_append_by_key(store, &one, Q("{'id':'1',\n'timestamp':1}"), SES_NUL, NULL, NULL, &error));
     STEP(SES_OK, ses_create(store, &pruned, NULL, 0, NULL, NULL, &error));
     for (int i = 0; i < 2; i++)
         STEP(SES_OK, ses_append_by_key(store, &pruned,
@@ -653,7 +659,7 @@ static void faults_check(struct faults *faults, ses_store *store)
     if (problems == 0)
         return;
     faults->failures++;
-    faults->lift();
+    fault_lift();
     if (ses_check(store, &options, &problems, &error) != SES_OK || problems > 0)
         faults_complain(faults, "a sound store has a problem", 0, &error);
 }
@@ -727,14 +733,16 @@ static void faults_run(struct faults *faults)
     faults->failures = 0;
     faults->dump[0] = '\0';
     faults->wrong[0] = '\0';
+    faults->steps = faults->scene == SCENE_OPENING ? 0 : -1;
+    faults->retrying = false;
     STEP(SES_OK, ses_open(faults->path, &options, &store, &error));
     if (!store)
         return;
-    faults->first = faults->scene == SCENE_OPENING ? 1 : *faults->calls + 1;
     if (play[faults->scene])
         play[faults->scene](faults, store);
     faults_dump(faults, store);
     ses_close(store);
+    fault_lift();
 }
 
 #endif

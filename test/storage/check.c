@@ -2,10 +2,6 @@
 #include "check.h"
 #include "scenario.h"
 
-static void lift(void)
-{
-}
-
 static bool never_expected(int code)
 {
     (void)code;
@@ -15,9 +11,7 @@ static bool never_expected(int code)
 static void check_scene(const char *path, enum scene scene)
 {
     const ses_open_options options = {.size = sizeof options, .clock = faults_clock};
-    long calls = 0;
-    struct faults faults = {
-        .lift = lift, .expected = never_expected, .path = path, .scene = scene, .calls = &calls};
+    struct faults faults = {.expected = never_expected, .path = path, .scene = scene};
     ses_store *store = NULL;
     ses_error error;
 

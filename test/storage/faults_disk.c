@@ -8,21 +8,16 @@
 
 #include "../../tools/bench/over_vfs.h"
 
-enum operation { OPERATION_READ, OPERATION_WRITE, OPERATION_SYNC, OPERATION_TRUNCATE, OPERATION_COUNT };
+enum operation { OPERATION_READ, OPERATION_WRITE, OPERATION_SYNC, OPERATION_TRUNCATE };
 
 static struct {
-    long calls[OPERATION_COUNT];
     enum operation operation;
-    long fail_at; /* 0: never */
-    bool sticks;
     int rc;
 } disk;
 
 static bool fails_now(enum operation operation)
 {
-    long n = ++disk.calls[operation];
-    return disk.fail_at > 0 && operation == disk.operation &&
-           (disk.sticks ? n >= disk.fail_at : n == disk.fail_at);
+    return operation == disk.operation && fault_now();
 }
 
 static int disk_read(sqlite3_file *file, void *data, int bytes, sqlite3_int64 offset)
@@ -54,11 +49,6 @@ static void install(void)
               (sqlite3_io_methods){
                   .xRead = disk_read, .xWrite = disk_write, .xTruncate = disk_truncate, .xSync = disk_sync});
     assert_int_equal(sqlite3_vfs_register(&over_vfs, 1), SQLITE_OK);
-}
-
-static void lift(void)
-{
-    disk.fail_at = 0;
 }
 
 static bool is_expected(int code)
@@ -99,33 +89,29 @@ enum { FULL_EVERY = 3 };
 
 static void fail_each_in(enum scene scene, const char *path, enum operation operation, int rc, bool sticks)
 {
-    struct faults faults = {
-        .lift = lift, .expected = is_expected, .path = path, .scene = scene, .calls = &disk.calls[operation]};
+    struct faults faults = {.expected = is_expected, .path = path, .scene = scene};
     char undisturbed[sizeof faults.dump];
     int failures = 0;
 
+    disk.operation = operation;
+    disk.rc = rc;
     faults_prepare(&faults);
-    memset(&disk, 0, sizeof disk);
+    fault_begin_recording();
     faults_run(&faults);
+    fault_choose();
     assert_string_equal(faults.wrong, "");
     strcpy(undisturbed, faults.dump);
-    long calls = disk.calls[operation];
-    assert_true(calls - faults.first >= 3);
-    for (long n = faults_begin(faults.first, sticks); n <= calls;
-         n += rc == SQLITE_FULL ? FULL_EVERY : FAULTS_EVERY) {
+    assert_true(fault_calls.count >= 3);
+    for (size_t run = 0; run < fault_calls.runs; run += rc == SQLITE_FULL ? FULL_EVERY : 1) {
         faults_prepare(&faults);
-        memset(&disk, 0, sizeof disk);
-        disk.operation = operation;
-        disk.rc = rc;
-        disk.sticks = sticks;
-        disk.fail_at = n;
+        fault_begin_run(run, sticks);
         faults_run(&faults);
         failures += faults.failures;
-        lift();
+        fault_begin_run(SIZE_MAX, false);
         if (!faults.wrong[0])
             reopen_and_dump(&faults);
         if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0) {
-            print_error("scene %d, operation %ld of %ld: %s\nthe store held\n%s", scene, n, calls,
+            print_error("scene %d, run %zu of %zu: %s\nthe store held\n%s", scene, run, fault_calls.runs,
                         faults.wrong, faults.dump);
             fail();
         }

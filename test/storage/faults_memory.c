@@ -3,44 +3,27 @@
 
 #include "scenario.h"
 
-/* Counts what is allocated, and fails at the one it is told to. */
-static struct {
-    long calls;
-    long live;
-    long fail_at; /* 0: never */
-    bool sticks;  /* all later ones fail too */
-} heap;
-
-static bool fails_now(void)
-{
-    heap.calls++;
-    return heap.fail_at > 0 && (heap.sticks ? heap.calls >= heap.fail_at : heap.calls == heap.fail_at);
-}
+static long live; /* blocks */
 
 static void *heap_allocate(void *context, size_t bytes)
 {
     (void)context;
-    void *memory = fails_now() ? NULL : malloc(bytes);
-    heap.live += memory != NULL;
+    void *memory = fault_now() ? NULL : malloc(bytes);
+    live += memory != NULL;
     return memory;
 }
 
 static void *heap_resize(void *context, void *memory, size_t bytes)
 {
     (void)context;
-    return fails_now() ? NULL : realloc(memory, bytes);
+    return fault_now() ? NULL : realloc(memory, bytes);
 }
 
 static void heap_release(void *context, void *memory)
 {
     (void)context;
-    heap.live--;
+    live--;
     free(memory);
-}
-
-static void heap_lift(void)
-{
-    heap.fail_at = 0;
 }
 
 static bool is_nomem(int code)
@@ -53,36 +36,30 @@ static const ses_allocator heap_allocator = {sizeof heap_allocator, NULL, heap_a
 
 static void fail_each_in(enum scene scene, bool sticks, const char *path)
 {
-    struct faults faults = {.lift = heap_lift,
-                            .expected = is_nomem,
-                            .allocator = &heap_allocator,
-                            .path = path,
-                            .scene = scene,
-                            .calls = &heap.calls};
+    struct faults faults = {.expected = is_nomem, .allocator = &heap_allocator, .path = path, .scene = scene};
     char undisturbed[sizeof faults.dump];
 
     faults_prepare(&faults);
-    memset(&heap, 0, sizeof heap);
+    fault_begin_recording();
     faults_run(&faults);
+    fault_choose();
     assert_string_equal(faults.wrong, "");
     assert_int_equal(faults.failures, 0);
-    assert_int_equal(heap.live, 0);
-    long allocations = heap.calls;
-    assert_true(allocations - faults.first >= (scene == SCENE_OPENING ? 3 : 25));
+    assert_int_equal(live, 0);
+    assert_true(fault_calls.count >= (scene == SCENE_OPENING ? 3 : 20));
     strcpy(undisturbed, faults.dump);
     assert_true(scene != SCENE_HANDLES || strstr(undisturbed, "7 more") != NULL);
 
-    for (long n = faults.first; n <= allocations; n++) {
+    for (size_t run = 0; run < fault_calls.runs; run++) {
         faults_prepare(&faults);
-        memset(&heap, 0, sizeof heap);
-        heap.fail_at = n;
-        heap.sticks = sticks;
+        fault_begin_run(run, sticks);
         faults_run(&faults);
-        if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0 || heap.live != 0 ||
-            faults.failures != 1) {
-            print_error("scene %d, allocation %ld of %ld: %s\n"
-                        "%d steps failed, %ld blocks leaked, the store held\n%s",
-                        scene, n, allocations, faults.wrong, faults.failures, heap.live, faults.dump);
+        if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0 || live != 0 ||
+            faults.failures != fault_calls.fired) {
+            print_error("scene %d, run %zu of %zu: %s\n"
+                        "%d of %ld steps failed, %ld blocks leaked, the store held\n%s",
+                        scene, run, fault_calls.runs, faults.wrong, faults.failures, fault_calls.fired, live,
+                        faults.dump);
             fail();
         }
     }

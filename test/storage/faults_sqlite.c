@@ -13,26 +13,14 @@
  */
 enum { TURNS = 13, ALL = -1 };
 
-static struct {
-    long calls;
-    long fail_at; /* 0: never */
-    bool sticks;  /* all later ones fail too */
-    int rc;
-} sqlite;
+static int failure; /* the code of SQLite at work */
 
-static bool fails_now(void)
-{
-    sqlite.calls++;
-    return sqlite.fail_at > 0 &&
-           (sqlite.sticks ? sqlite.calls >= sqlite.fail_at : sqlite.calls == sqlite.fail_at);
-}
-
-#define WRAP(function, parameters, arguments)                         \
-    int __real_##function parameters;                                 \
-    int __wrap_##function parameters;                                 \
-    int __wrap_##function parameters                                  \
-    {                                                                 \
-        return fails_now() ? sqlite.rc : __real_##function arguments; \
+#define WRAP(function, parameters, arguments)                       \
+    int __real_##function parameters;                               \
+    int __wrap_##function parameters;                               \
+    int __wrap_##function parameters                                \
+    {                                                               \
+        return fault_now() ? failure : __real_##function arguments; \
     }
 
 WRAP(sqlite3_step, (sqlite3_stmt * statement), (statement))
@@ -66,16 +54,11 @@ WRAP(sqlite3_bind_pointer,
      (sqlite3_stmt * statement, int parameter, void *pointer, const char *type, void (*release)(void *)),
      (statement, parameter, pointer, type, release))
 
-static void lift(void)
-{
-    sqlite.fail_at = 0;
-}
-
 /* What a caller may be told of the failure at work. */
 static bool is_expected(int code)
 {
     bool expected;
-    switch (sqlite.rc) {
+    switch (failure) {
     case SQLITE_IOERR:
         expected = code == SES_IO;
         break;
@@ -103,39 +86,35 @@ static bool is_expected(int code)
 
 static void fail_each_in(enum scene scene, int rc, bool sticks, const char *path, int turn)
 {
-    struct faults faults = {
-        .lift = lift, .expected = is_expected, .path = path, .scene = scene, .calls = &sqlite.calls};
+    struct faults faults = {.expected = is_expected, .path = path, .scene = scene};
     char undisturbed[sizeof faults.dump];
-    int failures = 0;
-    int runs = 0;
+    long failures = 0;
+    long fired = 0;
 
+    failure = rc;
     faults_prepare(&faults);
-    memset(&sqlite, 0, sizeof sqlite);
-    sqlite.rc = rc;
+    fault_begin_recording();
     faults_run(&faults);
+    fault_choose();
     assert_string_equal(faults.wrong, "");
-    long calls = sqlite.calls;
-    const long first = faults.first;
-    assert_true(calls - faults.first > (scene == SCENE_OPENING ? 50 : 200));
+    assert_true(fault_calls.count > (scene == SCENE_OPENING ? 20 : 150));
     strcpy(undisturbed, faults.dump);
 
-    for (long n = turn == ALL ? faults_begin(first, sticks) : first + turn; n <= calls;
-         n += turn == ALL ? FAULTS_EVERY : TURNS) {
+    for (size_t run = turn == ALL ? 0 : (size_t)turn; run < fault_calls.runs;
+         run += turn == ALL ? 1 : TURNS) {
         faults_prepare(&faults);
-        sqlite.calls = 0;
-        sqlite.fail_at = n;
-        sqlite.sticks = sticks;
+        fault_begin_run(run, sticks);
         faults_run(&faults);
         failures += faults.failures;
-        runs++;
+        fired += fault_calls.fired;
         if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0) {
-            print_error("scene %d, call %ld of %ld, SQLite code %d: %s\n%d steps failed, the store held\n%s",
-                        scene, n, calls, rc, faults.wrong, faults.failures, faults.dump);
+            print_error("scene %d, run %zu of %zu, SQLite code %d: %s\n%d steps failed, the store held\n%s",
+                        scene, run, fault_calls.runs, rc, faults.wrong, faults.failures, faults.dump);
             fail();
         }
     }
     /* A retry may hide a failure, and a rollback need not succeed, but both are rare. */
-    assert_true(failures > runs * 8 / 10);
+    assert_true(failures > fired * 8 / 10);
 }
 
 static void fail_each_call(int rc, bool sticks, const char *path, int turn)

@@ -1,5 +1,5 @@
 /*
- * SQLite's own allocations fail in turn, once or from then on. SQLite is given an allocator for that, in this
+ * SQLite's own allocations fail, once or from then on. SQLite is given an allocator for that, in this
  * program only; and no memory set aside for small pieces, so that each of them is an allocation.
  */
 #include <sqlite3.h>
@@ -7,45 +7,29 @@
 
 #include "scenario.h"
 
-/* A scene has some thousand allocations: of so many one fails, and the tests begin at different ones. */
-enum { EVERY = 150 * FAULTS_EVERY };
+/* A step has some hundred allocations: of so many one fails, and one from which on all do. */
+enum { EVERY = 100 };
 
-static struct {
-    long calls;
-    long live;
-    long fail_at; /* 0: never */
-    bool sticks;  /* all later ones fail too */
-} heap;
+static long live; /* blocks */
 
 static sqlite3_mem_methods system_memory;
 
-static bool fails_now(void)
-{
-    heap.calls++;
-    return heap.fail_at > 0 && (heap.sticks ? heap.calls >= heap.fail_at : heap.calls == heap.fail_at);
-}
-
 static void *heap_allocate(int bytes)
 {
-    void *memory = fails_now() ? NULL : system_memory.xMalloc(bytes);
-    heap.live += memory != NULL;
+    void *memory = fault_now() ? NULL : system_memory.xMalloc(bytes);
+    live += memory != NULL;
     return memory;
 }
 
 static void *heap_resize(void *memory, int bytes)
 {
-    return fails_now() ? NULL : system_memory.xRealloc(memory, bytes);
+    return fault_now() ? NULL : system_memory.xRealloc(memory, bytes);
 }
 
 static void heap_free(void *memory)
 {
-    heap.live -= memory != NULL;
+    live -= memory != NULL;
     system_memory.xFree(memory);
-}
-
-static void heap_lift(void)
-{
-    heap.fail_at = 0;
 }
 
 static bool is_nomem(int code)
@@ -67,96 +51,74 @@ static void install(void)
     assert_int_equal(sqlite3_initialize(), SQLITE_OK);
 }
 
-static void fail_each_in(enum scene scene, const char *path, bool sticks, long shift)
+/* Runs a scene without faults, and gives the blocks that SQLite then keeps for good. */
+static long learn(struct faults *faults)
 {
-    struct faults faults = {
-        .lift = heap_lift, .expected = is_nomem, .path = path, .scene = scene, .calls = &heap.calls};
-    char undisturbed[sizeof faults.dump];
-    int failures = 0;
-    int runs = 0;
+    faults_prepare(faults);
+    faults_run(faults); /* makes what is kept */
+    faults_prepare(faults);
+    fault_begin_recording();
+    faults_run(faults);
+    fault_choose();
+    assert_string_equal(faults->wrong, "");
+    assert_true(fault_calls.count > 1000);
+    return live;
+}
 
-    /* The first run also makes what SQLite keeps for good. */
-    for (int i = 0; i < 2; i++) {
-        faults_prepare(&faults);
-        heap.calls = 0;
-        faults_run(&faults);
-        assert_string_equal(faults.wrong, "");
-    }
+static void fail_each_in(enum scene scene, const char *path, size_t shift)
+{
+    struct faults faults = {.expected = is_nomem, .path = path, .scene = scene};
+    char undisturbed[sizeof faults.dump];
+    long failures = 0;
+    long fired = 0;
+    const long kept = learn(&faults);
+
     strcpy(undisturbed, faults.dump);
-    long allocations = heap.calls;
-    long live = heap.live;
-    assert_true(allocations - faults.first > 1000);
-    for (long n = faults.first + shift; n <= allocations; n += EVERY) {
+    for (size_t run = shift; run < fault_calls.runs; run += EVERY / 2) {
         faults_prepare(&faults);
-        heap.calls = 0;
-        heap.sticks = sticks;
-        heap.fail_at = n;
+        fault_begin_run(run, run % EVERY != shift);
         faults_run(&faults);
-        heap.fail_at = 0;
         failures += faults.failures;
-        runs++;
-        if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0 || heap.live != live) {
-            print_error("scene %d, allocation %ld of %ld: %s\n"
+        fired += fault_calls.fired;
+        if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0 || live != kept) {
+            print_error("scene %d, run %zu of %zu: %s\n"
                         "%d steps failed, %ld blocks leaked, the store held\n%s",
-                        scene, n, allocations, faults.wrong, faults.failures, heap.live - live, faults.dump);
+                        scene, run, fault_calls.runs, faults.wrong, faults.failures, live - kept,
+                        faults.dump);
             fail();
         }
     }
     /* SQLite can do without some: a larger page cache, a sorter that spills later. */
-    assert_true(failures > runs / 2);
+    assert_true(failures > fired / 2);
 }
 
-static void fail_each(const char *path, bool sticks, long shift)
+static void fail_each(const char *path, size_t shift)
 {
     for (enum scene scene = 0; scene < SCENES; scene++)
-        fail_each_in(scene, path, sticks, shift);
+        fail_each_in(scene, path, shift);
 }
 
-static void in_memory(bool sticks, long shift)
+static void test_allocations_fail(void **state)
 {
-    fail_each(":memory:", sticks, shift);
+    (void)state;
+    fail_each(":memory:", 0);
 }
 
-static void in_a_file(bool sticks, long shift)
+static void test_allocations_fail_with_a_file(void **state)
 {
+    (void)state;
     char *folder = support_folder_make();
     char *path = support_path(folder, "store.db");
-    fail_each(path, sticks, shift);
+    fail_each(path, EVERY / 4);
     free(path);
     support_folder_remove(folder);
-}
-
-static void test_allocations_fail_once(void **state)
-{
-    (void)state;
-    in_memory(false, 0);
-}
-
-static void test_allocations_fail_from_then_on(void **state)
-{
-    (void)state;
-    in_memory(true, EVERY / 4);
-}
-
-static void test_allocations_fail_once_with_a_file(void **state)
-{
-    (void)state;
-    in_a_file(false, EVERY / 2);
-}
-
-static void test_allocations_fail_from_then_on_with_a_file(void **state)
-{
-    (void)state;
-    in_a_file(true, EVERY * 3 / 4);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_allocations_fail_once),
-        cmocka_unit_test(test_allocations_fail_from_then_on),
-        cmocka_unit_test(test_allocations_fail_once_with_a_file),
-        cmocka_unit_test(test_allocations_fail_from_then_on_with_a_file),
+        cmocka_unit_test(test_allocations_fail),
+        cmocka_unit_test(test_allocations_fail_with_a_file),
     };
     install();
     if (access("/dev/shm", W_OK) == 0)

@@ -7,21 +7,20 @@
 
 #include "scenario.h"
 
-enum wrapped { WRAPPED_TEXT, WRAPPED_CONFIG, WRAPPED_CHECKPOINT, WRAPPED_COUNT };
+enum wrapped { WRAPPED_TEXT, WRAPPED_CONFIG, WRAPPED_CHECKPOINT };
 
 static struct {
-    long calls[WRAPPED_COUNT];
     enum wrapped which;
-    long fail_at; /* 0: never */
-    bool sticks;  /* all later ones fail too */
-    int rc;
+    bool all; /* each of these calls fails */
+    long calls;
 } sqlite;
 
 static bool fails_now(enum wrapped which)
 {
-    long n = ++sqlite.calls[which];
-    return sqlite.fail_at > 0 && which == sqlite.which &&
-           (sqlite.sticks ? n >= sqlite.fail_at : n == sqlite.fail_at);
+    if (which != sqlite.which)
+        return false;
+    sqlite.calls++;
+    return sqlite.all || fault_now();
 }
 
 const unsigned char *__real_sqlite3_column_text(sqlite3_stmt *statement, int column);
@@ -48,7 +47,7 @@ int __wrap_sqlite3_db_config(sqlite3 *handle, int operation, ...)
     int on = va_arg(arguments, int);
     int *is = va_arg(arguments, int *);
     va_end(arguments);
-    return fails_now(WRAPPED_CONFIG) ? sqlite.rc : __real_sqlite3_db_config(handle, operation, on, is);
+    return fails_now(WRAPPED_CONFIG) ? SQLITE_IOERR : __real_sqlite3_db_config(handle, operation, on, is);
 }
 
 int __real_sqlite3_wal_checkpoint_v2(sqlite3 *handle, const char *name, int mode, int *frames, int *copied);
@@ -56,13 +55,8 @@ int __wrap_sqlite3_wal_checkpoint_v2(sqlite3 *handle, const char *name, int mode
 int __wrap_sqlite3_wal_checkpoint_v2(sqlite3 *handle, const char *name, int mode, int *frames, int *copied)
 {
     return fails_now(WRAPPED_CHECKPOINT)
-               ? sqlite.rc
+               ? SQLITE_IOERR
                : __real_sqlite3_wal_checkpoint_v2(handle, name, mode, frames, copied);
-}
-
-static void lift(void)
-{
-    sqlite.fail_at = 0;
 }
 
 static bool is_expected(int code)
@@ -70,42 +64,33 @@ static bool is_expected(int code)
     return sqlite.which == WRAPPED_TEXT ? code == SES_NOMEM : code == SES_IO;
 }
 
-static void arm(enum wrapped which, long fail_at, bool sticks)
-{
-    memset(&sqlite, 0, sizeof sqlite);
-    sqlite.which = which;
-    sqlite.fail_at = fail_at;
-    sqlite.sticks = sticks;
-    sqlite.rc = SQLITE_IOERR;
-}
-
 static void fail_each_in(enum scene scene, const char *path, enum wrapped which, bool sticks,
-                         long least_calls)
+                         size_t least_calls)
 {
-    struct faults faults = {
-        .lift = lift, .expected = is_expected, .path = path, .scene = scene, .calls = &sqlite.calls[which]};
+    struct faults faults = {.expected = is_expected, .path = path, .scene = scene};
     char undisturbed[sizeof faults.dump];
 
+    sqlite.which = which;
     faults_prepare(&faults);
-    arm(which, 0, false);
+    fault_begin_recording();
     faults_run(&faults);
+    fault_choose();
     assert_string_equal(faults.wrong, "");
     strcpy(undisturbed, faults.dump);
-    long calls = sqlite.calls[which];
-    assert_true(calls - faults.first + 1 >= least_calls);
-    for (long n = faults_begin(faults.first, sticks); n <= calls; n += FAULTS_EVERY) {
+    assert_true(fault_calls.count >= least_calls);
+    for (size_t run = 0; run < fault_calls.runs; run++) {
         faults_prepare(&faults);
-        arm(which, n, sticks);
+        fault_begin_run(run, sticks);
         faults_run(&faults);
         if (faults.wrong[0] || strcmp(faults.dump, undisturbed) != 0) {
-            print_error("scene %d, call %ld of %ld: %s\n%d steps failed, the store held\n%s", scene, n, calls,
-                        faults.wrong, faults.failures, faults.dump);
+            print_error("scene %d, run %zu of %zu: %s\n%d steps failed, the store held\n%s", scene, run,
+                        fault_calls.runs, faults.wrong, faults.failures, faults.dump);
             fail();
         }
     }
 }
 
-static void fail_each(enum wrapped which, bool sticks, long least_calls)
+static void fail_each(enum wrapped which, bool sticks, size_t least_calls)
 {
     char *folder = support_folder_make();
     char *path = support_path(folder, "store.db");
@@ -147,9 +132,11 @@ static void test_the_last_row_of_a_walk(void **state)
     must_append_by_key(fixture->store, &key, event);
     for (long n = 1; n <= 3; n++) {
         ses_session *session = NULL;
-        arm(WRAPPED_TEXT, n, false);
+        sqlite.which = WRAPPED_TEXT;
+        fault_begin_run(SIZE_MAX, false);
+        fault_calls.fail_at = n;
         int code = ses_get(fixture->store, &key, GET_RANGE(&newest), &session, &error);
-        lift();
+        fault_lift();
         assert_code(SES_NOMEM, code);
         assert_null(session);
     }
@@ -169,13 +156,15 @@ static void test_checkpoints_fail(void **state)
 
     snprintf(event, sizeof event, "{\"author\":\"%0*d\"}", (int)sizeof event - 100, 7);
     session = must_open_new(fixture->store, &key, NULL);
-    arm(WRAPPED_CHECKPOINT, 1, true);
+    sqlite.which = WRAPPED_CHECKPOINT;
+    sqlite.all = true;
+    sqlite.calls = 0;
     for (int i = 0; i < 600; i++)
         must_append(session, event);
     ses_session_close(session);
     fixture_reopen(fixture);
-    assert_true(sqlite.calls[WRAPPED_CHECKPOINT] > 0);
-    lift();
+    assert_true(sqlite.calls > 0);
+    sqlite.all = false;
     session = must_get(fixture->store, &key);
     assert_int_equal(ses_session_event_count(session), 600);
     must_append(session, event);
