@@ -4,6 +4,13 @@
 -- In a database that has a schema of this name it changes nothing, says so and fails.
 -- The library runs this same text, in one transaction. The database must be encoded in UTF8.
 --
+-- It takes a role that may create schemas in the database, which then owns the store. Others need, as ROLE:
+--     GRANT USAGE ON SCHEMA seslite TO ROLE;
+--     GRANT SELECT ON ALL TABLES IN SCHEMA seslite TO ROLE;
+-- and to write:
+--     GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA seslite TO ROLE;
+--     REVOKE INSERT, UPDATE, DELETE ON seslite.schema_version FROM ROLE;
+--
 -- All is in the schema seslite, and always called by its full name: poolers forget a search_path. Functions and operators
 -- are those of pg_catalog, whatever others have put into `public`. There are no triggers,
 -- functions, sequences or foreign keys: what speaks PostgreSQL's protocol should be able to hold a store.
@@ -183,9 +190,11 @@ CREATE TABLE seslite.events (
     time_us       bigint NOT NULL,       -- the event's timestamp
     high_us       bigint,                -- sessions.updated_us after it, where that is later than time_us
     body          text COLLATE "C" NOT NULL, -- the event, byte for byte, without temp: keys
-    PRIMARY KEY (shard, session_id, seq),
     UNIQUE (shard, session_id, id)
 );
+-- Before the table is analyzed, both indexes look alike to the planner, and it takes the one that was made last: for ranges of
+-- a long log, this one. (The one event of an id is asked for in a way that only the other serves.)
+ALTER TABLE seslite.events ADD PRIMARY KEY (shard, session_id, seq);
 
 -- The events that change how a log is read, which are few: so a walk over what is live parses no event.
 -- kind 1: a rewind (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that

@@ -767,9 +767,15 @@ ORDER BY a.seq LIMIT 1;
 INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
 VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4);
 
+-- The first in the order of ids, from that one on: asked for the id alone, the planner may read the whole log, by the other
+-- index, as long as it has no statistics.
+
 -- name: event_by_id
 SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
-FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND id = $2;
+FROM (SELECT e.* FROM seslite.events AS e
+      WHERE e.shard = ($1::bigint & 4095)::int AND (e.session_id, e.id) >= ($1, $2)
+      ORDER BY e.session_id, e.id LIMIT 1) AS first
+WHERE session_id = $1 AND id = $2;
 
 -- The events of a session with numbers from $2 to $3, at most $4 of them (NULL: all), and none after that with which their
 -- bodies have $5 bytes: what the caller has no room for is not sent. (A length is known without the text.)

@@ -26,7 +26,8 @@ static const struct postgres_statement *statement_of(const char *name)
     return NULL;
 }
 
-static void check_plan(const struct database *database, const char *name, const char *arguments)
+static void check_plan(const struct database *database, const char *name, const char *arguments,
+                       const char *index)
 {
     struct text plan = {NULL, 0};
     char sql[200];
@@ -38,7 +39,7 @@ static void check_plan(const struct database *database, const char *name, const 
     for (int i = 0; i < PQntuples(result); i++)
         text_printf(&plan, "%s\n", PQgetvalue(result, i, 0));
     PQclear(result);
-    if (!strstr(plan.data, "using sessions_shard_user_id_name_key"))
+    if (!strstr(plan.data, index))
         fail_msg("%s: %s", name, plan.data);
     free(plan.data);
     snprintf(sql, sizeof sql, "DEALLOCATE %s", name);
@@ -47,9 +48,11 @@ static void check_plan(const struct database *database, const char *name, const 
 
 static void check_plans(const struct database *database)
 {
-    check_plan(database, "session_find", "NULL, NULL, NULL");
-    check_plan(database, "sessions_by_name", "NULL, NULL, NULL");
-    check_plan(database, "sessions_of_user", "NULL");
+    static const char index[] = "using sessions_shard_user_id_name_key";
+
+    check_plan(database, "session_find", "NULL, NULL, NULL", index);
+    check_plan(database, "sessions_by_name", "NULL, NULL, NULL", index);
+    check_plan(database, "sessions_of_user", "NULL", index);
 }
 
 static void test_a_session_is_found_by_its_name(void **state)
@@ -64,10 +67,35 @@ static void test_a_session_is_found_by_its_name(void **state)
     check_plans(database);
 }
 
+/* Of a table that was never analyzed: few events, and then many, in one session. */
+static void test_a_long_log_is_cut_by_numbers_and_searched_by_ids(void **state)
+{
+    static const char *const filled[] = {
+        "ALTER TABLE seslite.events SET (autovacuum_enabled = off)",
+        "INSERT INTO seslite.events SELECT 1, 4097, n, 'id' || n, '', 'user', NULL, 1, NULL, '{}'"
+        " FROM generate_series(1, 1000) AS n",
+        "INSERT INTO seslite.events SELECT 1, 4097, n, 'id' || n, '', 'user', NULL, 1, NULL, '{}'"
+        " FROM generate_series(1001, 100000) AS n",
+    };
+    struct database *database = *state;
+
+    database_run(database, filled[0]);
+    for (size_t i = 1; i < sizeof filled / sizeof filled[0]; i++) {
+        database_run(database, filled[i]);
+        for (int generic = 0; generic < 2; generic++) {
+            database_run(database, generic ? "SET plan_cache_mode = force_generic_plan"
+                                           : "SET plan_cache_mode = force_custom_plan");
+            check_plan(database, "events_delete", "4097, 1, 900", "using events_pkey");
+            check_plan(database, "event_by_id", "4097, 'id7'", "using events_shard_session_id_id_key");
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_session_is_found_by_its_name),
+        cmocka_unit_test(test_a_long_log_is_cut_by_numbers_and_searched_by_ids),
     };
     return cmocka_run_group_tests_name("PostgreSQL: stale statistics", tests, database_setup,
                                        database_teardown);
