@@ -83,10 +83,51 @@ static void test_a_cut_append_is_stored_once(void **state)
     close_cut(&cut);
 }
 
+struct other {
+    ses_store *store;
+    atomic_bool stop;
+    pthread_t thread;
+};
+
+static void *append_meanwhile(void *context)
+{
+    struct other *other = context;
+
+    while (!atomic_load(&other->stop))
+        must_append_by_key(other->store, &key, "{}");
+    return NULL;
+}
+
+/* Not that of what others appended before the answer was asked for again. */
+static void test_a_cut_append_has_the_version_of_its_event(void **state)
+{
+    struct cut_store cut;
+    struct other other = {.stop = false};
+    char place[600];
+    ses_error error;
+
+    open_cut(&cut, *state, "versions");
+    snprintf(place, sizeof place, "%s dbname=versions", ((const struct database *)*state)->place);
+    assert_ok(ses_open_postgres(place, NULL, NULL, &other.store, &error));
+    assert_int_equal(pthread_create(&other.thread, NULL, append_meanwhile, &other), 0);
+    for (long bytes = 0; bytes < 500; bytes += 25) {
+        ses_appended appended = {.status = -1};
+        atomic_store(&cut.proxy->down_left, bytes);
+        assert_ok(append(&cut, BY_KEY, &appended, &error));
+        atomic_store(&cut.proxy->down_left, -1);
+        assert_int_equal(appended.version, appended.seq); /* nothing else has changed the session */
+    }
+    atomic_store(&other.stop, true);
+    assert_int_equal(pthread_join(other.thread, NULL), 0);
+    ses_close(other.store);
+    close_cut(&cut);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_cut_append_is_stored_once),
+        cmocka_unit_test(test_a_cut_append_has_the_version_of_its_event),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -339,12 +339,19 @@ void ses__doubt_append(void *context)
     op->may_be_stored = true;
 }
 
+/* Without a handle, which has seen what others appended since, the version is that of the last event: the caller must not take
+ * the others' for known. */
 void ses__claim_append(void *context)
 {
-    const struct append_op *op = context;
+    struct append_op *op = context;
+    int64_t last = 0;
 
     for (size_t i = 0; i < op->count; i++) {
-        if (op->results[i].status == SES_DUPLICATE)
+        if (op->results[i].status == SES_DUPLICATE) {
             op->results[i].status = SES_OK;
+            last = op->results[i].seq;
+        }
     }
+    if (last > 0 && !op->snapshot)
+        op->row.version -= op->row.last_seq - last;
 }
