@@ -1,5 +1,8 @@
 /* Several hosts in one connection string, of which some do not answer, close, or are of another kind. */
+#define _GNU_SOURCE /* RTLD_NEXT */
 #include <arpa/inet.h>
+#include <dlfcn.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -67,6 +70,20 @@ static void stop_impostor(struct impostor *impostor)
     close(impostor->socket);
 }
 
+/* A name server that answers too late: it is called in place of the system's. */
+int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found)
+{
+    int (*next)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    void *symbol = dlsym(RTLD_NEXT, "getaddrinfo");
+
+    memcpy(&next, &symbol, sizeof next);
+    if (node && strcmp(node, "slow.example") == 0) {
+        support_pause_us(1500000);
+        return EAI_AGAIN;
+    }
+    return next(node, service, hints, found);
+}
+
 /* ------------------------------------------------------------------------------------------- the tests */
 
 static int open_in(const char *place, int timeout_ms, ses_store **store, int64_t *took_us, ses_error *error)
@@ -110,6 +127,25 @@ static void test_one_that_does_not_answer_leaves_the_others_their_time(void **st
     assert_in_range(took_us, 900000, 5000000);
     ses_close(store);
     stop_impostor(&silent);
+}
+
+static void test_a_name_that_is_not_resolved_leaves_the_others_their_time(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = NULL;
+    int64_t took_us = 0;
+    ses_error error;
+    char place[600];
+
+    snprintf(place, sizeof place, "host=slow.example,%s user=seslite dbname=postgres", database->folder);
+    assert_code(SES_OK, open_in(place, 600, &store, &took_us, &error));
+    assert_in_range(took_us, 250000, 590000);
+    ses_close(store);
+    assert_code(SES_BUSY, open_in("host=slow.example dbname=x", 300, &store, &took_us, &error));
+    assert_message("not resolved in time");
+    assert_in_range(took_us, 290000, 1300000);
+    assert_code(SES_CANTOPEN, open_in("host=none.invalid dbname=x", 5000, &store, &took_us, &error));
+    assert_message("none.invalid");
 }
 
 static void test_one_that_closes_is_passed_over(void **state)
@@ -198,6 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_that_does_not_answer_leaves_the_others_their_time),
+        cmocka_unit_test(test_a_name_that_is_not_resolved_leaves_the_others_their_time),
         cmocka_unit_test(test_one_that_closes_is_passed_over),
         cmocka_unit_test(test_none_that_answers_is_waited_for_as_long_as_a_call_may_take),
         cmocka_unit_test(test_why_each_host_was_not_taken_is_told),

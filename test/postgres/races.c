@@ -456,6 +456,71 @@ static void test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_lef
     ses_close(stores[1]);
 }
 
+/* ---------------------------------------------------------------------- what calls leave that were given up */
+
+static int64_t count_backends(const struct database *database)
+{
+    database_run(database, "SELECT pg_stat_clear_snapshot()"); /* a transaction sees what it saw before */
+    return number_of(database, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'seslite'");
+}
+
+/* Two connections at most, whatever a call that ran out of time had asked for, and none after a while. */
+static void give_up_often(const struct database *database, int (*call)(ses_store *store, ses_error *error))
+{
+    const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = 300};
+    const ses_postgres_options few = {.size = sizeof few, .max_connections = 2};
+    ses_store *store = NULL;
+    ses_error error;
+
+    assert_ok(ses_open_postgres(database->place, &options, &few, &store, &error));
+    for (int i = 0; i < 4; i++) {
+        const int code = call(store, &error);
+        assert_true(code == SES_BUSY || code == SES_UNKNOWN);
+        assert_in_range(count_backends(database), 0, 2);
+    }
+    ses_close(store);
+    for (int i = 0; i < 2000 && count_backends(database) > 0; i++)
+        support_pause_us(2000);
+    assert_int_equal(count_backends(database), 0);
+}
+
+static int set_title(ses_store *store, ses_error *error)
+{
+    return ses_title_set_by_key(store, &key, "t", NULL, error);
+}
+
+static int append_any(ses_store *store, ses_error *error)
+{
+    return ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, error);
+}
+
+static int create_any(ses_store *store, ses_error *error)
+{
+    return ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, NULL, NULL, error);
+}
+
+static void test_calls_that_are_given_up_leave_no_processes(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = open_with(database, 10000, "");
+
+    must_create(store, &key, NULL);
+    ses_close(store);
+    database_run(database, "BEGIN");
+    database_run(database, LOCK_SESSION);
+    give_up_often(database, set_title);
+    database_run(database, "ROLLBACK");
+    database_run(database, "BEGIN; LOCK TABLE seslite.sessions");
+    give_up_often(database, append_any);
+    database_run(database, "ROLLBACK");
+    database_run(database, "SET synchronous_commit = local");
+    want_standby(database, "nobody");
+    give_up_often(database, create_any);
+    want_standby(database, "");
+    database_run(database, "DELETE FROM seslite.sessions");
+    database_run(database, "DELETE FROM seslite.events");
+}
+
 /* ------------------------------------------------------------------------------- users that come and go */
 
 struct coming {
@@ -503,6 +568,7 @@ int main(void)
         cmocka_unit_test(test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_left_them),
         cmocka_unit_test(test_a_commit_that_no_standby_has_is_not_acknowledged),
         cmocka_unit_test(test_sessions_are_made_while_their_user_is_deleted),
+        cmocka_unit_test(test_calls_that_are_given_up_leave_no_processes),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }
