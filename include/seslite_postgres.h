@@ -20,11 +20,13 @@ typedef struct ses_postgres_options {
     size_t size;
     /*
      * 1: statements are not prepared on the server. For a pooler that may give each transaction another connection and
-     * does not know prepared statements (PgBouncer before 1.21 in transaction mode). The server's client_min_messages must
-     * not be error then (CANTOPEN).
+     * does not know prepared statements (PgBouncer before 1.21 in transaction mode): calls return MISUSE there without it.
+     * The server's client_min_messages must not be error then (CANTOPEN).
      */
     int unprepared;
-    unsigned max_connections; /* opened when they are needed, and kept; 0: 8; at most 1000 */
+    /* Opened when they are needed, and kept; 0: 8; at most 1000. One that a call has given up counts until the server has
+     * ended its work, for up to 5 seconds. */
+    unsigned max_connections;
     /*
      * A second connection string, of a replica of the same database; NULL: none. Lists of sessions and counts of them, names
      * of apps and users, cursors and exports then read there, and may be behind what is stored. All else, handles and
@@ -45,7 +47,8 @@ typedef struct ses_postgres_options {
  *
  * The string may name several hosts, with target_session_attrs=read-write. A new connection tries the host that took the
  * last one first, then those after it in the list, then those before. Each may take an equal share of the time that is
- * left, or connect_timeout if that is shorter.
+ * left, or connect_timeout if that is shorter; the time in which its name is looked up is part of that. After a connection
+ * that could not be opened, the store waits before the next, up to half a second.
  *
  * Of `options`, which may be NULL, SES_OPEN_READ_ONLY and SES_OPEN_MUST_EXIST hold; busy_timeout_ms is how long a call
  * takes at most, the server's part included (0: 10,000); synchronous, journal, checkpoint and max_readers are about files

@@ -109,6 +109,7 @@ static int try_host(struct pg *pg, const struct pg_hosts *hosts, size_t first, s
         pg->conn = ses__pg_hosts_start(hosts, first, tried, name[0] ? addresses : NULL);
         if (!pg->conn)
             return ses__error_nomem(error);
+        (void)PQsetNoticeReceiver(pg->conn, on_notice, pg); /* libpq's own prints */
         code = PQstatus(pg->conn) == CONNECTION_BAD ? SES_CANTOPEN : finish(pg);
     }
     if (code == SES_NOMEM)
@@ -158,7 +159,6 @@ int ses__pg_connect(struct pg *pg, atomic_size_t *host, ses_error *error)
     ses__pg_hosts_free(&hosts);
     if (code != SES_OK)
         return code;
-    (void)PQsetNoticeReceiver(pg->conn, on_notice, pg);
     code = check_server(pg, error);
     if (code == SES_OK && PQsetnonblocking(pg->conn, 1) == 0)
         code = ask_for_warnings(pg, error);

@@ -9,41 +9,59 @@
 struct meaning {
     const char *state;
     int code;
-    bool again; /* it may go well when all is done again */
+    bool again;       /* it may go well when all is done again */
+    const char *hint; /* NULL: none */
 };
+
+/* A pooler that is not in session mode, and gives a transaction another connection. */
+#define USE_UNPREPARED \
+    ": a pooler does not keep prepared statements: set ses_postgres_options.unprepared, or its session mode"
+#define USE_GRANTS                                                                                      \
+    ": the head of sql/postgres/0001_initial.sql says who makes a store, and what is to be granted to " \
+    "other roles"
 
 static const struct meaning meanings[] = {
-    {"40001", SES_BUSY, true},      /* could not be serialized */
-    {"40P01", SES_BUSY, true},      /* a deadlock */
-    {"23505", SES_CORRUPT, true},   /* another has made the same row in between; else it is there again */
-    {"23502", SES_CORRUPT, true},   /* another has deleted the user, or the app, in between; else the same */
-    {"55P03", SES_BUSY, true},      /* a lock that is not available */
-    {"53300", SES_BUSY, true},      /* too many connections */
-    {"57P01", SES_IO, true},        /* the server is shut down, */
-    {"57P02", SES_IO, true},        /* has crashed, */
-    {"57P03", SES_IO, true},        /* or is starting */
-    {"57014", SES_BUSY, false},     /* cancelled, by somebody or by a limit of the server */
-    {"53100", SES_FULL, false},     /* the disk is full */
-    {"53", SES_IO, false},          /* resources */
-    {"25006", SES_READONLY, false}, /* a standby, or a transaction that may only read */
-    {"42501", SES_READONLY, false}, /* no rights */
-    {"42P01", SES_CORRUPT, false},  /* no such table, */
-    {"42703", SES_CORRUPT, false},  /* column */
-    {"42P02", SES_INTERNAL, false}, /* or parameter */
-    {"3F000", SES_CORRUPT, false},  /* or schema */
-    {"23", SES_CORRUPT, false},  /* the library keeps every constraint, so the rows that are there must not */
-    {"54", SES_LIMIT, false},    /* beyond a limit of the server */
-    {"58", SES_IO, false},       /* the server's system */
-    {"08", SES_IO, true},        /* the connection */
-    {"28", SES_CANTOPEN, false}, /* who it is */
-    {"3D000", SES_CANTOPEN, false}, /* no such database */
-    {"XX001", SES_CORRUPT, false},  /* damaged */
-    {"XX002", SES_CORRUPT, false},
+    {"40001", SES_BUSY, true, NULL},    /* could not be serialized */
+    {"40P01", SES_BUSY, true, NULL},    /* a deadlock */
+    {"23505", SES_CORRUPT, true, NULL}, /* another has made the same row in between; else it is there again */
+    {"23502", SES_CORRUPT, true,
+     NULL},                          /* another has deleted the user, or the app, in between; else the same */
+    {"55P03", SES_BUSY, true, NULL}, /* a lock that is not available */
+    {"53300", SES_BUSY, true, NULL}, /* too many connections */
+    {"57P01", SES_IO, true, NULL},   /* the server is shut down, */
+    {"57P02", SES_IO, true, NULL},   /* has crashed, */
+    {"57P03", SES_IO, true, NULL},   /* or is starting */
+    {"57014", SES_BUSY, false, NULL},             /* cancelled, by somebody or by a limit of the server */
+    {"53100", SES_FULL, false, NULL},             /* the disk is full */
+    {"53", SES_IO, false, NULL},                  /* resources */
+    {"25006", SES_READONLY, false, NULL},         /* a standby, or a transaction that may only read */
+    {"42501", SES_READONLY, false, USE_GRANTS},   /* no rights */
+    {"26000", SES_MISUSE, false, USE_UNPREPARED}, /* no such prepared statement, */
+    {"42P05", SES_MISUSE, false, USE_UNPREPARED}, /* or another of that name */
+    {"42P01", SES_CORRUPT, false, NULL},          /* no such table, */
+    {"42703", SES_CORRUPT, false, NULL},          /* column */
+    {"42P02", SES_INTERNAL, false, NULL},         /* or parameter */
+    {"3F000", SES_CORRUPT, false, NULL},          /* or schema */
+    {"23", SES_CORRUPT, false,
+     NULL}, /* the library keeps every constraint, so the rows that are there must not */
+    {"54", SES_LIMIT, false, NULL},       /* beyond a limit of the server */
+    {"58", SES_IO, false, NULL},          /* the server's system */
+    {"08", SES_IO, true, NULL},           /* the connection */
+    {"28", SES_CANTOPEN, false, NULL},    /* who it is */
+    {"3D000", SES_CANTOPEN, false, NULL}, /* no such database */
+    {"XX001", SES_CORRUPT, false, NULL},  /* damaged */
+    {"XX002", SES_CORRUPT, false, NULL},
 };
 
-static const struct meaning *meaning_of(const char *state)
+/* `state` may be NULL. PgBouncer has one SQLSTATE for all that it says itself. */
+static const struct meaning *meaning_of(const char *state, const char *text)
 {
-    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+    static const struct meaning statement_mode = {"08P01", SES_MISUSE, false,
+                                                  ": use its session mode, or its transaction mode"};
+
+    if (strstr(text, "statement pooling mode"))
+        return &statement_mode;
+    for (size_t i = 0; state && i < sizeof meanings / sizeof meanings[0]; i++) {
         if (strncmp(state, meanings[i].state, strlen(meanings[i].state)) == 0)
             return &meanings[i];
     }
@@ -85,7 +103,6 @@ void ses__pg_fail(struct pg *pg, const PGresult *result, const char *doing)
 {
     const char *state = result ? PQresultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *text = result ? PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
-    const struct meaning *meaning = state ? meaning_of(state) : NULL;
 
     if (PQstatus(pg->conn) == CONNECTION_BAD || (result && is_last_word(result)))
         pg->lost = true;
@@ -93,11 +110,12 @@ void ses__pg_fail(struct pg *pg, const PGresult *result, const char *doing)
         return;
     if (!text)
         text = PQerrorMessage(pg->conn);
+    const struct meaning *meaning = meaning_of(state, text);
     pg->code = meaning ? meaning->code : pg->lost ? SES_IO : SES_INTERNAL;
     pg->again = pg->lost || (meaning && meaning->again);
-    (void)ses__error_set(&pg->error, pg->code, "%s: %s failed: %.*s%s%s%s", pg->base.name, doing,
-                         len_of(text), text, state ? " (SQLSTATE " : "", state ? state : "",
-                         state ? ")" : "");
+    (void)ses__error_set(&pg->error, pg->code, "%s: %s failed: %.*s%s%s%s%s", pg->base.name, doing,
+                         len_of(text), text, state ? " (SQLSTATE " : "", state ? state : "", state ? ")" : "",
+                         meaning && meaning->hint ? meaning->hint : "");
     if (state)
         (void)strncpy(pg->error.sqlstate, state, sizeof pg->error.sqlstate - 1);
 }
