@@ -4,6 +4,14 @@
 # SQLITE_LIBS, CJSON_CFLAGS, CJSON_LIBS. After a change of CC or flags `make clean`, or name a FLAVOUR: each has a folder
 # of its own below build/. make FLAVOUR=lto CFLAGS='-O2 -flto' leaves build/libseslite.a as it is.
 
+# As many jobs as there are processors, unless -j says otherwise. Only for goals that may run side by side: not for
+# `make deps demo`, whose second goal needs what the first one installs.
+ifeq ($(MAKELEVEL),0)
+ifeq ($(filter-out all check test quick asan tsan coverage tree-check,$(or $(MAKECMDGOALS),all)),)
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+endif
+endif
+
 CFLAGS     ?= -O2 -g
 AWK        ?= awk
 INSTALL    ?= install
