@@ -256,11 +256,12 @@ command: $(COMMAND) $(COMMAND_PAGES)
 ## server: the example chat server, build/tools/server/server
 server: $(SERVER)
 
-## bench: time seslite against a bare SQLite program and itself; also writes build/bench.jsonl
+## bench: time seslite against a bare SQLite program and itself; also writes build/bench.jsonl (QUICK=1: only to see that it runs)
+QUICK ?=
 bench: $(B)/tools/bench/bench
 	@mkdir -p $(B)/bench
 	@# 2: a figure is not reached, which the table says; that is no failure of making it
-	$(B)/tools/bench/bench --json $(B)/bench.jsonl --folder $(B)/bench || [ $$? -eq 2 ]
+	$(B)/tools/bench/bench $(if $(QUICK),--quick) --json $(B)/bench.jsonl --folder $(B)/bench || [ $$? -eq 2 ]
 
 ## bench-postgres: time seslite on a server, directly and 1 ms away (BENCH_PYTHON=one with google-adk, BENCH_LIBRARY=another build's)
 .PHONY: bench-postgres
@@ -269,7 +270,7 @@ bench-postgres:
 	@$(MAKE) --no-print-directory $@ POSTGRES=1
 else
 bench-postgres: $(B)/tools/bench/postgres/bench
-	sh test/postgres/with_server.sh sh -c '"$$0" $(if $(BENCH_PYTHON),--adk $(BENCH_PYTHON)) \
+	sh test/postgres/with_server.sh sh -c '"$$0" $(if $(QUICK),--quick) $(if $(BENCH_PYTHON),--adk $(BENCH_PYTHON)) \
 	    --json $(B)/bench-postgres.jsonl "$$SESLITE_POSTGRES" || [ $$? -eq 2 ]' $<
 endif
 

@@ -22,7 +22,7 @@ static void fill_store(ses_store *store)
     ses_text events[BATCH_EVENTS];
 
     CHECK(ses_create(store, &key, NULL, 0, NULL, NULL, NULL) == SES_OK);
-    for (int i = 0; i < BACKED_UP; i += BATCH_EVENTS) {
+    for (int i = 0; i < scaled(BACKED_UP); i += BATCH_EVENTS) {
         for (int k = 0; k < BATCH_EVENTS; k++) {
             snprintf(texts[k], sizeof texts[k],
                      "{\"id\":\"e%d\",\"author\":\"agent\",\"text\":\"%0*d\",\"actions\":{\"stateDelta\":{"

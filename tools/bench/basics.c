@@ -12,6 +12,9 @@ static void bench_append_and_get(bool full)
     library_open(&maker, NULL, bare_path, full, 1);
     library_close(&maker, true);
     struct bare *bare = bare_open(bare_path, full);
+    library_append(&library, 10);
+    bare_append(bare, 10);
+    bare_compare_rows(bare, path);
     compare(&(struct comparison){.name = full ? "append, FULL" : "append, NORMAL",
                                  .left = {"seslite", library_append, &library},
                                  .right = {"bare SQLite", bare_append, bare},
@@ -48,7 +51,7 @@ static void bench_large_session(bool full)
     char *small_path = fresh_path("bench-small.db");
 
     library_open(&large, NULL, large_path, full, 1);
-    library_fill(&large, 100000, 10000);
+    library_fill(&large, scaled(100000), scaled(10000));
     library_open(&small, NULL, small_path, full, 1);
     compare(&(struct comparison){.name = full ? "append to 100,000 events, 10,000 keys, FULL"
                                               : "append to 100,000 events, 10,000 keys, NORMAL",

@@ -26,9 +26,15 @@
 
 /* ------------------------------------------------------------------------------------------- measuring */
 
-/* Before anything is measured: where the files of the stores go, and (or NULL) a line of JSON for each figure. */
-void measure_begin(const char *folder, FILE *json);
-/* Has every figure so far reached its claim? */
+/* Before anything is measured: where the files of the stores go, and (or NULL) a line of JSON for each figure. A quick run
+ * shows only that everything runs: with a hundredth of the work, and figures that mean nothing. */
+void measure_begin(const char *folder, FILE *json, bool quick);
+bool measure_is_quick(void);
+/* So many events, or microseconds, or a hundredth of them in a quick run, but at least one. */
+int scaled(int count);
+/* So many rounds, or at most two in a quick run. */
+int scaled_rounds(int rounds);
+/* Has every figure so far reached its claim? True of a quick run. */
 bool measure_all_reached(void);
 
 double now_us(void);
@@ -83,9 +89,11 @@ size_t make_event(char event[EVENT_BYTES + 1], int64_t number);
 
 /* ----------------------------------------------------------------------------------- the bare program */
 
-/* The same statements (read from sql/), the same settings, values that are ready made, and nothing else. */
+/* The rows that the library writes, by the same settings, from values that are ready made, and nothing else. */
 struct bare;
 struct bare *bare_open(const char *path, bool full);
+/* Both files must hold the same rows: else the bare program no longer does what the library does. */
+void bare_compare_rows(const struct bare *bare, const char *library_path);
 void bare_close(struct bare *bare);
 void bare_append(void *bare, int count);
 void bare_get_20(void *bare, int count);

@@ -74,6 +74,7 @@ static void report_time(const char *name, const char *what, const char *unit, do
 enum { WAKES = 500 };
 
 struct receiver {
+    int count;
     ses_follower *follower;
     double took_us[WAKES];
 };
@@ -81,13 +82,13 @@ struct receiver {
 static void *run_receiver(void *context)
 {
     struct receiver *receiver = context;
-    receive_stamps(receiver->follower, receiver->took_us, WAKES);
+    receive_stamps(receiver->follower, receiver->took_us, receiver->count);
     return NULL;
 }
 
-static void send_alone(ses_store *store, double *took_us)
+static void send_alone(ses_store *store, double *took_us, int count)
 {
-    for (int i = 0; i < WAKES; i++) {
+    for (int i = 0; i < count; i++) {
         double start = now_us();
         send_stamp(store);
         took_us[i] = now_us() - start;
@@ -99,20 +100,21 @@ static void bench_wake(void)
 {
     char *path = fresh_path("bench-follow.db");
     ses_store *store = open_followed(path);
-    struct receiver receiver;
+    struct receiver receiver = {.count = scaled(WAKES)};
     double alone_us[WAKES];
     pthread_t thread;
 
-    send_alone(store, alone_us);
+    send_alone(store, alone_us, receiver.count);
     receiver.follower = open_follower(store);
     CHECK(pthread_create(&thread, NULL, run_receiver, &receiver) == 0);
-    for (int i = 0; i < WAKES; i++) {
+    for (int i = 0; i < receiver.count; i++) {
         pause_us(1000);
         send_stamp(store);
     }
     CHECK(pthread_join(thread, NULL) == 0);
     report_time("append to a waiting follower, beyond it", "beyond", "us",
-                median(receiver.took_us, WAKES) - median(alone_us, WAKES), 200);
+                median(receiver.took_us, (size_t)receiver.count) - median(alone_us, (size_t)receiver.count),
+                200);
     ses_follower_close(receiver.follower);
     ses_close(store);
     free(fresh_path("bench-follow.db"));
@@ -202,10 +204,10 @@ static void bench_idle(void)
     static ses_follower *followers[FOLLOWERS];
     char *path = fresh_path("bench-follow.db");
     ses_store *store = open_followed(path);
-    const long idle_us = 5000000;
+    const long idle_us = scaled(5000000);
 
     open_idle(store, followers);
-    pause_us(1000000);
+    pause_us(scaled(1000000));
     double start = cpu_us();
     pause_us(idle_us);
     report_time("an idle process with 1,000 followers", "used", "% cpu",
@@ -245,8 +247,8 @@ static void bench_append(void)
 void bench_follow(void)
 {
     bench_wake();
-    bench_process("the same in another process, which is busy", 1000, 5000, 20);
-    bench_process("the same, an event every two seconds", 9, 1300000, 100);
+    bench_process("the same in another process, which is busy", scaled(1000), 5000, 20);
+    bench_process("the same, an event every two seconds", scaled_rounds(9), scaled(1300000), 100);
     bench_append();
     bench_idle();
 }

@@ -34,7 +34,7 @@ static double longest_append(struct library *library)
             longest = end - now;
         if (!anew && statistics(library).sqlite.wal_pages < 4000) {
             anew = true;
-            until = end + 1e6;
+            until = end + scaled(1000000);
         }
         now = now_us();
     }
@@ -51,14 +51,14 @@ static void bench_foreign_reader(const char *name, bool full, int rounds, int co
 
     library_open(&disturbed, NULL, path, full, 1);
     library_open(&undisturbed, NULL, other_path, full, 1);
-    library_append(&disturbed, 2000);
-    library_append(&undisturbed, 2000);
+    library_append(&disturbed, scaled(2000));
+    library_append(&undisturbed, scaled(2000));
     sqlite3 *reader = begin_reading(path);
     compare(&(struct comparison){.name = name,
                                  .left = {"a foreign reader", library_append, &disturbed},
                                  .right = {"undisturbed", library_append, &undisturbed},
                                  .rounds = rounds,
-                                 .count = count,
+                                 .count = scaled(count),
                                  .at_most = 1.1});
     library_close(&undisturbed, true);
 

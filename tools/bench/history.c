@@ -11,7 +11,7 @@ enum { COPIED = 10000, WALKED = 50000, ROUNDS = 15 };
 static void as_of_middle(void *context, int count)
 {
     const struct library *library = context;
-    const ses_point middle = {.size = sizeof middle, .kind = SES_POINT_SEQ, .seq = WALKED / 2};
+    const ses_point middle = {.size = sizeof middle, .kind = SES_POINT_SEQ, .seq = scaled(WALKED) / 2};
 
     for (int i = 0; i < count; i++) {
         char *json = NULL;
@@ -25,7 +25,7 @@ static void walk_to_middle(void *context, int count)
 {
     const struct library *library = context;
     const ses_range range = {
-        .size = sizeof range, .which = SES_RANGE_SEQ, .first_seq = 1, .last_seq = WALKED / 2};
+        .size = sizeof range, .which = SES_RANGE_SEQ, .first_seq = 1, .last_seq = scaled(WALKED) / 2};
     const ses_cursor_options options = {.size = sizeof options, .range = &range};
 
     for (int i = 0; i < count; i++) {
@@ -41,13 +41,14 @@ static void walk_to_middle(void *context, int count)
 static void get_live_1000(void *context, int count)
 {
     const struct library *library = context;
-    const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE | SES_RANGE_NEWEST, .newest = 1000};
+    const ses_range live = {
+        .size = sizeof live, .which = SES_RANGE_LIVE | SES_RANGE_NEWEST, .newest = scaled(1000)};
     const ses_get_options options = {.size = sizeof options, .range = &live};
 
     for (int i = 0; i < count; i++) {
         ses_session *session = NULL;
         CHECK(ses_get(library->store, &library->key, &options, &session, NULL) == SES_OK);
-        CHECK(ses_session_event_count(session) == 1000);
+        CHECK(ses_session_event_count(session) == (size_t)scaled(1000));
         ses_session_close(session);
     }
 }
@@ -58,7 +59,7 @@ static void bench_reads(void)
     struct library library;
 
     library_open(&library, NULL, path, false, 1);
-    library_fill(&library, WALKED, 0);
+    library_fill(&library, scaled(WALKED), 0);
     compare(&(struct comparison){.name = "state as of the middle of 50,000 events",
                                  .left = {"seslite", as_of_middle, &library},
                                  .right = {"a walk to the middle", walk_to_middle, &library},
@@ -103,8 +104,10 @@ static void bare_round(sqlite3 *db, double *copy_us, double *delete_us)
         db, "BEGIN IMMEDIATE; INSERT INTO events SELECT position + (1 << 32), 2, id_key, id, invocation_id, "
             "author, branch, time_us, high_us, body FROM events WHERE position BETWEEN 1 << 32 AND 2 << 32; "
             "COMMIT");
+    CHECK(sqlite3_changes(db) == scaled(COPIED));
     double middle = now_us();
     bare_exec(db, "BEGIN IMMEDIATE; DELETE FROM events WHERE position BETWEEN 2 << 32 AND 3 << 32; COMMIT");
+    CHECK(sqlite3_changes(db) == scaled(COPIED));
     *copy_us = middle - start;
     *delete_us = now_us() - middle;
 }
@@ -112,7 +115,8 @@ static void bare_round(sqlite3 *db, double *copy_us, double *delete_us)
 static void library_round(struct library *library, double *fork_us, double *prune_us)
 {
     const ses_key fork = {"app", "user", "fork"};
-    const ses_prune_options all = {.size = sizeof all, .which = SES_PRUNE_KEEP, .keep = 0, .limit = COPIED};
+    const ses_prune_options all = {
+        .size = sizeof all, .which = SES_PRUNE_KEEP, .keep = 0, .limit = scaled(COPIED)};
     int64_t deleted = 0;
     double start = now_us();
 
@@ -121,14 +125,15 @@ static void library_round(struct library *library, double *fork_us, double *prun
     CHECK(ses_prune_by_key(library->store, &fork, &all, &deleted, NULL) == SES_OK);
     *fork_us = middle - start;
     *prune_us = now_us() - middle;
-    CHECK(deleted == COPIED);
+    CHECK(deleted == scaled(COPIED));
     CHECK(ses_delete(library->store, &fork, NULL, NULL, NULL) == SES_OK);
 }
 
 static void report_copy(const char *name, double *left, const char *right_name, double *right)
 {
-    double l_us = median(left, ROUNDS);
-    double r_us = median(right, ROUNDS);
+    const size_t rounds = (size_t)scaled_rounds(ROUNDS);
+    double l_us = median(left, rounds);
+    double r_us = median(right, rounds);
     report(&(struct figure){.name = name,
                             .unit = "us",
                             .left_name = "seslite",
@@ -152,14 +157,14 @@ static void bench_copies(void)
     double delete_us[ROUNDS];
 
     library_open(&library, NULL, path, false, 1);
-    library_fill(&library, COPIED, 0);
+    library_fill(&library, scaled(COPIED), 0);
     library_open(&maker, NULL, bare_path, false, 1);
-    library_fill(&maker, COPIED, 0);
+    library_fill(&maker, scaled(COPIED), 0);
     library_open(&target, maker.store, NULL, false, 2);
     library_close(&target, false);
     library_close(&maker, true);
     sqlite3 *db = bare_connection(bare_path);
-    for (int round = -1; round < ROUNDS; round++) { /* the first warms up */
+    for (int round = -1; round < scaled_rounds(ROUNDS); round++) { /* the first warms up */
         int at = round < 0 ? 0 : round;
         library_round(&library, &fork_us[at], &prune_us[at]);
         bare_round(db, &copy_us[at], &delete_us[at]);

@@ -77,7 +77,7 @@ void library_get_20(void *context, int count)
 void library_get_1000(void *context, int count)
 {
     for (int i = 0; i < count; i++)
-        library_get(context, 1000);
+        library_get(context, scaled(1000));
 }
 
 static void fill_keys(struct library *library, int first, int count)

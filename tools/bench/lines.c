@@ -105,7 +105,7 @@ static double append_the_same(void)
 
     library_open(&library, NULL, path, false, 1);
     double start = now_us();
-    library_fill(&library, LINES_EVENTS, 0);
+    library_fill(&library, scaled(LINES_EVENTS), 0);
     double us = now_us() - start;
     library_close(&library, true);
     free(path);
@@ -117,13 +117,15 @@ static void compare_imports(struct lines_bench *bench)
 {
     double imports[LINES_ROUNDS];
     double appends[LINES_ROUNDS];
+    const int rounds = scaled_rounds(LINES_ROUNDS);
+    const int events = scaled(LINES_EVENTS);
 
-    for (int i = 0; i < LINES_ROUNDS; i++) {
+    for (int i = 0; i < rounds; i++) {
         imports[i] = lines_import(bench);
         appends[i] = append_the_same();
     }
-    double import_us = median(imports, LINES_ROUNDS) / LINES_EVENTS;
-    double append_us = median(appends, LINES_ROUNDS) / LINES_EVENTS;
+    double import_us = median(imports, (size_t)rounds) / events;
+    double append_us = median(appends, (size_t)rounds) / events;
     report(&(struct figure){.name = "import of 100,000 events, per event",
                             .unit = "us",
                             .left_name = "seslite",
@@ -141,7 +143,7 @@ void bench_lines(void)
 
     CHECK(bench.out);
     library_open(&bench.source, NULL, path, false, 1);
-    library_fill(&bench.source, LINES_EVENTS, 0);
+    library_fill(&bench.source, scaled(LINES_EVENTS), 0);
     compare(&(struct comparison){.name = "export of 100,000 events",
                                  .left = {"seslite", lines_export, &bench},
                                  .right = {"a walk that writes", walk_and_write, &bench},

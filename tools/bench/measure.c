@@ -7,17 +7,34 @@
 
 static const char *folder;
 static FILE *json;
+static bool is_quick;
 static bool all_reached = true;
 
-void measure_begin(const char *files_in, FILE *json_to)
+void measure_begin(const char *files_in, FILE *json_to, bool quick)
 {
     folder = files_in;
     json = json_to;
+    is_quick = quick;
+}
+
+bool measure_is_quick(void)
+{
+    return is_quick;
+}
+
+int scaled(int count)
+{
+    return !is_quick ? count : count > 100 ? count / 100 : 1;
+}
+
+int scaled_rounds(int rounds)
+{
+    return is_quick && rounds > 2 ? 2 : rounds;
 }
 
 bool measure_all_reached(void)
 {
-    return all_reached;
+    return all_reached || is_quick;
 }
 
 double now_us(void)
@@ -48,8 +65,8 @@ void report(const struct figure *figure)
     all_reached = all_reached && reached;
     printf("%-44s %11.2f %-7s %-22s %11.2f   %6.2f   at %s %.1f%s\n", figure->name, figure->left,
            figure->unit, figure->right_name, figure->right, figure->ratio,
-           figure->at_most > 0 ? "most" : "least", bound, reached ? "" : "   NOT REACHED");
-    if (!reached && figure->limit)
+           figure->at_most > 0 ? "most" : "least", bound, reached || is_quick ? "" : "   NOT REACHED");
+    if (!reached && !is_quick && figure->limit)
         printf("    what limits it: %s\n", figure->limit);
     fflush(stdout);
     if (json)
@@ -69,10 +86,12 @@ void compare(const struct comparison *comparison)
     const struct side *l = &comparison->left;
     const struct side *r = &comparison->right;
 
-    CHECK(comparison->rounds <= MAX_ROUNDS);
+    const int rounds = scaled_rounds(comparison->rounds);
+
+    CHECK(rounds <= MAX_ROUNDS);
     l->work(l->context, comparison->count);
     r->work(r->context, comparison->count);
-    for (int round = 0; round < comparison->rounds; round++) {
+    for (int round = 0; round < rounds; round++) {
         double start = now_us();
         l->work(l->context, comparison->count);
         double middle = now_us();
@@ -81,8 +100,8 @@ void compare(const struct comparison *comparison)
         left[round] = (middle - start) / comparison->count;
         right[round] = (end - middle) / comparison->count;
     }
-    double l_us = median(left, (size_t)comparison->rounds);
-    double r_us = median(right, (size_t)comparison->rounds);
+    double l_us = median(left, (size_t)rounds);
+    double r_us = median(right, (size_t)rounds);
     report(&(struct figure){.name = comparison->name,
                             .unit = "us",
                             .left_name = l->name,

@@ -24,7 +24,7 @@ static void bench_get_from_long_log(void)
     char *path = fresh_path("bench-long.db");
 
     library_open(&large, NULL, path, false, 1);
-    library_fill(&large, 100000, 0);
+    library_fill(&large, scaled(100000), 0);
     library_open(&small, large.store, NULL, false, 2);
     library_fill(&small, 100, 0);
     compare(&(struct comparison){.name = "get of the last 20 of 100,000 events",
@@ -133,18 +133,21 @@ static void bench_large_file(void)
     char *path = fresh_path("bench-million.db");
     char *small_path = fresh_path("bench-nothing.db");
 
+    const int events = scaled(MANY_EVENTS);
+    const int sessions = scaled(MANY_SESSIONS);
+
     library_open(&large, NULL, path, false, 1);
-    library_fill(&large, MANY_EVENTS, 0);
-    for (int i = 0; i < MANY_SESSIONS; i++) {
+    library_fill(&large, events, 0);
+    for (int i = 0; i < sessions; i++) {
         char id[32];
         snprintf(id, sizeof id, "other-%d", i);
         const ses_key key = {"app", "user", id};
         CHECK(ses_create(large.store, &key, "{\"topic\":\"x\"}", SES_NUL, NULL, NULL, NULL) == SES_OK);
     }
 
-    CHECK(walk(large.store, &large.key) == MANY_EVENTS); /* fills the page cache, which has its own bound */
+    CHECK(walk(large.store, &large.key) == events); /* fills the page cache, which has its own bound */
     double before = resident_kib();
-    CHECK(walk(large.store, &large.key) == MANY_EVENTS);
+    CHECK(walk(large.store, &large.key) == events);
     double grown = resident_kib() - before;
     report(&(struct figure){.name = "cursor over 1,000,000 events: growth",
                             .unit = "KiB",

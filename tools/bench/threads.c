@@ -65,6 +65,8 @@ static double crowd_run(struct crowd *crowd, int threads, double us)
 static void bench_group_commit(const char *name, long delay_us, double at_least, const char *limit)
 {
     enum { ROUNDS = 7 };
+    const int rounds = scaled_rounds(ROUNDS);
+    const int run_us = scaled(500000);
     double one[ROUNDS];
     double many[ROUNDS];
     struct crowd *crowd = calloc(1, sizeof *crowd);
@@ -75,13 +77,13 @@ static void bench_group_commit(const char *name, long delay_us, double at_least,
     for (int i = 0; i < MOST_THREADS; i++)
         library_open(&crowd->libraries[i], crowd->store, NULL, true, i + 1);
     slow_vfs_set_delay(delay_us);
-    for (int round = 0; round < ROUNDS; round++) {
-        one[round] = crowd_run(crowd, 1, 500000);
-        many[round] = crowd_run(crowd, MOST_THREADS, 500000);
+    for (int round = 0; round < rounds; round++) {
+        one[round] = crowd_run(crowd, 1, run_us);
+        many[round] = crowd_run(crowd, MOST_THREADS, run_us);
     }
     slow_vfs_set_delay(0);
-    double one_per_second = median(one, ROUNDS);
-    double many_per_second = median(many, ROUNDS);
+    double one_per_second = median(one, (size_t)rounds);
+    double many_per_second = median(many, (size_t)rounds);
     report(&(struct figure){.name = name,
                             .unit = "ev/s",
                             .left_name = "8 threads",
@@ -136,7 +138,9 @@ static void bench_batch(void)
 
 static void bench_gets_beside_writer(void)
 {
-    enum { ROUNDS = 21, GETS = 2000 };
+    enum { ROUNDS = 21 };
+    const int rounds = scaled_rounds(ROUNDS);
+    const int gets = scaled(2000);
     double alone[ROUNDS];
     double beside[ROUNDS];
     struct crowd *crowd = calloc(1, sizeof *crowd);
@@ -149,23 +153,23 @@ static void bench_gets_beside_writer(void)
     library_fill(&reader, 1000, 0);
     crowd->store = reader.store;
     library_open(&crowd->libraries[0], crowd->store, NULL, true, 1);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         double start = now_us();
-        library_get_20(&reader, GETS);
-        alone[round] = (now_us() - start) / GETS;
+        library_get_20(&reader, gets);
+        alone[round] = (now_us() - start) / gets;
 
         atomic_store(&crowd->stop, false);
         atomic_store(&crowd->go, true);
         atomic_store(&crowd->next, 0);
         CHECK(pthread_create(&writer, NULL, append_until_stopped, crowd) == 0);
         start = now_us();
-        library_get_20(&reader, GETS);
-        beside[round] = (now_us() - start) / GETS;
+        library_get_20(&reader, gets);
+        beside[round] = (now_us() - start) / gets;
         atomic_store(&crowd->stop, true);
         CHECK(pthread_join(writer, NULL) == 0);
     }
-    double alone_us = median(alone, ROUNDS);
-    double beside_us = median(beside, ROUNDS);
+    double alone_us = median(alone, (size_t)rounds);
+    double beside_us = median(beside, (size_t)rounds);
     report(&(struct figure){
         .name = "get of 20 events beside a busy writer",
         .unit = "us",

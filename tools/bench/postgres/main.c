@@ -1,5 +1,5 @@
 /*
- *     bench [--adk PYTHON] [--json FILE] PLACE
+ *     bench [--quick] [--adk PYTHON] [--json FILE] PLACE
  *
  * PLACE is a connection string of a server that is there for this alone. Run from the top of the repository. With a
  * Python that has google-adk, that is measured, too. Every side is asked both directly and through a proxy that makes a
@@ -80,6 +80,7 @@ static void round_of(struct contender *contender, const struct network *network,
  * does not count. */
 static void take_turns(struct contender *contenders, int many, const struct network *networks, int rounds)
 {
+    rounds = scaled_rounds(rounds);
     for (int round = -1; round < rounds; round++) {
         for (int far = 0; far < NETWORKS; far++) {
             for (int i = 0; i < many; i++)
@@ -102,8 +103,8 @@ static void measure_cpu(struct contender *contenders, int many, const struct net
     for (int i = 0; i < many; i++) {
         const double before = cpu_us(cpu);
         if (contenders[i].context[DIRECT])
-            contenders[i].work(contenders[i].context[DIRECT], CPU_COUNT);
-        contenders[i].cpu_us = (cpu_us(cpu) - before) / (CPU_COUNT * contenders[i].writers);
+            contenders[i].work(contenders[i].context[DIRECT], scaled(CPU_COUNT));
+        contenders[i].cpu_us = (cpu_us(cpu) - before) / (scaled(CPU_COUNT) * contenders[i].writers);
     }
     cpu_close(cpu);
 }
@@ -321,7 +322,7 @@ static struct adk *adk_of(const char *python, const struct network *network)
 }
 
 /* Sets what the options say; the server's place. */
-static const char *read_options(int argc, char **argv, const char **python, FILE **json)
+static const char *read_options(int argc, char **argv, const char **python, FILE **json, bool *quick)
 {
     const char *place = NULL;
 
@@ -330,6 +331,8 @@ static const char *read_options(int argc, char **argv, const char **python, FILE
             CHECK((*json = fopen(argv[++i], "w")) != NULL);
         else if (strcmp(argv[i], "--adk") == 0 && i + 1 < argc)
             *python = argv[++i];
+        else if (strcmp(argv[i], "--quick") == 0)
+            *quick = true;
         else
             place = argv[i];
     }
@@ -341,11 +344,12 @@ int main(int argc, char **argv)
 {
     const char *python = NULL;
     FILE *json = NULL;
-    const char *place = read_options(argc, argv, &python, &json);
+    bool quick = false;
+    const char *place = read_options(argc, argv, &python, &json, &quick);
     static struct network networks[NETWORKS];
     struct adk *adks[NETWORKS] = {NULL, NULL};
 
-    measure_begin(".", json);
+    measure_begin(".", json, quick);
     if (python)
         make_adk_database(place);
     for (int far = 0; far < NETWORKS; far++) {
