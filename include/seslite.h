@@ -1741,7 +1741,7 @@ SES_API int ses_check(ses_store *store, const ses_check_options *options, int64_
 /* Facts about a store. Texts are static, or borrowed until the store is closed. */
 typedef struct ses_info {
     size_t size;        /* input: sizeof(ses_info) */
-    const char *engine; /* "sqlite" */
+    const char *engine; /* "sqlite" or "postgres" */
     const char *path;   /* as passed to ses_open */
     int schema_version; /* of the stored data */
     int read_only;      /* 1: the store was opened with SES_OPEN_READ_ONLY */

@@ -1,0 +1,28 @@
+# The C code in CONTRIBUTING.md is the library's own, word for word, so that it compiles and stays true:
+#     awk -f test/contributing.awk CONTRIBUTING.md lib/*/*.c lib/*/*/*.c
+
+function look_for_blocks() {
+    for (i = 1; i <= count; i++) {
+        if (index(code, block[i]))
+            found[i] = 1
+    }
+    code = ""
+}
+
+FNR == 1 { look_for_blocks() }
+
+FILENAME != "CONTRIBUTING.md" { code = code $0 "\n"; next }
+/^```c$/ { line[++count] = FNR + 1; inside = 1; next }
+/^```$/ { inside = 0 }
+inside { block[count] = block[count] $0 "\n" }
+
+END {
+    look_for_blocks()
+    for (i = 1; i <= count; i++) {
+        if (!found[i]) {
+            print "CONTRIBUTING.md:" line[i] ": no file of lib/ has this code"
+            failed = 1
+        }
+    }
+    exit failed || count == 0
+}
