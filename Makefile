@@ -353,7 +353,7 @@ CHECK_SETTINGS = HEADERS='$(HEADERS)' NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$
 # be printed. All are built before the first runs: else make begins with those that are built last, and what takes long is
 # left to run alone.
 RUNS := $(TEST_NAMES:%=run-%)
-.PHONY: check test quick tree-check asan tsan coverage stress damage $(RUNS) $(CHECKS:%=check-%)
+.PHONY: check test quick tree-check asan tsan coverage sqlite-versions stress damage $(RUNS) $(CHECKS:%=check-%)
 $(RUNS): run-%: $(B)/test/% | $(TEST_NAMES:%=$(B)/test/%)
 	@sh test/run.sh one $(B) $*
 
@@ -400,6 +400,14 @@ THREADED_TESTS  = $(shell grep -lE '$(STARTS_THREADS)' $(TEST_SOURCES))
 tsan:
 	@$(MAKE) --no-print-directory check FLAVOUR=tsan \
 	    TESTS=$(subst $(space),$(comma),$(strip $(if $(WANTED),$(WANTED),$(THREADED_TESTS:test/%.c=%))))
+
+## sqlite-versions: tests with the oldest version of SQLite, Debian 13's and the newest, which cargo fetches (SQLITE_CRATES=...)
+# Those whose outcome may depend on the version. TESTS= are others.
+VERSION_TESTS := program/recover session/codes $(addprefix storage/,check faults_sqlite_text interrupt list_statements live_steps \
+    maintain marks open_journal open_schema plans plans_references plans_views secure views)
+sqlite-versions:
+	@MAKE='$(MAKE)' CC='$(CC)' sh test/sqlite_versions.sh build/sqlite-versions \
+	    $(subst $(space),$(comma),$(strip $(if $(WANTED),$(WANTED),$(VERSION_TESTS))))
 
 ## stress: many threads, and many processes of which one is killed, for a minute each
 stress: $(B)/test/storage/stress
