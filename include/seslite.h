@@ -1638,8 +1638,8 @@ typedef struct ses_backup_options {
  * Copies the whole store, as of one moment, into the file `path`, while readers and writers go on. The copy is a
  * store of mode 0600. It is made beside `path` in a temporary file, PATH.seslite-backup-XXXXXX, looked at, flushed
  * to the disk, and only then put in its place. So `path` is complete, or as it was: after a failure, and after the
- * process was killed, too. A temporary file that a killed process has left is removed by the next backup to the
- * same path. If `path` is a link, the file that it leads to is made or replaced.
+ * process was killed, too. A temporary file that a killed process has left is removed by the next backup into
+ * the same folder. If `path` is a link, the file that it leads to is made or replaced.
  *
  * Writers do not wait for it. (Those of a store with a rollback journal do, as they do for any reader; those of a
  * store in memory wait while it is copied within memory.) The write-ahead log cannot start again before the end.
@@ -1651,7 +1651,8 @@ typedef struct ses_backup_options {
  *    timeout; it stays locked during the backup. (A store with a rollback journal looks closed while it is not in
  *    use. If it is open elsewhere, its calls return IO from then on.) The log and the journal of the old store are
  *    gone before the new file is in place.
- *  - INVALID: `path` is empty, a URI, ":memory:", the store's own file by any name, or its log or journal.
+ *  - INVALID: `path` is empty, a URI, ":memory:", the store's own file by any name, its log or journal, or named
+ *    like a temporary file.
  *  - CANTOPEN: the folder does not exist, or no file may be made in it. CORRUPT: the store is damaged so badly that
  *    it cannot be copied whole; see ses_check for the rest.
  *

@@ -2,8 +2,8 @@
  * A backup is made in a temporary file in the folder of its target, so that it can be put in place by one rename.
  *
  * What a killed process has left there must go sometime, but never a file that is still being written: so a backup has a
- * shared lock (flock) on the folder as long as it has a temporary file in it, and removes old ones only with an exclusive
- * lock. A lock on the temporary file itself would not do: to look at it, it has to be opened, and closing it drops the
+ * shared lock (flock) on the folder as long as it has a temporary file in it, and removes old ones, whatever their target
+ * was, only with an exclusive lock. A lock on the temporary file itself would not do: to look at it, it has to be opened, and closing it drops the
  * locks that SQLite has on it by then, if it has become a store of this process.
  */
 #include "storage/sqlite/backup_file.h"
@@ -48,11 +48,6 @@ static int join(struct backup_file *file, char **joined, const char *folder, con
     return SES_OK;
 }
 
-static const char *name_in(const struct backup_file *file)
-{
-    return strrchr(file->target, '/') + 1;
-}
-
 /* -------------------------------------------------------------------------------------------- folder */
 
 /* Cuts the last part of a path off; what is left is the folder. */
@@ -66,6 +61,21 @@ static const char *cut_name(char *path)
     return slash + 1;
 }
 
+static bool is_temporary_name(const char *name)
+{
+    const char *mark = strstr(name, TEMPORARY_MARK);
+
+    if (!mark || mark == name)
+        return false;
+    const char *rest = mark + strlen(TEMPORARY_MARK);
+    if (strnlen(rest, TEMPORARY_LETTERS) < TEMPORARY_LETTERS)
+        return false;
+    bool is = rest[TEMPORARY_LETTERS] == '\0';
+    for (size_t i = 0; i < COMPANIONS; i++)
+        is = is || strcmp(rest + TEMPORARY_LETTERS, ses__companions[i]) == 0;
+    return is;
+}
+
 static int resolve_target(struct backup_file *file, char *path, ses_error *error)
 {
     const char *name = cut_name(path);
@@ -74,6 +84,10 @@ static int resolve_target(struct backup_file *file, char *path, ses_error *error
 
     if (code == SES_OK && (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0))
         code = ses__error_set(error, SES_CANTOPEN, "%s: this is a folder, not a file", folder);
+    if (code == SES_OK && is_temporary_name(name))
+        code = ses__error_set(
+            error, SES_INVALID,
+            "%s: a name of this form is that of a temporary file, which the next backup removes", name);
     return code == SES_OK ? join(file, &file->target, file->folder, name, "", error) : code;
 }
 
@@ -97,23 +111,6 @@ int ses__backup_file_open(struct backup_file *file, const struct sqlite_config *
 
 /* ------------------------------------------------------------------------------------ temporary files */
 
-static bool is_leftover(const struct backup_file *file, const char *name)
-{
-    const char *target = name_in(file);
-    const size_t len = strlen(target);
-    const size_t mark = strlen(TEMPORARY_MARK);
-
-    if (strncmp(name, target, len) != 0 || strncmp(name + len, TEMPORARY_MARK, mark) != 0)
-        return false;
-    const char *rest = name + len + mark;
-    if (strnlen(rest, TEMPORARY_LETTERS) < TEMPORARY_LETTERS)
-        return false;
-    bool is = rest[TEMPORARY_LETTERS] == '\0';
-    for (size_t i = 0; i < COMPANIONS; i++)
-        is = is || strcmp(rest + TEMPORARY_LETTERS, ses__companions[i]) == 0;
-    return is;
-}
-
 /* What cannot be removed stays: it does no harm. */
 static void remove_leftovers(const struct backup_file *file)
 {
@@ -121,7 +118,7 @@ static void remove_leftovers(const struct backup_file *file)
     const struct dirent *entry;
 
     while (folder && (entry = readdir(folder)) != NULL) {
-        if (is_leftover(file, entry->d_name))
+        if (is_temporary_name(entry->d_name))
             (void)unlinkat(file->folder_descriptor, entry->d_name, 0);
     }
     if (folder)

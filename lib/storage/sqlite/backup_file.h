@@ -13,7 +13,7 @@ struct backup_file {
     int descriptor; /* of the temporary file */
 };
 
-/* Finds the folder, removes what backups that were killed have left of this target, and makes the temporary file. To be
+/* Finds the folder, removes what backups that were killed have left in it, and makes the temporary file. To be
  * closed in any case. */
 SESLITE_PRIVATE int ses__backup_file_open(struct backup_file *file, const struct sqlite_config *config,
                                           const char *path, ses_error *error);
