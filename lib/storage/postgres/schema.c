@@ -60,8 +60,8 @@ static int check_version(const struct postgres *storage, int version, ses_error 
         return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in that database", name);
     if (version < ses__postgres_latest() && storage->config.read_only)
         return ses__error_set(error, SES_READONLY,
-                              "%s: the store has schema version %d and must be migrated to %d first: open it "
-                              "once for writing",
+                              "%s: the store has schema version %d and must be migrated to %d first: run "
+                              "seslite migrate, or open it once for writing",
                               name, version, ses__postgres_latest());
     return SES_OK;
 }

@@ -192,11 +192,15 @@ static int check_read_only(struct sqlite *storage, ses_error *error)
             "%s: SQLite needs to make files beside a store with a write-ahead log, even to read it: "
             "make the folder writable, or copy the file (and its -wal file) to one that is",
             path);
+    else if (code == SES_OK && version == 0)
+        code = ses__error_set(
+            error, SES_READONLY,
+            "%s: the file is empty: run seslite migrate, or open it for writing, to make it a store", path);
     else if (code == SES_OK && version < ses__schema_latest())
         code = ses__error_set(
             error, SES_READONLY,
-            "%s: the store has schema version %d and must be migrated to %d first: open it once for "
-            "writing",
+            "%s: the store has schema version %d and must be migrated to %d first: run seslite "
+            "migrate, or open it once for writing",
             path, version, ses__schema_latest());
     return code;
 }

@@ -87,8 +87,7 @@ int ses__connection_error(struct connection *db, int rc, const char *doing, ses_
         ses__error_set(error, code, "%s: still locked by another connection after %lld ms (%s: %s)",
                        db->config->path, (long long)(db->config->busy_timeout_us / 1000), doing, text);
     else
-        ses__error_set(error, code, "%s: %s failed: %s (SQLite code %d)", db->config->path, doing, text,
-                       extended);
+        ses__error_set(error, code, "%s: %s failed: %s", db->config->path, doing, text);
     if (error)
         error->engine_code = extended;
     return code;
