@@ -1,6 +1,9 @@
 /* The command, looking after a store: checks and backups. */
 #include "command.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 /* The name of a file beside the store; it is removed. Free it. */
@@ -113,6 +116,74 @@ static void test_a_file_is_replaced_only_when_told(void **state)
     reply_free(&reply);
 }
 
+static int count_unfinished(const char *folder)
+{
+    DIR *open = opendir(folder);
+    const struct dirent *entry;
+    int count = 0;
+
+    assert_non_null(open);
+    while ((entry = readdir(open)) != NULL)
+        count += strstr(entry->d_name, ".seslite-backup-") != NULL;
+    (void)closedir(open);
+    return count;
+}
+
+/* Waits until the process has a handler for the signal; where that cannot be seen, long enough. */
+static void wait_for_handler(pid_t child, int number)
+{
+    char path[64];
+    bool handled = false;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)child);
+    for (int i = 0; i < 10000 && !handled; i++) {
+        char *text = support_read_file(path, NULL);
+        const char *caught = text ? strstr(text, "SigCgt:") : NULL;
+        handled = caught && (strtoull(caught + strlen("SigCgt:"), NULL, 16) >> (number - 1) & 1) != 0;
+        support_pause_us(text ? 1000 : 100);
+        free(text);
+    }
+}
+
+/* The lock on the folder keeps the backup from beginning, until the signal has come. */
+static int interrupt_backup(const struct fixture *fixture, const char *copy, int number)
+{
+    const int folder = open(fixture->folder, O_RDONLY | O_DIRECTORY);
+    int status = 0;
+
+    assert_int_equal(flock(folder, LOCK_EX), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)close(folder);
+        (void)signal(number, SIG_DFL); /* a shell in the background has it ignored */
+        execl(COMMAND, COMMAND, "-f", fixture->path, "backup", copy, (char *)NULL);
+        _exit(127);
+    }
+    wait_for_handler(child, number);
+    assert_int_equal(kill(child, number), 0);
+    assert_int_equal(waitpid(child, &status, WNOHANG), 0);
+    assert_int_equal(close(folder), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void test_an_interrupted_backup_leaves_nothing(void **state)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct fixture *fixture = *state;
+    char *copy = beside(fixture, ".copy");
+
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        const int status = interrupt_backup(fixture, copy, signals[i]);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), signals[i]);
+        assert_int_equal(count_unfinished(fixture->folder), 0);
+        assert_int_equal(access(copy, F_OK), -1);
+    }
+    free(copy);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, command_setup, fixture_teardown)
 
 int main(void)
@@ -123,6 +194,7 @@ int main(void)
         T(test_names_in_problems_cannot_drive_the_terminal),
         T(test_a_backup_is_a_store_of_its_own),
         T(test_a_file_is_replaced_only_when_told),
+        T(test_an_interrupted_backup_leaves_nothing),
     };
     return cmocka_run_group_tests_name("seslite upkeep", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include "choose.h"
 #include "json.h"
 #include "progress.h"
+#include "stop.h"
 
 static int tell_backup(struct run *run, const char *path)
 {
@@ -23,20 +24,29 @@ static int tell_backup(struct run *run, const char *path)
     return json_print_object(&json);
 }
 
+static int tell_progress(void *context, int64_t done, int64_t total)
+{
+    (void)progress_tell(context, done, total);
+    return stop_is_asked();
+}
+
 int run_backup(struct run *run)
 {
     const char *path = run->arguments[0];
     const ses_backup_options options = {.size = sizeof options,
                                         .flags = (given(run, OPTION_REPLACE) ? SES_BACKUP_REPLACE : 0u) |
                                                  (given(run, OPTION_COMPACT) ? SES_BACKUP_COMPACT : 0u),
-                                        .progress = progress_tell};
+                                        .progress = tell_progress};
     int status = open_to_read(run);
 
     if (status != EXIT_OK)
         return status;
+    stop_watch();
     progress_begin("copying pages");
     int code = ses_backup(run->store, path, &options, &run->error);
     progress_end();
+    if (code == SES_INTERRUPTED)
+        stop_now();
     if (code == SES_EXISTS)
         say("%s exists already: name another file, or pass --replace", path);
     if (code < 0)
