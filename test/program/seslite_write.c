@@ -343,6 +343,7 @@ static void test_sql_reads_and_writes_only_when_told(void **state)
     assert_has(&reply.err, "readonly");
     run_ok("sql", "--write", "CREATE TABLE mine (x)");
     run_code(2, "sql", "--jsonl", "SELECT 1");
+    run_code(1, "sql", "SELECT no");
     reply_free(&reply);
 }
 

@@ -1,13 +1,17 @@
-/* seslite sql: hands over to the sqlite3 program. */
+/* seslite sql: runs the sqlite3 program. */
 #include "commands.h"
 
-#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "choose.h"
 #include "out.h"
 #include "text.h"
+
+extern char **environ;
 
 enum { WORDS_MAX = 8 };
 
@@ -28,6 +32,48 @@ static int look_at_store(struct run *run)
     ses_close(run->store);
     run->store = NULL;
     return status;
+}
+
+/* With a statement on its command line, that program ends with SQLite's code (sqlite.org/rescode.html). */
+static int exit_of(int sqlite)
+{
+    enum { SQLITE_BUSY = 5, SQLITE_LOCKED = 6, SQLITE_CORRUPT = 11, SQLITE_NOTADB = 26 };
+
+    switch (sqlite) {
+    case 0:
+        return EXIT_OK;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return EXIT_BUSY;
+    case SQLITE_CORRUPT:
+        return EXIT_DAMAGED;
+    case SQLITE_NOTADB:
+        return EXIT_NOTASTORE;
+    default:
+        return EXIT_FAILED;
+    }
+}
+
+/* Ctrl-C is for that program, as long as it runs. */
+static int run_program(const char *const *words)
+{
+    int status = 0;
+    pid_t child;
+    int wrong = posix_spawnp(&child, words[0], NULL, NULL, (char *const *)(uintptr_t)words, environ);
+
+    if (wrong != 0) {
+        say("the sqlite3 program cannot be run: %s", strerror(wrong));
+        return EXIT_FAILED;
+    }
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGQUIT, SIG_IGN);
+    while (waitpid(child, &status, 0) != child)
+        ;
+    if (WIFSIGNALED(status)) {
+        (void)signal(WTERMSIG(status), SIG_DFL);
+        (void)raise(WTERMSIG(status));
+    }
+    return WIFEXITED(status) ? exit_of(WEXITSTATUS(status)) : EXIT_FAILED;
 }
 
 int run_sql(struct run *run)
@@ -53,7 +99,5 @@ int run_sql(struct run *run)
         words[count++] = not_an_option(sql, " ");
     if (out_flush() != EXIT_OK)
         return EXIT_FAILED;
-    (void)execvp(words[0], (char *const *)(uintptr_t)words);
-    say("the sqlite3 program cannot be run: %s", strerror(errno));
-    return EXIT_FAILED;
+    return run_program(words);
 }
