@@ -54,6 +54,94 @@ static void test_a_choice_is_listed(void **state)
     reply_free(&reply);
 }
 
+static void test_the_beginning_of_an_id_is_enough(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_key keys[] = {{"chat", "bob", "two"}, {"chat", "bob", "two-b"}, {"chat", "carol", "tree"}};
+    struct reply reply = {0};
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        must_create(fixture->store, &keys[i], NULL);
+    run_ok("events", "o", "--jsonl");
+    assert_int_equal(reply_lines(&reply), 6);
+    assert_string_equal(reply.err.data, "(session one)\n");
+    run_ok("show", "two");
+    assert_has(&reply.out, "session  two\n");
+    assert_string_equal(reply.err.data, "");
+    run_ok("-a", "chat", "-u", "bob", "show", "two-");
+    assert_has(&reply.out, "session  two-b\n");
+    run_code(2, "show", "t");
+    assert_has(&reply.err, "--user bob --session two\n");
+    assert_has(&reply.err, "--user bob --session two-b\n");
+    assert_has(&reply.err, "--user carol --session tree\n");
+    run_code(3, "show", "wo");
+    reply_free(&reply);
+}
+
+/* Else a script that is run twice would delete s10 after s1. */
+static void test_with_yes_an_id_must_be_whole(void **state)
+{
+    const struct how yes = {.terminal = TERMINAL_ALL, .input = "y\n"};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    must_create(fixture->store, &two, NULL);
+    run_code(3, "delete", "tw", "--yes");
+    assert_has(&reply.err, "--session two\n");
+    run_code(3, "cut", "on", "--to", "1", "--yes");
+    run_code(3, "prune", "on", "--keep", "1", "--yes");
+    run_ok("list", "--names", "sessions");
+    assert_has(&reply.out, "two\n");
+    run_at(&reply, 0, &yes, fixture->path, "delete", "tw");
+    assert_has(&reply.screen, "Delete the session two of bob");
+    run_code(3, "delete", "two", "--yes");
+    reply_free(&reply);
+}
+
+static void test_many_beginnings_do_not_hide_an_id(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+    char id[] = "x-00";
+
+    for (int i = 0; i < 20; i++) {
+        snprintf(id, sizeof id, "x-%02d", i);
+        must_create(fixture->store, &(ses_key){"chat", "bob", id}, NULL);
+    }
+    must_create(fixture->store, &(ses_key){"chat", "bob", "x"}, NULL);
+    run_ok("show", "x");
+    assert_has(&reply.out, "session  x\n");
+    run_code(2, "show", "x-");
+    assert_has(&reply.err, "...\n");
+    reply_free(&reply);
+}
+
+static void test_who_names_nobody_is_told_who_there_is(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    must_create(fixture->store, &two, NULL);
+    run_ok("-a", "nope", "list");
+    assert_string_equal(reply.out.data, "");
+    assert_string_equal(reply.err.data, "seslite: there is no app \"nope\"\nThe apps are: \"chat\"\n");
+    run_ok("-a", "chat", "-u", "nobody", "list", "--json");
+    assert_string_equal(reply.out.data, "[]\n");
+    assert_has(&reply.err, "there is no user \"nobody\" in the app \"chat\"\n");
+    assert_has(&reply.err, "The users of the app \"chat\" are: \"alice\", \"bob\"\n");
+    run_ok("-u", "nobody", "list", "--names", "sessions");
+    assert_has(&reply.err, "there is no user \"nobody\"\n");
+    run_code(3, "-a", "nope", "search", "coat");
+    assert_has(&reply.err, "The apps are: \"chat\"\n");
+    run_code(3, "-a", "nope", "stats");
+    assert_has(&reply.err, "The apps are: \"chat\"\n");
+    run_code(3, "-a", "nope", "events", "one");
+    assert_has(&reply.err, "there is no app \"nope\"\n");
+    run_ok("-u", "bob", "list", "--label", "none");
+    assert_string_equal(reply.err.data, "");
+    reply_free(&reply);
+}
+
 static void test_what_is_mistyped_gets_a_hint(void **state)
 {
     const struct fixture *fixture = *state;
@@ -122,6 +210,9 @@ static void test_files_that_are_no_stores_have_codes(void **state)
     assert_int_equal(access(other, F_OK), -1);
     run_at(&reply, 3, NULL, other, "maintain");
     assert_int_equal(access(other, F_OK), -1);
+    write_file(other, "", 0);
+    run_at(&reply, 8, NULL, other, "list");
+    assert_has(&reply.err, "the file is empty: run seslite migrate");
     write_file(other, "not a database at all", 21);
     run_at(&reply, 8, NULL, other, "list");
     run_at(&reply, 8, NULL, other, "doctor");
@@ -195,6 +286,7 @@ static void test_a_locked_store_has_a_code(void **state)
     raw_run(db, "BEGIN IMMEDIATE");
     run_ok("list"); /* reading waits for nobody */
     run_code(6, "-s", "one", "title", "x");
+    run_code(6, "sql", "--write", "CREATE TABLE mine (x)");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     reply_free(&reply);
 }
@@ -352,6 +444,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_names_may_be_left_out_where_one_fits),
         T(test_a_choice_is_listed),
+        T(test_the_beginning_of_an_id_is_enough),
+        T(test_with_yes_an_id_must_be_whole),
+        T(test_many_beginnings_do_not_hide_an_id),
+        T(test_who_names_nobody_is_told_who_there_is),
         T(test_what_is_mistyped_gets_a_hint),
         T(test_usage_is_a_code_of_its_own),
         T(test_files_that_are_no_stores_have_codes),

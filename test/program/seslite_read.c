@@ -33,6 +33,37 @@ static void test_list_is_an_aligned_table(void **state)
     reply_free(&reply);
 }
 
+static void test_an_empty_column_is_left_out(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    run_ok("-u", "bob", "list");
+    assert_has(&reply.out, "EVENTS\n");
+    assert_has(&reply.out, "     0\n");
+    run_ok("-u", "alice", "list");
+    assert_has(&reply.out, "  TITLE AND LABELS\n");
+    reply_free(&reply);
+}
+
+static void test_tables_name_the_zone_of_their_times(void **state)
+{
+    const struct fixture *fixture = *state;
+    const struct how summer = {.env = "TZ=XST-1XDT,M3.5.0,M10.5.0/3"};
+    struct reply reply = {0};
+
+    run_ok("events", "one");
+    assert_has(&reply.out, "TIME (UTC)  ");
+    run_at(&reply, 0, &summer, fixture->path, "events", "one");
+    assert_has(&reply.out, "TIME (XST/XDT)  ");
+    assert_has(&reply.out, "2023-11-14 23:13:21");
+    run_at(&reply, 0, &summer, fixture->path, "list");
+    assert_has(&reply.out, "UPDATED (XST/XDT)  ");
+    run_at(&reply, 0, &summer, fixture->path, "show", "one");
+    assert_has(&reply.out, " (XST/XDT)\n");
+    reply_free(&reply);
+}
+
 static void test_list_has_json_and_lines_of_json(void **state)
 {
     const struct fixture *fixture = *state;
@@ -292,6 +323,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(test_list_is_an_aligned_table),
+        T(test_an_empty_column_is_left_out),
+        T(test_tables_name_the_zone_of_their_times),
         T(test_list_has_json_and_lines_of_json),
         T(test_list_filters_and_limits),
         T(test_list_prints_names),

@@ -56,7 +56,7 @@ static void test_tables_are_as_wide_as_the_terminal(void **state)
     for (int i = 0; i < 60; i++)
         text_add(&title, wide, 3);
     assert_ok(ses_title_set_by_key(fixture->store, &one, title.data, NULL, &error));
-    for (how.columns = 50; how.columns < 140; how.columns = (unsigned short)(how.columns + 13)) {
+    for (how.columns = 63; how.columns < 140; how.columns = (unsigned short)(how.columns + 13)) {
         run_at(&reply, 0, &how, fixture->path, "list");
         assert_in_range(widest(reply.screen.data, wide), how.columns - 1, how.columns);
         assert_has(&reply.screen, "\xe2\x80\xa6\r\n");
@@ -64,6 +64,24 @@ static void test_tables_are_as_wide_as_the_terminal(void **state)
     run_at(&reply, 0, NULL, fixture->path, "list");
     assert_has(&reply.out, title.data);
     free(title.data);
+    reply_free(&reply);
+}
+
+static void test_ids_numbers_and_times_are_never_cut(void **state)
+{
+    static const char id[] = "0198c0de-0000-7000-8000-00000000002a";
+    const struct fixture *fixture = *state;
+    const struct how narrow = {.terminal = TERMINAL_ALL, .columns = 20, .env = "NO_COLOR=1"};
+    struct reply reply = {0};
+
+    must_create(fixture->store, &(ses_key){"a-long-name-of-an-app", "somebody@example.org", id}, "{}");
+    run_at(&reply, 0, &narrow, fixture->path, "list", "--order", "created");
+    assert_has(&reply.screen, id);
+    assert_has(&reply.screen, "a-long-name-of-an-app");
+    assert_has(&reply.screen, "somebody@example.org");
+    assert_has(&reply.screen, "2023-11-14 22:13:26");
+    run_at(&reply, 0, &narrow, fixture->path, "-s", "one", "events");
+    assert_has(&reply.screen, "2023-11-14 22:13:26");
     reply_free(&reply);
 }
 
@@ -257,10 +275,15 @@ static void test_such_characters_are_made_visible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_colours_are_for_terminals),          T(test_tables_are_as_wide_as_the_terminal),
-        T(test_accents_do_not_disturb_the_columns), T(test_a_transcript_is_wrapped),
-        T(test_what_takes_long_shows_a_bar),        T(test_no_text_drives_the_terminal),
-        T(test_no_message_drives_the_terminal),     T(test_such_characters_are_made_visible),
+        T(test_colours_are_for_terminals),
+        T(test_tables_are_as_wide_as_the_terminal),
+        T(test_ids_numbers_and_times_are_never_cut),
+        T(test_accents_do_not_disturb_the_columns),
+        T(test_a_transcript_is_wrapped),
+        T(test_what_takes_long_shows_a_bar),
+        T(test_no_text_drives_the_terminal),
+        T(test_no_message_drives_the_terminal),
+        T(test_such_characters_are_made_visible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

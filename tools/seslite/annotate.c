@@ -51,8 +51,8 @@ int run_title(struct run *run)
 
 static int print_label_table(const ses_session *session)
 {
-    static const struct column columns[] = {{"LABEL", COLOUR_CYAN, false, 0},
-                                            {"VALUE", COLOUR_NONE, false, 0}};
+    static const struct column columns[] = {{"LABEL", COLOUR_CYAN, 0, 0},
+                                            {"VALUE", COLOUR_NONE, COLUMN_CUT, 0}};
     struct table table;
 
     table_begin(&table, columns, 2);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "missing.h"
 #include "nearest.h"
 #include "out.h"
 #include "text.h"
@@ -20,6 +21,7 @@ struct choices {
     char *sessions[CHOICES + 1];
     struct nearest nearest; /* to the id, or the name, that was given */
     bool near;
+    bool exact; /* what is kept has the id that was given; otherwise it begins with it */
 };
 
 static void keep(struct choices *choices, const char *app, const char *user, const char *session)
@@ -32,13 +34,19 @@ static void keep(struct choices *choices, const char *app, const char *user, con
     choices->count++;
 }
 
-static void choices_free(struct choices *choices)
+static void forget(struct choices *choices)
 {
     for (size_t i = 0; i < choices->count; i++) {
         free(choices->apps[i]);
         free(choices->users[i]);
         free(choices->sessions[i]);
     }
+    choices->count = 0;
+}
+
+static void choices_free(struct choices *choices)
+{
+    forget(choices);
     nearest_free(&choices->nearest);
 }
 
@@ -52,18 +60,20 @@ static void try_near(struct choices *choices, const char *text)
 
 static int tell_none(struct choices *choices, const char *what)
 {
-    const struct run *run = choices->run;
+    struct run *run = choices->run;
     const char *wanted = choices->near ? choices->nearest.wanted : NULL;
 
-    if (!wanted)
+    if (wanted && choices->nearest.best)
+        say("there is no %s \"%s\". Did you mean \"%s\"?", what, wanted, choices->nearest.best);
+    else if (say_missing(run))
+        return EXIT_NOTFOUND;
+    else if (wanted)
+        say("there is no %s \"%s\"", what, wanted);
+    else
         say("there is no %s%s%s%s%s", what, run->values[OPTION_USER] ? " of the user " : "",
             run->values[OPTION_USER] ? run->values[OPTION_USER] : "",
             run->values[OPTION_APP] ? " in the app " : "",
             run->values[OPTION_APP] ? run->values[OPTION_APP] : "");
-    else if (choices->nearest.best)
-        say("there is no %s \"%s\". Did you mean \"%s\"?", what, wanted, choices->nearest.best);
-    else
-        say("there is no %s \"%s\"", what, wanted);
     return EXIT_NOTFOUND;
 }
 
@@ -86,9 +96,8 @@ static void add_word(struct text *line, const char *option, const char *word)
     text_puts(line, "'");
 }
 
-static int tell_many(const struct choices *choices, const char *what, const char *how)
+static void tell_choices(const struct choices *choices)
 {
-    say("which %s? Name it with %s:", what, how);
     for (size_t i = 0; i < choices->count && i < CHOICES; i++) {
         struct text line = {NULL, 0, 0};
         add_word(&line, "  --app ", choices->apps[i]);
@@ -101,7 +110,6 @@ static int tell_many(const struct choices *choices, const char *what, const char
     }
     if (choices->count > CHOICES)
         note("  ...");
-    return EXIT_USAGE;
 }
 
 /* Takes the names of the only choice over. */
@@ -111,8 +119,11 @@ static int decide(struct choices *choices, const char *what, const char *how)
 
     if (choices->count == 0)
         return tell_none(choices, what);
-    if (choices->count > 1)
-        return tell_many(choices, what, how);
+    if (choices->count > 1) {
+        say("which %s? Name it with %s:", what, how);
+        tell_choices(choices);
+        return EXIT_USAGE;
+    }
     run->chosen[0] = choices->apps[0];
     run->chosen[1] = choices->users[0];
     run->chosen[2] = choices->sessions[0];
@@ -191,17 +202,31 @@ int choose_user(struct run *run)
 
 /* ------------------------------------------------------------------------------------------------ sessions */
 
-static void look_at_page(struct choices *choices, const ses_page *page)
+/* A session with the very id hides those whose ids only begin with it. */
+static void look_at_session(struct choices *choices, const ses_session *session)
 {
     const char *wanted = choices->run->values[OPTION_SESSION];
+    const char *id = ses_session_id(session);
+    bool exact = !wanted || strcmp(wanted, id) == 0;
 
-    for (size_t i = 0; i < ses_page_count(page); i++) {
-        const ses_session *session = ses_page_session(page, i);
-        const char *id = ses_session_id(session);
-        try_near(choices, id);
-        if (!wanted || strcmp(wanted, id) == 0)
-            keep(choices, ses_session_app(session), ses_session_user(session), id);
-    }
+    try_near(choices, id);
+    if (!exact && (choices->exact || strncmp(wanted, id, strlen(wanted)) != 0))
+        return;
+    if (exact && !choices->exact)
+        forget(choices);
+    choices->exact = exact;
+    keep(choices, ses_session_app(session), ses_session_user(session), id);
+}
+
+static void look_at_page(struct choices *choices, const ses_page *page)
+{
+    for (size_t i = 0; i < ses_page_count(page); i++)
+        look_at_session(choices, ses_page_session(page, i));
+}
+
+static bool has_enough(const struct choices *choices)
+{
+    return choices->exact && choices->count > CHOICES;
 }
 
 /* Looks through the sessions of the app, unless another app is meant. */
@@ -214,7 +239,7 @@ static int visit_sessions_app(void *context, const char *name)
     bool more = !wanted || strcmp(wanted, name) == 0;
     int status = EXIT_OK;
 
-    while (status == EXIT_OK && more && choices->count <= CHOICES) {
+    while (status == EXIT_OK && more && !has_enough(choices)) {
         const ses_list_options options = {.size = sizeof options,
                                           .order = SES_ORDER_CREATED,
                                           .limit = 1000,
@@ -256,6 +281,24 @@ static int look_up(struct run *run, bool *known)
     return EXIT_OK;
 }
 
+/* With --yes nobody is asked about the session that was found, and a script that is run twice would delete another one. */
+static int decide_session(struct choices *choices)
+{
+    struct run *run = choices->run;
+    const bool begun = choices->count > 0 && !choices->exact;
+
+    if (begun && given(run, OPTION_YES)) {
+        say("there is no session \"%s\", and with --yes the id must be whole. These begin with it:",
+            run->values[OPTION_SESSION]);
+        tell_choices(choices);
+        return EXIT_NOTFOUND;
+    }
+    int status = decide(choices, "session", "--session (and --user, --app)");
+    if (status == EXIT_OK && begun)
+        note("(session %s)", run->key.session);
+    return status;
+}
+
 int choose_session(struct run *run)
 {
     struct choices choices;
@@ -267,7 +310,7 @@ int choose_session(struct run *run)
     choices_begin(&choices, run, run->values[OPTION_SESSION]);
     status = each_name(run, NULL, visit_sessions_app, &choices);
     if (status == EXIT_OK)
-        status = decide(&choices, "session", "--session (and --user, --app)");
+        status = decide_session(&choices);
     choices_free(&choices);
     return status;
 }

@@ -11,8 +11,8 @@ const struct command command_table[] = {
      .name = "list",
      .summary = "list sessions",
      .words = "Lists the sessions of the store, of --app, or of --user, app by app. With --names it prints "
-              "only names: of the "
-              "apps, of the users, or the ids of the sessions.",
+              "only names: of the apps, of the users, or the ids of the sessions. On a terminal too narrow, "
+              "titles and labels are cut, ids never.",
      .options = O(LIMIT) | O(ORDER) | O(LABEL) | O(PREFIX) | O(SINCE) | O(BEFORE) | O(NAMES),
      .example = " seslite -f agents.db --user alice list --label project=oslo --since 7d",
      .run = run_list},
@@ -239,9 +239,11 @@ const struct command command_table[] = {
     {.group = "Upkeep",
      .name = "backup",
      .summary = "copy the store into a file, as of one moment",
-     .words = "Other programs may go on writing. The file is complete or not there at all. It must not "
-              "exist, unless --replace is "
-              "given.",
+     .words =
+         "Other programs may go on writing. The file is complete or not there at all. It must not "
+         "exist, unless --replace is given. A signal (Ctrl-C) ends the backup and leaves nothing behind. "
+         "If the program is killed, it leaves a file FILE.seslite-backup-XXXXXX, which the next backup "
+         "into the same folder removes.",
      .argument = {"FILE", KIND_FILE, true, false},
      .options = O(REPLACE) | O(COMPACT),
      .example = " seslite -f agents.db backup agents-2026-11-21.db",
@@ -262,10 +264,12 @@ const struct command command_table[] = {
     {.group = "Upkeep",
      .name = "sql",
      .summary = "open the store with the sqlite3 program",
-     .words = "Runs the SQL, or what is read from standard input if there is none or it is \"-\". The file "
-              "is opened for reading "
-              "only, unless --write is given. What that program prints is not "
-              "cleaned of control characters, and the exit code is its own.",
+     .words =
+         "Runs the SQL, or what is read from standard input if there is none or it is \"-\". The file "
+         "is opened for reading "
+         "only, unless --write is given. What that program prints is not "
+         "cleaned of control characters. The exit code is 6 if the file was locked, 7 if it is damaged, 8 if "
+         "it is not a database, and 1 for any other failure.",
      .argument = {"SQL", KIND_TEXT, false, false},
      .options = O(WRITE),
      .example = " seslite -f agents.db sql \"SELECT * FROM session_overview\"",

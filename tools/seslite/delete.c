@@ -1,11 +1,10 @@
 /* seslite delete */
 #include "commands.h"
 
-#include <string.h>
-
 #include "choose.h"
 #include "deleting.h"
 #include "json.h"
+#include "missing.h"
 #include "progress.h"
 #include "sessions.h"
 #include "walk.h"
@@ -58,17 +57,6 @@ static int delete_user(struct run *run)
     return end(run, code, deleted);
 }
 
-static bool app_is_there(struct run *run)
-{
-    const ses_names_options options = {.size = sizeof options, .limit = 1, .prefix = run->key.app};
-    ses_names *names = NULL;
-    bool there = ses_list_apps(run->store, &options, &names, NULL) >= 0 && ses_names_count(names) > 0 &&
-                 strcmp(ses_names_at(names, 0), run->key.app) == 0;
-
-    ses_names_close(names);
-    return there;
-}
-
 /* Every call but the last says that there is more; with --secure the last one too, while the log cannot be emptied. */
 static int delete_app(struct run *run, int64_t total)
 {
@@ -83,7 +71,7 @@ static int delete_app(struct run *run, int64_t total)
         code = ses_delete_app(run->store, run->key.app, &options, &deleted, &run->error);
         sum += deleted;
         progress_set(sum, total);
-    } while (code == SES_MORE && app_is_there(run));
+    } while (code == SES_MORE && name_is_there(run, NULL, run->key.app));
     progress_end();
     return end(run, code, sum);
 }

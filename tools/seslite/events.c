@@ -10,8 +10,9 @@
 #include "walk.h"
 
 static const struct column columns[] = {
-    {"SESSION", COLOUR_BOLD, false, 0}, {"SEQ", COLOUR_DIM, true, 4},      {"TIME", COLOUR_DIM, false, 19},
-    {"AUTHOR", COLOUR_CYAN, false, 12}, {"EVENT", COLOUR_NONE, false, 20},
+    {"SESSION", COLOUR_BOLD, 0, 0},         {"SEQ", COLOUR_DIM, COLUMN_RIGHT, 4},
+    {"TIME", COLOUR_DIM, COLUMN_TIME, 19},  {"AUTHOR", COLOUR_CYAN, COLUMN_CUT, 12},
+    {"EVENT", COLOUR_NONE, COLUMN_CUT, 20},
 };
 
 void event_rows_begin(struct event_rows *rows, struct run *run, bool of_user)

@@ -6,15 +6,19 @@
 
 #include "choose.h"
 #include "json.h"
+#include "missing.h"
 #include "sessions.h"
 #include "table.h"
 #include "times.h"
 #include "walk.h"
 
 static const struct column columns[] = {
-    {"SESSION", COLOUR_BOLD, false, 0}, {"USER", COLOUR_CYAN, false, 0},
-    {"APP", COLOUR_CYAN, false, 0},     {"UPDATED", COLOUR_DIM, false, 0},
-    {"EVENTS", COLOUR_NONE, true, 0},   {"TITLE AND LABELS", COLOUR_NONE, false, 0},
+    {"SESSION", COLOUR_BOLD, 0, 0},
+    {"USER", COLOUR_CYAN, 0, 0},
+    {"APP", COLOUR_CYAN, 0, 0},
+    {"UPDATED", COLOUR_DIM, COLUMN_TIME, 0},
+    {"EVENTS", COLOUR_NONE, COLUMN_RIGHT, 0},
+    {"TITLE AND LABELS", COLOUR_NONE, COLUMN_CUT, 0},
 };
 
 /* A list that is being printed. */
@@ -22,6 +26,7 @@ struct listing {
     struct run *run;
     struct table table;
     struct json_rows rows;
+    int64_t count;
     int64_t left; /* sessions that may still be printed */
     bool more;    /* there were others */
 };
@@ -94,6 +99,7 @@ static int visit(void *context, const ses_session *session)
         return STOP;
     }
     listing->left--;
+    listing->count++;
     if (!wants_json(listing->run)) {
         add_row(&listing->table, session);
         return EXIT_OK;
@@ -122,6 +128,8 @@ static int list_sessions(struct run *run)
         table_end(&listing.table);
     if (listing.more && !wants_json(run))
         note("(there are more)");
+    if (listing.count == 0 && status == EXIT_OK)
+        (void)say_missing(run);
     free(texts.label);
     return status == STOP ? EXIT_OK : status;
 }
@@ -137,6 +145,7 @@ static int print_name(struct listing *listing, const char *name)
     if (listing->left == 0)
         return STOP;
     listing->left--;
+    listing->count++;
     if (wants_json(listing->run)) {
         json_begin(&json, listing->run, '{');
         json_text(&json, "name", name);
@@ -187,6 +196,8 @@ static int list_names(struct run *run)
         status = each_session(run, &sessions);
     if (wants_json(run))
         json_rows_end(&listing.rows);
+    if (listing.count == 0 && status == EXIT_OK)
+        (void)say_missing(run);
     free(texts.label);
     return status == STOP ? EXIT_OK : status;
 }

@@ -7,6 +7,7 @@
 #include "choose.h"
 #include "content.h"
 #include "json.h"
+#include "missing.h"
 #include "progress.h"
 #include "table.h"
 #include "times.h"
@@ -15,9 +16,9 @@
 enum { BEFORE = 30 /* bytes of a found line that are shown before what was found */ };
 
 static const struct column columns[] = {
-    {"SESSION", COLOUR_BOLD, false, 12}, {"USER", COLOUR_CYAN, false, 8},
-    {"SEQ", COLOUR_DIM, true, 4},        {"TIME", COLOUR_DIM, false, 19},
-    {"AUTHOR", COLOUR_CYAN, false, 12},  {"FOUND", COLOUR_NONE, false, 30},
+    {"SESSION", COLOUR_BOLD, 0, 12},         {"USER", COLOUR_CYAN, 0, 8},
+    {"SEQ", COLOUR_DIM, COLUMN_RIGHT, 4},    {"TIME", COLOUR_DIM, COLUMN_TIME, 19},
+    {"AUTHOR", COLOUR_CYAN, COLUMN_CUT, 12}, {"FOUND", COLOUR_NONE, COLUMN_CUT, 30},
 };
 
 struct search {
@@ -212,5 +213,7 @@ int run_search(struct run *run)
     text_free(&search.line);
     if (status == EXIT_OK || status == STOP)
         status = search.found > 0 ? EXIT_OK : EXIT_NOTFOUND;
+    if (search.found == 0 && status == EXIT_NOTFOUND && !given(run, OPTION_SESSION))
+        (void)say_missing(run);
     return status;
 }

@@ -57,6 +57,7 @@ static void put_header(const ses_session *session)
     text_print(&text, "%s, from %s to %s", counted(ses_session_stored(session), "event"),
                time_text(ses_session_created_us(session), created),
                time_text(ses_session_updated_us(session), updated));
+    zone_add(&text);
     put_field("log", text.data);
     if (ses_session_base_seq(session) > 0)
         note("(the events up to %lld were pruned)", (long long)ses_session_base_seq(session));

@@ -67,7 +67,8 @@ static int print_whole(struct run *run, const ses_session *session)
 
 static int print_table(struct run *run, const ses_session *session)
 {
-    static const struct column columns[] = {{"KEY", COLOUR_CYAN, false, 0}, {"VALUE", COLOUR_NONE, false, 0}};
+    static const struct column columns[] = {{"KEY", COLOUR_CYAN, 0, 0},
+                                            {"VALUE", COLOUR_NONE, COLUMN_CUT, 0}};
     struct table table;
     int code = SES_OK;
 

@@ -10,10 +10,10 @@
 #include "walk.h"
 
 static const struct column columns[] = {
-    {"APP", COLOUR_CYAN, false, 0},
-    {"USERS", COLOUR_NONE, true, 0},
-    {"SESSIONS", COLOUR_NONE, true, 0},
-    {"EVENTS", COLOUR_NONE, true, 0},
+    {"APP", COLOUR_CYAN, 0, 0},
+    {"USERS", COLOUR_NONE, COLUMN_RIGHT, 0},
+    {"SESSIONS", COLOUR_NONE, COLUMN_RIGHT, 0},
+    {"EVENTS", COLOUR_NONE, COLUMN_RIGHT, 0},
 };
 
 struct figures {
@@ -164,6 +164,8 @@ int run_stats(struct run *run)
     if (given(run, OPTION_USER) || given(run, OPTION_SESSION))
         return say_usage(run, "stats looks at a whole app, or at all apps");
     int status = open_to_read(run);
+    if (status == EXIT_OK && given(run, OPTION_APP))
+        status = choose_app(run);
     if (status != EXIT_OK)
         return status;
     status = read_sizes(run, &sizes);

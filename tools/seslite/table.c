@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "times.h"
+
 enum { KEPT_ROWS = 500, GAP = 2, NARROWEST = 6 };
 
 void table_begin(struct table *table, const struct column *columns, size_t count)
@@ -12,8 +14,11 @@ void table_begin(struct table *table, const struct column *columns, size_t count
     *table = (struct table){.columns = columns, .column_count = count, .capacity = KEPT_ROWS * count};
     table->cells = allocate(table->capacity * sizeof *table->cells);
     for (size_t i = 0; i < count; i++) {
-        size_t title = strlen(columns[i].title);
-        table->widths[i] = title > columns[i].least ? title : columns[i].least;
+        struct text *title = &table->titles[i];
+        text_puts(title, columns[i].title);
+        if (columns[i].flags & COLUMN_TIME)
+            zone_add(title);
+        table->widths[i] = title->len > columns[i].least ? title->len : columns[i].least;
     }
 }
 
@@ -21,34 +26,50 @@ void table_begin(struct table *table, const struct column *columns, size_t count
 
 static size_t total_width(const struct table *table)
 {
-    size_t total = GAP * (table->column_count - 1);
+    size_t total = 0;
 
     for (size_t i = 0; i < table->column_count; i++)
-        total += table->widths[i];
+        if (!table->hidden[i])
+            total += table->widths[i] + (total > 0 ? GAP : 0);
     return total;
 }
 
-/* Takes from the widest column until all fit, or none can give any more. */
+/* Of the columns that may be cut, the widest that can still give; or the number of columns. */
+static size_t widest_to_cut(const struct table *table)
+{
+    size_t widest = table->column_count;
+    size_t width = NARROWEST;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        if ((table->columns[i].flags & COLUMN_CUT) && !table->hidden[i] && table->widths[i] > width) {
+            widest = i;
+            width = table->widths[i];
+        }
+    }
+    return widest;
+}
+
 static void shrink(struct table *table, size_t width)
 {
     while (total_width(table) > width) {
-        size_t widest = 0;
-        for (size_t i = 1; i < table->column_count; i++)
-            if (table->widths[i] >= table->widths[widest])
-                widest = i;
-        if (table->widths[widest] <= NARROWEST)
+        size_t widest = widest_to_cut(table);
+        if (widest == table->column_count)
             return;
         table->widths[widest]--;
     }
 }
 
-static void set_widths(struct table *table)
+static void set_widths(struct table *table, bool all_rows)
 {
+    for (size_t i = 0; i < table->column_count; i++)
+        table->hidden[i] = all_rows;
     for (size_t i = 0; i < table->cell_count; i++) {
-        size_t *width = &table->widths[i % table->column_count];
+        size_t column = i % table->column_count;
         size_t columns = text_columns(table->cells[i].data, table->cells[i].len);
-        if (columns > *width)
-            *width = columns;
+        if (columns > 0)
+            table->hidden[column] = false;
+        if (columns > table->widths[column])
+            table->widths[column] = columns;
     }
     shrink(table, out_width());
 }
@@ -65,50 +86,52 @@ static void put(struct table *table, enum colour colour, const char *text, size_
 }
 
 /* Prints a cell that may be too long for its column. */
-static void put_cell(struct table *table, size_t index, const char *text, size_t len, enum colour colour)
+static void put_cell(struct table *table, size_t index, const struct text *cell, enum colour colour)
 {
-    const struct column *column = &table->columns[index];
+    const unsigned flags = table->columns[index].flags;
     size_t width = table->widths[index];
-    size_t columns = text_columns(text, len);
-    bool cut = columns > width && out_is_terminal();
-    size_t fits = cut ? text_fitting(text, len, width - 1) : len;
+    size_t columns = text_columns(cell->data, cell->len);
+    bool cut = (flags & COLUMN_CUT) && columns > width && out_is_terminal();
+    size_t fits = cut ? text_fitting(cell->data, cell->len, width - 1) : cell->len;
 
     if (cut)
-        columns = text_columns(text, fits) + 1;
+        columns = text_columns(cell->data, fits) + 1;
     size_t blanks = columns < width ? width - columns : 0;
-    table->blanks += column->right ? blanks : 0;
-    put(table, colour, text, fits);
+    table->blanks += (flags & COLUMN_RIGHT) ? blanks : 0;
+    put(table, colour, cell->data, fits);
     if (cut)
         put(table, colour, "\xe2\x80\xa6", 3);
-    table->blanks += (column->right ? 0 : blanks) + GAP;
-    if (index + 1 == table->column_count) {
-        out_text("\n", 1);
-        table->blanks = 0;
-    }
+    table->blanks += ((flags & COLUMN_RIGHT) ? 0 : blanks) + GAP;
 }
 
-static void put_titles(struct table *table)
+static void put_row(struct table *table, const struct text *cells, bool titles)
 {
     for (size_t i = 0; i < table->column_count; i++)
-        put_cell(table, i, table->columns[i].title, strlen(table->columns[i].title), COLOUR_BOLD);
+        if (!table->hidden[i])
+            put_cell(table, i, &cells[i], titles ? COLOUR_BOLD : table->columns[i].colour);
+    out_text("\n", 1);
+    table->blanks = 0;
 }
 
-void table_flush(struct table *table)
+static void flush_rows(struct table *table, bool all_rows)
 {
     if (table->cell_count == 0)
         return;
     if (!table->begun) {
-        set_widths(table);
-        put_titles(table);
+        set_widths(table, all_rows);
+        put_row(table, table->titles, true);
         table->begun = true;
     }
-    for (size_t i = 0; i < table->cell_count; i++) {
-        struct text *cell = &table->cells[i];
-        size_t index = i % table->column_count;
-        put_cell(table, index, cell->data, cell->len, table->columns[index].colour);
-        text_free(cell);
-    }
+    for (size_t i = 0; i < table->cell_count; i += table->column_count)
+        put_row(table, &table->cells[i], false);
+    for (size_t i = 0; i < table->cell_count; i++)
+        text_free(&table->cells[i]);
     table->cell_count = 0;
+}
+
+void table_flush(struct table *table)
+{
+    flush_rows(table, false);
 }
 
 /* ---------------------------------------------------------------------------------------------------- cells */
@@ -134,7 +157,9 @@ void table_number(struct table *table, int64_t number)
 
 void table_end(struct table *table)
 {
-    table_flush(table);
+    flush_rows(table, true);
+    for (size_t i = 0; i < table->column_count; i++)
+        text_free(&table->titles[i]);
     free(table->cells);
     *table = (struct table){.column_count = 0};
 }

@@ -132,3 +132,31 @@ const char *time_text(int64_t time_us, char text[TIME_SIZE])
         (void)snprintf(text, TIME_SIZE, "@%lld", (long long)seconds);
     return text;
 }
+
+/* The name of the local zone in a month of this year. */
+static void name_zone(int month, char name[TIME_SIZE])
+{
+    time_t now = time(NULL);
+    struct tm date;
+
+    name[0] = '\0';
+    if (!localtime_r(&now, &date))
+        return;
+    date = (struct tm){.tm_year = date.tm_year, .tm_mon = month, .tm_mday = 1, .tm_hour = 12, .tm_isdst = -1};
+    (void)mktime(&date); /* finds out whether it is summer time */
+    if (strftime(name, TIME_SIZE, "%Z", &date) == 0)
+        name[0] = '\0';
+}
+
+void zone_add(struct text *text)
+{
+    char january[TIME_SIZE];
+    char july[TIME_SIZE];
+
+    name_zone(0, january);
+    name_zone(6, july);
+    if (strcmp(january, july) == 0)
+        text_print(text, " (%s)", january[0] ? january : "local time");
+    else
+        text_print(text, " (%s/%s)", january, july);
+}

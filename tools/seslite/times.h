@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "text.h"
+
 enum { TIME_SIZE = 32 };
 
 /* "2024-01-15", "2024-01-15T12:30:00Z", "2024-01-15 12:30" (local time), "@1705321800.5", "2h" (so long ago). */
@@ -13,5 +15,7 @@ bool time_read(const char *text, int64_t *time_us);
 bool span_read(const char *text, int64_t *span_us);
 /* In local time, "2024-01-15 12:30:00". */
 const char *time_text(int64_t time_us, char text[TIME_SIZE]);
+/* Adds the zone of these times: " (UTC)", or both names of a year with summer time, " (CET/CEST)". */
+void zone_add(struct text *text);
 
 #endif

@@ -5,8 +5,11 @@ const struct topic topic_table[] = {
      "Name the file with -f FILE before the command, or in the variable SESLITE_DB. A session is named by "
      "--app, --user and "
      "--session. Each of them may be left out if only one session fits. Otherwise the command says which "
-     "ones there are to "
-     "choose from. To find a session without its user, the command looks through the list of sessions.\n"
+     "ones there are to choose from. The beginning of an id is enough if only one session's id begins so; "
+     "the "
+     "command then says which session it is. With --yes the id must be whole. To find a session without its "
+     "user, "
+     "the command looks through the list of sessions.\n"
      "Commands that only read open the file for reading, and never create it. If the store uses a "
      "write-ahead log and no "
      "other program has it open, SQLite may leave an empty FILE-wal and a FILE-shm beside it.\n"
@@ -32,7 +35,9 @@ const struct topic topic_table[] = {
      " 2024-01-15\n"
      " 2024-01-15T12:30:00Z    2024-01-15T12:30+02:00    '2024-01-15 12:30'\n"
      " @1705321800\n"
-     " 90s    15m    2h    7d    3w"},
+     " 90s    15m    2h    7d    3w\n"
+     "Times are printed in local time; tables name the zone in their head. Set TZ to another one, such as "
+     "UTC."},
     {"output", "Output",
      "Data goes to standard output, everything else to standard error. Tables are as wide as the terminal. "
      "They are not cut "
