@@ -259,9 +259,15 @@ ORDER BY a.id, u.id, s.id, e.seq;
 
 -- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows the
 -- tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of the state.
+-- `code` has code that a model ran and its output, `files` the type and address of each image or other file,
+-- `transfer` the agent that goes on, and `error` the code and message of an error.
 CREATE VIEW seslite.transcript AS
 SELECT log.app, log."user", log.session, log.seq, log.time, log.author, said.text, said.calls, said.responses,
-       nullif(coalesce(log.json #>> '{actions,stateDelta}', log.json #>> '{actions,state_delta}'), '{}') AS changes
+       nullif(coalesce(log.json #>> '{actions,stateDelta}', log.json #>> '{actions,state_delta}'), '{}') AS changes,
+       said.code, said.files,
+       coalesce(log.json #>> '{actions,transferToAgent}', log.json #>> '{actions,transfer_to_agent}') AS transfer,
+       nullif(concat_ws(': ', coalesce(log.json ->> 'errorCode', log.json ->> 'error_code'),
+                        coalesce(log.json ->> 'errorMessage', log.json ->> 'error_message')), '') AS error
 FROM seslite.event_log AS log
 CROSS JOIN LATERAL (
     SELECT string_agg(CASE json_typeof(p.part -> 'text') WHEN 'string' THEN p.part ->> 'text' END, ''
@@ -269,7 +275,11 @@ CROSS JOIN LATERAL (
            string_agg((t.call ->> 'name') || '(' || coalesce(t.call ->> 'args', '') || ')', '; '
                       ORDER BY p.place) AS calls,
            string_agg((t.answer ->> 'name') || ': ' || coalesce(t.answer ->> 'response', ''), '; '
-                      ORDER BY p.place) AS responses
+                      ORDER BY p.place) AS responses,
+           string_agg(coalesce(p.part #>> '{executableCode,code}', p.part #>> '{executable_code,code}',
+                               p.part #>> '{codeExecutionResult,output}',
+                               p.part #>> '{code_execution_result,output}'), E'\n' ORDER BY p.place) AS code,
+           string_agg(coalesce(f.type || ' ' || f.address, f.type, f.address, f.inline), '; ' ORDER BY p.place) AS files
     FROM json_array_elements(CASE json_typeof(log.json #> '{content,parts}')
                                  WHEN 'array' THEN log.json #> '{content,parts}'
                              END) WITH ORDINALITY AS p (part, place)
@@ -283,6 +293,15 @@ CROSS JOIN LATERAL (
                    WHEN json_typeof(p.part -> 'function_response') THEN p.part -> 'function_response'
                END AS answer
     ) AS t
+    CROSS JOIN LATERAL (
+        SELECT coalesce(p.part #>> '{inlineData,mimeType}', p.part #>> '{inline_data,mime_type}',
+                        p.part #>> '{fileData,mimeType}', p.part #>> '{file_data,mime_type}') AS type,
+               coalesce(p.part #>> '{fileData,fileUri}', p.part #>> '{file_data,file_uri}') AS address,
+               CASE 'object'
+                   WHEN json_typeof(p.part -> 'inlineData') THEN 'data'
+                   WHEN json_typeof(p.part -> 'inline_data') THEN 'data'
+               END AS inline
+    ) AS f
 ) AS said;
 
 -- Every tool call: one row per call, with its arguments, its answer (NULL: none yet) and the seconds between them.

@@ -358,10 +358,13 @@ ORDER BY a.id, u.id, s.id, e.position;
 
 -- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows the
 -- tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of the state.
+-- `code` has code that a model ran and its output, `files` the type and address of each image or other file,
+-- `transfer` the agent that goes on, and `error` the code and message of an error. U+2400 stands for a NUL, since
+-- json_extract() ends a text at one.
 CREATE VIEW transcript AS
 SELECT log.app, log.user, log.session, log.seq, log.time, log.author,
        (SELECT group_concat(json_extract(p.value, '$.text'), '')
-        FROM json_each(log.body, '$.content.parts') AS p
+        FROM json_each(log.shown, '$.content.parts') AS p
         WHERE p.type = 'object' AND json_type(p.value, '$.text') = 'text') AS text,
        (SELECT group_concat(json_extract(c.call, '$.name') || '('
                             || coalesce(json_extract(c.call, '$.args'), '') || ')', '; ')
@@ -378,8 +381,34 @@ SELECT log.app, log.user, log.session, log.seq, log.time, log.author,
               WHERE p.type = 'object') AS r
         WHERE json_valid(r.answer)) AS responses,
        nullif(coalesce(json_extract(log.body, '$.actions.stateDelta'),
-                       json_extract(log.body, '$.actions.state_delta')), '{}') AS changes
-FROM event_log AS log;
+                       json_extract(log.body, '$.actions.state_delta')), '{}') AS changes,
+       (SELECT group_concat(coalesce(json_extract(p.value, '$.executableCode.code'),
+                                     json_extract(p.value, '$.executable_code.code'),
+                                     json_extract(p.value, '$.codeExecutionResult.output'),
+                                     json_extract(p.value, '$.code_execution_result.output')), char(10))
+        FROM json_each(log.shown, '$.content.parts') AS p
+        WHERE p.type = 'object') AS code,
+       (SELECT group_concat(coalesce(f.type || ' ' || f.address, f.type, f.address, f.inline), '; ')
+        FROM (SELECT coalesce(json_extract(p.value, '$.inlineData.mimeType'),
+                              json_extract(p.value, '$.inline_data.mime_type'),
+                              json_extract(p.value, '$.fileData.mimeType'),
+                              json_extract(p.value, '$.file_data.mime_type')) AS type,
+                     coalesce(json_extract(p.value, '$.fileData.fileUri'),
+                              json_extract(p.value, '$.file_data.file_uri')) AS address,
+                     iif(coalesce(json_type(p.value, '$.inlineData'), json_type(p.value, '$.inline_data')) = 'object',
+                         'data', NULL) AS inline
+              FROM json_each(log.shown, '$.content.parts') AS p
+              WHERE p.type = 'object') AS f) AS files,
+       coalesce(json_extract(log.shown, '$.actions.transferToAgent'),
+                json_extract(log.shown, '$.actions.transfer_to_agent')) AS transfer,
+       (SELECT coalesce(e.code || ': ' || e.message, e.code, e.message)
+        FROM (SELECT coalesce(json_extract(log.shown, '$.errorCode'), json_extract(log.shown, '$.error_code')) AS code,
+                     coalesce(json_extract(log.shown, '$.errorMessage'),
+                              json_extract(log.shown, '$.error_message')) AS message) AS e) AS error
+FROM (SELECT *,
+             iif(instr(body, '\u0000') = 0, body,
+                 replace(replace(replace(body, '\\', char(1)), '\u0000', char(9216)), char(1), '\\')) AS shown
+      FROM event_log) AS log;
 
 -- Every tool call: one row per call, with its arguments, its answer (NULL: none yet) and the seconds between them.
 -- A response with an id answers the last call before it with that id; the last such response counts. Calls and

@@ -151,6 +151,46 @@ static void test_show_marks_what_a_rewind_took_back(void **state)
     reply_free(&reply);
 }
 
+static void test_show_hides_nothing_that_an_event_says(void **state)
+{
+    static const char *const shown[] = {"    [image/png \"a.png\", 4 bytes]\n",
+                                        "    [application/pdf at gs://b/c.pdf]\n",
+                                        "    code (PYTHON):\n    print(1)\n",
+                                        "    result (OUTCOME_OK):\n    1\n",
+                                        "    [toolCall: see seslite events --json]\n",
+                                        "    transfer to billing\n",
+                                        "    error SAFETY: Blocked\n",
+                                        "    ab\n    [image/png",
+                                        "    [thought]\n"};
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    must_append_by_key(
+        fixture->store, &two,
+        Q("{'author':'bot','content':{'parts':[{'thought':true,'text':'hm'},{'text':'a'},{'text':'b'},{'"
+          "inlineData':{"
+          "'mimeType':'image/png','data':'AAAAAA==','displayName':'a.png'}},{'file_data':{'mime_type':"
+          "'application/pdf','file_uri':'gs://b/c.pdf'}},{'executableCode':{'language':'PYTHON','code':"
+          "'print(1)'}},{'code_execution_result':{'outcome':'OUTCOME_OK','output':'1\\n'}},{'"
+          "thoughtSignature':'x',"
+          "'toolCall':{}}]},'actions':{'transferToAgent':'billing'},'errorCode':'SAFETY','errorMessage':'"
+          "Blocked'}"));
+    run_ok("show", "two");
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+        assert_has(&reply.out, shown[i]);
+    run_ok("show", "two", "--full");
+    assert_has(&reply.out, "    hm\n    ab\n");
+    run_ok("events", "two");
+    assert_has(&reply.out,
+               "  ab  [image/png \"a.png\", 4 bytes]  [application/pdf at gs://b/c.pdf]  code (PYTHON): "
+               "print(1)  result (OUTCOME_OK): 1   [toolCall: see seslite events --json]  transfer to "
+               "billing  error SAFETY: Blocked\n");
+    run_ok("rewind", "one");
+    run_ok("tail", "one");
+    assert_has(&reply.out, "  rewind to before the invocation i2\n");
+    reply_free(&reply);
+}
+
 static void test_show_as_json_is_the_session_of_the_adk(void **state)
 {
     const struct fixture *fixture = *state;
@@ -330,6 +370,7 @@ int main(void)
         T(test_list_prints_names),
         T(test_show_is_a_transcript),
         T(test_show_marks_what_a_rewind_took_back),
+        T(test_show_hides_nothing_that_an_event_says),
         T(test_show_as_json_is_the_session_of_the_adk),
         T(test_state_is_a_table_a_value_or_json),
         T(test_state_is_shown_as_of_points),

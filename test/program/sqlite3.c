@@ -194,6 +194,33 @@ static void test_changes_of_state_in_the_transcript(void **state)
                   "3|\n4|{\"k\":1.10,\"user:big\":9007199254740993}\n5|{\"k\":null}\n6|\n7|\n");
 }
 
+static void test_the_transcript_hides_nothing(void **state)
+{
+    static const char *const events[] = {
+        "{\"content\":{\"parts\":[{\"text\":\"a\\u0000b \\\\u0000\"},3]},\"errorCode\":\"SAFETY\","
+        "\"errorMessage\":\"no\\u0000pe\"}",
+        "{\"content\":{\"parts\":[{\"executableCode\":{\"code\":\"print(1)\"}},{\"code_execution_result\":{"
+        "\"output\":\"1\"}},{\"inlineData\":{\"mimeType\":\"image/png\",\"data\":\"AA==\"}},{\"file_data\":{"
+        "\"mime_type\":\"text/csv\",\"file_uri\":\"gs://b/"
+        "c\"}}]},\"actions\":{\"transferToAgent\":\"billing\"}}",
+    };
+    const struct program_test *test = *state;
+    const ses_key key = {"app", "user", "one"};
+    ses_store *store = NULL;
+    ses_error error;
+
+    fill(test);
+    assert_ok(ses_open(test->path, NULL, &store, &error));
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
+        assert_ok(ses_append_by_key(store, &key, events[i], SES_NUL, NULL, NULL, &error));
+    ses_close(store);
+    assert_prints(test, "SELECT text, error, code, files, transfer FROM transcript WHERE seq = 4",
+                  "a\xe2\x90\x80"
+                  "b \\u0000|SAFETY: no\xe2\x90\x80pe|||\n");
+    assert_prints(test, "SELECT text, error, code, files, transfer FROM transcript WHERE seq = 5",
+                  "||print(1)\n1|image/png; text/csv gs://b/c|billing\n");
+}
+
 static void test_invalid_json_is_refused(void **state)
 {
     const struct program_test *test = *state;
@@ -283,6 +310,7 @@ int main(void)
         TEST(test_views),
         TEST(test_transcript),
         TEST(test_changes_of_state_in_the_transcript),
+        TEST(test_the_transcript_hides_nothing),
         TEST(test_invalid_json_is_refused),
         TEST(test_references_hold),
         TEST(test_deleting_takes_what_belongs_to_it),

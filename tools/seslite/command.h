@@ -56,7 +56,7 @@ enum kind {
     X(UP_TO, 0, "up-to", "N", KIND_NUMBER, "only events with this number or a smaller one")                 \
     X(LIVE, 0, "live", NULL, KIND_NONE, "only events that no rewind has taken back")                        \
     X(REVERSE, 'r', "reverse", NULL, KIND_NONE, "newest first")                                             \
-    X(FULL, 0, "full", NULL, KIND_NONE, "do not shorten calls and responses")                               \
+    X(FULL, 0, "full", NULL, KIND_NONE, "do not shorten calls and responses, show thoughts")                \
     X(LABEL, 'l', "label", "NAME[=VALUE]", KIND_TEXT, "only sessions with this label")                      \
     X(PREFIX, 0, "prefix", "TEXT", KIND_TEXT, "only sessions of one user whose ids begin so")               \
     X(ORDER, 0, "order", "ORDER", KIND_ORDER, "newest (the default), oldest, or created")                   \

@@ -19,7 +19,9 @@ const struct command command_table[] = {
     {.group = "Look",
      .name = "show",
      .summary = "show the transcript of a session",
-     .words = "Prints what was said, and what functions were called and answered. Events that a rewind has "
+     .words = "Prints what was said, what functions were called and answered, code and its results, which "
+              "files came "
+              "along, transfers to other agents, and errors. Events that a rewind has "
               "taken back are "
               "marked; --live leaves them out. With --json it prints the session as the ADK writes it, with "
               "its state.",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "out.h"
+#include "said.h"
 
 enum { INDENT = 4, SHORT = 240 /* columns of a call or response that is shortened */ };
 
@@ -23,41 +24,27 @@ int content_check(struct run *run, const ses_event *event)
 
 /* --------------------------------------------------------------------------------------------------- a line */
 
-static void add_function(struct text *line, const char *arrow, const ses_function *function)
+static void add_to_line(void *context, enum said_kind kind, const struct text *words)
 {
+    struct text *line = context;
+
+    if (kind == SAID_THOUGHT)
+        return;
     if (line->len > 0)
         text_puts(line, "  ");
-    text_puts(line, arrow);
-    text_add(line, function->name.text ? function->name.text : "?",
-             function->name.text ? function->name.len : 1);
-    if (function->json.text) {
-        text_puts(line, " ");
-        text_add(line, function->json.text, function->json.len);
-    }
-}
-
-static void add_functions(struct text *line, const ses_content *content)
-{
-    for (size_t i = 0; i < ses_content_response_count(content); i++)
-        add_function(line, "\xe2\x86\x90 ", ses_content_response(content, i));
-    for (size_t i = 0; i < ses_content_call_count(content); i++)
-        add_function(line, "\xe2\x86\x92 ", ses_content_call(content, i));
+    text_add(line, words->data, words->len);
 }
 
 void content_line(struct run *run, const ses_event *event, struct text *line)
 {
     ses_content *content = open_content(run, event);
-    size_t len = 0;
-    const char *text = content ? ses_content_text(content, &len) : NULL;
 
-    if (!content)
-        text_print(line, "(cannot be read: %s)", run->error.message);
-    if (text)
-        text_add(line, text, len);
     if (content)
-        add_functions(line, content);
+        each_said(content, add_to_line, line);
+    else
+        text_print(line, "(cannot be read: %s)", run->error.message);
     if (line->len == 0 && ses_content_part_count(content) > 0)
-        text_puts(line, "(other parts)");
+        text_puts(line, "[thought]");
     ses_content_close(content);
 }
 
@@ -104,13 +91,12 @@ static void put_text(enum colour colour, const char *text, size_t len)
     text_free(&clean);
 }
 
-static void put_function(const char *arrow, const ses_function *function, bool full)
+/* A call or a response, as one line. */
+static void put_function(const struct text *words, bool full)
 {
-    struct text line = {NULL, 0, 0};
     struct text clean = {NULL, 0, 0};
 
-    add_function(&line, arrow, function);
-    text_add_clean(&clean, line.data, line.len, LINES_ONE);
+    text_add_clean(&clean, words->data, words->len, LINES_ONE);
     size_t fits = full ? clean.len : text_fitting(clean.data, clean.len, SHORT);
     if (fits < clean.len) {
         clean.len = fits;
@@ -118,26 +104,23 @@ static void put_function(const char *arrow, const ses_function *function, bool f
     }
     put_wrapped(COLOUR_YELLOW, clean.data, clean.len);
     text_free(&clean);
-    text_free(&line);
 }
 
-static const char other_parts[] = "(other parts: see seslite events --json)";
-
-static void put_content(const ses_content *content, bool full)
+static void put_said(void *context, enum said_kind kind, const struct text *words)
 {
-    size_t len = 0;
-    const char *text = ses_content_text(content, &len);
-    size_t calls = ses_content_call_count(content);
-    size_t responses = ses_content_response_count(content);
+    static const enum colour colours[] = {[SAID_TEXT] = COLOUR_NONE,
+                                          [SAID_THOUGHT] = COLOUR_DIM,
+                                          [SAID_CODE] = COLOUR_CYAN,
+                                          [SAID_OTHER] = COLOUR_DIM,
+                                          [SAID_ERROR] = COLOUR_RED};
+    const bool *full = context;
 
-    if (text)
-        put_text(COLOUR_NONE, text, len);
-    for (size_t i = 0; i < responses; i++)
-        put_function("\xe2\x86\x90 ", ses_content_response(content, i), full);
-    for (size_t i = 0; i < calls; i++)
-        put_function("\xe2\x86\x92 ", ses_content_call(content, i), full);
-    if (!text && calls + responses == 0 && ses_content_part_count(content) > 0)
-        put_text(COLOUR_DIM, other_parts, strlen(other_parts));
+    if (kind == SAID_CALL || kind == SAID_RESPONSE)
+        put_function(words, *full);
+    else if (kind == SAID_THOUGHT && !*full)
+        put_text(COLOUR_DIM, "[thought]", strlen("[thought]"));
+    else
+        put_text(colours[kind], words->data, words->len);
 }
 
 void content_print(struct run *run, const ses_event *event, bool full)
@@ -145,7 +128,7 @@ void content_print(struct run *run, const ses_event *event, bool full)
     ses_content *content = open_content(run, event);
 
     if (content)
-        put_content(content, full);
+        each_said(content, put_said, &full);
     else
         put_text(COLOUR_RED, run->error.message, strlen(run->error.message));
     ses_content_close(content);

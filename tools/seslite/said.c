@@ -1,0 +1,218 @@
+#include "said.h"
+
+#include <string.h>
+
+#include "html/scan.h"
+
+/* ------------------------------------------------------------------------------------------------- members */
+
+/* Finds a member of an object in either of the ADKs' spellings. */
+static bool find_member(const char *json, size_t len, const char *camel, const char *snake,
+                        struct piece *value)
+{
+    struct text name = {NULL, 0, 0};
+    struct scan scan;
+    bool found = false;
+
+    scan_begin(&scan, json, len);
+    while (!found && scan_member(&scan, &name, value))
+        found = strcmp(name.data, camel) == 0 || strcmp(name.data, snake) == 0;
+    text_free(&name);
+    return found;
+}
+
+/* Adds the text of a member, between two words. Nothing if it is absent, empty or not a string. */
+static bool add_member(struct text *words, const struct piece *object, const char *camel, const char *snake,
+                       const char *before, const char *after)
+{
+    struct piece value;
+
+    if (!find_member(object->text, object->len, camel, snake, &value) || value.text[0] != '"' ||
+        value.len < 3)
+        return false;
+    text_puts(words, before);
+    scan_decode(words, &value);
+    text_puts(words, after);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- parts */
+
+static void add_function(struct text *words, const char *arrow, const ses_function *function)
+{
+    text_puts(words, arrow);
+    text_add(words, function->name.text ? function->name.text : "?",
+             function->name.text ? function->name.len : 1);
+    if (function->json.text) {
+        text_puts(words, " ");
+        text_add(words, function->json.text, function->json.len);
+    }
+}
+
+/* The bytes that a text in base64 stands for. */
+static size_t decoded_bytes(const struct piece *string)
+{
+    size_t letters = string->len - 2;
+
+    while (letters > 0 && string->text[letters] == '=')
+        letters--;
+    return letters / 4 * 3 + letters % 4 * 3 / 4;
+}
+
+static void add_inline_data(struct text *words, const struct piece *data)
+{
+    struct piece bytes;
+
+    if (!add_member(words, data, "mimeType", "mime_type", "[", ""))
+        text_puts(words, "[data");
+    (void)add_member(words, data, "displayName", "display_name", " \"", "\"");
+    if (find_member(data->text, data->len, "data", "data", &bytes) && bytes.text[0] == '"')
+        text_print(words, ", %zu bytes", decoded_bytes(&bytes));
+    text_puts(words, "]");
+}
+
+static void add_file_data(struct text *words, const struct piece *file)
+{
+    if (!add_member(words, file, "mimeType", "mime_type", "[", ""))
+        text_puts(words, "[file");
+    (void)add_member(words, file, "displayName", "display_name", " \"", "\"");
+    (void)add_member(words, file, "fileUri", "file_uri", " at ", "");
+    text_puts(words, "]");
+}
+
+static void add_code(struct text *words, const struct piece *code)
+{
+    text_puts(words, "code");
+    (void)add_member(words, code, "language", "language", " (", ")");
+    text_puts(words, ":\n");
+    (void)add_member(words, code, "code", "code", "", "");
+}
+
+static void add_result(struct text *words, const struct piece *result)
+{
+    text_puts(words, "result");
+    (void)add_member(words, result, "outcome", "outcome", " (", ")");
+    text_puts(words, ":\n");
+    (void)add_member(words, result, "output", "output", "", "");
+}
+
+/* A part of a kind that is not known: the member that is not only about how it is meant. */
+static void add_unknown(struct text *words, const ses_text *part)
+{
+    struct text name = {NULL, 0, 0};
+    struct piece value;
+    struct scan scan;
+
+    scan_begin(&scan, part->text, part->len);
+    while (scan_member(&scan, &name, &value))
+        if (strncmp(name.data, "thought", strlen("thought")) != 0)
+            break;
+    text_print(words, "[%s: see seslite events --json]", name.len > 0 ? name.data : "empty part");
+    text_free(&name);
+}
+
+static enum said_kind add_other_part(struct text *words, const ses_text *part)
+{
+    static const struct {
+        const char *camel;
+        const char *snake;
+        enum said_kind kind;
+        void (*add)(struct text *words, const struct piece *value);
+    } parts[] = {{"inlineData", "inline_data", SAID_OTHER, add_inline_data},
+                 {"fileData", "file_data", SAID_OTHER, add_file_data},
+                 {"executableCode", "executable_code", SAID_CODE, add_code},
+                 {"codeExecutionResult", "code_execution_result", SAID_CODE, add_result}};
+    struct piece value;
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (find_member(part->text, part->len, parts[i].camel, parts[i].snake, &value) &&
+            value.text[0] == '{') {
+            parts[i].add(words, &value);
+            return parts[i].kind;
+        }
+    }
+    add_unknown(words, part);
+    return SAID_OTHER;
+}
+
+/* ---------------------------------------------------------------------------------------------- an event */
+
+struct telling {
+    visit_said *visit;
+    void *context;
+    struct text text; /* of the parts up to here: a model sends one text in several */
+    struct text words;
+};
+
+static void tell_text(struct telling *telling)
+{
+    if (telling->text.len > 0)
+        telling->visit(telling->context, SAID_TEXT, &telling->text);
+    text_clear(&telling->text);
+}
+
+static void tell_words(struct telling *telling, enum said_kind kind)
+{
+    tell_text(telling);
+    telling->visit(telling->context, kind, &telling->words);
+    text_clear(&telling->words);
+}
+
+static void tell_part(struct telling *telling, const ses_part *part)
+{
+    if (part->call) {
+        add_function(&telling->words, "\xe2\x86\x92 ", part->call);
+        tell_words(telling, SAID_CALL);
+    } else if (part->response) {
+        add_function(&telling->words, "\xe2\x86\x90 ", part->response);
+        tell_words(telling, SAID_RESPONSE);
+    } else if (!part->text.text) {
+        tell_words(telling, add_other_part(&telling->words, &part->json));
+    } else if (part->thought) {
+        text_add(&telling->words, part->text.text, part->text.len);
+        tell_words(telling, SAID_THOUGHT);
+    } else {
+        text_add(&telling->text, part->text.text, part->text.len);
+    }
+}
+
+static void tell_actions(struct telling *telling, const ses_text *json)
+{
+    const struct piece actions = {json->text, json->len};
+
+    if (!json->text)
+        return;
+    if (add_member(&telling->words, &actions, "transferToAgent", "transfer_to_agent", "transfer to ", ""))
+        tell_words(telling, SAID_OTHER);
+    if (add_member(&telling->words, &actions, "rewindBeforeInvocationId", "rewind_before_invocation_id",
+                   "rewind to before the invocation ", ""))
+        tell_words(telling, SAID_OTHER);
+}
+
+static void tell_error(struct telling *telling, const ses_content *content)
+{
+    const ses_text code = ses_content_error_code(content);
+    const ses_text message = ses_content_error_message(content);
+
+    if (code.len + message.len == 0)
+        return;
+    text_puts(&telling->words, "error ");
+    text_add(&telling->words, code.text ? code.text : "", code.len);
+    text_puts(&telling->words, code.len > 0 && message.len > 0 ? ": " : "");
+    text_add(&telling->words, message.text ? message.text : "", message.len);
+    tell_words(telling, SAID_ERROR);
+}
+
+void each_said(const ses_content *content, visit_said *visit, void *context)
+{
+    struct telling telling = {.visit = visit, .context = context};
+    const ses_text actions = ses_content_actions(content);
+
+    for (size_t i = 0; i < ses_content_part_count(content); i++)
+        tell_part(&telling, ses_content_part(content, i));
+    tell_text(&telling);
+    tell_actions(&telling, &actions);
+    tell_error(&telling, content);
+    text_free(&telling.text);
+    text_free(&telling.words);
+}
