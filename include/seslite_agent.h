@@ -147,10 +147,11 @@ SES_API size_t ses_content_response_count(const ses_content *content);
 /* Returns a function response, or NULL past the end. */
 SES_API const ses_function *ses_content_response(const ses_content *content, size_t index);
 /*
- * Returns 1 if the event is an agent's final response, as the ADK decides it, and 0 otherwise. An event is
- * final if it has `skipSummarization` or non-empty `longRunningToolIds`. It is also final if it is not
- * partial, has no function call and no function response, and its last part is not a code execution result.
- * So a user's message and an event that only changes state are final too: check the author.
+ * Returns 1 if the event is an agent's final response, as the ADK decides it (google-adk 2.13), and 0
+ * otherwise. An event is final if it has `skipSummarization` or non-empty `longRunningToolIds`. It is also
+ * final if it is not partial, has no function call, and either has an `errorCode` or has no function response
+ * and a last part that is not a code execution result. So a user's message and an event that only changes
+ * state are final too: check the author.
  */
 SES_API int ses_content_is_final(const ses_content *content);
 /* Returns the event's `actions`, a JSON object. Its text is NULL if the event has none. */
@@ -256,7 +257,7 @@ SES_API ses_text ses_context_content(const ses_context *context, size_t index);
  * When a program starts and takes up a session, it opens the pending calls. For each event that has some that
  * are not long-running, it opens a builder for the event's author in its invocation (NULL in place of ""),
  * adds ses_builder_interrupted for each of these calls, and appends the event. The model then sees the
- * response {"error":"interrupted"}.
+ * response {"error":"interrupted"}, and google-adk recognizes the event by its errorCode.
  *
  * The object keeps what it has read, may outlive the handle and the store, and does not change. It takes
  * memory for the calls that are pending and their events, however long the log is.
@@ -290,8 +291,9 @@ SES_API const ses_event *ses_pending_event(const ses_pending *pending, size_t in
 /* Returns 1 if the event's `longRunningToolIds` holds the id of the call, and 0 otherwise and past the end. */
 SES_API int ses_pending_is_long_running(const ses_pending *pending, size_t index);
 
-/* Adds the response {"error":"interrupted"} to a call that was read, with the id and the name of the call. The
- * rules are those of ses_builder_response_to. Codes: MISUSE, INVALID, NOMEM. */
+/* Adds the response {"error":"interrupted"} to a call that was read, with the id and the name of the call, and
+ * sets the field "errorCode" to "INVOCATION_ABORTED", as google-adk marks what ends an invocation. That makes the event final
+ * (ses_content_is_final). The rules are those of ses_builder_response_to. Codes: MISUSE, INVALID, NOMEM. */
 SES_API int ses_builder_interrupted(ses_builder *builder, const ses_function *call, ses_error *error);
 
 /* ----------------------------------------------------------------------------------------- tracked state */
@@ -318,7 +320,8 @@ SES_API int ses_builder_interrupted(ses_builder *builder, const ses_function *ca
 typedef struct ses_tracked ses_tracked;
 
 typedef enum ses_track_flags {
-    SES_TRACK_READ_ONLY = 0x1 /* every write returns READONLY */
+    SES_TRACK_READ_ONLY = 0x1, /* every write returns READONLY */
+    SES_TRACK_ACCUMULATE = 0x2 /* ses_output_append saves all that the agent says (see Output key) */
 } ses_track_flags;
 
 /* Opens a view. `flags` are SES_TRACK_*. Codes: MISUSE, NOMEM. */
@@ -454,7 +457,7 @@ SES_API int ses_tracked_render(const ses_tracked *tracked, const char *text, siz
  * Makes the delta that saves an agent's final text under a state key: {"key":"text"}. It belongs to the
  * caller (ses_free). `*delta` is NULL if there is nothing to save, because the event is not by `agent`, is
  * not final, or has no text. `len` may be NULL. The text is saved as it is. Where the ADK parses it
- * (output_schema), the caller does. INVALID: the key breaks the rules of state keys. Otherwise the rules are
+ * (output_schema), the caller does. It is the final text alone; see ses_output_append for more. INVALID: the key breaks the rules of state keys. Otherwise the rules are
  * those of ses_content_open.
  *
  * Codes: MISUSE, JSON, INVALID, RANGE, LIMIT, NOMEM.
@@ -465,6 +468,11 @@ SES_API int ses_output_delta(ses_store *store, const char *event, size_t event_l
  * Appends the event with that delta in one call. `tracked` may have writes of its own, as in
  * ses_tracked_append. The text wins over a value that the view wrote under the same key. `key` is NULL if the
  * agent has no output key.
+ *
+ * An agent may also say something beside its function calls, before its final text. On a view that was opened
+ * with SES_TRACK_ACCUMULATE all of it is saved, as google-adk 2.13 does where there is no output_schema: each
+ * event by `agent` that is not partial and has text saves the texts of all these events so far, concatenated.
+ * Open such a view for each turn of an agent. It begins anew if `agent` or `key` is another than before.
  *
  * Codes: those of ses_append, and RANGE.
  */

@@ -94,8 +94,8 @@ const ses_function *ses_content_response(const ses_content *content, size_t inde
 int ses_content_is_final(const ses_content *content)
 {
     return content->skips_summarization || content->runs_long ||
-           (!content->partial && content->calls.count == 0 && content->responses.count == 0 &&
-            !content->ends_with_result);
+           (!content->partial && content->calls.count == 0 &&
+            (content->error_code.len > 0 || (content->responses.count == 0 && !content->ends_with_result)));
 }
 
 ses_text ses_content_actions(const ses_content *content)

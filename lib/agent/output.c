@@ -13,6 +13,7 @@
 struct output {
     struct span key;
     struct buffer text;
+    struct buffer turn; /* the view's, with this text; empty when it does not change */
     bool saves;
 };
 
@@ -33,24 +34,57 @@ static bool is_by(const ses_content *content, const char *agent)
            (content->author.len == 0 || memcmp(content->author.ptr, agent, content->author.len) == 0);
 }
 
-static int read_output(ses_store *store, struct span event, const char *agent, struct output *output,
-                       ses_error *error)
+/* Begins the text of a turn: whose it is, and what was said so far if the view has it. */
+static void begin_turn(struct buffer *turn, const ses_tracked *tracked, const char *agent, struct span key)
+{
+    ses__buffer_add(turn, agent, strlen(agent) + 1);
+    ses__buffer_add(turn, key.ptr, key.len + 1);
+    if (!turn->failed && tracked->turn.len >= turn->len &&
+        memcmp(tracked->turn.data, turn->data, turn->len) == 0)
+        ses__buffer_add(turn, tracked->turn.data + turn->len, tracked->turn.len - turn->len);
+}
+
+/* `tracked` is NULL if nothing accumulates. */
+static void take_output(const ses_content *content, const ses_tracked *tracked, const char *agent,
+                        struct output *output)
+{
+    size_t len = 0;
+    const char *text = ses_content_text(content, &len);
+    const bool adds = tracked && tracked->accumulates && text && len > 0 && !content->partial;
+
+    output->saves = text && is_by(content, agent) && (adds || ses_content_is_final(content));
+    if (output->saves && adds) {
+        const size_t owner = strlen(agent) + 1 + output->key.len + 1;
+        begin_turn(&output->turn, tracked, agent, output->key);
+        ses__buffer_add(&output->turn, text, len);
+        text = output->turn.failed ? "" : output->turn.data + owner;
+        len = output->turn.failed ? 0 : output->turn.len - owner;
+    }
+    if (output->saves)
+        ses__json_add_string(&output->text, text, len);
+}
+
+static int read_output(ses_store *store, struct span event, const ses_tracked *tracked, const char *agent,
+                       struct output *output, ses_error *error)
 {
     ses_content *content = NULL;
     int code = ses_content_open(store, event.ptr, event.len, &content, error);
 
     ses__buffer_init(&output->text, ses__store_allocator(store));
+    ses__buffer_init(&output->turn, ses__store_allocator(store));
     if (code == SES_OK) {
-        size_t len = 0;
-        const char *text = ses_content_text(content, &len);
-        output->saves = text && ses_content_is_final(content) && is_by(content, agent);
-        if (output->saves)
-            ses__json_add_string(&output->text, text, len);
-        if (output->text.failed)
+        take_output(content, tracked, agent, output);
+        if (output->text.failed || output->turn.failed)
             code = ses__error_nomem(error);
     }
     ses_content_close(content);
     return code;
+}
+
+static void output_free(struct output *output)
+{
+    ses__buffer_free(&output->text);
+    ses__buffer_free(&output->turn);
 }
 
 static struct member output_member(const struct output *output)
@@ -90,10 +124,10 @@ int ses_output_delta(ses_store *store, const char *event, size_t event_len, cons
         code = check_output_key(agent, key, &output, error);
     if (code != SES_OK)
         return code;
-    code = read_output(store, text, agent, &output, error);
+    code = read_output(store, text, NULL, agent, &output, error);
     if (code == SES_OK && output.saves)
         code = print_output(store, &output, delta, len, error);
-    ses__buffer_free(&output.text);
+    output_free(&output);
     return code;
 }
 
@@ -113,12 +147,17 @@ int ses_output_append(ses_tracked *tracked, const char *event, size_t event_len,
         return result;
     if (!key)
         return ses__tracked_append(tracked, text.ptr, text.len, NULL, options, appended, error);
-    result = read_output(ses__session_store(tracked->session), text, agent, &output, error);
+    result = read_output(ses__session_store(tracked->session), text, tracked, agent, &output, error);
     if (result == SES_OK) {
         const struct member last = output_member(&output);
         result = ses__tracked_append(tracked, text.ptr, text.len, output.saves ? &last : NULL, options,
                                      appended, error);
     }
-    ses__buffer_free(&output.text);
+    if ((result == SES_OK || result == SES_DUPLICATE) && output.turn.len > 0) {
+        const struct buffer before = tracked->turn;
+        tracked->turn = output.turn;
+        output.turn = before;
+    }
+    output_free(&output);
     return result;
 }

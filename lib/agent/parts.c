@@ -152,11 +152,22 @@ int ses_builder_response_to(ses_builder *builder, const ses_function *call, cons
 int ses_builder_interrupted(ses_builder *builder, const ses_function *call, ses_error *error)
 {
     static const char interrupted[] = "{\"error\":\"interrupted\"}";
+    const size_t parts_before = builder ? builder->parts.len : 0;
+    const bool only_responses = builder && builder->only_responses;
     ses_function named = call ? *call : (ses_function){{NULL, 0}, {NULL, 0}, {NULL, 0}};
 
     if (!named.name.text) /* a response has a name: that of such a call is empty */
         named.name = (ses_text){"", 0};
-    return ses_builder_response_to(builder, call ? &named : NULL, interrupted, sizeof interrupted - 1, error);
+    int code =
+        ses_builder_response_to(builder, call ? &named : NULL, interrupted, sizeof interrupted - 1, error);
+    if (code != SES_OK)
+        return code;
+    code = ses_builder_field_string(builder, "errorCode", "INVOCATION_ABORTED", SES_NUL, error);
+    if (code != SES_OK) {
+        ses__buffer_cut(&builder->parts, parts_before);
+        builder->only_responses = only_responses;
+    }
+    return code;
 }
 
 int ses_builder_part(ses_builder *builder, const char *json, size_t len, ses_error *error)

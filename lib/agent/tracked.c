@@ -178,7 +178,8 @@ int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked
     *tracked = NULL;
     code = ses__check_open(session, error);
     if (code == SES_OK)
-        code = ses__check_flags(flags, SES_TRACK_READ_ONLY, "flags of ses_tracked_open", error);
+        code = ses__check_flags(flags, SES_TRACK_READ_ONLY | SES_TRACK_ACCUMULATE,
+                                "flags of ses_tracked_open", error);
     if (code != SES_OK)
         return code;
     const ses_allocator *allocator = ses__store_allocator(ses__session_store(session));
@@ -190,6 +191,8 @@ int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked
     fresh->session = session;
     fresh->allocator = allocator;
     fresh->read_only = (flags & SES_TRACK_READ_ONLY) != 0;
+    fresh->accumulates = (flags & SES_TRACK_ACCUMULATE) != 0;
+    ses__buffer_init(&fresh->turn, allocator);
     fresh->reads = (struct view_reads *)(fresh + 1);
     *tracked = fresh;
     return SES_OK;
@@ -218,6 +221,7 @@ void ses_tracked_close(ses_tracked *tracked)
     if (tracked) {
         ses_session *session = tracked->session;
         ses__tracked_forget(tracked);
+        ses__buffer_free(&tracked->turn);
         ses__memory_free(tracked->allocator, tracked->writes.items);
         ses__memory_free(tracked->allocator, tracked->reads->list.items);
         ses__memory_free(tracked->allocator, tracked);

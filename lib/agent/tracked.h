@@ -37,6 +37,9 @@ struct ses_tracked {
     ses_session *session;
     const ses_allocator *allocator;
     bool read_only;
+    bool accumulates;
+    struct buffer
+        turn; /* what an agent has said under its output key, if the view accumulates it (output.c) */
     struct view_list writes;
     struct view_reads *reads; /* apart, since reading adds to it */
 };

@@ -85,6 +85,63 @@ static void test_appending_in_one_call(void **state)
     ses_session_close(session);
 }
 
+#define CALLS ",\"content\":{\"parts\":[{\"text\":\"b\"},{\"functionCall\":{\"name\":\"f\"}}]}"
+
+/* As google-adk 2.13 does: the texts beside calls as well, and those of this agent alone. */
+static void test_what_a_turn_says_accumulates(void **state)
+{
+    ses_session *session = agent_session(*state, NULL);
+    ses_tracked *tracked = agent_view(session, SES_TRACK_ACCUMULATE);
+    const struct {
+        const char *event;
+        int code;
+        const char *saved;
+    } steps[] = {
+        {BY("me", SAYS("a")), SES_OK, "'a'"},
+        {BY("me", CALLS), SES_OK, "'ab'"},
+        {BY("you", SAYS("no")), SES_OK, "'ab'"},
+        {BY("me", ",\"partial\":true" SAYS("part")), SES_PARTIAL, "'ab'"},
+        {"{", SES_JSON, "'ab'"},
+        {BY("me", ",\"content\":{\"parts\":[{\"functionResponse\":{\"name\":\"f\"}}]}"), SES_OK, "'ab'"},
+        {BY("me", SAYS("c")), SES_OK, "'abc'"},
+    };
+    ses_error error;
+
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        assert_code(steps[i].code,
+                    ses_output_append(tracked, steps[i].event, SES_NUL, "me", "answer", NULL, NULL, &error));
+        agent_assert_value(tracked, "answer", Q(steps[i].saved));
+    }
+    assert_ok(ses_output_append(tracked, BY("me", SAYS("d")), SES_NUL, "me", "other", NULL, NULL, &error));
+    agent_assert_value(tracked, "other", Q("'d'"));
+    ses_tracked_close(tracked);
+    tracked = agent_view(session, 0);
+    assert_ok(ses_output_append(tracked, BY("me", CALLS), SES_NUL, "me", "answer", NULL, NULL, &error));
+    agent_assert_value(tracked, "answer", Q("'abc'"));
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
+/* So that the event can be sent again, and is then the same. */
+static void test_what_was_not_stored_is_not_added(void **state)
+{
+    static const char event[] = "{\"id\":\"x\",\"timestamp\":1,\"author\":\"me\"" SAYS("b") "}";
+    struct fixture *fixture = *state;
+    ses_session *session = agent_session(fixture, NULL);
+    ses_tracked *tracked = agent_view(session, SES_TRACK_ACCUMULATE);
+    ses_error error;
+
+    assert_ok(ses_output_append(tracked, BY("me", SAYS("a")), SES_NUL, "me", "answer", NULL, NULL, &error));
+    must_append_by_key(fixture->store, &agent_key, "{}");
+    assert_code(SES_STALE, ses_output_append(tracked, event, SES_NUL, "me", "answer", NULL, NULL, &error));
+    must_refresh(session);
+    ses_tracked_discard(tracked);
+    assert_ok(ses_output_append(tracked, event, SES_NUL, "me", "answer", NULL, NULL, &error));
+    agent_assert_value(tracked, "answer", Q("'ab'"));
+    ses_tracked_close(tracked);
+    ses_session_close(session);
+}
+
 static void test_failures_change_nothing(void **state)
 {
     struct fixture *fixture = *state;
@@ -125,8 +182,8 @@ static void test_failures_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_the_delta_that_saves_a_final_text),
-        TEST(test_appending_in_one_call),
+        TEST(test_the_delta_that_saves_a_final_text), TEST(test_appending_in_one_call),
+        TEST(test_what_a_turn_says_accumulates),      TEST(test_what_was_not_stored_is_not_added),
         TEST(test_failures_change_nothing),
     };
     return cmocka_run_group_tests_name("output", tests, NULL, NULL);

@@ -350,6 +350,7 @@ static void test_the_response_that_says_interrupted(void **state)
     assert_non_null(strstr(ses_builder_json(builder, NULL),
                            Q("{'functionResponse':{'id':'1','name':'','response':{'error':'interrupted'}}},"
                              "{'functionResponse':{'name':'f','response':{'error':'interrupted'}}}")));
+    assert_non_null(strstr(ses_builder_json(builder, NULL), Q(",'errorCode':'INVOCATION_ABORTED',")));
     ses_builder_close(builder);
 }
 

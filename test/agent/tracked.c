@@ -701,7 +701,7 @@ static void test_missing_arguments_are_misuse(void **state)
 
     assert_code(SES_MISUSE, ses_tracked_open(NULL, 0, &tracked, &error));
     assert_code(SES_MISUSE, ses_tracked_open(session, 0, NULL, &error));
-    assert_code(SES_MISUSE, ses_tracked_open(session, 2, &tracked, &error));
+    assert_code(SES_MISUSE, ses_tracked_open(session, 4, &tracked, &error));
     tracked = agent_view(session, 0);
     assert_code(SES_MISUSE, ses_tracked_get(tracked, "a", NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_tracked_json(tracked, NULL, NULL, &error));

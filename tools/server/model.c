@@ -241,8 +241,8 @@ int agent_is_answer(ses_store *store, const ses_event *event, const char *invoca
     if (strcmp(event->author, agent_name) != 0 || strcmp(event->invocation_id, invocation) != 0)
         return 0;
     int code = ses_content_open(store, event->json, event->json_len, &content, error);
-    if (code == SES_OK)
-        code = ses_content_is_final(content);
+    if (code == SES_OK) /* the answer to a lost call is final, too, since it has an error code */
+        code = ses_content_is_final(content) && !ses_content_error_code(content).text;
     ses_content_close(content);
     return code;
 }

@@ -101,6 +101,10 @@ def test_a_view_tracks_state(store, session):
             and seslite.output_delta(store, final, "other", "out") is None
         )
         view.append_output(final, "agent", "out")
+    with session.track(accumulate=True) as view:
+        for text in ("a", "b"):
+            view.append_output(seslite.Builder(store, "agent").text(text).call("f", {}).json(), "agent", "turn")
+        assert session.state["turn"] == "ab"
     assert seslite.render(session, "{out}{{literal}}") == "the end{{literal}}"
     assert seslite.render(session, "{{out}}", adk_braces=True) == "the end"
     with pytest.raises(seslite.NotFoundError, match="missing"):

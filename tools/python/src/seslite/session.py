@@ -263,11 +263,12 @@ class Session(_ffi.Handle):
         """The own state as it was at a point."""
         return _calls.state_as_of(self._run, lib.ses_state_json_as_of, point, shared)
 
-    def track(self, *, read_only: bool = False) -> Tracked:
-        """Opens a view: the state as a callback or a tool sees it."""
+    def track(self, *, read_only: bool = False, accumulate: bool = False) -> Tracked:
+        """Opens a view: the state as a callback or a tool sees it. With `accumulate`, append_output saves all that the
+        agent says, also beside its calls, as google-adk 2.13 does."""
         from .tracked import Tracked
 
-        return Tracked(self, read_only=read_only)
+        return Tracked(self, read_only=read_only, accumulate=accumulate)
 
     # ----------------------------------------------------------------------------- history and retention
 

@@ -67,9 +67,10 @@ class Tracked(_ffi.Handle):
     __slots__ = ("_session",)
     _what = "view"
 
-    def __init__(self, session: Session, *, read_only: bool = False) -> None:
+    def __init__(self, session: Session, *, read_only: bool = False, accumulate: bool = False) -> None:
         made = ffi.new("ses_tracked **")
-        session._run(lib.ses_tracked_open, lib.SES_TRACK_READ_ONLY if read_only else 0, made)
+        flags = (lib.SES_TRACK_READ_ONLY if read_only else 0) | (lib.SES_TRACK_ACCUMULATE if accumulate else 0)
+        session._run(lib.ses_tracked_open, flags, made)
         self._session = session
         super().__init__(made[0], lib.ses_tracked_close, session._guard)
 
@@ -192,7 +193,7 @@ class Tracked(_ffi.Handle):
         delta: JsonIn = None,
         lease: int = 0,
     ) -> Appended:
-        """Appends an event, and saves the agent's final text under a state key."""
+        """Appends an event, and saves the agent's final text under a state key; see Session.track."""
         names = _ffi.encode(agent, "the agent"), NULL if key is None else _ffi.encode(key, "the state key")
         run = self._run
         return _calls.append(run, lib.ses_output_append, event, *names, anyway=anyway, expected=expected, delta=delta, lease=lease)

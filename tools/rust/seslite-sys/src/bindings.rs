@@ -1570,6 +1570,7 @@ const _: () = {
         [::core::mem::offset_of!(ses_context_options, flags) - 8usize];
 };
 pub const SES_TRACK_READ_ONLY: ses_track_flags = 1;
+pub const SES_TRACK_ACCUMULATE: ses_track_flags = 2;
 pub const SES_RENDER_ADK_BRACES: ses_render_flags = 1;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]

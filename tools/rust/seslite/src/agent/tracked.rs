@@ -183,4 +183,9 @@ impl Session {
     pub fn track_read_only(&mut self) -> Result<Tracked<'_>> {
         Tracked::open(self, sys::SES_TRACK_READ_ONLY)
     }
+    /// A view for one turn of an agent: `append_output` saves all that the agent says, also beside its calls, as
+    /// google-adk 2.13 does.
+    pub fn track_accumulating(&mut self) -> Result<Tracked<'_>> {
+        Tracked::open(self, sys::SES_TRACK_ACCUMULATE)
+    }
 }

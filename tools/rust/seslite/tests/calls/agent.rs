@@ -70,6 +70,12 @@ fn a_view_tracks_its_writes() {
     assert_eq!(view.session().state().string("answer").unwrap(), Some("done"));
     drop(view);
     assert_eq!(session.state().int("user:n").unwrap(), Some(11));
+    let beside = r#"{"author":"agent","content":{"parts":[{"text":"a"},{"functionCall":{"name":"f"}}]}}"#;
+    let mut turn = session.track_accumulating().unwrap();
+    turn.append_output(beside, "agent", Some("answer"), &AppendOptions::new()).unwrap();
+    turn.append_output(event, "agent", Some("answer"), &AppendOptions::new()).unwrap();
+    drop(turn);
+    assert_eq!(session.state().string("answer").unwrap(), Some("adone"));
     refused(session.track_read_only().unwrap().set("k", "1"), Code::ReadOnly);
     assert_eq!(f.store.output_delta(event, "agent", "o").unwrap().as_deref(), Some(r#"{"o":"done"}"#));
     assert!(f.store.output_delta(event, "other", "o").unwrap().is_none());
