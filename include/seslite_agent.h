@@ -432,8 +432,9 @@ typedef struct ses_render_options {
  *    else by its JSON. `{name?}` is replaced by nothing if the key is missing.
  *  - `{artifact.NAME}` is replaced by what the callback returns; `{artifact.NAME?}` by nothing if it is not
  *    found.
- *  - A name is an identifier: letters of any script, digits and _, not starting with a digit. It may have the
- *    prefix app:, user: or temp:. Spaces, tabs and line ends around it are ignored.
+ *  - A name is an identifier, as in Python: letters of any script, digits, marks and _, not starting with a
+ *    digit (Unicode's XID_Start and XID_Continue). It may have the prefix app:, user: or temp:. Spaces, tabs
+ *    and line ends around it are ignored.
  *  - A dotted name is replaced if exactly that key exists, and left as it is otherwise, even with a "?".
  *  - All other text in braces, and `{{...}}`, is left as it is. Replacements are not rendered again.
  *

@@ -1,4 +1,5 @@
 /* Instruction templates: text in which {name} is replaced by a value of the state. */
+#include "agent/identifier.h"
 #include "agent/tracked.h"
 
 #include <string.h>
@@ -31,16 +32,6 @@ static bool is_space(char byte)
     return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
 }
 
-static bool starts_identifier(char byte)
-{
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_' || (byte & 0x80);
-}
-
-static bool continues_identifier(char byte)
-{
-    return starts_identifier(byte) || (byte >= '0' && byte <= '9');
-}
-
 enum name_kind { NAME_NONE, NAME_KEY, NAME_DOTTED, NAME_ARTIFACT };
 
 struct placeholder {
@@ -63,13 +54,17 @@ static enum name_kind kind_of(struct span name)
     enum name_kind kind = NAME_KEY;
 
     (void)ses__scope_of(name, &key);
-    if (key.len == 0 || !starts_identifier(key.ptr[0]))
-        kind = NAME_NONE;
-    for (size_t i = 1; i < key.len && kind != NAME_NONE; i++) {
-        if (key.ptr[i] == '.')
+    size_t at = key.len > 0 ? ses__identifier_start(key.ptr) : 0;
+    if (at == 0)
+        return NAME_NONE;
+    while (at < key.len) {
+        const bool dot = key.ptr[at] == '.';
+        const size_t len = dot ? 1 : ses__identifier_next(key.ptr + at);
+        if (len == 0)
+            return NAME_NONE;
+        if (dot)
             kind = NAME_DOTTED;
-        else if (!continues_identifier(key.ptr[i]))
-            kind = NAME_NONE;
+        at += len;
     }
     return kind;
 }

@@ -128,6 +128,40 @@ static const char *const STATE =
     "\"artifact.key\":\"key\",\"artifact\":\"A\",\"app\":\"plain\",\"x1\":\"one\",\"lone\":\"\\ud800\","
     "\"empty\":\"\"}";
 
+/* As Python's str.isidentifier decides: what is no name is left as it is, and a name that is not there is an error. */
+static void test_names_are_identifiers_of_any_script(void **state)
+{
+    static const struct render_case cases[] = {
+        {"{\xe2\x80\xa6}", "{\xe2\x80\xa6}", 0, NULL}, /* an ellipsis */
+        {"{\xe2\x80\x9cquoted\xe2\x80\x9d}", "{\xe2\x80\x9cquoted\xe2\x80\x9d}", 0, NULL},
+        {"{a\xe3\x80\x81}", "{a\xe3\x80\x81}", 0, NULL}, /* an ideographic comma */
+        {"{\xe2\x86\x92}", "{\xe2\x86\x92}", 0, NULL},   /* an arrow */
+        {"{ a\xc2\xa0}", "{ a\xc2\xa0}", 0, NULL},       /* a blank of its own kind */
+        {"{a\xe2\x80\x94"
+         "b}",
+         "{a\xe2\x80\x94"
+         "b}",
+         0, NULL},                                             /* a dash */
+        {"{\xf0\x9f\x98\x80}", "{\xf0\x9f\x98\x80}", 0, NULL}, /* an emoji */
+        {"{\xcc\x81"
+         "a}",
+         "{\xcc\x81"
+         "a}",
+         0, NULL},                             /* a mark cannot begin a name */
+        {"{\xd9\xa3}", "{\xd9\xa3}", 0, NULL}, /* neither can a digit */
+        {"{\xed\x98\x95\xec\x8b\x9d}", NULL, SES_NOTFOUND, "\xed\x98\x95\xec\x8b\x9d"}, /* two syllables */
+        {"{e\xcc\x81}", NULL, SES_NOTFOUND, "e\xcc\x81"},      /* a letter and a mark */
+        {"{x\xd9\xa3}", NULL, SES_NOTFOUND, "x\xd9\xa3"},      /* a digit of another script */
+        {"{\xf0\xa0\x80\x80?}|", "|", 0, NULL},                /* beyond the first plane */
+        {"{\xf3\xa0\x84\x80}", "{\xf3\xa0\x84\x80}", 0, NULL}, /* a variation selector */
+        {"{\xf4\x8f\xbf\xbf}", "{\xf4\x8f\xbf\xbf}", 0, NULL}, /* the last of all */
+    };
+    ses_session *session = agent_session(*state, "{\"a\":1}");
+
+    CHECK_CASES(session, NULL, cases);
+    ses_session_close(session);
+}
+
 static void test_values_by_their_type(void **state)
 {
     static const struct render_case cases[] = {
@@ -168,8 +202,8 @@ static void test_what_is_a_name(void **state)
         {"{.a}", "{.a}", 0, NULL},
         {"{artifact}", "A", 0, NULL},
         {"{a-b?}", "{a-b?}", 0, NULL},
-        {"{\xf0\x9f\x98\x80?}", "", 0, NULL},
-        {"{\xf0\x9f\x98\x80}", NULL, SES_NOTFOUND, "\xf0\x9f\x98\x80"},
+        {"{\xe5\x90\x8d?}", "", 0, NULL},
+        {"{\xe5\x90\x8d}", NULL, SES_NOTFOUND, "\xe5\x90\x8d"},
         {"{temp:gone}", NULL, SES_NOTFOUND, "\"temp:gone\""},
         {"{a?}{gone?}{b}", "XB", 0, NULL},
         {"{a??}", "{a??}", 0, NULL},
@@ -443,6 +477,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_the_shared_cases),
+        TEST(test_names_are_identifiers_of_any_script),
         TEST(test_values_by_their_type),
         TEST(test_what_is_a_name),
         TEST(test_braces),

@@ -1,0 +1,59 @@
+#include "agent/identifier.h"
+
+#include "agent/identifier_table.h"
+
+enum { CONTINUES = 1, STARTS = 2 };
+
+/* The character at `text`, which is valid UTF-8. */
+static uint32_t decode_character(const char *text, size_t *len)
+{
+    const unsigned char first = (unsigned char)text[0];
+    uint32_t character;
+
+    *len = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    character = *len == 1 ? first : first & (0xffu >> (*len + 1));
+    for (size_t i = 1; i < *len; i++)
+        character = character << 6 | ((unsigned char)text[i] & 0x3fu);
+    return character;
+}
+
+static unsigned ascii_kind(char letter)
+{
+    if ((letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_')
+        return STARTS | CONTINUES;
+    return letter >= '0' && letter <= '9' ? CONTINUES : 0;
+}
+
+/* That of the last run that begins at the character or before it. */
+static unsigned kind_above_ascii(uint32_t character)
+{
+    size_t low = 0;
+    size_t high = sizeof identifier_runs / sizeof identifier_runs[0];
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (identifier_runs[middle] >> 2 <= character)
+            low = middle;
+        else
+            high = middle;
+    }
+    return identifier_runs[low] & (CONTINUES | STARTS);
+}
+
+static size_t len_if(const char *text, unsigned kind)
+{
+    size_t len = 1;
+    const uint32_t character = decode_character(text, &len);
+
+    return (character < 0x80 ? ascii_kind(text[0]) : kind_above_ascii(character)) & kind ? len : 0;
+}
+
+size_t ses__identifier_start(const char *text)
+{
+    return len_if(text, STARTS);
+}
+
+size_t ses__identifier_next(const char *text)
+{
+    return len_if(text, CONTINUES);
+}
