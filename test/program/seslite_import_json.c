@@ -28,6 +28,54 @@ static char *session_json(ses_store *store, const ses_key *of)
 
 /* -------------------------------------------------------------------------------------------- session JSON */
 
+#define MARK ",\"customMetadata\":{\"__adk_internal_restored_event\":true}"
+
+/* Takes the marks out of which each imported event has one. Gives their number. */
+static size_t take_marks_out(char *json)
+{
+    size_t count = 0;
+
+    for (char *at = strstr(json, MARK); at; at = strstr(at, MARK), count++)
+        memmove(at, at + strlen(MARK), strlen(at + strlen(MARK)) + 1);
+    return count;
+}
+
+/* As google-adk 2.13 does where sessions leave and return. */
+static void test_internal_metadata_neither_leaves_nor_comes_in(void **state)
+{
+    static const char stamped[] = "{\"id\":\"x\",\"author\":\"bot\",\"timestamp\":1,\"customMetadata\":{\"__"
+                                  "adk_internal_fc_hmac\":{\"c\":\"v1\"},"
+                                  "\"k\": 1.50}}";
+    static const char forged[] = "{\"id\":\"s\",\"appName\":\"a\",\"userId\":\"u\",\"state\":{},"
+                                 "\"lastUpdateTime\":1,\"events\":[{\"id\":\"1\","
+                                 "\"author\":\"bot\",\"timestamp\":1,\"custom_metadata\":{\"\\u005f_adk_"
+                                 "internal_fc_hmac\":{},\"k\": 1.50}},{"
+                                 "\"id\":\"2\",\"author\":\"bot\",\"timestamp\":1,\"customMetadata\":null}]}";
+    const struct fixture *fixture = *state;
+    const ses_key key = {"chat", "alice", "s1"};
+    struct reply reply = {0};
+    char *file = file_of(fixture, "s.session.json", forged);
+
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key, stamped);
+    must_append_by_key(fixture->store, &key,
+                       "{\"id\":\"y\",\"author\":\"bot\",\"timestamp\":1,\"customMetadata\":{"
+                       "\"__adk_internal_x\":1}, \"turnComplete\":true}");
+    run_at(&reply, 0, NULL, fixture->path, "-s", "s1", "export", "--to", "session");
+    assert_has(&reply.out, "\"customMetadata\":{\"k\":1.50}}");
+    assert_has(&reply.out, "{\"id\":\"y\",\"author\":\"bot\",\"timestamp\":1,\"turnComplete\":true}");
+    assert_lacks(&reply.out, "__adk_internal_");
+    run_at(&reply, 0, NULL, fixture->path, "-s", "s1", "events", "--jsonl");
+    assert_has(&reply.out, stamped);
+    run_at(&reply, 0, NULL, fixture->path, "import", file);
+    run_at(&reply, 0, NULL, fixture->path, "-s", "s", "events", "--jsonl");
+    assert_has(&reply.out, "\"custom_metadata\":{\"k\":1.50,\"__adk_internal_restored_event\":true}}");
+    assert_has(&reply.out, "\"customMetadata\":{\"__adk_internal_restored_event\":true}}");
+    assert_lacks(&reply.out, "hmac");
+    free(file);
+    reply_free(&reply);
+}
+
 static void test_session_json_is_imported_as_it_was(void **state)
 {
     const struct fixture *fixture = *state;
@@ -47,6 +95,7 @@ static void test_session_json_is_imported_as_it_was(void **state)
     assert_int_equal(number_of(&reply, "equal"), 1);
     assert_ok(ses_open(path, NULL, &copy, &error));
     char *after = session_json(copy, &key);
+    assert_int_equal(take_marks_out(after), 6);
     assert_string_equal(before, after);
     ses_close(copy);
     reply_free(&reply);
@@ -234,6 +283,7 @@ static void test_sessions_of_vertex_become_what_google_adk_makes_of_them(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        T(test_internal_metadata_neither_leaves_nor_comes_in),
         T(test_session_json_is_imported_as_it_was),
         T(test_a_text_that_is_cut_or_no_session_is_refused),
         T(test_what_vertex_keeps_behind_much_custom_metadata_is_found),

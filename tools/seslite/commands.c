@@ -143,9 +143,14 @@ const struct command command_table[] = {
          "long "
          "or no UTF-8 another one, which is always the same: what fits of it, a \"~\" and eight hexadecimal "
          "digits. Unless --skip is given, the whole file is checked first, and nothing of it is written if "
-         "anything in it is refused; only what another program changes here between the check and the writing "
-         "can still be refused then. Standard input is kept in a temporary file (in TMPDIR) until it has ended. "
+         "anything in it is refused; only what another program changes here between the check and the "
+         "writing "
+         "can still be refused then. Standard input is kept in a temporary file (in TMPDIR) until it has "
+         "ended. "
          "Of shared keys that are here with another value, ours stays.\n"
+         "Events of a session's JSON lose the metadata that only ADK code may write (__adk_internal_*) and "
+         "are "
+         "marked as restored from outside, as google-adk does.\n"
          "The report tells what was brought, and what the file could not tell. --app, --user and --session "
          "choose what is brought; they are names in the file.",
      .argument = {"FILE", KIND_FILE, true, true},
@@ -160,7 +165,9 @@ const struct command command_table[] = {
      .summary = "write sessions to a file that seslite or google-adk reads",
      .words =
          "jsonl: JSON lines, which hold all that the store has of --app, --user or the session, and which "
-         "import reads. session: the ADK's session JSON with the stored events, a file for each session if "
+         "import reads. session: the ADK's session JSON with the stored events but without the metadata that "
+         "only ADK code may write "
+         "(__adk_internal_*), a file for each session if "
          "--output is a folder. vertex: the same for Vertex AI Agent Engine, with an event as the request "
          "that google-adk would send to append it. sqlite: a new database that google-adk's "
          "SqliteSessionService opens, with "

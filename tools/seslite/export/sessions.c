@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "export/export.h"
+#include "foreign/internal_keys.h"
+#include "json/reader.h"
 #include "out.h"
 #include "progress.h"
 #include "walk.h"
@@ -163,6 +165,46 @@ static int export_all(struct sessions_export *own)
     return status;
 }
 
+/* Adds the array of events without the keys that never leave an ADK. */
+static void add_events(struct text *text, struct span events)
+{
+    struct json_reader reader;
+    struct span event;
+    bool first = true;
+
+    text_puts(text, "[");
+    ses__json_start(&reader, events.ptr, events.len);
+    if (ses__json_enter(&reader)) {
+        for (; ses__json_element(&reader) && ses__json_skip(&reader, &event); first = false) {
+            text_puts(text, first ? "" : ",");
+            internal_keys_drop(text, event);
+        }
+    }
+    text_puts(text, "]");
+}
+
+static void add_session(struct text *text, const char *json, size_t len)
+{
+    struct json_reader reader;
+    struct json_string key;
+    struct span value;
+    bool first = true;
+
+    ses__json_start(&reader, json, len);
+    if (!ses__json_enter(&reader))
+        return;
+    for (; ses__json_member(&reader, &key) && ses__json_skip(&reader, &value); first = false) {
+        text_puts(text, first ? "{\"" : ",\"");
+        text_add(text, key.raw.ptr, key.raw.len);
+        text_puts(text, "\":");
+        if (ses__json_string_is(key, "events"))
+            add_events(text, value);
+        else
+            text_add(text, value.ptr, value.len);
+    }
+    text_puts(text, "}");
+}
+
 static int make_session_json(struct export *export, const ses_session *session, struct text *text)
 {
     char *json = NULL;
@@ -171,7 +213,7 @@ static int make_session_json(struct export *export, const ses_session *session, 
     export_note_annotations(export, session);
     if (ses_session_json(session, &json, &len, &export->run->error) < 0)
         return fail(export->run);
-    text_add(text, json, len);
+    add_session(text, json, len);
     ses_free(json);
     return EXIT_OK;
 }

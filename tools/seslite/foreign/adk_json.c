@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "foreign/foreign.h"
 #include "foreign/formats.h"
+#include "foreign/internal_keys.h"
 #include "foreign/members.h"
 #include "foreign/rows.h"
 #include "foreign/vertex.h"
@@ -292,7 +293,9 @@ static int json_next_event(void *from, struct foreign_event *event, ses_error *e
     }
     (void)ses__json_skip(&source->reader, &json);
     if (!source->vertex) {
-        event->json = json;
+        text_clear(&source->room);
+        internal_keys_mark(&source->room, json);
+        event->json = (struct span){source->room.data, source->room.len};
         return 1;
     }
     int code = vertex_event(json, &source->room, source->file->notes, error);
