@@ -1051,8 +1051,11 @@ SES_API int ses_rewind_by_key(ses_store *store, const ses_key *key, const ses_po
                               const ses_rewind_options *options, ses_appended *appended, ses_error *error);
 
 /*
- * Takes the newest rewind back, by a rewind to before it. A rewind that was itself made by ses_redo is passed
- * over, so two undos and two redos end where they began. Returns 0, or SES_UNCHANGED if there is nothing to
+ * Takes a rewind back, by a rewind to before the invocation of the rewind event. It is the newest rewind that
+ * the search for live events meets before it meets one. The search goes from the newest event backward, and
+ * from a rewind on to what comes before the invocation that the rewind names. A rewind that names the
+ * invocation of another rewind is itself a redo and is passed over, so two undos and two redos end where they
+ * began. Returns 0, or SES_UNCHANGED if there is nothing to
  * redo, because a live event comes after the newest rewind, or there is no rewind; then nothing is stored.
  *
  * Codes: those of ses_rewind.
@@ -1102,7 +1105,9 @@ typedef struct ses_fork_options {
 /*
  * Makes the session `to` in one transaction: it begins as the log of the other was at the point. Its events
  * have the same ids, numbers, times and bytes, its own state is the one of the point, and its initial state,
- * title and labels are copied. Changes of `app:` and `user:` keys are not applied again. ses_session_parent
+ * title and labels are copied. Changes of `app:` and `user:` keys are not applied again. The stamps of
+ * google-adk's ToolCallIntegrityPlugin are copied with the events. They are made for a session's id, so they
+ * do not verify in the fork, and the plugin ends a run in it with ToolCallIntegrityError. ses_session_parent
  * tells where it comes from. If `to` is NULL, or its session is, the store makes an id. `*fork` (may be NULL)
  * shows the new session; close it with ses_session_close.
  *
