@@ -454,7 +454,7 @@ static void test_very_many_calls_take_no_time(void **state)
         {"{\"functionCall\":{\"id\":\"1\"},\"x\":%d}", "{\"functionResponse\":{\"id\":\"1\"},\"x\":%d}"},
         {"{\"functionCall\":{\"id\":\"%d\"}}", "{\"functionResponse\":{\"id\":\"%d\"}}"}};
     struct fixture *fixture = *state;
-    int64_t begun = support_steady_us();
+    const clock_t begun = clock(); /* of this process, however busy the machine is */
 
     must_create(fixture->store, &agent_key, NULL);
     for (int i = 0; i < 3; i++) {
@@ -469,7 +469,7 @@ static void test_very_many_calls_take_no_time(void **state)
         free(calls);
         free(responses);
     }
-    assert_in_range(support_steady_us() - begun, 0, 60 * 1000 * 1000);
+    assert_in_range((clock() - begun) / CLOCKS_PER_SEC, 0, 60);
 }
 
 int main(void)
