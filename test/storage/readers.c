@@ -285,11 +285,38 @@ static void test_close_waits_for_calls_under_way(void **state)
     assert_ok(ses_open(fixture->path, &fixture->options, &fixture->store, &error));
 }
 
+/* A program may let its connections share a cache, in which readers wait for writers. The store's do not. */
+static void test_a_program_whose_connections_share_a_cache(void **state)
+{
+    const struct fixture *fixture = *state;
+    const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = -1};
+    ses_store *store = NULL;
+    sqlite3 *writer = NULL;
+    ses_session *session = NULL;
+    ses_error error;
+
+    support_need_file();
+    must_create(fixture->store, &key, NULL);
+    assert_int_equal(sqlite3_enable_shared_cache(1), SQLITE_OK);
+    assert_int_equal(sqlite3_open(fixture->path, &writer), SQLITE_OK);
+    assert_ok(ses_open(fixture->path, &options, &store, &error));
+    assert_int_equal(sqlite3_exec(writer, "BEGIN; UPDATE sessions SET version = 7", NULL, NULL, NULL),
+                     SQLITE_OK);
+    int code = ses_get(store, &key, NULL, &session, &error);
+    assert_int_equal(sqlite3_enable_shared_cache(0), SQLITE_OK);
+    assert_code(SES_OK, code);
+    assert_int_equal(ses_session_version(session), 0);
+    ses_session_close(session);
+    sqlite3_close(writer);
+    ses_close(store);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_a_program_whose_connections_share_a_cache),
         TEST(test_a_get_never_shows_half_an_append),
         TEST(test_a_reader_does_not_wait_for_a_writer),
         TEST(test_readers_share_connections),

@@ -102,7 +102,8 @@ static int open_handle(struct connection *db, ses_error *error)
 {
     const struct sqlite_config *config = db->config;
     /* A reader opens for writing too: in WAL mode readers take part in recovery. query_only guards it. */
-    int flags = SQLITE_OPEN_NOMUTEX | (config->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
+                (config->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
     char *uri = NULL;
 
     if (config
