@@ -47,13 +47,20 @@
  *    codes without SES_: NOTFOUND is SES_NOTFOUND.
  *  - After a negative code nothing has changed: not the file, not the handle, and not the outputs, except
  *    that an output handle or text is set to NULL. Only after UNKNOWN may the file have changed.
+ *  - UNKNOWN: the call wrote, and its commit failed so late that all of it may be stored, or nothing. A disk
+ *    that cannot flush does that, as does a server that goes away. It is returned only when the library
+ *    cannot prove that nothing is stored. Reads then show what is stored now. In a file with a write-ahead
+ *    log, a change that they do not show can still appear if every process that has the file open dies before
+ *    the next successful write to it. The handle is as before, and ses_refresh brings it up to date. An append
+ *    can be repeated: an event with the same id is stored once (see ses_append).
  *  - A missing state key is not an error: the getters return the positive SES_ABSENT. They set a text to NULL
  *    and its length to 0, and leave a number or flag as it was, so that it can hold a default.
  *  - "Codes:" lists every negative code of a call. CORRUPT means that the file holds rows that the library
  *    cannot have written, whoever wrote them; such rows never keep a call running without end. INTERNAL means
- *    that SQLite returned something unexpected. UNKNOWN is reserved for engines that cannot know the outcome
- *    of a commit; SQLite always knows it. A read may first have to recover the file after another program
- *    crashed. It can then also return READONLY or FULL.
+ *    that SQLite returned something unexpected. CONSTRAINT is not listed, because every call that writes can
+ *    return it: a table of your own has a foreign key to one of the store's, and what the call would remove is
+ *    referred to there. The message names the table. A read may first have to recover the file after another
+ *    program crashed. It can then also return READONLY or FULL.
  *  - Text is UTF-8. JSON text is passed as a pointer and a length in bytes; a length of SES_NUL means that
  *    the text ends at its NUL. The library copies its inputs, so they only need to live as long as the call.
  *  - Ids and names of state keys are C strings and cannot hold a NUL. Authors of bindings: reject a NUL
@@ -126,7 +133,8 @@ extern "C" {
     X(CANTOPEN, -19, "the file cannot be opened")                                                        \
     X(INTERNAL, -20, "the database engine returned something unexpected; please report this")            \
     X(UNKNOWN, -21, "the outcome of the commit is not known; send the same event again")                 \
-    X(LEASED, -22, "another owner has taken the session's lease")
+    X(LEASED, -22, "another owner has taken the session's lease")                                        \
+    X(CONSTRAINT, -23, "a foreign key of an added table forbids it")
 
 typedef enum ses_code {
     SES_OK = 0,
@@ -268,7 +276,8 @@ typedef struct ses_open_options {
  * changed, or a unique, partial or expression index that was added to one of the store's tables. Your own
  * tables, views, triggers and plain indexes are allowed; the library runs no views and no triggers. An older
  * schema is READONLY if the store is opened for reading only. FULL includes a write beyond RLIMIT_FSIZE if
- * the program ignores SIGXFSZ. INVALID: the path is empty or a URI.
+ * the program ignores SIGXFSZ. INVALID: the path is empty or a URI. A call that fails may still have created
+ * the file or migrated the store: open it again.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, NOTASTORE, TOONEW, CANTOPEN, BUSY, READONLY, FULL, IO, CORRUPT, INTERNAL,
  * NOMEM.
@@ -497,7 +506,8 @@ typedef struct ses_append_options {
     int64_t lease;
 } ses_append_options;
 
-/* The result for one event. This struct is an output and will not change. */
+/* The result for one event. This struct is an output and will not change. After UNKNOWN the status is
+ * SES_UNKNOWN (of a partial event SES_PARTIAL), and only `made_id` says more. */
 typedef struct ses_appended {
     int status;         /* 0: stored; SES_PARTIAL; SES_DUPLICATE; of a rewind also SES_UNCHANGED */
     int64_t seq;        /* the event's sequence number, also of a duplicate; 0 when none is stored */
@@ -521,9 +531,9 @@ typedef struct ses_appended {
  *  - `temp:` keys of the delta are cut out of the stored event. This handle shows them until an event of
  *    another invocation, or of none, is appended through it, or an invocation begins or ends on it.
  *  - A value replaces the key's whole value. The tombstone removes the key.
- *  - A missing `id` or `timestamp` is added at the front of the object. A timestamp is a number of seconds
- *    since 1970, a number of milliseconds if it is 1e11 or more, or RFC 3339 text. It is rounded to
- *    microseconds.
+ *  - A missing `timestamp` and a missing `id` are added at the front of the object, in this order. A
+ *    timestamp is a number of seconds since 1970, a number of milliseconds if it is 1e11 or more, or RFC 3339
+ *    text. It is rounded to microseconds.
  *  - If `partial` is true, nothing is stored or applied, and the session is not looked up: SES_PARTIAL.
  *  - If the session already has an event with this id, the result is SES_DUPLICATE when the stored event is
  *    the same (a retry is safe), and EXISTS when its content is different. Both take precedence over STALE.
@@ -537,7 +547,9 @@ typedef struct ses_appended {
  *  - LIMIT: the event, with its changes, is longer than max_event_bytes or nested more than 1000 levels deep,
  *    or the session has had 2^32 - 1 events, holds max_session_events, or has reached the last version.
  *  - UNKNOWN: the event may be stored or not. Append the same event with the same id again: it is stored
- *    once.
+ *    once, and is SES_DUPLICATE if it was stored already. If the event had no id, `appended->made_id` is the
+ *    one that was made: put it in front, as the first member of the same text, or in place of a null. With a
+ *    time of its own or without one, the event is then known again. For a batch, do so for every event.
  *
  * `appended` may be NULL.
  *

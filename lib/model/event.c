@@ -287,14 +287,14 @@ int ses__event_seal(struct event_draft *draft, ses_error *error)
     ses__buffer_init(&lead, draft->arena.allocator);
     if (!draft->has_id)
         ses__json_add_string(&id, draft->row.id.ptr, draft->row.id.len);
-    if (id_at_front) {
-        ses__buffer_add(&lead, "\"id\":", 5);
-        ses__buffer_add(&lead, id.data, id.len);
-    }
+    /* The time first: so a retry that has the made id in front of the same event is given the same bytes. */
     if (time_at_front) {
-        ses__buffer_add(&lead, id_at_front ? "," : "", id_at_front ? 1 : 0);
         ses__buffer_add(&lead, "\"timestamp\":", 12);
         ses__buffer_add(&lead, time, time_len);
+    }
+    if (id_at_front) {
+        ses__buffer_add(&lead, time_at_front ? ",\"id\":" : "\"id\":", time_at_front ? 6 : 5);
+        ses__buffer_add(&lead, id.data, id.len);
     }
     if (lead.len && (draft->has_beside || !object_is_empty(draft->text, front->end)))
         ses__buffer_add(&lead, ",", 1);

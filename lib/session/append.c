@@ -120,6 +120,19 @@ static int store_drafts(struct append_call *call, ses_error *error)
     return code;
 }
 
+/* Of what may be stored or not, the caller keeps the ids by which it is sent again. */
+static void forget_outcome(const struct append_op *op)
+{
+    for (size_t i = 0; i < op->count; i++) {
+        ses_appended *result = &op->results[i];
+        if (!op->drafts[i].partial) {
+            result->status = SES_UNKNOWN;
+            result->seq = 0;
+            result->time_us = 0;
+        }
+    }
+}
+
 /* Tells which event of a batch was refused. */
 static void name_event(ses_error *error, const struct append_call *call, size_t index)
 {
@@ -144,6 +157,8 @@ static int append_texts(struct append_call *call, const ses_text *events, ses_er
     }
     if (code == SES_OK) {
         code = all_partial(call) ? SES_OK : store_drafts(call, error);
+        if (code == SES_UNKNOWN)
+            forget_outcome(&call->op);
         if (call->is_batch && call->op.at > 0 &&
             (code == SES_EXISTS || code == SES_STALE || code == SES_LEASED))
             name_event(error, call, call->op.at - 1);
@@ -270,12 +285,9 @@ static int append_one(struct append_call *call, const char *event, size_t event_
         code = append_texts(call, &text, error);
     }
     release_options(call);
-    if (code == SES_OK) {
-        if (appended)
-            *appended = result;
-        code = result.status;
-    }
-    return code;
+    if ((code == SES_OK || code == SES_UNKNOWN) && appended)
+        *appended = result;
+    return code == SES_OK ? result.status : code;
 }
 
 static int append_many(struct append_call *call, const ses_text *events, size_t count,
@@ -297,7 +309,7 @@ static int append_many(struct append_call *call, const ses_text *events, size_t 
             code = append_texts(call, events, error);
         else
             code = ses__error_nomem(error);
-        if (code == SES_OK && appended)
+        if ((code == SES_OK || code == SES_UNKNOWN) && appended)
             memcpy(appended, call->op.results, count * sizeof *appended);
         ses__memory_free(allocator, call->op.results);
         ses__memory_free(allocator, call->op.drafts);

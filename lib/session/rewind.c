@@ -88,8 +88,8 @@ static void fill_result(struct rewind_call *call, int code)
     ses_appended *result = &call->op.result;
 
     if (code == SES_UNKNOWN)
-        *result = (ses_appended){.status = SES_OK};
-    if (result->status == SES_OK && len < sizeof result->made_id)
+        *result = (ses_appended){.status = SES_UNKNOWN};
+    if (result->status != SES_UNCHANGED && len < sizeof result->made_id)
         memcpy(result->made_id, call->event_id, len + 1);
     if (code == SES_OK) {
         result->version = call->op.append.row.version;

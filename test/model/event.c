@@ -153,9 +153,9 @@ static const struct {
     const char *body;
 } sealed[] = {
     /* id and time, at the front or in place of a null */
-    {"{}", NULL, "{'id':'made','timestamp':" TIME "}"},
-    {"{'author':'a'}", NULL, "{'id':'made','timestamp':" TIME ",'author':'a'}"},
-    {" { 'author':'a' } ", NULL, " {'id':'made','timestamp':" TIME ", 'author':'a' } "},
+    {"{}", NULL, "{'timestamp':" TIME ",'id':'made'}"},
+    {"{'author':'a'}", NULL, "{'timestamp':" TIME ",'id':'made','author':'a'}"},
+    {" { 'author':'a' } ", NULL, " {'timestamp':" TIME ",'id':'made', 'author':'a' } "},
     {"{'id':'e'}", NULL, "{'timestamp':" TIME ",'id':'e'}"},
     {"{'timestamp':1}", NULL, "{'id':'made','timestamp':1}"},
     {"{'id':null}", NULL, "{'timestamp':" TIME ",'id':'made'}"},
@@ -164,7 +164,7 @@ static const struct {
     {"{'id':'e','timestamp':1,'actions':{'stateDelta':{'temp:t':1,'a':1,'temp:u':2}}}", NULL,
      "{'id':'e','timestamp':1,'actions':{'stateDelta':{'a':1}}}"},
     /* changes beside it go into its delta, which is made where there is none */
-    {"{}", "{'x':1}", "{'id':'made','timestamp':" TIME ",'actions':{'stateDelta':{'x':1}}}"},
+    {"{}", "{'x':1}", "{'timestamp':" TIME ",'id':'made','actions':{'stateDelta':{'x':1}}}"},
     {"{'id':'e','timestamp':1}", "{'x':1}", "{'id':'e','timestamp':1,'actions':{'stateDelta':{'x':1}}}"},
     {"{'id':'e','timestamp':1 } ", "{'x':1}", "{'id':'e','timestamp':1 ,'actions':{'stateDelta':{'x':1}}} "},
     {"{'id':'e','timestamp':1,'actions':null}", "{'x':1}",
@@ -264,7 +264,24 @@ static void test_an_event_is_known_again(void **state)
         struct reading stored;
         seal_event(&stored, Q(sealed[i].text), beside);
         assert_same(Q(sealed[i].text), beside, &stored.draft.row, 1);
-        assert_same(Q("{'id':'made','timestamp':" TIME ",'author':'another'}"), NULL, &stored.draft.row, 0);
+        assert_same(Q("{'timestamp':" TIME ",'id':'made','author':'another'}"), NULL, &stored.draft.row, 0);
+        reading_end(&stored);
+    }
+}
+
+/* Sent again with the id that was made, in front, and another time. */
+static void test_an_event_is_known_again_by_its_made_id(void **state)
+{
+    static const char *const texts[][2] = {{"{}", "{'id':'made'}"},
+                                           {"{'author':'a'}", "{'id':'made','author':'a'}"},
+                                           {"{'timestamp':1}", "{'id':'made','timestamp':1}"},
+                                           {"{'a':1,'id':null}", "{'a':1,'id':'made'}"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct reading stored;
+        seal_event(&stored, Q(texts[i][0]), NULL);
+        assert_same(Q(texts[i][1]), NULL, &stored.draft.row, 1);
         reading_end(&stored);
     }
 }
@@ -332,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_a_made_id_is_escaped),
         cmocka_unit_test(test_operations_beside_the_event_come_last),
         cmocka_unit_test(test_an_event_is_known_again),
+        cmocka_unit_test(test_an_event_is_known_again_by_its_made_id),
         cmocka_unit_test(test_what_is_stored_stays_as_it_is),
     };
     return cmocka_run_group_tests_name("events", tests, NULL, NULL);

@@ -85,8 +85,8 @@ static void test_keys_that_differ_are_in_order(void **state)
     assert_ok(make(subject, "i\n2", "{\"f\": 1}", &error));
     assert_body(
         subject,
-        "{\"id\":\"id "
-        "\\\"1\\\"\",\"timestamp\":1.500000,\"invocationId\":\"e-own\",\"author\":\"user\",\"actions\":"
+        "{\"timestamp\":1.500000,\"id\":\"id "
+        "\\\"1\\\"\",\"invocationId\":\"e-own\",\"author\":\"user\",\"actions\":"
         "{\"stateDelta\":{\"\":0,\"a\\\"\":null,\"az\":\"__ADK_SENTINEL_REMOVED__\",\"b\":1.10,\"new\":"
         "\"__ADK_SENTINEL_REMOVED__\",\"z\":[1, 2]},\"artifactDelta\":{\"f\": "
         "1},\"rewindBeforeInvocationId\":"
@@ -110,7 +110,7 @@ static void test_equal_states_make_an_empty_delta(void **state)
     assert_ok(make(subject, "i", NULL, &error));
     assert_body(
         subject,
-        "{\"id\":\"id \\\"1\\\"\",\"timestamp\":1.500000,\"invocationId\":\"e-own\",\"author\":\"user\","
+        "{\"timestamp\":1.500000,\"id\":\"id \\\"1\\\"\",\"invocationId\":\"e-own\",\"author\":\"user\","
         "\"actions\":{\"stateDelta\":{},\"artifactDelta\":{},\"rewindBeforeInvocationId\":\"i\"}}");
     assert_int_equal(subject->draft.delta.count, 0);
 }

@@ -102,12 +102,12 @@ static void test_they_are_put_into_the_delta_and_every_other_byte_stays(void **s
 static void test_events_without_id_and_time(void **state)
 {
     static const struct placing cases[] = {
-        {"{}", "{'k':1}", "{%s,%s,'actions':{'stateDelta':{'k':1}}}"},
-        {" { } ", "{'k':1}", " {%s,%s, 'actions':{'stateDelta':{'k':1}}} "},
-        {"{'actions':null}", "{'k':1}", "{%s,%s,'actions':{'stateDelta':{'k':1}}}"},
+        {"{}", "{'k':1}", "{%2$s,%1$s,'actions':{'stateDelta':{'k':1}}}"},
+        {" { } ", "{'k':1}", " {%2$s,%1$s, 'actions':{'stateDelta':{'k':1}}} "},
+        {"{'actions':null}", "{'k':1}", "{%2$s,%1$s,'actions':{'stateDelta':{'k':1}}}"},
         {"{'actions':{'stateDelta':{'k':0}},'id':null,'timestamp':null}", "{'k':1}",
-         "{'actions':{'stateDelta':{'k':1}},%s,%s}"},
-        {"{'id':null,'timestamp':null}", "{'k':1}", "{%s,%s,'actions':{'stateDelta':{'k':1}}}"},
+         "{'actions':{'stateDelta':{'k':1}},%1$s,%2$s}"},
+        {"{'id':null,'timestamp':null}", "{'k':1}", "{%1$s,%2$s,'actions':{'stateDelta':{'k':1}}}"},
     };
     struct fixture *fixture = *state;
 

@@ -57,7 +57,7 @@ static void test_the_event_puts_back_the_old_bytes(void **state)
     assert_string_equal(appended.made_id, "made-1");
     assert_string_equal(
         last_body(fixture),
-        Q("{'id':'made-1','timestamp':1700000005.000000,'invocationId':'e-made-2','author':'user',"
+        Q("{'timestamp':1700000005.000000,'id':'made-1','invocationId':'e-made-2','author':'user',"
           "'actions':{'stateDelta':{'a':2,'b':1.10,'c':'__ADK_SENTINEL_REMOVED__','given':[1, 2]},"
           "'artifactDelta':{},'rewindBeforeInvocationId':'i2'}}"));
     assert_stored_state(fixture->store, &key, Q("{'app:x':2,'user:y':2,'a':2,'b':1.10,'given':[1, 2]}"));

@@ -98,6 +98,45 @@ static void test_each_member_has_its_own_result(void **state)
     ses_free(json);
 }
 
+/* The foreign key of a table that is not the store's is looked at when they commit: only the one that breaks it fails. */
+static void test_a_member_that_breaks_a_rule_of_others(void **state)
+{
+    enum { COUNT = 5 };
+    struct fixture *fixture = *state;
+    const struct call what[COUNT] = {
+        APPEND_TO("a"),
+        {.kind = DELETE, .session_id = "c"},
+        {.kind = CREATE, .session_id = "new", .text = "{}"},
+        {.kind = CREATE, .session_id = "new", .text = "{}"}, /* EXISTS: the one before */
+        {.kind = DELETE, .session_id = "d"},
+    };
+    static const int codes[COUNT] = {SES_OK, SES_CONSTRAINT, SES_OK, SES_EXISTS, SES_OK};
+    sqlite3 *handle = NULL;
+
+    assert_int_equal(sqlite3_open(fixture->path, &handle), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(handle,
+                                  "CREATE TABLE notes (s REFERENCES Sessions DEFERRABLE INITIALLY DEFERRED,"
+                                  " t REFERENCES sessions ON DELETE CASCADE);"
+                                  "INSERT INTO notes (s) SELECT id FROM sessions WHERE name = 'c';"
+                                  "INSERT INTO notes (t) SELECT id FROM sessions WHERE name = 'd'",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(handle), SQLITE_OK);
+    ses_stats before = statistics(fixture->store);
+    run_group(fixture->store, what, COUNT, COMMIT_IS_REAL);
+    ses_stats after = statistics(fixture->store);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(calls[i].code, codes[i]);
+        assert_int_equal(calls[i].error.code, codes[i] < 0 ? codes[i] : 0);
+    }
+    assert_non_null(strstr(calls[1].error.message, "(notes)"));
+    assert_int_equal(after.events - before.events, 1 + 1);
+    assert_int_equal(stored(fixture->store, "a"), 1);
+    assert_int_equal(stored(fixture->store, "c"), 0);
+    assert_int_equal(stored(fixture->store, "d"), -1);
+    assert_int_equal(stored(fixture->store, "new"), 0);
+}
+
 static void test_a_retry_in_the_same_group(void **state)
 {
     struct fixture *fixture = *state;
@@ -250,10 +289,15 @@ static void test_a_failure_that_was_due_to_what_is_undone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_those_who_wait_share_one_commit),    TEST(test_each_member_has_its_own_result),
-        TEST(test_a_retry_in_the_same_group),          TEST(test_a_commit_that_fails),
-        TEST(test_a_commit_that_fails_and_rolls_back), TEST(test_a_member_that_undoes_all),
-        TEST(test_a_member_that_undoes_all_for_good),  TEST(test_a_failure_that_was_due_to_what_is_undone),
+        TEST(test_those_who_wait_share_one_commit),
+        TEST(test_each_member_has_its_own_result),
+        TEST(test_a_member_that_breaks_a_rule_of_others),
+        TEST(test_a_retry_in_the_same_group),
+        TEST(test_a_commit_that_fails),
+        TEST(test_a_commit_that_fails_and_rolls_back),
+        TEST(test_a_member_that_undoes_all),
+        TEST(test_a_member_that_undoes_all_for_good),
+        TEST(test_a_failure_that_was_due_to_what_is_undone),
     };
     assert_int_equal(slow_vfs_install(), SQLITE_OK);
     return cmocka_run_group_tests_name("group commit: outcome", tests, NULL, NULL);

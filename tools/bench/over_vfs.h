@@ -17,7 +17,7 @@ struct over_file {
 static sqlite3_vfs *over_below; /* the file system that SQLite would use */
 static sqlite3_vfs over_vfs;
 static sqlite3_io_methods
-    over_methods; /* of xRead, xWrite, xTruncate, xSync, xShmUnmap those that are one's own */
+    over_methods; /* of xRead, xWrite, xTruncate, xSync, xShmUnmap, xDeviceCharacteristics those that are one's own */
 
 static inline int over_offset(void)
 {
@@ -43,6 +43,8 @@ static inline void over_put(sqlite3_io_methods *methods)
         methods->xSync = over_methods.xSync;
     if (over_methods.xShmUnmap)
         methods->xShmUnmap = over_methods.xShmUnmap;
+    if (over_methods.xDeviceCharacteristics)
+        methods->xDeviceCharacteristics = over_methods.xDeviceCharacteristics;
 }
 
 static inline int over_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)

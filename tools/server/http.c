@@ -126,6 +126,7 @@ static unsigned status_of(int code)
     case SES_NOTFOUND:
         return MHD_HTTP_NOT_FOUND;
     case SES_EXISTS:
+    case SES_CONSTRAINT:
         return MHD_HTTP_CONFLICT;
     case SES_INVALID:
     case SES_JSON:

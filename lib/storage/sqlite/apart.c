@@ -103,7 +103,7 @@ int ses__sqlite_copy(struct storage *storage, struct copy_op *op, ses_error *err
     int code = ses__apart_open(storage, &apart, error);
     if (code != SES_OK)
         return code;
-    code = ses__transaction_run(apart.db, STATEMENT_BEGIN_READ, open_filled, &job, error);
+    code = ses__transaction_read(apart.db, open_filled, &job, error);
     if (code != SES_OK && op->copy) {
         op->copy->engine->release(op->copy);
         op->copy = NULL;

@@ -195,7 +195,7 @@ static int make_copy(struct backup_run *run, ses_error *error)
     if (code == SES_OK && run->op->compact)
         code = compact_to_file(run, error);
     else if (code == SES_OK)
-        code = ses__transaction_run(run->apart.db, STATEMENT_BEGIN_READ, copy_to_file, run, error);
+        code = ses__transaction_read(run->apart.db, copy_to_file, run, error);
     if (code == SES_OK)
         code = check_copy(run, error);
     return code == SES_OK ? ses__backup_file_flush(&run->file, error) : code;

@@ -149,7 +149,7 @@ static int check_apart(struct storage *storage, struct check *check)
 
     if (code != SES_OK)
         return ses__check_settle(check, code, SES_PROBLEM_PAGE);
-    code = ses__transaction_run(apart.db, STATEMENT_BEGIN_READ, run_check, check, &check->error);
+    code = ses__transaction_read(apart.db, run_check, check, &check->error);
     ses__apart_close(&apart);
     return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "storage/sqlite/connection.h"
+#include "storage/sqlite/schema.h"
 
 static int code_of(int rc)
 {
@@ -67,6 +68,23 @@ static int cause_of(struct connection *db, int rc)
     return (rc & 0xFF) == SQLITE_ERROR && atomic_load(&db->interrupted) ? SQLITE_INTERRUPT : rc;
 }
 
+/* A foreign key of a table that an application has added to the file forbids what was written. (The store's own keys hold,
+ * unless its rows are damaged.) */
+static bool refuse_for_others(struct connection *db, int extended, const char *doing, ses_error *error)
+{
+    char tables[200];
+    bool refused = extended == SQLITE_CONSTRAINT_FOREIGNKEY &&
+                   ses__schema_name_referrers(db->handle, tables, sizeof tables);
+
+    if (refused)
+        (void)ses__error_set(
+            error, SES_CONSTRAINT,
+            "%s: %s failed: rows of a table that is not the store's (%s) refer to what would be "
+            "deleted: delete those rows first, or declare the foreign key ON DELETE CASCADE",
+            db->config->path, doing, tables);
+    return refused;
+}
+
 int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error)
 {
     rc = cause_of(db, rc);
@@ -81,7 +99,9 @@ int ses__connection_error(struct connection *db, int rc, const char *doing, ses_
         code = SES_FULL;
     else if (extended == SQLITE_READONLY_DBMOVED)
         code = SES_IO;
-    if (code == SES_NOMEM)
+    if (refuse_for_others(db, extended, doing, error))
+        code = SES_CONSTRAINT;
+    else if (code == SES_NOMEM)
         ses__error_nomem(error);
     else if (code == SES_BUSY)
         ses__error_set(error, code, "%s: still locked by another connection after %lld ms (%s: %s)",

@@ -104,11 +104,16 @@ struct sqlite {
 
 SESLITE_PRIVATE int ses__transaction_begin(struct connection *db, const struct statement *how,
                                            ses_error *error);
-SESLITE_PRIVATE int ses__transaction_commit(struct connection *db, ses_error *error);
 SESLITE_PRIVATE void ses__transaction_roll_back(struct connection *db);
-/* Begins, runs the job, and commits or rolls back. */
-SESLITE_PRIVATE int ses__transaction_run(struct connection *db, const struct statement *how, storage_job *job,
-                                         void *context, ses_error *error);
+/* Runs a job that reads in a transaction of its own. */
+SESLITE_PRIVATE int ses__transaction_read(struct connection *db, storage_job *job, void *context,
+                                          ses_error *error);
+
+/* ---- commit.c */
+
+/* Commits a transaction that wrote. UNKNOWN: it may be stored or not. After any other failure nothing is, and the
+ * transaction may still be open. */
+SESLITE_PRIVATE int ses__commit(struct connection *db, ses_error *failure);
 
 /* ---- writer.c */
 

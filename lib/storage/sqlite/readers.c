@@ -106,7 +106,7 @@ int ses__readers_run(struct sqlite *storage, storage_job *job, void *context, en
         if (looks)
             result = look_at_file(storage, db, error);
         if (result == SES_OK)
-            result = ses__transaction_run(db, STATEMENT_BEGIN_READ, job, context, error);
+            result = ses__transaction_read(db, job, context, error);
         (void)pthread_mutex_lock(&storage->lock);
         ses__connection_end_call(db);
         give_back(storage, db);

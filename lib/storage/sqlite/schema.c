@@ -1,5 +1,6 @@
 #include "storage/sqlite/schema.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -87,6 +88,14 @@ static int read_marks(struct connection *db, int *version, ses_error *error)
     return code;
 }
 
+int ses__schema_write_mark(struct connection *db)
+{
+    char sql[64];
+
+    (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d", SCHEMA_APPLICATION_ID);
+    return ses__connection_execute(db, sql, "writing the mark", NULL);
+}
+
 int ses__schema_version(struct connection *db, int *version, ses_error *error)
 {
     return read_marks(db, version, error);
@@ -98,7 +107,7 @@ static int peek(const struct sqlite_config *config, const char *path, int flags,
     int version;
     struct connection db = {.config = config};
     int code = SES_OK;
-    int rc = sqlite3_open_v2(path, &db.handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc = sqlite3_open_v2(path, &db.handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
 
     if (rc == SQLITE_OK)
         rc = sqlite3_extended_result_codes(db.handle, 1);

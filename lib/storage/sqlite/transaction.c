@@ -18,15 +18,6 @@ int ses__transaction_begin(struct connection *db, const struct statement *how, s
     return code;
 }
 
-int ses__transaction_commit(struct connection *db, ses_error *error)
-{
-    int code = ses__query_run(&db->base, STATEMENT_COMMIT, error);
-    if (code == SES_OK && !sqlite3_get_autocommit(db->handle))
-        code =
-            ses__error_set(error, SES_INTERNAL, "%s: the commit left its transaction open", db->config->path);
-    return code;
-}
-
 void ses__transaction_roll_back(struct connection *db)
 {
     /* Some failures (a full disk) have rolled back already; and when even this fails, it is tried again before the
@@ -35,15 +26,14 @@ void ses__transaction_roll_back(struct connection *db)
         (void)ses__query_run(&db->base, STATEMENT_ROLLBACK, NULL);
 }
 
-int ses__transaction_run(struct connection *db, const struct statement *how, storage_job *job, void *context,
-                         ses_error *error)
+int ses__transaction_read(struct connection *db, storage_job *job, void *context, ses_error *error)
 {
-    int result = ses__transaction_begin(db, how, error);
+    int result = ses__transaction_begin(db, STATEMENT_BEGIN_READ, error);
     if (result == SES_OK) {
         result = job(&db->base, context, error);
         ses__connection_uninterrupt(db);
         if (result >= 0) {
-            int code = ses__transaction_commit(db, error);
+            int code = ses__query_run(&db->base, STATEMENT_COMMIT, error);
             if (code != SES_OK)
                 result = code;
         }

@@ -277,21 +277,63 @@ static struct pending *take_next(struct sqlite *storage, const struct group *gro
     return next;
 }
 
-static void commit_group(struct sqlite *storage, struct group *group)
+static int commit_or_roll_back(struct sqlite *storage, ses_error *failure)
 {
     struct connection *db = storage->writer.db;
-    ses_error failure;
     /* A commit to a file that was deleted or replaced would be lost, and its log may be beside another file by now. */
-    int code = ses__connection_check_file(db, &failure);
+    int code = ses__connection_check_file(db, failure);
 
     if (code == SES_OK) {
         ses__log_before_commit(storage);
-        code = ses__transaction_commit(db, &failure);
+        code = ses__commit(db, failure);
     }
-    if (code != SES_OK) {
+    if (code != SES_OK)
         ses__transaction_roll_back(db);
+    return code;
+}
+
+/* In a transaction of its own. */
+static void run_alone(struct sqlite *storage, struct group *group, struct pending *pending)
+{
+    struct connection *db = storage->writer.db;
+    int64_t events = db->base.events;
+    ses_error failure;
+
+    ses__error_clear(pending->error); /* of an earlier run */
+    ses__connection_start_call(db, pending->deadline, false);
+    pending->result = ses__transaction_begin(db, STATEMENT_BEGIN_WRITE, pending->error);
+    if (pending->result != SES_OK)
+        return;
+    (void)run_pending(db, group, pending);
+    if (pending->result < 0) {
+        ses__transaction_roll_back(db);
+        return;
+    }
+    int code = commit_or_roll_back(storage, &failure);
+    if (code != SES_OK) {
+        db->base.events = events;
+        pending->result = code;
+        if (pending->error)
+            *pending->error = failure;
+    }
+}
+
+static void commit_group(struct sqlite *storage, struct group *group)
+{
+    ses_error failure;
+    int code = commit_or_roll_back(storage, &failure);
+
+    if (code == SES_OK)
+        return;
+    storage->writer.db->base.events = 0;
+    if (code != SES_CONSTRAINT || group->count == 1) {
         fail_all(group, code, &failure);
-        db->base.events = 0;
+        return;
+    }
+    /* What one of them wrote is forbidden by a rule that only a commit looks at: that one alone is to fail. */
+    for (struct pending *pending = group->first; pending; pending = pending->next) {
+        if (!pending->settled)
+            run_alone(storage, group, pending);
     }
 }
 

@@ -70,14 +70,22 @@ def append_batch(
     if not texts:
         return []
     array, made = ffi.new("ses_text[]", texts), ffi.new("ses_appended[]", len(texts))
-    run(function, array, len(texts), options, made)
+    _run_append(run, made, function, array, len(texts), options, made)
     return [appended_of(each) for each in made]
 
 
 def _appended(run: Run, function: Any, *arguments: Any) -> Appended:
-    made = ffi.new("ses_appended *")
-    run(function, *arguments, made)
-    return appended_of(made)
+    made = ffi.new("ses_appended[1]")
+    _run_append(run, made, function, *arguments, made)
+    return appended_of(made[0])
+
+
+def _run_append(run: Run, made: Any, function: Any, *arguments: Any) -> None:
+    try:
+        run(function, *arguments)
+    except errors.OutcomeUnknownError as error:
+        error.made_ids = tuple(appended_of(each).made_id for each in made)
+        raise
 
 
 def point_of(point: Point | None) -> _ffi.Pointer:

@@ -160,12 +160,21 @@ class OutcomeUnknownError(Error):
     """The commit may have happened or not. Send the same event with the same id again: it is stored once."""
 
     code, name = -21, "SES_UNKNOWN"
+    made_ids: tuple[str, ...] = ()
+    """Of an append, for each event: the id that the library made, or "". Send the event again with it in front:
+    `{"id": made_id, **event}`."""
 
 
 class LeasedError(Error):
     """Another owner has taken the session's lease."""
 
     code, name = -22, "SES_LEASED"
+
+
+class ConstraintError(Error):
+    """A table of your own has a foreign key to what would be deleted. The message names it."""
+
+    code, name = -23, "SES_CONSTRAINT"
 
 
 _BY_CODE: dict[int, type[Error]] = {kind.code: kind for kind in Error.__subclasses__()}

@@ -674,6 +674,7 @@ pub const SES_CANTOPEN: ses_code = -19;
 pub const SES_INTERNAL: ses_code = -20;
 pub const SES_UNKNOWN: ses_code = -21;
 pub const SES_LEASED: ses_code = -22;
+pub const SES_CONSTRAINT: ses_code = -23;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {

@@ -33,6 +33,6 @@ fn every_call_of_the_headers_is_bound() {
 #[test]
 fn the_codes_have_their_numbers() {
     assert_eq!(seslite_sys::SES_NOMEM, -1);
-    assert_eq!(seslite_sys::SES_LEASED, -22);
+    assert_eq!(seslite_sys::SES_CONSTRAINT, -23);
     assert_eq!(seslite_sys::SES_RESET, 8);
 }

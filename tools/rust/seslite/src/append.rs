@@ -2,7 +2,7 @@ use std::ffi::c_int;
 
 use seslite_sys as sys;
 
-use crate::error::{call, Result};
+use crate::error::{call, Code, Result};
 use crate::raw::{sized, zeroed};
 use crate::text::{name, optional_bytes};
 
@@ -38,9 +38,25 @@ pub struct Appended {
 impl Appended {
     /// A call that appends one event.
     pub(crate) fn of(append: impl FnOnce(*mut sys::ses_appended, *mut sys::ses_error) -> c_int) -> Result<Appended> {
-        let mut appended = zeroed();
-        call(|error| append(&mut appended, error))?;
-        Ok(Appended::from_raw(&appended))
+        let made = Appended::all_of(1, |appended, error| append(appended, error))?;
+        Ok(made.into_iter().next().expect("one event has one result"))
+    }
+
+    /// A call that appends so many. An error has the ids that were made for them.
+    pub(crate) fn all_of(
+        count: usize,
+        append: impl FnOnce(*mut sys::ses_appended, *mut sys::ses_error) -> c_int,
+    ) -> Result<Vec<Appended>> {
+        let mut raw: Vec<sys::ses_appended> = (0..count).map(|_| zeroed()).collect();
+        let result = call(|error| append(raw.as_mut_ptr(), error));
+        let made: Vec<Appended> = raw.iter().map(Appended::from_raw).collect();
+        match result {
+            Err(mut error) if error.code() == Code::Unknown => {
+                error.made_ids = made.into_iter().map(|each| each.made_id.unwrap_or_default()).collect();
+                Err(error)
+            }
+            other => other.map(|_| made),
+        }
     }
 
     pub(crate) fn from_raw(raw: &sys::ses_appended) -> Appended {

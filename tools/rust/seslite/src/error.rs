@@ -82,6 +82,8 @@ codes! {
     Unknown = SES_UNKNOWN,
     /// Another owner has taken the session's lease.
     Leased = SES_LEASED,
+    /// A foreign key of an added table forbids it.
+    Constraint = SES_CONSTRAINT,
 }
 
 impl Code {
@@ -104,6 +106,7 @@ pub struct Error {
     pub(crate) engine_code: i32,
     pub(crate) offset: Option<u64>,
     pub(crate) index: Option<u64>,
+    pub(crate) made_ids: Vec<String>,
     pub(crate) message: String,
 }
 
@@ -113,7 +116,15 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// An error of your own, for callbacks to return.
     pub fn new(code: Code, message: impl Into<String>) -> Error {
-        Error { code, version: None, engine_code: 0, offset: None, index: None, message: message.into() }
+        Error {
+            code,
+            version: None,
+            engine_code: 0,
+            offset: None,
+            index: None,
+            made_ids: Vec::new(),
+            message: message.into(),
+        }
     }
 
     pub fn code(&self) -> Code {
@@ -135,6 +146,11 @@ impl Error {
     pub fn index(&self) -> Option<u64> {
         self.index
     }
+    /// After [`Code::Unknown`] of an append, for each event: the id that the library made, or "". Send the event again
+    /// with it as its first member.
+    pub fn made_ids(&self) -> &[String] {
+        &self.made_ids
+    }
     /// What failed, where, and what to do about it.
     pub fn message(&self) -> &str {
         &self.message
@@ -148,6 +164,7 @@ impl Error {
             engine_code: raw.engine_code,
             offset: u64::try_from(raw.offset).ok(),
             index: u64::try_from(raw.index).ok(),
+            made_ids: Vec::new(),
             message: String::from_utf8_lossy(&bytes).into_owned(),
         }
     }

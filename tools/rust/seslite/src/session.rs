@@ -13,7 +13,7 @@ use crate::history::{as_of, CutOptions, ForkOptions, PruneOptions};
 use crate::key::Key;
 use crate::labels::CLabels;
 use crate::range::Point;
-use crate::raw::{optional_ref, zeroed};
+use crate::raw::optional_ref;
 use crate::state::State;
 use crate::text::{c_string, c_string_or_null, name, optional_name, pointer, take_required, Json};
 
@@ -190,11 +190,9 @@ impl Session {
     pub fn append_batch(&mut self, events: &[&str], options: &AppendOptions<'_>) -> Result<Vec<Appended>> {
         let options = options.raw();
         let texts = texts(events);
-        let mut appended: Vec<sys::ses_appended> = events.iter().map(|_| zeroed()).collect();
-        call(|error| unsafe {
-            sys::ses_append_batch(self.raw(), texts.as_ptr(), texts.len(), &options, appended.as_mut_ptr(), error)
-        })?;
-        Ok(appended.iter().map(Appended::from_raw).collect())
+        Appended::all_of(events.len(), |results, error| unsafe {
+            sys::ses_append_batch(self.raw(), texts.as_ptr(), texts.len(), &options, results, error)
+        })
     }
 
     /// Begins an invocation; `None`: the store makes its id. Returns the id.

@@ -6,11 +6,11 @@ use seslite_sys as sys;
 
 use crate::append::{texts, AppendOptions, Appended};
 use crate::create::CreateOptions;
-use crate::error::{call, done, opened, Code, Error, Result};
+use crate::error::{done, opened, Code, Error, Result};
 use crate::key::Key;
 use crate::open::{Callbacks, OpenOptions};
 use crate::range::Range;
-use crate::raw::{sized, zeroed};
+use crate::raw::sized;
 use crate::session::Session;
 use crate::text::{c_string, c_string_or_null, optional_bytes, pointer, take_required, take_text, Json};
 use crate::walk::{Cursor, FollowOptions, Follower};
@@ -125,12 +125,9 @@ impl Store {
         let key = key.to_c()?;
         let options = options.raw();
         let texts = texts(events);
-        let mut appended: Vec<sys::ses_appended> = events.iter().map(|_| zeroed()).collect();
-        call(|error| unsafe {
-            let (first, results) = (texts.as_ptr(), appended.as_mut_ptr());
-            sys::ses_append_batch_by_key(self.raw(), &key.raw(), first, texts.len(), &options, results, error)
-        })?;
-        Ok(appended.iter().map(Appended::from_raw).collect())
+        Appended::all_of(events.len(), |results, error| unsafe {
+            sys::ses_append_batch_by_key(self.raw(), &key.raw(), texts.as_ptr(), texts.len(), &options, results, error)
+        })
     }
 
     /// Opens a cursor, oldest event first.
