@@ -55,7 +55,7 @@ static bool is_expected(int code)
 {
     /* A file whose first page cannot be read may look like no database. */
     return disk.rc == SQLITE_FULL ? code == SES_FULL
-                                  : code == SES_IO || code == SES_CANTOPEN ||
+                                  : code == SES_IO || code == SES_CANTOPEN || code == SES_UNKNOWN ||
                                         (disk.operation == OPERATION_READ && code == SES_NOTASTORE);
 }
 
