@@ -42,6 +42,8 @@ static const struct meaning meanings[] = {
     {"42703", SES_CORRUPT, false, NULL},          /* column */
     {"42P02", SES_INTERNAL, false, NULL},         /* or parameter */
     {"3F000", SES_CORRUPT, false, NULL},          /* or schema */
+    /* The store's own tables have no foreign keys there: it is one of another table. */
+    {"23503", SES_CONSTRAINT, false, NULL},
     {"23", SES_CORRUPT, false,
      NULL}, /* the library keeps every constraint, so the rows that are there must not */
     {"54", SES_LIMIT, false, NULL},       /* beyond a limit of the server */
