@@ -292,7 +292,7 @@ def run(test, environment, cpu, wall, reached=None):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="mutant-", ignore_cleanup_errors=True) as folder:
-        variables = {**os.environ, "TMPDIR": folder, "CMOCKA_TEST_ABORT": "1", **environment}
+        variables = {**os.environ, "TMPDIR": folder, **environment}
         begun = time.monotonic()
         process = subprocess.Popen([TREE / "build/test" / test], cwd=TREE, env=variables, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limits,
@@ -323,13 +323,17 @@ def measure(names, options):
 
     def one(name):
         built = max((TREE / "build/test" / name).stat().st_mtime, library)
-        if known.get(name, {}).get("built") == built and (known[name]["ended"] or known[name]["cpu"] < options.limit):
+        if known.get(name, {}).get("built") == built and known[name]["cpu"] < options.limit:
             return name, known[name]
-        with tempfile.NamedTemporaryFile(dir=OUT) as marks:
-            marks.truncate(count)
-            ended, cpu, wall = run(name, {"SES_MUTANT_REACHED": marks.name}, int(options.limit) + 1, 60 * options.limit)
-            reached = [i for i, mark in enumerate(marks.read()) if mark]
-        return name, {"built": built, "ended": ended, "cpu": cpu, "wall": wall, "reached": reached}
+        for fail in ({"CMOCKA_TEST_ABORT": "1"}, {}):  # ends with the first failure, but also with one that is skipped
+            with tempfile.NamedTemporaryFile(dir=OUT) as marks:
+                marks.truncate(count)
+                environment = {"SES_MUTANT_REACHED": marks.name, **fail}
+                ended, cpu, wall = run(name, environment, int(options.limit) + 1, 60 * options.limit)
+                reached = [i for i, mark in enumerate(marks.read()) if mark]
+            if ended != -signal.SIGABRT:
+                break
+        return name, {"built": built, "ended": ended, "cpu": cpu, "wall": wall, "fail": fail, "reached": reached}
 
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for name, result in pool.map(one, names):
@@ -384,16 +388,21 @@ def try_mutants(options):
 
     def one(number):
         mutant = mutants[number]
-        room = mutant["file"].split("/")[1]
+        path = pathlib.PurePath(mutant["file"])
+        spent = 0
 
         def order(name):
-            return -kills[mutant["file"]][name], not name.startswith(room), tests[name]["cpu"]
+            return -kills[mutant["file"]][name], path.stem not in name, path.parts[1] not in name, tests[name]["cpu"]
 
         for name in sorted(by[number], key=order):
+            usual = tests[name]
+            spent += usual["cpu"]
             if time.monotonic() > end:
                 return None
-            usual = tests[name]
-            ended, _, _ = run(name, {"SES_MUTANT": str(number)}, int(5 * usual["cpu"]) + 5, 5 * usual["wall"] + 10)
+            if spent > options.budget and spent > usual["cpu"]:
+                return {**mutant, "by": None, "reached": len(by[number]), "unsure": True}
+            environment = {"SES_MUTANT": str(number), **usual.get("fail", {})}
+            ended, _, _ = run(name, environment, int(5 * usual["cpu"]) + 5, 5 * usual["wall"] + 10)
             if ended != 0:
                 kills[mutant["file"]][name] += 1
                 return {**mutant, "by": name, "ended": ended}
@@ -412,7 +421,7 @@ def try_mutants(options):
 
 def told(result):
     return f"{result['file']}:{result['line']}:{result['column']}: {result['name']}" + (
-        "" if result["reached"] else " (no test comes by)")
+        " (no test comes by)" if not result["reached"] else " (not all tests tried)" if "unsure" in result else "")
 
 
 def report(options):
@@ -440,6 +449,7 @@ def main():
     parser.add_argument("--line", type=int, help="only mutants of this line")
     parser.add_argument("--sample", type=int, help="only so many of them, by chance")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--budget", type=float, default=1e9, help="CPU seconds for one mutant, to sift them first")
     parser.add_argument("--seconds", type=float, default=1e9, help="ends a run; the next goes on from there")
     parser.add_argument("--again", action="store_true", help="also tries what has survived before")
     options = parser.parse_args()
