@@ -187,6 +187,7 @@ static void test_what_is_a_name(void **state)
         {"{a b}", "{a b}", 0, NULL},
         {"{1x}", "{1x}", 0, NULL},
         {"{x1}", "one", 0, NULL},
+        {"{x0?}{x9?}", "", 0, NULL},
         {"{a\v}", "{a\v}", 0, NULL},
         {"{user:}", "{user:}", 0, NULL},
         {"{user: name}", "{user: name}", 0, NULL},

@@ -29,6 +29,7 @@ static void test_numbers(void **state)
     (void)state;
     assert_int_equal(from_number("0"), 0);
     assert_int_equal(from_number("-1.5"), -1500000);
+    assert_int_equal(from_number("-1.0000005"), -1000001); /* away from 0, as above it */
     assert_int_equal(from_number("1741218414.968405"), 1741218414968405);
     assert_int_equal(from_number("1741218414.9684055"), 1741218414968406);
     assert_int_equal(from_number("1.7412184149684055e9"), 1741218414968406);

@@ -57,6 +57,21 @@ static void test_null_session_id_makes_a_uuid_of_the_stores_time(void **state)
     }
 }
 
+/* The twelve bits after the version count; from where on, is different in each millisecond. */
+static void test_made_ids_begin_to_count_anywhere_in_the_lower_half(void **state)
+{
+    struct fixture *fixture = *state;
+    unsigned long any = 0;
+    char id[SES_ID_MAX + 1];
+
+    fixture->now = INT64_C(1700000000000000);
+    for (int i = 0; i < 64; i++, fixture->now += 1000) {
+        create_without_id(fixture->store, id);
+        any |= strtoul(id + 15, NULL, 16); /* ends at the next hyphen */
+    }
+    assert_int_equal(any, 0x7FF);
+}
+
 static void check_ascending(struct fixture *fixture, int count, int64_t step)
 {
     char before[SES_ID_MAX + 1] = "";
@@ -281,6 +296,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_null_session_id_makes_a_uuid_of_the_stores_time, fixture_setup,
                                         fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_made_ids_begin_to_count_anywhere_in_the_lower_half,
+                                        fixture_setup_memory, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_thousands_of_made_ids_ascend_while_the_clock_stands,
                                         fixture_setup_memory, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_made_ids_ascend_while_the_clock_goes_on, fixture_setup_memory,

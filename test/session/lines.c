@@ -159,6 +159,20 @@ static void test_an_empty_store_goes_out_and_in(void **state)
     free(text.data);
 }
 
+/* Within the object a space is no obstacle. Around it, JSON would not keep it. */
+static void test_a_body_with_spaces_goes_out_with_them(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+
+    must_create(store, &key, NULL);
+    must_append_by_key(store, &key, "{\"id\":\"a\",\"timestamp\":1.5 }");
+    must_append_by_key(store, &key, "{\"id\":\"b\",\"timestamp\":2.5} ");
+    struct text text = exported(store, NULL);
+    assert_non_null(strstr(text.data, "\"body\":{\"id\":\"a\",\"timestamp\":1.5 }"));
+    assert_non_null(strstr(text.data, "\"body_text\":\"{\\\"id\\\":\\\"b\\\",\\\"timestamp\\\":2.5} \""));
+    free(text.data);
+}
+
 static void test_a_body_as_deep_as_can_be_goes_out_and_in(void **state)
 {
     enum { DEPTH = 999 };
@@ -722,6 +736,7 @@ int main(void)
         LINES_TEST(test_what_is_not_there_or_asked_for_wrongly_does_not_go_out),
         LINES_TEST(test_a_user_with_very_many_sessions_goes_out),
         LINES_TEST(test_an_empty_store_goes_out_and_in),
+        LINES_IN_MEMORY(test_a_body_with_spaces_goes_out_with_them),
         LINES_TEST(test_a_body_as_deep_as_can_be_goes_out_and_in),
         LINES_TEST(test_a_fork_that_is_younger_than_its_events_goes_out_and_in),
         LINES_TEST(test_reading_twice_changes_nothing),
