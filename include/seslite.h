@@ -1191,7 +1191,7 @@ typedef struct ses_expire_options {
     size_t size;
     unsigned flags;            /* SES_DELETE_* */
     const int64_t *now_us;     /* the caller's clock; NULL: the store's */
-    int64_t idle_us;           /* also sessions whose last update is longer ago; 0: not */
+    int64_t idle_us;           /* also sessions that were last written to longer ago; 0: not */
     int64_t sessions_per_user; /* also the least recently updated sessions of a user beyond so many; 0: not */
     int64_t limit;             /* sessions per call; 0: 100 */
 } ses_expire_options;
@@ -1201,6 +1201,9 @@ typedef struct ses_expire_options {
  * options say; what has expired or is idle goes first. `*deleted` (may be NULL) is their number. Returns
  * SES_MORE when `limit` was reached, or others may be due: call again. The library starts no thread and
  * deletes nothing by itself.
+ *
+ * For how long a session is idle is counted by the store's clock from when it was last written to, whatever
+ * times its events have. One that was loaded, or created with `create_us`, is idle since its update time.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
@@ -1241,8 +1244,9 @@ SES_API int ses_store_space(ses_store *store, ses_space *space, ses_error *error
  *
  * The lease is kept in the file. There is no thread: it runs out by the store's clock unless it is renewed,
  * so that the turns go on if a worker dies. (That of a store on a server is the server's, whatever the clocks
- * of its clients show; if the open options give a clock, it is that one, as in a file.) It belongs to no
- * handle, moves no version and no time, and ends when the session is deleted. It is no lock: appends without
+ * of its clients show; if the open options give a clock, it is that one, as in a file.) If the clock is set
+ * back, the lease ends at the latest after its duration from the first attempt that finds this. It belongs to
+ * no handle, moves no version and no time, and ends when the session is deleted. It is no lock: appends without
  * a token pass.
  *
  * An owner is a name of 1 to 128 bytes of valid UTF-8. Equal names are one owner, so make a name for each

@@ -17,6 +17,7 @@ struct session_row {
     int64_t expires_us; /* INT64_MAX: never */
     int64_t base_seq;   /* events up to this one were pruned; 0: none */
     int64_t details;    /* DETAIL_*: what more is stored of it */
+    int64_t changed_us; /* of the commit under way; it is not read */
 };
 
 enum session_detail { DETAIL_PARENT = 0x1, DETAIL_TITLE = 0x2, DETAIL_LABELS = 0x4 };

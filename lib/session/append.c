@@ -329,6 +329,7 @@ static int enter_session(struct append_call *call, ses_session *session, ses_err
         *call = (struct append_call){
             .store = session->store, .session = session, .key = ses__session_key(session)};
         call->op.most_events = session->store->max_session_events;
+        call->op.now_us = ses__store_now(session->store);
         call->op.session = (struct session_ref){&call->key, &session->snapshot.row};
         call->op.snapshot = &session->snapshot;
     }
@@ -344,6 +345,7 @@ static int enter_key(struct append_call *call, ses_store *store, const ses_key *
     if (code == SES_OK) {
         *call = (struct append_call){.store = store, .key = *key};
         call->op.most_events = store->max_session_events;
+        call->op.now_us = ses__store_now(store);
         call->op.session.key = &call->key;
     } else {
         ses__store_end(store);

@@ -32,6 +32,7 @@ static int cut(struct session_call *call, const ses_point *point, const ses_cut_
         code = take_cut_options(call, options, &op, error);
     if (code != SES_OK)
         return code;
+    op.now_us = ses__store_now(call->store);
     code = ses__door_cut(storage, &op, error);
     ses__followers_tell(call->store, code, &call->key);
     if (code == SES_OK && call->session)

@@ -42,7 +42,8 @@ static int take_fork_options(const struct session_call *call, const ses_fork_opt
     if (code != SES_OK)
         return code;
     *flags = options.flags;
-    op->created_us = options.create_us ? *options.create_us : ses__store_now(call->store);
+    op->now_us = ses__store_now(call->store);
+    op->created_us = options.create_us ? *options.create_us : op->now_us;
     if (op->created_us < TIMESTAMP_MIN || op->created_us > TIMESTAMP_MAX)
         return ses__error_set(error, SES_INVALID, "the time of creation is outside the years 0 to 9999");
     return ses__range_take(options.range, &op->range, error);

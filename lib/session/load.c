@@ -105,7 +105,8 @@ static int take_numbers(struct load_call *call, ses_error *error)
     const ses_loaded *loaded = &call->loaded;
     struct load_op *op = &call->op;
 
-    op->created_us = loaded->created_us ? *loaded->created_us : ses__store_now(call->store);
+    op->now_us = ses__store_now(call->store);
+    op->created_us = loaded->created_us ? *loaded->created_us : op->now_us;
     op->updated_us = loaded->updated_us ? *loaded->updated_us : INT64_MIN;
     op->expires_us = loaded->expires_us ? *loaded->expires_us : INT64_MAX;
     op->version = loaded->version ? *loaded->version : -1;

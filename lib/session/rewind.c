@@ -76,6 +76,7 @@ static int prepare_event(struct rewind_call *call, ses_error *error)
     call->op.max_event_bytes = store->max_event_bytes;
     call->op.seed = store->seed;
     call->op.append.most_events = store->max_session_events;
+    call->op.append.now_us = call->op.time_us;
     call->op.append.session = call->at->ref;
     call->op.append.snapshot = call->at->snapshot;
     return code;

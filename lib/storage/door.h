@@ -27,6 +27,7 @@ struct session_ref {
 
 struct create_op {
     const ses_key *key;
+    int64_t now_us;
     int64_t created_us;
     int64_t expires_us;  /* INT64_MAX: never */
     struct span initial; /* state as it is kept, without temp: keys; without text: none */
@@ -99,7 +100,8 @@ struct append_op {
     size_t count;
     bool may_be_stored;  /* by an earlier run: then ids that were made for this call are looked for, too */
     int64_t most_events; /* that the session may hold */
-    size_t bytes;        /* about how much is written */
+    int64_t now_us;
+    size_t bytes;              /* about how much is written */
     struct snapshot *snapshot; /* the handle's; NULL: by key */
     struct session_row looked; /* the engine's: the log in which targets were looked for; id 0: in none */
     /* out */
@@ -328,6 +330,7 @@ struct cut_op {
     bool checks_version;
     int64_t version;
     struct point point;
+    int64_t now_us;
     struct state_seed seed;
     struct erasure erasure;
     struct snapshot *snapshot; /* the handle's; NULL: by key */
@@ -340,6 +343,7 @@ struct fork_op {
     struct session_ref session;
     struct point point;
     const ses_key *to;
+    int64_t now_us;
     int64_t created_us;
     struct state_seed seed;
     struct range range;
@@ -421,6 +425,7 @@ struct base_value {
 struct load_op {
     const ses_key *key;
     unsigned flags; /* SES_LOAD_* */
+    int64_t now_us;
     int64_t created_us;
     int64_t updated_us;        /* INT64_MIN: counted from the events */
     int64_t expires_us;        /* INT64_MAX: never */

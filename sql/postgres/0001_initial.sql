@@ -75,12 +75,16 @@ CREATE TABLE seslite.sessions (
     expires_us  bigint,                  -- the session may be removed from then on; NULL: never
     base_seq    bigint NOT NULL DEFAULT 0, -- events up to this number were pruned: base_state is the state after it
     details     bigint NOT NULL DEFAULT 0, -- what other tables hold of it: 1, a parent; 2, a title; 4, labels
+    changed_us  bigint NOT NULL,         -- when it was last written to, by the store's clock: it is idle since then
+    ahead_hour  bigint,                  -- changed_us in hours or less, where updated_us is over an hour later
     PRIMARY KEY (shard, id)
 ) WITH (fillfactor = 80);
 -- These list all sessions of an app, latest first and in order of creation. The first is by the hour, so that it is
 -- written once an hour.
 CREATE INDEX sessions_by_activity ON seslite.sessions (app_id, active_hour, id);
 CREATE INDEX sessions_by_app ON seslite.sessions (app_id, id);
+-- Idle sessions are found by sessions_by_activity, but for those of which an event came from the future.
+CREATE INDEX sessions_ahead ON seslite.sessions (app_id, ahead_hour, id) WHERE ahead_hour IS NOT NULL;
 -- Finds expired sessions. Sessions that never expire are not in it.
 CREATE INDEX sessions_by_expiry ON seslite.sessions (app_id, expires_us, id) WHERE expires_us IS NOT NULL;
 -- For a check, which walks over all sessions.
@@ -129,7 +133,8 @@ CREATE TABLE seslite.session_leases (
     session_id    bigint NOT NULL,
     token         bigint NOT NULL,
     owner         text COLLATE "C" NOT NULL,
-    until_us      bigint NOT NULL,       -- by the server's clock; released: 0
+    taken_us      bigint NOT NULL,       -- when it was taken or renewed, by the server's clock
+    until_us      bigint NOT NULL,       -- its end, by the same clock; released: 0
     next_owner    text COLLATE "C",      -- an owner in another process, which waits for the lease ...
     next_until_us bigint,                -- ... and takes precedence over all others until then
     PRIMARY KEY (shard, session_id)

@@ -154,11 +154,12 @@ DELETE FROM seslite.apps WHERE shard = ($1::bigint & 4095)::int AND id = $1;
 
 -- name: session_add
 INSERT INTO seslite.sessions
-    (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us)
+    (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us,
+     changed_us, ahead_hour)
 VALUES (($2::bigint & 4095)::int,
         greatest(((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000) << 12 | ($2::bigint & 4095),
                  (SELECT max(o.id) FROM seslite.sessions AS o WHERE o.shard = ($2::bigint & 4095)::int) + 4096),
-        $1, $2, $3, $4, $4, $5, $6, 0, 0, $7)
+        $1, $2, $3, $4, $4, $5, $6, 0, 0, $7, $8, $9)
 RETURNING id;
 
 -- The user's number is given too: each shard has a floor, which is 0 until a session of it was deleted.
@@ -244,11 +245,13 @@ UPDATE seslite.sessions SET expires_us = $2
 WHERE shard = ($1::bigint & 4095)::int AND id = $1;
 
 -- name: session_touch
-UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5
+UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5,
+       changed_us = $6
 WHERE shard = ($1::bigint & 4095)::int AND id = $1;
 
 -- name: session_touch_hour
-UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5, active_hour = $6
+UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5,
+       changed_us = $6, active_hour = $7, ahead_hour = $8
 WHERE shard = ($1::bigint & 4095)::int AND id = $1;
 
 -- With the row of details, for which SQLite has a foreign key.
@@ -312,7 +315,13 @@ SELECT id FROM seslite.sessions WHERE app_id = $1 AND expires_us <= $3 ORDER BY 
 -- name: sessions_idle
 -- locks: FOR UPDATE
 SELECT id FROM seslite.sessions
-WHERE app_id = $1 AND active_hour <= $4 AND updated_us < $3 ORDER BY active_hour, id LIMIT $2::bigint;
+WHERE app_id = $1 AND active_hour <= $4::bigint + 1 AND changed_us < $3 AND ahead_hour IS NULL
+ORDER BY active_hour, id LIMIT $2::bigint;
+
+-- name: sessions_idle_ahead
+-- locks: FOR UPDATE
+SELECT id FROM seslite.sessions
+WHERE app_id = $1 AND ahead_hour <= $4 AND changed_us < $3 ORDER BY ahead_hour, id LIMIT $2::bigint;
 
 -- name: list_user_oldest_ids
 SELECT id FROM seslite.sessions
@@ -650,13 +659,13 @@ DELETE FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND se
 
 -- name: lease_find
 -- locks: FOR UPDATE
-SELECT token, session_id, owner, until_us, next_owner, next_until_us
+SELECT token, session_id, owner, taken_us, until_us, next_owner, next_until_us
 FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
 
 -- The time is that after the session was found, which keeps its lease from changing. Without a lease there is a row, too.
 
 -- name: lease_now
-SELECT l.token, l.session_id, l.owner, l.until_us, l.next_owner, l.next_until_us,
+SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us,
        (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 FROM (SELECT 1) AS one
 LEFT JOIN seslite.session_leases AS l ON l.shard = ($1::bigint & 4095)::int AND l.session_id = $1;
@@ -664,15 +673,15 @@ LEFT JOIN seslite.session_leases AS l ON l.shard = ($1::bigint & 4095)::int AND 
 -- Where SQLite has a new row for each token, this has one a session, which keeps the last.
 
 -- name: lease_add
-INSERT INTO seslite.session_leases AS l (shard, session_id, token, owner, until_us)
-VALUES (($1::bigint & 4095)::int, $1, ((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000), $2, $3)
+INSERT INTO seslite.session_leases AS l (shard, session_id, token, owner, taken_us, until_us)
+VALUES (($1::bigint & 4095)::int, $1, ((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000), $2, $3, $4)
 ON CONFLICT (shard, session_id) DO UPDATE
-SET token = greatest(l.token + 1, excluded.token), owner = excluded.owner, until_us = excluded.until_us,
-    next_owner = NULL, next_until_us = NULL
+SET token = greatest(l.token + 1, excluded.token), owner = excluded.owner, taken_us = excluded.taken_us,
+    until_us = excluded.until_us, next_owner = NULL, next_until_us = NULL
 RETURNING token;
 
 -- name: lease_set
-UPDATE seslite.session_leases SET until_us = $3, next_owner = $4, next_until_us = $5
+UPDATE seslite.session_leases SET taken_us = $3, until_us = $4, next_owner = $5, next_until_us = $6
 WHERE shard = ($2::bigint & 4095)::int AND session_id = $2 AND token = $1;
 
 -- name: lease_replace
@@ -739,7 +748,7 @@ VALUES (($2::bigint & 4095)::int, $2,
 
 -- name: session_fill
 UPDATE seslite.sessions SET last_seq = $2, event_count = $3, updated_us = $4, active_hour = $5, base_seq = $6,
-       details = $7, version = $8
+       details = $7, version = $8, changed_us = $9, ahead_hour = $10
 WHERE shard = ($1::bigint & 4095)::int AND id = $1;
 
 -- For loading: a session is made without a name, and gets it when it is whole.
@@ -853,7 +862,7 @@ WHERE u.id > $1 ORDER BY u.id LIMIT 1;
 
 -- name: check_session_after
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.active_hour, u.app_id, a.name, u.name, s.name
+       s.expires_us, s.base_seq, s.details, s.active_hour, s.changed_us, s.ahead_hour, u.app_id, a.name, u.name, s.name
 FROM seslite.sessions AS s
 LEFT JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
 LEFT JOIN seslite.apps AS a ON a.shard = (s.app_id & 4095)::int AND a.id = s.app_id
@@ -920,7 +929,8 @@ UPDATE seslite.sessions
 SET version = version + 1 / CASE WHEN version = coalesce($2, version) AND version < 9007199254740991
                                       AND last_seq < 4294967295 AND event_count < $3 THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
-    updated_us = greatest(updated_us, $4), active_hour = greatest(active_hour, $5)
+    updated_us = greatest(updated_us, $4), active_hour = greatest(active_hour, $5), changed_us = $6,
+    ahead_hour = CASE WHEN greatest(updated_us, $4) > $6 + 3600000000 THEN $7::bigint END
 WHERE shard = ($1::bigint & 4095)::int AND id = $1
 RETURNING id, app_id, user_id, version - 1, last_seq - 1, event_count - 1, created_us,
           CASE WHEN updated_us > $4 THEN updated_us ELSE created_us END, expires_us, base_seq, details;
@@ -935,13 +945,14 @@ SET version = version + 1 / CASE WHEN version = coalesce($4, version) AND versio
                                                   WHERE a.shard = (s.app_id & 4095)::int AND a.id = s.app_id AND a.name = $1)
                                  THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
-    updated_us = greatest(updated_us, $7), active_hour = greatest(active_hour, $8)
+    updated_us = greatest(updated_us, $7), active_hour = greatest(active_hour, $8), changed_us = $9,
+    ahead_hour = CASE WHEN greatest(updated_us, $7) > $9 + 3600000000 THEN $10::bigint END
 WHERE s.shard = ($5::bigint & 4095)::int AND s.id = $5
 RETURNING s.id, s.app_id, s.user_id, s.version - 1, s.last_seq - 1, s.event_count - 1, s.created_us,
           CASE WHEN s.updated_us > $7 THEN s.updated_us ELSE s.created_us END, s.expires_us, s.base_seq, s.details;
 
 -- name: append_lease
-SELECT l.token, l.session_id, l.owner, l.until_us, l.next_owner, l.next_until_us,
+SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us,
        1::bigint / CASE WHEN l.token = $2 THEN 1 ELSE 0 END
 FROM (SELECT 1) AS one
 LEFT JOIN seslite.session_leases AS l ON l.shard = ($1::bigint & 4095)::int AND l.session_id = $1;
@@ -1007,21 +1018,23 @@ WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
 -- name: append_touch
 UPDATE seslite.sessions
 SET version = version + $2, last_seq = last_seq + $2, event_count = event_count + $2,
-    updated_us = greatest(updated_us, $3), active_hour = greatest(active_hour, $4)
+    updated_us = greatest(updated_us, $3), active_hour = greatest(active_hour, $4), changed_us = $5,
+    ahead_hour = CASE WHEN greatest(updated_us, $3) > $5 + 3600000000 THEN $6::bigint END
 WHERE shard = ($1::bigint & 4095)::int AND id = $1;
 
 -- As session_add, but for the version, which the shard's floor gives.
 
 -- name: create_session
 INSERT INTO seslite.sessions
-    (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us)
+    (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us,
+     changed_us, ahead_hour)
 VALUES (($2::bigint & 4095)::int,
         greatest(((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000) << 12 | ($2::bigint & 4095),
                  (SELECT max(o.id) FROM seslite.sessions AS o WHERE o.shard = ($2::bigint & 4095)::int) + 4096),
         $1, $2, $3, $4, $4, $5,
         coalesce($6, (SELECT f.floor / CASE WHEN f.floor <= 9007199254740991 THEN 1 ELSE 0 END
                       FROM seslite.version_floor AS f WHERE f.shard = ($2::bigint & 4095)::int), 0::bigint),
-        0, 0, $7)
+        0, 0, $7, $8, $9)
 RETURNING id;
 
 -- Asked as version_floor, which may be another a moment before: other users of the shard are not locked.
@@ -1039,13 +1052,13 @@ FROM (VALUES
     ('users', 'shard:int4 id:int8 app_id:int8 name:text'),
     ('sessions', 'shard:int4 id:int8 app_id:int8 user_id:int8 name:text created_us:int8'),
     ('sessions', 'updated_us:int8 active_hour:int8 version:int8 last_seq:int8 event_count:int8'),
-    ('sessions', 'expires_us:int8 base_seq:int8 details:int8'),
+    ('sessions', 'expires_us:int8 base_seq:int8 details:int8 changed_us:int8 ahead_hour:int8'),
     ('version_floor', 'shard:int4 floor:int8'),
     ('session_details', 'shard:int4 session_id:int8 title:text parent_user:text parent_session:text'),
     ('session_details', 'parent_seq:int8 more:text initial_state:text'),
     ('session_labels', 'shard:int4 session_id:int8 name:text value:text app_id:int8'),
-    ('session_leases', 'shard:int4 session_id:int8 token:int8 owner:text until_us:int8 next_owner:text'),
-    ('session_leases', 'next_until_us:int8'),
+    ('session_leases', 'shard:int4 session_id:int8 token:int8 owner:text taken_us:int8 until_us:int8'),
+    ('session_leases', 'next_owner:text next_until_us:int8'),
     ('app_state', 'shard:int4 app_id:int8 key:text value:text session_id:int8 seq:int8'),
     ('user_state', 'shard:int4 user_id:int8 key:text value:text session_id:int8 seq:int8'),
     ('session_state', 'shard:int4 session_id:int8 key:text value:text seq:int8'),
@@ -1072,8 +1085,8 @@ SELECT w.name
 FROM unnest(string_to_array(
     'app_state_pkey apps_by_id apps_name_shard_key apps_pkey base_state_pkey event_marks_pkey events_pkey'
     || ' events_shard_session_id_id_key session_details_pkey session_labels_by_value session_labels_pkey'
-    || ' session_leases_pkey session_state_pkey sessions_by_activity sessions_by_app sessions_by_expiry'
-    || ' sessions_by_id sessions_pkey sessions_shard_user_id_name_key user_state_pkey'
+    || ' session_leases_pkey session_state_pkey sessions_ahead sessions_by_activity sessions_by_app'
+    || ' sessions_by_expiry sessions_by_id sessions_pkey sessions_shard_user_id_name_key user_state_pkey'
     || ' users_app_id_name_shard_key users_by_id users_pkey version_floor_pkey', ' ')) AS w (name)
 WHERE NOT EXISTS (
     SELECT 1

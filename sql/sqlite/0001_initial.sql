@@ -54,6 +54,8 @@ CREATE TABLE sessions (
     expires_us  INTEGER,                 -- the session may be removed from then on; NULL: never
     base_seq    INTEGER NOT NULL DEFAULT 0, -- events up to this number were pruned: base_state is the state after it
     details     INTEGER NOT NULL DEFAULT 0, -- what other tables hold of it: 1, a parent; 2, a title; 4, labels
+    changed_us  INTEGER NOT NULL,        -- when it was last written to, by the store's clock: it is idle since then
+    ahead_hour  INTEGER,                 -- changed_us in hours or less, where updated_us is over an hour later
     UNIQUE (user_id, name)
 ) STRICT;
 
@@ -69,6 +71,8 @@ INSERT INTO version_floor VALUES (1, 0);
 -- updated_us itself (measured: a quarter more time per append). By the hour, the index is written once an hour.
 CREATE INDEX sessions_by_activity ON sessions (app_id, active_hour);
 CREATE INDEX sessions_by_app ON sessions (app_id);
+-- Idle sessions are found by sessions_by_activity, but for those of which an event came from the future.
+CREATE INDEX sessions_ahead ON sessions (app_id, ahead_hour) WHERE ahead_hour IS NOT NULL;
 -- Finds expired sessions. Sessions that never expire are not in it.
 CREATE INDEX sessions_by_expiry ON sessions (app_id, expires_us) WHERE expires_us IS NOT NULL;
 
@@ -101,7 +105,8 @@ CREATE TABLE session_leases (
     token        INTEGER PRIMARY KEY AUTOINCREMENT,
     session_id   INTEGER NOT NULL UNIQUE REFERENCES sessions ON DELETE CASCADE,
     owner        TEXT NOT NULL,
-    until_us     INTEGER NOT NULL,       -- by the store's clock; released: 0
+    taken_us     INTEGER NOT NULL,       -- when it was taken or renewed, by the store's clock
+    until_us     INTEGER NOT NULL,       -- its end, by the same clock; released: 0
     next_owner   TEXT,                   -- an owner in another process, which waits for the lease ...
     next_until_us INTEGER                -- ... and takes precedence over all others until then
 ) STRICT;

@@ -53,8 +53,9 @@ DELETE FROM apps WHERE id = ?1;
 
 -- name: session_add
 INSERT INTO sessions
-    (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us)
-VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, 0, 0, ?7);
+    (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us,
+     changed_us, ahead_hour)
+VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, 0, 0, ?7, ?8, ?9);
 
 -- The row 1 is the only one; another that is seen beside it is damage. The last parameter is the user, for engines that
 -- keep a floor for some users each.
@@ -123,10 +124,11 @@ UPDATE sessions SET details = ?2 WHERE id = ?1;
 UPDATE sessions SET expires_us = ?2 WHERE id = ?1;
 
 -- name: session_touch
-UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5 WHERE id = ?1;
+UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5, changed_us = ?6 WHERE id = ?1;
 
 -- name: session_touch_hour
-UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5, active_hour = ?6
+UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5, changed_us = ?6,
+       active_hour = ?7, ahead_hour = ?8
 WHERE id = ?1;
 
 -- name: session_delete
@@ -171,9 +173,16 @@ SELECT id FROM sessions INDEXED BY sessions_by_app WHERE app_id = ?1 LIMIT ?2;
 -- name: sessions_expired
 SELECT id FROM sessions INDEXED BY sessions_by_expiry WHERE app_id = ?1 AND expires_us <= ?3 ORDER BY expires_us LIMIT ?2;
 
+-- A session was updated an hour after it was written to, at most; else it is in the other index.
+
 -- name: sessions_idle
 SELECT id FROM sessions INDEXED BY sessions_by_activity
-WHERE app_id = ?1 AND active_hour <= ?4 AND updated_us < ?3 ORDER BY active_hour LIMIT ?2;
+WHERE app_id = ?1 AND active_hour <= ?4 + 1 AND changed_us < ?3 AND ahead_hour IS NULL
+ORDER BY active_hour LIMIT ?2;
+
+-- name: sessions_idle_ahead
+SELECT id FROM sessions INDEXED BY sessions_ahead
+WHERE app_id = ?1 AND ahead_hour <= ?4 AND changed_us < ?3 ORDER BY ahead_hour LIMIT ?2;
 
 -- name: list_user_oldest_ids
 SELECT id FROM sessions WHERE user_id = ?1 ORDER BY updated_us, name DESC LIMIT ?2;
@@ -447,15 +456,16 @@ DELETE FROM session_leases WHERE session_id = ?1 AND +session_id = ?1;
 -- One row a session, of which the index is not trusted.
 
 -- name: lease_find
-SELECT l.token, l.session_id, l.owner, l.until_us, l.next_owner, l.next_until_us
+SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us
 FROM session_leases AS i LEFT JOIN session_leases AS l ON l.token = i.token
 WHERE i.session_id = ?1;
 
 -- name: lease_add
-INSERT INTO session_leases (session_id, owner, until_us) VALUES (?1, ?2, ?3);
+INSERT INTO session_leases (session_id, owner, taken_us, until_us) VALUES (?1, ?2, ?3, ?4);
 
 -- name: lease_set
-UPDATE session_leases SET until_us = ?3, next_owner = ?4, next_until_us = ?5 WHERE token = ?1 AND +session_id = ?2;
+UPDATE session_leases SET taken_us = ?3, until_us = ?4, next_owner = ?5, next_until_us = ?6
+WHERE token = ?1 AND +session_id = ?2;
 
 -- name: lease_replace
 DELETE FROM session_leases WHERE token = ?1 AND +session_id = ?2;
@@ -514,7 +524,7 @@ VALUES (?2, (SELECT title FROM session_details WHERE session_id = ?1), ?3, ?4, ?
 
 -- name: session_fill
 UPDATE sessions SET last_seq = ?2, event_count = ?3, updated_us = ?4, active_hour = ?5, base_seq = ?6, details = ?7,
-       version = ?8
+       version = ?8, changed_us = ?9, ahead_hour = ?10
 WHERE id = ?1;
 
 -- For loading: a session is made without a name, and gets it when it is whole.
@@ -607,7 +617,7 @@ FROM users AS u LEFT JOIN apps AS a ON a.id = u.app_id WHERE u.id > ?1 ORDER BY 
 
 -- name: check_session_after
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.active_hour, u.app_id, a.name, u.name, s.name
+       s.expires_us, s.base_seq, s.details, s.active_hour, s.changed_us, s.ahead_hour, u.app_id, a.name, u.name, s.name
 FROM sessions AS s LEFT JOIN users AS u ON u.id = s.user_id LEFT JOIN apps AS a ON a.id = s.app_id
 WHERE s.id > ?1 ORDER BY s.id LIMIT 1;
 

@@ -107,7 +107,7 @@ static void test_rows_that_belong_to_nothing_are_found(void **state)
          "1 rows of session_details belong to row 28672 of sessions"},
         {"INSERT INTO seslite.session_labels VALUES (0, 28672, 'name', 'value', 1)",
          "1 rows of session_labels belong to row 28672 of sessions"},
-        {"INSERT INTO seslite.session_leases VALUES (0, 28672, 1, 'owner', 0)",
+        {"INSERT INTO seslite.session_leases VALUES (0, 28672, 1, 'owner', 0, 0)",
          "1 rows of session_leases belong to row 28672 of sessions"},
         {"INSERT INTO seslite.session_state VALUES (0, 28672, 'k', '1', 0)",
          "1 rows of session_state belong to row 28672 of sessions"},

@@ -14,7 +14,7 @@ static const ses_key user_key = {.app = "app", .user = "user", .session = NULL};
  */
 static const char filling[] =
     "INSERT INTO seslite.sessions SELECT shard, ((id >> 12) + n << 12) + shard, app_id, id,"
-    " 's' || lpad(n::text, 5, '0'), n * 3000000, n * 3000000, n / 1200, 1, 1, 1, NULL, 0, 4"
+    " 's' || lpad(n::text, 5, '0'), n * 3000000, n * 3000000, n / 1200, 1, 1, 1, NULL, 0, 4, n * 3000000"
     " FROM seslite.users, generate_series(1::bigint, 2500) AS n;"
     "UPDATE seslite.sessions SET version = 4800, last_seq = 4800, event_count = 4800 WHERE name = 's00001';"
     "INSERT INTO seslite.events SELECT shard, id, n, 'e' || n, 'i', 'user', NULL, 1, updated_us,"

@@ -20,10 +20,10 @@ static const char filling[] =
     "INSERT INTO users (app_id, name) SELECT a.id, n.name FROM temp.names AS n, apps AS a WHERE n % 3 = a.id "
     "% 3;"
     "INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq,"
-    " event_count, expires_us, details)"
+    " event_count, expires_us, details, changed_us, ahead_hour)"
     " SELECT u.app_id, u.id, n.name, -5, t.us, t.us / 3600000000 - (t.us % 3600000000 < 0), n.n, 9, 6,"
     " CASE n.n % 3 WHEN 0 THEN n.n % 2 END, CASE n.n % 2 WHEN 0 THEN 4 ELSE 0 END + CASE n.n % 4 WHEN 1 THEN "
-    "2 ELSE 0 END"
+    "2 ELSE 0 END, t.us, CASE n.n % 3 WHEN 0 THEN 0 END"
     " FROM users AS u CROSS JOIN temp.names AS n CROSS JOIN (SELECT n, (n - 3) * 1800000000 AS us FROM "
     "temp.names) AS t"
     " WHERE t.n = (u.id * 7 + n.n * 3) % 5 + 1 AND (u.id + n.n) % 5 > 0;"
@@ -32,7 +32,7 @@ static const char filling[] =
     " FROM sessions AS s, temp.names AS n WHERE s.details & 4 AND (s.id + n.n) % 3 > 0 AND n.n IN (1, 2, 8);"
     "INSERT INTO session_details SELECT id, CASE WHEN details & 2 THEN 'A title' END, 'u', 'p', 3, NULL,"
     " CASE id % 2 WHEN 0 THEN '{\"a\":1}' END FROM sessions WHERE details > 0 AND id % 3;"
-    "INSERT INTO session_leases SELECT id / 3, id, 'owner', id, CASE id % 2 WHEN 0 THEN 'next' END,"
+    "INSERT INTO session_leases SELECT id / 3, id, 'owner', id, id + 1, CASE id % 2 WHEN 0 THEN 'next' END,"
     " CASE id % 2 WHEN 0 THEN id END FROM sessions WHERE id % 3 = 0;"
     "INSERT INTO app_state SELECT a.id, n.name, '{\"a\": 1.10}', 0, 0 FROM apps AS a, temp.names AS n WHERE "
     "n.n < 9;"
@@ -53,7 +53,7 @@ static const char filling[] =
     "INSERT INTO event_marks SELECT id, 4, 1, 2 FROM sessions WHERE id % 2 UNION ALL SELECT id, 6, 2, NULL "
     "FROM sessions;";
 
-enum { MOST_PARAMETERS = 13, MOST_OWNERS = 100, MOST_TEXT = 2000 };
+enum { MOST_PARAMETERS = 16, MOST_OWNERS = 100, MOST_TEXT = 2000 };
 
 struct same {
     struct database *database;
@@ -138,10 +138,11 @@ static const struct {
     {"apps", "SELECT shard(0, id), moved(0, id), name FROM apps"},
     {"users", "SELECT shard(1, id), moved(1, id), moved(0, app_id), name FROM users"},
     {"sessions (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq,"
-     " event_count, expires_us, details)",
+     " event_count, expires_us, details, changed_us, ahead_hour)",
      "SELECT shard(2, id), moved(2, id), moved(0, app_id), moved(1, user_id), name, created_us, "
      "updated_us,"
-     " active_hour, version, last_seq, event_count, expires_us, details FROM sessions"},
+     " active_hour, version, last_seq, event_count, expires_us, details, changed_us, ahead_hour FROM "
+     "sessions"},
     {"session_labels",
      "SELECT shard(2, session_id), moved(2, session_id), name, value, moved(0, app_id) FROM "
      "session_labels"},
@@ -150,7 +151,7 @@ static const struct {
      "parent_seq, more,"
      " initial_state FROM session_details"},
     {"session_leases",
-     "SELECT shard(2, session_id), moved(2, session_id), token, owner, until_us, next_owner, next_until_us"
+     "SELECT shard(2, session_id), moved(2, session_id), token, owner, taken_us, until_us, next_owner, next_until_us"
      " FROM session_leases"},
     {"app_state",
      "SELECT shard(0, app_id), moved(0, app_id), key, value, moved(2, session_id), seq FROM app_state"},
@@ -171,7 +172,7 @@ static inline void copy_table(const struct same *same, const char *table, const 
     sqlite3_stmt *rows = ask_file(same, select);
     const int columns = sqlite3_column_count(rows);
     const char *values[MOST_PARAMETERS];
-    char sql[300];
+    char sql[400];
     size_t len = (size_t)snprintf(sql, sizeof sql, "INSERT INTO seslite.%s VALUES (", table);
 
     for (int i = 0; i < columns; i++)

@@ -7,13 +7,13 @@
 static const char *const growing[] = {
     "ALTER TABLE seslite.sessions SET (autovacuum_enabled = off)",
     "INSERT INTO seslite.sessions SELECT 7, (n << 12) + 7, 8192, ((n % 100) << 12) + 7, 's' || n, n, n, 1, "
-    "1, 0, 0"
+    "1, 0, 0, NULL, 0, 0, 0"
     " FROM generate_series(1::bigint, 20000) AS n",
     "DELETE FROM seslite.sessions WHERE id >> 12 < 20000",
     "ANALYZE seslite.sessions",
 };
 static const char grown[] = "INSERT INTO seslite.sessions SELECT 7, (n << 12) + 7, 8192, ((n % 100) << 12) + "
-                            "7, 's' || n, n, n, 1, 1, 0, 0"
+                            "7, 's' || n, n, n, 1, 1, 0, 0, NULL, 0, 0, 0"
                             " FROM generate_series(20001::bigint, 40000) AS n";
 
 static const struct postgres_statement *statement_of(const char *name)

@@ -18,7 +18,8 @@ static const char *const filling[] = {
     " 'user' || u FROM filled",
     "INSERT INTO seslite.sessions SELECT shard, ((a * 100 + u)::bigint * 1000 + s << 12) + shard,"
     " (a::bigint << 12) + app_shard, ((a * 100 + u)::bigint << 12) + shard, 'session' || s,"
-    " s * 3600000000, s * 3600000000, s, 10, 10, 10, CASE s % 10 WHEN 0 THEN s END, 0, 4"
+    " s * 3600000000, s * 3600000000, s, 10, 10, 10, CASE s % 10 WHEN 0 THEN s END, 0, 4, s * 3600000000,"
+    " CASE s % 10 WHEN 0 THEN s END"
     " FROM filled, generate_series(1, 100) AS s WHERE a <= 5",
     "INSERT INTO seslite.events SELECT shard, id, n, 'event' || n, 'invocation', 'user', NULL, n, NULL,"
     " '{\"id\":\"event' || n || '\",\"text\":\"' || repeat('words ', 20) || '\"}'"
@@ -28,7 +29,7 @@ static const char *const filling[] = {
     "INSERT INTO seslite.session_labels SELECT shard, id, 'label' || n, 'value' || (id >> 12) % 50, app_id"
     " FROM seslite.sessions, generate_series(1, 3) AS n",
     "INSERT INTO seslite.session_details SELECT shard, id, 'A title' FROM seslite.sessions",
-    "INSERT INTO seslite.session_leases SELECT shard, id, 1, 'owner', 0 FROM seslite.sessions",
+    "INSERT INTO seslite.session_leases SELECT shard, id, 1, 'owner', 0, 0 FROM seslite.sessions",
     "INSERT INTO seslite.session_state SELECT shard, id, 'key' || n, 'true', 1"
     " FROM seslite.sessions, generate_series(1, 5) AS n",
     "INSERT INTO seslite.base_state SELECT * FROM seslite.session_state",
@@ -49,6 +50,7 @@ static const char *const across_shards[] = {
     "sessions_of_app",
     "sessions_expired",
     "sessions_idle",
+    "sessions_idle_ahead",
     "list_app_newest",
     "list_app_oldest",
     "list_app_newest_since",

@@ -141,7 +141,7 @@ static void test_no_row_without_its_owner(void **state)
     assert_refused("UPDATE sessions SET app_id = 9 WHERE id = 1", "the user must belong to the app");
     assert_refused("UPDATE sessions SET user_id = 9 WHERE id = 1", "the user must belong to the app");
     assert_refused("UPDATE sessions SET user_id = 2 WHERE id = 1", "the user must belong to the app");
-    assert_refused("INSERT INTO sessions VALUES (9, 1, 2, 'x', 0, 0, 0, 0, 0, 0, NULL, 0, 0)",
+    assert_refused("INSERT INTO sessions VALUES (9, 1, 2, 'x', 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, NULL)",
                    "there is no such user in that app");
     assert_refused("INSERT INTO session_details (session_id) VALUES (9)", "there is no such session");
     assert_refused("UPDATE session_details SET session_id = 9 WHERE session_id = 1",

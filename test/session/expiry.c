@@ -127,6 +127,40 @@ static void test_what_has_expired_is_removed(void **state)
     assert_sound(fixture->path);
 }
 
+/* What the events say of their time is not asked: a client with nonsense on its clock, or one that sends old events. */
+static void test_idleness_counts_from_the_write(void **state)
+{
+    static const char *const events[] = {"{'timestamp':90000000000}", "{'timestamp':1}", "{}"};
+    struct fixture *fixture = *state;
+    ses_expire_options options = {.size = sizeof options, .idle_us = 10 * DAY};
+    char id[8];
+    const ses_key of = {"app", "user", id};
+    ses_error error;
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(id, sizeof id, "s%d", i);
+        must_create(fixture->store, &of, NULL);
+        must_append_by_key(fixture->store, &of, Q(events[i]));
+    }
+    fixture->now += 9 * DAY;
+    snprintf(id, sizeof id, "s1");
+    must_append_by_key(fixture->store, &of, Q("{'timestamp':2}"));
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &options), 0);
+    fixture->now += 2 * DAY;
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &options), 2);
+    assert_sessions(fixture->store, "app", "s1");
+    must_append_by_key(fixture->store, &of, Q("{'timestamp':90000000000}"));
+    assert_ok(
+        ses_fork_by_key(fixture->store, &of, NULL, &(ses_key){"app", "user", "fork"}, NULL, NULL, &error));
+    fixture->now += 9 * DAY;
+    must_append_by_key(fixture->store, &of, Q("{}")); /* the session is still ahead, but not idle */
+    fixture->now += 2 * DAY;
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &options), 1);
+    assert_sessions(fixture->store, "app", "s1");
+    fixture->now += 9 * DAY;
+    assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 1);
+}
+
 static void test_what_is_idle_is_removed(void **state)
 {
     struct fixture *fixture = *state;
@@ -261,6 +295,7 @@ int main(void)
         TEST(test_an_expiry_that_is_no_time_is_refused),
         TEST(test_what_has_expired_is_removed),
         TEST(test_what_is_idle_is_removed),
+        TEST(test_idleness_counts_from_the_write),
         TEST(test_the_sessions_of_a_user_are_limited),
         TEST(test_a_call_removes_so_many),
         TEST(test_all_users_are_looked_at),

@@ -149,10 +149,11 @@ static void test_title_and_labels_are_copied_and_expiry_is_not(void **state)
     const struct fixture *fixture = *state;
 
     begin(fixture);
-    raw_exec(fixture->path, "UPDATE session_details SET title = 'T', more = '{}';"
-                            "INSERT INTO session_labels VALUES (1, 'l', 'v', 1), (1, 'm', 'w', 1);"
-                            "INSERT INTO session_leases (session_id, owner, until_us) VALUES (1, 'o', 5);"
-                            "UPDATE sessions SET details = 6, expires_us = 4000000000000000");
+    raw_exec(fixture->path,
+             "UPDATE session_details SET title = 'T', more = '{}';"
+             "INSERT INTO session_labels VALUES (1, 'l', 'v', 1), (1, 'm', 'w', 1);"
+             "INSERT INTO session_leases (session_id, owner, taken_us, until_us) VALUES (1, 'o', 4, 5);"
+             "UPDATE sessions SET details = 6, expires_us = 4000000000000000");
     must_fork(fixture, &key, AFTER_SEQ(2), &copy);
     assert_query(fixture->path,
                  "SELECT title, parent_user, parent_session, parent_seq, more FROM session_details WHERE "

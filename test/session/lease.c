@@ -45,6 +45,30 @@ static void test_a_free_lease_is_taken_for_a_minute(void **state)
     assert_int_equal(lease.until_us, fixture->now + 60000000);
 }
 
+/* It does not last until the clock is there again. */
+static void test_a_clock_that_is_set_back_ends_no_lease_late(void **state)
+{
+    const int64_t second = 1000000;
+    struct fixture *fixture = *state;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    ses_lease lease = must_take(fixture->store, &key, "a");
+    fixture->now -= 86400 * second;
+    assert_held(fixture->store, &key, "b");
+    fixture->now += 59 * second;
+    assert_held(fixture->store, &key, "b");
+    assert_code(SES_OK, append_leased(fixture->store, "{}", lease.token, 0, &error));
+    fixture->now += 2 * second;
+    lease = must_take(fixture->store, &key, "b");
+    assert_int_equal(lease.until_us, fixture->now + 60 * second);
+    fixture->now -= 3600 * second;
+    assert_ok(ses_lease_renew(fixture->store, &key, lease.token, NULL, &lease, &error));
+    assert_int_equal(lease.until_us, fixture->now + 60 * second);
+    fixture->now += 61 * second;
+    (void)must_take(fixture->store, &key, "a");
+}
+
 static void test_a_lease_is_taken_for_as_long_as_asked(void **state)
 {
     const ses_lease_options brief = {.size = sizeof brief, .duration_us = 5};
@@ -429,6 +453,7 @@ int main(void)
 #define MEMORY_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_a_free_lease_is_taken_for_a_minute),
+        TEST(test_a_clock_that_is_set_back_ends_no_lease_late),
         TEST(test_a_lease_is_taken_for_as_long_as_asked),
         TEST(test_another_owner_does_not_get_a_lease_that_is_held),
         TEST(test_ones_own_lease_is_taken_again_with_its_token),

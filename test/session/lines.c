@@ -136,7 +136,8 @@ static void test_a_user_with_very_many_sessions_goes_out(void **state)
     must_create(fixture->store, &key, NULL);
     raw_exec(fixture->path,
              "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 20005) "
-             "INSERT INTO sessions SELECT i, 1, 1, 'n' || (30000 - i), i, i, 0, 0, 0, 0, NULL, 0, 0 FROM n");
+             "INSERT INTO sessions SELECT i, 1, 1, 'n' || (30000 - i), i, i, 0, 0, 0, 0, NULL, 0, 0, i, NULL "
+             "FROM n");
     struct text text = exported(fixture->store, &user);
     for (const char *at = strstr(text.data, "\"session\":\"n"); at; at = strstr(at + 1, "\"session\":\"n")) {
         snprintf(expected, sizeof expected, "\"session\":\"n%ld\"", 30000 - (number + 2));

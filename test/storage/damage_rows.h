@@ -38,6 +38,8 @@ static const struct damaged_column {
     {"sessions", "created_us", "id = 1"},
     {"sessions", "updated_us", "id = 1"},
     {"sessions", "active_hour", "id = 1"},
+    {"sessions", "changed_us", "id = 1"},
+    {"sessions", "ahead_hour", "id = 1"},
     {"sessions", "version", "id = 1"},
     {"sessions", "last_seq", "id = 1"},
     {"sessions", "event_count", "id = 1"},
@@ -53,6 +55,7 @@ static const struct damaged_column {
     {"session_leases", "token", "session_id = 1"},
     {"session_leases", "session_id", "session_id = 1"},
     {"session_leases", "owner", "session_id = 1"},
+    {"session_leases", "taken_us", "session_id = 1"},
     {"session_leases", "until_us", "session_id = 1"},
     {"session_leases", "next_owner", "session_id = 1"},
     {"session_leases", "next_until_us", "session_id = 1"},
@@ -283,7 +286,8 @@ static const char *const damaged_schemas[] = {
     NO_VIEWS "ALTER TABLE sessions RENAME TO s2; CREATE VIEW sessions AS SELECT * FROM s2",
     NO_VIEWS "ALTER TABLE sessions RENAME TO s2; CREATE VIEW sessions" ENDLESS
              "n AS id, 1 AS app_id, 1 AS user_id, 's' || n AS name, 0 AS created_us, 0 AS updated_us, 0 AS "
-             "active_hour, 0 AS version, 0 AS last_seq, 0 AS event_count, NULL AS expires_us FROM r",
+             "active_hour, 0 AS version, 0 AS last_seq, 0 AS event_count, NULL AS expires_us, 0 AS "
+             "changed_us, NULL AS ahead_hour FROM r",
     NO_VIEWS "ALTER TABLE apps RENAME TO a2; CREATE VIEW apps" ENDLESS "1 AS id, 'app' || n AS name FROM r",
     NO_VIEWS
     "ALTER TABLE users RENAME TO u2; CREATE VIEW users AS SELECT u2.* FROM u2, u2 AS b, u2 AS c, u2 AS d",

@@ -97,12 +97,12 @@ static void test_a_session_takes_all_its_rows_along(void **state)
     ses_error error;
 
     append(fixture, Q("{'id':'r','actions':{'rewindBeforeInvocationId':'a'}}"));
-    raw_exec(fixture->path,
-             "INSERT INTO session_labels VALUES (1, 'l', 'v', 1), (2, 'l', 'v', 1);"
-             "INSERT INTO session_leases (session_id, owner, until_us) VALUES (1, 'o', 5), (2, 'o', 5);"
-             "INSERT INTO session_details (session_id, title) VALUES (1, 't'), (2, 't');"
-             "INSERT INTO base_state VALUES (1, 'k', '1', 1), (2, 'k', '1', 1);"
-             "INSERT INTO event_marks VALUES (2, 1, 2, NULL);");
+    raw_exec(fixture->path, "INSERT INTO session_labels VALUES (1, 'l', 'v', 1), (2, 'l', 'v', 1);"
+                            "INSERT INTO session_leases (session_id, owner, taken_us, until_us) VALUES (1, "
+                            "'o', 4, 5), (2, 'o', 4, 5);"
+                            "INSERT INTO session_details (session_id, title) VALUES (1, 't'), (2, 't');"
+                            "INSERT INTO base_state VALUES (1, 'k', '1', 1), (2, 'k', '1', 1);"
+                            "INSERT INTO event_marks VALUES (2, 1, 2, NULL);");
     assert_ok(ses_delete(fixture->store, &key, NULL, &deleted, &error));
     assert_int_equal(deleted, 1);
     assert_query(

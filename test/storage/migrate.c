@@ -64,7 +64,7 @@ static void make_version_1(const char *path)
     exec(path, strchr(script, '\n'));
     free(script);
     exec(path, "INSERT INTO apps VALUES (1, 'app'); INSERT INTO users VALUES (1, 1, 'user');"
-               "INSERT INTO sessions VALUES (1, 1, 1, 'one', 5, 7, 0, 1, 1, 1, NULL, 0, 0);"
+               "INSERT INTO sessions VALUES (1, 1, 1, 'one', 5, 7, 0, 1, 1, 1, NULL, 0, 0, 7, NULL);"
                "INSERT INTO session_state VALUES (1, 'k', '1.10', 1);"
                "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, branch, "
                "time_us, high_us, body)"

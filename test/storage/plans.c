@@ -38,7 +38,7 @@ static void analyze(struct plan_test *test, int sessions)
         sql, sizeof sql,
         "INSERT INTO apps VALUES (1, 'app'); INSERT INTO users VALUES (1, 1, 'user');"
         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
-        " INSERT INTO sessions SELECT i, 1, 1, 's' || i, i, i, 0, 1, 2, 2, i, 0, 0 FROM n;"
+        " INSERT INTO sessions SELECT i, 1, 1, 's' || i, i, i, 0, 1, 2, 2, i, 0, 0, i, i FROM n;"
         "INSERT INTO events SELECT id << 32 | 1, id, 'e', 'e', '', '', NULL, 0, NULL, '{}' FROM sessions;"
         "INSERT INTO events SELECT id << 32 | 2, id, 'f', 'f', '', '', NULL, 0, NULL, '{}' FROM sessions;"
         "INSERT INTO event_marks SELECT id, 1, 1, 0 FROM sessions;"

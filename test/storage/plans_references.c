@@ -63,8 +63,8 @@ static void test_deleting_visits_only_what_belongs(void **state)
     (void)state;
 
     raw_run(db, "INSERT INTO apps VALUES (1, 'a'); INSERT INTO users VALUES (1, 1, 'u');"
-                "INSERT INTO sessions VALUES (1, 1, 1, 'large', 0, 0, 0, 0, 0, 0, NULL, 0, 0),"
-                " (2, 1, 1, 'small', 0, 0, 0, 0, 0, 0, NULL, 0, 0);"
+                "INSERT INTO sessions VALUES (1, 1, 1, 'large', 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, NULL),"
+                " (2, 1, 1, 'small', 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, NULL);"
                 "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)"
                 " INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body)"
                 " SELECT 1 << 32 | i, 1, i, 'e' || i, '', '', 0, '{}' FROM n;"

@@ -23,7 +23,7 @@ static int setup(void **state)
                 "INSERT INTO users VALUES (1, 1, 'user'), (2, 2, 'user');"
                 "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)"
                 " INSERT INTO sessions SELECT i, 1, 1, 's' || i, i * 60000000, i * 60000000, i / 60, 1, 0, 0,"
-                " iif(i % 1000 = 0, i, NULL), 0, 0 FROM n;"
+                " iif(i % 1000 = 0, i, NULL), 0, 0, i * 60000000, iif(i % 1000 = 0, i, NULL) FROM n;"
                 "INSERT INTO session_labels SELECT id, 'half', 'yes', 1 FROM sessions WHERE id % 2 = 0;"
                 "INSERT INTO session_labels SELECT id, 'kind', iif(id % 10000 = 0, 'rare', 'common'), 1"
                 " FROM sessions;"

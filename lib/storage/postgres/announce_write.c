@@ -43,6 +43,9 @@ static void announce_row(struct db *db, const struct create_op *op)
     ses__query_bind_int(&query, 5, ses__hour_of(op->created_us));
     if (op->expires_us != INT64_MAX)
         ses__query_bind_int(&query, 7, op->expires_us);
+    ses__query_bind_int(&query, 8, op->created_us < op->now_us ? op->created_us : op->now_us);
+    if (ses__is_ahead(op->created_us, op->now_us))
+        ses__query_bind_int(&query, 9, ses__hour_of(op->now_us));
     (void)ses__query_end(&query);
     ses__ahead_answers(ses__pg_of(db), STATEMENT_VERSION_FLOOR);
     ses__query_start(&query, db, STATEMENT_CREATED_VERSION, NULL);
@@ -166,6 +169,8 @@ static void announce_one(struct db *db, const struct append_op *op, int64_t time
     ses__query_bind_int(&query, 3, op->most_events);
     ses__query_bind_int(&query, 4, time_us);
     ses__query_bind_int(&query, 5, ses__hour_of(time_us));
+    ses__query_bind_int(&query, 6, op->now_us);
+    ses__query_bind_int(&query, 7, ses__hour_of(op->now_us));
     (void)ses__query_end(&query);
 }
 
@@ -181,6 +186,8 @@ static void announce_one_named(struct db *db, const struct append_op *op, int64_
     ses__query_bind_int(&query, 6, op->most_events);
     ses__query_bind_int(&query, 7, time_us);
     ses__query_bind_int(&query, 8, ses__hour_of(time_us));
+    ses__query_bind_int(&query, 9, op->now_us);
+    ses__query_bind_int(&query, 10, ses__hour_of(op->now_us));
     (void)ses__query_end(&query);
 }
 
@@ -273,7 +280,8 @@ static void announce_mark(struct db *db, const struct session_row *row, const st
     (void)ses__query_end(&query);
 }
 
-static void announce_touch(struct db *db, const struct session_row *row, int64_t count, int64_t latest)
+static void announce_touch(struct db *db, const struct session_row *row, int64_t count, int64_t latest,
+                           int64_t now_us)
 {
     struct query query;
 
@@ -282,6 +290,8 @@ static void announce_touch(struct db *db, const struct session_row *row, int64_t
     ses__query_bind_int(&query, 2, count);
     ses__query_bind_int(&query, 3, latest);
     ses__query_bind_int(&query, 4, ses__hour_of(latest));
+    ses__query_bind_int(&query, 5, now_us);
+    ses__query_bind_int(&query, 6, ses__hour_of(now_us));
     (void)ses__query_end(&query);
 }
 
@@ -307,7 +317,7 @@ void ses__announce_append(struct db *db, const void *context)
     }
     ses__announce_keys(db, &row, op->drafts, op->count, before);
     if (!written)
-        announce_touch(db, &row, place, latest);
+        announce_touch(db, &row, place, latest, op->now_us);
 }
 
 /* --------------------------------------------------------------------------------- what is there already */

@@ -243,6 +243,7 @@ static int store_events(struct append_op *op, struct db *db, bool catches_up, se
         if (!op->drafts[op->at].partial)
             code = store_event(op, db, &op->drafts[op->at], &op->results[op->at], catches_up, error);
     }
+    op->row.changed_us = op->now_us;
     if (code == SES_OK && op->row.version != op->before.version)
         code = ses__session_touch(db, &op->before, &op->row, error);
     return code;

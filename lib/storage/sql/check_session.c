@@ -10,6 +10,8 @@
 struct checked_session {
     struct session_row row;
     int64_t active_hour;
+    int64_t changed_us;
+    int64_t ahead_hour; /* INT64_MAX: none */
     int64_t app_of_user;
     bool has_expiry;
     int64_t bits; /* what other tables hold of it */
@@ -26,6 +28,12 @@ static void check_times(struct check *check, const struct checked_session *sessi
         ses__check_found(check, SES_PROBLEM_TIME, 0, "the session was updated before it was created");
     if (session->active_hour != ses__hour_of(row->updated_us))
         ses__check_found(check, SES_PROBLEM_TIME, 0, "active_hour is not the hour of updated_us");
+    if (!ses__timestamp_holds(session->changed_us))
+        ses__check_found(check, SES_PROBLEM_TIME, 0, "changed_us cannot be");
+    else if (ses__is_ahead(row->updated_us, session->changed_us) &&
+             session->ahead_hour > ses__hour_of(session->changed_us))
+        ses__check_found(check, SES_PROBLEM_TIME, 0,
+                         "ahead_hour is missing or too late: the session is never idle");
     if (session->has_expiry && !ses__timestamp_holds(row->expires_us))
         ses__check_found(check, SES_PROBLEM_TIME, 0, "the time of expiry cannot be");
 }
@@ -181,9 +189,12 @@ static int read_next_session(struct check *check, struct checked_session *sessio
         ses__session_row_read(&query, &session->row);
         session->has_expiry = session->row.expires_us != INT64_MAX;
         session->active_hour = ses__query_int(&query, 11);
-        session->app_of_user = ses__query_int(&query, 12);
-        code = ses__check_begin(check, ses__query_text(&query, 13), ses__query_text(&query, 14),
-                                ses__query_text(&query, 15));
+        session->changed_us = ses__query_int(&query, 12);
+        session->ahead_hour =
+            ses__query_type(&query, 13) == SQL_NULL ? INT64_MAX : ses__query_int(&query, 13);
+        session->app_of_user = ses__query_int(&query, 14);
+        code = ses__check_begin(check, ses__query_text(&query, 15), ses__query_text(&query, 16),
+                                ses__query_text(&query, 17));
         if (code == SES_OK && session->row.id <= after)
             code = ses__error_set(&check->error, SES_CORRUPT, "the numbers of sessions do not ascend");
     }

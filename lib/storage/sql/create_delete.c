@@ -23,7 +23,8 @@ int ses__create_job(struct db *db, void *context, ses_error *error)
     if (exists && !op->get_existing)
         return ses__refuse_existing(op->key, error);
     if (code == SES_NOTFOUND) {
-        code = ses__session_add(db, op->key, op->created_us, op->expires_us, &row, error);
+        code = ses__session_add(
+            db, op->key, &(struct session_times){op->now_us, op->created_us, op->expires_us}, &row, error);
         if (code == SES_OK && op->initial.ptr)
             code = ses__details_add(db, row.id, op->initial, error);
         if (code == SES_OK)

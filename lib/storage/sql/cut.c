@@ -34,6 +34,7 @@ static int cut_after(struct db *db, struct cutting *own, struct session_row *row
         return ses__error_set(error, SES_LIMIT,
                               "the session is at the last version below 2^53; fork it, or start another");
     row->version++;
+    row->changed_us = op->now_us;
     row->event_count -= op->deleted;
     code = check_counts(db, row, seq, error);
     if (code == SES_OK)

@@ -106,6 +106,7 @@ static int copy_log(struct fork_run *run, ses_error *error)
     if (code == SES_OK)
         code =
             ses__details_copy(run->db, run->source.id, fork->id, run->op->session.key, fork->last_seq, error);
+    fork->changed_us = run->op->now_us;
     fork->details = (run->source.details & (DETAIL_TITLE | DETAIL_LABELS)) | DETAIL_PARENT;
     return code == SES_OK ? ses__session_fill(run->db, fork, error) : code;
 }
@@ -136,7 +137,8 @@ static int write_fork(struct db *db, void *context, const struct session_row *ro
     run->source = *row; /* title and labels may have changed */
     int code = check_new_name(run, error);
     if (code == SES_OK)
-        code = ses__session_add(db, op->to, op->created_us, INT64_MAX, &run->fork, error);
+        code = ses__session_add(db, op->to, &(struct session_times){op->now_us, op->created_us, INT64_MAX},
+                                &run->fork, error);
     if (code == SES_OK)
         code = copy_log(run, error);
     return code == SES_OK && op->snapshot

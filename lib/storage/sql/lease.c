@@ -33,6 +33,22 @@ static bool is_held(const struct lease_row *row, int64_t now_us)
     return row->until_us != 0 && row->until_us > now_us; /* released: 0, whatever the clock shows */
 }
 
+/* Clocks are read before the lock is waited for, so that they may seem to go back by so much. */
+static const int64_t CLOCK_SLACK_US = 1000000;
+
+/* A lease that was taken in the future shows that the clock was set back. It then lasts for its duration from now on, and
+ * not until the clock is there again. */
+static bool follow_clock_back(struct lease_row *row, int64_t now_us)
+{
+    const int64_t duration_us = row->until_us - row->taken_us;
+
+    if (row->until_us == 0 || row->taken_us - now_us <= CLOCK_SLACK_US)
+        return false;
+    row->taken_us = now_us;
+    row->until_us = lease_end(now_us, duration_us);
+    return true;
+}
+
 /* For how long somebody still has precedence: 0 if it is for longer than it is given, as when the clock was set back. */
 static int64_t precedence_left(const struct lease_row *row, int64_t now_us)
 {
@@ -68,8 +84,7 @@ static enum lease_step give_up(const struct lease_take_op *op, struct lease_row 
     return STEP_SET;
 }
 
-/* Decides about the attempt, and makes `row` what it is to be. */
-static enum lease_step decide_attempt(struct lease_take_op *op, struct lease_row *row)
+static enum lease_step decide_by_clock(struct lease_take_op *op, struct lease_row *row)
 {
     const bool is_own = row->token > 0 && strcmp(row->owner, op->owner) == 0;
     const bool held = is_held(row, op->now_us);
@@ -81,6 +96,7 @@ static enum lease_step decide_attempt(struct lease_take_op *op, struct lease_row
     if (held ? !is_own : op->attempt == LEASE_EXTEND || others_are_next(row, op))
         return refuse_attempt(op, row);
     op->taken = true;
+    row->taken_us = op->now_us;
     row->until_us = lease_end(op->now_us, op->duration_us);
     if (!held)
         set_precedence(row, "", 0);
@@ -88,6 +104,15 @@ static enum lease_step decide_attempt(struct lease_take_op *op, struct lease_row
         return STEP_EXTEND;
     memcpy(row->owner, op->owner, strlen(op->owner) + 1);
     return STEP_GIVE;
+}
+
+/* Decides about the attempt, and makes `row` what it is to be. */
+static enum lease_step decide_attempt(struct lease_take_op *op, struct lease_row *row)
+{
+    const bool moved = follow_clock_back(row, op->now_us);
+    const enum lease_step step = decide_by_clock(op, row);
+
+    return moved && step == STEP_NONE ? STEP_SET : step;
 }
 
 static int find_lease(struct db *db, const ses_key *key, int64_t *session_id, struct lease_row *row,
@@ -155,6 +180,7 @@ static int set_until(struct db *db, struct lease_op *op, bool renews, ses_error 
     op->until_us = renews ? lease_end(op->now_us, op->duration_us) : 0;
     if (code != SES_OK || row.until_us == op->until_us)
         return code;
+    row.taken_us = op->now_us;
     row.until_us = op->until_us;
     return ses__lease_set(db, session_id, &row, error);
 }

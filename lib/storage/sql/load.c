@@ -34,7 +34,8 @@ static int make_session(struct load_run *run, ses_error *error)
 {
     const struct load_op *op = run->op;
     const ses_key nameless = {op->key->app, op->key->user, ""};
-    int code = ses__session_add(run->db, run->known.id ? &nameless : op->key, op->created_us, op->expires_us,
+    int code = ses__session_add(run->db, run->known.id ? &nameless : op->key,
+                                &(struct session_times){op->now_us, op->created_us, op->expires_us},
                                 &run->row, error);
 
     run->holder = (struct session_row){.id = run->row.id};
@@ -304,6 +305,7 @@ static int write_end(struct load_run *run, ses_error *error)
     if (run->extends && row->updated_us < run->known.updated_us) /* it never goes back */
         row->updated_us = run->known.updated_us;
     row->base_seq = op->base_seq;
+    row->changed_us = row->updated_us < op->now_us ? row->updated_us : op->now_us; /* it is idle since then */
     op->version_now = row->version;
     if (code == SES_OK)
         code = ses__session_fill(run->db, row, error);

@@ -22,8 +22,13 @@ SESLITE_PRIVATE int ses__session_of(struct db *db, const struct session_ref *ref
 SESLITE_PRIVATE int ses__session_check_key(struct db *db, int64_t id, const ses_key *key, ses_error *error);
 /* Makes app and user where they are new. There must be no such session; its version begins above those of all that
  * were deleted. */
-SESLITE_PRIVATE int ses__session_add(struct db *db, const ses_key *key, int64_t created_us,
-                                     int64_t expires_us, struct session_row *row, ses_error *error);
+struct session_times {
+    int64_t now_us;
+    int64_t created_us;
+    int64_t expires_us; /* INT64_MAX: never */
+};
+SESLITE_PRIVATE int ses__session_add(struct db *db, const ses_key *key, const struct session_times *times,
+                                     struct session_row *row, ses_error *error);
 SESLITE_PRIVATE int ses__details_add(struct db *db, int64_t id, struct span initial_state, ses_error *error);
 
 /* A session of which other tables hold more, as its row says, and where that goes. */
@@ -46,7 +51,7 @@ SESLITE_PRIVATE int ses__details_annotate(struct db *db, struct session_row *row
                                           const struct annotating *change, const struct annotations *before,
                                           ses_error *error);
 
-/* Writes version, last_seq, event_count and updated_us; `before` is the row as it is now. */
+/* Writes version, last_seq, event_count, updated_us and changed_us; `before` is the row as it is now. */
 SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *before,
                                        const struct session_row *after, ses_error *error);
 /* With its events and its session state. */
@@ -102,8 +107,8 @@ struct session_ids {
     int64_t items[MOST_SESSION_IDS];
     size_t count;
 };
-/* Sessions of the app, at most `limit`: any of them; those that expire at `until_us` or earlier; those whose last update
- * is before it. */
+/* Sessions of the app, at most `limit`: any of them; those that expire at `until_us` or earlier; those last written to
+ * before it. */
 SESLITE_PRIVATE int ses__sessions_of_app(struct db *db, int64_t app_id, int64_t limit,
                                          struct session_ids *ids, ses_error *error);
 SESLITE_PRIVATE int ses__sessions_expired(struct db *db, int64_t app_id, int64_t until_us, int64_t limit,
@@ -384,6 +389,7 @@ SESLITE_PRIVATE int ses__load_live(struct db *db, int64_t session_id, int64_t la
 
 struct lease_row {
     int64_t token; /* 0: nobody has ever taken it */
+    int64_t taken_us;
     int64_t until_us;
     char owner[LEASE_OWNER_MAX + 1];
     char next_owner[LEASE_OWNER_MAX + 1]; /* "": none */

@@ -42,15 +42,25 @@ int ses__sessions_expired(struct db *db, int64_t app_id, int64_t until_us, int64
     return ids_end(&query, ids);
 }
 
-int ses__sessions_idle(struct db *db, int64_t app_id, int64_t before_us, int64_t limit,
-                       struct session_ids *ids, ses_error *error)
+static int find_idle(struct db *db, const struct statement *statement, int64_t app_id, int64_t before_us,
+                     int64_t limit, struct session_ids *ids, ses_error *error)
 {
     struct query query;
 
-    ids_start(&query, db, STATEMENT_SESSIONS_IDLE, app_id, limit, error);
+    ids_start(&query, db, statement, app_id, limit, error);
     ses__query_bind_int(&query, 3, before_us);
     ses__query_bind_int(&query, 4, ses__hour_of(before_us));
     return ids_end(&query, ids);
+}
+
+int ses__sessions_idle(struct db *db, int64_t app_id, int64_t before_us, int64_t limit,
+                       struct session_ids *ids, ses_error *error)
+{
+    int code = find_idle(db, STATEMENT_SESSIONS_IDLE, app_id, before_us, limit, ids, error);
+
+    return code == SES_OK && ids->count == 0
+               ? find_idle(db, STATEMENT_SESSIONS_IDLE_AHEAD, app_id, before_us, limit, ids, error)
+               : code;
 }
 
 int ses__sessions_beyond(struct db *db, int64_t user_id, int64_t keep, int64_t limit, struct session_ids *ids,

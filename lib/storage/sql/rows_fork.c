@@ -99,6 +99,9 @@ int ses__session_fill(struct db *db, const struct session_row *row, ses_error *e
     ses__query_bind_int(&query, 6, row->base_seq);
     ses__query_bind_int(&query, 7, row->details);
     ses__query_bind_int(&query, 8, row->version);
+    ses__query_bind_int(&query, 9, row->changed_us);
+    if (ses__is_ahead(row->updated_us, row->changed_us))
+        ses__query_bind_int(&query, 10, ses__hour_of(row->changed_us));
     (void)ses__query_row(&query);
     int code = ses__query_end(&query);
     return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;

@@ -6,7 +6,16 @@
 #include "model/timestamp.h"
 #include "storage/sql/rows_parts.h"
 
-enum { LEASE_TOKEN, LEASE_SESSION, LEASE_OWNER, LEASE_UNTIL, LEASE_NEXT_OWNER, LEASE_NEXT_UNTIL, LEASE_NOW };
+enum {
+    LEASE_TOKEN,
+    LEASE_SESSION,
+    LEASE_OWNER,
+    LEASE_TAKEN,
+    LEASE_UNTIL,
+    LEASE_NEXT_OWNER,
+    LEASE_NEXT_UNTIL,
+    LEASE_NOW
+};
 
 static bool has_type(const struct query *query, int column, enum sql_type type)
 {
@@ -41,6 +50,7 @@ static bool read_lease(struct query *query, int64_t session_id, struct lease_row
 
     row->token = ses__query_int(query, LEASE_TOKEN);
     ok = ok && row->token > 0 && read_owner(query, LEASE_OWNER, row->owner) &&
+         read_lease_time(query, LEASE_TAKEN, &row->taken_us) &&
          read_lease_time(query, LEASE_UNTIL, &row->until_us);
     if (!ok || has_type(query, LEASE_NEXT_OWNER, SQL_NULL))
         return ok && has_type(query, LEASE_NEXT_UNTIL, SQL_NULL);
@@ -115,7 +125,8 @@ int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row, se
     ses__query_start(&query, db, STATEMENT_LEASE_ADD, error);
     ses__query_bind_int(&query, 1, session_id);
     ses__query_bind_string(&query, 2, row->owner);
-    ses__query_bind_int(&query, 3, row->until_us);
+    ses__query_bind_int(&query, 3, row->taken_us);
+    ses__query_bind_int(&query, 4, row->until_us);
     (void)ses__query_row(&query);
     code = ses__query_end(&query);
     row->token = ses__db_given(db);
@@ -131,10 +142,11 @@ int ses__lease_set(struct db *db, int64_t session_id, const struct lease_row *ro
     ses__query_start(&query, db, STATEMENT_LEASE_SET, error);
     ses__query_bind_int(&query, 1, row->token);
     ses__query_bind_int(&query, 2, session_id);
-    ses__query_bind_int(&query, 3, row->until_us);
+    ses__query_bind_int(&query, 3, row->taken_us);
+    ses__query_bind_int(&query, 4, row->until_us);
     if (row->next_owner[0]) {
-        ses__query_bind_string(&query, 4, row->next_owner);
-        ses__query_bind_int(&query, 5, row->next_until_us);
+        ses__query_bind_string(&query, 5, row->next_owner);
+        ses__query_bind_int(&query, 6, row->next_until_us);
     }
     (void)ses__query_row(&query);
     int code = ses__query_end(&query);

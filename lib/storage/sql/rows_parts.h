@@ -21,6 +21,11 @@ SESLITE_PRIVATE int ses__session_row_check(const struct session_row *row, const 
                                            ses_error *error);
 /* The hour of a time, by which an app's sessions are in order. */
 SESLITE_PRIVATE int64_t ses__hour_of(int64_t time_us);
+/* Was the session updated well after it was written to, so that its hour does not show for how long it is idle? */
+static inline bool ses__is_ahead(int64_t updated_us, int64_t changed_us)
+{
+    return updated_us - changed_us > INT64_C(3600000000);
+}
 
 /* Finds the app; adds it if it is new. */
 SESLITE_PRIVATE int ses__app_ensure(struct db *db, const char *app, int64_t *id, ses_error *error);

@@ -116,9 +116,11 @@ int ses__session_of(struct db *db, const struct session_ref *ref, struct session
     return code;
 }
 
-int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, int64_t expires_us,
+int ses__session_add(struct db *db, const ses_key *key, const struct session_times *times,
                      struct session_row *row, ses_error *error)
 {
+    /* One that is made with an earlier time comes from elsewhere, and is idle since then. */
+    const int64_t changed_us = times->created_us < times->now_us ? times->created_us : times->now_us;
     struct query query;
     struct user_row user;
     int64_t version = 0;
@@ -131,11 +133,14 @@ int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, int6
         ses__query_bind_int(&query, 1, user.app_id);
         ses__query_bind_int(&query, 2, user.id);
         ses__query_bind_string(&query, 3, key->session);
-        ses__query_bind_int(&query, 4, created_us);
-        ses__query_bind_int(&query, 5, ses__hour_of(created_us));
+        ses__query_bind_int(&query, 4, times->created_us);
+        ses__query_bind_int(&query, 5, ses__hour_of(times->created_us));
         ses__query_bind_int(&query, 6, version);
-        if (expires_us != INT64_MAX)
-            ses__query_bind_int(&query, 7, expires_us);
+        if (times->expires_us != INT64_MAX)
+            ses__query_bind_int(&query, 7, times->expires_us);
+        ses__query_bind_int(&query, 8, changed_us);
+        if (ses__is_ahead(times->created_us, times->now_us))
+            ses__query_bind_int(&query, 9, ses__hour_of(times->now_us));
         (void)ses__query_row(&query);
         code = ses__query_end(&query);
     }
@@ -144,9 +149,10 @@ int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, int6
                                     .app_id = user.app_id,
                                     .user_id = user.id,
                                     .version = version,
-                                    .created_us = created_us,
-                                    .updated_us = created_us,
-                                    .expires_us = expires_us};
+                                    .created_us = times->created_us,
+                                    .updated_us = times->created_us,
+                                    .expires_us = times->expires_us,
+                                    .changed_us = changed_us};
         if (row->id < 1)
             code = ses__error_set(error, SES_CORRUPT, "%s: the next session would have a number below 1",
                                   db->name);
@@ -160,8 +166,9 @@ int ses__session_add(struct db *db, const ses_key *key, int64_t created_us, int6
 int ses__session_touch(struct db *db, const struct session_row *before, const struct session_row *after,
                        ses_error *error)
 {
-    int64_t hour = ses__hour_of(after->updated_us);
-    bool same_hour = hour == ses__hour_of(before->updated_us);
+    const int64_t hour = ses__hour_of(after->updated_us);
+    const bool ahead = ses__is_ahead(after->updated_us, after->changed_us);
+    const bool same_hour = hour == ses__hour_of(before->updated_us) && !ahead;
     struct query query;
 
     ses__query_start(&query, db, same_hour ? STATEMENT_SESSION_TOUCH : STATEMENT_SESSION_TOUCH_HOUR, error);
@@ -170,8 +177,11 @@ int ses__session_touch(struct db *db, const struct session_row *before, const st
     ses__query_bind_int(&query, 3, after->last_seq);
     ses__query_bind_int(&query, 4, after->event_count);
     ses__query_bind_int(&query, 5, after->updated_us);
+    ses__query_bind_int(&query, 6, after->changed_us);
     if (!same_hour)
-        ses__query_bind_int(&query, 6, hour);
+        ses__query_bind_int(&query, 7, hour);
+    if (ahead)
+        ses__query_bind_int(&query, 8, ses__hour_of(after->changed_us));
     (void)ses__query_row(&query);
     int code = ses__query_end(&query);
     return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
