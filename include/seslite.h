@@ -1357,7 +1357,8 @@ SES_API int ses_follower_open(ses_store *store, const ses_key *key, const ses_fo
  *    later call returns MISUSE.
  *  - After any other failure the next call tries again. No event is lost.
  *
- * One busy session of a user does not keep the others waiting for ever.
+ * One busy session of a user does not keep the others waiting for ever. A follower of a user reads a row of each
+ * of the user's sessions whenever it looks: some milliseconds of a processor if there are ten thousand.
  *
  * An event loop calls with a timeout of 0 until the call returns 0. From then on `notify` is called once when
  * there may be something to get, or when ses_follower_wake, ses_store_interrupt or ses_close is called; a
@@ -1381,7 +1382,8 @@ SES_API const char *ses_follower_session(const ses_follower *follower);
  * and `_`, fit for `id:` of server-sent events and for URLs. A follower of the same session or user, in any
  * process, can go on after it. Borrowed until the next call on the follower. NULL: out of memory. The place
  * of a session has at most 35 characters. The place of a user grows with the number of sessions, by about ten
- * characters each.
+ * characters each. Servers and proxies refuse headers beyond 8 kB or so, and with them a `Last-Event-ID` of a
+ * user with more than some 500 sessions: keep such a place on the server, and send a short name of it as `id:`.
  */
 SES_API const char *ses_follower_place(ses_follower *follower);
 /* Makes ses_follower_next return 0: the call that waits now, or the next one that would wait. Any thread may

@@ -93,7 +93,14 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     op->per_user = own.sessions_per_user;
     op->limit = own.limit > 0 ? own.limit : default_limit;
     op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
+    (void)pthread_mutex_lock(&store->lock);
+    op->place = store->expired_to;
+    (void)pthread_mutex_unlock(&store->lock);
     code = ses__door_expire(store->storage, op, error);
+    (void)pthread_mutex_lock(&store->lock);
+    if (code >= 0)
+        store->expired_to = op->place;
+    (void)pthread_mutex_unlock(&store->lock);
     if (code == SES_OK && op->deleted > 0)
         ses__lease_queue_wake(&store->leases, NULL);
     if (code < 0 || op->deleted > 0)

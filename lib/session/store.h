@@ -20,9 +20,10 @@ struct ses_store {
     atomic_uint references; /* the opener, and every handle made from it */
     pid_t process;          /* that opened it */
     atomic_bool closed;
-    pthread_mutex_t lock; /* guards `calls` */
+    pthread_mutex_t lock; /* guards `calls` and `expired_to` */
     pthread_cond_t ended; /* the last of them, after ses_close */
     unsigned calls;       /* between ses__store_begin and ses__store_end */
+    struct expire_place expired_to; /* where the last ses_expire has come to */
     struct lease_queue leases;
     int64_t busy_timeout_us;
     char *path;

@@ -384,6 +384,13 @@ struct annotate_op {
     struct annotations annotations; /* as they are then; to be freed in any case */
 };
 
+/* The user after which the search for those with too many sessions goes on; app_id 0: it begins. */
+struct expire_place {
+    int64_t app_id;
+    char user[SES_ID_MAX];
+    size_t user_len;
+};
+
 /* A step: deletes up to `limit` sessions. */
 struct expire_op {
     const char *app; /* NULL: all */
@@ -392,6 +399,7 @@ struct expire_op {
     int64_t per_user;       /* 0: not */
     int64_t limit;
     struct erasure erasure;
+    struct expire_place place; /* in and out: only a hint, which saves another look at those before it */
     /* out */
     int64_t deleted;
     bool more;

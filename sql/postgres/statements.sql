@@ -304,6 +304,9 @@ SELECT id FROM seslite.apps WHERE id > $1 ORDER BY id LIMIT 1;
 -- name: users_after
 SELECT id, name FROM seslite.users WHERE app_id = $1 AND name > $2 ORDER BY name LIMIT $3::bigint;
 
+-- name: user_name
+SELECT name FROM seslite.users WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+
 -- name: sessions_of_app
 -- locks: FOR UPDATE
 SELECT id FROM seslite.sessions WHERE app_id = $1 ORDER BY id LIMIT $2::bigint;

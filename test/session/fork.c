@@ -398,10 +398,32 @@ static void test_damage_is_not_copied(void **state)
     (void)state;
 }
 
+static void test_times_of_creation(void **state)
+{
+    static const struct {
+        int64_t create_us;
+        int code;
+    } cases[] = {
+        {INT64_C(-62167219200000000), SES_OK}, /* the year 0 */
+        {INT64_C(-62167219200000001), SES_INVALID},
+        {INT64_C(253402300799999999), SES_OK}, /* the end of 9999 */
+        {INT64_C(253402300800000000), SES_INVALID},
+    };
+    const struct fixture *fixture = *state;
+    ses_error error;
+
+    begin(fixture);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const ses_fork_options options = {.size = sizeof options, .create_us = &cases[i].create_us};
+        assert_code(cases[i].code, ses_fork_by_key(fixture->store, &key, NULL, NULL, &options, NULL, &error));
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
+        TEST(test_times_of_creation),
         TEST(test_a_fork_of_the_whole_log),
         TEST(test_a_fork_from_every_point),
         TEST(test_history_goes_on_in_the_fork),

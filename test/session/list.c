@@ -388,9 +388,67 @@ static void test_page_is_a_snapshot_without_events(void **state)
     ses_page_close(page);
 }
 
+static long allocations_left; /* until one fails; below 0: none does */
+
+static void *allocate_some(void *context, size_t bytes)
+{
+    (void)context;
+    return allocations_left-- == 0 ? NULL : malloc(bytes);
+}
+
+static void *resize_some(void *context, void *memory, size_t bytes)
+{
+    (void)context;
+    return allocations_left-- == 0 ? NULL : realloc(memory, bytes);
+}
+
+static void release_some(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+enum { LONGEST = 512 };
+
+/* Ids so long that each takes memory of its own sooner or later. */
+static void test_a_page_is_whole_or_not_there(void **state)
+{
+    static const ses_allocator some = {sizeof some, NULL, allocate_some, resize_some, release_some};
+    const ses_open_options options = {.size = sizeof options, .allocator = &some};
+    struct fixture *fixture = *state;
+    char user[LONGEST + 1];
+    char id[LONGEST + 1];
+    ses_store *store = NULL;
+    ses_page *page = NULL;
+    ses_error error;
+    int code = SES_NOMEM;
+
+    memset(user, 'u', LONGEST);
+    memset(id, 'i', LONGEST);
+    user[LONGEST] = id[LONGEST] = '\0';
+    for (int i = 0; i < 20; i++) {
+        id[0] = (char)('a' + i);
+        must_create(fixture->store, &(ses_key){"app", user, id}, NULL);
+    }
+    allocations_left = -1;
+    assert_ok(ses_open(fixture->path, &options, &store, &error));
+    for (long fails = 0; code == SES_NOMEM; fails++) {
+        allocations_left = fails;
+        code = ses_list(store, "app", NULL, NULL, &page, &error);
+        allocations_left = -1;
+        for (size_t i = 0; page && i < ses_page_count(page); i++)
+            assert_string_equal(ses_session_user(ses_page_session(page, i)), user);
+        ses_page_close(page);
+        page = NULL;
+    }
+    assert_code(SES_OK, code);
+    ses_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_page_is_whole_or_not_there, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_all_orders_over_hours_days_and_before_1970, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_appended_events_move_sessions, fixture_setup, fixture_teardown),

@@ -388,6 +388,26 @@ static void test_events_that_come_meanwhile_are_looked_at(void **state)
 
 /* -------------------------------------------------------------------------------------------- refusals */
 
+/* It knows nothing of events that came and went since it was read. */
+static void test_a_handle_that_prunes_nothing_stays_as_it_is(void **state)
+{
+    const ses_prune_options all = {.size = sizeof all, .which = SES_PRUNE_KEEP};
+    const struct fixture *fixture = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key, "{}");
+    session = must_get(fixture->store, &key);
+    for (int i = 0; i < 3; i++)
+        must_append_by_key(fixture->store, &key, "{}");
+    assert_ok(ses_prune_by_key(fixture->store, &key, &all, NULL, &error));
+    assert_code(SES_UNCHANGED, ses_prune(session, &all, NULL, &error));
+    assert_int_equal(ses_session_base_seq(session), 0);
+    assert_int_equal(ses_session_stored(session), 1);
+    ses_session_close(session);
+}
+
 static void test_what_cannot_be_asked(void **state)
 {
     static const ses_key missing = {"app", "user", "missing"};
@@ -429,6 +449,7 @@ static void test_what_cannot_be_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(test_a_handle_that_prunes_nothing_stays_as_it_is),
         TEST(test_all_but_the_newest_go),
         TEST(test_what_is_asked_holds_together),
         TEST(test_a_time_ends_at_the_first_that_is_later),

@@ -326,11 +326,25 @@ static void test_damage_is_corrupt(void **state)
     }
 }
 
+static void test_a_key_that_is_far_too_long(void **state)
+{
+    struct fixture *fixture = *state;
+    char *json = NULL;
+    ses_error error;
+
+    must_create(fixture->store, &key, Q("{'app:a':1}"));
+    raw_exec(fixture->path, "INSERT INTO app_state VALUES (1, 'b' || hex(zeroblob(500000)), '1', 0, 0)");
+    assert_code(SES_CORRUPT, ses_shared_state_json(fixture->store, "app", NULL, NULL, &json, NULL, &error));
+    assert_message("more than 512 bytes");
+    assert_null(json);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 #define MEMORY_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_memory, fixture_teardown)
     const struct CMUnitTest tests[] = {
+        TEST(test_a_key_that_is_far_too_long),
         TEST(test_what_does_not_exist_is_empty),
         TEST(test_it_is_what_sessions_show_with_a_prefix),
         TEST(test_a_key_that_looks_prefixed_is_shown),

@@ -2,9 +2,10 @@
  * SQLite's; see flags.mk.) */
 #include <sqlite3.h>
 
-#include "support.h"
+#include "open.h"
 
 static long runs;
+static long work; /* instructions of SQLite's machine */
 
 int __real_sqlite3_step(sqlite3_stmt *statement);
 int __wrap_sqlite3_step(sqlite3_stmt *statement);
@@ -12,7 +13,9 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
 {
     if (!sqlite3_stmt_busy(statement)) /* its first step */
         runs++;
-    return __real_sqlite3_step(statement);
+    const int code = __real_sqlite3_step(statement);
+    work += sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
+    return code;
 }
 
 static void add_sessions(ses_store *store, int from, int to)
@@ -112,6 +115,56 @@ static void test_a_filter_is_a_few_statements(void **state)
     assert_int_equal(runs_of_filter(store, "user0", 0, &times), plain + 1);
 }
 
+static long work_of_page(ses_store *store, const ses_filter *filter, const char *token)
+{
+    const ses_list_options options = {.size = sizeof options,
+                                      .order = SES_ORDER_CREATED,
+                                      .limit = 10,
+                                      .flags = SES_LIST_NO_STATE,
+                                      .filter = filter,
+                                      .token = token};
+    ses_page *page = NULL;
+    ses_error error;
+
+    work = 0;
+    assert_ok(ses_list(store, "app", NULL, &options, &page, &error));
+    assert_int_equal(ses_page_count(page), 10);
+    ses_page_close(page);
+    return work;
+}
+
+/* By a label that nearly all have, and by time: in order of creation a page costs its own sessions, and neither those before
+ * it nor those after it. */
+static void test_a_page_in_order_of_creation_costs_only_itself(void **state)
+{
+    enum { SESSIONS = 6000, LATE = 5000 };
+    static const ses_filter label = {.size = sizeof label, .label = "l"};
+    static const int64_t since = 1;
+    const ses_filter times = {.size = sizeof times, .updated_since_us = &since};
+    const ses_list_options most = {.size = sizeof most, .order = SES_ORDER_CREATED, .limit = LATE};
+    const ses_filter *const filters[] = {&label, &times};
+    struct fixture *fixture = *state;
+    ses_page *page = NULL;
+    ses_error error;
+
+    must_create(fixture->store, &(ses_key){"app", "user", "s0"}, NULL);
+    raw_exec(fixture->path,
+             "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 6000) INSERT INTO "
+             "sessions "
+             "SELECT i, 1, 1, 's' || i, i, i, 0, 0, 0, 0, NULL, 0, 4, i, NULL FROM n;"
+             "INSERT INTO session_labels SELECT id, 'l', 'v', 1 FROM sessions WHERE details = 4");
+    for (size_t i = 0; i < 2; i++) {
+        ses_list_options first = most;
+        first.filter = filters[i];
+        assert_ok(ses_list(fixture->store, "app", NULL, &first, &page, &error));
+        const long early = work_of_page(fixture->store, filters[i], NULL);
+        const long late = work_of_page(fixture->store, filters[i], ses_page_token(page));
+        assert_in_range(early, 1, 15000);
+        assert_in_range(late, 1, 15000);
+        ses_page_close(page);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +173,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_details_of_a_page_are_two_statements, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_a_filter_is_a_few_statements, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_a_page_in_order_of_creation_costs_only_itself, fixture_setup,
+                                        fixture_teardown),
     };
     return cmocka_run_group_tests_name("statements of a list", tests, NULL, NULL);
 }

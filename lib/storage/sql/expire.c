@@ -38,13 +38,17 @@ int ses__sql_set_expiry(struct storage *storage, struct expiry_op *op, ses_error
 
 enum { LOOKS_AT_ONCE = 1000, MOST_FOUND = 100 };
 
+/* What has expired or is idle goes first, of all apps: a user may then have no more sessions than allowed. Users are looked
+ * at from the place on, and then again from the first. */
+enum stage { LOOK_AT_APPS, LOOK_ON_AT_USERS, LOOK_AGAIN_AT_USERS, LOOKED_AT_ALL };
+
 struct expiring {
     struct expire_op *op;
-    /* Where the search has come to: an app, of which users up to that name were looked at. */
-    int64_t app_id;  /* 0: nothing yet */
-    bool users_left; /* not all of its users were looked at */
-    char user[SES_ID_MAX];
-    size_t user_len;
+    enum stage stage;
+    struct expire_place
+        at;           /* where the stage has come to: of that app, users up to that one were looked at */
+    bool in_app;      /* not all users of the app were looked at */
+    int64_t only_app; /* the app that is asked for, once it was found */
     /* What was found. */
     int64_t apps[MOST_FOUND]; /* with sessions that have expired or are idle */
     size_t app_count;
@@ -52,19 +56,21 @@ struct expiring {
     size_t user_count;
 };
 
+/* `at.app_id` is 0 where there is none. */
 static int find_next_app(struct db *db, struct expiring *own, ses_error *error)
 {
     const char *app = own->op->app;
     int code;
 
-    own->user_len = 0;
+    own->at.user_len = 0;
     if (!app)
-        return ses__app_after(db, own->app_id, &own->app_id, error);
-    if (own->app_id > 0) { /* it was the only one */
-        own->app_id = 0;
+        return ses__app_after(db, own->at.app_id, &own->at.app_id, error);
+    if (own->at.app_id > 0) { /* it was the only one */
+        own->at.app_id = 0;
         return SES_OK;
     }
-    code = ses__app_find(db, app, &own->app_id, error);
+    code = ses__app_find(db, app, &own->at.app_id, error);
+    own->only_app = own->at.app_id;
     return code == SES_NOTFOUND ? SES_OK : code;
 }
 
@@ -72,12 +78,12 @@ static int look_at_app(struct db *db, struct expiring *own, ses_error *error)
 {
     const struct expire_op *op = own->op;
     struct session_ids ids;
-    int code = ses__sessions_expired(db, own->app_id, op->now_us, 1, &ids, error);
+    int code = ses__sessions_expired(db, own->at.app_id, op->now_us, 1, &ids, error);
 
     if (code == SES_OK && ids.count == 0 && op->idle_before_us != INT64_MIN)
-        code = ses__sessions_idle(db, own->app_id, op->idle_before_us, 1, &ids, error);
+        code = ses__sessions_idle(db, own->at.app_id, op->idle_before_us, 1, &ids, error);
     if (code == SES_OK && ids.count > 0)
-        own->apps[own->app_count++] = own->app_id;
+        own->apps[own->app_count++] = own->at.app_id;
     return code;
 }
 
@@ -93,18 +99,56 @@ static int look_at_users(struct db *db, struct expiring *own, int *looks, ses_er
     int64_t id = 0;
     int code = SES_OK;
 
-    ses__user_rows_open(&rows, db, own->app_id, (struct span){own->user, own->user_len}, *looks, error);
+    ses__user_rows_open(&rows, db, own->at.app_id, (struct span){own->at.user, own->at.user_len}, *looks,
+                        error);
     while (code == SES_OK && !is_full(own) && ses__user_rows_next(&rows, &id)) {
         bool has = false;
         code = ses__user_has_more(db, id, own->op->per_user, &has, error);
         if (has)
-            own->users[own->user_count++] = (struct user_row){id, own->app_id};
+            own->users[own->user_count++] = (struct user_row){id, own->at.app_id};
         (*looks)--;
     }
-    memcpy(own->user, rows.last, rows.last_len);
-    own->user_len = rows.last_len;
+    memcpy(own->at.user, rows.last, rows.last_len);
+    own->at.user_len = rows.last_len;
     int closed = ses__user_rows_close(&rows);
     return code != SES_OK ? code : closed;
+}
+
+/* When a stage has come to the last app. */
+static void begin_next_stage(struct expiring *own)
+{
+    const struct expire_op *op = own->op;
+    const struct expire_place *place = &op->place; /* perhaps one of another app, or of one that is gone */
+    const bool goes_on = place->app_id > 0 && (!op->app || place->app_id == own->only_app);
+
+    if (own->stage == LOOK_AT_APPS && op->per_user > 0)
+        own->stage = goes_on ? LOOK_ON_AT_USERS : LOOK_AGAIN_AT_USERS;
+    else
+        own->stage = own->stage == LOOK_ON_AT_USERS ? LOOK_AGAIN_AT_USERS : LOOKED_AT_ALL;
+    own->at = own->stage == LOOK_ON_AT_USERS ? *place : (struct expire_place){.app_id = 0};
+    own->in_app = own->stage == LOOK_ON_AT_USERS;
+}
+
+/* The app, or some of its users. */
+static int look_on(struct db *db, struct expiring *own, int *looks, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (!own->in_app) {
+        code = find_next_app(db, own, error);
+        (*looks)--;
+        if (code == SES_OK && own->at.app_id == 0) {
+            begin_next_stage(own);
+            return SES_OK;
+        }
+        own->in_app = own->stage != LOOK_AT_APPS;
+    }
+    if (code == SES_OK && own->stage == LOOK_AT_APPS)
+        return look_at_app(db, own, error);
+    if (code == SES_OK && *looks > 0)
+        code = look_at_users(db, own, looks, error);
+    own->in_app = *looks == 0;
+    return code;
 }
 
 /* A stretch of the search. SES_MORE: another follows. */
@@ -113,21 +157,9 @@ static int search_on(struct db *db, struct expiring *own, ses_error *error)
     int looks = LOOKS_AT_ONCE;
     int code = SES_OK;
 
-    while (code == SES_OK && looks > 0 && !is_full(own)) {
-        if (!own->users_left) {
-            code = find_next_app(db, own, error);
-            if (code != SES_OK || own->app_id == 0)
-                return code;
-            looks--;
-            code = look_at_app(db, own, error);
-            own->users_left = own->op->per_user > 0;
-        }
-        if (code == SES_OK && own->users_left && looks > 0) {
-            code = look_at_users(db, own, &looks, error);
-            own->users_left = looks == 0;
-        }
-    }
-    return code == SES_OK && !is_full(own) ? SES_MORE : code;
+    while (code == SES_OK && looks > 0 && !is_full(own) && own->stage != LOOKED_AT_ALL)
+        code = look_on(db, own, &looks, error);
+    return code == SES_OK && !is_full(own) && own->stage != LOOKED_AT_ALL ? SES_MORE : code;
 }
 
 /* In a store in memory a job may run again from the start. */
@@ -195,7 +227,38 @@ static int expire_of_user(struct db *db, struct expire_op *op, const struct user
     return code;
 }
 
-/* What has expired goes first: a user may then have no more sessions than allowed. */
+/* The next step goes on after the last user that this one is done with. */
+static int note_place(struct db *db, struct expire_op *op, const struct user_row *user, ses_error *error)
+{
+    struct expire_place *place = &op->place;
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_USER_NAME, error);
+    ses__query_bind_int(&query, 1, user->id);
+    *place = (struct expire_place){.app_id = 0};
+    if (ses__query_row(&query)) {
+        const struct span name = ses__query_text(&query, 0);
+        if (ses__is_id(name)) {
+            *place = (struct expire_place){.app_id = user->app_id, .user_len = name.len};
+            memcpy(place->user, name.ptr, name.len);
+        }
+    }
+    return ses__query_end(&query);
+}
+
+static int expire_of_users(struct db *db, const struct expiring *own, ses_error *error)
+{
+    struct expire_op *op = own->op;
+    size_t done = 0;
+    int code = SES_OK;
+
+    while (code == SES_OK && done < own->user_count && op->deleted < op->limit) {
+        code = expire_of_user(db, op, &own->users[done], error);
+        done += op->deleted < op->limit; /* else it may have more */
+    }
+    return code == SES_OK && done > 0 ? note_place(db, op, &own->users[done - 1], error) : code;
+}
+
 static int run_expire(struct db *db, void *context, ses_error *error)
 {
     const struct expiring *own = context;
@@ -205,8 +268,8 @@ static int run_expire(struct db *db, void *context, ses_error *error)
     op->deleted = 0;
     for (size_t i = 0; i < own->app_count && code == SES_OK; i++)
         code = expire_in_app(db, op, own->apps[i], error);
-    for (size_t i = 0; i < own->user_count && code == SES_OK; i++)
-        code = expire_of_user(db, op, &own->users[i], error);
+    if (code == SES_OK)
+        code = expire_of_users(db, own, error);
     op->more = op->deleted >= op->limit || is_full(own);
     return code;
 }

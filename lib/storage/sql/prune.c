@@ -193,7 +193,6 @@ int ses__sql_prune(struct storage *storage, struct prune_op *op, ses_error *erro
     int code = ses__prune_plan_init(&own.plan, op, ((const struct sql_storage *)storage)->allocator, error);
 
     op->deleted = 0;
-    op->more = false;
     if (code == SES_OK)
         code = ses__run_planned(storage, &planned, error);
     ses__prune_plan_free(&own.plan);
