@@ -1,9 +1,9 @@
 /*
  * Random parameters for a statement. The kind of each is a letter: a, u, s: an app, a user, a session; O, o: a list of
- * users, of sessions; w: a user, or NULL; t: a time; h: an hour; q: a number of an event; n: a limit; B: 0 or 1; x: NULL;
- * W, M: a text, or NULL; p, e: a prefix, and the end of what has it; v, V: the least and the highest value; E: an event's
- * id; D: the third parameter again; G: the session of the lease before it; K: a key with a prefix; F, P, N, I: an order,
- * and the place in it (a time; a name, or a session; a user). Any other letter is a text.
+ * users, of sessions; w: a user, or NULL; t: a time; h: an hour; q: a number of an event; n: a limit; b: no bound; B: 0
+ * or 1; x: NULL; W, M: a text, or NULL; p, e: a prefix, and the end of what has it; v, V: the least and the highest value;
+ * E: an event's id; D: the third parameter again; G: the session of the lease before it; K: a key with a prefix; F, P, N,
+ * I: an order, and the place in it (a time; a name, or a session; a user). Any other letter is a text.
  */
 #ifndef SESLITE_TEST_POSTGRES_SAME_VALUES_H
 #define SESLITE_TEST_POSTGRES_SAME_VALUES_H
@@ -117,6 +117,8 @@ static inline bool put_plain(struct same *same, struct values *values, int at, c
         put_number(values, at, any(same, 2) ? any(same, 8) : INT64_MAX);
     else if (kind == 'B')
         put_number(values, at, any(same, 2));
+    else if (kind == 'b')
+        put_number(values, at, INT64_MAX);
     else if (kind == 'F')
         put_number(values, at, any(same, 3) - 1);
     else if (kind == 'x' || (strchr("WMw", kind) && any(same, 2)))

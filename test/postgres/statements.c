@@ -213,8 +213,8 @@ static void check_scan(const char *name, const char *scan, const char *condition
 /* They ask the catalog, or are meant to look at all rows. */
 static bool may_read_all(const char *name)
 {
-    static const char *const names[] = {"space",         "check_columns", "check_indexes",
-                                        "check_orphans", "check_shards",  "check_count"};
+    static const char *const names[] = {"space",        "check_columns", "check_indexes", "check_orphans",
+                                        "check_shards", "check_floors",  "check_count"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i], name) == 0)
