@@ -53,8 +53,10 @@ static const char CALLS[] =
 
 /* A summary that covers a call, but not its response. */
 static const ses_key log_key = {"app", "user", "log"};
+#define TIMES_4(text) text text text text
 static const char *const LOG[] = {
-    "{'timestamp':1,'content':{'role':'model','parts':[{'functionCall':{'id':'\\u0061'}}]}}",
+    "{'timestamp':1,'content':{'role':'model','parts':[" TIMES_4(
+        TIMES_4(TIMES_4("{'functionCall':{'id':'b'}},"))) "{'functionCall':{'id':'\\u0061'}}]}}",
     "{'timestamp':3,'content':{'role':'user','parts':[{'functionResponse':{'id':'\\u0061'}}]}}",
     "{'timestamp':4,'actions':{'compaction':{'startTimestamp':1,'endTimestamp':2,'compactedContent':{}}}}",
     "{'timestamp':5,'actions':{'rewindBeforeInvocationId':'none'}}",

@@ -227,15 +227,19 @@ static void test_all_users_are_looked_at(void **state)
     enum { USERS = 2100, APPS = 130 };
     struct fixture *fixture = *state;
     ses_expire_options options = {.size = sizeof options, .sessions_per_user = 1, .limit = 1000};
-    char name[20];
+    char name[SES_ID_MAX + 1];
 
+    memset(name, 'z', SES_ID_MAX);
+    name[SES_ID_MAX] = '\0';
+    create_at(fixture, "app", name, "a", fixture->now, 0);
+    create_at(fixture, "app", name, "b", fixture->now, 0);
     for (int i = 0; i < USERS; i++) {
         snprintf(name, sizeof name, "user-%d", i);
         create_at(fixture, "app", name, "a", fixture->now, 0);
         if (i % 700 == 699)
             create_at(fixture, "app", name, "b", fixture->now, 0);
     }
-    assert_int_equal(expire(fixture->store, SES_OK, "app", &options), 3);
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &options), 4);
     for (int i = 0; i < APPS; i++) {
         snprintf(name, sizeof name, "app-%d", i);
         create_at(fixture, name, "user", "a", fixture->now, fixture->now + 1);

@@ -57,19 +57,25 @@ static void test_null_session_id_makes_a_uuid_of_the_stores_time(void **state)
     }
 }
 
-/* The twelve bits after the version count; from where on, is different in each millisecond. */
+/* The twelve bits after the version count; from where on, is different in each millisecond. The end is by chance. */
 static void test_made_ids_begin_to_count_anywhere_in_the_lower_half(void **state)
 {
     struct fixture *fixture = *state;
     unsigned long any = 0;
+    unsigned long long set = 0;
+    unsigned long long all = 0xFFFFFFFFFFFF;
     char id[SES_ID_MAX + 1];
 
     fixture->now = INT64_C(1700000000000000);
     for (int i = 0; i < 64; i++, fixture->now += 1000) {
         create_without_id(fixture->store, id);
         any |= strtoul(id + 15, NULL, 16); /* ends at the next hyphen */
+        set |= strtoull(id + 24, NULL, 16);
+        all &= strtoull(id + 24, NULL, 16);
     }
     assert_int_equal(any, 0x7FF);
+    assert_true(set == 0xFFFFFFFFFFFF);
+    assert_true(all == 0);
 }
 
 static void check_ascending(struct fixture *fixture, int count, int64_t step)

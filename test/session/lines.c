@@ -163,12 +163,15 @@ static void test_an_empty_store_goes_out_and_in(void **state)
 /* Within the object a space is no obstacle. Around it, JSON would not keep it. */
 static void test_a_body_with_spaces_goes_out_with_them(void **state)
 {
-    ses_store *store = ((struct fixture *)*state)->store;
+    struct fixture *fixture = *state;
+    ses_store *store = fixture->store;
 
+    fixture->now = 0;
     must_create(store, &key, NULL);
     must_append_by_key(store, &key, "{\"id\":\"a\",\"timestamp\":1.5 }");
     must_append_by_key(store, &key, "{\"id\":\"b\",\"timestamp\":2.5} ");
     struct text text = exported(store, NULL);
+    assert_non_null(strstr(text.data, "\"created_us\":0"));
     assert_non_null(strstr(text.data, "\"body\":{\"id\":\"a\",\"timestamp\":1.5 }"));
     assert_non_null(strstr(text.data, "\"body_text\":\"{\\\"id\\\":\\\"b\\\",\\\"timestamp\\\":2.5} \""));
     free(text.data);

@@ -244,6 +244,30 @@ static void test_a_pruned_log_is_loaded_with_its_base(void **state)
     assert_int_equal(load_with(fixture->store, &source, 0, NULL, &error), SES_UNCHANGED);
 }
 
+static void test_a_different_base_is_a_different_session(void **state)
+{
+    static const ses_loaded_value bases[][3] = {{{"a", "1", 1, 5}, {"b", "2", 1, 6}},
+                                                {{"a", "1", 1, 5}, {"b", "3", 1, 6}},
+                                                {{"a", "1", 1, 5}, {"c", "2", 1, 6}},
+                                                {{"a", "1", 1, 5}, {"b", "2", 1, 7}},
+                                                {{"a", "1", 1, 5}},
+                                                {{"a", "1", 1, 5}, {"b", "2", 1, 6}, {"c", "3", 1, 6}}};
+    const int64_t seqs[] = {8, 9, 10};
+    ses_store *store = ((struct fixture *)*state)->store;
+    struct source source = plain();
+    ses_error error;
+
+    source.seqs = seqs;
+    source.loaded.base_seq = 7;
+    for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
+        source.loaded.base = bases[i];
+        source.loaded.base_count = i == 4 ? 1 : i == 5 ? 3 : 2;
+        assert_int_equal(load_with(store, &source, 0, NULL, &error), i == 0 ? SES_OK : SES_EXISTS);
+        if (i > 0)
+            assert_message("base");
+    }
+}
+
 static void test_the_version_is_kept_but_never_that_of_a_deleted_session(void **state)
 {
     ses_store *store = ((struct fixture *)*state)->store;
@@ -912,6 +936,7 @@ int main(void)
         LOAD_TEST(test_a_missing_id_or_time_is_added_and_temp_keys_are_cut),
         LOAD_TEST(test_history_goes_on_after_loading),
         LOAD_TEST(test_a_pruned_log_is_loaded_with_its_base),
+        LOAD_TEST(test_a_different_base_is_a_different_session),
         LOAD_TEST(test_the_version_is_kept_but_never_that_of_a_deleted_session),
         LOAD_TEST(test_loading_twice_changes_nothing),
         LOAD_TEST(test_a_different_session_is_never_touched),
