@@ -396,6 +396,8 @@ def try_mutants(options):
         def order(name):
             return -kills[mutant["file"]][name], path.stem not in name, path.parts[1] not in name, tests[name]["cpu"]
 
+        if time.monotonic() > end:  # even one that no test comes by: else those are too many among what was tried
+            return None
         for name in sorted(by[number], key=order):
             usual = tests[name]
             spent += usual["cpu"]
