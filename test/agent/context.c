@@ -360,7 +360,7 @@ static void test_calls_with_odd_ids(void **state)
     }
 }
 
-/* A call and its response in one event; a compaction that is itself a call; and one that came back as both. */
+/* A call and its response in one event; an id that is used again; a compaction that is itself a call; and one that came back as both. */
 static void test_calls_in_odd_places(void **state)
 {
     const struct fixture *fixture = *state;
@@ -380,8 +380,15 @@ static void test_calls_in_odd_places(void **state)
         "{'id':'s','timestamp':9," SUMMARY("1", "2") "}",
         NULL};
 
+    static const char *const again[] = {
+        "{'id':'k','timestamp':1," CALL("x") "}",         "{'id':'r','timestamp':2," RESPONSE("x") "}",
+        "{'id':'l','timestamp':3," CALL("x") "}",         "{'id':'t','timestamp':4," RESPONSE("x") "}",
+        "{'id':'s','timestamp':9," SUMMARY("1", "1") "}", NULL};
+
     create_log(fixture, both);
     assert_string_equal(context_ids(fixture, 0), " [s] k r");
+    create_log(fixture, again);
+    assert_string_equal(context_ids(fixture, 0), " [s] k r l t");
     create_log(fixture, summary);
     assert_string_equal(context_ids(fixture, 0), " [s] s r");
     create_log(fixture, chain);
