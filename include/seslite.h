@@ -247,8 +247,11 @@ typedef struct ses_open_options {
     int synchronous;         /* SES_SYNC_* */
     int journal;             /* SES_JOURNAL_* */
     int64_t busy_timeout_ms; /* how long a call waits for other writers; 0: 10,000; negative: no wait */
-    size_t max_event_bytes;  /* the longest event or initial state; 0: 16 MiB; at most 512 MiB */
-    unsigned max_readers;    /* connections for reading, opened when first needed; 0: 4; at most 64 */
+    /* The longest event or initial state that is given; 0: 16 MiB; at most 512 MiB. An event with an id and a
+     * timestamp may be 4,096 bytes longer, so that one to which the store added them can be given again. A
+     * rewind, and what is loaded of a session's state, may be longer. */
+    size_t max_event_bytes;
+    unsigned max_readers;           /* connections for reading, opened when first needed; 0: 4; at most 64 */
     const ses_allocator *allocator; /* the struct is copied; NULL: malloc */
     /* Gives the time of sessions and events that have none, and that by which leases run out: microseconds
      * since 1970. NULL: the system's; for leases in a store on a server, the server's. */
@@ -463,8 +466,9 @@ SES_API const ses_event *ses_session_event(const ses_session *session, size_t in
  * Gives the session as the JSON object that the ADK writes: id, appName, userId, state, events and
  * lastUpdateTime, in this order. `state` is the merged state, without `temp:` keys. `events` are those that
  * the handle holds (none for the sessions of a list), with their stored bytes. `lastUpdateTime` is in
- * seconds, exact to the microsecond. `*json` belongs to the caller (ses_free). `len` may be NULL. CORRUPT:
- * another program stored an event or a value that is not JSON.
+ * seconds, exact to the microsecond; from 1e11 seconds on it is in milliseconds, as such a number is read.
+ * `*json` belongs to the caller (ses_free). `len` may be NULL. CORRUPT: another program stored an event or a
+ * value that is not JSON.
  *
  * Codes: MISUSE, CORRUPT, NOMEM.
  */
@@ -544,8 +548,9 @@ typedef struct ses_appended {
  *  - LEASED: another owner has taken the lease whose token is `lease`. Nothing is written. SES_DUPLICATE and
  *    EXISTS take precedence over it, and it takes precedence over STALE. INVALID: the token is negative.
  *  - NOTFOUND: the session was deleted.
- *  - LIMIT: the event, with its changes, is longer than max_event_bytes or nested more than 1000 levels deep,
- *    or the session has had 2^32 - 1 events, holds max_session_events, or has reached the last version.
+ *  - LIMIT: the event, with its changes, is longer than max_event_bytes or nested more than 1000 levels deep
+ *    (a value in its stateDelta: more than 999, as in an initial state), or the session has had 2^32 - 1
+ *    events, holds max_session_events, or has reached the last version.
  *  - UNKNOWN: the event may be stored or not. Append the same event with the same id again: it is stored
  *    once, and is SES_DUPLICATE if it was stored already. If the event had no id, `appended->made_id` is the
  *    one that was made: put it in front, as the first member of the same text, or in place of a null. With a
@@ -1048,9 +1053,9 @@ typedef struct ses_rewind_options {
  * then nothing is stored.
  *
  * INVALID: the point lies inside an invocation, or the event after it has no invocation, or has one that
- * occurs earlier in the log: the ADK's event would take back more than what came after the point. LIMIT: the
- * event would be longer than max_event_bytes. STALE as for ses_append. UNKNOWN: the event may be stored or
- * not; `appended->made_id` is its id. `appended` may be NULL.
+ * occurs earlier in the log: the ADK's event would take back more than what came after the point. STALE as
+ * for ses_append. UNKNOWN: the event may be stored or not; `appended->made_id` is its id. `appended` may be
+ * NULL.
  *
  * A handle moves forward to the new event, as by ses_append. Its list of events still holds those that were
  * taken back; read the session again with SES_RANGE_LIVE for the others.
@@ -1069,6 +1074,7 @@ SES_API int ses_rewind_by_key(ses_store *store, const ses_key *key, const ses_po
  * invocation of another rewind is itself a redo and is passed over, so two undos and two redos end where they
  * began. Returns 0, or SES_UNCHANGED if there is nothing to
  * redo, because a live event comes after the newest rewind, or there is no rewind; then nothing is stored.
+ * INVALID: another program made the rewind in an invocation that has earlier events, or in none.
  *
  * Codes: those of ses_rewind.
  */

@@ -79,7 +79,7 @@ int ses_state_cjson(const ses_session *session, cJSON **state, ses_error *error)
 static int check_body(const ses_event *event, ses_error *error)
 {
     ses_error wrong;
-    int code = ses__json_check(event->json, event->json_len, &wrong);
+    int code = ses__json_check_stored(event->json, event->json_len, &wrong);
     return code == SES_OK
                ? SES_OK
                : ses__cjson_tell(error, SES_CORRUPT,

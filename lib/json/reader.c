@@ -24,7 +24,7 @@ static ALWAYS_INLINE void skip_space(struct json_reader *reader)
 
 void ses__json_start(struct json_reader *reader, const char *text, size_t len)
 {
-    *reader = (struct json_reader){.text = text, .at = text, .end = text + len};
+    *reader = (struct json_reader){.text = text, .at = text, .end = text + len, .max_depth = JSON_MAX_DEPTH};
 }
 
 static enum json_type type_of_byte(char byte)
@@ -90,7 +90,7 @@ const char *ses__json_type_name(enum json_type type)
 
 /* The containers inside the value that ses__json_skip walks over: one bit each, set for an object. */
 struct nesting {
-    uint64_t objects[(JSON_MAX_DEPTH + 63) / 64];
+    uint64_t objects[(JSON_MAX_DEPTH + JSON_AROUND + 63) / 64];
     unsigned depth;
 };
 
@@ -149,7 +149,7 @@ static bool skip_into(struct json_reader *reader, struct nesting *nesting, bool 
 {
     struct json_string key;
 
-    if (reader->depth + nesting->depth >= JSON_MAX_DEPTH)
+    if (reader->depth + nesting->depth >= reader->max_depth)
         return ses__json_refuse(reader, reader->at, TOO_DEEP);
     reader->at++;
     skip_space(reader);
@@ -238,7 +238,7 @@ bool ses__json_skip(struct json_reader *reader, struct span *value)
 
 bool ses__json_enter(struct json_reader *reader)
 {
-    if (reader->depth >= JSON_MAX_DEPTH)
+    if (reader->depth >= reader->max_depth)
         return ses__json_refuse(reader, reader->at, TOO_DEEP);
     reader->at++;
     reader->depth++;
@@ -291,15 +291,19 @@ int ses__json_error(const struct json_reader *reader, ses_error *error)
                          offset, reader->wrong);
 }
 
+static int check_started(struct json_reader *reader, struct span *value, ses_error *error)
+{
+    return ses__json_skip(reader, value) && ses__json_finish(reader) ? SES_OK
+                                                                     : ses__json_error(reader, error);
+}
+
 int ses__json_check_within(const char *text, size_t len, unsigned depth, struct span *value, ses_error *error)
 {
     struct json_reader reader;
-    int code = SES_OK;
 
     ses__json_start(&reader, text, len);
     reader.depth = depth;
-    if (!ses__json_skip(&reader, value) || !ses__json_finish(&reader))
-        code = ses__json_error(&reader, error);
+    int code = check_started(&reader, value, error);
     if (code == SES_LIMIT && depth > 0)
         ses__error_prefix(error, "with the %u levels around it in an event, ", depth);
     return code;
@@ -308,6 +312,15 @@ int ses__json_check_within(const char *text, size_t len, unsigned depth, struct 
 int ses__json_check(const char *text, size_t len, ses_error *error)
 {
     return ses__json_check_within(text, len, 0, NULL, error);
+}
+
+int ses__json_check_stored(const char *text, size_t len, ses_error *error)
+{
+    struct json_reader reader;
+
+    ses__json_start(&reader, text, len);
+    reader.max_depth += JSON_AROUND;
+    return check_started(&reader, NULL, error);
 }
 
 int ses__json_start_object(struct json_reader *reader, struct span text, const char *what, ses_error *error)

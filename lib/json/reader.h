@@ -8,14 +8,18 @@
 #include "base/common.h"
 #include "json/string.h"
 
-enum { JSON_MAX_DEPTH = 1000 };
+enum {
+    JSON_MAX_DEPTH = 1000,
+    JSON_AROUND = 8 /* levels more, for a text that holds others which may be so deep */
+};
 
 struct json_reader {
     const char *text;
     const char *at; /* the next byte to read */
     const char *end;
-    unsigned depth; /* of the objects and arrays entered */
-    bool fresh;     /* one was just entered: no comma may follow */
+    unsigned depth;     /* of the objects and arrays entered */
+    unsigned max_depth; /* JSON_MAX_DEPTH, or up to JSON_AROUND more */
+    bool fresh;         /* one was just entered: no comma may follow */
     /* A text that was accepted before. In objects with known fields, values of other types are passed over, and of
      * several fields of one name all are read. What is passed over is not checked. */
     bool lenient;
@@ -49,6 +53,8 @@ SESLITE_PRIVATE bool ses__json_finish(struct json_reader *reader);
 
 /* One whole value, strictly: fills `error` with JSON (or LIMIT for the depth) and the offset. */
 SESLITE_PRIVATE int ses__json_check(const char *text, size_t len, ses_error *error);
+/* The same for a stored text, which may hold values as deep as others allow. */
+SESLITE_PRIVATE int ses__json_check_stored(const char *text, size_t len, ses_error *error);
 /* The same for a value that will be nested `depth` levels deep in another; `value` leaves out the space around it. */
 SESLITE_PRIVATE int ses__json_check_within(const char *text, size_t len, unsigned depth, struct span *value,
                                            ses_error *error);

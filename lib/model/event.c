@@ -158,7 +158,12 @@ static int read_delta(void *context, const struct json_found *found, ses_error *
         return code == SES_OK ? put_beside(draft, found->offset, end_of(found), "{", "}", error) : code;
     }
     draft->has_beside = draft->beside != NULL;
-    return ses__delta_merge(found->reader, &draft->arena, draft->beside, &draft->delta, &draft->edits, error);
+    /* A value may be as deep as in an initial state: a rewind brings it back. */
+    const unsigned around = found->reader->depth;
+    found->reader->depth = 0;
+    code = ses__delta_merge(found->reader, &draft->arena, draft->beside, &draft->delta, &draft->edits, error);
+    found->reader->depth = around;
+    return code;
 }
 
 static int read_rewind(void *context, const struct json_found *found, ses_error *error)

@@ -241,6 +241,7 @@ int ses__stored_event_read(struct stored_event *event, const struct event_row *r
 
     forget(event);
     reader.lenient = true;
+    reader.max_depth += JSON_AROUND;
     if (code == SES_OK)
         code = ses__json_read_object(&reader, fields, event, error);
     if (code == SES_OK && !ses__json_finish(&reader))

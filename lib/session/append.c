@@ -44,16 +44,18 @@ static int prepare_draft(struct append_call *call, const ses_text *event, struct
                          ses_appended *result, ses_error *error)
 {
     struct span text;
-    int code = ses__check_text(call->store, event->text, event->len, "event", &text, error);
+    int code = ses__check_span(event->text, event->len, "event", &text, error);
 
     *result = (ses_appended){0};
     draft->beside = call->is_batch ? NULL : &call->changes;
+    if (code == SES_OK) /* before it is read */
+        code = ses__check_event_size(call->store, text.len, true, error);
     if (code == SES_OK)
         code = ses__event_read(draft, text, error);
-    if (code == SES_OK && text.len + call->changes.members.len > call->store->max_event_bytes)
-        code = ses__error_set(error, SES_LIMIT,
-                              "the event and its state changes are longer than max_event_bytes, %zu",
-                              call->store->max_event_bytes);
+    if (code == SES_OK)
+        code =
+            ses__check_event_size(call->store, text.len + call->changes.members.len,
+                                  draft->has_id && draft->has_time && call->changes.members.len == 0, error);
     if (code == SES_OK && draft->partial) {
         result->status = SES_PARTIAL;
     } else if (code == SES_OK) {

@@ -1,12 +1,11 @@
 /* What servers send: a session as the ADK writes it, and texts as JSON strings. */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/utf8.h"
 #include "json/reader.h"
 #include "json/writer.h"
+#include "model/timestamp.h"
 #include "session/session.h"
 
 static int add_state(struct buffer *json, const struct state *state, ses_error *error)
@@ -34,7 +33,7 @@ static int check_event(const ses_event *event, ses_error *error)
 {
     ses_error wrong;
 
-    return ses__json_check(event->json, event->json_len, &wrong) == SES_OK
+    return ses__json_check_stored(event->json, event->json_len, &wrong) == SES_OK
                ? SES_OK
                : ses__error_set(
                      error, SES_CORRUPT,
@@ -55,19 +54,17 @@ static int add_events(struct buffer *json, const struct event_list *events, ses_
     return SES_OK;
 }
 
-/* Seconds: exact, and without zeros at the end. */
-static void add_seconds(struct buffer *json, int64_t time_us)
+/* Exact, and without zeros at the end. */
+static void add_time(struct buffer *json, int64_t time_us)
 {
-    const uint64_t magnitude = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
-    char text[48];
-    int len = snprintf(text, sizeof text, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "",
-                       magnitude / 1000000, magnitude % 1000000);
+    char text[TIMESTAMP_ROOM];
+    size_t len = ses__timestamp_to_number(time_us, text);
 
     while (len > 0 && text[len - 1] == '0')
         len--;
     if (len > 0 && text[len - 1] == '.')
         len--;
-    ses__buffer_add(json, text, (size_t)len);
+    ses__buffer_add(json, text, len);
 }
 
 static int add_session(struct buffer *json, const ses_session *session, ses_error *error)
@@ -81,7 +78,7 @@ static int add_session(struct buffer *json, const ses_session *session, ses_erro
     if (code == SES_OK)
         code = add_events(json, &session->snapshot.events, error);
     ses__buffer_add_word(json, "],\"lastUpdateTime\":");
-    add_seconds(json, session->snapshot.row.updated_us);
+    add_time(json, session->snapshot.row.updated_us);
     ses__buffer_add_word(json, "}");
     return code;
 }

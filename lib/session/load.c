@@ -69,10 +69,13 @@ static int read_draft(struct load_call *call, const ses_loaded_event *event, ses
 {
     struct event_draft *draft = &call->draft;
     struct span text;
-    int code = ses__check_text(call->store, event->json, event->json_len, "event", &text, error);
+    int code = ses__check_span(event->json, event->json_len, "event", &text, error);
 
     if (code == SES_OK)
         code = ses__event_read(draft, text, error);
+    if (code == SES_OK &&
+        draft->row.rewinds_before.len == 0) /* a rewind is as long as the state it brings back */
+        code = ses__check_event_size(call->store, text.len, draft->has_id && draft->has_time, error);
     if (code == SES_OK)
         code = complete_draft(call, error);
     if (code == SES_OK && event->seq < 0)
@@ -161,8 +164,8 @@ static int take_initial(struct load_call *call, ses_error *error)
 
     if (!loaded->initial_state)
         return SES_OK;
-    int code = ses__check_text(call->store, loaded->initial_state, loaded->initial_state_len, "initial_state",
-                               &text, error);
+    int code =
+        ses__check_span(loaded->initial_state, loaded->initial_state_len, "initial_state", &text, error);
     if (code == SES_OK)
         code = ses__initial_state_read(&call->initial, text, error);
     call->op.initial = call->initial.stored;

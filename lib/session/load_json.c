@@ -118,6 +118,7 @@ static int check_session_fields(struct span text, ses_error *error)
     struct json_string name;
 
     ses__json_start(&reader, text.ptr, text.len);
+    reader.max_depth += JSON_AROUND;
     (void)ses__json_enter(&reader); /* it has been read */
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, NULL)) {
         const size_t offset = (size_t)(name.raw.ptr - 1 - text.ptr);
@@ -134,6 +135,7 @@ static int check_session_fields(struct span text, ses_error *error)
 static void begin_session_events(struct json_loading *own)
 {
     ses__json_start(&own->reader, own->events.ptr, own->events.len);
+    own->reader.max_depth += JSON_AROUND;
     (void)ses__json_enter(&own->reader); /* it has been read */
 }
 
@@ -257,9 +259,21 @@ static int write_shared(struct json_loading *own, const ses_key *key, enum scope
 
 /* ----------------------------------------------------------------------------------------------- the call */
 
+/* The session, its state and its events are levels around what may itself be JSON_MAX_DEPTH deep. */
+static int read_session_object(struct json_loading *own, struct span text, ses_error *error)
+{
+    struct json_reader reader;
+    int code = ses__json_start_object(&reader, text, session_json_fields.whole, error);
+
+    reader.max_depth += JSON_AROUND;
+    if (code == SES_OK)
+        code = ses__json_read_object(&reader, &session_json_fields, own, error);
+    return code == SES_OK && !ses__json_finish(&reader) ? ses__json_error(&reader, error) : code;
+}
+
 static int read_session_json(struct json_loading *own, struct span text, ses_error *error)
 {
-    int code = ses__json_read_whole(text, &session_json_fields, own, error);
+    int code = read_session_object(own, text, error);
 
     if (code == SES_OK)
         code = check_session_fields(text, error);

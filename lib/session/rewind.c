@@ -73,7 +73,6 @@ static int prepare_event(struct rewind_call *call, ses_error *error)
     call->op.event_id = call->event_id;
     call->op.invocation_id = call->invocation_id;
     call->op.time_us = ses__store_now(store);
-    call->op.max_event_bytes = store->max_event_bytes;
     call->op.seed = store->seed;
     call->op.append.most_events = store->max_session_events;
     call->op.append.now_us = call->op.time_us;

@@ -67,6 +67,11 @@ SESLITE_PRIVATE int ses__store_open(const char *path, const ses_open_options *op
 SESLITE_PRIVATE int ses__check_path(const char *path, ses_error *error);
 
 SESLITE_PRIVATE int ses__check_key(const ses_key *key, ses_error *error);
+/* Is an event of `len` bytes within the store's limit, or a duplicate of one that was? What is stored has an id and a time,
+ * which may make it longer than what was given by EVENT_ALLOWANCE. */
+enum { EVENT_ALLOWANCE = 4096 };
+SESLITE_PRIVATE int ses__check_event_size(const ses_store *store, size_t len, bool is_complete,
+                                          ses_error *error);
 /* A JSON argument, within the store's limit. */
 SESLITE_PRIVATE int ses__check_text(const ses_store *store, const char *text, size_t len, const char *what,
                                     struct span *span, ses_error *error);

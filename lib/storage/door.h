@@ -317,7 +317,6 @@ struct rewind_op {
     const char *invocation_id; /* ... and its invocation */
     int64_t time_us;
     struct span artifact_delta; /* JSON */
-    size_t max_event_bytes;
     struct state_seed seed;
     /* in and out: its session, what is checked, and the snapshot are given; its drafts and results are the operation's */
     struct append_op append;

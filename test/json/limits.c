@@ -34,7 +34,7 @@ static char *nested(const char *before, size_t levels, enum shape shape, const c
 
 struct place {
     const char *before;
-    size_t levels; /* that `before` opens */
+    size_t levels; /* that `before` opens, and that count */
     const char *after;
 };
 
@@ -42,8 +42,9 @@ static const struct place event_places[] = {
     {"{\"content\":", 1, "}"},
     {"{\"content\":{\"parts\":[", 3, "]}}"},
     {"{\"actions\":{\"artifactDelta\":", 2, "}}"},
-    {"{\"actions\":{\"stateDelta\":{\"v\":", 3, "}}}"},
-    {"{\"actions\":{\"stateDelta\":{\"temp:v\":", 3, "}}}"},
+    /* As in an initial state. */
+    {"{\"actions\":{\"stateDelta\":{\"v\":", 1, "}}}"},
+    {"{\"actions\":{\"stateDelta\":{\"temp:v\":", 1, "}}}"},
 };
 
 static const struct place state_places[] = {

@@ -616,10 +616,9 @@ static void step_redo(int slot, struct handle *handle)
     } else if (!log->events[rewind].invocation[0]) {
         assert_true(code == SES_INVALID || code == SES_UNCHANGED);
     } else {
-        int first = first_of_invocation(log, log->events[rewind].invocation);
         if (code < 0 && code != SES_INVALID)
             assert_code(SES_OK, code);
-        check_rewind(slot, log->events[first].seq - 1, code, &appended);
+        check_rewind(slot, log->events[rewind].seq - 1, code, &appended);
     }
     if (by_handle)
         check_handle(handle);

@@ -711,6 +711,7 @@ static void test_wrong_calls_are_refused(void **state)
 
 static void test_limits_hold_for_what_is_loaded(void **state)
 {
+    static const char *const untimed[] = {"{}", "{'id':'e2','author':'somebody else'}"};
     struct fixture *fixture = *state;
     struct source source = plain();
 
@@ -718,8 +719,10 @@ static void test_limits_hold_for_what_is_loaded(void **state)
     fixture_reopen(fixture);
     assert_refused(fixture->store, &source, SES_LIMIT, "max_session_events", 2);
     fixture->options.max_session_events = 0;
-    fixture->options.max_event_bytes = 95;
+    fixture->options.max_event_bytes = 30;
     fixture_reopen(fixture);
+    source.events = untimed;
+    source.count = 2;
     assert_refused(fixture->store, &source, SES_LIMIT, "max_event_bytes", 1);
 }
 

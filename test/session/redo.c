@@ -307,6 +307,21 @@ static void test_a_rewind_that_leads_nowhere(void **state)
     assert_code(SES_UNCHANGED, ses_rewind_by_key(fixture->store, &key, AFTER_SEQ(1), NULL, NULL, &error));
 }
 
+/* Its invocation would take back more than the rewind does. */
+static void test_a_rewind_in_an_older_invocation_is_refused(void **state)
+{
+    const struct fixture *fixture = *state;
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key, Q("{'id':'a','invocationId':'x'}"));
+    must_append_by_key(fixture->store, &key, Q("{'id':'b','invocationId':'y'}"));
+    must_append_by_key(fixture->store, &key,
+                       Q("{'id':'r','invocationId':'x','actions':{'rewindBeforeInvocationId':'y'}}"));
+    assert_code(SES_INVALID, ses_redo_by_key(fixture->store, &key, NULL, NULL, &error));
+    assert_string_equal(stored_seqs(fixture->store, &key), "1 2 3");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -319,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_any_number_in_any_order),
         TEST(test_the_walk_ends_in_a_log_of_rewinds_only),
         TEST(test_a_rewind_that_leads_nowhere),
+        TEST(test_a_rewind_in_an_older_invocation_is_refused),
     };
     return cmocka_run_group_tests_name("redo", tests, NULL, NULL);
 }

@@ -95,8 +95,7 @@ static int find_next(struct rewind_run *run, int64_t point, ses_error *error)
     return code == SES_OK && !ok ? ses__error_nomem(error) : code;
 }
 
-/* An event that names an invocation takes back all from the first event of it on. A redo takes back the whole invocation
- * of a rewind, which may have begun before it if another program made it. */
+/* An event that names an invocation takes back all from the first event of it on. */
 static int check_next(struct rewind_run *run, ses_error *error)
 {
     int64_t earlier = 0;
@@ -108,15 +107,13 @@ static int check_next(struct rewind_run *run, ses_error *error)
                               (long long)run->first);
     int code =
         ses__history_find_invocation(run->db, run->row, run->invocation, run->first - 1, &earlier, error);
-    if (code != SES_OK || earlier == 0)
-        return code;
-    if (!run->op->redoes)
-        return ses__error_set(error, SES_INVALID,
-                              "event %lld, the first after the point, is of the invocation \"%.200s\", which "
-                              "already has event %lld before it: a rewind would take that back too",
-                              (long long)run->first, run->invocation.ptr, (long long)earlier);
-    run->first = earlier;
-    return SES_OK;
+    return code != SES_OK || earlier == 0
+               ? code
+               : ses__error_set(
+                     error, SES_INVALID,
+                     "event %lld, the first after the point, is of the invocation \"%.200s\", which "
+                     "already has event %lld before it: a rewind would take that back too",
+                     (long long)run->first, run->invocation.ptr, (long long)earlier);
 }
 
 /* Where no turn is left, the last turn is taken back already. */
@@ -210,10 +207,6 @@ static int make_draft(const struct rewind_run *run, struct event_draft *draft, s
         code = inited;
     if (code == SES_OK)
         code = draft_from(run, &then, &now, draft, error);
-    if (code == SES_OK && draft->row.body.len > run->op->max_event_bytes)
-        code = ses__error_set(error, SES_LIMIT,
-                              "the event that rewinds has %zu bytes, more than max_event_bytes, %zu",
-                              draft->row.body.len, run->op->max_event_bytes);
     ses__state_free(&now);
     ses__replay_free(&then);
     return code;

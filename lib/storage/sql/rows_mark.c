@@ -21,10 +21,10 @@ void ses__mark_rows_open(struct mark_rows *rows, struct db *db, int64_t session_
 /* Pages that are damaged can hold the marks of others, and lead back: each mark comes before the one before it. */
 static bool mark_is_sound(struct mark_rows *rows, const struct mark_row *row)
 {
-    bool ahead = row->seq >= 1 && row->seq <= rows->next;
-
+    if (row->seq < 1 || row->seq > rows->next)
+        return false;
     rows->next = row->seq - 1;
-    return ahead && ses__query_int(&rows->query, 0) == rows->session_id &&
+    return ses__query_int(&rows->query, 0) == rows->session_id &&
            (row->kind == MARK_COMPACTION ||
             (row->kind == MARK_REWIND && row->target >= 0 && row->target < row->seq));
 }

@@ -33,8 +33,8 @@ int ses__session_row_check(const struct session_row *row, const struct db *db, s
 {
     bool sound = within(row->id, 1, db->max_session_id) && row->app_id > 0 && row->user_id > 0 &&
                  within(row->version, 0, MAX_VERSION) && within(row->last_seq, 0, MAX_SEQ) &&
-                 within(row->event_count, 0, row->last_seq - row->base_seq) &&
                  within(row->base_seq, 0, row->last_seq) &&
+                 within(row->event_count, 0, row->last_seq - row->base_seq) &&
                  within(row->created_us, TIMESTAMP_MIN, TIMESTAMP_MAX) &&
                  within(row->updated_us, TIMESTAMP_MIN, TIMESTAMP_MAX);
     return sound ? SES_OK

@@ -1,0 +1,85 @@
+/* What a store holds can be given to a store with the same limits again. */
+#include "lines.h"
+
+static int load_again(ses_store *store, ses_session *session, ses_error *error)
+{
+    char *json = NULL;
+    size_t len = 0;
+
+    assert_int_equal(ses_session_json(session, &json, &len, error), SES_OK);
+    int code = ses_load_json(store, NULL, json, len, NULL, NULL, error);
+    ses_free(json);
+    return code;
+}
+
+/* With the id and the time that the store adds, an event may be longer than it may be given. */
+static void test_what_was_stored_can_be_given_again(void **state)
+{
+    struct fixture *fixture = *state;
+    char event[201];
+    ses_store *other = NULL;
+    ses_import_report report;
+    ses_error error;
+
+    fixture->options.max_event_bytes = 200;
+    fixture_reopen(fixture);
+    snprintf(event, sizeof event, "{\"author\":\"%0187d\"}", 0);
+    assert_int_equal(strlen(event), 200);
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key, event);
+    ses_session *session = must_get(fixture->store, &key);
+    const ses_event *stored = ses_session_event(session, 0);
+    assert_true(stored->json_len > 200);
+    assert_code(SES_DUPLICATE,
+                ses_append_by_key(fixture->store, &key, stored->json, stored->json_len, NULL, NULL, &error));
+    assert_ok(ses_open(":memory:", &fixture->options, &other, &error));
+    assert_ok(load_again(other, session, &error));
+    must_delete(other, &key);
+    struct text lines = exported(fixture->store, NULL);
+    assert_ok(import_text(other, lines.data, lines.len, 0, &report, &error));
+    free(lines.data);
+    ses_session_close(session);
+    ses_close(other);
+}
+
+/* Levels around a value do not count against it, and a late time is not taken for milliseconds. */
+static void test_deep_values_and_late_times_are_loaded_again(void **state)
+{
+    enum { DEPTH = 999 };
+    struct fixture *fixture = *state;
+    const int64_t late = INT64_C(200000000000000000);
+    const ses_create_options options = {.size = sizeof options, .create_us = &late};
+    char texts[2][2 * DEPTH + 32];
+    ses_store *other = NULL;
+    ses_error error;
+
+    for (int i = 0; i < 2; i++) {
+        size_t len = (size_t)snprintf(texts[i], sizeof texts[i], "{\"%s\":", i ? "x" : "deep");
+        memset(texts[i] + len, '[', DEPTH);
+        memset(texts[i] + len + DEPTH, ']', DEPTH);
+        memcpy(texts[i] + len + 2 * (size_t)DEPTH, "}", 2);
+    }
+    assert_ok(ses_create(fixture->store, &key, texts[0], SES_NUL, &options, NULL, &error));
+    must_append_by_key(fixture->store, &key, texts[1]);
+    ses_session *session = must_get(fixture->store, &key);
+    assert_ok(ses_open(":memory:", NULL, &other, &error));
+    assert_ok(load_again(other, session, &error));
+    ses_session *loaded = must_get(other, &key);
+    assert_true(ses_session_updated_us(loaded) == late);
+    assert_string_equal(support_state(loaded, NULL), texts[0]);
+    assert_string_equal(ses_session_event(loaded, 0)->json, ses_session_event(session, 0)->json);
+    ses_session_close(loaded);
+    ses_session_close(session);
+    ses_close(other);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_what_was_stored_can_be_given_again),
+        TEST(test_deep_values_and_late_times_are_loaded_again),
+    };
+    return cmocka_run_group_tests_name("comes back", tests, NULL, NULL);
+}
