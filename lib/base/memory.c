@@ -101,30 +101,56 @@ struct arena_chunk {
     size_t bytes; /* of room, after this header */
 };
 
-enum { ARENA_ALIGNMENT = _Alignof(max_align_t), ARENA_FIRST_CHUNK = 1024, ARENA_LARGEST_CHUNK = 64 * 1024 };
+enum {
+    ARENA_ALIGNMENT = _Alignof(max_align_t),
+    ARENA_FIRST_CHUNK = 1024,
+    ARENA_LARGEST_CHUNK = 64 * 1024,
+    ARENA_LARGE_PIECE = ARENA_LARGEST_CHUNK / 16 /* so that less than a 16th of a packed chunk is wasted */
+};
 
 void ses__arena_init(struct arena *arena, const ses_allocator *allocator)
 {
-    *arena = (struct arena){.allocator = allocator};
+    ses__arena_init_as(arena, allocator, ARENA_DOUBLING);
 }
 
-static bool arena_grow(struct arena *arena, size_t bytes)
+void ses__arena_init_as(struct arena *arena, const ses_allocator *allocator, enum arena_growth growth)
 {
-    size_t room = arena->chunks ? arena->chunks->bytes * 2 : ARENA_FIRST_CHUNK;
+    *arena = (struct arena){.allocator = allocator, .growth = growth};
+}
+
+/* The room of a new chunk that begins with a piece of so many bytes. */
+static size_t room_from(const struct arena *arena, size_t bytes)
+{
+    size_t room = 0;
+
+    if (arena->growth == ARENA_DOUBLING)
+        room = arena->chunks ? arena->chunks->bytes * 2 : ARENA_FIRST_CHUNK;
+    else if (arena->growth == ARENA_PACKED && bytes <= ARENA_LARGE_PIECE)
+        room = ARENA_LARGEST_CHUNK;
     if (room > ARENA_LARGEST_CHUNK)
         room = ARENA_LARGEST_CHUNK;
-    if (room < bytes)
-        room = bytes;
+    return room < bytes ? bytes : room;
+}
 
+static void *begin_chunk(struct arena *arena, size_t bytes)
+{
+    const size_t room = room_from(arena, bytes);
     struct arena_chunk *chunk = ses__memory_new(arena->allocator, sizeof *chunk + room);
-    if (chunk) {
+
+    if (!chunk)
+        return NULL;
+    chunk->bytes = room;
+    if (arena->growth == ARENA_PACKED && room == bytes && arena->chunks) {
+        /* Behind the newest chunk, whose free room stays in use. */
+        chunk->older = arena->chunks->older;
+        arena->chunks->older = chunk;
+    } else {
         chunk->older = arena->chunks;
-        chunk->bytes = room;
         arena->chunks = chunk;
-        arena->next = (char *)(chunk + 1);
-        arena->left = room;
+        arena->next = (char *)(chunk + 1) + bytes;
+        arena->left = room - bytes;
     }
-    return chunk != NULL;
+    return chunk + 1;
 }
 
 void *ses__arena_new(struct arena *arena, size_t bytes)
@@ -132,10 +158,12 @@ void *ses__arena_new(struct arena *arena, size_t bytes)
     void *memory = NULL;
     if (bytes <= SIZE_MAX / 2) {
         size_t rounded = (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
-        if (rounded <= arena->left || arena_grow(arena, rounded)) {
+        if (rounded <= arena->left) {
             memory = arena->next;
             arena->next += rounded;
             arena->left -= rounded;
+        } else {
+            memory = begin_chunk(arena, rounded);
         }
     }
     return memory;
@@ -183,7 +211,7 @@ void ses__arena_join(struct arena *into, struct arena *from)
             into->next = from->next;
             into->left = from->left;
         }
-        ses__arena_init(from, from->allocator);
+        ses__arena_init_as(from, from->allocator, from->growth);
     }
 }
 
@@ -195,7 +223,26 @@ void ses__arena_free(struct arena *arena)
         ses__memory_free(arena->allocator, chunk);
         chunk = older;
     }
-    ses__arena_init(arena, arena->allocator);
+    ses__arena_init_as(arena, arena->allocator, arena->growth);
+}
+
+bool ses__arena_trim(struct arena *arena, struct arena_move *move)
+{
+    struct arena_chunk *chunk = arena->chunks;
+
+    *move = (struct arena_move){.from = (uintptr_t)chunk, .to = (char *)chunk};
+    if (arena->left == 0)
+        return true;
+    const size_t used = chunk->bytes - arena->left;
+    struct arena_chunk *trimmed = ses__memory_resize(arena->allocator, chunk, sizeof *chunk + used);
+    if (trimmed) {
+        trimmed->bytes = used;
+        arena->chunks = trimmed;
+        arena->left = 0;
+        move->to = (char *)trimmed;
+        move->bytes = sizeof *trimmed + used;
+    }
+    return trimmed != NULL;
 }
 
 /* --------------------------------------------------------------------------------------------- buffer */

@@ -28,15 +28,24 @@ SESLITE_PRIVATE char *ses__memory_text_of(const ses_allocator *allocator, struct
  * An arena: many small pieces that are freed together. It starts with no memory; a zeroed one with its
  * allocator set is ready.
  */
+enum arena_growth {
+    ARENA_DOUBLING, /* in chunks that grow */
+    ARENA_PACKED, /* for much that stays: in large chunks, the newest of which is to be trimmed at the end */
+    ARENA_EXACT   /* for little that stays: each piece in a chunk of its own */
+};
+
 struct arena_chunk;
 struct arena {
     const ses_allocator *allocator;
+    enum arena_growth growth;
     struct arena_chunk *chunks; /* the newest first */
     char *next;                 /* free room in the newest */
     size_t left;
 };
 
 SESLITE_PRIVATE void ses__arena_init(struct arena *arena, const ses_allocator *allocator);
+SESLITE_PRIVATE void ses__arena_init_as(struct arena *arena, const ses_allocator *allocator,
+                                        enum arena_growth growth);
 /* Aligned for any type; NULL: out of memory. */
 SESLITE_PRIVATE void *ses__arena_new(struct arena *arena, size_t bytes);
 /* A copy of the text, followed by a NUL. */
@@ -46,6 +55,21 @@ SESLITE_PRIVATE void ses__arena_reset(struct arena *arena);
 /* Moves everything of `from` into `into`; cannot fail. */
 SESLITE_PRIVATE void ses__arena_join(struct arena *into, struct arena *from);
 SESLITE_PRIVATE void ses__arena_free(struct arena *arena);
+
+/* Gives the free room of the newest chunk back, which may move the chunk: then pointers into it are to go through
+ * ses__moved. False: out of memory, unchanged. */
+struct arena_move {
+    uintptr_t from;
+    size_t bytes;
+    char *to;
+};
+SESLITE_PRIVATE bool ses__arena_trim(struct arena *arena, struct arena_move *move);
+
+static inline void *ses__moved(const struct arena_move *move, const void *piece)
+{
+    const size_t offset = (uintptr_t)piece - move->from;
+    return offset < move->bytes ? move->to + offset : (void *)(uintptr_t)piece;
+}
 
 /* A text that grows. After a failed allocation it is `failed` and stays so: look once, at the end. */
 struct buffer {

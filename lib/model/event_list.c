@@ -44,6 +44,22 @@ bool ses__event_list_add(struct event_list *list, const ses_allocator *allocator
     return ok;
 }
 
+static bool resize_list(struct event_list *list, const ses_allocator *allocator, size_t count)
+{
+    ses_event **items = ses__memory_resize(allocator, list->items, count * sizeof *items);
+
+    if (items) {
+        list->items = items;
+        list->capacity = count;
+    }
+    return items != NULL;
+}
+
+bool ses__event_list_reserve(struct event_list *list, const ses_allocator *allocator, size_t count)
+{
+    return count <= list->capacity || resize_list(list, allocator, count);
+}
+
 void ses__event_list_reverse(struct event_list *list)
 {
     for (size_t i = 0, j = list->count; i + 1 < j; i++) {
@@ -51,4 +67,39 @@ void ses__event_list_reverse(struct event_list *list)
         list->items[i] = list->items[--j];
         list->items[j] = event;
     }
+}
+
+static void move_event(ses_event *event, const struct arena_move *move)
+{
+    event->id = ses__moved(move, event->id);
+    event->invocation_id = ses__moved(move, event->invocation_id);
+    event->author = ses__moved(move, event->author);
+    event->branch = ses__moved(move, event->branch);
+    event->json = ses__moved(move, event->json);
+}
+
+static void move_events(struct event_list *list, const struct arena_move *move)
+{
+    if ((uintptr_t)move->to == move->from)
+        return;
+    for (size_t i = 0; i < list->count; i++) {
+        list->items[i] = ses__moved(move, list->items[i]);
+        move_event(list->items[i], move);
+    }
+}
+
+bool ses__event_list_trim(struct event_list *list, struct arena *arena)
+{
+    struct arena_move move;
+
+    if (list->count == 0) {
+        ses__memory_free(arena->allocator, list->items);
+        *list = (struct event_list){.items = NULL};
+    } else if (list->count < list->capacity && !resize_list(list, arena->allocator, list->count)) {
+        return false;
+    }
+    if (!ses__arena_trim(arena, &move))
+        return false;
+    move_events(list, &move);
+    return true;
 }

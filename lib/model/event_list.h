@@ -16,6 +16,11 @@ SESLITE_PRIVATE ses_event *ses__event_copy(struct arena *arena, const struct eve
 /* `event` may be NULL, a copy that failed. False: out of memory. */
 SESLITE_PRIVATE bool ses__event_list_add(struct event_list *list, const ses_allocator *allocator,
                                          ses_event *event);
+/* Makes room for exactly so many in all. False: out of memory. */
+SESLITE_PRIVATE bool ses__event_list_reserve(struct event_list *list, const ses_allocator *allocator,
+                                             size_t count);
 SESLITE_PRIVATE void ses__event_list_reverse(struct event_list *list);
+/* Gives back what the list and the arena, which holds nothing else, reserved beyond their events. False: out of memory. */
+SESLITE_PRIVATE bool ses__event_list_trim(struct event_list *list, struct arena *arena);
 
 #endif

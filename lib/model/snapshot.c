@@ -6,7 +6,8 @@ int ses__snapshot_init(struct snapshot *snapshot, const ses_allocator *allocator
                        ses_error *error)
 {
     *snapshot = (struct snapshot){.allocator = allocator};
-    ses__arena_init(&snapshot->arena, allocator);
+    ses__arena_init_as(&snapshot->arena, allocator, ARENA_EXACT);
+    ses__arena_init_as(&snapshot->log, allocator, ARENA_PACKED);
     ses__annotations_init(&snapshot->annotations, allocator);
     return ses__state_init(&snapshot->state, allocator, seed, error);
 }
@@ -16,6 +17,7 @@ void ses__snapshot_free(struct snapshot *snapshot)
     ses__state_free(&snapshot->state);
     ses__memory_free(snapshot->allocator, snapshot->events.items);
     ses__annotations_free(&snapshot->annotations);
+    ses__arena_free(&snapshot->log);
     ses__arena_free(&snapshot->arena);
 }
 
@@ -26,6 +28,18 @@ void ses__snapshot_annotate(struct snapshot *snapshot, struct annotations *annot
     ses__annotations_init(annotations, snapshot->allocator);
 }
 
+int ses__snapshot_begin_events(struct snapshot *snapshot, int64_t count, ses_error *error)
+{
+    enum { FEW = 4, MANY = 1024 }; /* a damaged row can promise any number */
+
+    snapshot->events.count = 0; /* of an earlier run */
+    ses__arena_free(&snapshot->log);
+    snapshot->log.growth = count < FEW ? ARENA_EXACT : ARENA_PACKED;
+    bool ok =
+        ses__event_list_reserve(&snapshot->events, snapshot->allocator, count < MANY ? (size_t)count : MANY);
+    return ok ? SES_OK : ses__error_nomem(error);
+}
+
 int ses__snapshot_add_event(struct snapshot *snapshot, const struct event_row *row, ses_error *error)
 {
     if (row->seq > snapshot->row.last_seq)
@@ -33,8 +47,14 @@ int ses__snapshot_add_event(struct snapshot *snapshot, const struct event_row *r
             error, SES_CORRUPT, "event %lld of session number %lld comes after its last event, %lld",
             (long long)row->seq, (long long)snapshot->row.id, (long long)snapshot->row.last_seq);
     bool ok =
-        ses__event_list_add(&snapshot->events, snapshot->allocator, ses__event_copy(&snapshot->arena, row));
+        ses__event_list_add(&snapshot->events, snapshot->allocator, ses__event_copy(&snapshot->log, row));
     return ok ? SES_OK : ses__error_nomem(error);
+}
+
+int ses__snapshot_end_events(struct snapshot *snapshot, ses_error *error)
+{
+    ses__event_list_reverse(&snapshot->events);
+    return ses__event_list_trim(&snapshot->events, &snapshot->log) ? SES_OK : ses__error_nomem(error);
 }
 
 /* ------------------------------------------------------------------------------------------ advances */
@@ -42,7 +62,7 @@ int ses__snapshot_add_event(struct snapshot *snapshot, const struct event_row *r
 int ses__advance_init(struct advance *advance, struct snapshot *snapshot, ses_error *error)
 {
     *advance = (struct advance){.snapshot = snapshot, .row = snapshot->row};
-    ses__arena_init(&advance->arena, snapshot->allocator);
+    ses__arena_init_as(&advance->arena, snapshot->allocator, ARENA_EXACT);
     ses__annotations_init(&advance->annotations, snapshot->allocator);
     return ses__state_init(&advance->fresh, snapshot->allocator, snapshot->state.seed, error);
 }
@@ -135,7 +155,7 @@ void ses__advance_apply(struct advance *advance)
         drop_events(snapshot, advance->keep_seq);
     for (size_t i = 0; i < advance->events.count; i++)
         snapshot->events.items[snapshot->events.count++] = advance->events.items[i];
-    ses__arena_join(&snapshot->arena, &advance->arena);
+    ses__arena_join(&snapshot->log, &advance->arena);
     if (advance->annotates)
         ses__snapshot_annotate(snapshot, &advance->annotations);
     for (enum scope scope = SCOPE_APP; scope < advance->loaded; scope++)

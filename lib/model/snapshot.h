@@ -10,7 +10,8 @@
 
 struct snapshot {
     const ses_allocator *allocator;
-    struct arena arena; /* the events, and what its owner puts there */
+    struct arena arena; /* what its owner puts there */
+    struct arena log;   /* the events */
     struct session_row row;
     const ses_key *parent; /* a fork's, in the arena; NULL: it is none */
     int64_t parent_seq;
@@ -24,9 +25,13 @@ struct snapshot {
 SESLITE_PRIVATE int ses__snapshot_init(struct snapshot *snapshot, const ses_allocator *allocator,
                                        struct state_seed seed, ses_error *error);
 SESLITE_PRIVATE void ses__snapshot_free(struct snapshot *snapshot);
+/* Before the first of at most `count` events. NOMEM. */
+SESLITE_PRIVATE int ses__snapshot_begin_events(struct snapshot *snapshot, int64_t count, ses_error *error);
 /* NOMEM; CORRUPT: the event has a number after the session's last. */
 SESLITE_PRIVATE int ses__snapshot_add_event(struct snapshot *snapshot, const struct event_row *row,
                                             ses_error *error);
+/* After the last of them, which were added from the newest back. NOMEM. */
+SESLITE_PRIVATE int ses__snapshot_end_events(struct snapshot *snapshot, ses_error *error);
 
 /* Shows these from now on, and takes them over. Cannot fail. */
 SESLITE_PRIVATE void ses__snapshot_annotate(struct snapshot *snapshot, struct annotations *annotations);

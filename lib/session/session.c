@@ -7,18 +7,20 @@
 
 /* -------------------------------------------------------------------------------------- life of a handle */
 
-static const char *copy_id(ses_session *session, const char *id)
-{
-    return ses__arena_text(&session->snapshot.arena, id, strlen(id));
-}
-
 /* Names the handle, which has its snapshot. */
 static int name_session(ses_session *session, const ses_key *key, ses_error *error)
 {
-    session->app = copy_id(session, key->app);
-    session->user = copy_id(session, key->user);
-    session->id = copy_id(session, key->session);
-    return session->app && session->user && session->id ? SES_OK : ses__error_nomem(error);
+    const size_t app_size = strlen(key->app) + 1;
+    const size_t user_size = strlen(key->user) + 1;
+    const size_t id_size = strlen(key->session) + 1;
+    char *names = ses__arena_new(&session->snapshot.arena, app_size + user_size + id_size);
+
+    if (!names)
+        return ses__error_nomem(error);
+    session->app = memcpy(names, key->app, app_size);
+    session->user = memcpy(names + app_size, key->user, user_size);
+    session->id = memcpy(names + app_size + user_size, key->session, id_size);
+    return SES_OK;
 }
 
 static ses_session *session_zeroed(ses_store *store)

@@ -14,14 +14,18 @@ static int load_events(struct db *db, struct snapshot *snapshot, const struct ra
 {
     struct range_rows walk;
     struct event_row event;
-    int code = SES_OK;
+    const int64_t count = snapshot->row.event_count;
+    int code = ses__snapshot_begin_events(snapshot, range->newest < count ? range->newest : count, error);
 
+    if (code != SES_OK)
+        return code;
     ses__range_rows_open(&walk, db, snapshot->row.id, range, live, WALK_BACKWARD, error);
     while (code == SES_OK && ses__range_rows_next(&walk, &event))
         code = ses__snapshot_add_event(snapshot, &event, error);
     int closed = ses__range_rows_close(&walk);
-    ses__event_list_reverse(&snapshot->events);
-    return code != SES_OK ? code : closed;
+    if (code == SES_OK)
+        code = closed;
+    return code == SES_OK ? ses__snapshot_end_events(snapshot, error) : code;
 }
 
 static int load_live_events(struct db *db, struct snapshot *snapshot, const struct range *range,
@@ -42,14 +46,13 @@ int ses__load_snapshot(struct db *db, struct snapshot *snapshot, const ses_key *
 {
     snapshot->row = *row;
     snapshot->keeps_events = !range->none;
-    snapshot->events.count = 0; /* of an earlier run */
     int code = ses__load_details_of(
         db, &(struct described){&snapshot->row, key->app, snapshot, &snapshot->annotations}, error);
     if (code == SES_OK)
         code = ses__load_scopes(db, &snapshot->state, row, error);
-    if (code == SES_OK)
-        code = range->live && !range->none ? load_live_events(db, snapshot, range, error)
-                                           : load_events(db, snapshot, range, NULL, error);
+    if (code == SES_OK && !range->none)
+        code = range->live ? load_live_events(db, snapshot, range, error)
+                           : load_events(db, snapshot, range, NULL, error);
     return code;
 }
 
