@@ -292,6 +292,37 @@ static void test_sessions_of_others_do_not_expire(void **state)
     store_files_free(&sound);
 }
 
+/* --------------------------------------------------------------------------------------------- making */
+
+static void test_numbers_that_are_used_up(void **state)
+{
+    static const char *const changes[] = {
+        "UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'sessions'",
+        "UPDATE sessions SET id = 9223372036854775807 WHERE name = 'b'",
+        "INSERT INTO session_leases (token, session_id, owner, taken_us, until_us) "
+        "VALUES (9223372036854775807, 2, 'o', 0, 0)",
+        "INSERT INTO sqlite_sequence VALUES ('session_leases', 9223372036854775807)",
+    };
+    const ses_key fresh = {"app", "alice", "fresh"};
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+    ses_lease lease;
+    ses_error error;
+
+    store_files_read(&sound, test->path);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        store_files_write(&sound, test->path);
+        change_rows(test, NULL, changes[i]);
+        open_store(test);
+        int code = i < 2 ? ses_create(test->store, &fresh, NULL, SES_NUL, NULL, NULL, &error)
+                         : ses_lease_take(test->store, &alice, "owner", NULL, &lease, &error);
+        assert_code(SES_CORRUPT, code);
+        assert_message("no number is left");
+        close_store(test);
+    }
+    store_files_free(&sound);
+}
+
 /* ------------------------------------------------------------------------------------------- reading */
 
 static void assert_get_refuses(struct rows_test *test, const char *sql, const char *words)
@@ -358,6 +389,24 @@ static void test_numbers_and_texts_out_of_bounds(void **state)
         assert_get_refuses(test, sql, "state");
     }
     assert_get_refuses(test, "UPDATE sessions SET last_seq = 2, event_count = 2 WHERE id = 1", "event 3");
+}
+
+/* Which the table's key would not let in. */
+static void test_two_marks_of_one_event(void **state)
+{
+    static const char *const key_of_kinds =
+        "UPDATE main.sqlite_schema SET sql = replace(sql, '(session_id, seq)', '(session_id, seq, kind)') "
+        "WHERE name = 'event_marks'";
+    const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
+    const ses_get_options options = {.size = sizeof options, .range = &live};
+    struct rows_test *test = *state;
+    ses_session *session = NULL;
+    ses_error error;
+
+    change_rows(test, key_of_kinds, "INSERT INTO event_marks VALUES (1, 3, 1, 2), (1, 3, 2, NULL)");
+    open_store(test);
+    assert_code(SES_CORRUPT, ses_get(test->store, &alice, &options, &session, &error));
+    assert_message("(event 3) is out of place");
 }
 
 /* Many sessions and events, so that the trees have leaves that can be swapped. The store is closed. */
@@ -945,7 +994,9 @@ int main(void)
         TEST(test_events_filed_under_another_session),
         TEST(test_damage_is_not_pruned),
         TEST(test_sessions_of_others_do_not_expire),
+        TEST(test_numbers_that_are_used_up),
         TEST(test_numbers_and_texts_out_of_bounds),
+        TEST(test_two_marks_of_one_event),
         TEST(test_lists_that_go_back),
         TEST(test_lists_out_of_order),
         TEST(test_filtered_lists_on_swapped_pages),

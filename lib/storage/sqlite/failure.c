@@ -119,6 +119,20 @@ int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_e
                           what, (long long)(config->busy_timeout_us / 1000));
 }
 
+/* Has a table given its last number? SQLite reports that as FULL, too. */
+static bool has_no_number_left(struct connection *db)
+{
+    static const char sql[] = "SELECT 1 FROM sqlite_sequence WHERE seq = 9223372036854775807 "
+                              "UNION ALL SELECT 1 FROM sessions WHERE id = 9223372036854775807 "
+                              "UNION ALL SELECT 1 FROM session_leases WHERE token = 9223372036854775807";
+    sqlite3_stmt *statement = NULL;
+    bool found = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL) == SQLITE_OK &&
+                 sqlite3_step(statement) == SQLITE_ROW;
+
+    (void)sqlite3_finalize(statement); /* its failure was that of the step */
+    return found;
+}
+
 int ses__statement_error(struct connection *db, int rc, const char *doing, ses_error *error)
 {
     int code;
@@ -129,6 +143,9 @@ int ses__statement_error(struct connection *db, int rc, const char *doing, ses_e
                               db->config->path, sqlite3_errmsg(db->handle), doing);
     else if ((rc & 0xFF) == SQLITE_INTERRUPT && db->endless)
         code = ses__error_set(error, SES_CORRUPT, "%s: %s found more rows than the file has room for",
+                              db->config->path, doing);
+    else if ((rc & 0xFF) == SQLITE_FULL && has_no_number_left(db))
+        code = ses__error_set(error, SES_CORRUPT, "%s: no number is left for a new row (%s)",
                               db->config->path, doing);
     else
         code = ses__connection_error(db, rc, doing, error);
