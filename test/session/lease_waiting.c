@@ -448,6 +448,29 @@ static void test_precedence_lapses_after_a_second(void **state)
     (void)must_take(waiting->store, "b");
 }
 
+static void assert_next_owner(const struct waiting *waiting, const char *expected)
+{
+    char *owner = next_owner(waiting);
+    assert_string_equal(owner, expected);
+    free(owner);
+}
+
+static void test_precedence_outlasts_extensions_and_ends_when_the_lease_is_given(void **state)
+{
+    struct waiting *waiting = *state;
+    ses_lease lease = must_take(waiting->store, "a");
+    ses_error error;
+
+    give_precedence(waiting);
+    (void)must_take(waiting->store, "a");
+    assert_next_owner(waiting, "killed");
+    assert_ok(ses_lease_renew(waiting->store, &key, lease.token, NULL, &lease, &error));
+    assert_next_owner(waiting, "killed");
+    atomic_fetch_add(&waiting->now, INT64_C(3600000000)); /* the lease has run out */
+    assert_true(must_take(waiting->store, "a").token == lease.token);
+    assert_next_owner(waiting, "");
+}
+
 static void test_precedence_does_not_last_when_the_clock_is_set_back(void **state)
 {
     struct waiting *waiting = *state;
@@ -538,6 +561,7 @@ int main(void)
         TEST(test_a_release_by_another_process_is_found),
         TEST(test_whoever_has_waited_has_precedence_before_other_processes),
         TEST(test_precedence_lapses_after_a_second),
+        TEST(test_precedence_outlasts_extensions_and_ends_when_the_lease_is_given),
         TEST(test_precedence_does_not_last_when_the_clock_is_set_back),
         TEST(test_precedence_ends_with_the_waiting),
         TEST(test_waiting_costs_little),

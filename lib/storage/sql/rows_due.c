@@ -15,10 +15,11 @@ static void ids_start(struct query *query, struct db *db, const struct statement
     ses__query_bind_int(query, 2, limit < MOST_SESSION_IDS ? limit : MOST_SESSION_IDS);
 }
 
+/* There are no more rows than the statement's limit. */
 static int ids_end(struct query *query, struct session_ids *ids)
 {
     ids->count = 0;
-    while (ids->count < MOST_SESSION_IDS && ses__query_row(query))
+    while (ses__query_row(query))
         ids->items[ids->count++] = ses__query_int(query, 0);
     return ses__query_end(query);
 }
