@@ -42,6 +42,7 @@ struct log {
     int number; /* of its life: never again the same */
     int64_t created_us;
     int64_t updated_us;
+    int64_t changed_us; /* by the store's clock */
     int64_t expires_us;
     int64_t version;
     int64_t last_seq;

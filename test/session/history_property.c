@@ -23,6 +23,10 @@ struct run {
     bool finished;
     int made; /* logs, events and names so far */
     struct log logs[SLOTS];
+    struct {
+        int number;
+        int64_t version;
+    } noted[SLOTS]; /* of the logs, after the last step */
     struct handle handles[HANDLES];
 };
 
@@ -798,7 +802,7 @@ static void step_expiry(int slot)
 static bool goes(const struct log *log, const ses_expire_options *options)
 {
     return log->exists && (log->expires_us <= run.fixture->now ||
-                           (options->idle_us > 0 && log->updated_us < run.fixture->now - options->idle_us));
+                           (options->idle_us > 0 && log->changed_us < run.fixture->now - options->idle_us));
 }
 
 static void step_expire(void)
@@ -846,6 +850,18 @@ static void step_reopen(void)
 
 /* ----------------------------------------------------------------------------------------------- steps */
 
+/* A session is idle since it was written to, whatever times its events have. */
+static void note_changes(void)
+{
+    for (int slot = 0; slot < SLOTS; slot++) {
+        struct log *log = &run.logs[slot];
+        if (log->number != run.noted[slot].number || log->version != run.noted[slot].version)
+            log->changed_us = run.fixture->now;
+        run.noted[slot].number = log->number;
+        run.noted[slot].version = log->version;
+    }
+}
+
 static void take_step(void)
 {
     struct handle *handle = &run.handles[chance(HANDLES)];
@@ -890,6 +906,7 @@ static void take_step(void)
         run.doing = "delete";
         step_delete(slot);
     }
+    note_changes();
     check_slot(slot);
 }
 
