@@ -406,10 +406,10 @@ SELECT log.app, log.user, log.session, log.seq, log.time, log.author,
               WHERE p.type = 'object') AS f) AS files,
        coalesce(json_extract(log.shown, '$.actions.transferToAgent'),
                 json_extract(log.shown, '$.actions.transfer_to_agent')) AS transfer,
-       (SELECT coalesce(e.code || ': ' || e.message, e.code, e.message)
+       (SELECT coalesce(said.code || ': ' || said.message, said.code, said.message)
         FROM (SELECT coalesce(json_extract(log.shown, '$.errorCode'), json_extract(log.shown, '$.error_code')) AS code,
                      coalesce(json_extract(log.shown, '$.errorMessage'),
-                              json_extract(log.shown, '$.error_message')) AS message) AS e) AS error
+                              json_extract(log.shown, '$.error_message')) AS message) AS said) AS error
 FROM (SELECT *,
              iif(instr(body, '\u0000') = 0, body,
                  replace(replace(replace(body, '\\', char(1)), '\u0000', char(9216)), char(1), '\\')) AS shown

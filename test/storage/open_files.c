@@ -267,7 +267,7 @@ static void test_empty_file_is_read_only(void **state)
     const struct folder *folder = *state;
 
     write_file(folder->path, "", 0);
-    refuse_untouched(folder, SES_OPEN_READ_ONLY, SES_READONLY, "version 0", __LINE__);
+    refuse_untouched(folder, SES_OPEN_READ_ONLY, SES_READONLY, "seslite migrate", __LINE__);
 }
 
 static void test_empty_database_becomes_a_store(void **state)

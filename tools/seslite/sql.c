@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,6 +81,8 @@ int run_sql(struct run *run)
 {
     const char *words[WORDS_MAX] = {"sqlite3"};
     size_t count = 1;
+    char *file;
+    char *statement = NULL;
     const char *sql =
         run->argument_count > 0 && strcmp(run->arguments[0], "-") != 0 ? run->arguments[0] : NULL;
 
@@ -94,10 +97,11 @@ int run_sql(struct run *run)
         words[count++] = "-json";
     else if (out_is_terminal())
         words[count++] = "-box";
-    words[count++] = not_an_option(place_given(run), "./");
+    words[count++] = file = not_an_option(place_given(run), "./");
     if (sql)
-        words[count++] = not_an_option(sql, " ");
-    if (out_flush() != EXIT_OK)
-        return EXIT_FAILED;
-    return run_program(words);
+        words[count++] = statement = not_an_option(sql, " ");
+    status = out_flush() == EXIT_OK ? run_program(words) : EXIT_FAILED;
+    free(statement);
+    free(file);
+    return status;
 }
