@@ -6,11 +6,14 @@ static const struct postgres_statement *statement_at(const struct statement *sta
     return &ses__postgres_statements[statement->slot];
 }
 
-/* Runs it with up to seven parameters (NULL: no more, or NULL); its first value, or how many rows it changed. */
+enum { PARAMETERS_MAX = 16 };
+
+/* Runs it with parameters, NULL where none are given; its first value, or how many rows it changed. */
 static int64_t run(const struct database *database, const struct statement *statement,
-                   const char *const given[7])
+                   const char *const given[PARAMETERS_MAX])
 {
     const struct postgres_statement *of_server = statement_at(statement);
+    assert_in_range(of_server->parameters, 0, PARAMETERS_MAX);
     PGresult *result = database_take(
         database->conn,
         PQexecParams(database->conn, of_server->text, of_server->parameters, NULL, given, NULL, NULL, 0),
@@ -21,7 +24,7 @@ static int64_t run(const struct database *database, const struct statement *stat
     return value;
 }
 
-#define RUN(statement_, ...) run(database, statement_, (const char *const[7]){__VA_ARGS__})
+#define RUN(statement_, ...) run(database, statement_, (const char *const[PARAMETERS_MAX]){__VA_ARGS__})
 
 /* A user of the app "app", as text. */
 static void make_user(const struct database *database, const char *name, char app[24], char user[24])
@@ -42,7 +45,7 @@ static void test_a_number_ends_with_the_shard_of_its_names(void **state)
     /* printf app | sha256sum; printf 'app\001user' | sha256sum */
     assert_int_equal(atoll(app) & 4095, 0xa17);
     assert_int_equal(atoll(user) & 4095, 0xf0b);
-    const int64_t session = RUN(STATEMENT_SESSION_ADD, app, user, "one", "0", "0", "0");
+    const int64_t session = RUN(STATEMENT_SESSION_ADD, app, user, "one", "0", "0", "0", NULL, "0");
     assert_int_equal(session & 4095, atoll(user) & 4095);
 }
 
@@ -65,13 +68,13 @@ static void test_numbers_ascend_even_if_the_clock_was_set_back(void **state)
     char sql[200];
 
     make_user(database, "clock", app, user);
-    const int64_t first = RUN(STATEMENT_SESSION_ADD, app, user, "one", "0", "0", "0");
-    assert_true(RUN(STATEMENT_SESSION_ADD, app, user, "two", "0", "0", "0") > first);
+    const int64_t first = RUN(STATEMENT_SESSION_ADD, app, user, "one", "0", "0", "0", NULL, "0");
+    assert_true(RUN(STATEMENT_SESSION_ADD, app, user, "two", "0", "0", "0", NULL, "0") > first);
     const int64_t later = first + INT64_C(3600000000) * 4096;
     snprintf(sql, sizeof sql, "UPDATE seslite.sessions SET id = %lld WHERE id = %lld", (long long)later,
              (long long)first);
     database_run(database, sql);
-    assert_int_equal(RUN(STATEMENT_SESSION_ADD, app, user, "three", "0", "0", "0"), later + 4096);
+    assert_int_equal(RUN(STATEMENT_SESSION_ADD, app, user, "three", "0", "0", "0", NULL, "0"), later + 4096);
 }
 
 static void test_tokens_of_leases_ascend(void **state)
@@ -79,13 +82,13 @@ static void test_tokens_of_leases_ascend(void **state)
     const struct database *database = *state;
     char token[24];
 
-    const int64_t first = RUN(STATEMENT_LEASE_ADD, "4096", "a", "1");
+    const int64_t first = RUN(STATEMENT_LEASE_ADD, "4096", "a", "1", "1");
     snprintf(token, sizeof token, "%lld", (long long)first);
     assert_int_equal(RUN(STATEMENT_LEASE_REPLACE, token, "4096"), 1);
-    const int64_t second = RUN(STATEMENT_LEASE_ADD, "4096", "b", "1");
+    const int64_t second = RUN(STATEMENT_LEASE_ADD, "4096", "b", "1", "1");
     assert_true(second > first);
     database_run(database, "UPDATE seslite.session_leases SET token = 1000000000000000000, next_owner = 'c'");
-    assert_int_equal(RUN(STATEMENT_LEASE_ADD, "4096", "c", "1"), 1000000000000000001);
+    assert_int_equal(RUN(STATEMENT_LEASE_ADD, "4096", "c", "1", "1"), 1000000000000000001);
     PGresult *result =
         database_ask(database, "SELECT count(*), count(next_owner) FROM seslite.session_leases");
     assert_string_equal(PQgetvalue(result, 0, 0), "1");
@@ -113,7 +116,7 @@ static void test_a_session_is_deleted_with_its_details(void **state)
 
     make_user(database, "details", app, user);
     snprintf(session, sizeof session, "%lld",
-             (long long)RUN(STATEMENT_SESSION_ADD, app, user, "one", "0", "0", "0"));
+             (long long)RUN(STATEMENT_SESSION_ADD, app, user, "one", "0", "0", "0", NULL, "0"));
     RUN(STATEMENT_TITLE_SET, session, "A title");
     assert_int_equal(RUN(STATEMENT_SESSION_DELETE, session), 1);
     PGresult *result = database_ask(database, "SELECT count(*) FROM seslite.session_details");
