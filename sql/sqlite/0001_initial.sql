@@ -54,7 +54,8 @@ CREATE TABLE sessions (
     expires_us  INTEGER,                 -- the session may be removed from then on; NULL: never
     base_seq    INTEGER NOT NULL DEFAULT 0, -- events up to this number were pruned: base_state is the state after it
     details     INTEGER NOT NULL DEFAULT 0, -- what other tables hold of it: 1, a parent; 2, a title; 4, labels
-    changed_us  INTEGER NOT NULL,        -- when it was last written to, by the store's clock: it is idle since then
+    changed_us  INTEGER NOT NULL         -- when it was last written to, by the store's clock: it is idle since then
+                DEFAULT (strftime('%s', 'now') * 1000000), -- of a row that was written by hand
     ahead_hour  INTEGER,                 -- changed_us in hours or less, where updated_us is over an hour later
     UNIQUE (user_id, name)
 ) STRICT;

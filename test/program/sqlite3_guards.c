@@ -296,6 +296,22 @@ static int no_program(void)
     return status;
 }
 
+/* Not since 1970, so that it is not removed as idle at once. */
+static void test_a_session_written_by_hand_is_idle_from_now_on(void **state)
+{
+    int status = 0;
+    char *printed = run_program(
+        *state,
+        "INSERT INTO sessions (app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq,"
+        " event_count) VALUES (1, 1, 'by hand', 0, 0, 0, 0, 0, 0);"
+        "SELECT abs(changed_us / 1000000 - strftime('%s', 'now')) < 600 FROM sessions WHERE name = 'by hand'",
+        &status);
+
+    assert_int_equal(status, 0);
+    assert_string_equal(printed, "1\n");
+    free(printed);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, store_setup, folder_teardown)
@@ -304,7 +320,7 @@ int main(void)
         TEST(test_no_row_without_its_owner),   TEST(test_replacing_leaves_nothing_behind),
         TEST(test_users_do_not_move),          TEST(test_deleting_takes_all_that_belongs),
         TEST(test_deleting_ends_the_versions), TEST(test_versions_stay_within_bounds),
-        TEST(test_the_library_goes_on),
+        TEST(test_the_library_goes_on),        TEST(test_a_session_written_by_hand_is_idle_from_now_on),
     };
     return no_program() ? 0 : cmocka_run_group_tests_name("the sqlite3 program: guards", tests, NULL, NULL);
 }
