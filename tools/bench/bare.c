@@ -48,7 +48,8 @@ static const char *const bare_sql[BARE_COUNT] = {
         " ON CONFLICT DO UPDATE SET value = excluded.value, session_id = excluded.session_id, seq = "
         "excluded.seq",
     [BARE_SESSION_TOUCH] =
-        "UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5 WHERE id = ?1",
+        "UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5, changed_us = ?6"
+        " WHERE id = ?1",
     [BARE_APP_STATE_ALL] = "SELECT key, value FROM app_state WHERE app_id = ?1 ORDER BY key",
     [BARE_USER_STATE_ALL] = "SELECT key, value FROM user_state WHERE user_id = ?1 ORDER BY key",
     [BARE_SESSION_STATE_ALL] = "SELECT key, value FROM session_state WHERE session_id = ?1 ORDER BY key",
@@ -180,6 +181,7 @@ void bare_append(void *context, int count)
         bare_int(touch, 3, number);
         bare_int(touch, 4, number);
         bare_int(touch, 5, time_us);
+        bare_int(touch, 6, NOW_US);
         bare_run(touch);
         bare_run(statements[BARE_COMMIT]);
     }

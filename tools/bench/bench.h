@@ -82,6 +82,9 @@ char *fresh_path(const char *name);
 
 /* ------------------------------------------------------------------------------------------- the event */
 
+/* The clock of all programs stands still. */
+#define NOW_US INT64_C(1700000000000000)
+
 enum { EVENT_BYTES = 600 };
 
 /* An event as an ADK writes it, EVENT_BYTES long, with two session keys and one user key. */

@@ -19,11 +19,19 @@ size_t make_event(char event[EVENT_BYTES + 1], int64_t number)
     return EVENT_BYTES;
 }
 
+/* Both programs write the same time, so that their rows can be compared. */
+static int64_t library_clock(void *context)
+{
+    (void)context;
+    return NOW_US;
+}
+
 void library_open(struct library *library, ses_store *store, const char *path, bool full, int session)
 {
     const ses_open_options options = {.size = sizeof options,
-                                      .synchronous = full ? SES_SYNC_FULL : SES_SYNC_NORMAL};
-    const int64_t created = INT64_C(1700000000000000);
+                                      .synchronous = full ? SES_SYNC_FULL : SES_SYNC_NORMAL,
+                                      .clock = library_clock};
+    const int64_t created = NOW_US;
     const ses_create_options create = {.size = sizeof create, .create_us = &created};
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
 
