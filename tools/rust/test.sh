@@ -5,6 +5,10 @@ set -eu
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/build/rust}
 SESLITE_COMMAND=${SESLITE_COMMAND:-$PWD/build/tools/seslite/seslite}
 export CARGO_TARGET_DIR SESLITE_COMMAND
+# The examples of the READMEs keep their stores in it: they must not find one of an earlier run.
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
 skip() {
     echo "skipped: the crates for Rust, for want of $1"
     exit 0
