@@ -283,7 +283,7 @@ CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
 TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(if $(POSTGRES),,test/postgres/%),$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
-CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts layers exports linking amalgamation install)
+CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts subjects layers exports linking amalgamation install)
 
 include test/flags.mk
 
@@ -385,7 +385,7 @@ QUICK_CHECKS := $(filter-out $(LONG_TESTS),$(CHECKS))
 quick: $(QUICK_TESTS:%=run-%) $(QUICK_CHECKS:%=check-%)
 	@sh test/run.sh sum $(B) $(QUICK_TESTS) $(QUICK_CHECKS)
 
-## tree-check: the tests of the whole: no artefacts, layers, headers, what is exported and linked, the amalgamation, installing
+## tree-check: the tests of the whole: no artefacts, subjects of commits, layers, headers, what is exported and linked, the amalgamation, installing
 tree-check: $(CHECKS:%=check-%)
 	@sh test/run.sh sum $(B) $(CHECKS)
 
