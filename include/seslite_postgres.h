@@ -24,8 +24,9 @@ typedef struct ses_postgres_options {
      * The server's client_min_messages must not be error then (CANTOPEN).
      */
     int unprepared;
-    /* Opened when they are needed, and kept; 0: 8; at most 1000. One that a call has given up counts until the server has
-     * ended its work, for up to 5 seconds. */
+    /* Opened when they are needed, and kept; 0: 8; at most 1000. After a call that ran out of time the library has the
+     * server cancel its work. The connection counts until that has ended, but at most 5 seconds. ses_close waits up to 2
+     * seconds until the server has been asked. */
     unsigned max_connections;
     /*
      * A second connection string, of a replica of the same database; NULL: none. Lists of sessions and counts of them, names

@@ -195,6 +195,34 @@ static void test_many_write_at_once(void **state)
     ses_close(store);
 }
 
+static int64_t waiting_for_standby(const struct database *database)
+{
+    return database_number(database, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+}
+
+/* The pooler has the server cancel what a client asked for, as long as it knows the client. */
+static void test_a_call_that_is_given_up_leaves_no_process(void **state)
+{
+    const struct bouncer *bouncer = *state;
+    const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = 300};
+    const ses_postgres_options unprepared = {.size = sizeof unprepared, .unprepared = 1};
+    ses_store *store = open_behind(bouncer, "given_up");
+    ses_error error;
+    char place[700];
+
+    must_create(store, &one, NULL);
+    ses_close(store);
+    snprintf(place, sizeof place, "%s dbname=given_up", bouncer->place);
+    assert_ok(ses_open_postgres(place, &options, &unprepared, &store, &error));
+    database_want_standby(bouncer->database, "nobody");
+    assert_code(SES_UNKNOWN, ses_append_by_key(store, &one, "{}", SES_NUL, NULL, NULL, &error));
+    for (int i = 0; i < 100 && waiting_for_standby(bouncer->database) > 0; i++)
+        support_pause_us(10000);
+    assert_int_equal(waiting_for_standby(bouncer->database), 0);
+    database_want_standby(bouncer->database, "");
+    ses_close(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_lines_go_in_and_out_unchanged),
         cmocka_unit_test(test_a_server_that_keeps_its_warnings_to_itself_is_refused),
         cmocka_unit_test(test_many_write_at_once),
+        cmocka_unit_test(test_a_call_that_is_given_up_leaves_no_process),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -91,6 +91,38 @@ static inline void database_run(const struct database *database, const char *sql
     PQclear(database_ask(database, sql));
 }
 
+static inline int64_t database_number(const struct database *database, const char *sql)
+{
+    PGresult *result = database_ask(database, sql);
+    const int64_t number = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
+
+    PQclear(result);
+    return number;
+}
+
+/* Commits wait for a standby of that name; "": for none. */
+static inline void database_want_standby(const struct database *database, const char *name)
+{
+    char sql[150];
+
+    snprintf(sql, sizeof sql, "ALTER SYSTEM SET synchronous_standby_names = '%s'", name);
+    database_run(database, sql);
+    database_run(database, "SELECT pg_reload_conf()");
+    snprintf(sql, sizeof sql,
+             "SELECT count(*) FROM pg_settings WHERE name = 'synchronous_standby_names' AND setting = '%s'",
+             name);
+    for (int i = 0; i < 500 && database_number(database, sql) == 0; i++)
+        support_pause_us(2000);
+}
+
+/* How many processes work for stores. */
+static inline int64_t database_backends(const struct database *database)
+{
+    database_run(database, "SELECT pg_stat_clear_snapshot()"); /* a transaction sees what it saw before */
+    return database_number(database,
+                           "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'seslite'");
+}
+
 /* Makes a database of that name, and gives its address. */
 static inline const char *database_address(const struct database *database, const char *name, char place[300])
 {

@@ -36,6 +36,9 @@ enum { PROXY_WAKE, PROXY_TIMER, PROXY_LISTENER, PROXY_FIXED };
 /* A sleep ends so much before its time, and the rest is waited out by asking again. */
 enum { PROXY_SPIN_NS = 30000 };
 
+/* What becomes of requests to cancel: they are handed on, closed without being handed on, or never answered. */
+enum { PROXY_CANCELS_PASS, PROXY_CANCELS_ARE_LOST, PROXY_CANCELS_HANG };
+
 /* What came in by one read. Empty: the end of what this side sends. */
 struct proxy_piece {
     struct proxy_piece *next;
@@ -74,6 +77,8 @@ struct proxy {
     int64_t delay_ns;
     pthread_t thread;
     atomic_int count; /* of links */
+    atomic_int cancels;
+    atomic_int cancels_seen;
     /* So many bytes are still handed on, then the link that they belong to is cut; negative: all are. */
     atomic_long up_left;
     atomic_long down_left;
@@ -168,12 +173,26 @@ static inline void proxy_count(atomic_long *left, struct proxy_way *way, bool *c
     atomic_store(left, *cut ? -1 : most - (long)way->last->len);
 }
 
+/* https://www.postgresql.org/docs/current/protocol-message-formats.html, CancelRequest */
+static inline bool proxy_is_cancel(const struct proxy_piece *piece)
+{
+    return piece->len == 16 && memcmp(piece->bytes, "\0\0\0\x10\x04\xd2\x16\x2e", 8) == 0;
+}
+
 static inline bool proxy_serve_client(struct proxy *proxy, struct proxy_link *link)
 {
+    const int cancels = atomic_load(&proxy->cancels);
     bool any = false;
 
     if (!proxy_read(proxy, link->client, &link->up, &any))
         return false;
+    if (any && proxy_is_cancel(link->up.last)) {
+        atomic_fetch_add(&proxy->cancels_seen, 1);
+        if (cancels != PROXY_CANCELS_PASS) {
+            proxy_forget(&link->up);
+            return cancels == PROXY_CANCELS_HANG;
+        }
+    }
     if (any)
         proxy_count(&proxy->up_left, &link->up, &link->cut);
     if (any && link->was_answered) {

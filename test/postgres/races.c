@@ -8,15 +8,6 @@
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
 static const char *const with_user_state = "{\"id\":\"one\",\"actions\":{\"stateDelta\":{\"user:n\":1}}}";
 
-static int64_t number_of(const struct database *database, const char *sql)
-{
-    PGresult *result = database_ask(database, sql);
-    const int64_t number = strtoll(PQgetvalue(result, 0, 0), NULL, 10);
-
-    PQclear(result);
-    return number;
-}
-
 /* A store of that timeout; `more` is added to the connection string. */
 static ses_store *open_with(const struct database *database, int timeout_ms, const char *more)
 {
@@ -68,7 +59,7 @@ static bool are_waiting(const struct database *database, const char *kind)
              "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'seslite' AND '%s' IN "
              "(wait_event, wait_event_type)",
              kind);
-    return number_of(database, sql) > 0;
+    return database_number(database, sql) > 0;
 }
 
 static void wait_until_waiting(const struct database *database, const struct appender *appender,
@@ -152,9 +143,9 @@ static void test_a_deadlock_is_tried_again(void **state)
     ses_close(store);
     /* The server counts when a connection ends, or a little later. One that is begun again can meet the other once more. */
     const char *count = "SELECT deadlocks FROM pg_stat_database WHERE datname = 'postgres'";
-    for (int i = 0; i < 500 && number_of(database, count) == 0; i++)
+    for (int i = 0; i < 500 && database_number(database, count) == 0; i++)
         support_pause_us(10000);
-    assert_true(number_of(database, count) > 0);
+    assert_true(database_number(database, count) > 0);
 }
 
 /* ------------------------------------------------------------------------------------ stricter isolation */
@@ -320,22 +311,6 @@ static void test_a_session_is_deleted_and_made_again_under_writers(void **state)
 
 /* ------------------------------------------------------------------------- commits that are not waited for */
 
-static void want_standby(const struct database *database, const char *name)
-{
-    char sql[100];
-
-    snprintf(sql, sizeof sql, "ALTER SYSTEM SET synchronous_standby_names = '%s'", name);
-    database_run(database, sql);
-    database_run(database, "SELECT pg_reload_conf()");
-    for (int i = 0;
-         i < 500 && number_of(database, *name ? "SELECT count(*) FROM pg_settings WHERE name = "
-                                                "'synchronous_standby_names' AND setting <> ''"
-                                              : "SELECT count(*) FROM pg_settings WHERE name = "
-                                                "'synchronous_standby_names' AND setting = ''") == 0;
-         i++)
-        support_pause_us(2000);
-}
-
 /* Appends while no standby is there, and does that to each backend that waits for one. */
 static int append_unreplicated(const struct database *database, ses_store *store, const char *interfere)
 {
@@ -366,12 +341,12 @@ static void test_a_commit_that_no_standby_has_is_not_acknowledged(void **state)
         ses_store *store = open_with(database, 800, settings[i]);
         must_create(store, &key, NULL);
         database_run(database, "SET synchronous_commit = local");
-        want_standby(database, "nobody");
+        database_want_standby(database, "nobody");
         assert_int_equal(append_unreplicated(database, store, interferences[i]), SES_UNKNOWN);
         /* It is there, and yet must not be called stored. BUSY: a backend that still waits has it locked. */
         const int again = append_unreplicated(database, store, interferences[i]);
         assert_true(again == SES_UNKNOWN || again == SES_BUSY);
-        want_standby(database, "");
+        database_want_standby(database, "");
         assert_code(SES_DUPLICATE,
                     ses_append_by_key(store, &key, with_user_state, SES_NUL, NULL, &appended, &error));
         assert_int_equal(count_stored(store), 1);
@@ -456,71 +431,6 @@ static void test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_lef
     ses_close(stores[1]);
 }
 
-/* ---------------------------------------------------------------------- what calls leave that were given up */
-
-static int64_t count_backends(const struct database *database)
-{
-    database_run(database, "SELECT pg_stat_clear_snapshot()"); /* a transaction sees what it saw before */
-    return number_of(database, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'seslite'");
-}
-
-/* Two connections at most, whatever a call that ran out of time had asked for, and none after a while. */
-static void give_up_often(const struct database *database, int (*call)(ses_store *store, ses_error *error))
-{
-    const ses_open_options options = {.size = sizeof options, .busy_timeout_ms = 300};
-    const ses_postgres_options few = {.size = sizeof few, .max_connections = 2};
-    ses_store *store = NULL;
-    ses_error error;
-
-    assert_ok(ses_open_postgres(database->place, &options, &few, &store, &error));
-    for (int i = 0; i < 4; i++) {
-        const int code = call(store, &error);
-        assert_true(code == SES_BUSY || code == SES_UNKNOWN);
-        assert_in_range(count_backends(database), 0, 2);
-    }
-    ses_close(store);
-    for (int i = 0; i < 2000 && count_backends(database) > 0; i++)
-        support_pause_us(2000);
-    assert_int_equal(count_backends(database), 0);
-}
-
-static int set_title(ses_store *store, ses_error *error)
-{
-    return ses_title_set_by_key(store, &key, "t", NULL, error);
-}
-
-static int append_any(ses_store *store, ses_error *error)
-{
-    return ses_append_by_key(store, &key, "{}", SES_NUL, NULL, NULL, error);
-}
-
-static int create_any(ses_store *store, ses_error *error)
-{
-    return ses_create(store, &(ses_key){"app", "user", NULL}, NULL, 0, NULL, NULL, error);
-}
-
-static void test_calls_that_are_given_up_leave_no_processes(void **state)
-{
-    const struct database *database = *state;
-    ses_store *store = open_with(database, 10000, "");
-
-    must_create(store, &key, NULL);
-    ses_close(store);
-    database_run(database, "BEGIN");
-    database_run(database, LOCK_SESSION);
-    give_up_often(database, set_title);
-    database_run(database, "ROLLBACK");
-    database_run(database, "BEGIN; LOCK TABLE seslite.sessions");
-    give_up_often(database, append_any);
-    database_run(database, "ROLLBACK");
-    database_run(database, "SET synchronous_commit = local");
-    want_standby(database, "nobody");
-    give_up_often(database, create_any);
-    want_standby(database, "");
-    database_run(database, "DELETE FROM seslite.sessions");
-    database_run(database, "DELETE FROM seslite.events");
-}
-
 /* ------------------------------------------------------------------------------- users that come and go */
 
 struct coming {
@@ -568,7 +478,6 @@ int main(void)
         cmocka_unit_test(test_keys_that_are_set_and_removed_at_once_are_as_the_last_event_left_them),
         cmocka_unit_test(test_a_commit_that_no_standby_has_is_not_acknowledged),
         cmocka_unit_test(test_sessions_are_made_while_their_user_is_deleted),
-        cmocka_unit_test(test_calls_that_are_given_up_leave_no_processes),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);
 }

@@ -1,9 +1,14 @@
 /*
- * A server does not notice that its client has gone while it waits for a lock or for a standby: the process would stay, and
- * a store that opens another connection for each would fill the server. So the process is told to stop, and counts among the
- * connections of the store until it has closed its end of the socket.
+ * A server does not notice that its client has gone while it waits for a lock or for a standby. Its process would stay, and
+ * a store that opens another connection for each would fill the server. So the library cancels the statement, and counts
+ * the connection until the server has closed its end of the socket.
  *
- * PQcancel may wait as long as the system tries to connect. It runs on a thread, which nobody waits for.
+ * That end may never come: a proxy may lose or hold the cancels, a firewall may have forgotten the connection. So each
+ * connection stops counting after a few seconds in any case. pg_terminate_backend would not help. What ignores a cancel
+ * mostly ignores that, too; and it needs a second connection, which may lead to another server (after a failover) or
+ * through a pooler (whose process numbers are made up), so that it could end the process of a stranger.
+ *
+ * PQcancel has no timeout of its own. It runs on a thread, which nobody waits for.
  */
 #include "storage/postgres/leave.h"
 
@@ -15,20 +20,19 @@
 #include "base/clock.h"
 #include "base/thread.h"
 
-/* It is told so often: a cancel that comes between two statements is lost. Then it is given up: where a firewall has
- * forgotten the connection, its end never arrives. */
-enum { CANCELS = 5, CANCEL_EVERY_MS = 1000 };
-/* So long the first cancel may take. Then nobody can say whether the server is there. */
-enum { REACHED_WITHIN_US = 2000000 };
+/* A cancel that arrives between two statements has no effect, so it is repeated, with pauses that double. */
+enum { FIRST_PAUSE_MS = 100 };
+/* The limits of how long a connection counts: until the first cancel is through, and in all. */
+enum { REACHED_WITHIN_US = 2000000, ENDED_WITHIN_US = 5000000 };
 
 struct pg_leaving {
     struct pg_leaving *next;
     atomic_int holders; /* the pool and the thread: the last one frees it */
-    atomic_bool over;
-    atomic_bool reached;
-    int socket; /* the connection's, which libpq has closed for itself */
+    atomic_int_least64_t counts_until_us;
+    atomic_bool tried; /* the first cancel is through, or cannot be sent */
+    PGconn *conn;      /* closed after the first cancel: a pooler forgets with it what to cancel */
+    int socket;        /* a duplicate of its socket, to see when the server closes it */
     PGcancel *cancel;
-    int64_t begun_us;
 };
 
 /* True at the end of what the server sends. */
@@ -45,20 +49,31 @@ static bool ends_within(int socket, int ms)
     return false;
 }
 
+static void hang_up(struct pg_leaving *leaving)
+{
+    PQfinish(leaving->conn);
+    leaving->conn = NULL;
+    (void)shutdown(leaving->socket, SHUT_WR);
+}
+
 static void *see_off(void *context)
 {
     struct pg_leaving *leaving = context;
+    const int64_t deadline_us = ses__clock_steady_us() + ENDED_WITHIN_US;
     char message[256];
     bool reached = true;
     bool ended = false;
 
-    (void)shutdown(leaving->socket, SHUT_WR);
-    for (int i = 0; i < CANCELS && reached && !ended; i++) {
+    for (int pause_ms = FIRST_PAUSE_MS; reached && !ended && ses__clock_steady_us() < deadline_us;
+         pause_ms *= 2) {
         reached = PQcancel(leaving->cancel, message, sizeof message) == 1;
-        atomic_store(&leaving->reached, reached);
-        ended = reached && ends_within(leaving->socket, CANCEL_EVERY_MS);
+        if (reached)
+            atomic_store(&leaving->counts_until_us, deadline_us);
+        atomic_store(&leaving->tried, true);
+        hang_up(leaving);
+        ended = reached && ends_within(leaving->socket, pause_ms);
     }
-    atomic_store(&leaving->over, true);
+    atomic_store(&leaving->counts_until_us, 0);
     ses__pg_leaving_free(leaving);
     return NULL;
 }
@@ -68,22 +83,20 @@ static bool is_at_work(const struct pg *pg)
     return pg->conn && PQstatus(pg->conn) == CONNECTION_OK && PQtransactionStatus(pg->conn) == PQTRANS_ACTIVE;
 }
 
-/* It outlives the store, and so does not use the store's allocator. */
-static struct pg_leaving *take_over(const struct pg *pg)
+/* It may outlive the store, and so does not use the store's allocator. */
+static struct pg_leaving *take_over(struct pg *pg)
 {
     struct pg_leaving *leaving = malloc(sizeof *leaving);
 
     if (!leaving)
         return NULL;
     *leaving = (struct pg_leaving){.holders = 2,
+                                   .counts_until_us = ses__clock_steady_us() + REACHED_WITHIN_US,
+                                   .conn = pg->conn,
                                    .socket = dup(PQsocket(pg->conn)),
-                                   .cancel = PQgetCancel(pg->conn),
-                                   .begun_us = ses__clock_steady_us()};
-    if (leaving->socket >= 0 && leaving->cancel)
-        return leaving;
-    atomic_store(&leaving->holders, 1);
-    ses__pg_leaving_free(leaving);
-    return NULL;
+                                   .cancel = PQgetCancel(pg->conn)};
+    pg->conn = NULL;
+    return leaving;
 }
 
 struct pg_leaving *ses__pg_leave(struct pg *pg)
@@ -94,7 +107,7 @@ struct pg_leaving *ses__pg_leave(struct pg *pg)
     ses__pg_close(pg);
     if (!leaving)
         return NULL;
-    if (ses__thread_start(&thread, see_off, leaving)) {
+    if (leaving->socket >= 0 && leaving->cancel && ses__thread_start(&thread, see_off, leaving)) {
         (void)pthread_detach(thread);
         return leaving;
     }
@@ -105,14 +118,25 @@ struct pg_leaving *ses__pg_leave(struct pg *pg)
 
 bool ses__pg_has_left(const struct pg_leaving *leaving)
 {
-    return atomic_load(&leaving->over) || (!atomic_load(&leaving->reached) &&
-                                           ses__clock_steady_us() - leaving->begun_us > REACHED_WITHIN_US);
+    return ses__clock_steady_us() >= atomic_load(&leaving->counts_until_us);
+}
+
+bool ses__pg_may_close(const struct pg_leaving *leaving)
+{
+    return atomic_load(&leaving->tried) || ses__pg_has_left(leaving);
+}
+
+void ses__pg_leaving_give_up(struct pg_leaving *leaving)
+{
+    (void)shutdown(leaving->socket, SHUT_WR);
+    ses__pg_leaving_free(leaving);
 }
 
 void ses__pg_leaving_free(struct pg_leaving *leaving)
 {
     if (atomic_fetch_sub(&leaving->holders, 1) > 1)
         return;
+    PQfinish(leaving->conn);
     PQfreeCancel(leaving->cancel);
     if (leaving->socket >= 0)
         (void)close(leaving->socket);

@@ -1,5 +1,6 @@
 /* The pool of connections. */
 #include <poll.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/condition.h"
@@ -39,7 +40,7 @@ static void forget_those_that_left(struct postgres *storage)
         struct pg_leaving *leaving = *link;
         if (ses__pg_has_left(leaving)) {
             *link = *ses__pg_leaving_next(leaving);
-            ses__pg_leaving_free(leaving);
+            ses__pg_leaving_give_up(leaving);
             storage->open--;
         } else {
             link = ses__pg_leaving_next(leaving);
@@ -276,6 +277,15 @@ void ses__pool_give_back(struct postgres *storage, struct pg *pg)
     }
 }
 
+/* A process that exits at once would leave its work to the server. */
+static void wait_until_cancelled(const struct pg_leaving *leaving)
+{
+    const struct timespec pause = {0, 1000000};
+
+    while (!ses__pg_may_close(leaving))
+        (void)nanosleep(&pause, NULL);
+}
+
 void ses__pool_close(struct postgres *storage)
 {
     while (storage->all) {
@@ -286,6 +296,7 @@ void ses__pool_close(struct postgres *storage)
     while (storage->leaving) {
         struct pg_leaving *leaving = storage->leaving;
         storage->leaving = *ses__pg_leaving_next(leaving);
+        wait_until_cancelled(leaving);
         ses__pg_leaving_free(leaving);
     }
     storage->idle = NULL;
