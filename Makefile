@@ -312,8 +312,8 @@ CHECKS       := $(filter $(CALLED),$(CHECK_ALL))
 TEST_NAMES   := $(filter $(CALLED),$(TEST_ALL))
 TEST_NAMES   := $(foreach name,$(LONG_TESTS),$(filter $(name),$(TEST_NAMES))) $(filter-out $(LONG_TESTS),$(TEST_NAMES))
 
-# What a flavour looks into is the library: the tests' own code is built the quick way.
-TEST_OPTIMIZATION ?= $(if $(FLAVOUR_FLAGS),-O0)
+# The library is built with the flags that users have. The tests' own code, half of what is compiled, is built fast.
+TEST_OPTIMIZATION ?= -O0
 TEST_COMPILE = $(COMPILE) $(TEST_OPTIMIZATION)
 
 $(TEST_SUPPORT): $(B)/test/%.o: test/%.c
@@ -345,7 +345,7 @@ README_PROGRAMS := $(B)/test/readme $(B)/test/readme_program
 .SECONDARY:
 
 # Scripts that look at the whole: what test/NAME.sh needs to know, it is given in its environment.
-CHECK_SETTINGS = HEADERS='$(HEADERS)' NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' \
+CHECK_SETTINGS = HEADERS='$(HEADERS)' NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' TEST_OPTIMIZATION='$(TEST_OPTIMIZATION)' \
     SQLITE_CFLAGS='$(SQLITE_CFLAGS)' SQLITE_LIBS='$(SQLITE_LIBS)' CJSON_CFLAGS='$(CJSON_CFLAGS)' CJSON_LIBS='$(CJSON_LIBS)' \
     POSTGRES='$(POSTGRES)' POSTGRES_CFLAGS='$(POSTGRES_CFLAGS)' POSTGRES_LIBS='$(POSTGRES_LIBS)'
 

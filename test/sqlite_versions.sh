@@ -61,6 +61,6 @@ for crate in $crates; do
     ln -sf "$build/$crate/libsqlite3.so.0" "$build/now/libsqlite3.so.0"
     ln -sf libsqlite3.so.0 "$build/now/libsqlite3.so"
     echo "SQLite $(sed -n 's/^#define SQLITE_VERSION  *"\(.*\)"/\1/p' "$(source_of "$crate")/sqlite3.h"):"
-    ${MAKE:-make} -s --no-print-directory FLAVOUR=sqlite TEST_OPTIMIZATION=-O0 SQLITE_CFLAGS="-I$(source_of "$oldest")" \
+    ${MAKE:-make} -s --no-print-directory FLAVOUR=sqlite SQLITE_CFLAGS="-I$(source_of "$oldest")" \
         SQLITE_LIBS="-L$build/now -lsqlite3 -Wl,-rpath,$build/now" test TESTS="$tests"
 done

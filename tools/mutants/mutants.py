@@ -279,7 +279,7 @@ def build(options):
     jobs = f"-j{options.jobs}"
     if not make(jobs, "-k", "build/libseslite.a", "CFLAGS=-O0 -w"):
         sys.exit(1)
-    make(jobs, "-k", "TEST_OPTIMIZATION=-O0", *(f"build/test/{name}" for name in names))
+    make(jobs, "-k", *(f"build/test/{name}" for name in names))
     measure([n for n in names if (TREE / "build/test" / n).exists()], options)
 
 
