@@ -1193,9 +1193,13 @@ SES_API int ses_expiry_set(ses_session *session, const int64_t *expires_us, cons
 SES_API int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *expires_us,
                                   const ses_call_options *options, ses_error *error);
 
+typedef enum ses_expire_flags {
+    SES_EXPIRE_COUNT = 0x2 /* deletes nothing: `*deleted` is how many sessions all calls would delete */
+} ses_expire_flags;
+
 typedef struct ses_expire_options {
     size_t size;
-    unsigned flags;            /* SES_DELETE_* */
+    unsigned flags;            /* SES_EXPIRE_*, SES_DELETE_SECURE */
     const int64_t *now_us;     /* the caller's clock; NULL: the store's */
     int64_t idle_us;           /* also sessions that were last written to longer ago; 0: not */
     int64_t sessions_per_user; /* also the least recently updated sessions of a user beyond so many; 0: not */
@@ -1211,7 +1215,11 @@ typedef struct ses_expire_options {
  * For how long a session is idle is counted by the store's clock from when it was last written to, whatever
  * times its events have. One that was loaded, or created with `create_us`, is idle since its update time.
  *
- * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
+ * With SES_EXPIRE_COUNT the call looks at every session of the app, as of one moment and whatever `limit` says.
+ * It returns 0, on a store opened read-only, too.
+ *
+ * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED (with SES_EXPIRE_COUNT),
+ * INTERNAL, NOMEM, UNKNOWN.
  */
 SES_API int ses_expire(ses_store *store, const char *app, const ses_expire_options *options, int64_t *deleted,
                        ses_error *error);
@@ -1251,9 +1259,9 @@ SES_API int ses_store_space(ses_store *store, ses_space *space, ses_error *error
  * The lease is kept in the file. There is no thread: it runs out by the store's clock unless it is renewed,
  * so that the turns go on if a worker dies. (That of a store on a server is the server's, whatever the clocks
  * of its clients show; if the open options give a clock, it is that one, as in a file.) If the clock is set
- * back, the lease ends at the latest after its duration from the first attempt that finds this. It belongs to
- * no handle, moves no version and no time, and ends when the session is deleted. It is no lock: appends without
- * a token pass.
+ * back, the lease ends at the latest after its duration from the first attempt that finds this. If it is set
+ * forward, the lease ends that much earlier. It belongs to no handle, moves no version and no time, and ends
+ * when the session is deleted. It is no lock: appends without a token pass.
  *
  * An owner is a name of 1 to 128 bytes of valid UTF-8. Equal names are one owner, so make a name for each
  * turn, such as the worker's and the request's. The token changes with the owner, and is never given twice in
@@ -1439,13 +1447,13 @@ typedef struct ses_loaded {
      * created later begin above the version of a session that was deleted, and none goes beyond 2^53 - 1. The bound
      * leaves them 2^52 versions, whatever is loaded.) */
     const int64_t *version;
-    int64_t last_seq;          /* the last number that was ever given; 0: the last event's */
-    const char *title;         /* NULL: none */
+    int64_t last_seq;  /* the last number that was ever given; 0: the last event's */
+    const char *title; /* NULL: none */
     const ses_label *labels;
     size_t label_count;
     const ses_key *parent; /* of a fork; its app is the session's, or NULL; NULL: it is none */
-    int64_t parent_seq; /* not above the last number */
-    int64_t base_seq; /* the last event that was pruned; 0: none was */
+    int64_t parent_seq;    /* not above the last number */
+    int64_t base_seq;      /* the last event that was pruned; 0: none was */
     const ses_loaded_value *base;
     size_t base_count;
     /*
@@ -1724,7 +1732,8 @@ typedef enum ses_problem_kind {
     SES_PROBLEM_PARENT = 15,
     SES_PROBLEM_LEASE = 16,
     SES_PROBLEM_SHARED = 17, /* app: or user: state */
-    SES_PROBLEM_COUNTER = 18 /* what new sessions, versions and leases are numbered by, or few numbers are left */
+    SES_PROBLEM_COUNTER =
+        18 /* what new sessions, versions and leases are numbered by, or few numbers are left */
 } ses_problem_kind;
 
 /* Returns a word for a SES_PROBLEM_*: "page", "index", "reference" and so on, or "?". The text is static. */

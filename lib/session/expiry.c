@@ -57,7 +57,8 @@ int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *e
 
 static int check_expire_options(const ses_expire_options *options, ses_error *error)
 {
-    int code = ses__check_flags(options->flags, SES_DELETE_SECURE, "expire options", error);
+    int code =
+        ses__check_flags(options->flags, SES_DELETE_SECURE | SES_EXPIRE_COUNT, "expire options", error);
 
     if (code == SES_OK && (options->idle_us < 0 || options->sessions_per_user < 0 || options->limit < 0))
         code = ses__error_set(error, SES_INVALID,
@@ -92,6 +93,7 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     op->idle_before_us = idle_before(op->now_us, own.idle_us);
     op->per_user = own.sessions_per_user;
     op->limit = own.limit > 0 ? own.limit : default_limit;
+    op->count_only = (own.flags & SES_EXPIRE_COUNT) != 0;
     op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
     (void)pthread_mutex_lock(&store->lock);
     op->place = store->expired_to;
@@ -101,6 +103,8 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     if (code >= 0)
         store->expired_to = op->place;
     (void)pthread_mutex_unlock(&store->lock);
+    if (op->count_only)
+        return code;
     if (code == SES_OK && op->deleted > 0)
         ses__lease_queue_wake(&store->leases, NULL);
     if (code < 0 || op->deleted > 0)

@@ -397,6 +397,7 @@ struct expire_op {
     int64_t idle_before_us; /* INT64_MIN: not */
     int64_t per_user;       /* 0: not */
     int64_t limit;
+    bool count_only; /* all that are due, whatever the limit; deletes nothing */
     struct erasure erasure;
     struct expire_place place; /* in and out: only a hint, which saves another look at those before it */
     /* out */

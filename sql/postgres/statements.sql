@@ -336,6 +336,14 @@ SELECT 1::bigint FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AN
 -- name: user_session_count
 SELECT count(*) FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND user_id = $1;
 
+-- How many of an app are due: they have expired, were written to before a time, or are beyond a number for each user.
+
+-- name: due_count
+SELECT coalesce(sum((SELECT greatest(count(*) - $4::bigint,
+                                     count(*) FILTER (WHERE s.expires_us <= $2::bigint OR s.changed_us < $3::bigint))
+                     FROM seslite.sessions AS s WHERE s.shard = (u.id & 4095)::int AND s.user_id = u.id)), 0)::bigint
+FROM seslite.users AS u WHERE u.app_id = $1;
+
 -- Lists. Each takes the place after which it begins: a time, then for ties a session name and a user id, or
 -- for creation order the row id. The first page begins before everything.
 

@@ -196,6 +196,13 @@ SELECT 1 FROM sessions WHERE user_id = ?1 LIMIT 1 OFFSET ?2;
 -- name: user_session_count
 SELECT count(*) FROM sessions WHERE user_id = ?1;
 
+-- How many of an app are due: they have expired, were written to before a time, or are beyond a number for each user.
+
+-- name: due_count
+SELECT coalesce(sum((SELECT max(count(*) - ?4, count(*) FILTER (WHERE s.expires_us <= ?2 OR s.changed_us < ?3))
+                     FROM sessions AS s WHERE s.user_id = u.id)), 0)
+FROM users AS u WHERE u.app_id = ?1;
+
 -- Lists. Each takes the place after which it begins: a time, then for ties a session name and a user id, or
 -- for creation order the row id. The first page begins before everything.
 

@@ -194,6 +194,19 @@ static void test_expire_deletes_what_is_due(void **state)
     reply_free(&reply);
 }
 
+static void test_a_dry_run_counts_idleness_from_the_write(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+
+    must_append_by_key(fixture->store, &one, "{\"timestamp\":90000000000}");
+    run_ok("expire", "--idle", "1d", "--dry-run");
+    assert_has(&reply.err, "1 session would be deleted.");
+    run_ok("expire", "--idle", "1d", "--yes");
+    assert_has(&reply.err, "1 session was deleted.");
+    reply_free(&reply);
+}
+
 static void test_expire_leaves_a_number_of_sessions_a_user(void **state)
 {
     const struct fixture *fixture = *state;
@@ -361,6 +374,7 @@ int main(void)
         T(test_cut_deletes_the_end),
         T(test_prune_deletes_the_beginning),
         T(test_expire_deletes_what_is_due),
+        T(test_a_dry_run_counts_idleness_from_the_write),
         T(test_expire_leaves_a_number_of_sessions_a_user),
         T(test_delete_takes_a_user_or_an_app),
         T(test_title_is_set_shown_and_removed),

@@ -221,6 +221,43 @@ static void test_a_call_removes_so_many(void **state)
     assert_sessions(fixture->store, "app", "many-3");
 }
 
+static void test_a_count_is_what_all_calls_delete(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_key ahead = {"app", "user", "ahead"};
+    ses_expire_options options = {
+        .size = sizeof options, .flags = SES_EXPIRE_COUNT, .sessions_per_user = 2, .idle_us = 10 * DAY};
+    const int64_t now = fixture->now;
+    int64_t deleted = 0;
+    ses_error error;
+
+    must_create(fixture->store, &ahead, NULL); /* idle, although its event is not yet due */
+    must_append_by_key(fixture->store, &ahead, Q("{'timestamp':90000000000}"));
+    create_at(fixture, "app", "user", "idle", now, 0);
+    create_at(fixture, "app", "user", "both", now - 30 * DAY, now + 5);
+    create_at(fixture, "app", "user", "expired", now, now + 5);
+    create_at(fixture, "app", "other user", "expired", now, now + 5);
+    fixture->now += 11 * DAY;
+    for (char id[] = "s0"; id[1] < '5'; id[1]++) /* three too many */
+        create_at(fixture, "app", "user", id, fixture->now, 0);
+    create_at(fixture, "app", "user", "expires later", fixture->now, fixture->now + 5);
+    create_at(fixture, "app", "third user", "stays", fixture->now, 0);
+    create_at(fixture, "other", "user", "idle", now, 0);
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &options), 4 + 4 + 1);
+    assert_int_equal(expire(fixture->store, SES_OK, "no such app", &options), 0);
+    options.limit = 3; /* holds for what deletes */
+    assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 10);
+    options.flags = 0;
+    for (int code = SES_MORE; code == SES_MORE;) {
+        code = ses_expire(fixture->store, NULL, &options, &deleted, &error);
+        assert_true(code >= 0);
+        options.limit += deleted;
+    }
+    assert_int_equal(options.limit, 3 + 10);
+    options.flags = SES_EXPIRE_COUNT | SES_DELETE_SECURE;
+    assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 0);
+}
+
 /* More users and apps than one transaction looks at. */
 static void test_all_users_are_looked_at(void **state)
 {
@@ -286,6 +323,8 @@ static void test_what_cannot_be_asked(void **state)
     fixture->options.flags = SES_OPEN_READ_ONLY;
     fixture_reopen(fixture);
     assert_code(SES_READONLY, ses_expire(fixture->store, NULL, NULL, NULL, &error));
+    options = (ses_expire_options){.size = sizeof options, .flags = SES_EXPIRE_COUNT};
+    assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 0);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
@@ -302,6 +341,7 @@ int main(void)
         TEST(test_idleness_counts_from_the_write),
         TEST(test_the_sessions_of_a_user_are_limited),
         TEST(test_a_call_removes_so_many),
+        TEST(test_a_count_is_what_all_calls_delete),
         TEST(test_all_users_are_looked_at),
         TEST(test_what_cannot_be_asked),
     };

@@ -190,6 +190,38 @@ static int search(struct storage *storage, struct expiring *own, ses_error *erro
     return result;
 }
 
+/* ------------------------------------------------------------------------------------------- counting */
+
+/* Adds the sessions of an app that repeated steps would delete. */
+static int count_in_app(struct db *db, struct expire_op *op, int64_t app_id, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_DUE_COUNT, error);
+    ses__query_bind_int(&query, 1, app_id);
+    ses__query_bind_int(&query, 2, op->now_us);
+    ses__query_bind_int(&query, 3, op->idle_before_us);
+    ses__query_bind_int(&query, 4, op->per_user > 0 ? op->per_user : INT64_MAX);
+    if (ses__query_row(&query))
+        op->deleted += ses__query_int(&query, 0);
+    return ses__query_end(&query);
+}
+
+static int run_count_due(struct db *db, void *context, ses_error *error)
+{
+    struct expire_op *op = context;
+    struct expiring own = {.op = op};
+    int code = find_next_app(db, &own, error);
+
+    op->deleted = 0;
+    while (code == SES_OK && own.at.app_id > 0) {
+        code = count_in_app(db, op, own.at.app_id, error);
+        if (code == SES_OK)
+            code = find_next_app(db, &own, error);
+    }
+    return code;
+}
+
 /* ------------------------------------------------------------------------------------------- deleting */
 
 static int delete_ids(struct db *db, struct expire_op *op, int64_t app_id, const struct session_ids *ids,
@@ -278,8 +310,11 @@ int ses__sql_expire(struct storage *storage, struct expire_op *op, ses_error *er
 {
     const bool read_only = ((const struct sql_storage *)storage)->read_only; /* then that is what is told */
     struct expiring own = {.op = op};
-    int code = read_only ? SES_OK : search(storage, &own, error);
+    int code;
 
+    if (op->count_only)
+        return ses__run_read(storage, run_count_due, op, error);
+    code = read_only ? SES_OK : search(storage, &own, error);
     op->deleted = 0;
     op->more = false;
     op->erasure.unclean = false;

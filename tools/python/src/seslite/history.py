@@ -97,12 +97,16 @@ class History:
         sessions_per_user: int = 0,
         secure: bool = False,
         limit: int = 0,
+        count: bool = False,
     ) -> Deleted:
-        """Deletes the sessions whose time has come, in steps: again while `more` is set."""
+        """Deletes the sessions whose time has come, in steps: again while `more` is set.
+
+        With `count` it deletes nothing, and returns how many all steps would delete.
+        """
         keep: list[Any] = []
         options = _ffi.struct(
             "ses_expire_options",
-            flags=lib.SES_DELETE_SECURE if secure else 0,
+            flags=(lib.SES_DELETE_SECURE if secure else 0) | (lib.SES_EXPIRE_COUNT if count else 0),
             now_us=_ffi.int64(now_us, keep),
             idle_us=idle_us,
             sessions_per_user=sessions_per_user,

@@ -17,6 +17,7 @@ pub type ses_as_of_flags = ::core::ffi::c_uint;
 pub type ses_cut_flags = ::core::ffi::c_uint;
 pub type ses_fork_flags = ::core::ffi::c_uint;
 pub type ses_prune_parts = ::core::ffi::c_uint;
+pub type ses_expire_flags = ::core::ffi::c_uint;
 pub type ses_follow_flags = ::core::ffi::c_uint;
 pub type ses_load_flags = ::core::ffi::c_uint;
 pub type ses_load_outcome = ::core::ffi::c_uint;
@@ -1082,6 +1083,7 @@ const _: () = {
     ["Offset of field: ses_prune_options::limit"]
         [::core::mem::offset_of!(ses_prune_options, limit) - 40usize];
 };
+pub const SES_EXPIRE_COUNT: ses_expire_flags = 2;
 #[cfg(target_pointer_width = "64")]
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {

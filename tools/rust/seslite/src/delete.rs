@@ -46,6 +46,7 @@ pub struct ExpireOptions {
     sessions_per_user: i64,
     limit: i64,
     secure: bool,
+    count: bool,
 }
 
 impl ExpireOptions {
@@ -77,10 +78,18 @@ impl ExpireOptions {
         self.secure = true;
         self
     }
+    /// Deletes nothing: the answer is how many sessions all calls would delete.
+    pub fn count(mut self) -> Self {
+        self.count = true;
+        self
+    }
 
     pub(crate) fn with_raw<T>(&self, function: impl FnOnce(*const sys::ses_expire_options) -> T) -> T {
         let mut raw: sys::ses_expire_options = sized();
         raw.flags = if self.secure { sys::SES_DELETE_SECURE } else { 0 };
+        if self.count {
+            raw.flags |= sys::SES_EXPIRE_COUNT;
+        }
         raw.now_us = optional_ref(&self.now_us);
         raw.idle_us = self.idle_us;
         raw.sessions_per_user = self.sessions_per_user;
