@@ -44,7 +44,7 @@ struct get_op {
     struct snapshot *snapshot; /* to be filled, freshly made */
 };
 
-/* What a snapshot lacks. */
+/* Reads the events that a snapshot does not have yet. */
 struct refresh_op {
     struct session_ref session;
     struct snapshot *snapshot;
@@ -156,8 +156,8 @@ struct followed {
     struct follow_place place; /* after them */
 };
 
-/* What has happened to a session, or to a user's, since the places that are known: a page of it, by name. Of one session
- * NOTFOUND when another life has its name. */
+/* Reads a page of the changes to a session, or to the sessions of a user, after the known places, in the
+ * order of names. A single session that was deleted and created again is NOTFOUND. */
 struct follow_op {
     const ses_key *key;               /* without a session: the user's, which need not exist */
     bool opens;                       /* only where all of it is now, however much that is */
@@ -176,7 +176,7 @@ struct follow_op {
     bool more; /* it may not be all: of a user's, go on after the last item */
 };
 
-/* What a follower waits for: whether this is still so. */
+/* The state of the store that a follower has seen. It waits until this changes. */
 struct watched {
     const char *app; /* NULL: one session */
     const char *user;
@@ -258,7 +258,8 @@ struct names_op {
     bool more; /* there are names after the last */
 };
 
-/* What is deleted is overwritten if `secure`. `unclean` (out): a reader kept the log of it from being emptied. */
+/* With `secure`, deleted bytes are overwritten. `unclean` (out): a reader kept the write-ahead log, which
+ * still holds them, from being emptied. */
 struct erasure {
     bool secure;
     /* out */
@@ -473,9 +474,10 @@ struct visited_session {
     struct span initial; /* without text: none */
 };
 
-/* What a walk over a store meets: an app and its keys; its users by name, each with its keys; its sessions in the order of
- * creation, each with its base, its events and an end. Each function returns 0, or a code that ends the walk, and runs on
- * the caller's thread. Texts live until it returns. */
+/* The callbacks of a walk over a store. It visits each app and its keys; then the users of the app by
+ * name, each with its keys; then its sessions in the order of creation, each with its base, its events and
+ * an end. A callback returns 0, or a code that ends the walk. It runs on the caller's thread, and its
+ * texts live until it returns. */
 struct store_visitor {
     int (*app)(void *context, const char *app, ses_error *error);
     int (*user)(void *context, const char *app, const char *user, ses_error *error);
@@ -543,7 +545,7 @@ enum lease_attempt {
     LEASE_GIVE_UP   /* takes nothing: ends the owner's precedence */
 };
 
-/* One attempt to take a lease. What changes nothing writes nothing. */
+/* One attempt to take a lease. An attempt that changes nothing writes nothing. */
 struct lease_take_op {
     const ses_key *key;
     const char *owner;

@@ -100,7 +100,7 @@ static int refuse_new_events(struct append_op *op, struct db *db, enum refusal w
     return code;
 }
 
-/* What the caller has seen must still be so: the version of the session, and the shared keys that are expected. */
+/* STALE if the version of the session or an expected shared key has changed since the caller read it. */
 static int check_seen(struct append_op *op, struct db *db, ses_error *error)
 {
     bool outdated = op->checks_version && op->row.version != op->version;
@@ -169,7 +169,7 @@ static int store_new_event(struct append_op *op, struct db *db, struct event_dra
     return code;
 }
 
-/* There is no room for a further event: but a retry of one that is stored needs none. */
+/* The session has no room for another event, but the retry of a stored one still succeeds. */
 static int store_without_room(struct append_op *op, struct db *db, struct event_draft *draft,
                               ses_appended *result, int limit, ses_error *error)
 {
@@ -187,8 +187,8 @@ static int store_without_room(struct append_op *op, struct db *db, struct event_
     return SES_OK;
 }
 
-/* An event that was made elsewhere says which invocation it takes back, but not where that begins. What was found ahead
- * is still so unless events were cut or pruned. */
+/* A rewind that another program made names the invocation that it takes back, but not where that begins.
+ * The position found ahead of the transaction still holds unless events were cut or pruned. */
 static void aim(const struct append_op *op, struct event_draft *draft)
 {
     const struct session_row *looked = &op->looked;
@@ -249,7 +249,7 @@ static int store_events(struct append_op *op, struct db *db, bool catches_up, se
     return code;
 }
 
-/* What an outdated handle shows afterwards belongs to one moment, too. */
+/* An outdated handle, too, shows the state of one moment afterwards. */
 static int store_and_advance(struct append_op *op, struct db *db, ses_error *error)
 {
     bool outdated = op->row.version != op->snapshot->row.version;

@@ -1,4 +1,5 @@
-/* The parts of a check. Each returns a negative code only for what is no damage: damage is a problem, and it goes on. */
+/* The parts of a check. Damage is reported as a problem, and the part goes on. It returns a negative code
+ * only for other failures. */
 #ifndef SESLITE_STORAGE_SQL_CHECK_H
 #define SESLITE_STORAGE_SQL_CHECK_H
 
@@ -26,7 +27,7 @@ SESLITE_PRIVATE void ses__check_found(struct check *check, int kind, int64_t seq
 SESLITE_PRIVATE int ses__check_settle(struct check *check, int code, int kind);
 /* Reports a version that leaves few after it. */
 SESLITE_PRIVATE void ses__check_version(struct check *check, const char *what, int64_t version);
-/* What is looked at from now on; names that are none are not shown. */
+/* Sets the app, user and session that later reports name. Invalid names are left out. */
 SESLITE_PRIVATE int ses__check_begin(struct check *check, struct span app, struct span user,
                                      struct span session);
 

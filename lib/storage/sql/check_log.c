@@ -225,7 +225,7 @@ static int look_outside(struct log_check *log, int64_t first, int64_t last)
     return ses__check_settle(check, code, SES_PROBLEM_EVENT);
 }
 
-/* What the row says of the log. */
+/* Compares the log with the counts and times in the row of its session. */
 static int compare_with_row(struct log_check *log)
 {
     struct check *check = log->check;

@@ -1,4 +1,4 @@
-/* What a check has found. */
+/* The problems that a check reports. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

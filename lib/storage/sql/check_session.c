@@ -200,7 +200,7 @@ static int read_next_session(struct check *check, struct checked_session *sessio
     }
     int closed = ses__query_end(&query);
     if (code != SES_OK || closed != SES_OK)
-        session->row.id = 0; /* there is no way on */
+        session->row.id = 0; /* the walk cannot continue */
     return ses__check_settle(check, code != SES_OK ? code : closed, SES_PROBLEM_PAGE);
 }
 

@@ -66,8 +66,8 @@ static int compare_creation(struct check *check, const struct shared_row *row)
     return code;
 }
 
-/* What was pruned is summed up in the base. There the key may have been set by another event, or by none: the one that
- * has set it here was cut, or those after it were loaded. */
+/* The base sums up the pruned events. It may name another event that set the key, or none, if the event
+ * named here was cut, or if the events after it were loaded. */
 static int compare_shared_base(struct check *check, const struct shared_row *row)
 {
     struct query query;
@@ -236,7 +236,7 @@ static int read_next(struct check *check, const struct statement *statement, int
     }
     int closed = ses__query_end(&query);
     if (code != SES_OK || closed != SES_OK)
-        *id = 0; /* there is no way on */
+        *id = 0; /* the walk cannot continue */
     return ses__check_settle(check, code != SES_OK ? code : closed, SES_PROBLEM_PAGE);
 }
 

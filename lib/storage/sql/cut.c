@@ -1,4 +1,5 @@
-/* Cutting off the end of a log. What the rest of it leads to is found out in a read; then the end is deleted. */
+/* Cuts off the end of a log. A read transaction computes the state that the rest leads to; a write then
+ * deletes the end. */
 #include "base/error.h"
 #include "storage/sql/history.h"
 #include "storage/sql/operations.h"

@@ -38,8 +38,8 @@ int ses__sql_set_expiry(struct storage *storage, struct expiry_op *op, ses_error
 
 enum { LOOKS_AT_ONCE = 1000, MOST_FOUND = 100 };
 
-/* What has expired or is idle goes first, of all apps: a user may then have no more sessions than allowed. Users are looked
- * at from the place on, and then again from the first. */
+/* Expired and idle sessions of all apps come first: without them a user may already be within the limit.
+ * Then users are visited from the place where the last call stopped, and again from the first. */
 enum stage { LOOK_AT_APPS, LOOK_ON_AT_USERS, LOOK_AGAIN_AT_USERS, LOOKED_AT_ALL };
 
 struct expiring {
@@ -49,7 +49,7 @@ struct expiring {
         at;           /* where the stage has come to: of that app, users up to that one were looked at */
     bool in_app;      /* not all users of the app were looked at */
     int64_t only_app; /* the app that is asked for, once it was found */
-    /* What was found. */
+    /* The apps and users found so far. */
     int64_t apps[MOST_FOUND]; /* with sessions that have expired or are idle */
     size_t app_count;
     struct user_row users[MOST_FOUND]; /* with too many sessions */
@@ -308,7 +308,7 @@ static int run_expire(struct db *db, void *context, ses_error *error)
 
 int ses__sql_expire(struct storage *storage, struct expire_op *op, ses_error *error)
 {
-    const bool read_only = ((const struct sql_storage *)storage)->read_only; /* then that is what is told */
+    const bool read_only = ((const struct sql_storage *)storage)->read_only; /* the write then reports it */
     struct expiring own = {.op = op};
     int code;
 

@@ -1,4 +1,4 @@
-/* What has happened in a session, or in those of a user, since places that are known. */
+/* Reads the changes to a session, or to the sessions of a user, after known places. */
 #include <string.h>
 
 #include "base/error.h"
@@ -128,7 +128,7 @@ static size_t first_known(const struct follow_op *op)
     return low;
 }
 
-/* What is known before that name, or (without a name) at all, is not there any more. */
+/* Reports the known sessions before that name, or (without a name) all that are left, as gone. */
 static int pass_gone(struct follow_run *run, size_t *at, struct span name)
 {
     const struct follow_op *op = run->op;

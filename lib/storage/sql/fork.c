@@ -7,7 +7,7 @@
 #include "storage/sql/rows.h"
 #include "storage/sql/run.h"
 
-/* What is read and made on the way. */
+/* The data of one fork while it runs. */
 struct fork_run {
     struct db *db;
     struct fork_op *op;
@@ -53,7 +53,7 @@ static int check_count(const struct fork_run *run, ses_error *error)
     return SES_OK;
 }
 
-/* The last event tells where the new log ends, and when it was updated. */
+/* Takes the end and the update time of the new log from its last event. */
 static int read_end(struct fork_run *run, ses_error *error)
 {
     struct session_row *fork = &run->fork;
@@ -111,8 +111,8 @@ static int copy_log(struct fork_run *run, ses_error *error)
     return code == SES_OK ? ses__session_fill(run->db, fork, error) : code;
 }
 
-/* At the end of the log the own state is at hand. Otherwise the log tells it. What it begins with is read in any case, so
- * that nothing damaged is copied. */
+/* At the end of the log the own state can be copied; at an earlier point it is replayed from the log. The
+ * initial state is read in both cases, so that nothing damaged is copied. */
 static int plan_fork(struct db *db, void *context, const struct session_row *row, ses_error *error)
 {
     struct fork_run *run = context;

@@ -1,4 +1,4 @@
-/* What the operations on a log's history share; all inside a transaction. */
+/* Shared by the operations on a log's history. All run inside a transaction. */
 #ifndef SESLITE_STORAGE_SQL_HISTORY_H
 #define SESLITE_STORAGE_SQL_HISTORY_H
 
@@ -22,7 +22,8 @@ SESLITE_PRIVATE int ses__history_find_point(struct db *db, const struct session_
 /* Fills a fresh replay with the state after the event `seq`, from row.base_seq on. */
 SESLITE_PRIVATE int ses__history_replay(struct db *db, const struct session_row *row, int64_t seq,
                                         struct replay *replay, ses_error *error);
-/* What the events from `first` to `last` change; the replay has come to the one before. */
+/* Applies the changes of the events from `first` to `last`. The replay has reached the event before
+ * `first`. */
 SESLITE_PRIVATE int ses__history_replay_events(struct db *db, const struct session_row *row, int64_t first,
                                                int64_t last, struct replay *replay, ses_error *error);
 /* The state the session was created with, in the arena; no text: empty. */

@@ -13,7 +13,7 @@ static int64_t lease_end(int64_t now_us, int64_t duration_us)
     return duration_us < TIMESTAMP_MAX - now_us ? now_us + duration_us : TIMESTAMP_MAX;
 }
 
-/* What an attempt comes to. */
+/* The outcome of an attempt. */
 enum lease_step {
     STEP_NONE,   /* it is refused, and nothing changes */
     STEP_GIVE,   /* the owner gets it, with a new token */
@@ -161,7 +161,7 @@ static int run_take(struct db *db, void *context, ses_error *error)
 
 int ses__sql_lease_take(struct storage *storage, struct lease_take_op *op, ses_error *error)
 {
-    const bool read_only = ((const struct sql_storage *)storage)->read_only; /* then that is what is told */
+    const bool read_only = ((const struct sql_storage *)storage)->read_only; /* the write then reports it */
     int result = read_only ? MUST_WRITE : ses__run_read(storage, run_look, op, error);
 
     return result == MUST_WRITE ? ses__run_write(storage, run_take, op, 0, error) : result;

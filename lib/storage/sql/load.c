@@ -57,7 +57,7 @@ static int refuse_unlike(const struct load_run *run, const char *what, int64_t s
                           key->app, key->user, key->session, what);
 }
 
-/* What came so far is in the known session, too. */
+/* Copies the events that both sessions share. */
 static int copy_beginning(struct load_run *run, int64_t last, ses_error *error)
 {
     int64_t count = 0;
@@ -254,7 +254,7 @@ static int end_match(struct load_run *run, ses_error *error)
     return code;
 }
 
-/* What was made takes the place of the known session, or a place beside it. */
+/* Puts the loaded session in the place of the known one, or stores it under another name. */
 static int settle_name(struct load_run *run, ses_error *error)
 {
     struct load_op *op = run->op;

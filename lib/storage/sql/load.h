@@ -1,4 +1,4 @@
-/* What the steps of loading a session share. */
+/* Shared by the steps of loading a session. */
 #ifndef SESLITE_STORAGE_SQL_LOAD_H
 #define SESLITE_STORAGE_SQL_LOAD_H
 
@@ -6,8 +6,8 @@
 #include "model/update_times.h"
 #include "storage/sql/rows.h"
 
-/* One load. What comes is held against the session that has the name, as long as both are equal; only then, and where
- * there is none, something is written. */
+/* One load. The incoming session is compared with the stored one of that name. Writing starts at the first
+ * difference, or at once if no session has the name. */
 struct load_run {
     struct db *db;
     struct load_op *op;
@@ -24,7 +24,8 @@ struct load_run {
     bool extends;              /* it is the known one */
 };
 
-/* What a session has beside its events: NULL if it is what is loaded, else the first thing that is not. */
+/* Compares everything but the events. `unlike` is set to NULL if both are equal, otherwise to the name of
+ * the first difference. */
 SESLITE_PRIVATE int ses__load_compare_head(struct load_run *run, const struct session_row *row,
                                            const char **unlike, ses_error *error);
 /* The same for what is known when all events have come. */

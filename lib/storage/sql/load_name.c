@@ -1,4 +1,4 @@
-/* Another name for a session that is loaded beside a different one. */
+/* Finds a free name for a session whose name a different one already has. */
 #include <stdio.h>
 #include <string.h>
 

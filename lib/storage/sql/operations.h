@@ -1,4 +1,4 @@
-/* What the operations of the door share on SQLite; all inside a transaction. */
+/* Shared by the operations of the door. All run inside a transaction. */
 #ifndef SESLITE_STORAGE_SQL_OPERATIONS_H
 #define SESLITE_STORAGE_SQL_OPERATIONS_H
 

@@ -63,7 +63,7 @@ static int look_ahead(struct storage *storage, struct planned_run *run, ses_erro
     const struct erasure *erasure = run->planned->erasure;
     int code = run->inside ? SES_OK : ses__run_read_to_write(storage, run_plan, run, error);
 
-    /* What an earlier call has deleted may still be in the log of the file. */
+    /* The write-ahead log may still hold what an earlier call deleted, so the write goes on to empty it. */
     return code == SES_UNCHANGED && erasure && erasure->secure ? SES_OK : code;
 }
 

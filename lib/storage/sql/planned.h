@@ -1,6 +1,7 @@
 /*
- * What has to look at a whole log before it writes. It plans in a read transaction, while others write; and it writes only
- * if the session is still what was planned for. Else it plans again, at last inside the write, so that it ends.
+ * Operations that read a whole log before they write. They plan in a read transaction, while others write,
+ * and write only if the session has not changed since. Otherwise they plan again, and the last time inside
+ * the write transaction, so that they always end.
  */
 #ifndef SESLITE_STORAGE_SQL_PLANNED_H
 #define SESLITE_STORAGE_SQL_PLANNED_H

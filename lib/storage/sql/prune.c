@@ -47,7 +47,7 @@ static int write_base(struct db *db, int64_t session_id, const struct state *sta
     return code;
 }
 
-/* What the log has led to by the event. A step can go beyond its target. */
+/* Moves the base to the state after the event. A step can go beyond its target. */
 static int move_base(struct db *db, struct prune_plan *plan, const struct session_row *row, int64_t seq,
                      ses_error *error)
 {

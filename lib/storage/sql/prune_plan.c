@@ -29,7 +29,8 @@ void ses__prune_plan_free(struct prune_plan *plan)
 
 /* --------------------------------------------------------------------------------------- what is covered */
 
-/* A walk from the newest event back. What covers an event comes after it, so all of that was met before. */
+/* Walks from the newest event backward. Everything that covers an event comes after it, so the walk has
+ * already met it. */
 struct cover_walk {
     struct db *db;
     const struct session_row *row;

@@ -50,10 +50,11 @@ struct query {
     ses_error *error;
 };
 
-/* What a value is, with SQLite's numbers (https://www.sqlite.org/c3ref/c_blob.html), which has more. */
+/* The types of values, with SQLite's numbers (https://www.sqlite.org/c3ref/c_blob.html). The others are
+ * not used. */
 enum sql_type { SQL_INT = 1, SQL_TEXT = 3, SQL_NULL = 5 };
 
-/* What an engine does for a query, and for a connection. */
+/* The functions of an engine for a query and for a connection. */
 struct sql_driver {
     void (*start)(struct query *query);
     void (*bind_int)(struct query *query, int parameter, int64_t value);
@@ -130,8 +131,8 @@ static inline int64_t ses__db_changed(const struct db *db)
     return db->driver->changed(db);
 }
 
-/* Before the state of an app or a user is looked at for a change that depends on it, or the owner is deleted: `exclusive`.
- * Before it is changed whatever it is: not. A failure is told by the next query. */
+/* Locks the state of an app or a user: `exclusive` before reading it for a change that depends on it, and
+ * before deleting its owner; shared before changing it unseen. The next query reports a failure. */
 static inline void ses__db_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive)
 {
     if (db->driver->lock)

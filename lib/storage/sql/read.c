@@ -86,7 +86,8 @@ static int find_survivor(struct db *db, const struct session_row *known, int64_t
     return ses__event_rows_close(&rows);
 }
 
-/* What was pruned had not been cut, and stays. But where all that is known was cut or pruned, nothing tells which. */
+/* Pruned events were not cut, so the snapshot keeps them. If every known event was cut or pruned, the two
+ * cannot be distinguished, and it starts again. */
 static int restart_after_cut(struct db *db, struct advance *advance, const struct session_row *row,
                              ses_error *error)
 {

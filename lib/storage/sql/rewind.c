@@ -10,7 +10,7 @@
 #include "storage/sql/rows.h"
 #include "storage/sql/run.h"
 
-/* What is to be taken back: everything from an event on, which is the first of its invocation. */
+/* A rewind takes back every event from the first one of an invocation on. */
 struct rewind_run {
     struct rewind_op *op;
     struct db *db;

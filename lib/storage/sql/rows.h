@@ -1,4 +1,5 @@
-/* The tables, row by row, inside a transaction. What comes out was held against its bounds and its owner: CORRUPT. */
+/* Reads and writes the tables row by row, inside a transaction. Every value that is read is checked
+ * against its bounds and its owner, and is CORRUPT if it does not fit. */
 #ifndef SESLITE_STORAGE_SQL_ROWS_H
 #define SESLITE_STORAGE_SQL_ROWS_H
 
@@ -381,7 +382,8 @@ SESLITE_PRIVATE void ses__mark_rows_open(struct mark_rows *rows, struct db *db, 
                                          int64_t last, ses_error *error);
 SESLITE_PRIVATE bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row);
 SESLITE_PRIVATE int ses__mark_rows_close(struct mark_rows *rows);
-/* What is live of the log up to `last`. `live` is initialised, and freed by the caller in any case. */
+/* Finds the live events of the log up to `last`. The call initialises `live`; the caller frees it in any
+ * case. */
 SESLITE_PRIVATE int ses__load_live(struct db *db, int64_t session_id, int64_t last, struct live *live,
                                    ses_error *error);
 

@@ -1,4 +1,4 @@
-/* What damage in a file may have done to rows. */
+/* Checks rows that a damaged file may return. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* What filters need of the tables: the numbers of sessions, found by a label, an hour, a name. */
+/* Finds the numbers of sessions for the filters: by label, by hour, by name. */
 #include <string.h>
 
 #include "base/error.h"
@@ -269,7 +269,7 @@ static bool hour_moves_on(const struct hour_rows *rows, int64_t hour, int64_t id
                                                  : hour > rows->hour || (hour == rows->hour && id > rows->id);
 }
 
-/* (A number at the end of all is no session's: it would lead nowhere.) */
+/* (No session has the first or last 64-bit number, and the walk could not go past it.) */
 static bool next_hour(struct hour_rows *rows)
 {
     if (ses__paging_row(&rows->paging, &rows->query))

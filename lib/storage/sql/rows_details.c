@@ -1,4 +1,4 @@
-/* What only some sessions have: a parent, a title, labels. */
+/* The optional details of sessions: parent, title, labels. */
 #include <string.h>
 
 #include "base/error.h"
@@ -23,7 +23,7 @@ static int refuse_details(const struct details_walk *walk, int64_t id, const cha
                           "is none that a session can have, or is out of place");
 }
 
-/* What is to be read of it. */
+/* The details to read for the session, as bits. */
 static int64_t wanted_bits(const struct details_walk *walk, const struct described *session)
 {
     const int64_t parent = session->snapshot ? 0 : DETAIL_PARENT;

@@ -87,7 +87,7 @@ static void bind_quoted(struct query *query, int parameter, struct span body, st
         ses__query_bind_text(query, parameter, text);
 }
 
-/* What bind_quoted has stored. Without text: the file is damaged. */
+/* Reads a value that bind_quoted stored. Returns no text if the file is damaged. */
 static struct span read_quoted(struct query *query, int column, struct span body)
 {
     if (ses__query_type(query, column) != SQL_INT)
@@ -190,7 +190,7 @@ static void read_texts(struct query *query, struct event_row *row)
         row->branch = ses__query_text(query, 4);
 }
 
-/* What the place of an event has before its number. */
+/* The high bits of an event's rowid: the session, where the engine packs both into one number. */
 static uint64_t first_place(const struct db *db, int64_t session_id)
 {
     return db->packs_events ? (uint64_t)session_id << 32 : 0;

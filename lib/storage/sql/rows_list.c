@@ -105,7 +105,7 @@ static bool list_moves_on(struct list_rows *walk, const struct session_row *row,
     return moves;
 }
 
-/* The row and the names beside it must belong to the list, and come after the row before. */
+/* The row and its names must belong to the list and come after the previous row. */
 static int check_listed(struct list_rows *walk, const struct session_row *row, struct span name,
                         struct span user)
 {

@@ -1,4 +1,4 @@
-/* What the files of rows share. */
+/* Shared by the files of rows. */
 #ifndef SESLITE_STORAGE_SQL_ROWS_PARTS_H
 #define SESLITE_STORAGE_SQL_ROWS_PARTS_H
 

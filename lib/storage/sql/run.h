@@ -89,7 +89,7 @@ static inline int ses__run_read(struct storage *storage, storage_job *job, void 
                   : ses__sqlite_run_read(storage, job, context, error);
 }
 
-/* A read that tells its caller what it reads, on the caller's thread. */
+/* A read that calls its caller back, on the caller's thread. */
 static inline int ses__run_read_by_itself(struct storage *storage, storage_job *job, void *context,
                                           ses_error *error)
 {

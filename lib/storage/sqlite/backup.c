@@ -82,7 +82,7 @@ static int copy_to_file(struct db *base, void *context, ses_error *error)
         code = ses__connection_open(&config, CONNECTION_WRITER, &copy, error);
     if (code != SES_OK)
         return code;
-    /* What fails here is thrown away, and the whole file is flushed in the end. */
+    /* A failed copy is thrown away, and a complete one is flushed as a whole in the end. */
     code = ses__connection_execute(copy, "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF",
                                    "preparing the copy", error);
     if (code == SES_OK)
@@ -151,7 +151,7 @@ static int compact_to_file(struct backup_run *run, ses_error *error)
 
 /* ----------------------------------------------------------------------------------------- looking at it */
 
-/* Nobody else knows the file, so it is read as one that never changes: without locks, and without files beside it. */
+/* No other process knows the file, so it is opened as immutable: without locks and without a journal. */
 static int look_at_copy(const struct backup_run *run, struct connection *copy, ses_error *error)
 {
     int version = 0;
@@ -180,7 +180,7 @@ static int check_copy(const struct backup_run *run, ses_error *error)
         return code;
     code = look_at_copy(run, copy, error);
     ses__connection_close(copy);
-    /* What the store is no more, its copy is not either. */
+    /* The store was damaged while it was open, so its copy is not a store either. */
     if (code == SES_NOTASTORE || code == SES_TOONEW)
         code = ses__error_set(error, SES_CORRUPT, "%s: the copy is no store", run->file.temporary);
     return code;

@@ -1,10 +1,11 @@
 /*
- * A backup is made in a temporary file in the folder of its target, so that it can be put in place by one rename.
+ * A backup is written to a temporary file in the folder of its target, so that one rename puts it in place.
  *
- * What a killed process has left there must go sometime, but never a file that is still being written: so a backup has a
- * shared lock (flock) on the folder as long as it has a temporary file in it, and removes old ones, whatever their target
- * was, only with an exclusive lock. A lock on the temporary file itself would not do: to look at it, it has to be opened, and closing it drops the
- * locks that SQLite has on it by then, if it has become a store of this process.
+ * The files that a killed process left there must be removed, but never one that is still being written. So a
+ * backup holds a shared lock (flock) on the folder while it has a temporary file in it, and removes old
+ * files, whatever their target, only under an exclusive lock. A lock on the temporary file itself would not
+ * do: reading it means opening it, and closing it again drops the locks that SQLite holds on it by then, if
+ * this process has opened it as a store.
  */
 #include "storage/sqlite/backup_file.h"
 
@@ -111,7 +112,7 @@ int ses__backup_file_open(struct backup_file *file, const struct sqlite_config *
 
 /* ------------------------------------------------------------------------------------ temporary files */
 
-/* What cannot be removed stays: it does no harm. */
+/* A file that cannot be removed stays. It does no harm. */
 static void remove_leftovers(const struct backup_file *file)
 {
     DIR *folder = opendir(file->folder);

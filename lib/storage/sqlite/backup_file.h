@@ -26,7 +26,7 @@ SESLITE_PRIVATE int ses__backup_file_place(struct backup_file *file, bool replac
 /* Removes the temporary file, if it is still there. */
 SESLITE_PRIVATE void ses__backup_file_close(struct backup_file *file);
 
-/* What a store leaves beside its file: a log, its index, a journal. */
+/* The companion files of a store: the write-ahead log, its index, the rollback journal. */
 enum { COMPANIONS = 3 };
 SESLITE_PRIVATE extern const char *const ses__companions[COMPANIONS];
 /* Removes those of the target, durably. */

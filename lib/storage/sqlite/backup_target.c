@@ -1,8 +1,8 @@
 /*
- * The old store must not be in use when another file takes its place, and nothing may be beside it that SQLite would read
- * with the new one, whenever the power fails. So it is turned into a store without a write-ahead log: SQLite then copies
- * the log into the file and deletes it, for which nobody else may have the store open. It is still whole after that. Then
- * it is locked, and stays so.
+ * The old store must not be in use when another file takes its place, and no companion file may be left that
+ * SQLite would read with the new one, even if the power fails. So the old store is switched to a rollback
+ * journal: SQLite then copies the write-ahead log into the file and deletes it, which requires that nobody
+ * else has the store open. The store is still whole after that. It is then locked, and stays locked.
  */
 #include "storage/sqlite/backup_target.h"
 

@@ -8,11 +8,11 @@
 struct backup_target {
     struct sqlite_config config;
     struct sqlite_file file;
-    struct connection *db; /* NULL: there is no such file */
+    struct connection *db; /* NULL if the file does not exist */
 };
 
-/* Makes sure that the file, if there is one, is a store that nobody has open, keeps others from opening it, and leaves
- * nothing beside it. NOTASTORE, BUSY. To be closed in any case. */
+/* Makes sure that the file, if it exists, is a store that nobody has open, keeps others from opening it,
+ * and removes its companion files. NOTASTORE, BUSY. To be closed in any case. */
 SESLITE_PRIVATE int ses__backup_target_lock(struct backup_target *target, struct backup_file *file,
                                             const struct storage *storage, ses_error *error);
 /* BUSY: another file has come to its place. */

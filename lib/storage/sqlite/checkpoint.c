@@ -1,11 +1,11 @@
 /*
- * A checkpoint copies what the write-ahead file, the log, holds into the database, so that the log can start again. A
- * thread does this, so that no caller waits for a checkpoint as well as for its own commit. It is started for the first
- * checkpoint. A short log is copied on the writing connection, in the writer's turn, like any job. A log that has grown
- * long is first copied beside the writers (see checkpoint_beside.c).
+ * A checkpoint copies the write-ahead log into the database, so that the log can start again. A thread does
+ * this, so that no caller waits for a checkpoint in addition to its own commit. It is started for the first
+ * checkpoint. A short log is copied on the writing connection, in the writer's turn, like any job. A long log
+ * is first copied concurrently with the writers (see checkpoint_beside.c).
  *
- * Readers, in this process or another, keep the log from being copied and from starting again until they end. Attempts
- * that are in vain because of them are made less and less often.
+ * Readers, in this process or another, keep the log from being copied and from starting again until they end.
+ * Attempts that fail because of them are made less and less often.
  */
 #include "base/clock.h"
 #include "base/error.h"
@@ -83,7 +83,7 @@ static void work_in_turn(struct sqlite *storage)
     ses__writer_hand_on(storage);
 }
 
-/* The same. What this leaves is copied in the writer's turn. */
+/* The same, concurrently with the writers. The writer's turn copies the rest. */
 static void work_beside(struct sqlite *storage)
 {
     struct checkpointer *own = &storage->checkpointer;

@@ -1,19 +1,21 @@
 /*
- * Copies a log beside the writers. This is for a log that has become too long to be copied in the writer's turn, because
- * a reader kept it from being copied earlier.
+ * Copies a log concurrently with the writers. This is for a log that has become too long to be copied in the
+ * writer's turn, because a reader kept it from being copied earlier.
  *
- * A passive checkpoint takes no lock that a writer needs, so it runs on a connection of its own while the writers go on.
- * It copies what the log holds when it begins. The log grows meanwhile, so another checkpoint follows, with less to
- * copy, until the rest is small enough for the writing connection to copy in its turn.
+ * A passive checkpoint takes no lock that a writer needs, so it runs on a connection of its own while the
+ * writers go on. It copies the frames that are in the log when it begins. The log grows meanwhile, so another
+ * checkpoint follows, with less to copy, until the rest is small enough for the writing connection to copy in
+ * its turn.
  *
- * SQLite before 3.51.3 can damage a file if a commit resets the log after a checkpoint of another connection has read
- * the log's header (its "WAL-reset" bug). To prevent this, a second connection holds a read transaction during each
- * checkpoint. There are two cases:
- *  - It reads from the log. It then holds a shared lock on one of the read marks 1 to 4. Resetting the log (by a commit,
- *    in walRestartLog(), or by a RESTART or TRUNCATE checkpoint) needs an exclusive lock on all of them, so no process
- *    can reset it.
- *  - All of the log was copied before. It then reads only from the database file, and holds a shared lock on read mark 0.
- *    walCheckpoint() needs that lock exclusively before it copies or counts anything, so the checkpoint does nothing.
+ * SQLite before 3.51.3 can damage a file if a commit resets the log after a checkpoint of another connection
+ * has read the log's header (its "WAL-reset" bug). To prevent this, a second connection holds a read
+ * transaction during each checkpoint. There are two cases:
+ *  - It reads from the log. It then holds a shared lock on one of the read marks 1 to 4. Resetting the log
+ *    (by a commit, in walRestartLog(), or by a RESTART or TRUNCATE checkpoint) needs an exclusive lock on all of
+ *    them, so no process can reset it.
+ *  - All of the log was copied before. It then reads only from the database file, and holds a shared lock on
+ *    read mark 0. walCheckpoint() needs that lock exclusively before it copies or counts anything, so the
+ *    checkpoint does nothing.
  */
 #include <time.h>
 

@@ -30,7 +30,8 @@ static bool precedes_deletion_of_journal(const ses_error *failure)
            failure->engine_code == SQLITE_IOERR_WRITE || failure->engine_code == SQLITE_IOERR_FSYNC;
 }
 
-/* Where a torn write may damage the bytes beside it, SQLite fills the last sector with copies of the last frame. */
+/* Where a torn write may damage neighbouring bytes, SQLite fills the last sector with copies of the last
+ * frame. */
 static bool repeats_last_frame(struct connection *db)
 {
     sqlite3_file *file = NULL;

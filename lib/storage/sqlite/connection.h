@@ -19,7 +19,7 @@ struct sqlite_file {
     bool immutable; /* no program can write it, and there is no log */
 };
 
-/* What a connection does, by which its statements are limited. */
+/* The kinds of work of a connection, which decide the limit of its statements. */
 enum work { WORK_OF_STATEMENTS, WORK_OF_OPENING };
 
 struct connection {
@@ -66,7 +66,8 @@ SESLITE_PRIVATE void ses__connection_start_call(struct connection *db, int64_t d
 SESLITE_PRIVATE void ses__connection_end_call(struct connection *db);
 /* From any thread: the call under way fails with INTERRUPTED, if it may be interrupted. */
 SESLITE_PRIVATE void ses__connection_interrupt(struct connection *db);
-/* What ends the transaction of an interrupted call must run. Waits for an interrupt that is on its way. */
+/* Lets the statements run that end the transaction of an interrupted call. Waits for an interrupt in
+ * progress. */
 SESLITE_PRIVATE void ses__connection_uninterrupt(struct connection *db);
 /* Moves what the connection has counted since the last time into the storage's counts. */
 SESLITE_PRIVATE void ses__connection_count(struct connection *db, ses_stats *counts);
@@ -79,10 +80,10 @@ SESLITE_PRIVATE bool ses__connection_wait(struct connection *db, int tries);
  * file one step can go in circles, where no check of ours looks. ses__connection_execute is not limited.
  */
 SESLITE_PRIVATE void ses__connection_limit_work(struct connection *db, enum work work);
-/* Before a statement that is no query: the limit counts from here. */
+/* Restarts the count towards the limit, before a statement that does not go through a query. */
 SESLITE_PRIVATE void ses__connection_start_work(struct connection *db);
 
-/* What SQLite's result code means for a caller, with what was being done. */
+/* Translates SQLite's result code into a code and a message that says what was being done. */
 SESLITE_PRIVATE int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error);
 /* The same for a statement. Ours are good: what SQLite finds wrong with one is wrong in the file. */
 SESLITE_PRIVATE int ses__statement_error(struct connection *db, int rc, const char *doing, ses_error *error);

@@ -46,7 +46,7 @@ static int check_sqlite(ses_error *error)
     return code;
 }
 
-/* Looks at the file at `config->path`, which is no link, and makes it where it may. */
+/* Checks the file at `config->path`, which is not a link, and creates it if that is allowed. */
 static int check_target(const struct sqlite_config *config, ses_error *error)
 {
     enum file_kind kind = FILE_ABSENT;
@@ -73,8 +73,8 @@ static int check_target(const struct sqlite_config *config, ses_error *error)
     return code;
 }
 
-/* Without a log and a journal, a file that no program can write is complete, and SQLite needs no files
- * beside it. */
+/* A file that no program can write and that has no log or journal is complete, and SQLite needs no
+ * companion files to read it. */
 static int check_immutable(struct sqlite *storage, ses_error *error)
 {
     const struct sqlite_config *config = &storage->config;

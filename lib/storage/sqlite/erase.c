@@ -74,7 +74,7 @@ int ses__sqlite_run_delete(struct storage *storage, storage_job *job, void *cont
     int result =
         ses__run_write(storage, erasure->secure ? run_securely : run_plainly, &deletion, bytes, error);
 
-    /* The deletion stands, whatever keeps the log from being emptied. */
+    /* The deletion is committed, even if something keeps the log from being emptied. */
     erasure->unclean =
         erasure->secure && result >= 0 && ses__log_empty((struct sqlite *)storage, NULL) != SES_OK;
     return result;

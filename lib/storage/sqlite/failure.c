@@ -1,4 +1,4 @@
-/* What a failure of SQLite means for a caller. */
+/* Translates failures of SQLite into codes and messages. */
 #include <errno.h>
 
 #include "base/error.h"
@@ -90,7 +90,8 @@ int ses__connection_error(struct connection *db, int rc, const char *doing, ses_
     rc = cause_of(db, rc);
     int code = code_of(rc);
     int extended = db->handle ? sqlite3_extended_errcode(db->handle) : rc;
-    /* The connection's message is of its latest call; it tells more than the code only if it is of ours. */
+    /* The connection's message belongs to its latest call, so it is used only if that is the call that
+     * failed. */
     const char *text = (extended & 0xFF) == (rc & 0xFF) ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc);
 
     if ((extended & 0xFF) != (rc & 0xFF))

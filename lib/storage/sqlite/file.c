@@ -25,7 +25,7 @@ static void describe(int number, char *text, size_t size)
 {
     (void)strncpy(text, "the system refused", size - 1);
 #if defined(__APPLE__)
-    (void)strerror_r(number, text, size); /* there is no strerror_l */
+    (void)strerror_r(number, text, size); /* macOS has no strerror_l */
 #else
     /* In English, whatever language the program has set. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -90,7 +90,8 @@ int ses__file_has_companion(const ses_allocator *allocator, const char *path, co
     return companion ? SES_OK : ses__error_nomem(error);
 }
 
-/* What a link at `path` names, from the working directory; `target` is not terminated. */
+/* The path that a link at `path` points to, relative to the working directory. `target` has no terminating
+ * NUL. */
 static char *path_of_target(const ses_allocator *allocator, const char *path, const char *target, size_t len)
 {
     const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
@@ -114,7 +115,7 @@ int ses__file_follow_links(const ses_allocator *allocator, const char *path, cha
     ssize_t len = 0;
 
     for (int links = 0; at && links < MOST_LINKS && len >= 0; links++) {
-        len = readlink(at, target, sizeof target); /* fails where there is no link, or nothing */
+        len = readlink(at, target, sizeof target); /* fails if `path` is not a link or does not exist */
         if (len >= 0) {
             char *next = path_of_target(allocator, at, target, (size_t)len);
             ses__memory_free(allocator, at);

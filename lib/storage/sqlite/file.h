@@ -8,15 +8,15 @@
 
 enum file_kind { FILE_ABSENT, FILE_EMPTY, FILE_STUB /* too short for SQLite */, FILE_FILLED };
 
-/* The failure that an errno stands for: FULL, READONLY, or CANTOPEN. */
+/* Translates an errno: FULL, READONLY or CANTOPEN. */
 SESLITE_PRIVATE int ses__file_refuse(const char *path, const char *doing, int number, ses_error *error);
 /* CANTOPEN for a directory, a device, or a path that cannot be looked up. */
 SESLITE_PRIVATE int ses__file_look(const char *path, enum file_kind *kind, ses_error *error);
-/* Is there a file with something in it beside it, whose name goes on with `suffix`? NOMEM. */
+/* Finds out whether a companion file, named `path` and `suffix`, exists and is not empty. NOMEM. */
 SESLITE_PRIVATE int ses__file_has_companion(const ses_allocator *allocator, const char *path,
                                             const char *suffix, bool *has, ses_error *error);
-/* The path of what symbolic links at `path` lead to in the end, there or not: SQLite puts its journals beside that,
- * and makes that. To be freed with the allocator. NOMEM. */
+/* Follows symbolic links at `path` to the end, whether that exists or not: SQLite creates the file and its
+ * journals there. To be freed with the allocator. NOMEM. */
 SESLITE_PRIVATE int ses__file_follow_links(const ses_allocator *allocator, const char *path, char **followed,
                                            ses_error *error);
 /* Makes an empty file that only its owner may read and write; fine if another process just made one. */
@@ -35,7 +35,7 @@ struct file_identity {
     dev_t device;
     ino_t inode;
 };
-/* False when there is no such file. */
+/* False if the file does not exist. */
 SESLITE_PRIVATE bool ses__file_identify(const char *path, struct file_identity *identity);
 SESLITE_PRIVATE bool ses__file_is_same(struct file_identity left, struct file_identity right);
 

@@ -1,6 +1,6 @@
 /*
- * What is known about the log, the write-ahead file: how long it is, how much of it has been copied, how long copying
- * takes, and which attempts were in vain. This decides when a checkpoint runs and when writers are slowed down.
+ * Keeps account of the write-ahead log: how long it is, how much of it has been copied, how long copying
+ * takes, and which attempts failed. This decides when a checkpoint runs and when writers are slowed down.
  */
 #include <time.h>
 

@@ -24,8 +24,9 @@ static int give_back_pages(struct connection *db, int64_t limit, bool *more, ses
 }
 
 /*
- * So many rows of each index are looked at. What is small now may grow: with its statistics SQLite would rather scan it than
- * search it, so they are not kept. A table without an index would keep the old ones in memory: it is given others first.
+ * ANALYZE reads at most 400 rows of each index. Statistics of small tables are removed, because a table may
+ * grow, and with them SQLite would scan it instead of searching it. SQLite would keep the old statistics of a
+ * table without an index in memory, so those are first set to a large number.
  */
 static int refresh_statistics(struct connection *db, ses_error *error)
 {

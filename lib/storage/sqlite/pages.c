@@ -31,7 +31,8 @@ int ses__pages_count(struct connection *db, int64_t *pages, ses_error *error)
                : ses__error_set(error, SES_CORRUPT, "%s: the file is shorter than it says", db->config->path);
 }
 
-/* What is not empty has a size of pages already; SQLite changes that of a file by itself. */
+/* The copy in memory needs the page size before anything is written to it. SQLite sets that of a file by
+ * itself. */
 static int prepare_memory(struct connection *from, struct connection *to, ses_error *error)
 {
     char sql[64];

@@ -49,7 +49,7 @@ struct readers {
 enum checkpoint_work {
     CHECKPOINT_NONE,
     CHECKPOINT_IN_TURN,
-    CHECKPOINT_BESIDE /* beside the writers, after a moment in the turn */
+    CHECKPOINT_BESIDE /* concurrently with the writers, after a moment in the turn */
 };
 
 struct checkpoint_attempts {
@@ -65,9 +65,9 @@ struct checkpointer {
     bool stops;
     bool due;
     atomic_bool wants_thread;  /* a checkpoint must run, and there is no thread; without the lock */
-    bool finishes;             /* what copying beside the writers has left must be copied now */
+    bool finishes;             /* the rest of a concurrent copy must be copied now */
     enum checkpoint_work work; /* it has come with the turn */
-    struct connection *copier; /* a connection that copies beside the writers */
+    struct connection *copier; /* the connection that copies concurrently with the writers */
     int64_t log_pages;         /* as of the last commit */
     int64_t copied_pages;      /* of these, as of the last checkpoint */
     int64_t page_ns;           /* to copy one, by the last checkpoint that copied many */
@@ -144,11 +144,12 @@ SESLITE_PRIVATE void ses__readers_close(struct sqlite *storage);
 
 /* ---- log_account.c */
 
-/* Pages in the log from which a checkpoint also waits a little for readers, so that the log starts again even when there
- * always are some; and pages not copied, beyond which copying is no work for the writer's turn, however fast the disk. */
+/* From LOG_PRESSING_PAGES pages on, a checkpoint also waits a little for readers, so that the log starts
+ * again even under constant reading. More than LOG_MOST_IN_TURN uncopied pages are never copied in the
+ * writer's turn, however fast the disk. */
 enum { LOG_PRESSING_PAGES = 4000, LOG_MOST_IN_TURN = 4000 };
 
-/* What sqlite3_wal_checkpoint_v2 has come to. */
+/* The result of sqlite3_wal_checkpoint_v2. */
 struct checkpoint_run {
     int rc;
     int frames; /* in the log; -1: not known, nothing was done */

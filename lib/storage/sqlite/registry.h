@@ -15,7 +15,7 @@ struct registry_entry;
 
 /* True when the parent of this process, or its parent, had the file open at the fork. */
 SESLITE_PRIVATE bool ses__registry_is_inherited(const char *path);
-/* Notes that this process has the file open. NULL: there is no such file. NOMEM. */
+/* Records that this process has the file open. `entry` is NULL if the file does not exist. NOMEM. */
 SESLITE_PRIVATE int ses__registry_add(const char *path, struct registry_entry **entry, ses_error *error);
 SESLITE_PRIVATE void ses__registry_remove(struct registry_entry *entry); /* NULL is allowed */
 

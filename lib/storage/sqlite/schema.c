@@ -48,7 +48,8 @@ static int judge(const char *path, int64_t application, int64_t version, int64_t
     return code;
 }
 
-/* What is in a file whose two numbers are 0. For another it is not asked: SQLite parses the whole schema for it. */
+/* Counts the objects in a file whose application_id and user_version are 0. Other files are not counted,
+ * because SQLite parses the whole schema for it. */
 static int count_objects(struct connection *db, int64_t *objects, int64_t *tables, ses_error *error)
 {
     int code = ses__connection_read_int(db, "SELECT count(*) FROM sqlite_schema", objects, error);
@@ -131,9 +132,9 @@ static bool is_verdict(int code)
 }
 
 /*
- * The file as it is: without locks, and without its write-ahead file. What looks wrong may be a store that
- * another process is making this moment, with a journal beside it or just gone: so it is looked at again. While
- * there is a journal, only a connection that takes locks can tell.
+ * Reads the file without locks and without its write-ahead log. A file that looks wrong may be a store that
+ * another process is creating at this moment, so it is read again after a pause. While a rollback journal
+ * exists, only a connection that takes locks can decide.
  */
 static int peek_at_file(const struct sqlite_config *config, ses_error *error)
 {
@@ -176,7 +177,7 @@ int ses__schema_peek(const struct sqlite_config *config, ses_error *error)
     if (code == SES_OK)
         code = log ? peek_at_log(config, error) : peek_at_file(config, error);
     if (!is_verdict(code)) {
-        /* What else a look meets, the connection to come meets too, with locks and recovery at hand. */
+        /* The connection that is opened next meets any other failure again, with locks and recovery. */
         ses__error_clear(error);
         code = SES_OK;
     }

@@ -1,8 +1,8 @@
 /*
- * Is the schema of a file the one that the scripts make? What is not ours in it is fine, as long as it cannot change
- * what a statement of ours does: a table of one's own, a view, a trigger (the library runs neither), an index on plain
- * columns. Anything in place of a table or index of ours is refused, and so is anything beside it that
- * computes or forbids values.
+ * Compares the schema of a file with the one that the scripts make. Additions are accepted as long as they
+ * cannot change the result of a statement of the library: tables, views and triggers (the library runs
+ * neither of the two), and indexes on plain columns. A changed table or index of the store is refused, and so
+ * is an addition to one that computes or forbids values.
  */
 #include "storage/sqlite/schema.h"
 

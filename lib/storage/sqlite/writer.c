@@ -280,7 +280,8 @@ static struct pending *take_next(struct sqlite *storage, const struct group *gro
 static int commit_or_roll_back(struct sqlite *storage, ses_error *failure)
 {
     struct connection *db = storage->writer.db;
-    /* A commit to a file that was deleted or replaced would be lost, and its log may be beside another file by now. */
+    /* A commit to a file that was deleted or replaced would be lost, and its log may belong to another
+     * file by now. */
     int code = ses__connection_check_file(db, failure);
 
     if (code == SES_OK) {
@@ -330,7 +331,8 @@ static void commit_group(struct sqlite *storage, struct group *group)
         fail_all(group, code, &failure);
         return;
     }
-    /* What one of them wrote is forbidden by a rule that only a commit looks at: that one alone is to fail. */
+    /* A deferred constraint forbids the work of one member of the group. Run them one by one, so that only
+     * that one fails. */
     for (struct pending *pending = group->first; pending; pending = pending->next) {
         if (!pending->settled)
             run_alone(storage, group, pending);
