@@ -1,4 +1,4 @@
-/* A store behind a pooler that gives each transaction any of its connections: statements are not prepared. */
+/* A store behind a pooler that gives each transaction any of its connections: statements must not be prepared. */
 #include <pthread.h>
 #include <sys/stat.h>
 
@@ -195,6 +195,111 @@ static void test_many_write_at_once(void **state)
     ses_close(store);
 }
 
+/* ------------------------------------------------------------------------------ a store that is opened wrongly */
+
+static int open_prepared(const struct bouncer *bouncer, const char *name, ses_store **store, ses_error *error)
+{
+    char place[700];
+
+    snprintf(place, sizeof place, "%s dbname=%s", bouncer->place, name);
+    return ses_open_postgres(place, NULL, NULL, store, error);
+}
+
+/* Takes the connection that the pooler used last. */
+static PGconn *hold_a_connection(const struct bouncer *bouncer, const char *name)
+{
+    char place[700];
+
+    support_pause_us(50000); /* until the pooler has it back */
+    snprintf(place, sizeof place, "%s dbname=%s", bouncer->place, name);
+    PGconn *conn = PQconnectdb(place);
+    PQclear(database_take(conn, PQexec(conn, "BEGIN"), "BEGIN"));
+    return conn;
+}
+
+static void test_statements_that_the_pooler_has_lost_or_kept_are_misuse(void **state)
+{
+    const struct bouncer *bouncer = *state;
+    ses_store *unprepared = open_behind(bouncer, "prepared");
+    ses_session *session = NULL;
+    ses_store *store = NULL;
+    ses_store *second = NULL;
+    ses_error error;
+
+    must_create(unprepared, &one, NULL);
+    ses_close(unprepared);
+    assert_ok(open_prepared(bouncer, "prepared", &store, &error));
+    ses_session_close(must_get(store, &one));
+    assert_ok(open_prepared(bouncer, "prepared", &second, &error));
+    support_pause_us(50000); /* until the pooler has the connection back */
+    assert_code(SES_MISUSE, ses_get(second, &one, NULL, &session, &error));
+    assert_string_equal(error.sqlstate, "42P05");
+    assert_message("ses_postgres_options.unprepared");
+    PGconn *holder = hold_a_connection(bouncer, "prepared");
+    assert_code(SES_MISUSE, ses_get(store, &one, NULL, &session, &error));
+    assert_string_equal(error.sqlstate, "26000");
+    assert_message("ses_postgres_options.unprepared");
+    PQfinish(holder);
+    ses_close(store);
+    ses_close(second);
+}
+
+static PGresult *prepared_on(PGconn *conn)
+{
+    return database_take(conn, PQexec(conn, "SELECT name, statement FROM pg_prepared_statements"), "SELECT");
+}
+
+/* Elsewhere a name means the same statement or none: no statement of another client runs in the place of one's own. */
+static void test_a_name_means_one_statement(void **state)
+{
+    const struct bouncer *bouncer = *state;
+    ses_store *unprepared = open_behind(bouncer, "mixed");
+    ses_store *reader = NULL;
+    ses_store *writer = NULL;
+    ses_error error;
+
+    must_create(unprepared, &one, NULL);
+    assert_ok(open_prepared(bouncer, "mixed", &reader, &error));
+    ses_session_close(must_get(reader, &one));
+    PGconn *of_reader = hold_a_connection(bouncer, "mixed");
+    assert_ok(open_prepared(bouncer, "mixed", &writer, &error));
+    must_append_by_key(writer, &one, "{}");
+    PGconn *of_writer = hold_a_connection(bouncer, "mixed");
+    PGresult *read = prepared_on(of_reader);
+    PGresult *written = prepared_on(of_writer);
+    assert_true(PQntuples(read) > 3 && PQntuples(written) > 3);
+    for (int i = 0; i < PQntuples(read); i++) {
+        for (int j = 0; j < PQntuples(written); j++) {
+            if (strcmp(PQgetvalue(read, i, 0), PQgetvalue(written, j, 0)) == 0)
+                assert_string_equal(PQgetvalue(read, i, 1), PQgetvalue(written, j, 1));
+        }
+    }
+    PQclear(read);
+    PQclear(written);
+    PQfinish(of_reader);
+    PQfinish(of_writer);
+    ses_close(reader);
+    ses_close(writer);
+    ses_close(unprepared);
+}
+
+static void test_statement_mode_is_misuse(void **state)
+{
+    const struct bouncer *bouncer = *state;
+    const ses_postgres_options unprepared = {.size = sizeof unprepared, .unprepared = 1};
+    ses_store *store = open_behind(bouncer, "elsewhere");
+    ses_error error;
+    char place[700];
+
+    ses_close(store);
+    database_run(bouncer->database, "CREATE DATABASE statement_mode TEMPLATE template0");
+    snprintf(place, sizeof place, "%s dbname=statement_mode", bouncer->place);
+    assert_code(SES_MISUSE, ses_open_postgres(place, NULL, &unprepared, &store, &error));
+    assert_message("use its session mode, or its transaction mode");
+    assert_code(SES_MISUSE, ses_open_postgres(place, NULL, NULL, &store, &error));
+    assert_message("use its session mode, or its transaction mode");
+}
+
 static int64_t waiting_for_standby(const struct database *database)
 {
     return database_number(database, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
@@ -231,6 +336,9 @@ int main(void)
         cmocka_unit_test(test_lines_go_in_and_out_unchanged),
         cmocka_unit_test(test_a_server_that_keeps_its_warnings_to_itself_is_refused),
         cmocka_unit_test(test_many_write_at_once),
+        cmocka_unit_test(test_statements_that_the_pooler_has_lost_or_kept_are_misuse),
+        cmocka_unit_test(test_a_name_means_one_statement),
+        cmocka_unit_test(test_statement_mode_is_misuse),
         cmocka_unit_test(test_a_call_that_is_given_up_leaves_no_process),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# PgBouncer for tests, in transaction mode, before a server of server.sh:
+# PgBouncer for tests, in transaction mode (the database statement_mode: in that one), before a server of server.sh:
 #     sh test/postgres/bouncer.sh start FOLDER SERVER  starts it in FOLDER, before the server in the folder SERVER; prints a
 #                                                      connection string, or "none" where there is no pgbouncer
 #     sh test/postgres/bouncer.sh stop FOLDER
@@ -15,6 +15,7 @@ start() {
     echo '"seslite" ""' >"$folder/users"
     cat >"$folder/bouncer.ini" <<-END
 	[databases]
+	statement_mode = host=$1 port=5432 pool_mode=statement
 	* = host=$1 port=5432
 	[pgbouncer]
 	pool_mode = transaction

@@ -42,11 +42,13 @@ struct pg_awaited {
     struct pg_run *run; /* that wants the rows; NULL: nobody any more */
 };
 
-/* A statement as it was sent: a text of its own for each way in which it is. */
+/* A statement as it was sent: a text of its own for each way in which it is. Its name follows from the text: behind a pooler
+ * in the wrong mode, another client's statement of the same name is the same statement. */
 enum pg_prepared { PG_UNPREPARED, PG_PREPARING, PG_PREPARED };
 struct pg_text {
     char *text;
     size_t len;
+    char name[32];
     enum pg_prepared prepared;
 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/state_map.h"
 #include "storage/postgres/ahead.h"
 
 /* A source may have one, and that another. */
@@ -144,6 +145,7 @@ static size_t find_text(const struct pg *pg, const struct buffer *text)
 /* Keeps it, and numbers it from 1 on; 0: no memory. */
 static size_t add_text(struct pg *pg, struct buffer *text)
 {
+    static const struct state_seed seed = {{0, 0}};
     void *texts = pg->texts;
     const bool grown = ses__memory_grow(pg->config->allocator, &texts, &pg->text_capacity, pg->text_count + 1,
                                         sizeof *pg->texts);
@@ -151,7 +153,10 @@ static size_t add_text(struct pg *pg, struct buffer *text)
     pg->texts = texts;
     if (!grown)
         return 0;
-    pg->texts[pg->text_count++] = (struct pg_text){text->data, text->len, PG_UNPREPARED};
+    struct pg_text *added = &pg->texts[pg->text_count++];
+    *added = (struct pg_text){.text = text->data, .len = text->len, .prepared = PG_UNPREPARED};
+    (void)snprintf(added->name, sizeof added->name, "seslite_%016llx",
+                   (unsigned long long)ses__state_hash(&seed, (struct span){text->data, text->len}));
     ses__buffer_init(text, text->allocator);
     return pg->text_count;
 }
@@ -167,16 +172,14 @@ static bool send_prepared(struct pg *pg, size_t number, int count, const char *c
                           const int *lengths, const int *formats)
 {
     struct pg_text *text = &pg->texts[number - 1];
-    char name[32];
 
-    (void)snprintf(name, sizeof name, "seslite_%zu", number);
     if (text->prepared == PG_UNPREPARED) {
-        if (PQsendPrepare(pg->conn, name, text->text, 0, NULL) != 1)
+        if (PQsendPrepare(pg->conn, text->name, text->text, 0, NULL) != 1)
             return false;
         text->prepared = PG_PREPARING;
         ses__pg_await(pg, PG_PREPARES, number - 1, NULL);
     }
-    return PQsendQueryPrepared(pg->conn, name, count, values, lengths, formats, 0) == 1;
+    return PQsendQueryPrepared(pg->conn, text->name, count, values, lengths, formats, 0) == 1;
 }
 
 /* Puts the text together, and sends it; `*plain` is its number if others can send it without that. */
