@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "database.h"
+#include "proxy.h"
 #include "seslite_postgres.h"
 
 static const ses_key key = {.app = "app", .user = "user", .session = "s"};
@@ -148,6 +149,38 @@ static void test_a_name_that_is_not_resolved_leaves_the_others_their_time(void *
     assert_message("none.invalid");
 }
 
+/* The hosts of a service file are a list like that of a connection string. */
+static void test_a_service_file_names_hosts(void **state)
+{
+    const struct database *database = *state;
+    ses_store *store = NULL;
+    int64_t took_us = 0;
+    ses_error error;
+    struct impostor silent;
+    ses_info info = {.size = sizeof info};
+    char path[600];
+
+    snprintf(path, sizeof path, "%s/services", database->folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    start_impostor(&silent, false);
+    fprintf(file, "[two]\nhost=127.0.0.1,%s\nport=%d,5432\nuser=seslite\ndbname=postgres\n", database->folder,
+            silent.port);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(setenv("PGSERVICEFILE", path, 1), 0);
+    assert_code(SES_OK, open_in("service=two", 600, &store, &took_us, &error));
+    assert_in_range(took_us, 250000, 590000);
+    assert_ok(ses_store_info(store, &info, &error));
+    assert_non_null(strstr(info.path, "//127.0.0.1,"));
+    ses_close(store);
+    assert_code(SES_CANTOPEN, open_in("service=two dbname=nowhere", 2500, &store, &took_us, &error));
+    assert_message("nowhere");
+    assert_code(SES_CANTOPEN, open_in("service=three", 600, &store, &took_us, &error));
+    assert_message("three");
+    stop_impostor(&silent);
+    assert_int_equal(unsetenv("PGSERVICEFILE"), 0);
+}
+
 static void test_one_that_closes_is_passed_over(void **state)
 {
     const struct database *database = *state;
@@ -206,6 +239,62 @@ static void test_why_each_host_was_not_taken_is_told(void **state)
     assert_code(SES_INVALID, open_in("host=a nonsense=1", 2000, &store, &took_us, &error));
 }
 
+/* ----------------------------------------------------------------------------- a server that refuses for a while */
+
+enum { CALLERS = 8 };
+
+struct caller {
+    ses_store *store;
+    int code;
+    int64_t done_us;
+    ses_error error;
+    pthread_t thread;
+};
+
+static void *get_once(void *context)
+{
+    struct caller *caller = context;
+    ses_session *session = NULL;
+
+    caller->code = ses_get(caller->store, &key, NULL, &session, &caller->error);
+    caller->done_us = support_steady_us();
+    ses_session_close(session);
+    return NULL;
+}
+
+static void test_a_server_that_refuses_is_asked_seldom(void **state)
+{
+    const struct database *database = *state;
+    struct proxy *proxy = proxy_start(database->place, 0);
+    struct caller callers[CALLERS];
+    ses_store *store = NULL;
+    int64_t took_us = 0;
+    ses_error error;
+
+    assert_non_null(proxy);
+    assert_code(SES_OK, open_in(proxy->place, 5000, &store, &took_us, &error));
+    must_create(store, &key, NULL);
+    atomic_store(&proxy->refuses, true);
+    database_run(database, "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE "
+                           "application_name = 'seslite'");
+    for (int i = 0; i < CALLERS; i++) {
+        callers[i] = (struct caller){.store = store};
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, get_once, &callers[i]), 0);
+    }
+    support_pause_us(1000000);
+    assert_in_range(atomic_load(&proxy->refused), 2, 20);
+    atomic_store(&proxy->refuses, false);
+    const int64_t back_us = support_steady_us();
+    for (int i = 0; i < CALLERS; i++) {
+        assert_int_equal(pthread_join(callers[i].thread, NULL), 0);
+        support_assert_code(SES_OK, callers[i].code, &callers[i].error, "ses_get", __FILE__, __LINE__);
+        assert_in_range(callers[i].done_us - back_us, 0, 1500000);
+    }
+    must_delete(store, &key);
+    ses_close(store);
+    proxy_stop(proxy);
+}
+
 static void test_a_host_of_the_wanted_kind_is_looked_for(void **state)
 {
     const struct database *database = *state;
@@ -235,9 +324,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_that_does_not_answer_leaves_the_others_their_time),
         cmocka_unit_test(test_a_name_that_is_not_resolved_leaves_the_others_their_time),
+        cmocka_unit_test(test_a_service_file_names_hosts),
         cmocka_unit_test(test_one_that_closes_is_passed_over),
         cmocka_unit_test(test_none_that_answers_is_waited_for_as_long_as_a_call_may_take),
         cmocka_unit_test(test_why_each_host_was_not_taken_is_told),
+        cmocka_unit_test(test_a_server_that_refuses_is_asked_seldom),
         cmocka_unit_test(test_a_host_of_the_wanted_kind_is_looked_for),
     };
     return cmocka_run_group_tests(tests, database_setup, database_teardown);

@@ -79,6 +79,8 @@ struct proxy {
     atomic_int count; /* of links */
     atomic_int cancels;
     atomic_int cancels_seen;
+    atomic_bool refuses; /* new connections are closed at once */
+    atomic_int refused;
     /* So many bytes are still handed on, then the link that they belong to is cut; negative: all are. */
     atomic_long up_left;
     atomic_long down_left;
@@ -232,6 +234,11 @@ static inline void proxy_accept(struct proxy *proxy)
 
     if (client < 0)
         return;
+    if (atomic_load(&proxy->refuses)) {
+        atomic_fetch_add(&proxy->refused, 1);
+        close(client);
+        return;
+    }
     const int server = socket(proxy->server.ss_family, SOCK_STREAM, 0);
     if (number == PROXY_LINKS || server < 0 ||
         connect(server, (const struct sockaddr *)&proxy->server, proxy->server_len) != 0) {

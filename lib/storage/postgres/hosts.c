@@ -99,6 +99,19 @@ static int refuse_string(const char *connection, const char *message, ses_error 
                           (int)strcspn(message, "\n"), message);
 }
 
+/* What a service file says, with libpq's defaults for the rest. libpq gives this of a connection only, so one is made that
+ * cannot begin to connect. NULL: no memory. */
+static PQconninfoOption *service_options(const char *service)
+{
+    const char *const names[] = {"service", "sslmode", NULL};
+    const char *const values[] = {service, "none of libpq's", NULL};
+    PGconn *conn = PQconnectStartParams(names, values, 0);
+    PQconninfoOption *options = PQconninfo(conn);
+
+    PQfinish(conn);
+    return options;
+}
+
 int ses__pg_hosts_init(struct pg_hosts *hosts, const char *connection, ses_error *error)
 {
     char *message = NULL;
@@ -109,8 +122,8 @@ int ses__pg_hosts_init(struct pg_hosts *hosts, const char *connection, ses_error
         PQfreemem(message);
         return code;
     }
-    if (!find(hosts->given, "service")) /* of which libpq takes the defaults */
-        hosts->defaults = PQconndefaults();
+    const char *service = find(hosts->given, "service");
+    hosts->defaults = service ? service_options(service) : PQconndefaults();
     hosts->count = count_hosts(hosts);
     hosts->prefers_standby = strcmp(option(hosts, "target_session_attrs"), "prefer-standby") == 0;
     const long seconds = strtol(option(hosts, "connect_timeout"), NULL, 10);
