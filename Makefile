@@ -283,7 +283,7 @@ CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
 TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(if $(POSTGRES),,test/postgres/%),$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
-CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts subjects layers exports linking amalgamation install)
+CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts subjects pictures layers exports linking amalgamation install)
 
 include test/flags.mk
 
@@ -385,7 +385,7 @@ QUICK_CHECKS := $(filter-out $(LONG_TESTS),$(CHECKS))
 quick: $(QUICK_TESTS:%=run-%) $(QUICK_CHECKS:%=check-%)
 	@sh test/run.sh sum $(B) $(QUICK_TESTS) $(QUICK_CHECKS)
 
-## tree-check: the tests of the whole: no artefacts, subjects of commits, layers, headers, what is exported and linked, the amalgamation, installing
+## tree-check: the tests of the whole: no artefacts, subjects of commits, pictures, layers, headers, what is exported and linked, the amalgamation, installing
 tree-check: $(CHECKS:%=check-%)
 	@sh test/run.sh sum $(B) $(CHECKS)
 
@@ -485,7 +485,7 @@ fuzz:
 
 # -------------------------------------------------------------------------------------------- for packages
 
-.PHONY: install uninstall amalgamation platforms format clean help FORCE
+.PHONY: install uninstall amalgamation platforms pictures format clean help FORCE
 
 # What the package files say: paths within the prefix by its name, as pkg-config can move them. SQLite is asked of its own
 # package where there is one, which also knows what a program that is linked statically needs; SQLITE_LIBS that are given
@@ -543,6 +543,12 @@ amalgamation: $(AMALGAMATED)
 ## platforms: compile for other systems (macOS, FreeBSD, musl, ...) with the compilers that are here
 platforms:
 	@MAKE='$(MAKE)' sh tools/platforms.sh
+
+## pictures: make the pictures of README.md and CONTRIBUTING.md again; tools/pictures/README.md lists what that needs
+pictures: $(COMMAND)
+	python3 tools/pictures/house.py > $(B)/house.svg && mv $(B)/house.svg tools/pictures/house.svg
+	python3 tools/pictures/terminal.py $(COMMAND) tools/pictures/terminal.svg
+	python3 tools/pictures/page.py $(COMMAND) tools/pictures/page.png
 
 ## format: the C files in the style of .clang-format
 format:
