@@ -26,7 +26,7 @@ static void must(int code, const ses_error *error)
     }
 }
 
-/* ------------------------------------------------------------------------------------------- the model */
+/* ---------------------------------------------------------------------------------------------- the model */
 
 /* What a model answers in one turn: text, or the call of a function. */
 struct answer {
@@ -51,7 +51,7 @@ static struct answer ask_model(const char *agent, const char *instruction)
     return script[turn++];
 }
 
-/* -------------------------------------------------------------------------------------------- the agents */
+/* --------------------------------------------------------------------------------------------- the agents */
 
 struct agent {
     const char *name;

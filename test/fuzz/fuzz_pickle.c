@@ -7,7 +7,7 @@
 #include "foreign/pickle.h"
 #include "json/reader.h"
 
-enum { MOST_TEXT = 1 << 16 };
+enum { MAX_TEXT = 1 << 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -18,10 +18,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     ses__memory_default(&allocator);
     ses__buffer_init(&json, &allocator);
-    int code = pickle_to_json(pickle, MOST_TEXT, &json, &error);
+    int code = pickle_to_json(pickle, MAX_TEXT, &json, &error);
     must_tell(code, &error);
     must(code == SES_OK || json.len == 0);
-    must(json.len <= MOST_TEXT);
+    must(json.len <= MAX_TEXT);
     if (code == SES_OK)
         must(ses__json_check(json.data, json.len, &error) == SES_OK);
     ses__buffer_free(&json);

@@ -168,7 +168,7 @@ static void test_a_store_moves_to_a_server_and_back(void **state)
     move(&pair, pair.place, pair.other);
     assert_same_lines(pair.fixture->path, pair.other);
     run_at(&reply, 0, NULL, pair.place, "import", pair.fixture->path);
-    assert_has(&reply.out, "here already, and the same");
+    assert_has(&reply.out, "already here and unchanged");
     reply_free(&reply);
     free_pair(&pair);
 }

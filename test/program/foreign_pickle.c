@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "foreign/pickle.h"
 
-enum { MOST_TEXT = 1 << 20 };
+enum { MAX_TEXT = 1 << 20 };
 
 static ses_allocator allocator;
 static ses_error error;
@@ -23,7 +23,7 @@ static int read_into(struct buffer *json, const void *pickle, size_t len)
     ses__buffer_free(json);
     ses__buffer_init(json, &allocator);
     ses__error_clear(&error);
-    return pickle_to_json(span, MOST_TEXT, json, &error);
+    return pickle_to_json(span, MAX_TEXT, json, &error);
 }
 
 /* A copy that ends where the memory ends, for the sanitizer. */
@@ -275,11 +275,11 @@ static void test_what_is_called_in_a_pickle_is_refused_by_name(void **state)
     refused("\x80\x02NQ.", "BINPERSID");
     refused("\x80\x04\x8c\x12google.genai.types\x8c\x04Part\x93)}\x92.", "NEWOBJ_EX");
     refused("\x80\x04\x8c\x12google.genai.types\x8c\x04Part\x93K\x01\x85\x81.", "with arguments");
-    refused("\x80\x04\x8c\x12google.genai.types\x8c\x04Part\x93)R.", "other arguments");
+    refused("\x80\x04\x8c\x12google.genai.types\x8c\x04Part\x93)R.", "unexpected arguments");
     refused("\x80\x04\x8c\x01"
             "a)R.",
-            "no class");
-    refused("\x80\x04]}b.", "no object");
+            "not a class");
+    refused("\x80\x04]}b.", "not an object");
     refused("\x80\x04\x8c\x12google.genai.types\x8c\x04Part\x93)\x81}b.", "no fields");
     refused("\x80\x04\x8c\x12google.genai.types\x8c\x04Part\x93.", "a class as a value");
 }
@@ -287,28 +287,28 @@ static void test_what_is_called_in_a_pickle_is_refused_by_name(void **state)
 static void test_what_is_no_pickle_is_refused(void **state)
 {
     (void)state;
-    refused("", "cut short");
+    refused("", "truncated");
     refused("N.", "protocol");
-    refused("\x80\x01N.", "not from 2 to 5");
-    refused("\x80\x06N.", "not from 2 to 5");
+    refused("\x80\x01N.", "not 2 to 5");
+    refused("\x80\x06N.", "not 2 to 5");
     refused("\x80\x04\x80\x04N.", "twice");
     refused("\x80\x04\xff.", "0xff (unknown)");
     refused("\x80\x02I1\n.", "INT");
-    refused("\x80\x04.", "other than one value");
-    refused("\x80\x04NN.", "other than one value");
-    refused("\x80\x04(N.", "other than one value");
+    refused("\x80\x04.", "exactly one value");
+    refused("\x80\x04NN.", "exactly one value");
+    refused("\x80\x04(N.", "exactly one value");
     refused("\x80\x04N.N", "after its end");
     refused("\x80\x04h\x01.", "memo");
     refused("\x80\x04"
             "0.",
-            "too little on the stack");
-    refused("\x80\x04N(0.", "too little on the stack");
+            "too few values");
+    refused("\x80\x04N(0.", "too few values");
     refused("\x80\x04"
             "e.",
             "no mark");
-    refused("\x80\x04(e.", "no list");
-    refused("\x80\x04N(e.", "no list");
-    refused("\x80\x04](((u.", "no dict");
+    refused("\x80\x04(e.", "not a list");
+    refused("\x80\x04N(e.", "not a list");
+    refused("\x80\x04](((u.", "not a dict");
     refused("\x80\x04}(Nu.", "no value");
     refused("\x80\x04}]Ns.", "keys that JSON cannot express");
     refused("\x80\x04\x8c\x02\xc0\x80.", "not UTF-8");
@@ -379,14 +379,14 @@ static void bounded(const char *pickle, size_t len, int expected, const char *wo
 static void test_lengths_that_lie_allocate_nothing(void **state)
 {
     (void)state;
-    bomb("\x80\x04\x8b\xff\xff\xff\xff\x01.", SES_INVALID, "cut short");
-    bomb("\x80\x04X\xff\xff\xff\xff\x01.", SES_INVALID, "cut short");
-    bomb("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff.", SES_INVALID, "cut short");
-    bomb("\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x7f.", SES_INVALID, "cut short");
-    bomb("\x80\x05\x96\0\0\0\0\0\x01\0\0.", SES_INVALID, "cut short");
-    bomb("\x80\x04\x95\xff\xff\xff\xff\xff\xff\xff\xffN.", SES_INVALID, "cut short");
+    bomb("\x80\x04\x8b\xff\xff\xff\xff\x01.", SES_INVALID, "truncated");
+    bomb("\x80\x04X\xff\xff\xff\xff\x01.", SES_INVALID, "truncated");
+    bomb("\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\xff.", SES_INVALID, "truncated");
+    bomb("\x80\x04\x8e\xff\xff\xff\xff\xff\xff\xff\x7f.", SES_INVALID, "truncated");
+    bomb("\x80\x05\x96\0\0\0\0\0\x01\0\0.", SES_INVALID, "truncated");
+    bomb("\x80\x04\x95\xff\xff\xff\xff\xff\xff\xff\xffN.", SES_INVALID, "truncated");
     bomb("\x80\x04Nr\xff\xff\xff\xff.", SES_LIMIT, "values");
-    bomb("\x80\x04\x8b\0\x08\0\0", SES_INVALID, "cut short");
+    bomb("\x80\x04\x8b\0\x08\0\0", SES_INVALID, "truncated");
 }
 
 static char *new_pickle(size_t capacity, size_t *len)
@@ -467,13 +467,13 @@ static void test_depth_is_bounded(void **state)
     bounded(pickle, len, SES_LIMIT, "levels deep", (size_t)256 << 20);
     len = 2;
     memset(pickle + len, '(', DEPTH);
-    bounded(pickle, len + DEPTH, SES_INVALID, "cut short", (size_t)256 << 20);
+    bounded(pickle, len + DEPTH, SES_INVALID, "truncated", (size_t)256 << 20);
     free(pickle);
 }
 
 static void test_the_number_of_values_is_bounded(void **state)
 {
-    const size_t count = 3 * (size_t)PICKLE_MOST_VALUES;
+    const size_t count = 3 * (size_t)PICKLE_MAX_VALUES;
     size_t len = 0;
     char *pickle = new_pickle(count + 100, &len);
 
@@ -491,7 +491,7 @@ static void test_integers_have_a_bound(void **state)
     enum { TIMES = 10000 };
     size_t len = 0;
     char *pickle = new_pickle(TIMES * 2 + 3000, &len);
-    char digits[PICKLE_MOST_INTEGER + 1];
+    char digits[PICKLE_MAX_INTEGER + 1];
 
     (void)state;
     memset(digits, 0x7f, sizeof digits);
@@ -501,7 +501,7 @@ static void test_integers_have_a_bound(void **state)
     bounded(pickle, len, SES_LIMIT, "an integer of more than", 4 << 20);
     len = 2;
     add(pickle, &len, "](\x8b\0\x04\0\0", 7);
-    add(pickle, &len, digits, PICKLE_MOST_INTEGER);
+    add(pickle, &len, digits, PICKLE_MAX_INTEGER);
     add(pickle, &len, "\x94", 1);
     for (int i = 0; i < TIMES; i++)
         add(pickle, &len, "h\0", 2);

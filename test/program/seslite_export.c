@@ -121,7 +121,7 @@ static void test_a_file_that_is_there_stays_unless_it_is_to_be_replaced(void **s
         assert_int_equal(fputs("mine", there), 1);
         assert_int_equal(fclose(there), 0);
         run_at(&reply, 4, NULL, fixture->path, "export", "s1", "--to", formats[i], "-o", file);
-        assert_has(&reply.err, "is there already: name another file, or pass --replace");
+        assert_has(&reply.err, "already exists: name another file, or pass --replace");
         char *text = support_read_file(file, NULL);
         assert_string_equal(text, "mine");
         free(text);
@@ -154,7 +154,7 @@ static void test_a_link_leads_to_the_file_and_a_device_is_written_as_it_is(void 
     assert_private(file);
     run_at(&reply, 0, NULL, fixture->path, "export", "-o", "/dev/null");
     run_at(&reply, 2, NULL, fixture->path, "export", "--to", "sqlite", "-o", "/dev/null");
-    assert_has(&reply.err, "a database is a regular file");
+    assert_has(&reply.err, "a database needs a regular file");
     assert_int_equal(count_files(fixture->folder, ".seslite-"), 0);
     reply_free(&reply);
     free(file);
@@ -186,12 +186,12 @@ static void test_nothing_is_written_over_the_store_itself(void **state)
     run_at(&reply, 0, NULL, store, "check");
     run_at(&reply, 4, NULL, fixture->path, "export", "-o", store,
            "--replace"); /* another store, or its name */
-    assert_has(&reply.err, "is a store, and is not replaced");
+    assert_has(&reply.err, "is a store and is not replaced");
     run_at(&reply, 4, NULL, fixture->path, "export", "--to", "sqlite", "-o", store, "--replace");
     run_at(&reply, 0, NULL, store, "check");
     raw_exec(store, "PRAGMA application_id = 0");
     run_at(&reply, 4, NULL, fixture->path, "html", "s1", "-o", store, "--replace");
-    assert_has(&reply.err, "is a database, and is not replaced");
+    assert_has(&reply.err, "is a database and is not replaced");
     run_at(&reply, 0, NULL, fixture->path, "export", "--to", "sqlite", "-o", store, "--replace");
     (void)snprintf(log, sizeof log, "%s-wal", fixture->path);
     run_at(&reply, 2, NULL, fixture->path, "html", "s1", "-o", log, "--replace");
@@ -217,7 +217,7 @@ static void test_nothing_stays_of_an_export_that_fails(void **state)
     assert_int_equal(count_files(fixture->folder, "out"), 0);
     assert_int_equal(fclose(fopen(log, "w")), 0);
     run_at(&reply, 4, NULL, fixture->path, "export", "--to", "sqlite", "-o", file);
-    assert_has(&reply.err, "out-wal is there");
+    assert_has(&reply.err, "out-wal exists");
     assert_int_equal(count_files(fixture->folder, ".seslite-"), 0);
     reply_free(&reply);
     free(file);

@@ -380,9 +380,9 @@ static void test_what_cannot_be_written_is_told(void **state)
     struct reply reply = {0};
 
     run_at(&reply, 1, NULL, fixture->path, "html", "oslo", "-o", "/nowhere/at/all.html");
-    assert_has(&reply.err, "no file can be made beside it");
+    assert_has(&reply.err, "cannot create a temporary file next to it");
     run_at(&reply, 1, NULL, fixture->path, "html", "oslo", "-o", "/dev/full");
-    assert_has(&reply.err, "cannot be written");
+    assert_has(&reply.err, "cannot write");
     run_at(&reply, 2, NULL, fixture->path, "html", "oslo", "--json");
     run_at(&reply, 2, (&(struct how){.terminal = TERMINAL_OUT}), fixture->path, "html", "oslo");
     assert_has(&reply.err, "name a file with -o");

@@ -258,7 +258,7 @@ static void import_source(const struct source *source, const struct fixture *fix
     assert_int_equal(number_of(&reply, "keys"), 0);
     assert_int_equal(number_of(&reply, "keysKept"), 0);
     run_at(&reply, 0, NULL, fixture->path, "import", path, "--update");
-    assert_has(&reply.out, "here already, and the same");
+    assert_has(&reply.out, "already here and unchanged");
     reply_free(&reply);
     free(path);
     cJSON_Delete(theirs);

@@ -85,7 +85,7 @@ static void test_items_become_events(void **state)
     assert_int_equal(number_of(&reply, "made"), 2);
     assert_int_equal(number_of(&reply, "events"), 7);
     assert_has(&reply.out, "\"kind\":\"converted\",\"count\":2");
-    assert_has(&reply.out, "It tells no app");
+    assert_has(&reply.out, "It contains no app");
     ses_session *session = must_get(fixture->store, &(ses_key){"openai-agents", "user", "conversation_1"});
     assert_content(
         session, 0, "user", "turn-1",

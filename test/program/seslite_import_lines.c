@@ -72,7 +72,7 @@ static void test_lines_make_the_same_store(void **state)
     assert_has(&reply.out, "\"format\":\"seslite-lines\"");
     assert_same_store(fixture, &other);
     run_ok("import", other.lines_path);
-    assert_has(&reply.out, "2 sessions here already, and the same");
+    assert_has(&reply.out, "2 sessions already here and unchanged");
     reply_free(&reply);
     free_other(&other);
 }
@@ -147,7 +147,7 @@ static void test_of_a_store_one_user_can_be_brought(void **state)
     ses_session_close(must_get(fixture->store, &(ses_key){"chat", "carol", "two"}));
     run_code(3, "-a", "nothing", "import", other.path);
     run_code(2, "-a", "chat", "import", other.lines_path);
-    assert_has(&reply.err, "JSON lines are imported whole");
+    assert_has(&reply.err, "JSON lines are imported as a whole");
     reply_free(&reply);
     free_other(&other);
 }
@@ -178,7 +178,7 @@ static void test_sessions_that_differ_are_refused_unless_told(void **state)
     assert_int_equal(number_of(&reply, "made"), 1);
     run_ok("import", other.path, "--rename", "--json");
     assert_int_equal(number_of(&reply, "renamed"), 1);
-    assert_has(&reply.err, "chat/bob/two is here as chat/bob/two~2");
+    assert_has(&reply.err, "chat/bob/two is imported as chat/bob/two~2");
     ses_session_close(must_get(fixture->store, &(ses_key){"chat", "bob", "two~2"}));
     run_code(2, "import", other.path, "--replace");
     assert_has(&reply.err, "--yes");

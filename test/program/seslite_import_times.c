@@ -43,7 +43,7 @@ static void test_nanoseconds_are_rounded_as_the_store_rounds_them(void **state)
     run_ok("import", file);
     assert_int_equal(updated_us_of(fixture, &s), INT64_C(1767323046000000));
     run_ok("import", file);
-    assert_has(&reply.out, "1 session here already, and the same");
+    assert_has(&reply.out, "1 session already here and unchanged");
     reply_free(&reply);
     free(file);
 }
@@ -105,7 +105,7 @@ static void test_a_session_without_events_was_created_at_its_last_update(void **
 
     run_ok("import", file);
     assert_int_equal(created_us_of(fixture, &(ses_key){"a", "u", "s"}), INT64_C(1760000000500000));
-    assert_has(&reply.out, "else of the last update");
+    assert_has(&reply.out, "otherwise of the last update");
     reply_free(&reply);
     free(file);
 }

@@ -48,7 +48,7 @@ static void test_the_man_page_and_the_help_name_the_same(void **state)
     int status = 0;
     char *man = support_run(COMMAND " help --man | tr -d '\\\\'", &status);
     char *help =
-        support_run(COMMAND " help | sed '/^More, with/,$d' | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'", &status);
+        support_run(COMMAND " help | sed '/^More:/,$d' | sed -n 's/^  \\([a-z]*\\)  .*/\\1/p'", &status);
     size_t count = 0;
 
     (void)state;

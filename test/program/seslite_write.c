@@ -57,7 +57,7 @@ static void test_rewind_takes_back_the_last_turn_and_redo_brings_it_back(void **
     run_ok("-s", "one", "state", "turns");
     assert_string_equal(reply.out.data, "2\n");
     run_ok("redo", "one");
-    assert_has(&reply.err, "one has no rewind to take back.");
+    assert_has(&reply.err, "one has no rewind to undo.");
     run_ok("rewind", "one", "--to", "now", "--json");
     assert_has(&reply.out, "\"changed\":false");
     run_ok("rewind", "one", "--to", "0");

@@ -247,7 +247,7 @@ void bare_get_1000(void *context, int count)
         bare_get(context, scaled(1000));
 }
 
-/* ------------------------------------------------------------------------------------ the same rows? */
+/* ----------------------------------------------------------------------------------------- the same rows? */
 
 static void compare_table(sqlite3 *db, const char *table)
 {

@@ -24,7 +24,7 @@
         }                                                                          \
     } while (0)
 
-/* ------------------------------------------------------------------------------------------- measuring */
+/* ---------------------------------------------------------------------------------------------- measuring */
 
 /* Before anything is measured: where the files of the stores go, and (or NULL) a line of JSON for each figure. A quick run
  * shows only that everything runs: with a hundredth of the work, and figures that mean nothing. */
@@ -80,7 +80,7 @@ void report(const struct figure *figure);
 /* "FOLDER/NAME", with no file of that name left; free it. */
 char *fresh_path(const char *name);
 
-/* ------------------------------------------------------------------------------------------- the event */
+/* ---------------------------------------------------------------------------------------------- the event */
 
 /* The clock of all programs stands still. */
 #define NOW_US INT64_C(1700000000000000)
@@ -90,7 +90,7 @@ enum { EVENT_BYTES = 600 };
 /* An event as an ADK writes it, EVENT_BYTES long, with two session keys and one user key. */
 size_t make_event(char event[EVENT_BYTES + 1], int64_t number);
 
-/* ----------------------------------------------------------------------------------- the bare program */
+/* --------------------------------------------------------------------------------------- the bare program */
 
 /* The rows that the library writes, by the same settings, from values that are ready made, and nothing else. */
 struct bare;
@@ -102,7 +102,7 @@ void bare_append(void *bare, int count);
 void bare_get_20(void *bare, int count);
 void bare_get_1000(void *bare, int count);
 
-/* -------------------------------------------------------------------------------------------- seslite */
+/* ------------------------------------------------------------------------------------------------ seslite */
 
 struct library {
     ses_store *store;
@@ -121,7 +121,7 @@ void library_get_1000(void *library, int count);
 /* A long history and a large state, quickly: in batches. */
 void library_fill(struct library *library, int64_t events, int keys);
 
-/* ---------------------------------------------------------------------------------------- the figures */
+/* -------------------------------------------------------------------------------------------- the figures */
 
 void bench_basics(void);  /* appends and gets beside the bare program; large sessions beside empty ones */
 void bench_threads(void); /* group commit, batches, readers beside a writer */

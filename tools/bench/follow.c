@@ -69,7 +69,7 @@ static void report_time(const char *name, const char *what, const char *unit, do
                             .at_most = 1});
 }
 
-/* ------------------------------------------------------------------------------------- the same process */
+/* --------------------------------------------------------------------------------------- the same process */
 
 enum { WAKES = 500 };
 
@@ -121,7 +121,7 @@ static void bench_wake(void)
     free(path);
 }
 
-/* ------------------------------------------------------------------------------------- another process */
+/* ---------------------------------------------------------------------------------------- another process */
 
 /* Sends so many, with pauses of between one and two times the given one. */
 static pid_t start_sender(const char *path, int count, long pause)
@@ -163,7 +163,7 @@ static void bench_process(const char *name, int count, long pause, double most_m
     free(path);
 }
 
-/* --------------------------------------------------------------------------------------- a thousand */
+/* --------------------------------------------------------------------------------------------- a thousand */
 
 static void ignore(void *context)
 {

@@ -6,7 +6,7 @@
 
 enum { COPIED = 10000, WALKED = 50000, ROUNDS = 15 };
 
-/* ------------------------------------------------------------------------------- as of, and live events */
+/* --------------------------------------------------------------------------------- as of, and live events */
 
 static void as_of_middle(void *context, int count)
 {
@@ -77,7 +77,7 @@ static void bench_reads(void)
     free(path);
 }
 
-/* --------------------------------------------------------------------------------------- fork and prune */
+/* ----------------------------------------------------------------------------------------- fork and prune */
 
 static void bare_exec(sqlite3 *db, const char *sql)
 {

@@ -14,7 +14,7 @@ struct lines_bench {
     FILE *out;
 };
 
-/* ---------------------------------------------------------------------------------------------- out */
+/* ---------------------------------------------------------------------------------------------------- out */
 
 static int write_to_file(void *context, const char *data, size_t len, ses_error *error)
 {
@@ -44,7 +44,7 @@ static void walk_and_write(void *context, int count)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------- in */
+/* ----------------------------------------------------------------------------------------------------- in */
 
 static int write_to_memory(void *context, const char *data, size_t len, ses_error *error)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------- requests */
+/* ----------------------------------------------------------------------------------------------- requests */
 
 /* NULL: there are too many, memory ran out, or the text holds a NUL. Ids are C strings: what comes in front of the NUL must
  * not be taken for the whole. */
@@ -65,7 +65,7 @@ bool read_number(const char *text, int64_t *number)
     return errno == 0 && *end == '\0';
 }
 
-/* -------------------------------------------------------------------------------------------- replies */
+/* ------------------------------------------------------------------------------------------------ replies */
 
 static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
                              struct MHD_Response *response, const char *type)

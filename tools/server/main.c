@@ -16,7 +16,7 @@
 
 enum { THREADS = 4 /* which serve connections; turns have their own */ };
 
-/* --------------------------------------------------------------------------------------------- routes */
+/* ------------------------------------------------------------------------------------------------- routes */
 
 struct route {
     const char *method;
@@ -79,7 +79,7 @@ static enum MHD_Result route(struct request *request, struct MHD_Connection *con
                  : reply_message(request, connection, MHD_HTTP_NOT_FOUND, "there is no such page");
 }
 
-/* -------------------------------------------------------------------------------------------- requests */
+/* ----------------------------------------------------------------------------------------------- requests */
 
 static enum MHD_Result begin_request(struct server *server, const char *url, void **context)
 {
@@ -148,7 +148,7 @@ static size_t leave_encoded(void *context, struct MHD_Connection *connection, ch
     return strlen(text);
 }
 
-/* ---------------------------------------------------------------------------------------- the program */
+/* -------------------------------------------------------------------------------------------- the program */
 
 static struct MHD_Daemon *start_daemon(struct server *server, uint16_t port)
 {

@@ -18,7 +18,7 @@ static const char instruction_template[] = "Notes: {user:notes?}.";
 static const char tool_name[] = "note";
 static const char notes_key[] = "user:notes";
 
-/* ------------------------------------------------------------------------------------------- the model */
+/* ---------------------------------------------------------------------------------------------- the model */
 
 /* What the model answers: a text, or the arguments of a call of its tool. To be freed. */
 struct answer {
@@ -85,7 +85,7 @@ static int ask_model(const struct agent_run *run, const char *instruction, struc
     return code;
 }
 
-/* -------------------------------------------------------------------------------------------- the tool */
+/* ----------------------------------------------------------------------------------------------- the tool */
 
 static char *add_note(const char *notes, const char *note)
 {
@@ -157,7 +157,7 @@ static int run_tool(const struct agent_run *run, const ses_function *call, ses_e
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------- the agent */
+/* ---------------------------------------------------------------------------------------------- the agent */
 
 /* Stores what the model said. A final text goes into the state as well. */
 static int store_answer(const struct agent_run *run, const struct answer *answer, ses_error *error)
@@ -247,7 +247,7 @@ int agent_is_answer(ses_store *store, const ses_event *event, const char *invoca
     return code;
 }
 
-/* ------------------------------------------------------------------------------------- what was left behind */
+/* ----------------------------------------------------------------------------------- what was left behind */
 
 /* A response in place of the one that was lost, in the invocation of its call: without it, models refuse the
  * conversation. */

@@ -4,7 +4,7 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
-/* -------------------------------------------------------------------------------------------- listing */
+/* ------------------------------------------------------------------------------------------------ listing */
 
 /* A session of the list. The library writes the session; cJSON only puts it in its place. */
 static bool add_listed(cJSON *sessions, const ses_session *session, ses_error *error)
@@ -79,7 +79,7 @@ enum MHD_Result list_sessions(struct request *request, struct MHD_Connection *co
                                     : reply_error(request, connection, &error);
 }
 
-/* ---------------------------------------------------------------------------------- creating, showing */
+/* -------------------------------------------------------------------------------------- creating, showing */
 
 static enum MHD_Result reply_session(struct request *request, struct MHD_Connection *connection,
                                      unsigned status, ses_session *session)
@@ -114,7 +114,7 @@ enum MHD_Result show_session(struct request *request, struct MHD_Connection *con
     return reply_session(request, connection, MHD_HTTP_OK, session);
 }
 
-/* ------------------------------------------------------------------------------------------- deleting */
+/* ----------------------------------------------------------------------------------------------- deleting */
 
 enum MHD_Result delete_session(struct request *request, struct MHD_Connection *connection)
 {

@@ -22,7 +22,7 @@ struct stream {
     struct stream *next; /* guarded by the server's lock */
 };
 
-/* -------------------------------------------------------------------------------------------- sleeping */
+/* ----------------------------------------------------------------------------------------------- sleeping */
 
 /* Called by the library, with its locks held: it may only wake. */
 static void wake(void *context)
@@ -63,7 +63,7 @@ static bool server_stops(struct server *server)
     return stops;
 }
 
-/* -------------------------------------------------------------------------------------------- messages */
+/* ----------------------------------------------------------------------------------------------- messages */
 
 /* The text of an event may have lines, of which each begins with a name. */
 static void write_data(FILE *out, const char *text, size_t len)
@@ -139,7 +139,7 @@ static bool next_message(struct stream *stream)
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------ connection */
+/* --------------------------------------------------------------------------------------------- connection */
 
 static ssize_t send_some(void *context, uint64_t position, char *buffer, size_t room)
 {

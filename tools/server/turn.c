@@ -19,7 +19,7 @@ struct turn {
     ses_error error;
 };
 
-/* --------------------------------------------------------------------------------------------- its steps */
+/* ---------------------------------------------------------------------------------------------- its steps */
 
 /* The first words of a conversation are its title. */
 static int give_title(ses_session *session, const char *message, size_t len, ses_error *error)
@@ -86,7 +86,7 @@ static int find_answer(struct turn *turn, const struct agent_run *run, int64_t m
     return code;
 }
 
-/* ---------------------------------------------------------------------------------------------- the turn */
+/* ----------------------------------------------------------------------------------------------- the turn */
 
 static int answer_message(struct turn *turn, const struct agent_run *run, ses_error *error)
 {

@@ -9,7 +9,7 @@
 #include "sessions.h"
 #include "table.h"
 
-/* --------------------------------------------------------------------------------------------------- title */
+/* -------------------------------------------------------------------------------------------------- title */
 
 static int print_title(struct run *run)
 {
@@ -37,7 +37,7 @@ int run_title(struct run *run)
     bool remove = given(run, OPTION_REMOVE);
 
     if (remove && run->argument_count > 0)
-        return say_usage(run, "--remove takes the title away, and no other is given");
+        return say_usage(run, "--remove removes the title and takes no other");
     if (!remove && run->argument_count == 0)
         return print_title(run);
     int status = open_session_to_write(run);
@@ -47,7 +47,7 @@ int run_title(struct run *run)
     return ses_title_set_by_key(run->store, &run->key, title, NULL, &run->error) < 0 ? fail(run) : EXIT_OK;
 }
 
-/* -------------------------------------------------------------------------------------------------- labels */
+/* ------------------------------------------------------------------------------------------------- labels */
 
 static int print_label_table(const ses_session *session)
 {
@@ -85,7 +85,7 @@ static int print_labels(struct run *run)
     return status;
 }
 
-/* Takes NAME=VALUE apart in a copy, which is the label's name. */
+/* Splits NAME=VALUE in a copy, which becomes the label's name. */
 static void label_given(const char *text, bool remove, ses_label *label)
 {
     char *name = copy_text(text);

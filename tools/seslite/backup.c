@@ -8,14 +8,14 @@
 #include "progress.h"
 #include "stop.h"
 
-static int tell_backup(struct run *run, const char *path)
+static int report_backup(struct run *run, const char *path)
 {
     struct stat file;
     struct json json;
     long long bytes = stat(path, &file) == 0 ? (long long)file.st_size : 0;
 
     if (!wants_json(run)) {
-        note("%s has the store as of now, %lld bytes.", path, bytes);
+        note("Wrote %s, %lld bytes.", path, bytes);
         return EXIT_OK;
     }
     json_begin(&json, run, '{');
@@ -24,9 +24,9 @@ static int tell_backup(struct run *run, const char *path)
     return json_print_object(&json);
 }
 
-static int tell_progress(void *context, int64_t done, int64_t total)
+static int report_progress(void *context, int64_t done, int64_t total)
 {
-    (void)progress_tell(context, done, total);
+    (void)progress_report(context, done, total);
     return stop_is_asked();
 }
 
@@ -36,7 +36,7 @@ int run_backup(struct run *run)
     const ses_backup_options options = {.size = sizeof options,
                                         .flags = (given(run, OPTION_REPLACE) ? SES_BACKUP_REPLACE : 0u) |
                                                  (given(run, OPTION_COMPACT) ? SES_BACKUP_COMPACT : 0u),
-                                        .progress = tell_progress};
+                                        .progress = report_progress};
     int status = open_to_read(run);
 
     if (status != EXIT_OK)
@@ -48,8 +48,8 @@ int run_backup(struct run *run)
     if (code == SES_INTERRUPTED)
         stop_now();
     if (code == SES_EXISTS)
-        say("%s exists already: name another file, or pass --replace", path);
+        say("%s already exists: name another file, or pass --replace", path);
     if (code < 0)
         return code == SES_EXISTS ? EXIT_EXISTS : fail(run);
-    return tell_backup(run, path);
+    return report_backup(run, path);
 }

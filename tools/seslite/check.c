@@ -73,7 +73,7 @@ static int check(struct checking *checking, int64_t *problems)
                                        .limit = number_given(run, OPTION_LIMIT, 0),
                                        .report = put_problem,
                                        .report_context = checking,
-                                       .progress = progress_tell};
+                                       .progress = progress_report};
 
     progress_begin("checking");
     int code = ses_check(run->store, &options, problems, &run->error);

@@ -1,4 +1,4 @@
-/* The session that is meant. The store has no call that finds an id under every user, so the lists are walked. */
+/* Chooses the session. The store has no call that finds an id under any user, so the lists are walked. */
 #include "choose.h"
 
 #include <stdlib.h>
@@ -9,19 +9,19 @@
 #include "out.h"
 #include "text.h"
 
-enum { CHOICES = 10 /* that are told */ };
+enum { CHOICES = 10 /* printed at most */ };
 
-/* What was found that fits; the first ones are kept. */
+/* The matches found so far; the first ones are kept. */
 struct choices {
     struct run *run;
-    const char *app; /* whose users are walked */
+    const char *app; /* the app whose users are walked */
     size_t count;
     char *apps[CHOICES + 1];
     char *users[CHOICES + 1];
     char *sessions[CHOICES + 1];
-    struct nearest nearest; /* to the id, or the name, that was given */
+    struct nearest nearest; /* nearest to the given id or name */
     bool near;
-    bool exact; /* what is kept has the id that was given; otherwise it begins with it */
+    bool exact; /* the kept ids equal the given one; otherwise they begin with it */
 };
 
 static void keep(struct choices *choices, const char *app, const char *user, const char *session)
@@ -56,28 +56,28 @@ static void try_near(struct choices *choices, const char *text)
         nearest_try(&choices->nearest, text);
 }
 
-/* ----------------------------------------------------------------------------------------------- the choice */
+/* --------------------------------------------------------------------------------------------- the choice */
 
-static int tell_none(struct choices *choices, const char *what)
+static int report_none(struct choices *choices, const char *what)
 {
     struct run *run = choices->run;
     const char *wanted = choices->near ? choices->nearest.wanted : NULL;
 
     if (wanted && choices->nearest.best)
-        say("there is no %s \"%s\". Did you mean \"%s\"?", what, wanted, choices->nearest.best);
+        say("no %s \"%s\". Did you mean \"%s\"?", what, wanted, choices->nearest.best);
     else if (say_missing(run))
         return EXIT_NOTFOUND;
     else if (wanted)
-        say("there is no %s \"%s\"", what, wanted);
+        say("no %s \"%s\"", what, wanted);
     else
-        say("there is no %s%s%s%s%s", what, run->values[OPTION_USER] ? " of the user " : "",
+        say("no %s%s%s%s%s", what, run->values[OPTION_USER] ? " of the user " : "",
             run->values[OPTION_USER] ? run->values[OPTION_USER] : "",
             run->values[OPTION_APP] ? " in the app " : "",
             run->values[OPTION_APP] ? run->values[OPTION_APP] : "");
     return EXIT_NOTFOUND;
 }
 
-/* As a shell reads it. */
+/* Adds a word quoted for a shell. */
 static void add_word(struct text *line, const char *option, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/@%+=";
@@ -96,7 +96,7 @@ static void add_word(struct text *line, const char *option, const char *word)
     text_puts(line, "'");
 }
 
-static void tell_choices(const struct choices *choices)
+static void report_choices(const struct choices *choices)
 {
     for (size_t i = 0; i < choices->count && i < CHOICES; i++) {
         struct text line = {NULL, 0, 0};
@@ -112,16 +112,16 @@ static void tell_choices(const struct choices *choices)
         note("  ...");
 }
 
-/* Takes the names of the only choice over. */
+/* Takes the names of the only choice, or prints the choices. */
 static int decide(struct choices *choices, const char *what, const char *how)
 {
     struct run *run = choices->run;
 
     if (choices->count == 0)
-        return tell_none(choices, what);
+        return report_none(choices, what);
     if (choices->count > 1) {
         say("which %s? Name it with %s:", what, how);
-        tell_choices(choices);
+        report_choices(choices);
         return EXIT_USAGE;
     }
     run->chosen[0] = choices->apps[0];
@@ -141,7 +141,7 @@ static void choices_begin(struct choices *choices, struct run *run, const char *
     }
 }
 
-/* ------------------------------------------------------------------------------------------ apps and users */
+/* ----------------------------------------------------------------------------------------- apps and users */
 
 static int visit_app(void *context, const char *name)
 {
@@ -200,9 +200,9 @@ int choose_user(struct run *run)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ sessions */
+/* ----------------------------------------------------------------------------------------------- sessions */
 
-/* A session with the very id hides those whose ids only begin with it. */
+/* A session with exactly this id hides those whose ids only begin with it. */
 static void look_at_session(struct choices *choices, const ses_session *session)
 {
     const char *wanted = choices->run->values[OPTION_SESSION];
@@ -229,7 +229,7 @@ static bool has_enough(const struct choices *choices)
     return choices->exact && choices->count > CHOICES;
 }
 
-/* Looks through the sessions of the app, unless another app is meant. */
+/* Looks through the sessions of the app, unless --app names another one. */
 static int visit_sessions_app(void *context, const char *name)
 {
     struct choices *choices = context;
@@ -260,7 +260,7 @@ static int visit_sessions_app(void *context, const char *name)
     return status;
 }
 
-/* Sets *known if all three names are given and there is such a session. */
+/* Sets *known if all three names are given and the session exists. */
 static int look_up(struct run *run, bool *known)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
@@ -281,16 +281,17 @@ static int look_up(struct run *run, bool *known)
     return EXIT_OK;
 }
 
-/* With --yes nobody is asked about the session that was found, and a script that is run twice would delete another one. */
+/* With --yes an id must be complete: nobody confirms the session that was found, and a script that runs twice
+ * would delete another one. */
 static int decide_session(struct choices *choices)
 {
     struct run *run = choices->run;
     const bool begun = choices->count > 0 && !choices->exact;
 
     if (begun && given(run, OPTION_YES)) {
-        say("there is no session \"%s\", and with --yes the id must be whole. These begin with it:",
+        say("no session \"%s\", and with --yes the id must be complete. These begin with it:",
             run->values[OPTION_SESSION]);
-        tell_choices(choices);
+        report_choices(choices);
         return EXIT_NOTFOUND;
     }
     int status = decide(choices, "session", "--session (and --user, --app)");

@@ -1,4 +1,4 @@
-/* Characters: what may reach a terminal, and how many columns it takes there. */
+/* Characters: which may reach a terminal, and how many columns they take there. */
 #include "text.h"
 
 #include <string.h>
@@ -30,14 +30,14 @@ static bool contains(const struct range *ranges, size_t count, uint32_t characte
 }
 #define CONTAINS(ranges, character) contains((ranges), sizeof(ranges) / sizeof((ranges)[0]), (character))
 
-/* Controls, marks and overrides of direction, separators of lines, and what nobody sees. */
+/* Controls, marks and overrides of direction, line separators, and invisible characters. */
 static const struct range unreadable[] = {
     {0x0, 0x1f},      {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
     {0x180e, 0x180e}, {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},
     {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
 };
 
-/* Marks that stand on the character before them, and joiners. */
+/* Combining marks and joiners, which take no column of their own. */
 static const struct range narrow[] = {
     {0x300, 0x36f},   {0x483, 0x489},     {0x591, 0x5bd},     {0x610, 0x61a},   {0x64b, 0x65f},
     {0x6d6, 0x6dc},   {0x900, 0x902},     {0x93c, 0x93c},     {0x941, 0x948},   {0x94d, 0x94d},
@@ -46,7 +46,7 @@ static const struct range narrow[] = {
     {0xfe20, 0xfe2f}, {0x1f3fb, 0x1f3ff}, {0xe0100, 0xe01ef},
 };
 
-/* Letters of the Far East, and emoji. */
+/* East Asian wide characters, and emoji. */
 static const struct range wide[] = {
     {0x1100, 0x115f},   {0x231a, 0x231b},   {0x23e9, 0x23ec},   {0x2614, 0x2615},   {0x26a1, 0x26a1},
     {0x2705, 0x2705},   {0x2728, 0x2728},   {0x274c, 0x274c},   {0x2753, 0x2757},   {0x2795, 0x2797},
@@ -57,8 +57,8 @@ static const struct range wide[] = {
     {0x1fa70, 0x1faff}, {0x20000, 0x3fffd},
 };
 
-/* The length that the first byte tells; 0: it begins no character. */
-static size_t length_told(unsigned char byte)
+/* The length of the sequence that begins with this byte, or 0 if no character begins with it. */
+static size_t sequence_length(unsigned char byte)
 {
     return byte < 0x80 ? 1 : byte < 0xc2 ? 0 : byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : byte < 0xf5 ? 4 : 0;
 }
@@ -67,22 +67,22 @@ size_t text_next(const char *text, size_t len, uint32_t *character)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char first = (unsigned char)text[0];
-    size_t told = length_told(first);
-    uint32_t value = told == 1 ? first : first & (0x7fU >> told);
+    size_t length = sequence_length(first);
+    uint32_t value = length == 1 ? first : first & (0x7fU >> length);
 
     *character = REPLACEMENT;
-    if (told == 0 || told > len)
+    if (length == 0 || length > len)
         return 1;
-    for (size_t i = 1; i < told; i++) {
+    for (size_t i = 1; i < length; i++) {
         unsigned char byte = (unsigned char)text[i];
         if ((byte & 0xc0) != 0x80)
             return 1;
         value = value << 6 | (byte & 0x3f);
     }
-    if (value < least[told] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
+    if (value < least[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
         return 1;
     *character = value;
-    return told;
+    return length;
 }
 
 static void add_unreadable(struct text *text, uint32_t character)

@@ -10,21 +10,18 @@ const struct command command_table[] = {
     {.group = "Look",
      .name = "list",
      .summary = "list sessions",
-     .words = "Lists the sessions of the store, of --app, or of --user, app by app. With --names it prints "
-              "only names: of the apps, of the users, or the ids of the sessions. On a terminal too narrow, "
-              "titles and labels are cut, ids never.",
+     .words = "Lists the sessions of the store, of --app, or of --user, grouped by app. With --names it "
+              "prints only the names of the apps or users, or the ids of the sessions. On a narrow terminal, "
+              "titles and labels are cut; ids never are.",
      .options = O(LIMIT) | O(ORDER) | O(LABEL) | O(PREFIX) | O(SINCE) | O(BEFORE) | O(NAMES),
      .example = " seslite -f agents.db --user alice list --label project=oslo --since 7d",
      .run = run_list},
     {.group = "Look",
      .name = "show",
      .summary = "show the transcript of a session",
-     .words = "Prints what was said, what functions were called and answered, code and its results, which "
-              "files came "
-              "along, transfers to other agents, and errors. Events that a rewind has "
-              "taken back are "
-              "marked; --live leaves them out. With --json it prints the session as the ADK writes it, with "
-              "its state.",
+     .words = "Prints messages, function calls and responses, code and its results, attached files, "
+              "transfers to other agents, and errors. Events that a rewind took back are marked; --live "
+              "leaves them out. With --json it prints the session as the ADK writes it, with its state.",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .options = EVENT_RANGE | O(FULL),
      .example = " seslite -f agents.db show s1 --newest 20",
@@ -33,30 +30,26 @@ const struct command command_table[] = {
      .name = "state",
      .summary = "show the state of a session, or the value of one key",
      .words = "Prints the merged state: the keys of the app, of the user and of the session. With --at it "
-              "prints the session's "
-              "own keys as they were at that point. The value of one key is printed as it is, a string "
-              "without quotes; with "
-              "--json as JSON.",
+              "prints the session's own keys as they were at that point. The value of one key is printed as "
+              "it is, a string without quotes; with --json as JSON.",
      .argument = {"KEY", KIND_TEXT, false, false},
      .options = O(AT) | O(SHARED),
      .example = " seslite -f agents.db -s s1 state counter --at last-turn",
      .run = run_state},
     {.group = "Look",
      .name = "events",
-     .summary = "list the events of a session, a line each",
-     .words = "With --json or --jsonl each event is an object with its number (seq) and the event, byte for "
-              "byte as it is "
-              "stored.",
+     .summary = "list the events of a session, one per line",
+     .words = "With --json or --jsonl each event is an object with its number (seq) and the event itself, "
+              "byte for byte as stored.",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .options = EVENT_RANGE | O(REVERSE),
      .example = " seslite -f agents.db events s1 --jsonl | jq .event.author",
      .run = run_events},
     {.group = "Look",
      .name = "tail",
-     .summary = "show the newest events, and follow",
-     .words = "Prints the newest 10 events, or as many as --newest says. With --follow it goes on with those "
-              "that any program "
-              "appends, until it is interrupted or the session is deleted.",
+     .summary = "show the newest events, and follow new ones",
+     .words = "Prints the newest 10 events, or as many as --newest says. With --follow it continues with the "
+              "events that any program appends, until it is interrupted or the session is deleted.",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .options = O(NEWEST) | O(FOLLOW) | O(ALL),
      .example = " seslite -f agents.db tail -f s1\n seslite -f agents.db --user alice tail --follow --all",
@@ -64,33 +57,33 @@ const struct command command_table[] = {
     {.group = "Look",
      .name = "search",
      .summary = "find events that contain a text",
-     .words = "Looks through all sessions of the store, of --app or of --user, or through one. It searches "
-              "what was said and "
-              "called, and the event as it is stored. There is no index: it reads every event.",
+     .words = "Searches all sessions of the store, of --app or of --user, or one session. It searches "
+              "messages and calls, then the event as it is stored. There is no index: it reads every event.",
      .argument = {"TEXT", KIND_TEXT, true, false},
      .options = O(IGNORE_CASE) | O(LIMIT) | O(SINCE) | O(FROM) | O(UP_TO) | O(LIVE),
      .example = " seslite -f agents.db search -i \"winter coat\"",
      .run = run_search},
     {.group = "Look",
      .name = "html",
-     .summary = "write a session as a page that a browser shows",
+     .summary = "write a session as a page for a browser",
      .words =
          "Writes one file with the transcript, the calls, times and tokens, and a slider that shows the "
-         "state at each event. It asks nothing of any other file or server, and nothing of the log can run "
-         "in it. Without -o it goes to standard output, which must not be a terminal. What agents say is shown "
-         "as Markdown, without links; of images only the type and size, unless --images is given.\n"
-         "--redact hides the value of a state key. Wherever a member of that name stands in an event or in "
-         "the state, its value is replaced by [redacted]; for user:token and app:token also where a member "
-         "is named token. The strings and numbers in these values that have 6 bytes or more are replaced "
-         "wherever else they stand in the page. It cannot find a value that is written in another way: in "
-         "upper case, encoded, in pieces, in an image. Look at the page before you give it away.",
+         "state at each event. The page loads no other file and contacts no server, and nothing in the log "
+         "can run in it. Without -o it goes to standard output, which must not be a terminal. Messages of "
+         "agents are shown as Markdown, without links. Images appear only as type and size unless --images "
+         "is given.\n"
+         "--redact hides the value of a state key. Wherever an event or the state has a member of that name, "
+         "its value is replaced by [redacted]; for user:token and app:token also where a member is named "
+         "token. Strings and numbers of at least 6 bytes in these values are also replaced everywhere else "
+         "in the page. A value written in another form is not found: in upper case, encoded, in pieces, in "
+         "an image. Look at the page before you share it.",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .options = O(OUTPUT) | O(REPLACE) | O(REDACT) | O(IMAGES) | O(NEWEST) | O(FROM) | O(UP_TO),
      .example = " seslite -f agents.db html s1 -o s1.html --redact user:token",
      .run = run_html},
     {.group = "History",
      .name = "fork",
-     .summary = "make a new session that begins as this one was at a point",
+     .summary = "make a new session that begins with this one's events up to a point",
      .words = "Prints the id of the new session. The old one stays as it is.",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .options = O(AT) | O(AS) | O(AS_USER),
@@ -98,17 +91,17 @@ const struct command command_table[] = {
      .run = run_fork},
     {.group = "History",
      .name = "rewind",
-     .summary = "take back what came after a point",
-     .words = "Takes back the last turn, or what came after --to. Nothing is deleted: an event is added that "
-              "says so, and that "
-              "gives the session's own keys the values they had. redo takes it back.",
+     .summary = "take back the events after a point",
+     .words = "Takes back the last turn, or everything after --to. Nothing is deleted: an event is added "
+              "that records the rewind and restores the earlier values of the session's own keys. redo "
+              "undoes it.",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .options = O(TO),
      .example = " seslite -f agents.db rewind s1\n seslite -f agents.db rewind s1 --to 12",
      .run = run_rewind},
     {.group = "History",
      .name = "redo",
-     .summary = "take the newest rewind back",
+     .summary = "undo the newest rewind",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .example = " seslite -f agents.db redo s1",
      .run = run_redo},
@@ -122,37 +115,27 @@ const struct command command_table[] = {
      .run = run_cut},
     {.group = "In and out",
      .name = "import",
-     .summary = "bring in sessions from a file of another program, or of seslite",
+     .summary = "import sessions from a file of another program or of seslite",
      .words =
          "The file is recognized by its content: JSON lines of seslite export, or \"-\" for them on standard "
          "input; another store, also by the address of a server; a database of google-adk "
-         "(DatabaseSessionService, or SqliteSessionService, "
-         "which "
-         "is what adk web makes), of the ADKs for JavaScript, Go and Rust, or of the OpenAI Agents SDK "
-         "(SQLiteSession); a session as JSON, as the ADKs write it (*.session.json), or as the REST API of "
-         "Vertex "
-         "AI Agent Engine returns it: {\"session\": ..., \"events\": [...]}, or \"eventPages\": the pages as "
-         "they "
-         "came. It is opened for reading and never changed. The store is made if it does not "
-         "exist.\n"
-         "Importing twice is safe: a session that is here and is the same is passed over. One that differs "
-         "is "
-         "refused, unless --update, --replace or --rename (as ID~2) says what to do with it. So is what "
-         "cannot be "
-         "stored: --skip leaves it out, and --rename gives an app, user or session whose name is empty, too "
-         "long "
-         "or no UTF-8 another one, which is always the same: what fits of it, a \"~\" and eight hexadecimal "
-         "digits. Unless --skip is given, the whole file is checked first, and nothing of it is written if "
-         "anything in it is refused; only what another program changes here between the check and the "
-         "writing "
-         "can still be refused then. Standard input is kept in a temporary file (in TMPDIR) until it has "
-         "ended. "
-         "Of shared keys that are here with another value, ours stays.\n"
-         "Events of a session's JSON lose the metadata that only ADK code may write (__adk_internal_*) and "
-         "are "
-         "marked as restored from outside, as google-adk does.\n"
-         "The report tells what was brought, and what the file could not tell. --app, --user and --session "
-         "choose what is brought; they are names in the file.",
+         "(DatabaseSessionService, or SqliteSessionService, which adk web uses), of the ADKs for JavaScript, "
+         "Go and Rust, or of the OpenAI Agents SDK (SQLiteSession); a session as JSON, as the ADKs write it "
+         "(*.session.json), or as the REST API of Vertex AI Agent Engine returns it: {\"session\": ..., "
+         "\"events\": [...]}, or \"eventPages\": the pages as received. The file is opened for reading and "
+         "never changed. The store is created if it does not exist.\n"
+         "Importing twice is safe: a session that already exists with the same content is passed over. One "
+         "that differs is rejected unless --update, --replace or --rename (as ID~2) says what to do with it. "
+         "Anything that cannot be stored is rejected too: --skip leaves it out, and --rename gives an app, "
+         "user or session whose name is empty, too long or not UTF-8 another name, always the same one: as "
+         "much of the name as fits, a \"~\" and eight hexadecimal digits. Unless --skip is given, the whole "
+         "file is checked first and nothing is written if any part of it is rejected; after that, only a "
+         "concurrent change of the store can still cause a rejection. Standard input is kept in a temporary "
+         "file (in TMPDIR) until it ends. Shared keys that already exist with another value keep it.\n"
+         "Events from a session's JSON lose the metadata that only ADK code may write (__adk_internal_*) and "
+         "are marked as restored from outside, as in google-adk.\n"
+         "The report lists what was imported and what the file did not contain. --app, --user and --session "
+         "select what is imported, by the names in the file.",
      .argument = {"FILE", KIND_FILE, true, true},
      .options = O(UPDATE) | O(REPLACE) | O(RENAME) | O(SKIP) | O(REPLACE_KEYS) | O(TO_APP) | O(TO_USER) |
                 O(ZONE) | O(DRY_RUN) | O(YES),
@@ -162,18 +145,17 @@ const struct command command_table[] = {
      .run = run_import},
     {.group = "In and out",
      .name = "export",
-     .summary = "write sessions to a file that seslite or google-adk reads",
+     .summary = "write sessions to a file that seslite or google-adk can read",
      .words =
-         "jsonl: JSON lines, which hold all that the store has of --app, --user or the session, and which "
+         "jsonl: JSON lines, which hold everything the store has of --app, --user or the session, and which "
          "import reads. session: the ADK's session JSON with the stored events but without the metadata that "
-         "only ADK code may write "
-         "(__adk_internal_*), a file for each session if "
-         "--output is a folder. vertex: the same for Vertex AI Agent Engine, with an event as the request "
-         "that google-adk would send to append it. sqlite: a new database that google-adk's "
-         "SqliteSessionService opens, with "
-         "events as they are stored but for what that service would refuse.\n"
-         "What a format cannot hold is told on stderr, or as JSON with --json. A file is whole or not there "
-         "at all, and only its owner can read it. One that is there stays, unless --replace is given.",
+         "only ADK code may write (__adk_internal_*); one file per session if --output is a folder. vertex: "
+         "the same for Vertex AI Agent Engine, with each event as the request that google-adk would send to "
+         "append it. sqlite: a new database that google-adk's SqliteSessionService opens, with events as "
+         "they are stored except for what that service would reject.\n"
+         "Whatever the format cannot hold is reported on stderr, or as JSON with --json. The file is "
+         "complete or does not exist at all, and only its owner can read it. An existing file is kept unless "
+         "--replace is given.",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .options = O(FORMAT) | O(OUTPUT) | O(REPLACE),
      .example = " seslite -f agents.db export -o agents.jsonl\n"
@@ -182,27 +164,26 @@ const struct command command_table[] = {
     {.group = "Tidy up",
      .name = "prune",
      .summary = "delete the oldest events of a session, for good",
-     .words = "The state stays. What belongs together is not parted, so that less may be deleted than was "
-              "asked for. With "
-              "several of --keep, --before, --up-to and --compacted all of them must hold.",
+     .words = "The state is kept. Events that belong together are not separated, so that fewer may be "
+              "deleted than requested. An event must match all of --keep, --before, --up-to and --compacted "
+              "that are given.",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .options = O(KEEP) | O(BEFORE) | O(UP_TO) | O(COMPACTED) | O(SECURE) | O(DRY_RUN) | O(YES),
      .example = " seslite -f agents.db prune s1 --keep 1000 --before 30d",
      .run = run_prune},
     {.group = "Tidy up",
      .name = "expire",
-     .summary = "delete sessions that are due",
-     .words = "Deletes the sessions of --app, or of all apps, whose expiry time has come; and with --idle "
-              "and --per-user others.",
+     .summary = "delete expired sessions",
+     .words = "Deletes the sessions of --app, or of all apps, whose expiry time has passed; with --idle and "
+              "--per-user also others.",
      .options = O(IDLE) | O(PER_USER) | O(SECURE) | O(DRY_RUN) | O(YES),
      .example = " seslite -f agents.db expire --idle 90d --dry-run",
      .run = run_expire},
     {.group = "Tidy up",
      .name = "delete",
      .summary = "delete a session, a user or an app",
-     .words = "Deletes the session that is named. With --everything it deletes the whole user or app that is "
-              "named, with its "
-              "shared state.",
+     .words = "Deletes the named session. With --everything it deletes the whole named user or app, "
+              "including its shared state.",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .options = O(EVERYTHING) | O(SECURE) | O(DRY_RUN) | O(YES),
      .example =
@@ -218,8 +199,8 @@ const struct command command_table[] = {
     {.group = "Tidy up",
      .name = "label",
      .summary = "show or set the labels of a session",
-     .words = "Sets the labels that are given, and leaves the others. With --remove it removes the labels of "
-              "these names.",
+     .words = "Sets the given labels and keeps the others. With --remove it removes the labels of these "
+              "names.",
      .argument = {"NAME[=VALUE]", KIND_TEXT, false, true},
      .options = O(REMOVE),
      .example = " seslite -f agents.db -s s1 label project=oslo starred",
@@ -230,18 +211,16 @@ const struct command command_table[] = {
      .run = run_stats},
     {.group = "Upkeep",
      .name = "doctor",
-     .summary = "show versions, modes and the place of the store, and what is wrong with them",
-     .words = "What should be looked at is marked with \"!\", and has advice.",
+     .summary = "show versions, modes and the location of the store, and any problems with them",
+     .words = "Facts that need attention are marked with \"!\" and come with advice.",
      .run = run_doctor},
     {.group = "Upkeep",
      .name = "check",
      .summary = "look for damage",
-     .words = "Looks at the pages of the file, or the tables of a server, and at every row: whether each "
-              "session's state is what its "
-              "log leads to, whether "
-              "its numbers, times and counts can be, and whether each event is one that could be stored. "
-              "Nothing is changed. "
-              "The exit code is 7 if there is a problem.",
+     .words = "Checks the pages of the file, or the tables of a server, and every row: that each session's "
+              "state follows from its log, that its numbers, times and counts are possible, and that each "
+              "event is one that could be stored. Nothing is changed. The exit code is 7 if there is a "
+              "problem.",
      .options = O(QUICK) | O(LIMIT),
      .example = " seslite -f agents.db check",
      .run = run_check},
@@ -249,15 +228,15 @@ const struct command command_table[] = {
      .name = "backup",
      .summary = "copy the store into a file, as of one moment",
      .words =
-         "Other programs may go on writing. The file is complete or not there at all. It must not "
-         "exist, unless --replace is given. A signal (Ctrl-C) ends the backup and leaves nothing behind. "
-         "If the program is killed, it leaves a file FILE.seslite-backup-XXXXXX, which the next backup "
-         "into the same folder removes.",
+         "Other programs may continue to write. The file is complete or does not exist at all. It must not "
+         "exist unless --replace is given. A signal (Ctrl-C) ends the backup and leaves nothing behind. If "
+         "the program is killed, a file FILE.seslite-backup-XXXXXX remains; the next backup into the same "
+         "folder removes it.",
      .argument = {"FILE", KIND_FILE, true, false},
      .options = O(REPLACE) | O(COMPACT),
      .example = " seslite -f agents.db backup agents-2026-11-21.db",
-     .instead =
-         "pg_dump copies the database of a server, and seslite export writes what any store can import",
+     .instead = "pg_dump copies the database of a server, and seslite export writes a file that any store "
+                "can import",
      .run = run_backup},
     {.group = "Upkeep",
      .name = "maintain",
@@ -267,18 +246,17 @@ const struct command command_table[] = {
      .run = run_maintain},
     {.group = "Upkeep",
      .name = "migrate",
-     .summary = "bring a store of an older version up to date",
-     .words = "Programs that open the store for writing do this too. Older versions cannot open it any more.",
+     .summary = "upgrade a store of an older version",
+     .words = "Programs that open the store for writing do this too. Older versions can no longer open it.",
      .run = run_migrate},
     {.group = "Upkeep",
      .name = "sql",
      .summary = "open the store with the sqlite3 program",
      .words =
-         "Runs the SQL, or what is read from standard input if there is none or it is \"-\". The file "
-         "is opened for reading "
-         "only, unless --write is given. What that program prints is not "
-         "cleaned of control characters. The exit code is 6 if the file was locked, 7 if it is damaged, 8 if "
-         "it is not a database, and 1 for any other failure.",
+         "Runs the SQL, or reads it from standard input if there is none or it is \"-\". The file is opened "
+         "read-only unless --write is given. The output of sqlite3 is not cleaned of control characters. The "
+         "exit code is 6 if the file was locked, 7 if it is damaged, 8 if it is not a database, and 1 for "
+         "any other failure.",
      .argument = {"SQL", KIND_TEXT, false, false},
      .options = O(WRITE),
      .example = " seslite -f agents.db sql \"SELECT * FROM session_overview\"",
@@ -287,9 +265,8 @@ const struct command command_table[] = {
     {.group = "Help",
      .name = "help",
      .summary = "explain the commands",
-     .words = "Explains all commands, one command, or one of the topics that it lists. It also prints the "
-              "man page and the "
-              "completions for shells.",
+     .words = "Explains all commands, one command, or one of the listed topics. It also prints the man page "
+              "and the completions for shells.",
      .argument = {"COMMAND", KIND_COMMAND, false, false},
      .options = O(MAN) | O(BASH) | O(ZSH) | O(FISH),
      .example = " seslite help rewind\n source <(seslite help --bash)",

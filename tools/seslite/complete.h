@@ -1,4 +1,5 @@
-/* Completions for shells, from the tables. Names of apps, users and sessions are asked of seslite itself. */
+/* Completions for shells, from the tables. They run seslite itself to list the names of apps, users and
+ * sessions. */
 #ifndef COMPLETE_H
 #define COMPLETE_H
 
@@ -8,7 +9,8 @@ int complete_bash(const struct manual *manual);
 int complete_zsh(const struct manual *manual);
 int complete_fish(const struct manual *manual);
 
-/* What `seslite list --names` is to be asked for values of this kind: apps, users, sessions. NULL: nothing. */
+/* The argument of `seslite list --names` that lists values of this kind: apps, users or sessions; otherwise
+ * NULL. */
 const char *complete_names(enum kind kind);
 
 #endif

@@ -7,8 +7,8 @@ const char *complete_names(enum kind kind)
     return kind == KIND_APP ? "apps" : kind == KIND_USER ? "users" : kind == KIND_SESSION ? "sessions" : NULL;
 }
 
-/* The names in a store may be anything: they are never expanded, and are quoted for the shell. One that would be taken for an
- * option is left out. */
+/* Names in a store can be any text, so they are quoted for the shell and never expanded. A name that looks
+ * like an option is left out. */
 static const char before[] =
     "# bash completion for seslite, made by: seslite help --bash\n"
     "_seslite_words()\n"
@@ -82,7 +82,7 @@ static const char after[] = "    _seslite_value \"$command $previous\"\n"
                             "}\n"
                             "complete -F _seslite seslite\n";
 
-/* A line of the case in which a value is completed. */
+/* A line of the `case` that completes a value. */
 static void put_value_of(enum kind kind)
 {
     const char *names = complete_names(kind);
@@ -100,7 +100,7 @@ static void put_value_of(enum kind kind)
         out_print(") _seslite_words <<<$'%s\\n%s\\n%s' ;;\n", kind_word(kind, 0), kind_word(kind, 1),
                   kind_word(kind, 2));
     else
-        out_puts(") ;;\n"); /* anything: nothing to propose */
+        out_puts(") ;;\n"); /* any text: no proposals */
 }
 
 static void put_option_value(const char *command, size_t id)

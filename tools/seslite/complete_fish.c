@@ -2,7 +2,7 @@
 
 #include "out.h"
 
-/* A text within single quotes of fish. */
+/* Prints a text for single quotes in fish. */
 static void put_quoted(const char *text)
 {
     out_puts("'");
@@ -84,7 +84,7 @@ static void put_command(const struct command *command, const struct manual *manu
     text_free(&condition);
 }
 
-/* Where a command has an option of the same letter, the letter is not this option's: tail -f. */
+/* Excludes the letter for commands that use it for an option of their own, as in tail -f. */
 static void put_global(size_t id, const struct manual *manual)
 {
     struct text condition = {NULL, 0, 0};

@@ -2,7 +2,7 @@
 
 #include "out.h"
 
-/* A text within single quotes of the shell, and within the brackets of _arguments. */
+/* Prints a text for single quotes in the shell, and for the brackets of _arguments. */
 static void put_quoted(const char *text)
 {
     for (; *text; text++) {
@@ -37,7 +37,7 @@ static const char before[] = "#compdef seslite\n"
                              "    typeset -A opt_args\n"
                              "    commands=(\n";
 
-/* What completes a value, for _arguments. */
+/* Prints the action that completes a value, for _arguments. */
 static void put_action(enum kind kind)
 {
     const char *names = complete_names(kind);
@@ -80,7 +80,7 @@ static void put_option(size_t id)
         put_spec("-", letter, option);
 }
 
-/* Is the letter of a global option another one's in this command? */
+/* True if this command uses the letter for an option of its own. */
 static bool has_letter(const struct command *command, char letter)
 {
     for (size_t id = GLOBAL_OPTIONS; letter && id < OPTION_COUNT; id++)

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "out.h"
-#include "said.h"
+#include "content_items.h"
 
-enum { INDENT = 4, SHORT = 240 /* columns of a call or response that is shortened */ };
+enum { INDENT = 4, SHORT = 240 /* columns of a shortened call or response */ };
 
 static ses_content *open_content(struct run *run, const ses_event *event)
 {
@@ -22,13 +22,13 @@ int content_check(struct run *run, const ses_event *event)
     return run->error.code == SES_JSON || run->error.code == SES_NOMEM ? run->error.code : SES_OK;
 }
 
-/* --------------------------------------------------------------------------------------------------- a line */
+/* ------------------------------------------------------------------------------------------------- a line */
 
-static void add_to_line(void *context, enum said_kind kind, const struct text *words)
+static void add_to_line(void *context, enum content_item_kind kind, const struct text *words)
 {
     struct text *line = context;
 
-    if (kind == SAID_THOUGHT)
+    if (kind == ITEM_THOUGHT)
         return;
     if (line->len > 0)
         text_puts(line, "  ");
@@ -40,7 +40,7 @@ void content_line(struct run *run, const ses_event *event, struct text *line)
     ses_content *content = open_content(run, event);
 
     if (content)
-        each_said(content, add_to_line, line);
+        each_content_item(content, add_to_line, line);
     else
         text_print(line, "(cannot be read: %s)", run->error.message);
     if (line->len == 0 && ses_content_part_count(content) > 0)
@@ -48,9 +48,9 @@ void content_line(struct run *run, const ses_event *event, struct text *line)
     ses_content_close(content);
 }
 
-/* ------------------------------------------------------------------------------------------------- in full */
+/* ------------------------------------------------------------------------------------------------ in full */
 
-/* The bytes of the line that fit, up to a blank if there is one. */
+/* The number of bytes that fit on the line, up to a blank if there is one. */
 static size_t fitting_words(const char *line, size_t len, size_t columns)
 {
     size_t fits = text_fitting(line, len, columns);
@@ -106,18 +106,18 @@ static void put_function(const struct text *words, bool full)
     text_free(&clean);
 }
 
-static void put_said(void *context, enum said_kind kind, const struct text *words)
+static void put_item(void *context, enum content_item_kind kind, const struct text *words)
 {
-    static const enum colour colours[] = {[SAID_TEXT] = COLOUR_NONE,
-                                          [SAID_THOUGHT] = COLOUR_DIM,
-                                          [SAID_CODE] = COLOUR_CYAN,
-                                          [SAID_OTHER] = COLOUR_DIM,
-                                          [SAID_ERROR] = COLOUR_RED};
+    static const enum colour colours[] = {[ITEM_TEXT] = COLOUR_NONE,
+                                          [ITEM_THOUGHT] = COLOUR_DIM,
+                                          [ITEM_CODE] = COLOUR_CYAN,
+                                          [ITEM_OTHER] = COLOUR_DIM,
+                                          [ITEM_ERROR] = COLOUR_RED};
     const bool *full = context;
 
-    if (kind == SAID_CALL || kind == SAID_RESPONSE)
+    if (kind == ITEM_CALL || kind == ITEM_RESPONSE)
         put_function(words, *full);
-    else if (kind == SAID_THOUGHT && !*full)
+    else if (kind == ITEM_THOUGHT && !*full)
         put_text(COLOUR_DIM, "[thought]", strlen("[thought]"));
     else
         put_text(colours[kind], words->data, words->len);
@@ -128,7 +128,7 @@ void content_print(struct run *run, const ses_event *event, bool full)
     ses_content *content = open_content(run, event);
 
     if (content)
-        each_said(content, put_said, &full);
+        each_content_item(content, put_item, &full);
     else
         put_text(COLOUR_RED, run->error.message, strlen(run->error.message));
     ses_content_close(content);

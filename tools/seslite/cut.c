@@ -12,9 +12,9 @@
 #include "times.h"
 #include "walk.h"
 
-/* --------------------------------------------------------------------------------------------------- points */
+/* ------------------------------------------------------------------------------------------------- points */
 
-/* Looks for the point among the events, and counts those after it. */
+/* Finds the point among the events and counts the events after it. */
 struct counting {
     const ses_point *point;
     bool found;
@@ -37,7 +37,8 @@ static int count_event(void *context, const ses_event *event)
     return EXIT_OK;
 }
 
-/* What a cut would delete. No call tells where the last turn begins without going there. */
+/* Counts the events that a cut would delete. No call finds where the last turn begins without rewinding to
+ * it. */
 static int count_after(struct run *run, const ses_point *point, int64_t *count)
 {
     const ses_range all = {.size = sizeof all};
@@ -50,14 +51,14 @@ static int count_after(struct run *run, const ses_point *point, int64_t *count)
                      : each_event(run, &run->key, &all, false, count_event, &counting);
     if (status == EXIT_OK && (point->kind == SES_POINT_EVENT || point->kind == SES_POINT_INVOCATION) &&
         !counting.found) {
-        say("there is no such point: \"%s\"", run->values[OPTION_TO]);
+        say("no such point: \"%s\"", run->values[OPTION_TO]);
         status = EXIT_NOTFOUND;
     }
     *count = counting.count;
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------ cut */
+/* ---------------------------------------------------------------------------------------------------- cut */
 
 static int cut(struct run *run, const ses_point *point)
 {
@@ -73,8 +74,8 @@ static int cut(struct run *run, const ses_point *point)
     if (code < 0)
         return fail(run);
     if (code == SES_MORE)
-        tell_log_kept();
-    return tell_deleted(run, "event", deleted);
+        report_log_kept();
+    return report_deleted(run, "event", deleted);
 }
 
 int run_cut(struct run *run)
@@ -92,10 +93,10 @@ int run_cut(struct run *run)
     if (!dry)
         return cut(run, &point);
     status = count_after(run, &point, &count);
-    return status == EXIT_OK ? tell_deleted(run, "event", count) : status;
+    return status == EXIT_OK ? report_deleted(run, "event", count) : status;
 }
 
-/* ---------------------------------------------------------------------------------------------------- prune */
+/* -------------------------------------------------------------------------------------------------- prune */
 
 static bool prune_given(const struct run *run, ses_prune_options *options)
 {
@@ -116,8 +117,8 @@ static bool prune_given(const struct run *run, ses_prune_options *options)
     return options->which != 0;
 }
 
-/* The events in front of the first that has to stay. What must not be parted keeps more of them, which no call tells before it
- * is done. */
+/* Counts the events before the first one that has to stay. Fewer may be deleted, since events that belong
+ * together are not separated; only the deletion itself finds that out. */
 struct pruning {
     const ses_prune_options *options;
     int64_t stored;
@@ -137,7 +138,7 @@ static int count_prunable(void *context, const ses_event *event)
     return EXIT_OK;
 }
 
-static int tell_prunable(struct run *run, const ses_prune_options *options)
+static int report_prunable(struct run *run, const ses_prune_options *options)
 {
     const ses_range all = {.size = sizeof all};
     struct pruning pruning = {options, 0, 0};
@@ -149,10 +150,11 @@ static int tell_prunable(struct run *run, const ses_prune_options *options)
     pruning.stored = ses_session_stored(session);
     ses_session_close(session);
     status = each_event(run, &run->key, &all, false, count_prunable, &pruning);
-    return status == EXIT_OK || status == STOP ? tell_at_most(run, "event", pruning.count) : status;
+    return status == EXIT_OK || status == STOP ? report_at_most(run, "event", pruning.count) : status;
 }
 
-/* In steps, until there is no more. A step that deletes nothing only waited for a reader of the log. */
+/* Prunes in steps until nothing is left. A step that deletes nothing was only waiting for a reader of the
+ * WAL. */
 static int prune(struct run *run, const ses_prune_options *options)
 {
     int64_t total = 0;
@@ -171,10 +173,10 @@ static int prune(struct run *run, const ses_prune_options *options)
     } while (code == SES_MORE && deleted > 0);
     progress_end();
     if (code == SES_MORE)
-        tell_log_kept();
+        report_log_kept();
     if (code < 0)
         return fail(run);
-    return tell_deleted(run, "event", total);
+    return report_deleted(run, "event", total);
 }
 
 int run_prune(struct run *run)
@@ -186,6 +188,6 @@ int run_prune(struct run *run)
     bool dry = given(run, OPTION_DRY_RUN);
     int status = dry ? open_session_to_read(run) : open_session_to_write(run);
     if (status == EXIT_OK)
-        status = dry ? tell_prunable(run, &options) : prune(run, &options);
+        status = dry ? report_prunable(run, &options) : prune(run, &options);
     return status;
 }

@@ -14,17 +14,17 @@ static unsigned flags_given(const struct run *run)
     return given(run, OPTION_SECURE) ? SES_DELETE_SECURE : 0;
 }
 
-/* What a call that deletes has returned. */
+/* Reports the result of a call that deletes. */
 static int end(struct run *run, int code, int64_t sessions)
 {
     if (code < 0)
         return fail(run);
     if (code == SES_MORE)
-        tell_log_kept();
-    return tell_deleted(run, "session", sessions);
+        report_log_kept();
+    return report_deleted(run, "session", sessions);
 }
 
-/* ------------------------------------------------------------------------------------------------ one session */
+/* -------------------------------------------------------------------------------------------- one session */
 
 static int delete_session(struct run *run)
 {
@@ -40,12 +40,12 @@ static int delete_session(struct run *run)
                          counted(ses_session_stored(session), "event"));
     ses_session_close(session);
     if (status != EXIT_OK || given(run, OPTION_DRY_RUN))
-        return status == EXIT_OK ? tell_deleted(run, "session", 1) : status;
+        return status == EXIT_OK ? report_deleted(run, "session", 1) : status;
     int code = ses_delete(run->store, &run->key, &options, &deleted, &run->error);
     return end(run, code, deleted);
 }
 
-/* --------------------------------------------------------------------------------------- of a user, of an app */
+/* ----------------------------------------------------------------------------------- of a user, of an app */
 
 static int delete_user(struct run *run)
 {
@@ -57,7 +57,8 @@ static int delete_user(struct run *run)
     return end(run, code, deleted);
 }
 
-/* Every call but the last says that there is more; with --secure the last one too, while the log cannot be emptied. */
+/* Each call except the last returns SES_MORE. With --secure the last one does too if the WAL cannot be
+ * emptied. */
 static int delete_app(struct run *run, int64_t total)
 {
     const ses_delete_options options = {.size = sizeof options, .flags = flags_given(run)};
@@ -76,7 +77,7 @@ static int delete_app(struct run *run, int64_t total)
     return end(run, code, sum);
 }
 
-/* Only of what is named: here no choice is made for the caller. */
+/* Deletes only what the caller named: the command chooses nothing here. */
 static int delete_everything(struct run *run)
 {
     const struct sessions sessions = {.order = SES_ORDER_CREATED};
@@ -88,7 +89,7 @@ static int delete_everything(struct run *run)
     if (status == EXIT_OK)
         status = count_sessions(run, &sessions, &count);
     if (status != EXIT_OK || given(run, OPTION_DRY_RUN))
-        return status == EXIT_OK ? tell_deleted(run, "session", count) : status;
+        return status == EXIT_OK ? report_deleted(run, "session", count) : status;
     if (given(run, OPTION_USER))
         status = confirm(run, "Delete the user %s of %s, with %s and the user's state", run->key.user,
                          run->key.app, counted(count, "session"));
@@ -100,7 +101,7 @@ static int delete_everything(struct run *run)
     return given(run, OPTION_USER) ? delete_user(run) : delete_app(run, count);
 }
 
-/* What is deleted has to be named. */
+/* The caller has to name what is deleted. */
 int run_delete(struct run *run)
 {
     bool everything = given(run, OPTION_EVERYTHING);

@@ -37,7 +37,7 @@ int confirm(struct run *run, const char *format, ...)
     return EXIT_FAILED;
 }
 
-static int tell(struct run *run, const char *word, int64_t count, bool at_most)
+static int report(struct run *run, const char *word, int64_t count, bool at_most)
 {
     bool dry = given(run, OPTION_DRY_RUN);
     struct json json;
@@ -55,17 +55,17 @@ static int tell(struct run *run, const char *word, int64_t count, bool at_most)
     return EXIT_OK;
 }
 
-int tell_deleted(struct run *run, const char *word, int64_t count)
+int report_deleted(struct run *run, const char *word, int64_t count)
 {
-    return tell(run, word, count, false);
+    return report(run, word, count, false);
 }
 
-int tell_at_most(struct run *run, const char *word, int64_t count)
+int report_at_most(struct run *run, const char *word, int64_t count)
 {
-    return tell(run, word, count, true);
+    return report(run, word, count, true);
 }
 
-void tell_log_kept(void)
+void report_log_kept(void)
 {
     note("(A reader kept the write-ahead log from being emptied: run seslite maintain later.)");
 }

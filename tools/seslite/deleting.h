@@ -1,18 +1,19 @@
-/* What goes before a deletion, and what is told after it. */
+/* The confirmation before a deletion and the report after it. */
 #ifndef DELETING_H
 #define DELETING_H
 
 #include "command.h"
 
-/* May it be done? With --yes, or after the question was answered with yes on a terminal, it gives EXIT_OK. Otherwise it says
- * why not. The format makes the question, without its "?". */
+/* Asks for confirmation. Returns EXIT_OK if it was given on a terminal or by --yes; otherwise prints why not
+ * and returns the exit code. The format is the question without its "?". */
 int confirm(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Tells how many were deleted, "session" or "event"; with --dry-run how many would be. Gives EXIT_OK, or why it cannot. */
-int tell_deleted(struct run *run, const char *word, int64_t count);
-/* The same where no call tells before how many it will be: so many at most. */
-int tell_at_most(struct run *run, const char *word, int64_t count);
-/* After SES_MORE at the end, with --secure. */
-void tell_log_kept(void);
+/* Reports how many were deleted, or with --dry-run would be. `word` is "session" or "event". Returns the exit
+ * code. */
+int report_deleted(struct run *run, const char *word, int64_t count);
+/* Reports an upper bound, where the exact number is not known in advance. */
+int report_at_most(struct run *run, const char *word, int64_t count);
+/* Reports that --secure ended with SES_MORE. */
+void report_log_kept(void);
 
 #endif

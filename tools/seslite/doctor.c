@@ -1,4 +1,4 @@
-/* seslite doctor: facts about the store, and what of them should be looked at. */
+/* seslite doctor: facts about the store, with advice where they need attention. */
 #include "commands.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "json.h"
 
 enum {
-    LARGE_LOG = 24 << 20, /* above it a reader delays checkpoints */
+    LARGE_LOG = 24 << 20, /* a larger log means that a reader delays checkpoints */
     MUCH_FREE = 1 << 20
 };
 
@@ -54,7 +54,7 @@ static int put_object(struct report *report, const char *name, const char *value
     return json_rows_add(&report->rows, &json);
 }
 
-/* A fact, and advice if there is any; NULL: all is well. */
+/* A fact, and advice if it needs attention, or NULL. */
 static void put_fact(struct report *report, const char *name, const char *value, const char *advice)
 {
     if (!wants_json(report->run))
@@ -63,7 +63,7 @@ static void put_fact(struct report *report, const char *name, const char *value,
         report->status = put_object(report, name, value, advice);
 }
 
-/* The file is only looked at from outside: opening and closing it here would drop the locks that SQLite holds on it. */
+/* Uses only stat(): opening and closing the file here would drop SQLite's locks on it. */
 static void put_file(struct report *report, const char *name, const char *path, const char *suffix)
 {
     struct text full = {NULL, 0, 0};
@@ -78,7 +78,7 @@ static void put_file(struct report *report, const char *name, const char *path, 
                        (unsigned)status.st_mode & 07777);
         put_fact(report, name, value,
                  open_to_others ? "others on this machine can open it: chmod 600"
-                 : large        ? "it is large: a program stays in a read transaction"
+                 : large        ? "it is large: a program keeps a read transaction open"
                                 : NULL);
     }
     text_free(&full);
@@ -124,7 +124,7 @@ static void put_free_pages(struct report *report, const ses_space *space)
                    (long long)space->bytes);
     put_fact(report, "free pages", value,
              space->free_bytes > MUCH_FREE && space->free_bytes > space->bytes / 4
-                 ? "seslite maintain gives them back"
+                 ? "seslite maintain frees them"
                  : NULL);
 }
 
@@ -135,7 +135,7 @@ static void put_file_facts(struct report *report, const ses_info *info, const se
     put_free_pages(report, space);
 }
 
-/* What else there is to know of a server, it is asked itself. */
+/* The server itself reports everything else. */
 static void put_server_facts(struct report *report, const ses_info *info, const ses_space *space)
 {
     char value[64];

@@ -7,14 +7,14 @@
 
 struct event_rows {
     struct run *run;
-    bool of_user; /* with the session's id in each row */
+    bool of_user; /* each row has the session's id */
     struct table table;
     struct json_rows rows;
 };
 
 void event_rows_begin(struct event_rows *rows, struct run *run, bool of_user);
 int event_rows_add(struct event_rows *rows, const char *session, const ses_event *event);
-/* Prints the rows that are held back, so that a follower sees each event when it comes. */
+/* Prints the buffered rows, so that a follower sees each event as it arrives. */
 int event_rows_flush(struct event_rows *rows);
 void event_rows_end(struct event_rows *rows);
 

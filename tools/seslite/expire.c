@@ -13,7 +13,7 @@ static void options_given(const struct run *run, ses_expire_options *options)
                                     .flags = given(run, OPTION_SECURE) ? SES_DELETE_SECURE : 0,
                                     .sessions_per_user = number_given(run, OPTION_PER_USER, 0)};
     if (given(run, OPTION_IDLE))
-        (void)span_read(run->values[OPTION_IDLE], &options->idle_us); /* the parser has read it */
+        (void)span_read(run->values[OPTION_IDLE], &options->idle_us); /* the parser has checked it */
 }
 
 static int expire(struct run *run)
@@ -23,7 +23,7 @@ static int expire(struct run *run)
     int64_t deleted = 0;
     int64_t idle = 0; /* calls in a row that deleted nothing */
     int code;
-    int status = confirm(run, "Delete the sessions that are due for good");
+    int status = confirm(run, "Delete the expired sessions for good");
 
     if (status != EXIT_OK)
         return status;
@@ -40,11 +40,11 @@ static int expire(struct run *run)
     if (code < 0)
         return fail(run);
     if (code == SES_MORE)
-        tell_log_kept();
-    return tell_deleted(run, "session", total);
+        report_log_kept();
+    return report_deleted(run, "session", total);
 }
 
-static int tell_due(struct run *run)
+static int report_due(struct run *run)
 {
     ses_expire_options options;
     int64_t due = 0;
@@ -53,18 +53,18 @@ static int tell_due(struct run *run)
     options.flags |= SES_EXPIRE_COUNT;
     if (ses_expire(run->store, run->values[OPTION_APP], &options, &due, &run->error) < 0)
         return fail(run);
-    return tell_deleted(run, "session", due);
+    return report_deleted(run, "session", due);
 }
 
 int run_expire(struct run *run)
 {
     if (given(run, OPTION_USER) || given(run, OPTION_SESSION))
-        return say_usage(run, "expire looks at a whole app, or at all apps");
+        return say_usage(run, "expire works on a whole app, or on all apps");
     bool dry = given(run, OPTION_DRY_RUN);
     int status = dry ? open_to_read(run) : open_to_write(run);
     if (status == EXIT_OK && given(run, OPTION_APP))
         status = choose_app(run);
     if (status == EXIT_OK)
-        status = dry ? tell_due(run) : expire(run);
+        status = dry ? report_due(run) : expire(run);
     return status;
 }

@@ -12,7 +12,7 @@
 
 enum { WIDEST = 100, NARROWEST = 40 };
 
-/* ------------------------------------------------------------------------------------------------ paragraphs */
+/* --------------------------------------------------------------------------------------------- paragraphs */
 
 static size_t help_width(void)
 {
@@ -25,7 +25,7 @@ static void put_blanks(size_t count)
     out_print("%*s", (int)count, "");
 }
 
-/* Prints words from the column on in which the cursor stands, with that indent. */
+/* Prints words from the current column on, which is also the indent of the lines that follow. */
 static void put_words(const char *words, size_t len, size_t indent)
 {
     size_t column = indent;
@@ -51,7 +51,7 @@ static void put_words(const char *words, size_t len, size_t indent)
     out_puts("\n");
 }
 
-/* Prints each line of the text as a paragraph; one that begins with a blank as it stands. */
+/* Prints each line of the text as a paragraph; a line that begins with a blank is printed as it is. */
 static void put_text(const char *text)
 {
     while (*text) {
@@ -73,7 +73,7 @@ static void put_title(const char *title)
     out_puts(":\n");
 }
 
-/* A name and what it means, in two columns. */
+/* A name and its description, in two columns. */
 static void put_entry(const char *name, size_t column, const char *words)
 {
     put_blanks(2);
@@ -98,7 +98,7 @@ static void put_option(size_t id)
     put_entry(name, 30, option->help);
 }
 
-/* ----------------------------------------------------------------------------------------------- one command */
+/* -------------------------------------------------------------------------------------------- one command */
 
 static void put_usage(const struct command *command)
 {
@@ -159,16 +159,16 @@ static void put_exits(void)
 static int print_all(const struct manual *manual)
 {
     out_puts("seslite [-f FILE] [--app APP] [--user USER] [--session ID] COMMAND ...\n\n");
-    put_text("Looks at the sessions of AI agents in a seslite store, and changes them.");
+    put_text("Shows and changes the sessions of AI agents in a seslite store.");
     put_commands(manual);
     put_title("Options of every command");
     for (size_t i = 0; i < GLOBAL_OPTIONS; i++)
         put_option(i);
     put_exits();
-    put_title("More, with seslite help and one of these words");
+    put_title("More: seslite help followed by one of these words");
     for (size_t i = 0; i < manual->topic_count; i++)
         put_entry(manual->topics[i].name, 14, manual->topics[i].title);
-    put_entry("COMMAND", 14, "what that command does, and its options");
+    put_entry("COMMAND", 14, "details and options of that command");
     return EXIT_OK;
 }
 
@@ -210,9 +210,9 @@ static int print_about(struct run *run, const char *word)
     for (size_t i = 0; i < manual->topic_count; i++)
         nearest_try(&nearest, manual->topics[i].name);
     if (nearest.best)
-        status = say_usage(run, "there is no help about \"%s\". Did you mean \"%s\"?", word, nearest.best);
+        status = say_usage(run, "no help for \"%s\". Did you mean \"%s\"?", word, nearest.best);
     else
-        status = say_usage(run, "there is no help about \"%s\"", word);
+        status = say_usage(run, "no help for \"%s\"", word);
     nearest_free(&nearest);
     return status;
 }

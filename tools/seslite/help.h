@@ -4,11 +4,11 @@
 
 #include "command.h"
 
-/* Prints the help of a command, or of all if it is NULL. Gives EXIT_OK. */
+/* Prints the help for a command, or the overview if it is NULL. Returns EXIT_OK. */
 int help_print(const struct manual *manual, const struct command *command);
-/* The same as JSON: a command, or all if it is NULL. Gives the exit code. */
+/* Prints the help for a command, or for all commands if it is NULL, as JSON. Returns the exit code. */
 int help_print_json(struct run *run, const struct command *only);
-/* For who gives no command at all: how to use it, on stderr. Gives EXIT_USAGE. */
+/* Prints the usage on stderr if no command was given. Returns EXIT_USAGE. */
 int help_too_little(const struct run *run);
 
 #endif

@@ -43,7 +43,7 @@ int help_print_json(struct run *run, const struct command *only)
     struct json_rows rows;
     int status = EXIT_OK;
 
-    /* Texts are quoted by the library, which wants a store. */
+    /* The library quotes the texts, and needs a store for that. */
     if (!run->store && ses_open(":memory:", NULL, &run->store, &run->error) < 0)
         return fail(run);
     json_rows_begin(&rows, run);

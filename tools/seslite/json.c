@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------ building */
+/* ----------------------------------------------------------------------------------------------- building */
 
 void json_begin(struct json *json, struct run *run, char bracket)
 {
@@ -24,7 +24,7 @@ static void quote(struct json *json, const char *text)
     ses_free(quoted);
 }
 
-/* What stands in front of a value. */
+/* Adds the comma and the name before a value. */
 static void begin_member(struct json *json, const char *name)
 {
     if (!json->first)
@@ -92,9 +92,9 @@ void json_close(struct json *json, char bracket)
     json->first = false;
 }
 
-/* ------------------------------------------------------------------------------------------------- printing */
+/* ----------------------------------------------------------------------------------------------- printing */
 
-/* Only white space between tokens can hold what ends a line: within strings it is escaped. */
+/* Line breaks can only occur in the white space between tokens: within strings they are escaped. */
 static void add_line(struct text *line, const char *value, size_t len)
 {
     if (out_is_terminal())

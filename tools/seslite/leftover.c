@@ -8,7 +8,7 @@ static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
 static struct sigaction before[SIGNALS];
-static char leftover[4096]; /* what a signal has to remove */
+static char leftover[4096]; /* the file that a signal has to remove */
 
 static void remove_leftover(int number)
 {
@@ -18,7 +18,7 @@ static void remove_leftover(int number)
     (void)raise(number);
 }
 
-/* What is ignored stays ignored: nohup, and a shell's background, ask for that. */
+/* An ignored signal stays ignored: nohup and background jobs of a shell rely on that. */
 void leftover_watch(const char *path)
 {
     struct sigaction action;

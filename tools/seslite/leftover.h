@@ -1,4 +1,4 @@
-/* An unfinished file, which is removed when a signal ends the program. One at a time. */
+/* An unfinished file, which is removed when a signal ends the program. There is only one at a time. */
 #ifndef LEFTOVER_H
 #define LEFTOVER_H
 

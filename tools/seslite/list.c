@@ -21,17 +21,17 @@ static const struct column columns[] = {
     {"TITLE AND LABELS", COLOUR_NONE, COLUMN_CUT, 0},
 };
 
-/* A list that is being printed. */
+/* The state of a listing. */
 struct listing {
     struct run *run;
     struct table table;
     struct json_rows rows;
     int64_t count;
     int64_t left; /* sessions that may still be printed */
-    bool more;    /* there were others */
+    bool more;    /* there are more */
 };
 
-/* ------------------------------------------------------------------------------------------------- filters */
+/* ------------------------------------------------------------------------------------------------ filters */
 
 /* The label's name and value are copies within `label`. */
 struct filter_texts {
@@ -66,7 +66,7 @@ static int order_given(const struct run *run)
                                            : SES_ORDER_NEWEST;
 }
 
-/* ---------------------------------------------------------------------------------------------------- rows */
+/* --------------------------------------------------------------------------------------------------- rows */
 
 static void add_row(struct table *table, const ses_session *session)
 {
@@ -134,7 +134,7 @@ static int list_sessions(struct run *run)
     return status == STOP ? EXIT_OK : status;
 }
 
-/* --------------------------------------------------------------------------------------------------- names */
+/* -------------------------------------------------------------------------------------------------- names */
 
 static int print_name(struct listing *listing, const char *name)
 {

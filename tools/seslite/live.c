@@ -36,7 +36,7 @@ int live_look(struct live *live, int64_t seq, bool *is_live)
 
 void live_close(struct live *live)
 {
-    (void)ses_cursor_close(live->cursor, NULL); /* what failed was told when it did */
+    (void)ses_cursor_close(live->cursor, NULL); /* a failure was reported when it happened */
     live->cursor = NULL;
     live->seq = 0;
 }

@@ -1,18 +1,18 @@
-/* Which events of a walk are live: a second cursor walks the live events beside it. What that does not meet was taken back by
- * a rewind. */
+/* Finds out which events of a walk are live, with a second cursor over the live events. A rewind took back
+ * the events that this cursor does not return. */
 #ifndef LIVE_H
 #define LIVE_H
 
 #include "command.h"
 
-/* All zero but for `run`, before the walk. */
+/* Before the walk, all members but `run` are zero. */
 struct live {
     struct run *run;
     ses_cursor *cursor; /* NULL before the first event */
-    int64_t seq;        /* of the next live event; INT64_MAX: there is none */
+    int64_t seq;        /* of the next live event; INT64_MAX after the last one */
 };
 
-/* Sets *is_live, of the event that the walk has come to. EXIT_OK, or it was said why not. */
+/* Sets *is_live for the current event of the walk. Returns EXIT_OK, or prints the error. */
 int live_look(struct live *live, int64_t seq, bool *is_live);
 void live_close(struct live *live);
 

@@ -39,9 +39,8 @@ int main(int argc, char **argv)
     const struct manual manual = {command_table, command_count, topic_table, topic_count};
     struct run run = {.manual = &manual};
 
-    (void)signal(SIGPIPE, SIG_DFL); /* a pipe that nobody reads any more ends the program, quietly */
-    (void)signal(SIGXFSZ,
-                 SIG_IGN); /* a file that gets too large is an error, and what was begun is removed */
+    (void)signal(SIGPIPE, SIG_DFL); /* a closed pipe ends the program without a message */
+    (void)signal(SIGXFSZ, SIG_IGN); /* too large a file is an error, so that the unfinished file is removed */
     int status = run_command(&run, argc, argv);
     progress_end();
     int flushed = out_flush();

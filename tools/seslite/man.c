@@ -5,7 +5,7 @@
 
 #include "out.h"
 
-/* Prints a text so that roff takes it as it stands. */
+/* Prints a text so that roff shows it verbatim. */
 static void put(const char *text, size_t len)
 {
     bool begins = true;
@@ -49,7 +49,7 @@ static void put_section(const char *title)
     out_puts("\"\n");
 }
 
-/* Lines as paragraphs; those that begin with a blank as they stand. */
+/* Prints lines as paragraphs, and those that begin with a blank as they are. */
 static void put_paragraphs(const char *text)
 {
     bool as_is = false;
@@ -133,7 +133,7 @@ static void put_head(void)
     put_section("description");
     out_puts("seslite keeps the sessions of AI agents in an SQLite file, or in a PostgreSQL database: "
              "conversations as logs of events, and state.\n"
-             "This command looks at such a store, and changes it.\n");
+             "This command shows and changes such a store.\n");
 }
 
 static void put_foot(void)
@@ -146,9 +146,9 @@ static void put_foot(void)
     EXITS(PUT_EXIT_)
 #undef PUT_EXIT_
     put_section("environment");
-    out_puts(".TP\n.B SESLITE_DB\nThe store, if \\fB\\-f\\fR is not given: a file, or an address as "
+    out_puts(".TP\n.B SESLITE_DB\nThe store, if \\fB\\-f\\fR is not given: a file, or an address such as "
              "postgresql://user@host/database.\n"
-             ".TP\n.B NO_COLOR\nIf it is set and not empty, there are no colours.\n");
+             ".TP\n.B NO_COLOR\nIf set and not empty, disables colours.\n");
     put_section("see also");
     out_puts(".BR sqlite3 (1), psql (1)\n");
 }

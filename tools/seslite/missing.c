@@ -46,7 +46,7 @@ void note_names(struct run *run, const char *app)
     ses_names_close(names);
 }
 
-/* ------------------------------------------------------------------------------------------------ the options */
+/* -------------------------------------------------------------------------------------------- the options */
 
 static int visit_app(void *context, const char *app)
 {
@@ -60,13 +60,13 @@ bool say_missing(struct run *run)
     const char *user = run->values[OPTION_USER];
 
     if (app && !name_is_there(run, NULL, app)) {
-        say("there is no app \"%s\"", app);
+        say("no app \"%s\"", app);
         note_names(run, NULL);
         return true;
     }
     if (!user || (app ? name_is_there(run, app, user) : each_name(run, NULL, visit_app, run) != EXIT_OK))
         return false;
-    say("there is no user \"%s\"%s%s%s", user, app ? " in the app \"" : "", app ? app : "", app ? "\"" : "");
+    say("no user \"%s\"%s%s%s", user, app ? " in the app \"" : "", app ? app : "", app ? "\"" : "");
     note_names(run, app);
     return true;
 }

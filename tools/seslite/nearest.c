@@ -5,7 +5,7 @@
 
 #include "text.h"
 
-enum { LONGEST = 128 /* bytes of a text that is compared */ };
+enum { LONGEST = 128 /* the longest text that is compared, in bytes */ };
 
 static size_t least(size_t a, size_t b, size_t c)
 {
@@ -13,7 +13,7 @@ static size_t least(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* The number of bytes to change, put in or leave out, to make one text of the other. */
+/* The edit distance: bytes to change, insert or delete to turn one text into the other. */
 static size_t distance_of(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     size_t row[LONGEST + 1];
@@ -32,7 +32,7 @@ static size_t distance_of(const char *a, size_t a_len, const char *b, size_t b_l
     return row[b_len];
 }
 
-/* Near is what has two thirds in common. */
+/* A text is near if at most a third of it differs. */
 void nearest_begin(struct nearest *nearest, const char *wanted)
 {
     *nearest = (struct nearest){wanted, strlen(wanted) / 3 + 2, NULL};

@@ -1,4 +1,4 @@
-/* The nearest of some texts to one that may be mistyped. */
+/* Finds the text nearest to one that may be mistyped. */
 #ifndef NEAREST_H
 #define NEAREST_H
 
@@ -8,7 +8,7 @@
 struct nearest {
     const char *wanted;
     size_t distance; /* of the best so far */
-    char *best;      /* a copy; NULL: nothing is near enough */
+    char *best;      /* a copy; NULL if nothing is near enough */
 };
 
 void nearest_begin(struct nearest *nearest, const char *wanted);

@@ -11,7 +11,7 @@
 #include "place.h"
 #include "progress.h"
 
-/* -------------------------------------------------------------------------------------------------- stdout */
+/* ------------------------------------------------------------------------------------------------- stdout */
 
 bool out_is_terminal(void)
 {
@@ -30,7 +30,7 @@ size_t out_width(void)
 void out_text(const char *text, size_t len)
 {
     progress_hide();
-    (void)fwrite(text, 1, len, stdout); /* out_flush looks whether anything failed */
+    (void)fwrite(text, 1, len, stdout); /* out_flush reports a failure */
 }
 
 void out_puts(const char *text)
@@ -76,28 +76,28 @@ int out_flush(void)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_OK;
     if (errno != EPIPE)
-        say("the output cannot be written: %s", errno ? strerror(errno) : "an earlier write failed");
+        say("cannot write the output: %s", errno ? strerror(errno) : "an earlier write failed");
     return EXIT_FAILED;
 }
 
-/* -------------------------------------------------------------------------------------------------- stderr */
+/* ------------------------------------------------------------------------------------------------- stderr */
 
 static void put_words(const char *before, const char *format, va_list arguments)
 {
     char words[8192];
-    struct text told = {NULL, 0, 0};
+    struct text clean = {NULL, 0, 0};
     struct text line = {NULL, 0, 0};
 
     (void)vsnprintf(words, sizeof words, format, arguments);
-    place_add_clean(&told, words);
+    place_add_clean(&clean, words);
     text_puts(&line, before);
-    text_add_clean(&line, told.data, told.len, LINES_KEEP);
+    text_add_clean(&line, clean.data, clean.len, LINES_KEEP);
     text_puts(&line, "\n");
     progress_hide();
-    (void)fflush(stdout); /* words come after the data that they follow */
+    (void)fflush(stdout); /* keeps the order of data and messages */
     (void)fwrite(line.data, 1, line.len, stderr);
     text_free(&line);
-    text_free(&told);
+    text_free(&clean);
 }
 
 void say(const char *format, ...)

@@ -1,4 +1,4 @@
-/* What the program prints: data on stdout, words on stderr. */
+/* The output of the program: data on stdout, messages on stderr. */
 #ifndef OUT_H
 #define OUT_H
 
@@ -7,31 +7,32 @@
 
 enum colour { COLOUR_NONE, COLOUR_DIM, COLOUR_BOLD, COLOUR_RED, COLOUR_GREEN, COLOUR_YELLOW, COLOUR_CYAN };
 
-/* The columns of the terminal that stdout is; SIZE_MAX: it is none. */
+/* The columns of the terminal on stdout, or SIZE_MAX if stdout is not a terminal. */
 size_t out_width(void);
 /* Is stdout a terminal? */
 bool out_is_terminal(void);
-/* Writes to stdout what is clean already. */
+/* Writes a text that is already clean to stdout. */
 void out_text(const char *text, size_t len);
 void out_puts(const char *text);
 void out_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same in a colour, where there are colours. */
+/* Writes it in a colour if the terminal has colours. */
 void out_coloured(enum colour colour, const char *text, size_t len);
-/* Writes what is buffered. Gives EXIT_OK, or says why that cannot be done. */
+/* Flushes stdout. Returns EXIT_OK, or prints why it failed. */
 int out_flush(void);
 
-/* Says a line on stderr, clean, after "seslite: ". */
+/* Prints a cleaned line on stderr, after "seslite: ". */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same without that. */
+/* Prints a cleaned line on stderr without the prefix. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Says the line and how to get help. Gives EXIT_USAGE. */
+/* Prints the line and how to get help. Returns EXIT_USAGE. */
 int say_usage(const struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Says the message of the call that failed. Gives the exit code. */
+/* Prints the message of the call that failed. Returns the exit code. */
 int fail(struct run *run);
-/* The exit code that a code of the library means. */
+/* The exit code for a code of the library. */
 int exit_code_of(int code);
 
-/* "1 event", "2 events", of any word that takes an s. It lives until the fourth call from now. */
+/* "1 event", "2 events": for any word with a plural in s. The text is valid until the fourth call after this
+ * one. */
 const char *counted(int64_t count, const char *word);
 
 #endif

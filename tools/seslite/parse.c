@@ -8,20 +8,21 @@
 #include "out.h"
 #include "times.h"
 
-/* What is left of the command line. */
+/* The rest of the command line. */
 struct words {
     int count;
     char **at;
 };
 
-/* ------------------------------------------------------------------------------------------------- options */
+/* ------------------------------------------------------------------------------------------------ options */
 
 static bool knows(const struct run *run, size_t option)
 {
     return option < GLOBAL_OPTIONS || (run->command && (run->command->options >> option & 1) != 0);
 }
 
-/* A command's own option goes before a global one of the same letter. OPTION_COUNT: there is none. */
+/* A command's own option takes precedence over a global one with the same letter. Returns OPTION_COUNT if no
+ * option has it. */
 static size_t find_letter(const struct run *run, char letter)
 {
     for (size_t i = OPTION_COUNT; i-- > 0;)
@@ -49,9 +50,9 @@ static int unknown_option(const struct run *run, const char *word)
         if (knows(run, i))
             nearest_try(&nearest, option_table[i].name);
     if (nearest.best)
-        status = say_usage(run, "there is no option %s here. Did you mean --%s?", word, nearest.best);
+        status = say_usage(run, "unknown option %s. Did you mean --%s?", word, nearest.best);
     else
-        status = say_usage(run, "there is no option %s here", word);
+        status = say_usage(run, "unknown option %s", word);
     nearest_free(&nearest);
     return status;
 }
@@ -75,7 +76,7 @@ static bool is_word(enum kind kind, const char *value)
     return false;
 }
 
-/* What a value ought to be, or NULL if it is that. */
+/* A description of the expected value, or NULL if the value is valid. */
 static const char *wrong_with(enum kind kind, const char *value)
 {
     int64_t number = 0;
@@ -90,13 +91,13 @@ static const char *wrong_with(enum kind kind, const char *value)
         return "newest, oldest or created";
     if (kind == KIND_NAMES && !is_word(kind, value))
         return "apps, users or sessions";
-    return *value == '\0' && kind != KIND_TEXT ? "something: it is empty" : NULL;
+    return *value == '\0' && kind != KIND_TEXT ? "a value that is not empty" : NULL;
 }
 
 static int add_key(struct run *run, size_t option, const char *value)
 {
     if (run->key_count == ARGUMENTS_MAX)
-        return say_usage(run, "--%s is given more than %d times", option_table[option].name,
+        return say_usage(run, "--%s was given more than %d times", option_table[option].name,
                          (int)ARGUMENTS_MAX);
     run->keys[run->key_count++] = value;
     run->values[option] = value;
@@ -113,7 +114,7 @@ static int set_value(struct run *run, size_t option, const char *value)
         return add_key(run, option, value);
     if (run->values[option] && option_table[option].kind != KIND_NONE &&
         strcmp(run->values[option], value) != 0)
-        return say_usage(run, "--%s is given twice", option_table[option].name);
+        return say_usage(run, "--%s was given twice", option_table[option].name);
     run->values[option] = value;
     return EXIT_OK;
 }
@@ -144,7 +145,7 @@ static int take_long(struct run *run, const char *word, struct words *words)
                   : set_value(run, option, "");
 }
 
-/* Letters: flags may stand together, the last one may have a value. */
+/* Reads letters: flags may be combined, and the last one may have a value. */
 static int take_letters(struct run *run, const char *word, struct words *words)
 {
     for (const char *letter = word + 1; *letter; letter++) {
@@ -160,7 +161,7 @@ static int take_letters(struct run *run, const char *word, struct words *words)
     return EXIT_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------- arguments */
+/* ---------------------------------------------------------------------------------------------- arguments */
 
 static int find_command(struct run *run, const char *word)
 {
@@ -177,9 +178,9 @@ static int find_command(struct run *run, const char *word)
     if (run->command)
         status = EXIT_OK;
     else if (nearest.best)
-        status = say_usage(run, "there is no command \"%s\". Did you mean \"%s\"?", word, nearest.best);
+        status = say_usage(run, "unknown command \"%s\". Did you mean \"%s\"?", word, nearest.best);
     else
-        status = say_usage(run, "there is no command \"%s\"", word);
+        status = say_usage(run, "unknown command \"%s\"", word);
     nearest_free(&nearest);
     return status;
 }
@@ -192,10 +193,10 @@ static int take_argument(struct run *run, const char *word)
     if (!argument->name)
         return say_usage(run, "%s takes no argument: \"%s\"", run->command->name, word);
     if (run->argument_count > 0 && !argument->many)
-        return say_usage(run, "%s takes one %s, and \"%s\" is a second", run->command->name, argument->name,
+        return say_usage(run, "%s takes only one %s: unexpected \"%s\"", run->command->name, argument->name,
                          word);
     if (run->argument_count == ARGUMENTS_MAX)
-        return say_usage(run, "there are more than %d arguments", (int)ARGUMENTS_MAX);
+        return say_usage(run, "more than %d arguments", (int)ARGUMENTS_MAX);
     run->arguments[run->argument_count++] = word;
     return argument->kind == KIND_SESSION ? set_value(run, OPTION_SESSION, word) : EXIT_OK;
 }
@@ -205,7 +206,7 @@ static int check(const struct run *run)
     const struct argument *argument = &run->command->argument;
 
     if (given(run, OPTION_JSON) && given(run, OPTION_JSONL))
-        return say_usage(run, "--json and --jsonl do not go together");
+        return say_usage(run, "--json and --jsonl cannot be combined");
     if (argument->name && argument->required && run->argument_count == 0)
         return say_usage(run, "%s needs %s", run->command->name, argument->name);
     return EXIT_OK;

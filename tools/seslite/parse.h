@@ -4,7 +4,7 @@
 
 #include "command.h"
 
-/* Gives EXIT_OK, or the code with which the program ends, after it has said why. */
+/* Returns EXIT_OK, or the exit code after printing the error. */
 int parse(struct run *run, int argc, char **argv);
 
 #endif

@@ -7,7 +7,7 @@
 #include "seslite_postgres.h"
 #endif
 
-/* The length of what an address begins with; 0: it is none. */
+/* The length of the scheme at the beginning of an address, or 0 if the text is not an address. */
 static size_t scheme_of(const char *place)
 {
     static const char *const schemes[] = {"postgresql://", "postgres://"}; /* as libpq knows them */
@@ -23,7 +23,7 @@ bool place_is_server(const char *place)
     return scheme_of(place) > 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- opening */
+/* ------------------------------------------------------------------------------------------------ opening */
 
 #ifdef WITH_POSTGRES
 static int open_server(const char *place, const ses_open_options *options, ses_store **store,
@@ -40,7 +40,7 @@ static int open_server(const char *place, const ses_open_options *options, ses_s
     *store = NULL;
     *error = (ses_error){.code = SES_MISUSE, .version = -1, .offset = -1, .index = -1};
     (void)snprintf(error->message, sizeof error->message,
-                   "this seslite was built without PostgreSQL: build one with make POSTGRES=1");
+                   "this seslite was built without PostgreSQL: rebuild it with make POSTGRES=1");
     return SES_MISUSE;
 }
 #endif
@@ -51,9 +51,9 @@ int place_open(const char *place, const ses_open_options *options, ses_store **s
                                   : ses_open(place, options, store, error);
 }
 
-/* ------------------------------------------------------------------------------------------------- showing */
+/* ------------------------------------------------------------------------------------------------ showing */
 
-/* One address, from behind its scheme: user:password@host/database?parameters. */
+/* One address, after its scheme: user:password@host/database?parameters. */
 static void add_address(struct text *text, const char *address, size_t len)
 {
     const char *query = memchr(address, '?', len);

@@ -1,4 +1,4 @@
-/* Where a store is: in a file, or on a server. What tells the one from the other is here alone. */
+/* The place of a store: a file or a server. Only this file distinguishes the two. */
 #ifndef PLACE_H
 #define PLACE_H
 
@@ -7,11 +7,11 @@
 #include "seslite.h"
 #include "text.h"
 
-/* Is it the address of a server, postgresql://... or postgres://...? Else it is a file. */
+/* True for the address of a server, postgresql://... or postgres://...; anything else is a file. */
 bool place_is_server(const char *place);
-/* ses_open, or ses_open_postgres. MISUSE: the command was built without PostgreSQL. */
+/* Calls ses_open or ses_open_postgres. Fails with MISUSE if the command was built without PostgreSQL. */
 int place_open(const char *place, const ses_open_options *options, ses_store **store, ses_error *error);
-/* Adds words for people. Addresses of servers that stand in them lose passwords and parameters. */
+/* Adds a message, with the passwords and parameters of all server addresses in it removed. */
 void place_add_clean(struct text *text, const char *words);
 
 #endif

@@ -8,7 +8,7 @@ static bool is_number(const char *text)
     return *text != '\0' && strlen(text) < 19 && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* What follows the word, or NULL. */
+/* The text after the word, or NULL if the text does not begin with it. */
 static const char *after(const char *text, const char *word)
 {
     size_t len = strlen(word);

@@ -1,10 +1,10 @@
-/* Points of a log as they are written on the command line: see topics.c. */
+/* Points of a log as written on the command line: see topics.c. */
 #ifndef POINTS_H
 #define POINTS_H
 
 #include "command.h"
 
-/* Reads the value of the option, of the kind POINT. Not given: now. */
+/* Reads the value of an option of kind POINT. The default is now. */
 void point_given(const struct run *run, enum option_id option, ses_point *point);
 
 #endif

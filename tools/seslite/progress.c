@@ -10,8 +10,8 @@ enum { FIRST_MS = 1000, NEXT_MS = 100, BAR = 30 };
 
 /* The terminal is one for the whole program, and so is the bar on it. */
 static struct {
-    const char *what; /* NULL: nothing is under way */
-    int64_t next_ms;  /* when it is drawn next */
+    const char *what; /* NULL if no operation is running */
+    int64_t next_ms;  /* the time of the next drawing */
     bool shown;
 } bar;
 
@@ -57,7 +57,7 @@ void progress_set(int64_t done, int64_t total)
     }
 }
 
-int progress_tell(void *context, int64_t done, int64_t total)
+int progress_report(void *context, int64_t done, int64_t total)
 {
     (void)context;
     progress_set(done, total);

@@ -1,4 +1,4 @@
-/* seslite fork, rewind and redo: they leave the log as it is, or add to it. */
+/* seslite fork, rewind and redo: commands that only add to a log, if they change it at all. */
 #include "commands.h"
 
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "points.h"
 #include "sessions.h"
 
-/* ---------------------------------------------------------------------------------------------------- fork */
+/* --------------------------------------------------------------------------------------------------- fork */
 
-static int tell_fork(struct run *run, const ses_session *fork)
+static int report_fork(struct run *run, const ses_session *fork)
 {
     struct json json;
     struct text id = {NULL, 0, 0};
@@ -23,7 +23,7 @@ static int tell_fork(struct run *run, const ses_session *fork)
     text_add_clean(&id, ses_session_id(fork), strlen(ses_session_id(fork)), LINES_ONE);
     out_print("%s\n", id.data);
     text_free(&id);
-    note("%s of %s are in the new session.", counted(ses_session_stored(fork), "event"), run->key.session);
+    note("%s of %s copied to the new session.", counted(ses_session_stored(fork), "event"), run->key.session);
     return EXIT_OK;
 }
 
@@ -46,15 +46,15 @@ int run_fork(struct run *run)
     if (ses_fork_by_key(run->store, &run->key, &point, &to, &options, &fork, &run->error) < 0)
         status = fail(run);
     else
-        status = tell_fork(run, fork);
+        status = report_fork(run, fork);
     ses_session_close(fork);
     return status;
 }
 
 /* ---------------------------------------------------------------------------------------- rewind and redo */
 
-static int tell_rewind(struct run *run, int code, const ses_appended *appended, const char *unchanged,
-                       const char *words, const char *hint)
+static int report_rewind(struct run *run, int code, const ses_appended *appended, const char *unchanged,
+                         const char *words, const char *hint)
 {
     struct json json;
 
@@ -88,10 +88,10 @@ int run_rewind(struct run *run)
         point_given(run, OPTION_TO, &point);
     int code = ses_rewind_by_key(run->store, &run->key, &point, NULL, &appended, &run->error);
     const bool to = given(run, OPTION_TO);
-    const char *unchanged = to ? "is at that point already" : "has no turn to take back";
-    const char *words = to ? "was taken back to that point" : "was taken back by a turn";
+    const char *unchanged = to ? "is already at that point" : "has no turn to take back";
+    const char *words = to ? "was rewound to that point" : "was rewound by one turn";
     return code < 0 ? fail(run)
-                    : tell_rewind(run, code, &appended, unchanged, words, " seslite redo brings it back.");
+                    : report_rewind(run, code, &appended, unchanged, words, " seslite redo undoes this.");
 }
 
 int run_redo(struct run *run)
@@ -103,6 +103,6 @@ int run_redo(struct run *run)
         return status;
     int code = ses_redo_by_key(run->store, &run->key, NULL, &appended, &run->error);
     return code < 0 ? fail(run)
-                    : tell_rewind(run, code, &appended, "has no rewind to take back",
-                                  "has what the rewind had taken back", "");
+                    : report_rewind(run, code, &appended, "has no rewind to undo",
+                                    "has the events again that the rewind took back", "");
 }

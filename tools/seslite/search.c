@@ -13,7 +13,7 @@
 #include "times.h"
 #include "walk.h"
 
-enum { BEFORE = 30 /* bytes of a found line that are shown before what was found */ };
+enum { BEFORE = 30 /* bytes of the line that are shown before the match */ };
 
 static const struct column columns[] = {
     {"SESSION", COLOUR_BOLD, 0, 12},         {"USER", COLOUR_CYAN, 0, 8},
@@ -28,16 +28,16 @@ struct search {
     bool ignore_case;
     struct table table;
     struct json_rows rows;
-    struct text line; /* of the event that is looked at */
+    struct text line; /* the content of the current event */
     int64_t left;     /* hits that may still be printed */
     int64_t found;
-    int64_t done; /* sessions that were looked through */
+    int64_t done; /* sessions searched so far */
     int64_t total;
-    int64_t last_seq; /* of the session that is looked at */
-    ses_key key;      /* of that */
+    int64_t last_seq; /* of the current session */
+    ses_key key;      /* of the current session */
 };
 
-/* ----------------------------------------------------------------------------------------------- comparing */
+/* ---------------------------------------------------------------------------------------------- comparing */
 
 static char lower(char letter)
 {
@@ -52,7 +52,7 @@ static bool same(const char *a, const char *b, size_t len)
     return true;
 }
 
-/* Where it stands, or `len`. */
+/* The offset of the match, or `len`. */
 static size_t find(const struct search *search, const char *text, size_t len)
 {
     const char *wanted = search->wanted;
@@ -72,9 +72,9 @@ static size_t find(const struct search *search, const char *text, size_t len)
     return len;
 }
 
-/* ---------------------------------------------------------------------------------------------------- hits */
+/* --------------------------------------------------------------------------------------------------- hits */
 
-/* The text from a little before what was found, at the beginning of a character. */
+/* Adds the text from a little before the match, from the beginning of a character. */
 static void add_found(struct table *table, const char *text, size_t len, size_t at)
 {
     struct text found = {NULL, 0, 0};
@@ -126,9 +126,9 @@ static int add_hit(struct search *search, const ses_event *event, const char *te
     return EXIT_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ the scan */
+/* ----------------------------------------------------------------------------------------------- the scan */
 
-/* In what is said first, and then in the event as it is stored, which has everything else. */
+/* Searches the content first, then the event as stored, which contains everything else. */
 static int visit_event_of(void *context, const ses_event *event)
 {
     struct search *search = context;
@@ -156,7 +156,7 @@ static int scan(struct search *search)
     return status;
 }
 
-/* A session that is deleted, or events that are cut, while the search goes on: that is not what was asked for. */
+/* A session deleted, or events cut, during the search are not an error. */
 static int visit_session_of(void *context, const ses_session *session)
 {
     struct search *search = context;
@@ -195,7 +195,7 @@ int run_search(struct run *run)
                             .left = number_given(run, OPTION_LIMIT, INT64_MAX)};
 
     if (search.wanted_len == 0)
-        return say_usage(run, "what is searched for is empty");
+        return say_usage(run, "the text to search for is empty");
     int status = open_to_read(run);
     if (status != EXIT_OK)
         return status;

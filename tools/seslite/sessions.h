@@ -4,9 +4,9 @@
 
 #include "json.h"
 
-/* Adds what a session is, without its state and events. */
+/* Adds the properties of a session, without its state and events. */
 void session_json(struct json *json, const ses_session *session);
-/* Reads the session that was chosen, without events. NULL after it was said why not. */
+/* Reads the chosen session without events. On failure prints the error and returns NULL. */
 ses_session *session_read(struct run *run, int *status);
 
 #endif

@@ -16,7 +16,7 @@ extern char **environ;
 
 enum { WORDS_MAX = 8 };
 
-/* So that neither a file nor a statement is taken for an option. */
+/* Keeps a file or a statement from being taken for an option. */
 static char *not_an_option(const char *word, const char *before)
 {
     struct text text = {NULL, 0, 0};
@@ -25,7 +25,7 @@ static char *not_an_option(const char *word, const char *before)
     return text.data;
 }
 
-/* The file must be a store, so that what is read is what was meant. It is closed again: the other program opens it. */
+/* Checks that the file is a store. It is closed again, since the other program opens it. */
 static int look_at_store(struct run *run)
 {
     int status = open_to_read(run);
@@ -35,7 +35,7 @@ static int look_at_store(struct run *run)
     return status;
 }
 
-/* With a statement on its command line, that program ends with SQLite's code (sqlite.org/rescode.html). */
+/* With a statement on its command line, sqlite3 exits with SQLite's result code (sqlite.org/rescode.html). */
 static int exit_of(int sqlite)
 {
     enum { SQLITE_BUSY = 5, SQLITE_LOCKED = 6, SQLITE_CORRUPT = 11, SQLITE_NOTADB = 26 };
@@ -55,7 +55,7 @@ static int exit_of(int sqlite)
     }
 }
 
-/* Ctrl-C is for that program, as long as it runs. */
+/* While that program runs, it receives Ctrl-C. */
 static int run_program(const char *const *words)
 {
     int status = 0;
@@ -63,7 +63,7 @@ static int run_program(const char *const *words)
     int wrong = posix_spawnp(&child, words[0], NULL, NULL, (char *const *)(uintptr_t)words, environ);
 
     if (wrong != 0) {
-        say("the sqlite3 program cannot be run: %s", strerror(wrong));
+        say("cannot run the sqlite3 program: %s", strerror(wrong));
         return EXIT_FAILED;
     }
     (void)signal(SIGINT, SIG_IGN);
@@ -87,7 +87,7 @@ int run_sql(struct run *run)
         run->argument_count > 0 && strcmp(run->arguments[0], "-") != 0 ? run->arguments[0] : NULL;
 
     if (given(run, OPTION_JSONL))
-        return say_usage(run, "the sqlite3 program prints no JSON lines: use --json");
+        return say_usage(run, "the sqlite3 program cannot print JSON lines: use --json");
     int status = look_at_store(run);
     if (status != EXIT_OK)
         return status;

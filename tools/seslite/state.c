@@ -10,8 +10,8 @@
 #include "table.h"
 
 /*
- * The state to show is that of a handle: the session itself, or, as of a point, a session in memory that was created with the
- * state as it was there, since a handle finds and walks keys.
+ * The state is read through a handle, which can find and walk keys: the session itself or, as of a point, a
+ * session in memory that was created with the state at that point.
  */
 struct shown {
     ses_store *memory;
@@ -87,7 +87,7 @@ static int print_table(struct run *run, const ses_session *session)
     return code < 0 ? fail(run) : EXIT_OK;
 }
 
-static int tell_absent(struct run *run, const ses_session *session, const char *wanted)
+static int report_absent(struct run *run, const ses_session *session, const char *wanted)
 {
     struct nearest nearest;
     const char *name = NULL;
@@ -97,14 +97,14 @@ static int tell_absent(struct run *run, const ses_session *session, const char *
         if (ses_state_at(session, i, &name, NULL, NULL, &run->error) >= 0)
             nearest_try(&nearest, name);
     if (nearest.best)
-        say("there is no key \"%s\". Did you mean \"%s\"?", wanted, nearest.best);
+        say("no key \"%s\". Did you mean \"%s\"?", wanted, nearest.best);
     else
-        say("there is no key \"%s\"", wanted);
+        say("no key \"%s\"", wanted);
     nearest_free(&nearest);
     return EXIT_NOTFOUND;
 }
 
-/* A string as its text, anything else as its JSON; with --json all as JSON. */
+/* Prints a string as its text and any other value as JSON; with --json every value as JSON. */
 static int print_value(struct run *run, const ses_session *session, const char *name)
 {
     const char *value = NULL;
@@ -113,7 +113,7 @@ static int print_value(struct run *run, const ses_session *session, const char *
     int code = ses_state_get(session, name, &value, &len, &run->error);
 
     if (code == SES_ABSENT)
-        return tell_absent(run, session, name);
+        return report_absent(run, session, name);
     if (code < 0)
         return fail(run);
     if (wants_json(run)) {

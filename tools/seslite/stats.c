@@ -21,10 +21,10 @@ struct figures {
     struct table table;
     struct json json; /* with --json: the whole */
     struct json_rows rows;
-    int64_t users; /* of the app that is counted */
+    int64_t users; /* of the current app */
     int64_t sessions;
     int64_t events;
-    int64_t done; /* sessions that were counted */
+    int64_t done; /* sessions counted so far */
     int64_t total;
 };
 
@@ -107,7 +107,7 @@ static int count_all(struct figures *figures)
     return status;
 }
 
-/* Of a file and its log; or of a database, which has no log of its own. */
+/* The sizes of a file and its WAL; or of a PostgreSQL database, which has no log of its own. */
 struct sizes {
     bool is_file;
     int64_t bytes;
@@ -162,7 +162,7 @@ int run_stats(struct run *run)
     struct sizes sizes;
 
     if (given(run, OPTION_USER) || given(run, OPTION_SESSION))
-        return say_usage(run, "stats looks at a whole app, or at all apps");
+        return say_usage(run, "stats works on a whole app, or on all apps");
     int status = open_to_read(run);
     if (status == EXIT_OK && given(run, OPTION_APP))
         status = choose_app(run);

@@ -4,14 +4,14 @@
 #include <stddef.h>
 #include <string.h>
 
-static volatile sig_atomic_t asked; /* the signal; 0: none */
+static volatile sig_atomic_t asked; /* the signal; 0 if none arrived */
 
 static void ask(int number)
 {
     asked = number;
 }
 
-/* A signal that is ignored stays ignored: nohup, and a shell's background, ask for that. */
+/* An ignored signal stays ignored: nohup and background jobs of a shell rely on that. */
 void stop_watch(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};

@@ -1,15 +1,15 @@
-/* A signal that asks the program to end while a call of the library has an unfinished file: the call ends first, and removes
- * the file. A second signal ends the program at once. */
+/* Handles a signal to stop while a call of the library has an unfinished file: the call ends first and
+ * removes the file. A second signal ends the program at once. */
 #ifndef STOP_H
 #define STOP_H
 
 #include <stdbool.h>
 
-/* From here on SIGINT, SIGTERM and SIGHUP are only noted. */
+/* From now on SIGINT, SIGTERM and SIGHUP are only recorded. */
 void stop_watch(void);
-/* Has one come? */
+/* True if a signal has arrived. */
 bool stop_is_asked(void);
-/* Ends the program by the signal that came, if one did. */
+/* Ends the program by the signal that arrived, if any. */
 void stop_now(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Opens the store, and walks the names in it. */
+/* Opens the store and walks the names in it. */
 #include "choose.h"
 
 #include <stdlib.h>
@@ -81,8 +81,9 @@ static int open_store(struct run *run, unsigned flags)
         return EXIT_OK;
     int status = fail(run);
     if (code == SES_NOTASTORE && !place_is_server(path))
-        note("If another program made it, bring its sessions into a store: seslite -f STORE import %s", path);
-    /* An older schema, which opening to read does not migrate. */
+        note("If another program wrote it, import its sessions into a store: seslite -f STORE import %s",
+             path);
+    /* The store has an older schema, which opening it read-only does not migrate. */
     return code == SES_READONLY && (flags & SES_OPEN_READ_ONLY) ? EXIT_NOTASTORE : status;
 }
 

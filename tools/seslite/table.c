@@ -18,11 +18,11 @@ void table_begin(struct table *table, const struct column *columns, size_t count
         text_puts(title, columns[i].title);
         if (columns[i].flags & COLUMN_TIME)
             zone_add(title);
-        table->widths[i] = title->len > columns[i].least ? title->len : columns[i].least;
+        table->widths[i] = title->len > columns[i].min_width ? title->len : columns[i].min_width;
     }
 }
 
-/* -------------------------------------------------------------------------------------------------- widths */
+/* ------------------------------------------------------------------------------------------------- widths */
 
 static size_t total_width(const struct table *table)
 {
@@ -34,7 +34,7 @@ static size_t total_width(const struct table *table)
     return total;
 }
 
-/* Of the columns that may be cut, the widest that can still give; or the number of columns. */
+/* The widest column that can still be narrowed, or the number of columns if there is none. */
 static size_t widest_to_cut(const struct table *table)
 {
     size_t widest = table->column_count;
@@ -74,7 +74,7 @@ static void set_widths(struct table *table, bool all_rows)
     shrink(table, out_width());
 }
 
-/* ------------------------------------------------------------------------------------------------- printing */
+/* ----------------------------------------------------------------------------------------------- printing */
 
 static void put(struct table *table, enum colour colour, const char *text, size_t len)
 {
@@ -134,7 +134,7 @@ void table_flush(struct table *table)
     flush_rows(table, false);
 }
 
-/* ---------------------------------------------------------------------------------------------------- cells */
+/* -------------------------------------------------------------------------------------------------- cells */
 
 void table_cell(struct table *table, const char *text, size_t len)
 {

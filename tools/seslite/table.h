@@ -1,8 +1,9 @@
 /*
- * An aligned table, as wide as the terminal. The first rows are kept until there are enough to tell how wide the columns have
- * to be; then rows are printed as they come, so that a long table takes no memory. A text that does not fit into the terminal
- * is cut, with an ellipsis; ids, numbers and times never are, since they would be of no use. Where stdout is not a terminal
- * nothing is cut. A column without any cell that says something is left out, unless there are too many rows to know.
+ * An aligned table, as wide as the terminal. The first rows are buffered until there are enough to know how
+ * wide the columns have to be; later rows are printed as they come, so that a long table takes little memory.
+ * A text that does not fit into the terminal is cut, with an ellipsis; ids, numbers and times are never cut,
+ * since they would be useless. If stdout is not a terminal, nothing is cut. A column in which all buffered
+ * cells are empty is left out.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -22,7 +23,7 @@ struct column {
     const char *title;
     enum colour colour;
     unsigned flags;
-    size_t least; /* columns that it has at least */
+    size_t min_width; /* in terminal columns */
 };
 
 struct table {
@@ -31,21 +32,21 @@ struct table {
     struct text titles[COLUMNS_MAX];
     size_t widths[COLUMNS_MAX];
     bool hidden[COLUMNS_MAX];
-    size_t blanks;      /* to be printed before the next text: a line does not end in any */
-    bool begun;         /* the titles are printed, and the widths are set */
-    struct text *cells; /* of rows that are kept */
+    size_t blanks;      /* to print before the next text, since no line ends in blanks */
+    bool begun;         /* the titles are printed and the widths are set */
+    struct text *cells; /* of the buffered rows */
     size_t cell_count;
     size_t capacity;
 };
 
 void table_begin(struct table *table, const struct column *columns, size_t count);
-/* Adds the next cell of the row. It is cleaned. */
+/* Adds the next cell of the row, and cleans it. */
 void table_cell(struct table *table, const char *text, size_t len);
 void table_puts(struct table *table, const char *text);
 void table_number(struct table *table, int64_t number);
-/* Prints the rows that are kept. */
+/* Prints the buffered rows. */
 void table_flush(struct table *table);
-/* Prints what is left, and frees the table. Of a table without rows nothing is printed. */
+/* Prints the buffered rows and frees the table. A table without rows prints nothing. */
 void table_end(struct table *table);
 
 #endif

@@ -9,7 +9,7 @@
 
 struct tail {
     struct event_rows rows;
-    int64_t last_seq; /* of the event printed last */
+    int64_t last_seq; /* of the last event printed */
 };
 
 static int visit(void *context, const ses_event *event)
@@ -20,7 +20,7 @@ static int visit(void *context, const ses_event *event)
     return event_rows_add(&tail->rows, tail->rows.run->key.session, event);
 }
 
-static int tell_reset(struct run *run, const ses_follower *follower)
+static int report_reset(struct run *run, const ses_follower *follower)
 {
     const char *session = ses_follower_session(follower);
 
@@ -31,7 +31,7 @@ static int tell_reset(struct run *run, const ses_follower *follower)
     return EXIT_OK;
 }
 
-/* Until the session is deleted, or the program is ended by a signal. */
+/* Follows until the session is deleted or a signal ends the program. */
 static int follow(struct tail *tail, ses_follower *follower)
 {
     struct run *run = tail->rows.run;
@@ -43,7 +43,7 @@ static int follow(struct tail *tail, ses_follower *follower)
         if (code == SES_ROW)
             status = event_rows_add(&tail->rows, ses_follower_session(follower), event);
         else if (code == SES_RESET)
-            status = tell_reset(run, follower);
+            status = report_reset(run, follower);
         else if (code < 0 && code != SES_BUSY)
             status = fail(run);
         if (status == EXIT_OK)
@@ -63,7 +63,7 @@ static int open_follower(struct tail *tail, bool of_user, ses_follower **followe
                                                                                          : EXIT_OK;
 }
 
-/* The last events of the session. Where none are printed, the number of its last event is what following begins after. */
+/* Prints the last events of the session. Following begins after its last event even if none is printed. */
 static int print_last(struct tail *tail)
 {
     struct run *run = tail->rows.run;
@@ -96,9 +96,9 @@ int run_tail(struct run *run)
     ses_follower *follower = NULL;
 
     if (of_user && (!given(run, OPTION_FOLLOW) || given(run, OPTION_SESSION)))
-        return say_usage(run, "--all goes with --follow, and without a session");
+        return say_usage(run, "--all needs --follow and no session");
     if (given(run, OPTION_FOLLOW) && given(run, OPTION_JSON))
-        return say_usage(run, "--follow has no end, so that it has no --json: use --jsonl");
+        return say_usage(run, "--follow cannot be combined with --json, since it has no end: use --jsonl");
     int status = choose(run, of_user);
     if (status != EXIT_OK)
         return status;

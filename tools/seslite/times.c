@@ -66,7 +66,7 @@ static int64_t days_of(int year, int month, int day)
     return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
 }
 
-/* What stands after a date: nothing, or a time of day; and then nothing, or a zone. */
+/* Reads the rest after a date: an optional time of day, then an optional zone. */
 static bool read_rest(const char *text, struct tm *date, int64_t *time_us)
 {
     int taken = 0;
@@ -143,7 +143,7 @@ static void name_zone(int month, char name[TIME_SIZE])
     if (!localtime_r(&now, &date))
         return;
     date = (struct tm){.tm_year = date.tm_year, .tm_mon = month, .tm_mday = 1, .tm_hour = 12, .tm_isdst = -1};
-    (void)mktime(&date); /* finds out whether it is summer time */
+    (void)mktime(&date); /* determines whether it is summer time */
     if (strftime(name, TIME_SIZE, "%Z", &date) == 0)
         name[0] = '\0';
 }

@@ -1,4 +1,4 @@
-/* What there is to know beyond single commands: topics.c. */
+/* The help topics. */
 #ifndef TOPICS_H
 #define TOPICS_H
 

@@ -6,7 +6,7 @@
 #include "place.h"
 #include "progress.h"
 
-/* ------------------------------------------------------------------------------------------------ maintain */
+/* ----------------------------------------------------------------------------------------------- maintain */
 
 static int64_t bytes_of(struct run *run)
 {
@@ -16,7 +16,7 @@ static int64_t bytes_of(struct run *run)
                                                          : stats.sqlite.file_bytes + stats.sqlite.wal_bytes;
 }
 
-static int tell_maintained(struct run *run, int64_t before, int64_t after, bool more)
+static int report_maintained(struct run *run, int64_t before, int64_t after, bool more)
 {
     struct json json;
 
@@ -27,11 +27,11 @@ static int tell_maintained(struct run *run, int64_t before, int64_t after, bool 
         json_bool(&json, "more", more);
         return json_print_object(&json);
     }
-    note("The file and its log have %lld bytes; they had %lld.", (long long)after, (long long)before);
+    note("The file and its log now have %lld bytes, before %lld.", (long long)after, (long long)before);
     return EXIT_OK;
 }
 
-/* A step after which the file is as large as before only waited for a reader of the log. */
+/* If a step leaves the file as large as before, it was only waiting for a reader of the WAL. */
 int run_maintain(struct run *run)
 {
     int status = open_to_write(run);
@@ -52,7 +52,7 @@ int run_maintain(struct run *run)
     progress_end();
     if (code < 0)
         return fail(run);
-    status = tell_maintained(run, before, after, code == SES_MORE);
+    status = report_maintained(run, before, after, code == SES_MORE);
     if (code == SES_MORE) {
         say("a reader kept the write-ahead log from being emptied: run seslite maintain again later");
         status = EXIT_BUSY;
@@ -60,9 +60,9 @@ int run_maintain(struct run *run)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- migrate */
+/* ------------------------------------------------------------------------------------------------ migrate */
 
-static int tell_migrated(struct run *run, bool migrated)
+static int report_migrated(struct run *run, bool migrated)
 {
     struct json json;
 
@@ -72,11 +72,11 @@ static int tell_migrated(struct run *run, bool migrated)
         json_number(&json, "schema", SES_SCHEMA_VERSION);
         return json_print_object(&json);
     }
-    note(migrated ? "The store has schema %d now." : "The store has schema %d already.", SES_SCHEMA_VERSION);
+    note(migrated ? "The store now has schema %d." : "The store already has schema %d.", SES_SCHEMA_VERSION);
     return EXIT_OK;
 }
 
-/* Opened to read, an older schema is READONLY. Opened to write, it is migrated. */
+/* Opening an older schema read-only returns READONLY. Opening it for writing migrates it. */
 int run_migrate(struct run *run)
 {
     const ses_open_options read_only = {.size = sizeof read_only,
@@ -87,9 +87,9 @@ int run_migrate(struct run *run)
         return EXIT_USAGE;
     int code = place_open(path, &read_only, &run->store, &run->error);
     if (code >= 0)
-        return tell_migrated(run, false);
+        return report_migrated(run, false);
     if (code != SES_READONLY)
         return fail(run);
     int status = open_to_write(run);
-    return status == EXIT_OK ? tell_migrated(run, true) : status;
+    return status == EXIT_OK ? report_migrated(run, true) : status;
 }

@@ -43,7 +43,7 @@ int each_event(struct run *run, const ses_key *key, const ses_range *range, bool
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------ sessions */
+/* ----------------------------------------------------------------------------------------------- sessions */
 
 struct app_walk {
     struct run *run;

@@ -4,18 +4,18 @@
 
 #include "command.h"
 
-/* The range that the options --newest, --since, --from, --up-to and --live ask for. */
+/* Fills in the range given by --newest, --since, --from, --up-to and --live. */
 void range_given(const struct run *run, ses_range *range);
 
-/* What a visitor gives to end the walk early. It is what the walk gives then. */
+/* A visitor returns this to end the walk early, and the walk then returns it too. */
 enum { STOP = -1 };
 
-/* Calls `visit` for each event until it gives something else than EXIT_OK. */
+/* Calls `visit` for each event until it returns something other than EXIT_OK. */
 typedef int visit_event(void *context, const ses_event *event);
 int each_event(struct run *run, const ses_key *key, const ses_range *range, bool backward, visit_event *visit,
                void *context);
 
-/* The same for the sessions that --app, --user and the filter select, app by app, without their state. */
+/* Calls `visit` for each session that --app, --user and the filter select, app by app. */
 typedef int visit_session(void *context, const ses_session *session);
 struct sessions {
     int order;

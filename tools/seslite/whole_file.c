@@ -11,7 +11,7 @@
 
 #include "leftover.h"
 
-/* -------------------------------------------------------------------------------------------------- errors */
+/* ------------------------------------------------------------------------------------------------- errors */
 
 static int refuse(ses_error *error, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -35,7 +35,7 @@ static int refuse_file(const struct whole_file *file, const char *what, int numb
     return refuse(error, code, "%s: %s: %s", file->path, what, strerror(number));
 }
 
-/* --------------------------------------------------------------------------------------------------- files */
+/* -------------------------------------------------------------------------------------------------- files */
 
 static int give_up(struct whole_file *file, int code)
 {
@@ -50,7 +50,7 @@ static int open_temporary(struct whole_file *file, ses_error *error)
     text_print(&file->temporary, "%s.seslite-XXXXXX", file->path);
     file->fd = mkstemp(file->temporary.data);
     if (file->fd < 0)
-        return refuse_file(file, "no file can be made beside it", errno, error);
+        return refuse_file(file, "cannot create a temporary file next to it", errno, error);
     leftover_watch(file->temporary.data);
     return SES_OK;
 }
@@ -58,10 +58,11 @@ static int open_temporary(struct whole_file *file, ses_error *error)
 static int open_other(struct whole_file *file, ses_error *error)
 {
     file->fd = open(file->path, O_WRONLY | O_CLOEXEC);
-    return file->fd < 0 ? refuse_file(file, "it cannot be written", errno, error) : SES_OK;
+    return file->fd < 0 ? refuse_file(file, "cannot be written", errno, error) : SES_OK;
 }
 
-/* Sixteen bytes that every database begins with (sqlite.org/fileformat.html), and the number of its program at 68. */
+/* The sixteen bytes at the beginning of every database (sqlite.org/fileformat.html), and the application id
+ * at offset 68. */
 static bool is_database(const char *path, bool *is_store)
 {
     static const unsigned char store_id[] = {0x53, 0x45, 0x53, 0x4c};
@@ -75,14 +76,14 @@ static bool is_database(const char *path, bool *is_store)
     return got == (ssize_t)sizeof head && memcmp(head, "SQLite format 3", 16) == 0;
 }
 
-/* A name that was mistyped must not cost somebody a database: only a database takes the place of one, and not of a store. */
+/* Guards against mistyped names: only a database can replace a database, and nothing replaces a store. */
 static int check_replaced(const char *path, enum whole_content content, ses_error *error)
 {
     bool is_store = false;
 
     if (!is_database(path, &is_store) || (content == WHOLE_DATABASE && !is_store))
         return SES_OK;
-    return refuse(error, SES_EXISTS, "%s is a %s, and is not replaced by %s: name another file, or remove it",
+    return refuse(error, SES_EXISTS, "%s is a %s and is not replaced by %s: name another file, or remove it",
                   path, is_store ? "store" : "database",
                   content == WHOLE_DATABASE ? "another database" : "something else");
 }
@@ -97,8 +98,8 @@ int whole_file_begin(struct whole_file *file, const char *path, enum whole_conte
     *file =
         (struct whole_file){.path = resolved ? resolved : copy_text(path), .replaces = replaces, .fd = -1};
     if (is_there && S_ISREG(info.st_mode) && !replaces)
-        return give_up(file, refuse(error, SES_EXISTS,
-                                    "%s is there already: name another file, or pass --replace", path));
+        return give_up(
+            file, refuse(error, SES_EXISTS, "%s already exists: name another file, or pass --replace", path));
     int code = is_there && S_ISREG(info.st_mode) ? check_replaced(file->path, content, error) : SES_OK;
     if (code == SES_OK)
         code = is_there && !S_ISREG(info.st_mode) ? open_other(file, error) : open_temporary(file, error);
@@ -110,7 +111,7 @@ int whole_file_write(struct whole_file *file, const char *data, size_t len, ses_
     while (len > 0) {
         const ssize_t written = write(file->fd, data, len);
         if (written < 0 && errno != EINTR)
-            return refuse_file(file, "it cannot be written", errno, error);
+            return refuse_file(file, "cannot be written", errno, error);
         if (written > 0) {
             data += written;
             len -= (size_t)written;
@@ -119,7 +120,7 @@ int whole_file_write(struct whole_file *file, const char *data, size_t len, ses_
     return SES_OK;
 }
 
-/* The name has to reach the disk as well. */
+/* The directory entry has to reach the disk as well. */
 static void flush_folder(const char *path)
 {
     struct text folder = {NULL, 0, 0};
@@ -131,20 +132,20 @@ static void flush_folder(const char *path)
         text_puts(&folder, ".");
     int fd = open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
-        (void)fsync(fd); /* some file systems cannot */
+        (void)fsync(fd); /* not supported by some file systems */
         (void)close(fd);
     }
     text_free(&folder);
 }
 
-/* A link() decides, so that nothing is replaced by accident. */
+/* link() fails if the name exists, so that nothing is replaced by accident. */
 static int put_in_place(struct whole_file *file, ses_error *error)
 {
     if (fsync(file->fd) != 0)
-        return refuse_file(file, "it cannot be flushed to the disk", errno, error);
+        return refuse_file(file, "cannot be flushed to the disk", errno, error);
     if (file->replaces ? rename(file->temporary.data, file->path) != 0
                        : link(file->temporary.data, file->path) != 0)
-        return refuse_file(file, "it cannot be put in its place", errno, error);
+        return refuse_file(file, "cannot be moved into place", errno, error);
     if (!file->replaces)
         (void)unlink(file->temporary.data);
     flush_folder(file->path);
@@ -162,7 +163,7 @@ int whole_file_end(struct whole_file *file, int code, ses_error *error)
     if (code != SES_OK && is_temporary)
         (void)unlink(file->temporary.data);
     if (close(file->fd) != 0 && code == SES_OK)
-        code = refuse_file(file, "it cannot be written", errno, error);
+        code = refuse_file(file, "cannot be written", errno, error);
     if (is_temporary)
         leftover_forget();
     return give_up(file, code);

@@ -1,9 +1,10 @@
 /*
- * A file that is whole or not there: it is written in a temporary file beside it, of mode 0600, flushed, and only then put in
- * its place. A signal that ends the program removes the temporary file. There is one at a time.
+ * A file that is either complete or does not exist: it is written as a temporary file of mode 0600 in the
+ * same folder, flushed, and only then moved into place. A signal that ends the program removes the temporary
+ * file. There is only one at a time.
  *
- * If the name is a link, the file that it leads to is made or replaced. What is no regular file (a pipe, a device) is written
- * as it is.
+ * If the name is a symbolic link, its target is created or replaced. Anything that is not a regular file (a
+ * pipe, a device) is written directly.
  */
 #ifndef WHOLE_FILE_H
 #define WHOLE_FILE_H
@@ -13,19 +14,20 @@
 
 struct whole_file {
     char *path;
-    struct text temporary; /* empty: it is no regular file */
+    struct text temporary; /* empty if the target is not a regular file */
     bool replaces;
-    int fd; /* -1: there is none */
+    int fd; /* -1 if none is open */
 };
 
 enum whole_content { WHOLE_TEXT, WHOLE_DATABASE };
 
-/* EXISTS: there is one, and it is not to be replaced; or it is a database, and this is none; or it is a store. CANTOPEN, IO,
- * FULL. */
+/* Begins a file. Fails with EXISTS if the file exists and `replaces` is false, if it is a store, or if it is
+ * a database and the new content is not. Also CANTOPEN, IO, FULL. */
 int whole_file_begin(struct whole_file *file, const char *path, enum whole_content content, bool replaces,
                      ses_error *error);
 int whole_file_write(struct whole_file *file, const char *data, size_t len, ses_error *error);
-/* Puts it in its place if the code is SES_OK, and else removes it. Gives the code, or why that failed. */
+/* Moves the file into place if the code is SES_OK, otherwise removes it. Returns the code, or that of a
+ * failure here. */
 int whole_file_end(struct whole_file *file, int code, ses_error *error);
 
 #endif

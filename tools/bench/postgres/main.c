@@ -121,7 +121,7 @@ static void print_contenders(const char *what, const struct contender *contender
     printf("\n");
 }
 
-/* ------------------------------------------------------------------------------------------ the claims */
+/* --------------------------------------------------------------------------------------------- the claims */
 
 enum { CLAIMS = 16 };
 static struct {
@@ -161,7 +161,7 @@ static void report_claims(void)
         report(&claims[i].figure);
 }
 
-/* --------------------------------------------------------------------------------- appending, reading */
+/* ------------------------------------------------------------------------------------- appending, reading */
 
 /* Sessions of both networks have numbers of their own, which their events' ids begin with. */
 static const char *session_make(const struct network *network, const char *what, int side, char name[64])
@@ -237,7 +237,7 @@ static void bench_gets(const struct network *networks, struct adk *const *adks)
     claim("get", &contenders[LIBRARY], &contenders[ADK], FAR, 0, 5);
 }
 
-/* ------------------------------------------------------------------------------------ several writers */
+/* ---------------------------------------------------------------------------------------- several writers */
 
 /* Threads, each with a context of its own for the same work. */
 struct writer {

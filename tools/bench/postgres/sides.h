@@ -17,7 +17,7 @@ enum { SIDE_EVENT_BYTES = 300, WRITERS = 8 };
  */
 size_t side_event(char event[SIDE_EVENT_BYTES + 1], int side, int64_t number);
 
-/* ----------------------------------------------------------------------------------- the bare programs */
+/* -------------------------------------------------------------------------------------- the bare programs */
 
 struct bare;
 /* A connection, and what it needs to know of the session of app "app", user "user" and that name. */
@@ -29,7 +29,7 @@ void pg_bare_get_pipeline(void *bare, int count);
 /* A round trip a statement. */
 void pg_bare_append_single(void *bare, int count);
 
-/* ------------------------------------------------------------------------------------------- seslite */
+/* ------------------------------------------------------------------------------------------------ seslite */
 
 struct library_side {
     ses_store *store;
@@ -47,7 +47,7 @@ void pg_library_close(struct library_side *library);
 void pg_library_append(void *library, int count);
 void pg_library_get(void *library, int count);
 
-/* ----------------------------------------------------------------------------------------- google-adk */
+/* --------------------------------------------------------------------------------------------- google-adk */
 
 struct adk;
 /* NULL: that Python has no google-adk, or it does not come up. */
@@ -56,7 +56,7 @@ void adk_close(struct adk *adk);
 void adk_append(void *adk, int count);
 void adk_get(void *adk, int count);
 
-/* --------------------------------------------------------------------------------- the server's work */
+/* -------------------------------------------------------------------------------------- the server's work */
 
 struct cpu;
 struct cpu *cpu_open(const char *place);

@@ -25,7 +25,7 @@ static void add_spelled(struct text *text, struct json_string name, const struct
     text_puts(text, "\":");
 }
 
-/* Is the field left out? */
+/* True if the field is to be left out. */
 static bool leaves_out(struct adk_conversion *conversion, const struct adk_model *model,
                        const struct adk_field *field, struct span value)
 {
@@ -88,7 +88,7 @@ static bool convert_list(struct adk_conversion *conversion, const struct adk_mod
     return same;
 }
 
-/* The depth is that of the classes. */
+/* The recursion is as deep as the classes are nested. */
 bool adk_convert(struct adk_conversion *conversion, enum adk_form form, const struct adk_model *model,
                  struct span value, struct text *text)
 {

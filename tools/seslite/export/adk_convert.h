@@ -1,4 +1,5 @@
-/* Known fields of an event, in another spelling, and without what is not known. What is a user's keeps its bytes. */
+/* Converts the known fields of an event to the other spelling and drops unknown ones. Values that belong to
+ * the user keep their bytes. */
 #ifndef EXPORT_ADK_CONVERT_H
 #define EXPORT_ADK_CONVERT_H
 
@@ -9,13 +10,13 @@ enum adk_spelling { ADK_AS_IT_IS, ADK_CAMEL, ADK_SNAKE };
 
 struct adk_conversion {
     enum adk_spelling spelling;
-    bool without_null;          /* fields that are null are left out */
-    bool without_part_metadata; /* the field partMetadata of a part is */
-    int64_t part_metadata;      /* that were left out */
-    int64_t unknown;            /* fields that were left out, since their class refuses them */
+    bool without_null;          /* leave out fields that are null */
+    bool without_part_metadata; /* leave out the field partMetadata of parts */
+    int64_t part_metadata;      /* such fields left out */
+    int64_t unknown;            /* fields left out because their class rejects unknown ones */
 };
 
-/* Adds the value, converted. Gives whether it is as it was. */
+/* Adds the converted value. Returns true if the conversion changed nothing. */
 bool adk_convert(struct adk_conversion *conversion, enum adk_form form, const struct adk_model *model,
                  struct span value, struct text *text);
 

@@ -1,6 +1,7 @@
 /*
- * Made from the classes of google-adk 2.13.0 and google-genai 2.34.0 (pydantic's model_fields of Event, and of what is inside). All of them take
- * both spellings. `citationSources`, the API's own name of `citations`, is taken in camelCase.
+ * Generated from the classes of google-adk 2.13.0 and google-genai 2.34.0 (pydantic's model_fields of Event
+ * and of the classes in it). All of them accept both spellings. `citationSources`, the API's own name for
+ * `citations`, is accepted only in camelCase.
  */
 #include "export/adk_fields.h"
 

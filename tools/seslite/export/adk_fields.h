@@ -1,14 +1,14 @@
-/* What google-adk knows of an event: the fields of its classes, by name. Everything else in an event is a user's. */
+/* The fields of an event that google-adk knows, by class. Everything else in an event belongs to the user. */
 #ifndef EXPORT_ADK_FIELDS_H
 #define EXPORT_ADK_FIELDS_H
 
 #include "json/reader.h"
 
 enum adk_form {
-    ADK_ANY,  /* a plain value, or a user's */
+    ADK_ANY,  /* a plain value, or one that belongs to the user */
     ADK_ONE,  /* an object of a class */
     ADK_LIST, /* of these */
-    ADK_MAP   /* of these, by names of a user */
+    ADK_MAP   /* an object of these, with the user's own names */
 };
 
 struct adk_model;
@@ -21,14 +21,14 @@ struct adk_field {
 
 struct adk_model {
     const struct adk_field *fields;
-    bool ignores; /* fields that it does not know; else it refuses the event */
+    bool ignores; /* the class ignores unknown fields; otherwise it rejects the event */
 };
 
 extern const struct adk_model adk_event_model;
 
-/* The field of this name, in camelCase or in snake_case; NULL: there is none. */
+/* The field of this name, in camelCase or snake_case, or NULL. */
 const struct adk_field *adk_field_of(const struct adk_model *model, struct json_string name);
-/* Is it this name, in either spelling? */
+/* True if `key` is this name in either spelling. */
 bool adk_is_named(struct json_string name, const char *camel);
 
 #endif

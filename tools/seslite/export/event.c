@@ -1,6 +1,6 @@
 /*
- * Events as google-adk reads them: it takes both spellings of a name, so the bytes stay as they are, but for what it would
- * refuse. It refuses a session as a whole if one event in it is wrong.
+ * Events as google-adk reads them. It accepts both spellings of a name, so the bytes stay as they are except
+ * for what it would reject. It rejects a whole session if one event in it is invalid.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "json/decimal.h"
 #include "json/reader.h"
 
-enum { MOST_DEPTH = 190 };
+enum { MAX_DEPTH = 190 };
 
 static void add_span(struct text *text, struct span span)
 {
@@ -24,7 +24,7 @@ static void add_name(struct text *text, size_t start, struct json_string key)
     text_puts(text, "\":");
 }
 
-/* A number that google-adk takes for the same time: not one of milliseconds. */
+/* Adds the time in seconds, as google-adk stores it, and never in milliseconds. */
 static bool is_seconds(struct span time)
 {
     int64_t seconds = 0;
@@ -42,7 +42,7 @@ static void add_seconds(struct text *text, int64_t time_us)
     text_print(text, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "", us / 1000000, us % 1000000);
 }
 
-/* Adds the member as google-adk takes it. Gives whether that is as it was. */
+/* Adds the member in a form that google-adk accepts. Returns true if it is unchanged. */
 static bool add_event_member(struct export *export, const ses_event *event, struct json_string key,
                              struct span value, struct text *text)
 {
@@ -69,7 +69,8 @@ static bool add_event_member(struct export *export, const ses_event *event, stru
     return same;
 }
 
-/* Is the escape at `at` a surrogate without its other half? *len: of the escape, or of both. */
+/* True if the escape at `at` is a surrogate without its other half. Sets *len to the length of the escape, or
+ * of the pair. */
 static bool is_lone(const char *at, const char *end, size_t *len)
 {
     int32_t unit = at + 6 <= end && at[1] == 'u' ? ses__json_hex4(at + 2) : 0;
@@ -87,7 +88,7 @@ static bool is_lone(const char *at, const char *end, size_t *len)
     return true;
 }
 
-/* Looks at every byte: lone surrogates are written in `text` as U+FFFD, in place: that escape is as long. */
+/* Replaces lone surrogates in `text` by U+FFFD, in place: both escapes have the same length. */
 static void look_through(struct export *export, struct text *text)
 {
     const char *end = text->data + text->len;
@@ -111,7 +112,7 @@ static void look_through(struct export *export, struct text *text)
             depth--;
         }
     }
-    export_note(export, EXPORT_NOTE_DEPTH, deepest > MOST_DEPTH);
+    export_note(export, EXPORT_NOTE_DEPTH, deepest > MAX_DEPTH);
 }
 
 struct span export_event(struct export *export, const ses_event *event, struct text *room)

@@ -15,9 +15,9 @@ static const struct {
                {"vertex", export_vertex},
                {"sqlite", export_sqlite}};
 
-/* ------------------------------------------------------------------------------------------------- command */
+/* ------------------------------------------------------------------------------------------------ command */
 
-/* run->key becomes what is selected: all, an app, a user, or a session. */
+/* Sets run->key to the selection: everything, an app, a user, or a session. */
 static int choose_scope(struct run *run)
 {
     run->key = (ses_key){run->values[OPTION_APP], run->values[OPTION_USER], run->values[OPTION_SESSION]};
@@ -43,10 +43,9 @@ int run_export(struct run *run)
         return say_usage(run, "--to takes jsonl, session, vertex or sqlite, not \"%s\"", wanted);
     export.format = formats[i].name;
     if (export.path && is_of_store(run, export.path))
-        return say_usage(run, "%s is the store itself, or a file of it", export.path);
+        return say_usage(run, "%s is the store itself or one of its files", export.path);
     if (wants_json(run) && !export.path)
-        return say_usage(run,
-                         "with --json the report is printed: the export needs a file, given with --output");
+        return say_usage(run, "--json prints the report: give a file for the export with --output");
     int status = open_to_read(run);
     if (status == EXIT_OK)
         status = choose_scope(run);

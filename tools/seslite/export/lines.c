@@ -1,4 +1,4 @@
-/* JSON lines: the library writes them, in one snapshot. They hold all that a store has. */
+/* JSON lines, written by the library from one snapshot. They hold everything in a store. */
 #include <stdio.h>
 
 #include "export/export.h"
@@ -21,7 +21,7 @@ static int write_lines(void *context, const char *data, size_t len, ses_error *e
     return ferror(stdout) ? SES_IO : SES_OK;
 }
 
-static void tell_progress(void *context, int64_t sessions, int64_t events)
+static void report_progress(void *context, int64_t sessions, int64_t events)
 {
     struct export *export = context;
 
@@ -39,7 +39,7 @@ int export_lines(struct export *export)
                                         .app = run->key.app,
                                         .user = run->key.user,
                                         .session = run->key.session,
-                                        .progress = tell_progress,
+                                        .progress = report_progress,
                                         .progress_context = export};
 
     if (export->path && whole_file_begin(&own.file, export->path, WHOLE_TEXT, replace, &run->error) < 0)
@@ -50,6 +50,6 @@ int export_lines(struct export *export)
     if (export->path)
         code = whole_file_end(&own.file, code, &run->error);
     if (code < 0 && !export->path && ferror(stdout))
-        return EXIT_FAILED; /* out_flush tells why */
+        return EXIT_FAILED; /* out_flush printed why */
     return code < 0 ? fail(run) : EXIT_OK;
 }

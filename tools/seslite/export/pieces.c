@@ -16,7 +16,7 @@ struct export_walking {
     const char *app;
 };
 
-/* ------------------------------------------------------------------------------------------------ sessions */
+/* ----------------------------------------------------------------------------------------------- sessions */
 
 static int give_event(void *context, const ses_event *event)
 {
@@ -69,7 +69,7 @@ static int give_session(struct export_walking *walking, const ses_key *key)
     ses_session *session = NULL;
     int code = ses_get(run->store, key, &options, &session, &run->error);
 
-    if (code == SES_NOTFOUND) /* it was deleted meanwhile */
+    if (code == SES_NOTFOUND) /* deleted in the meantime */
         return EXIT_OK;
     if (code < 0)
         return fail(run);
@@ -88,7 +88,7 @@ static int give_listed(void *context, const ses_session *session)
     return give_session(context, &key);
 }
 
-/* -------------------------------------------------------------------------------------------- shared state */
+/* ------------------------------------------------------------------------------------------- shared state */
 
 static int give_shared(struct export_walking *walking, const char *app, const char *user)
 {
@@ -134,7 +134,7 @@ int export_walk(struct export *export, const struct export_pieces *pieces)
     progress_begin("exporting");
     int status = run->key.session ? give_session(&walking, &run->key) : each_session(run, &sessions);
     if (status == EXIT_OK && export->sessions == 0) {
-        say("there is no session to export");
+        say("no session to export");
         status = EXIT_NOTFOUND;
     }
     if (status == EXIT_OK && pieces->shared)

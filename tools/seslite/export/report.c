@@ -1,4 +1,4 @@
-/* What an export tells: how much was written, and what the format cannot hold. */
+/* The report of an export: how much was written, and what the format cannot hold. */
 #include "export/export.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static int64_t count_removals(const ses_content *content)
     return count;
 }
 
-/* An event whose content cannot be read is written all the same. */
+/* An event whose content cannot be read is still exported. */
 void export_note_event(struct export *export, const ses_event *event)
 {
     ses_content *content = NULL;

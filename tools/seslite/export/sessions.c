@@ -1,5 +1,5 @@
-/* Sessions as JSON, a file each, or one on standard output: the ADK's session JSON, with the bytes that are stored, or what the
- * API of Vertex AI Agent Engine takes. */
+/* Sessions as JSON, one file each, or a single one on standard output: the ADK's session JSON with the bytes
+ * as stored, or the form that the API of Vertex AI Agent Engine accepts. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,15 @@
 
 struct sessions_export {
     struct export *export;
-    bool folder;                                                                       /* the path is one */
-    const char *ending;                                                                /* of a file's name */
-    int (*make)(struct export *export, const ses_session *session, struct text *json); /* an exit code */
+    /* the path is a folder */
+    bool folder;
+    const char *ending; /* of the file names */
+    /* returns an exit code */
+    int (*make)(struct export *export, const ses_session *session, struct text *json);
 };
 
-/* What is no plain letter, digit, "-", "_" or "." becomes %41, and so does a "." at the beginning. */
+/* Adds the text as part of a file name. Any byte except letters, digits, "-", "_" and "." is written as %41,
+ * as is a "." at the beginning. */
 static void add_file_name(struct text *path, const char *id)
 {
     for (const char *at = id; *at; at++) {
@@ -35,22 +38,23 @@ static void add_file_name(struct text *path, const char *id)
     }
 }
 
-/* File systems take 255 bytes, and the temporary file has a longer name. What is cut off stands for itself in a hash. */
+/* File systems limit names to 255 bytes, and the temporary file has a longer name. A long name is cut, and a
+ * hash of all of it is appended. */
 static void shorten_name(const ses_key *key, size_t start, struct text *path)
 {
-    enum { MOST = 200, HASH = 17 };
+    enum { MAX_NAME = 200, HASH = 17 };
     const char *const names[] = {key->app, key->user, key->session};
     uint64_t hash = HASH64_BASIS;
 
-    if (path->len - start <= MOST)
+    if (path->len - start <= MAX_NAME)
         return;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         hash = ses__hash64(hash, names[i], strlen(names[i]) + 1);
-    path->len = start + MOST - HASH;
+    path->len = start + MAX_NAME - HASH;
     text_print(path, "~%016" PRIx64, hash);
 }
 
-/* FOLDER/ID.session.json; of several users APP~USER~ID. */
+/* FOLDER/ID.session.json, or APP~USER~ID for several users. */
 static void name_file(const struct sessions_export *own, const ses_key *key, struct text *path)
 {
     text_puts(path, own->export->path);
@@ -130,7 +134,7 @@ static int visit_listed(void *context, const ses_session *session)
     return export_one(context, &key);
 }
 
-/* Several sessions need a folder, which is there. */
+/* Several sessions need an existing folder. */
 static int check_target(struct sessions_export *own, int64_t count)
 {
     const struct export *export = own->export;
@@ -138,12 +142,12 @@ static int check_target(struct sessions_export *own, int64_t count)
 
     own->folder = export->path && stat(export->path, &info) == 0 && S_ISDIR(info.st_mode);
     if (count == 0) {
-        say("there is no session to export");
+        say("no session to export");
         return EXIT_NOTFOUND;
     }
     if (count > 1 && !own->folder)
         return say_usage(export->run,
-                         "%s need a file each: name one session, or a folder that exists with --output",
+                         "%s need a file each: name one session, or give an existing folder with --output",
                          counted(count, "session"));
     return EXIT_OK;
 }
@@ -165,7 +169,7 @@ static int export_all(struct sessions_export *own)
     return status;
 }
 
-/* Adds the array of events without the keys that never leave an ADK. */
+/* Adds the array of events without the keys that are internal to the ADK. */
 static void add_events(struct text *text, struct span events)
 {
     struct json_reader reader;

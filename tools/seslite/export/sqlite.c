@@ -1,4 +1,4 @@
-/* A database as google-adk's SqliteSessionService makes it: the same tables, with the same words. */
+/* A database like those of google-adk's SqliteSessionService, with the same CREATE TABLE statements. */
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,7 +50,7 @@ struct sqlite_export {
     sqlite3_stmt *app;
     sqlite3_stmt *user;
     struct text room;
-    int64_t newest_us; /* of all sessions: shared state has no time of its own here */
+    int64_t newest_us; /* of all sessions, used for shared state, which has no time of its own here */
 };
 
 static int failed(struct sqlite_export *own)
@@ -62,9 +62,9 @@ static int failed(struct sqlite_export *own)
     return fail(own->export->run);
 }
 
-/* Binds texts and times, in their order, and runs the statement. */
+/* Binds texts and times in order, and runs the statement. */
 struct value {
-    struct span text; /* or, if it has none, the time */
+    struct span text; /* if ptr is NULL, the time is bound */
     int64_t time_us;
 };
 
@@ -88,7 +88,7 @@ static int insert(struct sqlite_export *own, sqlite3_stmt *statement, const stru
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------- pieces */
+/* ------------------------------------------------------------------------------------------------- pieces */
 
 static int put_session(void *context, const ses_session *session, struct span own_state)
 {
@@ -132,7 +132,7 @@ static int put_shared(void *context, const char *app, const char *user, struct s
     return insert(own, user ? own->user : own->app, values, count);
 }
 
-/* -------------------------------------------------------------------------------------------- the database */
+/* ------------------------------------------------------------------------------------------- the database */
 
 static sqlite3_stmt *prepare(struct sqlite_export *own, const char *sql)
 {
@@ -142,7 +142,7 @@ static sqlite3_stmt *prepare(struct sqlite_export *own, const char *sql)
     return statement;
 }
 
-/* A file that is not finished is thrown away, so it needs no journal. */
+/* An unfinished file is removed, so no journal is needed. */
 static int open_database(struct sqlite_export *own, const char *path)
 {
     if (sqlite3_open_v2(path, &own->db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK ||
@@ -170,7 +170,7 @@ static int close_database(struct sqlite_export *own, int status)
     return status;
 }
 
-/* The log of a database that was there would be taken for one of the new file. */
+/* SQLite would apply the leftover WAL or journal of an earlier database to the new file. */
 static int check_companions(const char *path)
 {
     static const char *const endings[] = {"-wal", "-journal"};
@@ -181,7 +181,7 @@ static int check_companions(const char *path)
         struct stat info;
         text_print(&name, "%s%s", path, endings[i]);
         if (lstat(name.data, &info) == 0) {
-            say("%s is there: it belongs to a database that is open, or was not closed; choose another file",
+            say("%s exists: it belongs to a database that is open or was not closed; choose another file",
                 name.data);
             status = EXIT_EXISTS;
         }
@@ -198,7 +198,7 @@ int export_sqlite(struct export *export)
     struct whole_file file;
 
     if (!export->path)
-        return say_usage(export->run, "a database is a file: give its name with --output");
+        return say_usage(export->run, "a database needs a file: give its name with --output");
     int status = check_companions(export->path);
     if (status != EXIT_OK)
         return status;
@@ -206,7 +206,7 @@ int export_sqlite(struct export *export)
         return fail(export->run);
     if (file.temporary.len == 0) {
         (void)whole_file_end(&file, SES_OK, &export->run->error);
-        return say_usage(export->run, "a database is a regular file, which %s is not", export->path);
+        return say_usage(export->run, "a database needs a regular file, and %s is not one", export->path);
     }
     status = open_database(&own, file.temporary.data);
     if (status == EXIT_OK)

@@ -1,7 +1,7 @@
 /*
- * A session for Vertex AI Agent Engine: {"session": ..., "events": [...]}, which import reads again. An event is the body of the
- * request with which google-adk 2.13 appends it: names in content, actions and eventMetadata are in snake_case, and rawEvent
- * holds the event as it is, in camelCase.
+ * A session for Vertex AI Agent Engine: {"session": ..., "events": [...]}, which import can read. Each event
+ * is the body of the request with which google-adk 2.13 appends it: names in content, actions and
+ * eventMetadata are in snake_case, and rawEvent holds the unchanged event in camelCase.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "json/writer.h"
 #include "out.h"
 
-/* ------------------------------------------------------------------------------------------------- members */
+/* ------------------------------------------------------------------------------------------------ members */
 
 static void begin_member(struct text *text, const char *name)
 {
@@ -58,7 +58,7 @@ static void put_seconds(struct text *text, int64_t time_us)
     text_print(text, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "", us / 1000000, us % 1000000);
 }
 
-/* The field of an object, in either spelling; ptr NULL: it has none, or it is null. */
+/* The field of an object in either spelling. ptr is NULL if it is absent or null. */
 static struct span field_in(struct span object, const char *camel)
 {
     struct json_reader reader;
@@ -74,7 +74,7 @@ static struct span field_in(struct span object, const char *camel)
     return (struct span){NULL, 0};
 }
 
-/* ------------------------------------------------------------------------------------------------- an event */
+/* ----------------------------------------------------------------------------------------------- an event */
 
 struct body {
     struct export *export;
@@ -84,7 +84,7 @@ struct body {
     struct adk_conversion conversion;
 };
 
-/* A field of a class of google-adk, in snake_case. */
+/* Adds a field of a google-adk class in snake_case. */
 static void put_snake(struct body *body, const char *name, struct span value, const char *field_name,
                       const struct adk_model *of)
 {
@@ -127,7 +127,7 @@ static void put_actions(struct body *body)
     text_puts(body->text, "}");
 }
 
-/* The user's own, and what has no other place in the API. */
+/* Adds customMetadata: the user's own, and the fields that have no other place in the API. */
 static void put_custom(struct body *body)
 {
     const struct span custom = field_in(body->event, "customMetadata");
@@ -139,7 +139,7 @@ static void put_custom(struct body *body)
         return;
     begin_member(body->text, "custom_metadata");
     if (has_custom)
-        text_add(body->text, custom.ptr, custom.len - 1); /* without its bracket */
+        text_add(body->text, custom.ptr, custom.len - 1); /* without the closing bracket */
     else
         text_puts(body->text, "{");
     while (strchr(" \t\r\n", body->text->data[body->text->len - 1]))
@@ -162,14 +162,14 @@ static void put_metadata(struct body *body)
     for (size_t i = 0; i < 4; i++)
         put_value(body->text, names[i][1], field_in(body->event, names[i][0]));
     put_custom(body);
-    if (ids.ptr && memchr(ids.ptr, '"', ids.len)) /* it is not empty */
+    if (ids.ptr && memchr(ids.ptr, '"', ids.len)) /* the list is not empty */
         put_value(body->text, "long_running_tool_ids", ids);
     put_snake(body, "grounding_metadata", field_in(body->event, "groundingMetadata"), "groundingMetadata",
               &adk_event_model);
     text_puts(body->text, "}");
 }
 
-/* The event, in camelCase, with a time in seconds. */
+/* Adds the event in camelCase, with its time in seconds. */
 static void put_raw_event(struct body *body, const ses_event *event)
 {
     struct json_reader reader;
@@ -220,17 +220,17 @@ static void put_body(struct export *export, const ses_event *event, struct text 
     put_value(text, "errorCode", field_in(body.event, "errorCode"));
     put_value(text, "errorMessage", field_in(body.event, "errorMessage"));
     put_metadata(&body);
-    body.conversion.unknown = body.conversion.part_metadata = 0; /* rawEvent has all of it */
+    body.conversion.unknown = body.conversion.part_metadata = 0; /* rawEvent keeps all of them */
     put_raw_event(&body, event);
     text_puts(text, "}");
     export_note(export, EXPORT_NOTE_UNKNOWN, body.conversion.unknown);
     export_note(export, EXPORT_NOTE_PART_METADATA, body.conversion.part_metadata);
 }
 
-/* --------------------------------------------------------------------------------------------- the session */
+/* -------------------------------------------------------------------------------------------- the session */
 
-/* "Label keys and values can be no longer than 64 characters, can only contain lowercase letters, numeric characters,
- * underscores and dashes. International characters are allowed." */
+/* "Label keys and values can be no longer than 64 characters, can only contain lowercase letters, numeric
+ * characters, underscores and dashes. International characters are allowed." */
 static bool is_label_text(const char *text)
 {
     size_t characters = 0;

@@ -1,5 +1,5 @@
-/* Databases of the ADKs that keep an event as one JSON text: google-adk's DatabaseSessionService since 1.22 and
- * its SqliteSessionService, and @google/adk's DatabaseSessionService. */
+/* Databases of the ADKs that keep an event as one JSON text: google-adk's DatabaseSessionService since 1.22
+ * and its SqliteSessionService, and @google/adk's DatabaseSessionService. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +19,14 @@ static int data_of_row(struct adk_source *source, sqlite3_stmt *row, struct fore
     return 1;
 }
 
-/* ------------------------------------------------------------------------------ DatabaseSessionService, v1 */
+/* ----------------------------------------------------------------------------- DatabaseSessionService, v1 */
 
 static int64_t naive_time(sqlite3_stmt *row, int column)
 {
     return rows_time(row, column, NULL);
 }
 
-/* The schema's version as a number; 0: the table does not tell one. */
+/* The schema's version as a number, or 0 if the table has none. */
 static int64_t version_of(sqlite3 *db)
 {
     sqlite3_stmt *statement = NULL;
@@ -49,8 +49,8 @@ static int recognize_v1(const struct foreign_file *file, bool javascript, ses_er
     if (version > 1)
         return ses__error_set(
             error, SES_TOONEW,
-            "it has version %lld of the schema of the ADK's DatabaseSessionService, and this version "
-            "of seslite reads up to 1",
+            "it has version %lld of the schema of the ADK's DatabaseSessionService, but this version of "
+            "seslite reads only up to version 1",
             (long long)version);
     return adk_has(file, SESSION_COLUMNS, "id app_name user_id session_id event_data");
 }
@@ -67,7 +67,8 @@ static int recognize_javascript(const struct foreign_file *file, ses_error *erro
 
 static int open_python(struct foreign_file *file, void **source, ses_error *error)
 {
-    /* update_time is in local time or in UTC, as the version wrote it. The events tell it. */
+    /* update_time is in local time or UTC, depending on the version. The times of the events are used
+     * instead. */
     static const struct adk_tables tables = {.session_id = "id",
                                              .created = "create_time",
                                              .time = naive_time,
@@ -102,7 +103,7 @@ const struct foreign_format foreign_python_v1 = {
 const struct foreign_format foreign_javascript = {
     .name = "adk-javascript",
     .words = "a database of @google/adk's DatabaseSessionService",
-    .untold = "An event whose id came again has replaced the one before.",
+    .not_in_file = "An event with a repeated id has replaced the earlier one.",
     .recognizes = recognize_javascript,
     .open = open_javascript,
     .next_shared = adk_next_shared,

@@ -1,4 +1,4 @@
-/* Databases of adk-go's session/database: a column a field. */
+/* Databases of adk-go's session/database: one column per field. */
 #include <string.h>
 
 #include "base/error.h"
@@ -13,7 +13,7 @@ enum {
     GO_TIME,
     GO_CONTENT,
     GO_PARTIAL,
-    GO_OPTIONAL /* from here on the order of `optional` */
+    GO_OPTIONAL /* the columns from here on are in the order of `optional` */
 };
 
 enum { GO_IS_RAW, GO_IS_TEXT, GO_IS_FLAG };
@@ -44,7 +44,7 @@ static int64_t go_time(sqlite3_stmt *row, int column)
     return rows_time(row, column, NULL);
 }
 
-/* As RFC 3339, with the zone and all the digits that it has. The year 1 stands for none. */
+/* Adds the time as RFC 3339, with its zone and all digits. The year 1 means no time. */
 static void add_time(struct adk_source *source, sqlite3_stmt *row, int column)
 {
     const struct span time = rows_span(row, column);

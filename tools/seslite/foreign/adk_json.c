@@ -1,6 +1,7 @@
 /*
- * Sessions as JSON texts: the ADK's session JSON, and what the REST API of Vertex AI Agent Engine returns, as {"session": ...,
- * "events": [...]} or with "eventPages": pages as they came. The text is held in memory as a whole.
+ * Sessions as JSON texts: the ADK's session JSON, and what the REST API of Vertex AI Agent Engine returns, as
+ * {"session": ..., "events": [...]} or with "eventPages": the pages as received. The whole text is held in
+ * memory.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,14 +18,14 @@
 #include "foreign/vertex.h"
 #include "json/decimal.h"
 
-enum { MOST_TEXT = 1 << 30 };
+enum { MAX_TEXT = 1 << 30 };
 
 struct json_source {
     const struct foreign_file *file;
     bool vertex;
     struct text text;
-    struct vertex_session session; /* the ADK's has no more than some of it */
-    struct span events;            /* an array, or of Vertex one of pages */
+    struct vertex_session session; /* the ADK's session has a subset of these members */
+    struct span events;            /* an array of events, or Vertex's array of pages */
     bool paged;
     int shared_step;
     bool given;
@@ -34,7 +35,7 @@ struct json_source {
     struct text room;
 };
 
-/* ------------------------------------------------------------------------------------------------- reading */
+/* ------------------------------------------------------------------------------------------------ reading */
 
 static int read_text(struct json_source *source, ses_error *error)
 {
@@ -46,19 +47,18 @@ static int read_text(struct json_source *source, ses_error *error)
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return ses__error_set(error, SES_IO, "%s cannot be read: %s", source->file->path,
-                                  strerror(errno));
+            return ses__error_set(error, SES_IO, "cannot read %s: %s", source->file->path, strerror(errno));
         if (got == 0)
             return ses__json_check(source->text.data ? source->text.data : "", source->text.len, error);
         text_add(&source->text, data, (size_t)got);
         at += got;
-        if (source->text.len > MOST_TEXT)
-            return ses__error_set(error, SES_LIMIT, "%s is longer than a session as JSON may be",
+        if (source->text.len > MAX_TEXT)
+            return ses__error_set(error, SES_LIMIT, "%s is too long for a session as JSON",
                                   source->file->path);
     }
 }
 
-/* INVALID: it is there in both spellings. */
+/* Fails with INVALID if both spellings are present. */
 static int member_either(struct span object, const char *camel, const char *snake, struct span *value,
                          ses_error *error)
 {
@@ -87,16 +87,16 @@ static int64_t time_of(struct span value)
     return ses__decimal_round(value, is_ms ? 3 : 6, &us) == DECIMAL_TOO_LARGE ? FOREIGN_NO_TIME : us;
 }
 
-/* One that is there must be a time. */
+/* The time may be absent, but not invalid. */
 static int take_time(struct span value, const char *name, int64_t *us, ses_error *error)
 {
     *us = value.ptr ? time_of(value) : FOREIGN_NO_TIME;
     if (value.ptr && *us == FOREIGN_NO_TIME)
-        return ses__error_set(error, SES_INVALID, "%s is no time", name);
+        return ses__error_set(error, SES_INVALID, "%s is not a valid time", name);
     return SES_OK;
 }
 
-/* ----------------------------------------------------------------------------------------------- its names */
+/* ---------------------------------------------------------------------------------------------- its names */
 
 static int take_session(struct json_source *source, ses_error *error)
 {
@@ -110,7 +110,7 @@ static int take_session(struct json_source *source, ses_error *error)
     for (size_t i = 0; i < 3 && code == SES_OK; i++) {
         code = member_either(whole, names[i][0], names[i][1], &value, error);
         if (code == SES_OK && !member_plain(value, &source->session.names[i]))
-            code = ses__error_set(error, SES_INVALID, "the session has no %s, or one that is no text",
+            code = ses__error_set(error, SES_INVALID, "the session's %s is missing or not a string",
                                   names[i][0]);
     }
     source->session.created_us = source->session.expires_us = FOREIGN_NO_TIME;
@@ -182,10 +182,10 @@ static int open_vertex(struct foreign_file *file, void **source, ses_error *erro
     return open_json(file, true, source, error);
 }
 
-/* -------------------------------------------------------------------------------------------------- pieces */
+/* ------------------------------------------------------------------------------------------------- pieces */
 
-/* The keys of the state with this prefix, without it. Its first character is never escaped by who writes JSON; if it is, the key
- * is a copy that is left out. Gives whether there are any. */
+/* The keys of the state with this prefix, without it. Its first character is never escaped by who writes
+ * JSON; if it is, the key is a copy that is left out. Gives whether there are any. */
 static bool cut_prefix(struct span state, const char *prefix, struct text *object)
 {
     const size_t len = strlen(prefix);
@@ -266,7 +266,7 @@ static int json_begin_events(void *from, ses_error *error)
     return SES_OK;
 }
 
-/* A page is an array, or what the API returns: {"sessionEvents": [...]}. */
+/* A page is an array, or an object as the API returns it: {"sessionEvents": [...]}. */
 static bool next_page(struct json_source *source)
 {
     struct span page;
@@ -303,9 +303,9 @@ static int json_next_event(void *from, struct foreign_event *event, ses_error *e
     return code == SES_OK ? 1 : code;
 }
 
-/* ------------------------------------------------------------------------------------------------- formats */
+/* ------------------------------------------------------------------------------------------------ formats */
 
-/* The head may end anywhere: what can be read of it tells. */
+/* The head may end anywhere, so the members that it contains decide. */
 static bool has_name(const struct foreign_file *file, const char *const *names)
 {
     struct json_reader reader;
@@ -342,8 +342,8 @@ static int recognize_vertex(const struct foreign_file *file, ses_error *error)
 const struct foreign_format foreign_session_json = {
     .name = "adk-session-json",
     .words = "a session as JSON, as the ADKs write it",
-    .untold = "The time of its creation is not in the file: it is that of the first event, else of the last "
-              "update.",
+    .not_in_file = "The time of its creation is not in the file: that of the first event is used, otherwise "
+                   "of the last update.",
     .text = true,
     .recognizes = recognize_session,
     .open = open_session,
@@ -357,8 +357,8 @@ const struct foreign_format foreign_session_json = {
 const struct foreign_format foreign_vertex = {
     .name = "vertex",
     .words = "a session of Vertex AI Agent Engine, as its REST API returns it",
-    .untold = "A ttl, which the API takes but never returns, and the transcriptions of eventMetadata are not "
-              "brought.",
+    .not_in_file = "A ttl, which the API takes but never returns, and the transcriptions of eventMetadata "
+                   "are not brought.",
     .text = true,
     .recognizes = recognize_vertex,
     .open = open_vertex,

@@ -1,5 +1,5 @@
-/* Databases of Rust's adk-session, SqliteSessionService. An event's llm_response is its own object; its members
- * become those of the event. */
+/* Databases of Rust's adk-session, SqliteSessionService. An event's llm_response is a separate object, whose
+ * members become members of the event. */
 #include <string.h>
 
 #include "base/error.h"
@@ -24,8 +24,8 @@ static int64_t rust_time(sqlite3_stmt *row, int column)
     return rows_time(row, column, NULL);
 }
 
-/* Its members, with the parts of its content as the ADK writes them. What is no object is kept by its name, and
- * refused when the event is read. */
+/* Adds its members, with the parts of its content as the ADK writes them. Anything but an object is kept
+ * under its name, and rejected when the event is read. */
 static void add_response(struct adk_source *source, struct span response)
 {
     struct json_reader reader;
@@ -38,7 +38,7 @@ static void add_response(struct adk_source *source, struct span response)
         return;
     }
     ses__json_start(&reader, response.ptr, response.len);
-    (void)ses__json_enter(&reader); /* it has been checked */
+    (void)ses__json_enter(&reader); /* already checked */
     while (ses__json_member(&reader, &key) && ses__json_skip(&reader, &value)) {
         text_clear(&source->scratch);
         text_add(&source->scratch, key.raw.ptr, key.raw.len);
@@ -82,8 +82,8 @@ static int recognize_rust(const struct foreign_file *file, ses_error *error)
     if (version > 1)
         return ses__error_set(
             error, SES_TOONEW,
-            "it has version %lld of the schema of Rust's adk-session, and this version of seslite "
-            "reads up to 1",
+            "it has version %lld of the schema of Rust's adk-session, but this version of seslite reads only "
+            "up to version 1",
             (long long)version);
     return adk_has(
         file, "app_name user_id session_id state created_at updated_at",

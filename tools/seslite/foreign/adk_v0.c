@@ -1,7 +1,8 @@
 /*
- * Databases of google-adk's DatabaseSessionService 1.0 to 1.21: a column a field, and the actions as a pickle, which is read as
- * data. Times of events are in the local time of whoever ran the service, which the file does not tell; those of sessions are
- * SQLite's own, and UTC. The events are given as later versions store them: names in snake_case, the columns' own JSON.
+ * Databases of google-adk's DatabaseSessionService 1.0 to 1.21: one column per field, and the actions as a
+ * pickle, which is only read as data. Times of events are in the local time of the service's host, whose zone
+ * is not in the file; times of sessions come from SQLite and are UTC. Events are returned as later versions
+ * store them: names in snake_case, and the JSON of the columns unchanged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ enum {
     V0_ERROR_CODE,
     V0_ERROR_MESSAGE,
     V0_INTERRUPTED,
-    V0_OPTIONAL /* from here on those of `optional` */
+    V0_OPTIONAL /* the columns from here on are those of `optional` */
 };
 
 static const char *const v0_optional[] = {"grounding_metadata",  "custom_metadata",
@@ -71,14 +72,14 @@ static int add_actions(struct v0_source *v0, sqlite3_stmt *row, ses_error *error
     if (!pickle.ptr)
         return SES_OK;
     ses__buffer_cut(&v0->actions, 0);
-    int code = pickle_to_json(pickle, v0->adk->file->most_bytes, &v0->actions, error);
+    int code = pickle_to_json(pickle, v0->adk->file->max_bytes, &v0->actions, error);
     if (code != SES_OK)
         return code;
     const struct span json = {v0->actions.data, v0->actions.len};
     if (json.ptr[0] == '{')
         adk_json(v0->adk, "actions", json);
     else if (strncmp(json.ptr, "null", 4) != 0)
-        return ses__error_set(error, SES_INVALID, "the pickle of the actions holds something else");
+        return ses__error_set(error, SES_INVALID, "the pickle does not contain actions");
     return SES_OK;
 }
 
@@ -113,7 +114,7 @@ static int v0_next_event(void *from, struct foreign_event *event, ses_error *err
     return code == SES_OK ? 1 : code;
 }
 
-/* ------------------------------------------------------------------------------------------------ the file */
+/* ----------------------------------------------------------------------------------------------- the file */
 
 static int64_t utc_time(sqlite3_stmt *row, int column)
 {
@@ -190,7 +191,7 @@ static int v0_begin_events(void *source, ses_error *error)
 const struct foreign_format foreign_python_v0 = {
     .name = "adk-python-v0",
     .words = "a database of google-adk's DatabaseSessionService before 1.22",
-    .untold = "The zone of the events' times is not in the file: see --zone.",
+    .not_in_file = "The zone of the events' times is not in the file: see --zone.",
     .recognizes = recognize_v0,
     .open = v0_open,
     .next_shared = v0_next_shared,

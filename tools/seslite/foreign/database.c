@@ -13,9 +13,9 @@
 
 enum { BUSY_MS = 5000 };
 
-/* ------------------------------------------------------------------------------------- files beside it */
+/* ---------------------------------------------------------------------------------------- files beside it */
 
-/* The bytes of PATH with this after it; -1: there is no such file. */
+/* The size of the file PATH with this suffix, or -1 if it does not exist. */
 static int64_t size_of(const char *path, const char *suffix)
 {
     struct text name = {NULL, 0, 0};
@@ -52,8 +52,9 @@ int foreign_changed(const struct foreign_database *database, ses_error *error)
     take_stamp(database->path, stamp);
     if (memcmp(stamp, database->stamp, sizeof stamp) == 0 && size_of(database->path, "-wal") <= 0)
         return SES_OK;
-    return ses__error_set(
-        error, SES_BUSY, "another program began to write to %s while it was read: try again", database->path);
+    return ses__error_set(error, SES_BUSY,
+                          "another program began to write to %s while it was being read: try again",
+                          database->path);
 }
 
 /* ------------------------------------------------------------------------------------------------- copies */
@@ -78,7 +79,7 @@ static int copy_bytes(int from, int to)
     return 0;
 }
 
-/* Copies PATH with this after it, if there is such a file. */
+/* Copies the file PATH with this suffix, if it exists. */
 static int copy_file(const char *path, const char *folder, const char *suffix, ses_error *error)
 {
     struct text from = {NULL, 0, 0};
@@ -90,12 +91,12 @@ static int copy_file(const char *path, const char *folder, const char *suffix, s
     int in = open(from.data, O_RDONLY | O_CLOEXEC);
     int out = in < 0 ? -1 : open(to.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (in < 0 ? errno != ENOENT : out < 0 || copy_bytes(in, out) != 0)
-        code = ses__error_set(error, errno == ENOSPC ? SES_FULL : SES_IO, "%s cannot be copied to %s: %s",
+        code = ses__error_set(error, errno == ENOSPC ? SES_FULL : SES_IO, "cannot copy %s to %s: %s",
                               from.data, to.data, strerror(errno));
     if (in >= 0)
         (void)close(in);
     if (out >= 0 && close(out) != 0 && code == SES_OK)
-        code = ses__error_set(error, SES_IO, "%s cannot be written: %s", to.data, strerror(errno));
+        code = ses__error_set(error, SES_IO, "cannot write %s: %s", to.data, strerror(errno));
     text_free(&from);
     text_free(&to);
     return code;
@@ -115,7 +116,7 @@ static void remove_copy(char *folder)
     free(folder);
 }
 
-/* Of one moment: what is copied must not have changed meanwhile. */
+/* The copy must be consistent: the files must not change while they are copied. */
 static int copy_database(struct foreign_database *database, ses_error *error)
 {
     static const char *const suffixes[] = {"", "-wal", "-journal"};
@@ -126,7 +127,7 @@ static int copy_database(struct foreign_database *database, ses_error *error)
 
     text_print(&folder, "%s/seslite-import-XXXXXX", place && *place ? place : "/var/tmp");
     if (!mkdtemp(folder.data)) {
-        code = ses__error_set(error, SES_CANTOPEN, "no temporary folder can be made (%s): %s", folder.data,
+        code = ses__error_set(error, SES_CANTOPEN, "cannot create a temporary folder (%s): %s", folder.data,
                               strerror(errno));
         text_free(&folder);
         return code;
@@ -139,7 +140,9 @@ static int copy_database(struct foreign_database *database, ses_error *error)
     take_stamp(database->path, stamp);
     if (code == SES_OK &&
         (memcmp(stamp, database->stamp, sizeof stamp) != 0 || log != size_of(database->path, "-wal")))
-        code = ses__error_set(error, SES_BUSY, "another program wrote to %s while it was copied: try again",
+        code = ses__error_set(error, SES_BUSY,
+                              "another program wrote to %s while it was being copied: try "
+                              "again",
                               database->path);
     return code;
 }
@@ -157,8 +160,8 @@ static void add_uri(struct text *uri, const char *path)
     }
 }
 
-/* Nothing in the file may make SQLite do more than read tables. */
-static int restrain(sqlite3 *db, size_t most_bytes)
+/* The content of the file must not make SQLite do anything but read tables. */
+static int restrain(sqlite3 *db, size_t max_bytes)
 {
     static const int off[] = {SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_VIEW,
                               SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION};
@@ -170,22 +173,22 @@ static int restrain(sqlite3 *db, size_t most_bytes)
         ok = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL);
     if (ok == SQLITE_OK)
         ok = sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)NULL);
-    /* Some room for what stands beside a text in its row. */
+    /* Leaves some room for the other columns of a row with a long text. */
     (void)sqlite3_limit(db, SQLITE_LIMIT_LENGTH,
-                        most_bytes < 500000000 ? (int)(most_bytes * 2 + 1000000) : 1000000000);
+                        max_bytes < 500000000 ? (int)(max_bytes * 2 + 1000000) : 1000000000);
     return ok == SQLITE_OK ? sqlite3_busy_timeout(db, BUSY_MS) : ok;
 }
 
 static int begin(sqlite3 *db)
 {
     return sqlite3_exec(db,
-                        "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = FILE; "
-                        "PRAGMA cache_size = -16000; BEGIN; SELECT count(*) FROM main.sqlite_schema",
+                        "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = FILE; PRAGMA "
+                        "cache_size = -16000; BEGIN; SELECT count(*) FROM main.sqlite_schema",
                         NULL, NULL, NULL);
 }
 
 static int try_to_open(struct foreign_database *database, const char *path, int flags, const char *query,
-                       size_t most_bytes)
+                       size_t max_bytes)
 {
     struct text uri = {NULL, 0, 0};
 
@@ -195,7 +198,7 @@ static int try_to_open(struct foreign_database *database, const char *path, int 
         sqlite3_open_v2(uri.data, &database->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_PRIVATECACHE, NULL);
     text_free(&uri);
     if (engine_code == SQLITE_OK)
-        engine_code = restrain(database->db, most_bytes);
+        engine_code = restrain(database->db, max_bytes);
     return engine_code == SQLITE_OK ? begin(database->db) : engine_code;
 }
 
@@ -210,15 +213,15 @@ static bool uses_log(const char *path)
     return len == (ssize_t)sizeof head && (head[18] == 2 || head[19] == 2);
 }
 
-/* SQLite looks for the log and the journal beside the file that a link leads to, so that is where they are. */
+/* SQLite looks for the WAL and the journal next to the target of a symbolic link. */
 static char *without_links(const char *path)
 {
     char *real = realpath(path, NULL);
     return real ? real : copy_text(path);
 }
 
-/* Where it is, or SQLITE_CANTOPEN if that takes a copy. */
-static int open_in_place(struct foreign_database *database, size_t most_bytes)
+/* Opens the file in place. Returns SQLITE_CANTOPEN if it has to be copied first. */
+static int open_in_place(struct foreign_database *database, size_t max_bytes)
 {
     const char *path = database->path;
     const bool log = uses_log(path);
@@ -230,7 +233,7 @@ static int open_in_place(struct foreign_database *database, size_t most_bytes)
     if (database->watched)
         take_stamp(path, database->stamp);
     return try_to_open(database, path, SQLITE_OPEN_READONLY, database->watched ? "?immutable=1" : "?mode=ro",
-                       most_bytes);
+                       max_bytes);
 }
 
 static bool needs_copy(int engine_code)
@@ -239,12 +242,12 @@ static bool needs_copy(int engine_code)
     return plain == SQLITE_CANTOPEN || plain == SQLITE_READONLY;
 }
 
-int foreign_open_database(const char *path, size_t most_bytes, struct foreign_database *database,
+int foreign_open_database(const char *path, size_t max_bytes, struct foreign_database *database,
                           ses_error *error)
 {
     *database = (struct foreign_database){.db = NULL};
     database->path = without_links(path);
-    int engine_code = open_in_place(database, most_bytes);
+    int engine_code = open_in_place(database, max_bytes);
     if (needs_copy(engine_code)) {
         (void)sqlite3_close(database->db);
         database->db = NULL;
@@ -254,7 +257,7 @@ int foreign_open_database(const char *path, size_t most_bytes, struct foreign_da
             return code;
         struct text copy = {NULL, 0, 0};
         text_print(&copy, "%s/copy.db", database->copy);
-        engine_code = try_to_open(database, copy.data, SQLITE_OPEN_READWRITE, "", most_bytes);
+        engine_code = try_to_open(database, copy.data, SQLITE_OPEN_READWRITE, "", max_bytes);
         text_free(&copy);
     }
     return engine_code == SQLITE_OK ? SES_OK : rows_failed(database->db, "opening the file", error);

@@ -24,7 +24,7 @@ int explain_json(struct span json, ses_error *error)
     const size_t at = error->offset < 0 ? json.len : (size_t)error->offset;
 
     for (size_t i = 0; i < 3 && error->code == SES_JSON; i++) {
-        /* The fault of "-Infinity" is found at its second byte, or at its first. */
+        /* The error in "-Infinity" is found at its first or second byte. */
         const size_t start =
             at > 0 && at < json.len && json.ptr[at] == 'I' && json.ptr[at - 1] == '-' ? at - 1 : at;
         const size_t len = strlen(names[i]);
@@ -109,13 +109,13 @@ static int take_id(void *context, const struct json_found *found, ses_error *err
         return take_null(found, &read->null_id, error);
     int code = ses__json_take_text(found, read->arena, &id, error);
     if (code == SES_RANGE || (code == SES_OK && id.len == 0))
-        return ses__json_must_be(found, "a text of at least one character", error);
+        return ses__json_must_be(found, "a string that is not empty", error);
     if (code == SES_OK)
         text_add(&read->id, id.ptr, id.len);
     return code;
 }
 
-/* Seconds; from 1e11 on milliseconds. */
+/* Seconds, or milliseconds from 1e11 on. */
 static int64_t time_of_number(struct span number)
 {
     int64_t whole = 0;
@@ -169,7 +169,7 @@ int event_read(struct event_read *read, struct span json, ses_error *error)
     if (!json.ptr || json.len == 0)
         return ses__error_set(error, SES_INVALID, "it is missing (NULL, or empty)");
     if (!read->arena) {
-        static ses_allocator allocator; /* malloc: it does not change */
+        static ses_allocator allocator; /* malloc */
         ses__memory_default(&allocator);
         read->arena = allocate(sizeof *read->arena);
         ses__arena_init(read->arena, &allocator);
@@ -210,7 +210,7 @@ bool event_needs_change(const struct event_read *read)
     return read->id.len == 0 || read->time_us == FOREIGN_NO_TIME || has_tombstone(read);
 }
 
-/* The bytes from `start` on, `len` of them, become `text`. */
+/* Replaces the `len` bytes from `start` on by `text`. */
 struct change {
     const char *start;
     size_t len;
@@ -237,7 +237,7 @@ static void apply(struct change *changes, size_t count, struct span json, struct
     text_add(changed, at, (size_t)(json.ptr + json.len - at));
 }
 
-/* After the first brace, or in the place of a null. */
+/* Inserts it after the first brace, or in place of a null. */
 static void add_member(struct text *text, const struct event_read *read, struct span null, const char *name,
                        const char *value, struct text *front)
 {

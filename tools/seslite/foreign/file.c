@@ -13,8 +13,8 @@
 #include "place.h"
 
 enum { HEAD = 65536 };
-/* The longest event or state that the store takes; that of ses_open, when nothing else is asked for. */
-enum { MOST_BYTES = 16 * 1024 * 1024 };
+/* The longest event or state that the store accepts: the default of ses_open. */
+enum { MAX_BYTES = 16 * 1024 * 1024 };
 
 /* 'SESL' */
 static const int APPLICATION_ID = 1397052236;
@@ -27,7 +27,7 @@ static int read_head(struct opened_file *opened, ses_error *error)
     while (len < HEAD) {
         ssize_t got = pread(opened->file.fd, opened->head + len, HEAD - len, (off_t)len);
         if (got < 0 && errno != EINTR)
-            return ses__error_set(error, SES_IO, "%s cannot be read: %s", opened->file.path, strerror(errno));
+            return ses__error_set(error, SES_IO, "cannot read %s: %s", opened->file.path, strerror(errno));
         if (got == 0)
             break;
         len += got > 0 ? (size_t)got : 0;
@@ -44,12 +44,12 @@ static int open_path(struct opened_file *opened, ses_error *error)
 
     opened->file.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (opened->file.fd < 0)
-        return ses__error_set(error, errno == ENOENT ? SES_NOTFOUND : SES_CANTOPEN, "%s cannot be opened: %s",
+        return ses__error_set(error, errno == ENOENT ? SES_NOTFOUND : SES_CANTOPEN, "cannot open %s: %s",
                               path, strerror(errno));
     if (fstat(opened->file.fd, &info) != 0 || !S_ISREG(info.st_mode))
-        return ses__error_set(
-            error, SES_CANTOPEN,
-            "%s is no regular file; JSON lines can be read from standard input, which is \"-\"", path);
+        return ses__error_set(error, SES_CANTOPEN,
+                              "%s is not a regular file; use \"-\" to read JSON lines from standard input",
+                              path);
     opened->bytes = (int64_t)info.st_size;
     return read_head(opened, error);
 }
@@ -64,7 +64,7 @@ static bool is_database(const struct opened_file *opened)
 
     if (opened->file.head.len >= sizeof magic)
         return memcmp(opened->file.head.ptr, magic, sizeof magic) == 0;
-    /* The first pages may still be in the log. */
+    /* The first pages may still be in the WAL. */
     text_print(&log, "%s-wal", opened->file.path);
     const bool has_log = opened->file.head.len == 0 && stat(log.data, &info) == 0 && info.st_size > 0;
     text_free(&log);
@@ -83,10 +83,10 @@ static bool is_store(sqlite3 *db)
 
 static int open_as_database(struct opened_file *opened, ses_error *error)
 {
-    /* Closing a file that SQLite has open would drop the locks of this process on it. */
+    /* Closed before SQLite opens the file: a later close would drop SQLite's locks on it. */
     (void)close(opened->file.fd);
     opened->file.fd = -1;
-    int code = foreign_open_database(opened->file.path, opened->file.most_bytes, &opened->database, error);
+    int code = foreign_open_database(opened->file.path, opened->file.max_bytes, &opened->database, error);
     if (code != SES_OK)
         return code;
     opened->file.db = opened->database.db;
@@ -98,9 +98,9 @@ static int open_as_database(struct opened_file *opened, ses_error *error)
     return SES_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- telling */
+/* ------------------------------------------------------------------------------------------------ telling */
 
-/* The first line is an object of the kind "seslite". */
+/* True if the first line is an object of kind "seslite". */
 static bool is_lines(struct span head)
 {
     const char *end = head.len > 0 ? memchr(head.ptr, '\n', head.len) : NULL;
@@ -123,13 +123,12 @@ static int find_format(struct opened_file *opened, ses_error *error)
         if (code != 0)
             return code > 0 ? SES_OK : code;
     }
-    return ses__error_set(error, SES_NOTASTORE, "%s is nothing that can be imported: %s", opened->file.path,
-                          opened->file.db
-                              ? "a database, but of none of the programs that seslite help import names"
-                              : "see seslite help import");
+    return ses__error_set(error, SES_NOTASTORE, "cannot import %s: %s", opened->file.path,
+                          opened->file.db ? "a database, but not of a program listed in seslite help import"
+                                          : "see seslite help import");
 }
 
-static int tell(struct opened_file *opened, ses_error *error)
+static int recognize(struct opened_file *opened, ses_error *error)
 {
     int code = SES_OK;
 
@@ -145,7 +144,7 @@ int file_open(const char *path, const char *zone, struct foreign_notes *notes, s
 {
     *opened = (struct opened_file){.kind = OPENED_FOREIGN, .bytes = -1};
     opened->file =
-        (struct foreign_file){.path = path, .fd = -1, .zone = zone, .most_bytes = MOST_BYTES, .notes = notes};
+        (struct foreign_file){.path = path, .fd = -1, .zone = zone, .max_bytes = MAX_BYTES, .notes = notes};
     if (strcmp(path, "-") == 0) {
         opened->kind = OPENED_LINES;
         opened->file.fd = STDIN_FILENO;
@@ -157,7 +156,7 @@ int file_open(const char *path, const char *zone, struct foreign_notes *notes, s
     }
     int code = open_path(opened, error);
     if (code == SES_OK)
-        code = tell(opened, error);
+        code = recognize(opened, error);
     if (code != SES_OK)
         file_close(opened);
     return code;

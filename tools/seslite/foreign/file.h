@@ -1,4 +1,4 @@
-/* A file to import, and what it is: told by its content. */
+/* A file to import, recognized by its content. */
 #ifndef FOREIGN_FILE_H
 #define FOREIGN_FILE_H
 
@@ -17,10 +17,11 @@ struct opened_file {
     struct foreign_file file;
     struct foreign_database database;
     char *head;
-    int64_t bytes; /* of the file; -1: not known */
+    int64_t bytes; /* of the file; -1 if unknown */
 };
 
-/* "-" is standard input, which can only be JSON lines; the address of a server is a store, which is not opened here. NOTASTORE: it is none of what can be read. */
+/* Opens and recognizes the file. "-" is standard input, which can only be JSON lines. The address of a server
+ * is a store, which is not opened here. Fails with NOTASTORE if the content is not recognized. */
 int file_open(const char *path, const char *zone, struct foreign_notes *notes, struct opened_file *opened,
               ses_error *error);
 void file_close(struct opened_file *opened);

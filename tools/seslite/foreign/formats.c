@@ -1,4 +1,4 @@
-/* The table of formats. The more particular come first. */
+/* The table of formats. The more specific ones come first. */
 #include "foreign/foreign.h"
 #include "foreign/formats.h"
 

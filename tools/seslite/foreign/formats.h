@@ -1,4 +1,4 @@
-/* The formats, each in its file. */
+/* The formats, each in its own file. */
 #ifndef FOREIGN_FORMATS_H
 #define FOREIGN_FORMATS_H
 

@@ -5,10 +5,10 @@
 
 #include "json/reader.h"
 
-/* An event without its internal keys, while it is being made. */
+/* The state of a copy of an event without its internal keys. */
 struct cut_event {
     struct text text;
-    bool marks;  /* what comes in */
+    bool marks;  /* mark the event as restored from outside */
     bool marked; /* is done */
     bool changed;
 };
@@ -40,7 +40,7 @@ static void add_mark(struct cut_event *event, size_t start)
     event->marked = event->changed = true;
 }
 
-/* The object as it may be seen; if nothing is left of it, the event has none. */
+/* Adds the object without internal keys, or leaves it out if nothing remains. */
 static void add_metadata(struct cut_event *event, struct json_string key, struct span metadata)
 {
     const struct span none = {"{", 1};
@@ -95,7 +95,7 @@ static void cut_members(struct cut_event *event, struct json_reader *reader)
     text_puts(&event->text, "}");
 }
 
-/* What is not an object is left to those who refuse it. */
+/* Anything but an object is copied unchanged, and rejected later. */
 static void cut(struct text *text, struct span json, bool marks)
 {
     struct cut_event event = {.marks = marks};

@@ -4,7 +4,7 @@
 
 #include "foreign/event_read.h"
 
-/* A walk over the members, which knows strings and brackets, and nothing of what is between them. */
+/* A walk over the members that understands only strings and brackets. */
 struct loose {
     const char *at;
     const char *end;
@@ -37,7 +37,7 @@ static bool pass_string(struct loose *loose)
     return pass_byte(loose, '"');
 }
 
-/* Up to the comma or bracket after it. */
+/* Skips to the comma or bracket after the value. */
 static bool pass_value(struct loose *loose)
 {
     size_t depth = 0;
@@ -59,7 +59,7 @@ static bool pass_value(struct loose *loose)
     return false;
 }
 
-/* 1 with the next member; 0 at the end; -1: it does not fall into members. */
+/* Returns 1 with the next member, 0 at the end, or -1 if the text cannot be split into members. */
 static int next_member(struct loose *loose, bool first)
 {
     if (pass_byte(loose, '}')) {

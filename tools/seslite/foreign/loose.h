@@ -1,4 +1,4 @@
-/* Objects of which single members are not JSON, as Python writes NaN: the others can still be read. */
+/* Objects in which single members are not JSON, such as Python's NaN. The other members can still be read. */
 #ifndef FOREIGN_LOOSE_H
 #define FOREIGN_LOOSE_H
 
@@ -7,8 +7,9 @@
 #include "text.h"
 
 /*
- * Copies the members that are JSON into `sound`, as an object with their bytes, and calls `refused` for each other, with
- * its key as it is written. False if the text does not even fall into members; then nothing was called.
+ * Copies the members that are JSON into `sound`, byte for byte as an object, and calls `refused` for each
+ * other member with its key as spelled. Returns false, without any call, if the text cannot even be split
+ * into members.
  */
 bool loose_object(struct span json, struct text *sound,
                   void (*refused)(void *context, const char *key, const ses_error *error), void *context);

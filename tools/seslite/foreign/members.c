@@ -16,7 +16,7 @@ void members_read(struct members *members, struct span json)
     if (ses__json_type_of(json) != JSON_OBJECT || !ses__json_enter(&reader))
         return;
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
-        if (members->count == MEMBERS_MOST) {
+        if (members->count == MEMBERS_MAX) {
             members->more = true;
             return;
         }
@@ -99,7 +99,7 @@ int members_only(struct span object, const char *const *names, ses_error *error)
     (void)ses__json_enter(&reader);
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, NULL))
         if (!is_one_of(name, names))
-            return ses__error_set(error, SES_INVALID, "the field \"%.*s\" is not known and would be lost",
+            return ses__error_set(error, SES_INVALID, "the unknown field \"%.*s\" would be lost",
                                   (int)(name.raw.len < 100 ? name.raw.len : 100), name.raw.ptr);
     return SES_OK;
 }

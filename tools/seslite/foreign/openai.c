@@ -49,9 +49,9 @@ static int open_openai(struct foreign_file *file, void **opened, ses_error *erro
         source->messages =
             source->sessions
                 ? rows_prepare(file->db,
-                               "SELECT e.rowid, e.message_data, e.created_at FROM temp.place AS p"
-                               " CROSS JOIN main.agent_messages AS e ON e.rowid = p.event"
-                               " WHERE p.session = ?1 ORDER BY p.event",
+                               "SELECT e.rowid, e.message_data, e.created_at FROM temp.place AS p CROSS JOIN "
+                               "main.agent_messages AS e ON e.rowid = p.event WHERE p.session = ?1 ORDER BY "
+                               "p.event",
                                error)
                 : NULL;
         code = source->messages ? SES_OK : error->code;
@@ -107,10 +107,9 @@ static int next_message(void *from, struct foreign_event *event, ses_error *erro
 const struct foreign_format foreign_openai = {
     .name = "openai-agents",
     .words = "a database of the OpenAI Agents SDK's SQLiteSession",
-    .untold = "It tells no app, no user, no agent and no state: these are openai-agents, user, assistant and "
-              "none. A turn "
-              "begins with each message of the user. Times are whole seconds. Each item is kept whole in the "
-              "customMetadata of its event.",
+    .not_in_file = "It contains no app, user, agent or state: these become openai-agents, user, assistant "
+                   "and no state. A turn begins with each message of the user. Times are whole seconds. Each "
+                   "item is kept unchanged in the customMetadata of its event.",
     .recognizes = recognize_openai,
     .open = open_openai,
     .next_session = next_openai_session,

@@ -11,7 +11,7 @@ static void add_span(struct text *text, struct span span)
     text_add(text, span.ptr, span.len);
 }
 
-/* ------------------------------------------------------------------------------------------------- content */
+/* ------------------------------------------------------------------------------------------------ content */
 
 /* {"type":"input_text","text":"..."}, "output_text", "text", "refusal", "summary_text". */
 static bool add_text_part(struct text *parts, struct span json)
@@ -47,13 +47,13 @@ static bool take_message(struct openai_items *items, const struct members *item)
     if (!list.ptr)
         return false;
     ses__json_start(&reader, list.ptr, list.len);
-    (void)ses__json_enter(&reader); /* it is an array */
+    (void)ses__json_enter(&reader); /* an array */
     while (ses__json_element(&reader) && ses__json_skip(&reader, &value))
         whole = add_text_part(&items->room, ses__json_trim(value)) && whole;
     return whole;
 }
 
-/* The arguments are a string that holds JSON. False: it holds something else. */
+/* The arguments are a string that contains a JSON object. Returns false if it contains anything else. */
 static bool add_arguments(struct text *text, struct span string)
 {
     struct json_string raw = ses__json_string_of(string);
@@ -61,7 +61,7 @@ static bool add_arguments(struct text *text, struct span string)
     struct text decoded = {NULL, 0, 0};
     size_t len = 0;
 
-    text_add(&decoded, raw.raw.ptr, raw.raw.len); /* room for it */
+    text_add(&decoded, raw.raw.ptr, raw.raw.len); /* reserves enough room */
     bool ok = ses__json_unescape(raw, decoded.data, &len) &&
               ses__json_check(decoded.data, len, NULL) == SES_OK &&
               ses__json_type_of(ses__json_trim((struct span){decoded.data, len})) == JSON_OBJECT;
@@ -97,7 +97,7 @@ static bool take_call(struct openai_items *items, const struct members *item)
     return true;
 }
 
-/* The output does not say of which function it is: its call does. */
+/* An output does not name its function; the call with the same id does. */
 static bool take_output(struct openai_items *items, const struct members *item)
 {
     const struct span id = member_of(item, "call_id", JSON_STRING);
@@ -119,11 +119,11 @@ static bool take_output(struct openai_items *items, const struct members *item)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- items */
+/* -------------------------------------------------------------------------------------------------- items */
 
 enum role { ROLE_USER, ROLE_ASSISTANT, ROLE_OTHER };
 
-/* Puts the parts into the room. *whole: nothing but metadata is left out. */
+/* Writes the parts into `room`. Sets *whole if nothing but metadata is left out. */
 static enum role take_item(struct openai_items *items, const struct members *item, bool *whole)
 {
     const bool is_message = member_is(item, "type", "message") || !member_of(item, "type", JSON_STRING).ptr;

@@ -15,7 +15,7 @@ bool is_shared_key(struct span key)
     return false;
 }
 
-/* The slot of the key, or the free one that it would have. */
+/* The slot of the key, or the free slot where it belongs. */
 static size_t slot_of(const struct own_state *state, struct span key)
 {
     size_t slot = (size_t)ses__hash64(HASH64_BASIS, key.ptr, key.len) & (state->slot_count - 1);

@@ -1,4 +1,4 @@
-/* The own state of a session while its events are walked: what they lead to, key by key. */
+/* The own state of a session that its events lead to, key by key. */
 #ifndef FOREIGN_OWN_STATE_H
 #define FOREIGN_OWN_STATE_H
 
@@ -7,25 +7,25 @@
 struct own_entry {
     char *key;
     size_t key_len;
-    struct text value; /* the last that was written */
-    bool met;          /* in the final state */
+    struct text value; /* the last one written */
+    bool met;          /* found in the final state */
 };
 
-/* Zeroed: ready and empty. */
+/* Ready and empty when zeroed. */
 struct own_state {
     struct own_entry *entries;
     size_t count;
     size_t capacity;
-    size_t *slots; /* 1 + the index of an entry; 0: free */
+    size_t *slots; /* 1 + the index of an entry; 0 is free */
     size_t slot_count;
 };
 
-/* The entry of the key; NULL: no event has written it. */
+/* The entry of the key, or NULL if no event wrote it. */
 struct own_entry *own_state_find(const struct own_state *state, struct span key);
 void own_state_set(struct own_state *state, struct span key, struct span value);
 void own_state_free(struct own_state *state);
 
-/* Does the key begin with app:, user: or temp:? */
+/* True if the key begins with app:, user: or temp:. */
 bool is_shared_key(struct span key);
 
 #endif

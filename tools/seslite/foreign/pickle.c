@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "foreign/pickle_machine.h"
 
-/* The operand: `width` bytes are a number, the lowest first; `counted`: as many bytes follow. */
+/* The operand is a little-endian number of `width` bytes; if `counted`, that many bytes follow. */
 struct opcode {
     run_opcode *run;
     unsigned char width;
@@ -60,7 +60,7 @@ static const struct opcode opcodes[256] = {
     ['b'] = {pickle_do_build, 0, false},
 };
 
-/* What is refused although Python knows it, for the message. */
+/* Valid opcodes that are rejected, with their names for the message. */
 static const char *name_of(unsigned char opcode)
 {
     static const char *const names[256] = {['P'] = "PERSID",
@@ -111,21 +111,21 @@ static int step(struct machine *m)
 
     m->opcode = m->at;
     if (m->at == m->text.len)
-        return pickle_refuse(m, "it was cut short");
+        return pickle_refuse(m, "it is truncated");
     const unsigned char byte = (unsigned char)m->text.ptr[m->at++];
     if (m->opcode == 0 && byte != 0x80)
-        return pickle_refuse(m, "it does not begin with a protocol from 2 on");
+        return pickle_refuse(m, "it does not begin with protocol 2 or later");
     const struct opcode *opcode = &opcodes[byte];
     if (!opcode->run)
         return ses__error_at(m->error, SES_INVALID, m->opcode,
-                             "the pickle is refused at byte %zu: it holds the opcode 0x%02x (%s)", m->opcode,
-                             byte, name_of(byte));
+                             "the pickle is rejected at byte %zu: it contains the opcode 0x%02x (%s)",
+                             m->opcode, byte, name_of(byte));
     if (!take_operand(m, opcode, &operand))
-        return pickle_refuse(m, "it was cut short");
+        return pickle_refuse(m, "it is truncated");
     return opcode->run(m, &operand);
 }
 
-int pickle_to_json(struct span pickle, size_t most_text, struct buffer *json, ses_error *error)
+int pickle_to_json(struct span pickle, size_t max_text, struct buffer *json, ses_error *error)
 {
     struct machine m = {.text = pickle, .error = error};
     int code = SES_OK;
@@ -134,7 +134,7 @@ int pickle_to_json(struct span pickle, size_t most_text, struct buffer *json, se
     while (!m.stopped && code == SES_OK)
         code = step(&m);
     if (code == SES_OK)
-        code = pickle_write(&m.tree, m.stack[0], most_text, json, error);
+        code = pickle_write(&m.tree, m.stack[0], max_text, json, error);
     ses__memory_free(json->allocator, m.stack);
     ses__memory_free(json->allocator, m.marks);
     ses__memory_free(json->allocator, m.memo);

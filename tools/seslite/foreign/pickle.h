@@ -1,6 +1,7 @@
 /*
- * Pickles of Python, as google-adk 1.0 to 1.21 stored the actions of an event: read as data, written as JSON. Nothing is
- * imported, called or made. An opcode that is not in the table, and a class that no event has, is refused by name.
+ * Reads Python pickles, in which google-adk 1.0 to 1.21 stored the actions of an event, as data, and writes
+ * them as JSON. Nothing is imported, called or instantiated. An opcode that is not in the table, or a class
+ * that no event contains, is rejected by name.
  */
 #ifndef FOREIGN_PICKLE_H
 #define FOREIGN_PICKLE_H
@@ -8,25 +9,25 @@
 #include "base/common.h"
 #include "base/memory.h"
 
-/* Bounds beside that of the text that is written: whatever a pickle says, it takes no more memory and time than these. */
+/* Limits besides the length of the output. They bound memory and time for any pickle. */
 enum {
-    PICKLE_MOST_VALUES = 1 << 22,
-    PICKLE_MOST_DEPTH = 1000,
-    PICKLE_MOST_INTEGER = 1024 /* bytes of an integer */
+    PICKLE_MAX_VALUES = 1 << 22,
+    PICKLE_MAX_DEPTH = 1000,
+    PICKLE_MAX_INTEGER = 1024 /* bytes of an integer */
 };
 
 /*
- * Adds the value of the pickle (protocols 2 to 5) to the buffer, as JSON with the bytes that Python's json.dumps writes for
- * it: so a value of a delta is spelled as in the column of the state. Fields of a class have the names that they have in
- * Python (state_delta); those that are None are left out, as google-adk leaves them out of what it stores. An enum is its
- * value, a set an array in the order of the pickle, bytes base64url.
+ * Adds the value of the pickle (protocols 2 to 5) to the buffer, as JSON with the same bytes that Python's
+ * json.dumps writes, so that a value in a delta is spelled as in the state column. Fields of a class keep
+ * their Python names (state_delta); fields that are None are left out, as google-adk does when it stores
+ * them. An enum becomes its value, a set an array in the order of the pickle, and bytes become base64url.
  *
- * INVALID: it is no pickle, is cut short, holds NaN or an infinity, which JSON has not, or is refused as above. LIMIT: it is
- * beyond one of the bounds, or its text is longer than `most_text`. `error->offset` is a place in the pickle, or -1. After a
- * failure the buffer is as it was.
+ * INVALID: not a pickle, truncated, contains NaN or an infinity, which JSON does not have, or rejected as
+ * above. LIMIT: beyond one of the limits, or the output is longer than `max_text`. `error->offset` is a
+ * position in the pickle, or -1. After a failure the buffer is unchanged.
  *
  * Codes: INVALID, LIMIT, NOMEM.
  */
-int pickle_to_json(struct span pickle, size_t most_text, struct buffer *json, ses_error *error);
+int pickle_to_json(struct span pickle, size_t max_text, struct buffer *json, ses_error *error);
 
 #endif

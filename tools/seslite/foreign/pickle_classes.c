@@ -1,4 +1,4 @@
-/* The classes that the actions of an event can hold, as google-adk 1.0 to 1.21 has them. */
+/* The classes that the actions of an event can contain in google-adk 1.0 to 1.21. */
 #include <string.h>
 
 #include "foreign/pickle_tree.h"
@@ -16,7 +16,7 @@ static const struct pickle_class classes[] = {
     {"collections", "OrderedDict", PICKLE_ORDERED_DICT},
     {"builtins", "set", PICKLE_SET},
     {"builtins", "frozenset", PICKLE_SET},
-    {"__builtin__", "set", PICKLE_SET}, /* as protocol 2 calls them */
+    {"__builtin__", "set", PICKLE_SET}, /* their module in protocol 2 */
     {"__builtin__", "frozenset", PICKLE_SET},
 };
 
@@ -25,7 +25,7 @@ static bool span_is(struct span span, const char *text)
     return span.len == strlen(text) && memcmp(span.ptr, text, span.len) == 0;
 }
 
-/* "Part", and not "Part.__init__": what a dot leads to is no class. */
+/* Accepts "Part" but not "Part.__init__": a name with a dot is not a class. */
 static bool is_plain_name(struct span name)
 {
     for (size_t i = 0; i < name.len; i++) {

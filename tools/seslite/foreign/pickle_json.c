@@ -1,4 +1,4 @@
-/* A value of a pickle as JSON, spelled as Python's json.dumps spells it. */
+/* Writes a value of a pickle as JSON, spelled as by Python's json.dumps. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +9,8 @@
 #include "foreign/pickle_tree.h"
 #include "json/double.h"
 
-/* One writing. What is shared is written as often as it is met: `left` bounds that, and the work that writes nothing. */
+/* The state of one conversion. Shared values are written at every reference; `left` bounds that, and also
+ * work that writes nothing. */
 struct writing {
     const struct pickle_tree *tree;
     struct buffer *json;
@@ -23,7 +24,7 @@ static int write_value(struct writing *writing, uint32_t number);
 static int spend(struct writing *writing, size_t bytes)
 {
     if (bytes > writing->left)
-        return ses__error_set(writing->error, SES_LIMIT, "the pickle holds more than an event may");
+        return ses__error_set(writing->error, SES_LIMIT, "the pickle contains more than an event may");
     writing->left -= bytes;
     return SES_OK;
 }
@@ -42,7 +43,7 @@ static int put_word(struct writing *writing, const char *word)
     return put(writing, word, strlen(word));
 }
 
-/* ------------------------------------------------------------------------------------------------- numbers */
+/* ------------------------------------------------------------------------------------------------ numbers */
 
 static int write_integer(struct writing *writing, int64_t integer)
 {
@@ -52,9 +53,9 @@ static int write_integer(struct writing *writing, int64_t integer)
     return put_word(writing, text);
 }
 
-enum { WORDS = PICKLE_MOST_INTEGER / 4 + 1, GROUPS = PICKLE_MOST_INTEGER * 241 / 900 + 2 };
+enum { WORDS = PICKLE_MAX_INTEGER / 4 + 1, GROUPS = PICKLE_MAX_INTEGER * 241 / 900 + 2 };
 
-/* The magnitude, in words of 32 bits, the lowest first. Gives whether it is negative. */
+/* Reads the magnitude as 32-bit words, the lowest first. Returns true if the number is negative. */
 static bool magnitude_of(struct span bytes, uint32_t *words, size_t *count)
 {
     const unsigned char *from = (const unsigned char *)bytes.ptr;
@@ -75,7 +76,7 @@ static bool magnitude_of(struct span bytes, uint32_t *words, size_t *count)
     return negative;
 }
 
-/* Divides by 10^9 and gives the rest. */
+/* Divides by 10^9 and returns the remainder. */
 static uint32_t divide(uint32_t *words, size_t *count)
 {
     uint64_t rest = 0;
@@ -98,7 +99,7 @@ static int write_long(struct writing *writing, struct span bytes)
     size_t count = 0;
     size_t group_count = 0;
     const bool negative = magnitude_of(bytes, words, &count);
-    int code = spend(writing, bytes.len * bytes.len / 64); /* the work */
+    int code = spend(writing, bytes.len * bytes.len / 64); /* the work of the conversion */
 
     do {
         groups[group_count++] = divide(words, &count);
@@ -112,7 +113,7 @@ static int write_long(struct writing *writing, struct span bytes)
     return code;
 }
 
-/* The digits of a number without a point, and where the point stands: 0.digits times 10^point. */
+/* The digits of a number and the position of its point: 0.digits times 10^point. */
 static size_t digits_of(const char *text, char *digits, int *point)
 {
     size_t count = 0;
@@ -135,7 +136,7 @@ static size_t digits_of(const char *text, char *digits, int *point)
     return count;
 }
 
-/* As repr: 1.0, 0.0001, 1e-05, 1e+16. */
+/* Writes a float like repr: 1.0, 0.0001, 1e-05, 1e+16. */
 static int write_real(struct writing *writing, double real)
 {
     char shortest[DOUBLE_ROOM];
@@ -144,8 +145,9 @@ static int write_real(struct writing *writing, double real)
     int point = 0;
 
     if (!isfinite(real))
-        return ses__error_set(writing->error, SES_INVALID,
-                              "the pickle holds a number that is infinite or NaN, which JSON cannot express");
+        return ses__error_set(
+            writing->error, SES_INVALID,
+            "the pickle contains a number that is infinite or NaN, which JSON cannot express");
     if (real == 0)
         return put_word(writing, signbit(real) ? "-0.0" : "0.0");
     (void)ses__double_write(real, shortest);
@@ -163,9 +165,9 @@ static int write_real(struct writing *writing, double real)
     return put_word(writing, text);
 }
 
-/* --------------------------------------------------------------------------------------------------- texts */
+/* -------------------------------------------------------------------------------------------------- texts */
 
-/* The next character, a surrogate included. Gives its length; 0: it is none. */
+/* Reads the next character, which may be a surrogate. Returns its length, or 0 if it is invalid. */
 static size_t character_at(struct span text, size_t at, uint32_t *character)
 {
     const unsigned char *from = (const unsigned char *)text.ptr + at;
@@ -226,7 +228,8 @@ static int write_text(struct writing *writing, struct span text)
         }
         size_t len = character_at(text, at, &character);
         if (len == 0)
-            return ses__error_set(writing->error, SES_INVALID, "the pickle holds a text that is not UTF-8");
+            return ses__error_set(writing->error, SES_INVALID,
+                                  "the pickle contains a text that is not UTF-8");
         code = put_character(writing, character);
         at += len;
     }
@@ -251,7 +254,7 @@ static int write_bytes(struct writing *writing, struct span bytes)
     return code == SES_OK ? put_word(writing, "\"") : code;
 }
 
-/* ---------------------------------------------------------------------------------------------- containers */
+/* --------------------------------------------------------------------------------------------- containers */
 
 static int write_array(struct writing *writing, const struct pickle_value *array)
 {
@@ -267,7 +270,7 @@ static int write_array(struct writing *writing, const struct pickle_value *array
     return code == SES_OK ? put_word(writing, "]") : code;
 }
 
-/* Keys of JSON are texts: json.dumps makes them of numbers and the like. */
+/* JSON keys are strings. Like json.dumps, converts numbers, booleans and None to strings. */
 static int write_key(struct writing *writing, uint32_t number)
 {
     const struct pickle_value *key = pickle_at(writing->tree, number);
@@ -276,14 +279,14 @@ static int write_key(struct writing *writing, uint32_t number)
         return write_text(writing, key->is.bytes);
     if (key->kind > PICKLE_REAL)
         return ses__error_set(writing->error, SES_INVALID,
-                              "the pickle holds a dict with keys that JSON cannot express");
+                              "the pickle contains a dict with keys that JSON cannot express");
     int code = put_word(writing, "\"");
     if (code == SES_OK)
         code = write_value(writing, number);
     return code == SES_OK ? put_word(writing, "\"") : code;
 }
 
-/* The items of a dict, as members. */
+/* Writes the items of a dict as members. */
 static int write_members(struct writing *writing, uint32_t dict, bool without_none, bool *first)
 {
     const struct pickle_tree *tree = writing->tree;
@@ -325,9 +328,9 @@ static int write_container(struct writing *writing, uint32_t number)
     const struct pickle_value *value = pickle_at(writing->tree, number);
     int code = SES_OK;
 
-    if (writing->depth == PICKLE_MOST_DEPTH)
+    if (writing->depth == PICKLE_MAX_DEPTH)
         return ses__error_set(writing->error, SES_LIMIT, "the pickle is nested more than %d levels deep",
-                              (int)PICKLE_MOST_DEPTH);
+                              (int)PICKLE_MAX_DEPTH);
     writing->depth++;
     if (value->kind == PICKLE_ARRAY)
         code = write_array(writing, value);
@@ -367,13 +370,13 @@ static int write_value(struct writing *writing, uint32_t number)
     case PICKLE_CLASS:
         break;
     }
-    return ses__error_set(writing->error, SES_INVALID, "the pickle holds a class as a value");
+    return ses__error_set(writing->error, SES_INVALID, "the pickle contains a class as a value");
 }
 
-int pickle_write(const struct pickle_tree *tree, uint32_t number, size_t most_text, struct buffer *json,
+int pickle_write(const struct pickle_tree *tree, uint32_t number, size_t max_text, struct buffer *json,
                  ses_error *error)
 {
-    struct writing writing = {tree, json, most_text, 0, error};
+    struct writing writing = {tree, json, max_text, 0, error};
     const size_t start = json->len;
     int code = write_value(&writing, number);
 

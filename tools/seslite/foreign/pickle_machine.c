@@ -4,8 +4,8 @@
 
 int pickle_refuse(struct machine *m, const char *why)
 {
-    return ses__error_at(m->error, SES_INVALID, m->opcode, "the pickle is refused at byte %zu: %s", m->opcode,
-                         why);
+    return ses__error_at(m->error, SES_INVALID, m->opcode, "the pickle is rejected at byte %zu: %s",
+                         m->opcode, why);
 }
 
 int pickle_check(struct machine *m, int code)
@@ -13,8 +13,8 @@ int pickle_check(struct machine *m, int code)
     if (code == SES_NOMEM)
         return ses__error_nomem(m->error);
     if (code == SES_LIMIT)
-        return ses__error_at(m->error, SES_LIMIT, m->opcode, "the pickle holds more than %d values",
-                             (int)PICKLE_MOST_VALUES);
+        return ses__error_at(m->error, SES_LIMIT, m->opcode, "the pickle contains more than %d values",
+                             (int)PICKLE_MAX_VALUES);
     return code;
 }
 
@@ -22,7 +22,7 @@ static int add_number(struct machine *m, uint32_t **list, size_t *count, size_t 
 {
     void *items = *list;
 
-    if (*count >= PICKLE_MOST_VALUES)
+    if (*count >= PICKLE_MAX_VALUES)
         return pickle_check(m, SES_LIMIT);
     bool ok = ses__memory_grow(m->tree.allocator, &items, room, *count + 1, sizeof **list);
     *list = items;
@@ -53,13 +53,13 @@ size_t pickle_floor_of(const struct machine *m)
 int pickle_need(struct machine *m, size_t count)
 {
     return m->height - pickle_floor_of(m) >= count ? SES_OK
-                                                   : pickle_refuse(m, "there is too little on the stack");
+                                                   : pickle_refuse(m, "the stack has too few values");
 }
 
 int pickle_take_mark(struct machine *m, size_t *first)
 {
     if (m->mark_count == 0)
-        return pickle_refuse(m, "there is no mark");
+        return pickle_refuse(m, "no mark on the stack");
     *first = m->marks[--m->mark_count];
     return SES_OK;
 }
@@ -90,12 +90,12 @@ int pickle_do_pop_mark(struct machine *m, const struct operand *operand)
     return pickle_take_mark(m, &m->height);
 }
 
-/* Numbers of the memo come in order, or nearly: a gap is filled, within the bound of values. */
+/* Memo numbers come nearly in order. A gap is filled, within the limit of values. */
 static int put_in_memo(struct machine *m, uint64_t index)
 {
     int code = pickle_need(m, 1);
 
-    if (code == SES_OK && index >= PICKLE_MOST_VALUES)
+    if (code == SES_OK && index >= PICKLE_MAX_VALUES)
         return pickle_check(m, SES_LIMIT);
     while (code == SES_OK && m->memo_count <= index)
         code = add_number(m, &m->memo, &m->memo_count, &m->memo_room, 0);
@@ -118,7 +118,7 @@ int pickle_do_memoize(struct machine *m, const struct operand *operand)
 int pickle_do_get(struct machine *m, const struct operand *operand)
 {
     if (operand->number >= m->memo_count || !m->memo[operand->number])
-        return pickle_refuse(m, "there is nothing in the memo under this number");
+        return pickle_refuse(m, "the memo has no value with this number");
     return pickle_push(m, m->memo[operand->number]);
 }
 
@@ -126,9 +126,9 @@ int pickle_do_stop(struct machine *m, const struct operand *operand)
 {
     (void)operand;
     if (m->height != 1 || m->mark_count > 0)
-        return pickle_refuse(m, "it ends with other than one value");
+        return pickle_refuse(m, "it does not end with exactly one value");
     if (m->at != m->text.len)
-        return pickle_refuse(m, "it goes on after its end");
+        return pickle_refuse(m, "it continues after its end");
     m->stopped = true;
     return SES_OK;
 }
@@ -136,12 +136,12 @@ int pickle_do_stop(struct machine *m, const struct operand *operand)
 int pickle_do_proto(struct machine *m, const struct operand *operand)
 {
     if (m->opcode != 0)
-        return pickle_refuse(m, "the protocol is told twice");
+        return pickle_refuse(m, "it names its protocol twice");
     return operand->number >= 2 && operand->number <= 5 ? SES_OK
-                                                        : pickle_refuse(m, "the protocol is not from 2 to 5");
+                                                        : pickle_refuse(m, "its protocol is not 2 to 5");
 }
 
 int pickle_do_frame(struct machine *m, const struct operand *operand)
 {
-    return operand->number <= m->text.len - m->at ? SES_OK : pickle_refuse(m, "it was cut short");
+    return operand->number <= m->text.len - m->at ? SES_OK : pickle_refuse(m, "it is truncated");
 }

@@ -1,4 +1,4 @@
-/* The machine that a pickle is written for: a stack, marks on it, and a memo. */
+/* The pickle machine: a stack, marks on it, and a memo. */
 #ifndef FOREIGN_PICKLE_MACHINE_H
 #define FOREIGN_PICKLE_MACHINE_H
 
@@ -7,7 +7,7 @@
 struct machine {
     struct span text;
     size_t at;     /* the next byte */
-    size_t opcode; /* where the one that runs begins */
+    size_t opcode; /* the position of the current one */
     bool stopped;
     struct pickle_tree tree;
     uint32_t *stack;
@@ -22,7 +22,7 @@ struct machine {
     ses_error *error;
 };
 
-/* What stands after an opcode. */
+/* The bytes after an opcode. */
 struct operand {
     uint64_t number;
     struct span data;
@@ -30,22 +30,22 @@ struct operand {
 
 typedef int run_opcode(struct machine *m, const struct operand *operand);
 
-/* INVALID, with the place in the pickle. */
+/* Fails with INVALID and the position in the pickle. */
 int pickle_refuse(struct machine *m, const char *why);
-/* A code that came without a message gets one. */
+/* Adds the message to a code that has none yet. */
 int pickle_check(struct machine *m, int code);
 
 int pickle_push(struct machine *m, uint32_t number);
 int pickle_push_value(struct machine *m, struct pickle_value value);
-/* The height below which no opcode may reach. */
+/* The stack height below which no opcode may reach. */
 size_t pickle_floor_of(const struct machine *m);
-/* So many on the stack above the newest mark? */
+/* Checks that the stack has this many values above the newest mark. */
 int pickle_need(struct machine *m, size_t count);
-/* Takes the newest mark away; *first is the place of the first value above it. */
+/* Removes the newest mark; *first becomes the position of the first value above it. */
 int pickle_take_mark(struct machine *m, size_t *first);
 struct pickle_value *pickle_top(const struct machine *m);
 
-/* What the opcodes do. */
+/* The functions of the opcodes. */
 run_opcode pickle_do_mark, pickle_do_pop, pickle_do_pop_mark, pickle_do_put, pickle_do_memoize, pickle_do_get,
     pickle_do_stop, pickle_do_proto, pickle_do_frame, pickle_do_none, pickle_do_true, pickle_do_false,
     pickle_do_integer, pickle_do_signed, pickle_do_long, pickle_do_real, pickle_do_text, pickle_do_bytes,

@@ -1,10 +1,10 @@
-/* Opcodes that name classes, and make objects of them. */
+/* Opcodes that name classes and create objects. */
 #include <string.h>
 
 #include "base/error.h"
 #include "foreign/pickle_machine.h"
 
-/* A name for a message: it may be anything. */
+/* Cleans a name, which can be any bytes, for a message. */
 static void plain_name(struct span name, char *out, size_t capacity)
 {
     size_t len = name.len < capacity - 1 ? name.len : capacity - 1;
@@ -25,8 +25,8 @@ static int push_class(struct machine *m, struct span module, struct span name)
     plain_name(name, names[1], sizeof names[1]);
     return ses__error_at(
         m->error, SES_INVALID, m->opcode,
-        "the pickle is refused at byte %zu: it names %s.%s, which no event of google-adk holds", m->opcode,
-        names[0], names[1]);
+        "the pickle is rejected at byte %zu: it names %s.%s, which no event of google-adk contains",
+        m->opcode, names[0], names[1]);
 }
 
 int pickle_do_stack_global(struct machine *m, const struct operand *operand)
@@ -39,7 +39,7 @@ int pickle_do_stack_global(struct machine *m, const struct operand *operand)
     const struct pickle_value *name = pickle_top(m);
     const struct pickle_value *module = pickle_at(&m->tree, m->stack[m->height - 2]);
     if (name->kind != PICKLE_TEXT || module->kind != PICKLE_TEXT)
-        return pickle_refuse(m, "the name of a class is no text");
+        return pickle_refuse(m, "the name of a class is not a text");
     m->height -= 2;
     return push_class(m, module->is.bytes, name->is.bytes);
 }
@@ -63,11 +63,11 @@ int pickle_do_global(struct machine *m, const struct operand *operand)
 
     (void)operand;
     if (!take_line(m, &module) || !take_line(m, &name))
-        return pickle_refuse(m, "it was cut short");
+        return pickle_refuse(m, "it is truncated");
     return push_class(m, module, name);
 }
 
-/* The class below the arguments, which are taken off the stack. NULL: there is none. */
+/* Pops the arguments and the class below them. Returns NULL if it is not a class. */
 static const struct pickle_class *take_class(struct machine *m, const struct pickle_value **arguments)
 {
     if (m->height - pickle_floor_of(m) < 2)
@@ -87,11 +87,11 @@ int pickle_do_new_object(struct machine *m, const struct operand *operand)
 
     (void)operand;
     if (!class || class->kind != PICKLE_MODEL || arguments->is.items.count != 0)
-        return pickle_refuse(m, "an object is made of what is no class, or with arguments");
+        return pickle_refuse(m, "an object is created from something that is not a class, or with arguments");
     return pickle_push_value(m, (struct pickle_value){.kind = PICKLE_OBJECT});
 }
 
-/* A call, which is not made: what it would give is known of the few that are let through. */
+/* Replaces a call by its result, which is known for the few calls that are accepted. */
 int pickle_do_reduce(struct machine *m, const struct operand *operand)
 {
     const struct pickle_value *arguments = NULL;
@@ -99,7 +99,7 @@ int pickle_do_reduce(struct machine *m, const struct operand *operand)
 
     (void)operand;
     if (!class)
-        return pickle_refuse(m, "something is called that is no class");
+        return pickle_refuse(m, "the called value is not a class");
     const uint32_t count = arguments->is.items.count;
     const uint32_t argument = count == 1 ? m->tree.links[arguments->is.items.first].value : 0;
     const enum pickle_kind kind = argument ? pickle_at(&m->tree, argument)->kind : PICKLE_NONE;
@@ -109,7 +109,7 @@ int pickle_do_reduce(struct machine *m, const struct operand *operand)
         return pickle_push(m, argument);
     if (class->kind == PICKLE_ORDERED_DICT && count == 0)
         return pickle_do_dict(m, operand);
-    return pickle_refuse(m, "a class is called with other arguments than it takes");
+    return pickle_refuse(m, "a class is called with unexpected arguments");
 }
 
 enum { MOST_PARTS_OF_STATE = 16 };
@@ -120,7 +120,7 @@ static int set_state(struct machine *m, struct pickle_value *object, const struc
     const struct pickle_tree *tree = &m->tree;
 
     if (state->kind != PICKLE_DICT || state->is.items.count > MOST_PARTS_OF_STATE)
-        return pickle_refuse(m, "the state of an object is none of pydantic");
+        return pickle_refuse(m, "the state of an object is not that of a pydantic model");
     for (uint32_t link = state->is.items.first; link; link = tree->links[link].next) {
         const struct pickle_link *item = &tree->links[link];
         const bool is_dict = pickle_at(tree, item->value)->kind == PICKLE_DICT;
@@ -142,6 +142,6 @@ int pickle_do_build(struct machine *m, const struct operand *operand)
     const struct pickle_value *state = pickle_top(m);
     m->height--;
     if (pickle_top(m)->kind != PICKLE_OBJECT)
-        return pickle_refuse(m, "a state is given to what is no object");
+        return pickle_refuse(m, "the value that gets a state is not an object");
     return set_state(m, pickle_top(m), state);
 }

@@ -4,7 +4,7 @@
 
 void pickle_tree_init(struct pickle_tree *tree, const ses_allocator *allocator)
 {
-    /* The first of both stands for none. */
+    /* Number 0 of both means none. */
     *tree = (struct pickle_tree){.allocator = allocator, .value_count = 1, .link_count = 1};
 }
 
@@ -19,7 +19,7 @@ int pickle_tree_add(struct pickle_tree *tree, struct pickle_value value, uint32_
 {
     void *values = tree->values;
 
-    if (tree->value_count >= PICKLE_MOST_VALUES)
+    if (tree->value_count >= PICKLE_MAX_VALUES)
         return SES_LIMIT;
     bool ok = ses__memory_grow(tree->allocator, &values, &tree->value_room, tree->value_count + 1,
                                sizeof *tree->values);
@@ -36,7 +36,7 @@ int pickle_tree_link(struct pickle_tree *tree, uint32_t container, uint32_t key,
     struct pickle_value *of = pickle_at(tree, container);
     void *links = tree->links;
 
-    if (tree->link_count >= PICKLE_MOST_VALUES)
+    if (tree->link_count >= PICKLE_MAX_VALUES)
         return SES_LIMIT;
     bool ok = ses__memory_grow(tree->allocator, &links, &tree->link_room, tree->link_count + 1,
                                sizeof *tree->links);

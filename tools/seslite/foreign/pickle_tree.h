@@ -1,4 +1,5 @@
-/* What a pickle holds, as values that refer to each other by number. A value may be in several others, or in itself. */
+/* The content of a pickle as values that refer to each other by number. A value may be part of several
+ * others, or of itself. */
 #ifndef FOREIGN_PICKLE_TREE_H
 #define FOREIGN_PICKLE_TREE_H
 
@@ -9,9 +10,9 @@ enum pickle_kind {
     PICKLE_FALSE,
     PICKLE_TRUE,
     PICKLE_INTEGER,
-    PICKLE_LONG, /* bytes of an integer in two's complement, the lowest first */
+    PICKLE_LONG, /* an integer in two's complement, little-endian */
     PICKLE_REAL,
-    PICKLE_TEXT, /* UTF-8, in which surrogates may stand */
+    PICKLE_TEXT, /* UTF-8 that may contain surrogates */
     PICKLE_BYTES,
     PICKLE_ARRAY, /* a list, a tuple or a set */
     PICKLE_DICT,
@@ -19,20 +20,20 @@ enum pickle_kind {
     PICKLE_OBJECT
 };
 
-/* Values, links and what is kept in the memo are numbered from 1; 0 is none. */
+/* Values, links and memo entries are numbered from 1; 0 means none. */
 struct pickle_value {
     unsigned char kind;
     union {
         int64_t integer;
         double real;
-        struct span bytes; /* of a text, of bytes, or of a long: a part of the pickle */
+        struct span bytes; /* of a text, bytes or a long, within the pickle */
         struct {
             uint32_t first; /* links */
             uint32_t last;
             uint32_t count;
         } items;
         struct {
-            uint32_t fields; /* dicts; 0: not set */
+            uint32_t fields; /* both are dicts, or 0 if not set */
             uint32_t extra;
         } object;
         const struct pickle_class *class;
@@ -58,9 +59,9 @@ struct pickle_tree {
 
 void pickle_tree_init(struct pickle_tree *tree, const ses_allocator *allocator);
 void pickle_tree_free(struct pickle_tree *tree);
-/* LIMIT, NOMEM, without a message; *number is that of the new value. */
+/* Adds a value and sets *number to its number. Fails with LIMIT or NOMEM, without a message. */
 int pickle_tree_add(struct pickle_tree *tree, struct pickle_value value, uint32_t *number);
-/* The same for a new item of the array or dict. */
+/* Adds an item to the array or dict. Fails with LIMIT or NOMEM, without a message. */
 int pickle_tree_link(struct pickle_tree *tree, uint32_t container, uint32_t key, uint32_t value);
 
 static inline struct pickle_value *pickle_at(const struct pickle_tree *tree, uint32_t number)
@@ -68,25 +69,25 @@ static inline struct pickle_value *pickle_at(const struct pickle_tree *tree, uin
     return &tree->values[number];
 }
 
-/* Is it this text? */
+/* True if the value is this text. */
 bool pickle_is_text(const struct pickle_tree *tree, uint32_t number, const char *text);
 
-/* pickle_classes.c: what may be named. */
+/* pickle_classes.c: the classes that a pickle may name. */
 enum pickle_class_kind {
     PICKLE_MODEL, /* an object with fields, or an enum */
-    PICKLE_SET,   /* made of a list */
+    PICKLE_SET,   /* created from a list */
     PICKLE_ORDERED_DICT
 };
 struct pickle_class {
     const char *module;
-    const char *name; /* NULL: all of the module */
+    const char *name; /* NULL for all classes of the module */
     enum pickle_class_kind kind;
 };
-/* NULL: it is refused. */
+/* The class, or NULL if it is rejected. */
 const struct pickle_class *pickle_class_of(struct span module, struct span name);
 
-/* pickle_json.c: writes a value. INVALID, LIMIT, NOMEM. */
-int pickle_write(const struct pickle_tree *tree, uint32_t number, size_t most_text, struct buffer *json,
+/* pickle_json.c: writes a value. Fails with INVALID, LIMIT or NOMEM. */
+int pickle_write(const struct pickle_tree *tree, uint32_t number, size_t max_text, struct buffer *json,
                  ses_error *error);
 
 #endif

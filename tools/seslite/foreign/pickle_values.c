@@ -1,4 +1,4 @@
-/* Opcodes that make values, and put them into each other. */
+/* Opcodes that create values and put them into each other. */
 #include <string.h>
 
 #include "base/error.h"
@@ -28,7 +28,7 @@ int pickle_do_integer(struct machine *m, const struct operand *operand)
         m, (struct pickle_value){.kind = PICKLE_INTEGER, .is.integer = (int64_t)operand->number});
 }
 
-/* Of four bytes, with a sign. */
+/* A signed integer of four bytes. */
 int pickle_do_signed(struct machine *m, const struct operand *operand)
 {
     const int64_t number = (int64_t)operand->number;
@@ -40,13 +40,13 @@ int pickle_do_signed(struct machine *m, const struct operand *operand)
 
 int pickle_do_long(struct machine *m, const struct operand *operand)
 {
-    if (operand->data.len > PICKLE_MOST_INTEGER)
+    if (operand->data.len > PICKLE_MAX_INTEGER)
         return ses__error_at(m->error, SES_LIMIT, m->opcode,
-                             "the pickle holds an integer of more than %d bytes", (int)PICKLE_MOST_INTEGER);
+                             "the pickle contains an integer of more than %d bytes", (int)PICKLE_MAX_INTEGER);
     return pickle_push_value(m, (struct pickle_value){.kind = PICKLE_LONG, .is.bytes = operand->data});
 }
 
-/* Its highest byte comes first, unlike in all others. */
+/* Unlike all other numbers, a float has its highest byte first. */
 int pickle_do_real(struct machine *m, const struct operand *operand)
 {
     uint64_t bits = 0;
@@ -102,7 +102,7 @@ static int make_array(struct machine *m, size_t first)
     return code == SES_OK ? pickle_push(m, array) : code;
 }
 
-/* TUPLE1 to TUPLE3 follow each other. */
+/* TUPLE1 to TUPLE3 are consecutive opcodes. */
 int pickle_do_small_tuple(struct machine *m, const struct operand *operand)
 {
     (void)operand;
@@ -124,7 +124,7 @@ int pickle_do_array_of_items(struct machine *m, const struct operand *operand)
 static int add_items(struct machine *m, size_t first)
 {
     if (first <= pickle_floor_of(m) || pickle_at(&m->tree, m->stack[first - 1])->kind != PICKLE_ARRAY)
-        return pickle_refuse(m, "items are added to what is no list or set");
+        return pickle_refuse(m, "items are added to a value that is not a list or set");
     return take_items(m, m->stack[first - 1], first);
 }
 
@@ -150,7 +150,7 @@ static int set_items(struct machine *m, size_t first)
     int code = SES_OK;
 
     if (first <= pickle_floor_of(m) || pickle_at(&m->tree, m->stack[first - 1])->kind != PICKLE_DICT)
-        return pickle_refuse(m, "keys are set in what is no dict");
+        return pickle_refuse(m, "keys are set in a value that is not a dict");
     if ((m->height - first) % 2 != 0)
         return pickle_refuse(m, "a key has no value");
     for (size_t i = first; i < m->height && code == SES_OK; i += 2)

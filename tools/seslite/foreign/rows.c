@@ -8,7 +8,7 @@
 #include "json/decimal.h"
 #include "json/double.h"
 
-/* ---------------------------------------------------------------------------------------------- failures */
+/* ----------------------------------------------------------------------------------------------- failures */
 
 static int code_of(int engine_code)
 {
@@ -38,7 +38,7 @@ static int code_of(int engine_code)
     case SQLITE_INTERRUPT:
         return SES_INTERRUPTED;
     default:
-        /* Its tables are not what they looked like. */
+        /* The tables are not as expected. */
         return SES_CORRUPT;
     }
 }
@@ -49,21 +49,21 @@ int rows_failed(sqlite3 *db, const char *doing, ses_error *error)
     int code = code_of(engine_code);
 
     (void)ses__error_set(error, code, "%s failed: %s%s", doing, sqlite3_errmsg(db),
-                         code == SES_BUSY      ? "; another program keeps it locked: try again"
+                         code == SES_BUSY      ? "; another program has it locked: try again"
                          : code == SES_CORRUPT ? "; the file is damaged, or was not written by that program"
-                         : code == SES_LIMIT   ? "; a value is larger than this store takes"
+                         : code == SES_LIMIT   ? "; a value is larger than this store accepts"
                                                : "");
     if (error)
         error->engine_code = engine_code;
     return code;
 }
 
-/* -------------------------------------------------------------------------------------------- statements */
+/* --------------------------------------------------------------------------------------------- statements */
 
 static bool is_plain_table(sqlite3 *db, const char *table)
 {
-    static const char sql[] = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND rootpage > 1 "
-                              "AND name = ?1 COLLATE NOCASE";
+    static const char sql[] = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND rootpage > 1 AND "
+                              "name = ?1 COLLATE NOCASE";
     sqlite3_stmt *statement = NULL;
     bool is = false;
 
@@ -74,7 +74,7 @@ static bool is_plain_table(sqlite3 *db, const char *table)
     return is;
 }
 
-/* A column that is stored: what is generated is made by what the file says. */
+/* Only stored columns count: a generated one would run an expression from the file. */
 static bool has_column(sqlite3 *db, const char *table, const char *column, size_t len, char type[16])
 {
     static const char sql[] =
@@ -141,7 +141,7 @@ int rows_step(sqlite3_stmt *statement, ses_error *error)
 {
     int code = rows_step_event(statement, error);
 
-    /* The walk over these rows has ended, and what comes after them cannot be reached. */
+    /* The walk over these rows has ended, and the rows after it cannot be reached. */
     return code == SES_LIMIT ? (error->code = SES_IO) : code;
 }
 
@@ -171,10 +171,9 @@ int rows_places(const struct foreign_file *file, const char *join, const char *e
     struct text sql = {NULL, 0, 0};
 
     text_print(&sql,
-               "DROP TABLE IF EXISTS temp.place;"
-               "CREATE TEMP TABLE place (session INTEGER, event INTEGER, PRIMARY KEY (session, event))"
-               " WITHOUT ROWID;"
-               "INSERT INTO temp.place SELECT s.rowid, e.rowid FROM %s",
+               "DROP TABLE IF EXISTS temp.place;CREATE TEMP TABLE place (session INTEGER, event INTEGER, "
+               "PRIMARY KEY (session, event)) WITHOUT ROWID;INSERT INTO temp.place SELECT s.rowid, e.rowid "
+               "FROM %s",
                join);
     int engine_code = sqlite3_exec(file->db, sql.data, NULL, NULL, NULL);
     text_free(&sql);
@@ -195,7 +194,7 @@ int rows_ascend(sqlite3_stmt *statement, int64_t *last, ses_error *error)
     return 1;
 }
 
-/* ------------------------------------------------------------------------------------------------ values */
+/* ------------------------------------------------------------------------------------------------- values */
 
 struct span rows_span(sqlite3_stmt *statement, int column)
 {
@@ -217,16 +216,16 @@ int rows_text(sqlite3_stmt *statement, int column, const char *what, const char 
         return ses__error_set(error, SES_INVALID, "the %s is missing (NULL)", what);
     if (span.len > 0 && memchr(span.ptr, '\0', span.len))
         return ses__error_set(error, SES_INVALID, "the %s contains a NUL", what);
-    /* A blob has no NUL at its end. */
+    /* A blob has no terminating NUL. */
     if (span.len > 0 && sqlite3_column_type(statement, column) == SQLITE_BLOB)
-        return ses__error_set(error, SES_INVALID, "the %s is a blob, not a text", what);
+        return ses__error_set(error, SES_INVALID, "the %s is a blob instead of a text", what);
     *text = span.ptr;
     return SES_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------- times */
+/* -------------------------------------------------------------------------------------------------- times */
 
-/* Years 0 to 9999, as the library has them. */
+/* The library supports the years 0 to 9999. */
 static bool is_time(double seconds)
 {
     return seconds >= -62167219200.0 && seconds < 253402300800.0;

@@ -11,7 +11,8 @@ static void add_span(struct text *text, struct span span)
     text_add(text, span.ptr, span.len);
 }
 
-/* All members but one, "name":value after each other; that one is written by another name, if it has one. */
+/* Writes all members as "name":value. The member `but` is renamed to `instead`, or left out if that is
+ * NULL. */
 static void add_members(struct text *text, const struct members *part, const char *but, const char *instead)
 {
     bool first = true;
@@ -31,9 +32,10 @@ static void add_members(struct text *text, const struct members *part, const cha
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- bytes */
+/* -------------------------------------------------------------------------------------------------- bytes */
 
-/* An array of bytes as base64. False: it holds something else, and nothing was added. */
+/* Writes an array of bytes as base64. Returns false, without adding anything, if it contains anything
+ * else. */
 static bool add_base64(struct text *text, struct span array)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -44,7 +46,7 @@ static bool add_base64(struct text *text, struct span array)
     int count = 0;
 
     ses__json_start(&reader, array.ptr, array.len);
-    (void)ses__json_enter(&reader); /* it is an array */
+    (void)ses__json_enter(&reader); /* an array */
     while (ses__json_element(&reader) && ses__json_skip(&reader, &value)) {
         int64_t byte = -1;
         bool half = false;
@@ -88,7 +90,7 @@ static bool add_inline_data(struct text *text, const struct members *part)
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- parts */
+/* -------------------------------------------------------------------------------------------------- parts */
 
 static bool add_thought(struct text *text, const struct members *part)
 {
@@ -140,7 +142,7 @@ static bool add_file_data(struct text *text, const struct members *part)
     return true;
 }
 
-/* {"server_tool_call":{"executableCode":{...}}}: what is inside is a part as it is. */
+/* {"server_tool_call":{"executableCode":{...}}}: the inner object is already a part. */
 static bool add_server_tool(struct text *text, const struct members *part)
 {
     const struct span call =
@@ -180,7 +182,7 @@ static void add_parts(struct text *text, struct span parts)
 
     text_puts(text, "[");
     ses__json_start(&reader, parts.ptr, parts.len);
-    (void)ses__json_enter(&reader); /* it is an array */
+    (void)ses__json_enter(&reader); /* an array */
     while (ses__json_element(&reader) && ses__json_skip(&reader, &value)) {
         text_puts(text, first ? "" : ",");
         first = false;
@@ -204,7 +206,7 @@ void rust_content(struct adk_source *source, struct span content)
     text_clear(text);
     text_puts(text, "{");
     ses__json_start(&reader, content.ptr, content.len);
-    (void)ses__json_enter(&reader); /* it is an object */
+    (void)ses__json_enter(&reader); /* an object */
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, &value)) {
         value = ses__json_trim(value);
         text_puts(text, first ? "\"" : ",\"");

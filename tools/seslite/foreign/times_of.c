@@ -1,9 +1,9 @@
-/* Times as databases hold them, as texts. */
+/* Times stored as text in databases. */
 #include <string.h>
 
 #include "foreign/rows.h"
 
-/* So many digits, no more and no fewer. */
+/* Reads exactly `count` digits. */
 static bool digits(const char **at, const char *end, int count, int64_t *number)
 {
     *number = 0;
@@ -34,7 +34,7 @@ static int64_t days_of(int64_t year, int64_t month, int64_t day)
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/* The digits after the point, however many, rounded to microseconds as the store rounds them. */
+/* Reads any number of digits after the point, rounded to microseconds as in the store. */
 static int64_t fraction(const char **at, const char *end)
 {
     int64_t us = 0;
@@ -52,7 +52,7 @@ static int64_t fraction(const char **at, const char *end)
     return us + up;
 }
 
-/* "Z", "+05:30"; nothing is UTC. */
+/* Reads "Z" or "+05:30". An absent zone is UTC. */
 static bool zone(const char **at, const char *end, int64_t *offset_s, bool *zoned)
 {
     int64_t hours = 0;

@@ -8,7 +8,7 @@
 #include "text.h"
 
 struct sorted_member {
-    struct text key; /* decoded, or as it is if it holds a lone surrogate */
+    struct text key; /* decoded, or unchanged if it contains a lone surrogate */
     struct span value;
 };
 
@@ -47,7 +47,7 @@ static bool same_numbers(struct span a, struct span b, bool *rounded)
     const bool finite = ses__decimal_to_double(a, &left, &nomem);
     if (ses__decimal_to_double(b, &right, &nomem) != finite || (finite && (left < right || left > right)))
         return false;
-    /* 3 and 3.0 are the same number; so are two spellings of a fraction that is no exact integer. */
+    /* 3 and 3.0 are the same number, as are two spellings of the same fraction. */
     const enum decimal_result of_a = ses__decimal_truncate(a, 0, &left_int, &half);
     const enum decimal_result of_b = ses__decimal_truncate(b, 0, &right_int, &half);
     if (rounded && (of_a != of_b || left_int != right_int || of_a == DECIMAL_TOO_LARGE))

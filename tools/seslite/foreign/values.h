@@ -1,11 +1,12 @@
-/* JSON values, compared: whether two texts mean the same. */
+/* Compares JSON values by meaning. */
 #ifndef FOREIGN_VALUES_H
 #define FOREIGN_VALUES_H
 
 #include "base/common.h"
 
-/* Both were accepted before. Strings are compared decoded, objects whatever the order of their members. Numbers
- * are the same if they are the same double; *rounded (may be NULL) is set if they are not the same number. */
+/* True if both values are equal. Both have been checked. Strings are compared decoded, and objects regardless
+ * of the order of members. Numbers are equal if they are the same double; *rounded (may be NULL) is set if
+ * they are not exactly the same number. */
 bool values_same(struct span a, struct span b, bool *rounded);
 
 #endif

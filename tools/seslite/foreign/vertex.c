@@ -7,7 +7,7 @@
 #include "foreign/members.h"
 #include "foreign/rows.h"
 
-/* ------------------------------------------------------------------------------------------------- writing */
+/* ------------------------------------------------------------------------------------------------ writing */
 
 static void put_name(struct text *text, const char *name)
 {
@@ -40,7 +40,7 @@ static struct span any_of(const struct members *members, const char *name)
     return (struct span){NULL, 0};
 }
 
-/* google-adk cuts the digits beyond microseconds. */
+/* Like google-adk, cuts digits beyond microseconds. */
 int64_t vertex_time(struct span time, bool *cut)
 {
     enum { PLACES = 6 };
@@ -94,9 +94,10 @@ static void put_id(struct text *text, struct span name)
     text_puts(text, "\"");
 }
 
-/* ------------------------------------------------------------------------------------------------ rawEvent */
+/* ----------------------------------------------------------------------------------------------- rawEvent */
 
-/* It is the event. Author and time are the top level's; so is the invocation, unless it has one in camelCase. */
+/* Writes rawEvent as the event. Author and time come from the top level, as does the invocation unless
+ * rawEvent has one in camelCase. */
 static void put_raw_event(struct text *text, const struct members *top, struct span raw,
                           struct foreign_notes *notes)
 {
@@ -114,7 +115,7 @@ static void put_raw_event(struct text *text, const struct members *top, struct s
             continue;
         if (ses__json_string_is(name, "id")) {
             if (ses__json_type_of(value) != JSON_STRING || value.len == 2)
-                continue; /* null and "" are none */
+                continue; /* null and "" mean no id */
             has_id = true;
         }
         has_invocation = has_invocation || ses__json_string_is(name, "invocationId");
@@ -128,7 +129,7 @@ static void put_raw_event(struct text *text, const struct members *top, struct s
     put_time(text, member_of(top, "timestamp", JSON_STRING), notes);
 }
 
-/* ------------------------------------------------------------------------------------------ without rawEvent */
+/* --------------------------------------------------------------------------------------- without rawEvent */
 
 static void put_actions(struct text *text, struct span actions, struct span compaction)
 {
@@ -152,7 +153,8 @@ static void put_actions(struct text *text, struct span actions, struct span comp
     text_puts(text, "}");
 }
 
-/* Without the two keys in which google-adk keeps what the API has no place for; nothing if nothing else is in it. */
+/* Writes customMetadata without the two keys that google-adk uses for fields the API lacks. An otherwise
+ * empty object is left out. */
 static void put_custom_metadata(struct text *text, struct span custom)
 {
     struct json_reader reader;
@@ -226,7 +228,7 @@ int vertex_event(struct span json, struct text *event, struct foreign_notes *not
     return SES_OK;
 }
 
-/* ----------------------------------------------------------------------------------------- pages */
+/* -------------------------------------------------------------------------------------------------- pages */
 
 int vertex_check_page(struct span page, bool last, ses_error *error)
 {
@@ -237,9 +239,8 @@ int vertex_check_page(struct span page, bool last, ses_error *error)
     if (type != JSON_OBJECT && type != JSON_ARRAY)
         return ses__error_set(error, SES_INVALID, "a page of events must be an object or an array");
     if (last && token.ptr && token.len > 2)
-        return ses__error_set(
-            error, SES_INVALID,
-            "the last page of events has a nextPageToken: there are more, which are not here");
+        return ses__error_set(error, SES_INVALID,
+                              "the last page of events has a nextPageToken: further pages are missing");
     return member_typed(page, "sessionEvents", JSON_ARRAY, &events, error);
 }
 

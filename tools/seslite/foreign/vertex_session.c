@@ -6,7 +6,7 @@
 #include "foreign/members.h"
 #include "foreign/vertex.h"
 
-/* "projects/P/locations/L/reasoningEngines/APP/sessions/ID"; false: it has another form. */
+/* Parses "projects/P/locations/L/reasoningEngines/APP/sessions/ID". Returns false for any other form. */
 static bool split_name(const char *name, struct text *app, struct text *session)
 {
     const char *engine = strstr(name, "reasoningEngines/");
@@ -48,7 +48,7 @@ static int take_time(struct span json, const char *name, int64_t *us, ses_error 
                : ses__error_set(error, SES_INVALID, "%s is not RFC 3339", name);
 }
 
-/* ------------------------------------------------------------------------------------------------ labels */
+/* ------------------------------------------------------------------------------------------------- labels */
 
 static size_t count_members(struct span object)
 {
@@ -57,13 +57,13 @@ static size_t count_members(struct span object)
     size_t count = 0;
 
     ses__json_start(&reader, object.ptr, object.len);
-    (void)ses__json_enter(&reader); /* it has been read */
+    (void)ses__json_enter(&reader); /* already parsed */
     while (ses__json_member(&reader, &name) && ses__json_skip(&reader, NULL))
         count++;
     return count;
 }
 
-/* A text of its own; NULL: it holds a NUL or a lone surrogate. */
+/* A decoded copy, or NULL if the text contains a NUL or a lone surrogate. */
 static char *copy_string(struct json_string string)
 {
     char *plain = allocate(string.raw.len + 1);
@@ -86,7 +86,9 @@ static int take_label(struct vertex_session *session, struct json_string name, s
     label->value = ses__json_type_of(value) == JSON_STRING ? copy_string(ses__json_string_of(value)) : NULL;
     return label->name && label->value
                ? SES_OK
-               : ses__error_set(error, SES_INVALID, "a label is no text, or holds a NUL or a lone surrogate");
+               : ses__error_set(error, SES_INVALID,
+                                "a label is not a string, or contains a NUL or a lone "
+                                "surrogate");
 }
 
 static int take_labels(struct vertex_session *session, struct span json, ses_error *error)
@@ -107,7 +109,7 @@ static int take_labels(struct vertex_session *session, struct span json, ses_err
     return code;
 }
 
-/* ------------------------------------------------------------------------------------------- the session */
+/* -------------------------------------------------------------------------------------------- the session */
 
 int vertex_session_read(struct vertex_session *session, struct span json, ses_error *error)
 {

@@ -8,19 +8,19 @@
 #include "foreign/zone_rule.h"
 #include "text.h"
 
-enum { MOST_BYTES = 1 << 20, DAY = 86400 };
+enum { MAX_BYTES = 1 << 20, DAY = 86400 };
 
 struct zone {
     struct text file;
     const unsigned char *times;   /* of transitions: eight bytes each */
-    const unsigned char *indexes; /* the type from each on */
+    const unsigned char *indexes; /* the type after each transition */
     const unsigned char *types;   /* six bytes each, of which the first four are the offset */
     size_t time_count;
     size_t type_count;
     struct zone_rule rule; /* after the last transition */
 };
 
-/* ------------------------------------------------------------------------------------------------ the file */
+/* ----------------------------------------------------------------------------------------------- the file */
 
 static int64_t number_at(const unsigned char *at, size_t width)
 {
@@ -31,7 +31,8 @@ static int64_t number_at(const unsigned char *at, size_t width)
     return (int64_t)number;
 }
 
-/* RFC 8536: a header of 44 bytes, and what it counts. Gives the bytes of both, or 0 where they are not there. */
+/* RFC 8536: a header of 44 bytes and the data that it counts. Returns the size of both, or 0 if they are
+ * incomplete. */
 static size_t block_size(const struct zone *zone, size_t start, size_t width, size_t counts[6])
 {
     const unsigned char *header = (const unsigned char *)zone->file.data + start;
@@ -40,7 +41,7 @@ static size_t block_size(const struct zone *zone, size_t start, size_t width, si
         return 0;
     for (size_t i = 0; i < 6; i++) {
         counts[i] = (size_t)number_at(header + 20 + 4 * i, 4) & 0xffffffff;
-        if (counts[i] > MOST_BYTES)
+        if (counts[i] > MAX_BYTES)
             return 0;
     }
     /* counts: UT indicators, standard indicators, leap seconds, transitions, types, characters */
@@ -49,7 +50,7 @@ static size_t block_size(const struct zone *zone, size_t start, size_t width, si
     return start + size <= zone->file.len ? size : 0;
 }
 
-/* The second block, with times of 64 bits, and the rule after it. */
+/* Reads the second block, with 64-bit times, and the rule after it. */
 static bool read_blocks(struct zone *zone)
 {
     size_t counts[6];
@@ -78,14 +79,14 @@ static bool read_zone_file(struct zone *zone, const char *path)
 
     if (!file)
         return false;
-    while ((len = fread(data, 1, sizeof data, file)) > 0 && zone->file.len < MOST_BYTES)
+    while ((len = fread(data, 1, sizeof data, file)) > 0 && zone->file.len < MAX_BYTES)
         text_add(&zone->file, data, len);
-    bool ok = !ferror(file) && zone->file.len > 0 && zone->file.len < MOST_BYTES;
+    bool ok = !ferror(file) && zone->file.len > 0 && zone->file.len < MAX_BYTES;
     (void)fclose(file);
     return ok && read_blocks(zone);
 }
 
-/* ------------------------------------------------------------------------------------------------ the name */
+/* ----------------------------------------------------------------------------------------------- the name */
 
 /* "+05:30" */
 static bool read_offset(const char *name, int64_t *offset)
@@ -128,8 +129,8 @@ int zone_open(const char *name, struct zone **opened, ses_error *error)
     }
     zone_close(zone);
     return ses__error_set(error, SES_INVALID,
-                          "there is no time zone \"%s\": give one like Europe/Berlin, +01:00, UTC or local, "
-                          "and see whether tzdata is installed",
+                          "no time zone \"%s\": give one like Europe/Berlin, +01:00, UTC or local, and check "
+                          "that tzdata is installed",
                           name);
 }
 
@@ -140,7 +141,7 @@ void zone_close(struct zone *zone)
     free(zone);
 }
 
-/* ----------------------------------------------------------------------------------------------- the times */
+/* ---------------------------------------------------------------------------------------------- the times */
 
 static int64_t offset_of_type(const struct zone *zone, size_t type)
 {
@@ -165,7 +166,7 @@ static int64_t offset_at(const struct zone *zone, int64_t moment)
     return offset_of_type(zone, low > 0 ? zone->indexes[low - 1] : 0);
 }
 
-/* PEP 495, as datetime.timestamp() with fold=0. */
+/* As in PEP 495, datetime.timestamp() with fold=0. */
 int64_t zone_moment(const struct zone *zone, int64_t local_us)
 {
     const int64_t us = ((local_us % 1000000) + 1000000) % 1000000;
@@ -175,7 +176,7 @@ int64_t zone_moment(const struct zone *zone, int64_t local_us)
     const int64_t one_shows = one + offset_at(zone, one);
     const int64_t other_offset = offset_at(zone, one_shows == local ? one - DAY : one);
     const int64_t other = local - other_offset;
-    int64_t moment = one > other ? one : other; /* it is skipped */
+    int64_t moment = one > other ? one : other; /* the clocks skip this time */
 
     if (other + offset_at(zone, other) == local)
         moment = other;

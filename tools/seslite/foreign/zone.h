@@ -6,12 +6,14 @@
 
 struct zone;
 
-/* "UTC", "+05:30", "Europe/Berlin", or "local": the system's. INVALID: there is no such zone. */
+/* Opens "UTC", "+05:30", "Europe/Berlin", or "local" for the system's zone. Fails with INVALID if there is no
+ * such zone. */
 int zone_open(const char *name, struct zone **zone, ses_error *error);
 void zone_close(struct zone *zone);
 
-/* The moment at which clocks of the zone show this time of day, given as microseconds as if it were UTC. Of a time that they show
- * twice, the first; one that they skip is taken as they would have gone on: as Python's datetime does it. */
+/* Converts local time, given in microseconds as if it were UTC, to the moment when clocks of the zone show
+ * it. Like Python's datetime, takes the first of two moments with the same local time, and for a skipped time
+ * continues the offset before the change. */
 int64_t zone_moment(const struct zone *zone, int64_t local_us);
 
 #endif

@@ -4,7 +4,7 @@
 
 enum { HOUR = 3600, DAY = 86400 };
 
-/* ------------------------------------------------------------------------------------------------- reading */
+/* ------------------------------------------------------------------------------------------------ reading */
 
 static bool read_number(const char **at, int most, int *number)
 {
@@ -23,7 +23,7 @@ static bool read_char(const char **at, char c)
     return true;
 }
 
-/* A name of letters, or in angle brackets. */
+/* Skips a name: letters, or any text in angle brackets. */
 static bool read_name(const char **at)
 {
     const char *start = *at;

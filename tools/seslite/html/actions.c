@@ -50,7 +50,7 @@ static bool is_shown_elsewhere(const struct text *name)
     return false;
 }
 
-/* The other actions, such as a transfer, unless they are empty. */
+/* Puts the other actions, such as a transfer, unless they are empty. */
 void actions_put(struct page *page, const ses_text *actions)
 {
     struct text name = {NULL, 0, 0};

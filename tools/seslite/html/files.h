@@ -1,4 +1,4 @@
-/* The files page.css and page.js, made into C by tools/embed_page.awk. */
+/* The files page.css and page.js, converted to C by tools/embed_page.awk. */
 #ifndef HTML_FILES_H
 #define HTML_FILES_H
 

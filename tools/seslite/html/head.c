@@ -31,7 +31,7 @@ void head_begin(struct page *page, const ses_session *session)
     page_puts(page, "</style>\n</head>\n<body>\n");
 }
 
-/* ---------------------------------------------------------------------------------------------- the header */
+/* --------------------------------------------------------------------------------------------- the header */
 
 static void begin_field(struct page *page, const char *name)
 {
@@ -161,12 +161,11 @@ void head_put(struct page *page, const ses_session *session, const struct survey
     put_times(page, session, survey);
     put_tokens(page, survey);
     put_redacted(page);
-    page_puts(page, "</dl>\n<noscript><p>Without scripts this page has no search, and shows the state only "
-                    "as it is after the "
-                    "last event.</p></noscript>\n</header>\n");
+    page_puts(page, "</dl>\n<noscript><p>Without scripts this page has no search and shows only the state "
+                    "after the last event.</p></noscript>\n</header>\n");
 }
 
-/* ----------------------------------------------------------------------------------------------- the state */
+/* ---------------------------------------------------------------------------------------------- the state */
 
 static void put_rows(struct page *page, const char *json, size_t len)
 {
@@ -190,21 +189,17 @@ static void put_rows(struct page *page, const char *json, size_t len)
 
 static const char panel_begin[] =
     "<aside><div class=\"panel\">\n"
-    "<div class=\"search\" role=\"search\" hidden>"
-    "<input type=\"search\" placeholder=\"Search\" aria-label=\"Search in the transcript\" title=\"Search: "
-    "/\">"
-    "<output></output>"
-    "<button type=\"button\" class=\"previous\" aria-label=\"Previous\" title=\"Previous: "
-    "N\">\xe2\x86\x91</button>"
-    "<button type=\"button\" class=\"next\" aria-label=\"Next\" title=\"Next: "
-    "n\">\xe2\x86\x93</button></div>\n"
+    "<div class=\"search\" role=\"search\" hidden><input type=\"search\" placeholder=\"Search\" "
+    "aria-label=\"Search in the transcript\" title=\"Search: /\"><output></output><button type=\"button\" "
+    "class=\"previous\" aria-label=\"Previous\" title=\"Previous: N\">\xe2\x86\x91</button><button "
+    "type=\"button\" class=\"next\" aria-label=\"Next\" title=\"Next: n\">\xe2\x86\x93</button></div>\n"
     "<div class=\"where\" hidden><input class=\"slider\" type=\"range\" min=\"0\" value=\"0\" "
-    "aria-label=\"The event whose state is shown\" title=\"Move: j, k\"></div>\n"
+    "aria-label=\"Event whose state is shown\" title=\"Move: j, k\"></div>\n"
     "<details class=\"state\" open><summary>State <span class=\"at\">";
 
-static const char panel_end[] = "</dl>\n<p class=\"note\">Keys that begin with app: or user: are as this "
-                                "session wrote them. Other sessions may have "
-                                "changed them.</p>\n</details>\n</div></aside>\n";
+static const char panel_end[] = "</dl>\n<p class=\"note\">Keys that begin with app: or user: have the values "
+                                "that this session wrote. Other sessions may have changed "
+                                "them.</p>\n</details>\n</div></aside>\n";
 
 int state_put(struct page *page, const struct survey *survey, int64_t last_seq)
 {

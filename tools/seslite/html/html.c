@@ -12,7 +12,7 @@
 #include "sessions.h"
 #include "walk.h"
 
-/* ---------------------------------------------------------------------------------------- what is to be hidden */
+/* ---------------------------------------------------------------------------------------------- redaction */
 
 static int collect_event(void *context, const ses_event *event)
 {
@@ -25,8 +25,8 @@ static int collect_event(void *context, const ses_event *event)
     return EXIT_OK;
 }
 
-/* What the session was created with, and what the state is now: pruned events may have written the one, other sessions
- * the * other. */
+/* Collects from the initial state and the current state: pruned events may have written values of the first,
+ * and other sessions values of the second. */
 static int collect_states(struct page *page, const ses_session *session, int64_t base_seq)
 {
     struct run *run = page->run;
@@ -49,7 +49,7 @@ static int collect_states(struct page *page, const ses_session *session, int64_t
     return status;
 }
 
-/* Looks for the secrets in the whole log, whatever part of it is to be shown. */
+/* Collects the secrets from the whole log, even if only a part of it is shown. */
 static int collect_secrets(struct page *page, const ses_session *session)
 {
     int status;
@@ -66,7 +66,7 @@ static int collect_secrets(struct page *page, const ses_session *session)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- writing */
+/* ------------------------------------------------------------------------------------------------ writing */
 
 static int write_page(struct page *page, const ses_session *session, struct survey *survey)
 {
@@ -82,7 +82,7 @@ static int write_page(struct page *page, const ses_session *session, struct surv
     return status;
 }
 
-static int tell(struct run *run, const struct survey *survey)
+static int report(struct run *run, const struct survey *survey)
 {
     struct json json;
 
@@ -115,7 +115,7 @@ static int put_session(struct page *page, const ses_session *session)
         status = output_close(&page->output, status);
     }
     if (status == EXIT_OK)
-        status = tell(run, &survey);
+        status = report(run, &survey);
     survey_free(&survey);
     return status;
 }
@@ -126,7 +126,7 @@ int run_html(struct run *run)
     bool to_file = given(run, OPTION_OUTPUT) && strcmp(run->values[OPTION_OUTPUT], "-") != 0;
 
     if (wants_json(run) && !to_file)
-        return say_usage(run, "--json tells what was written to a file: name one with -o");
+        return say_usage(run, "--json reports what was written to a file: name one with -o");
     int status = open_session_to_read(run);
     if (status != EXIT_OK)
         return status;

@@ -11,7 +11,7 @@ static size_t size_of(const struct piece *base64)
            (size_t)(base64->text[base64->len - 2] == '=');
 }
 
-/* Types that cannot hold a script; NULL: it is none of them. */
+/* The type if it is one that cannot contain a script, otherwise NULL. */
 static const char *type_of(const struct text *type)
 {
     static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
@@ -28,7 +28,7 @@ static bool is_base64(char byte)
            (byte && strchr("+/-_=", byte));
 }
 
-/* What is to be hidden may be the data itself, or one of its names. */
+/* The data itself, or one of its names, may have to be hidden. */
 static bool is_hidden(const struct page *page, const struct piece *base64)
 {
     struct text shown = {NULL, 0, 0};
@@ -50,7 +50,7 @@ static bool can_be_shown(const struct page *page, const struct piece *base64, co
     return can;
 }
 
-/* google-genai writes the alphabet for URLs. */
+/* google-genai writes the URL-safe alphabet. */
 static void put_image(struct page *page, const struct piece *base64, const char *type)
 {
     page_print(page, "<img class=\"image\" alt=\"\" loading=\"lazy\" src=\"data:%s;base64,", type);

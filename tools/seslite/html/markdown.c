@@ -4,13 +4,13 @@
 
 #include "html/markdown_inline.h"
 
-/* A walk over the lines of a text that can be shown. */
+/* A walk over the lines of a text that is ready to be shown. */
 struct markdown {
     struct page *page;
-    const char *at; /* of the line after this one */
+    const char *at; /* the next line */
     const char *end;
     const char *line;
-    size_t len; /* of the line, without its end */
+    size_t len; /* of the line without its end */
 };
 
 static bool next_line(struct markdown *lines)
@@ -47,16 +47,16 @@ static size_t run_of(const struct markdown *lines, size_t from, char byte)
     return count;
 }
 
-/* ---------------------------------------------------------------------------------------------- single lines */
+/* ------------------------------------------------------------------------------------------- single lines */
 
-/* The number of "#"; 0: it is no heading. */
+/* The number of "#", or 0 if the line is not a heading. */
 static size_t heading_level(const struct markdown *lines)
 {
     const size_t level = run_of(lines, 0, '#');
     return level >= 1 && level <= 6 && level < lines->len && lines->line[level] == ' ' ? level : 0;
 }
 
-/* "---", "* * *". */
+/* True for a rule: "---", "* * *". */
 static bool is_rule(const struct markdown *lines)
 {
     const size_t start = blanks_before(lines);
@@ -96,7 +96,7 @@ static bool is_quote(const struct markdown *lines)
     return lines->len > 0 && lines->line[0] == '>';
 }
 
-/* The length of "- " or "12. ", after the blanks before it; 0: it is no item of a list. */
+/* The length of "- " or "12. " after leading blanks, or 0 if the line is not a list item. */
 static size_t marker_length(const struct markdown *lines)
 {
     const size_t start = blanks_before(lines);
@@ -137,7 +137,7 @@ static void put_item(struct markdown *lines, size_t marker)
     page_puts(lines->page, "</p>\n");
 }
 
-/* -------------------------------------------------------------------------------------------- several lines */
+/* ------------------------------------------------------------------------------------------ several lines */
 
 static void put_code(struct markdown *lines)
 {
@@ -152,7 +152,7 @@ static void put_code(struct markdown *lines)
     page_puts(lines->page, "</pre>\n");
 }
 
-/* Is the next line of the same kind? It is the current one then. */
+/* Advances to the next line if it is of the same kind. */
 static bool goes_on(struct markdown *lines, bool (*is)(const struct markdown *lines))
 {
     struct markdown after = *lines;
@@ -179,7 +179,7 @@ static bool is_row(const struct markdown *lines)
     return memchr(lines->line, '|', lines->len) != NULL && !is_blank(lines);
 }
 
-/* "|---|:-:|", which comes after the first row. */
+/* True for "|---|:-:|", which follows the first row. */
 static bool is_separator(const struct markdown *lines)
 {
     bool dash = false;
@@ -215,7 +215,7 @@ static void put_paragraph(struct markdown *lines)
     page_puts(lines->page, "</p>\n");
 }
 
-/* ---------------------------------------------------------------------------------------------------- tables */
+/* ------------------------------------------------------------------------------------------------- tables */
 
 static void put_cell(struct markdown *lines, const char *cell, size_t len, const char *name)
 {
@@ -230,7 +230,7 @@ static void put_cell(struct markdown *lines, const char *cell, size_t len, const
     page_print(lines->page, "</%s>", name);
 }
 
-/* The bars at the beginning and end of a row part nothing. */
+/* The bars at the beginning and end of a row separate no cells. */
 static void put_row(struct markdown *lines, const char *name)
 {
     size_t at = blanks_before(lines);
@@ -259,7 +259,7 @@ static void put_table(struct markdown *lines)
     page_puts(lines->page, "</table>\n");
 }
 
-/* ------------------------------------------------------------------------------------------------- the whole */
+/* ---------------------------------------------------------------------------------------------- the whole */
 
 static void put_block(struct markdown *lines)
 {

@@ -11,8 +11,8 @@ static const struct mark {
                   {"~~", "s"},    {"*", "em"},   {"_", "em"}};
 
 /*
- * A walk over one text. Where the end of a kind of emphasis was looked for and is not, it is not looked for again: so each
- * byte is looked at a few times at most.
+ * A walk over one text. If the end of a kind of emphasis was not found, it is not searched for again, so that
+ * each byte is visited only a few times.
  */
 struct inline_walk {
     struct page *page;
@@ -42,7 +42,7 @@ static bool has_mark(const struct inline_walk *walk, const char *at, const char 
     return (size_t)(walk->end - at) >= len && memcmp(at, bytes, len) == 0;
 }
 
-/* A single mark within a word, as in a_b_c or 2*3*4, is only itself. */
+/* A single mark within a word, as in a_b_c or 2*3*4, is plain text. */
 static bool parts_words(const struct mark *mark, char before, char after)
 {
     return mark->bytes[1] != '\0' || !is_word(before) || !is_word(after);
@@ -69,7 +69,7 @@ static bool can_close(const struct inline_walk *walk, const char *at, const stru
            (!is_space(at[-1]) && parts_words(mark, at[-1], after < walk->end ? *after : ' '));
 }
 
-/* The end of what the mark at `at` begins; NULL: it begins nothing. */
+/* The end of the span that the mark at `at` begins, or NULL if it begins none. */
 static const char *find_close(struct inline_walk *walk, const char *at, size_t index)
 {
     const struct mark *mark = &marks[index];
@@ -83,7 +83,7 @@ static const char *find_close(struct inline_walk *walk, const char *at, size_t i
     return NULL;
 }
 
-/* Gives the end of what was put; NULL: nothing begins here. */
+/* Puts the span that begins here and returns its end, or NULL if none begins here. */
 static const char *put_marked(struct inline_walk *walk, const char *at)
 {
     for (size_t i = 0; i < MARKS; i++) {
@@ -102,7 +102,7 @@ static const char *put_marked(struct inline_walk *walk, const char *at)
     return NULL;
 }
 
-/* The first of two bytes; NULL: there is neither. */
+/* The first occurrence of either byte, or NULL. */
 static const char *find_either(const char *at, const char *end, char one, char other)
 {
     while (at < end && *at != one && *at != other)
@@ -110,7 +110,7 @@ static const char *find_either(const char *at, const char *end, char one, char o
     return at < end ? at : NULL;
 }
 
-/* "[text](address)"; neither holds brackets of its kind. */
+/* "[text](address)", where neither contains brackets of its own kind. */
 static const char *put_link(struct inline_walk *walk, const char *at)
 {
     const char *close = walk->no_link ? NULL : find_either(at + 1, walk->end, '[', ']');
@@ -136,7 +136,7 @@ static bool is_escape(const struct inline_walk *walk, const char *at)
 static void put_inline(struct page *page, const char *begin, const char *end, int depth)
 {
     struct inline_walk walk = {.page = page, .begin = begin, .end = end, .depth = depth};
-    const char *plain = begin; /* what is not put yet */
+    const char *plain = begin; /* the text that has not been put yet */
     const char *at = begin;
 
     while (depth < DEPTH_MAX) {

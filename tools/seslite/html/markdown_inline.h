@@ -4,7 +4,7 @@
 
 #include "html/page.h"
 
-/* The text was made by view.h. Of a link its text and its address are shown; nothing leads there. */
+/* The text comes from view.h. A link is shown as its text and address, and cannot be followed. */
 void markdown_inline_put(struct page *page, const char *text, size_t len);
 
 #endif

@@ -9,7 +9,7 @@
 
 static int cannot(const char *path)
 {
-    say("%s cannot be written: %s", path, strerror(errno));
+    say("cannot write %s: %s", path, strerror(errno));
     return EXIT_FAILED;
 }
 
@@ -32,11 +32,12 @@ int output_open(struct output *output, struct run *run)
 
     *output = (struct output){.run = run, .whole = {.fd = -1}};
     if (path && strcmp(path, "-") != 0 && is_of_store(run, path))
-        return say_usage(run, "%s is the store itself, or a file of it", path);
+        return say_usage(run, "%s is the store itself or one of its files", path);
     if (path && strcmp(path, "-") != 0)
         return open_named(output, run, path);
     if (!path && out_is_terminal())
-        return say_usage(run, "the page would go to the terminal: name a file with -o, or \"-o -\"");
+        return say_usage(run, "the page would be written to the terminal: name a file with -o, or use \"-o "
+                              "-\"");
     output->file = stdout;
     return EXIT_OK;
 }

@@ -1,4 +1,4 @@
-/* Where the page goes: standard output, or a file that is whole or not there. */
+/* The destination of the page: standard output, or a file that is either complete or does not exist. */
 #ifndef HTML_OUTPUT_H
 #define HTML_OUTPUT_H
 
@@ -10,13 +10,13 @@
 struct output {
     struct run *run;
     FILE *file;
-    struct whole_file whole; /* if it is no standard output */
+    struct whole_file whole; /* unless it is standard output */
 };
 
-/* EXIT_OK, or it was said why not. */
+/* Returns EXIT_OK, or prints the error. */
 int output_open(struct output *output, struct run *run);
-/* Closes it. If `status` is EXIT_OK the file gets its name, otherwise it is removed. Gives the status, or that of what
- * failed. */
+/* Closes the output. If `status` is EXIT_OK the file gets its name, otherwise it is removed. Returns the
+ * status, or that of a failure here. */
 int output_close(struct output *output, int status);
 
 #endif

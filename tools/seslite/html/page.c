@@ -8,7 +8,7 @@
 
 void page_puts(struct page *page, const char *markup)
 {
-    (void)fputs(markup, page->output.file); /* output_close looks whether anything failed */
+    (void)fputs(markup, page->output.file); /* output_close reports a failure */
 }
 
 void page_print(struct page *page, const char *format, ...)
@@ -20,7 +20,7 @@ void page_print(struct page *page, const char *format, ...)
     va_end(arguments);
 }
 
-/* ------------------------------------------------------------------------------------------------- escaping */
+/* ----------------------------------------------------------------------------------------------- escaping */
 
 static const char *markup_for(char character)
 {
@@ -40,7 +40,8 @@ static const char *markup_for(char character)
     }
 }
 
-/* Within JSON in a script nothing may look like markup, and a line does not end. Clean texts have no other controls. */
+/* JSON in a script must not contain markup or line breaks. Clean texts contain no other control
+ * characters. */
 static const char *escape_for(char character)
 {
     switch (character) {
@@ -137,7 +138,7 @@ void page_name(struct page *page, const char *name, size_t len)
     put_and_free(page, &clean);
 }
 
-/* --------------------------------------------------------------------------------------------------- times */
+/* -------------------------------------------------------------------------------------------------- times */
 
 static void put_time(struct page *page, int64_t time_us, const char *shown)
 {

@@ -1,5 +1,5 @@
 // The script of the page of `seslite html`: a slider over the log that shows the state at each event, and search.
-// Everything else in the page does without it. It makes text nodes, never markup, of what the page holds.
+// Everything else in the page works without it. It creates only text nodes from the data, never markup.
 
 "use strict";
 
@@ -15,12 +15,11 @@
 
   // ------------------------------------------------------------------------------------------- the state
 
-  // data.state is the state before the first event, data.changes are [event, {key: value}] in order. A value is the
-  // text to be shown; null: the key was removed.
+  // data.state is the state before the first event, data.changes are [event, {key: value}] in order. A value is the text to show, or null if the key was removed.
   const data = JSON.parse(find("#data").textContent);
   const articles = [...document.querySelectorAll("article")];
   const events = articles.map((article) => Number(article.id.slice(1)));
-  const histories = new Map(); // of each key, [event, value] in order
+  const histories = new Map(); // for each key, [event, value] in order
 
   const remember = (event, values) => {
     for (const [key, value] of Object.entries(values)) {
@@ -33,7 +32,7 @@
   const rank = (key) => (key.startsWith("app:") ? 0 : key.startsWith("user:") ? 1 : 2);
   const keys = [...histories.keys()].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
 
-  // The value after an event; null: there is none.
+  // The value after an event, or null if there is none.
   const valueAt = (key, event) => {
     const history = histories.get(key);
     let low = 0;
@@ -59,7 +58,7 @@
     return row;
   };
 
-  // scrollIntoView would scroll the page, too.
+  // scrollIntoView would scroll the page too.
   const scrollWithin = (box, element) => {
     const outer = box.getBoundingClientRect();
     const inner = element.getBoundingClientRect();
@@ -85,7 +84,7 @@
 
   const slider = find(".slider");
   let here = articles.length; // the position of the slider: 0 is before the first event
-  let placed = false; // did anyone go there?
+  let placed = false; // true once the reader has moved it
   let marked = null;
   let drawing = false;
 
@@ -108,12 +107,12 @@
     drawing = true;
   };
 
-  // The address names the event, so that it can be copied. A browser may refuse that when it happens too often.
+  // The address names the event, so that it can be copied. Browsers may refuse too frequent changes.
   const nameInAddress = () => {
     try {
       history.replaceState(null, "", here > 0 ? `#e${events[here - 1]}` : location.pathname + location.search);
     } catch {
-      // the page works without
+      // the page works without it
     }
   };
 
@@ -130,7 +129,7 @@
 
   // ---------------------------------------------------------------------------------------------- search
 
-  const MOST = 1000; // places that are marked
+  const MAX_MARKS = 1000; // matches that are marked
   const input = find(".search input");
   const count = find(".search output");
   let marks = [];
@@ -152,7 +151,7 @@
     const pieces = document.createDocumentFragment();
     let end = 0;
     for (const match of text.matchAll(wanted)) {
-      if (marks.length === MOST) break;
+      if (marks.length === MAX_MARKS) break;
       const mark = make("mark", match[0]);
       pieces.append(text.slice(end, match.index), mark);
       marks.push(mark);
@@ -170,7 +169,7 @@
     return nodes;
   };
 
-  // What an article shows; or, where the text is not in that, the event as it is stored.
+  // Searches the visible text of an article, or the stored event if the text is not found there.
   const searchArticle = (article, wanted) => {
     const found = marks.length;
     const isRaw = (element) => element.closest("details.event") !== null;
@@ -187,7 +186,7 @@
     mark.classList.add("here");
     for (let fold = mark.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     mark.scrollIntoView({ block: "center" });
-    count.value = `${chosen + 1} of ${marks.length}${marks.length === MOST ? "+" : ""}`;
+    count.value = `${chosen + 1} of ${marks.length}${marks.length === MAX_MARKS ? "+" : ""}`;
   };
 
   const search = () => {
@@ -197,7 +196,7 @@
     if (text.trim() === "") return;
     const wanted = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
     for (const article of articles) {
-      if (marks.length === MOST) break;
+      if (marks.length === MAX_MARKS) break;
       searchArticle(article, wanted);
     }
     if (marks.length > 0) choose(0);
@@ -222,7 +221,7 @@
     },
   };
 
-  // What the panel leaves of the window.
+  // The part of the window that the panel does not cover.
   const bottom = () => {
     const panel = find(".panel");
     return getComputedStyle(panel).position === "fixed" ? panel.getBoundingClientRect().top : window.innerHeight;
@@ -232,16 +231,16 @@
     return box.bottom > 0 && box.top < bottom();
   };
 
-  // The position of the first event that is in sight. Only its section is laid out for that.
+  // The position of the first visible event. Finding it lays out only its section.
   const firstInSight = () => {
     const section = [...document.querySelectorAll("section")].find((element) => element.getBoundingClientRect().bottom > 0);
     if (!section) return articles.length;
     const inside = [...section.querySelectorAll("article")];
     const article = inside.find((element) => element.getBoundingClientRect().top >= -1);
-    return articles.indexOf(article || inside[inside.length - 1]) + (article ? 1 : 2); // the last may be a long one
+    return articles.indexOf(article || inside[inside.length - 1]) + (article ? 1 : 2); // the last event may be a long one
   };
 
-  // From the event that was gone to; or, when one has scrolled on, from where one is.
+  // Starts from the selected event, or from the visible one if the reader has scrolled away.
   const step = (by) => {
     const stays = placed && (here > 0 ? isInSight(articles[here - 1]) : window.scrollY < 1);
     goTo(stays ? here + by : firstInSight() - (by < 0 ? 1 : 0), true);

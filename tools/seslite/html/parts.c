@@ -8,9 +8,9 @@
 #include "html/scan.h"
 #include "walk.h"
 
-enum { BRIEF = 64 /* columns of what a fold shows of its JSON */ };
+enum { BRIEF = 64 /* columns of JSON in the summary of a fold */ };
 
-/* --------------------------------------------------------------------------------------------------- folds */
+/* -------------------------------------------------------------------------------------------------- folds */
 
 static void begin_fold(struct page *page, const char *kind, const char *mark, const ses_text *name,
                        const ses_text *json)
@@ -44,13 +44,13 @@ void fold_put(struct page *page, const char *kind, const ses_text *name, const s
     page_puts(page, "</details>\n");
 }
 
-/* -------------------------------------------------------------------------------------- calls and responses */
+/* ------------------------------------------------------------------------------------ calls and responses */
 
-/* The response that is looked for, when it is found. */
+/* The response that was searched for. */
 struct answer {
     struct run *run;
     const ses_text *id;
-    int64_t seq; /* of its event; 0: it is not found */
+    int64_t seq; /* of its event; 0 if it was not found */
     int64_t time_us;
     struct text json;
 };
@@ -136,9 +136,9 @@ static void put_response(struct parts *parts, const ses_function *response)
                failed ? "failed" : "answered", seq, seq);
 }
 
-/* --------------------------------------------------------------------------------------------- other parts */
+/* -------------------------------------------------------------------------------------------- other parts */
 
-/* The member that tells what the part is: the first that does not only tell how it is meant. */
+/* The member that determines the kind of the part: the first that does not qualify it as a thought. */
 static void put_other_part(struct page *page, const ses_text *part)
 {
     struct text name = {NULL, 0, 0};
@@ -157,7 +157,8 @@ static void put_other_part(struct page *page, const ses_text *part)
     text_free(&name);
 }
 
-/* Texts that follow each other are one, as a model streams it. Gives the index of the last of them. */
+/* Consecutive texts are joined, since a model streams one text in several. Returns the index of the last
+ * one. */
 static size_t put_texts(struct page *page, const ses_event *event, const ses_content *content, size_t index)
 {
     const bool thought = ses_content_part(content, index)->thought;

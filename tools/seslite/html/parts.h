@@ -1,21 +1,21 @@
-/* What an event says, as it stands in the transcript. */
+/* The content of an event in the transcript. */
 #ifndef HTML_PARTS_H
 #define HTML_PARTS_H
 
 #include "html/survey.h"
 
-/* Calls and responses are numbered as in the survey. */
+/* Calls and responses have the same numbers as in the survey. */
 struct parts {
     struct page *page;
     const struct survey *survey;
     size_t call; /* the number of the next one */
     size_t response;
-    int status; /* EXIT_OK, or that of a response that could not be looked up */
+    int status; /* EXIT_OK, or the code of a failed lookup of a response */
 };
 
 void parts_put(struct parts *parts, const ses_event *event, const ses_content *content);
-/* Puts a fold of JSON. `kind` is its class, `name` a text of the store; NULL: none, and the JSON is not shown in
- * short. */
+/* Puts a fold of JSON. `kind` is its class and `name` a text of the store. If `name` is NULL, the summary
+ * shows neither a name nor the beginning of the JSON. */
 void fold_put(struct page *page, const char *kind, const ses_text *name, const ses_text *json);
 
 #endif

@@ -28,7 +28,7 @@ static bool is_name(const char *key, const char *name, size_t len)
     return strlen(key) == len && memcmp(key, name, len) == 0;
 }
 
-/* The first of the keys from that index on that hides a member of this name, or key_count. */
+/* The index of the first key, from `from` on, that hides a member of this name; key_count if none does. */
 static size_t key_of(const struct redactor *redactor, size_t index, const char *name, size_t len)
 {
     while (index < redactor->key_count && !is_name(redactor->keys[index], name, len) &&
@@ -42,7 +42,7 @@ bool redactor_hides(const struct redactor *redactor, const char *name, size_t le
     return key_of(redactor, 0, name, len) < redactor->key_count;
 }
 
-/* -------------------------------------------------------------------------------------- collecting secrets */
+/* ------------------------------------------------------------------------------------- collecting secrets */
 
 static int compare(const void *a, const void *b)
 {
@@ -54,7 +54,7 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (one->len > other->len) - (one->len < other->len);
 }
 
-/* Sorts them, and leaves one of each. */
+/* Sorts the secrets and removes duplicates. */
 void redactor_sort(struct redactor *redactor)
 {
     size_t kept = 0;
@@ -86,10 +86,10 @@ static void grow(struct redactor *redactor)
     redactor->capacity = capacity;
 }
 
-/* A key that is written often has few values: what is there twice goes when there is no place. */
+/* A key that is written often has few distinct values, so duplicates are removed before the array grows. */
 static void add_secret(struct redactor *redactor, const char *text, size_t len)
 {
-    if (len < SECRET_LEAST || is_name("__ADK_SENTINEL_REMOVED__", text, len))
+    if (len < SECRET_MIN || is_name("__ADK_SENTINEL_REMOVED__", text, len))
         return;
     if (redactor->count == redactor->capacity) {
         redactor_sort(redactor);
@@ -101,7 +101,7 @@ static void add_secret(struct redactor *redactor, const char *text, size_t len)
     redactor->secrets[redactor->count++] = (struct secret){copy, len};
 }
 
-/* As what it says, and as it is written in JSON: both may stand within a text. */
+/* Adds it both decoded and as spelled in JSON: either form may occur within a text. */
 static void add_string(struct redactor *redactor, const struct piece *string)
 {
     struct text decoded = {NULL, 0, 0};
@@ -147,9 +147,9 @@ void redactor_collect(struct redactor *redactor, const char *json, size_t len)
     text_free(&name);
 }
 
-/* -------------------------------------------------------------------------------------------------- hiding */
+/* ------------------------------------------------------------------------------------------------- hiding */
 
-/* The first secret that is not less than these SECRET_LEAST bytes. */
+/* The first secret that is not less than these SECRET_MIN bytes. */
 static size_t first_from(const struct redactor *redactor, const char *bytes)
 {
     size_t low = 0;
@@ -157,7 +157,7 @@ static size_t first_from(const struct redactor *redactor, const char *bytes)
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (memcmp(redactor->secrets[middle].text, bytes, SECRET_LEAST) < 0)
+        if (memcmp(redactor->secrets[middle].text, bytes, SECRET_MIN) < 0)
             low = middle + 1;
         else
             high = middle;
@@ -170,14 +170,14 @@ static size_t secret_at(const struct redactor *redactor, const char *text, size_
 {
     size_t longest = 0;
 
-    if (len < SECRET_LEAST)
+    if (len < SECRET_MIN)
         return 0;
     unsigned pair = (unsigned)(unsigned char)text[0] << 8 | (unsigned char)text[1];
     if (!(redactor->begins[pair / 8] >> pair % 8 & 1))
         return 0;
     for (size_t i = first_from(redactor, text); i < redactor->count; i++) {
         const struct secret *secret = &redactor->secrets[i];
-        if (memcmp(secret->text, text, SECRET_LEAST) != 0)
+        if (memcmp(secret->text, text, SECRET_MIN) != 0)
             break;
         if (secret->len <= len && secret->len > longest && memcmp(secret->text, text, secret->len) == 0)
             longest = secret->len;
@@ -187,7 +187,7 @@ static size_t secret_at(const struct redactor *redactor, const char *text, size_
 
 bool redactor_add(const struct redactor *redactor, struct text *text, const char *more, size_t len)
 {
-    size_t copied = 0; /* up to here the text is added, or hidden */
+    size_t copied = 0; /* the text up to here has been added or hidden */
     bool found = false;
 
     for (size_t at = 0; redactor->count > 0 && at < len; at++) {
@@ -196,7 +196,7 @@ bool redactor_add(const struct redactor *redactor, struct text *text, const char
             continue;
         text_add(text, more + copied, at - copied);
         text_puts(text, REDACTED);
-        for (size_t inner = at + 1; inner < end; inner++) { /* one that overlaps is hidden too */
+        for (size_t inner = at + 1; inner < end; inner++) { /* overlapping secrets are hidden too */
             size_t other = inner + secret_at(redactor, more + inner, len - inner);
             end = other > end ? other : end;
         }

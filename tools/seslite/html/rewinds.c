@@ -11,7 +11,7 @@
 
 /* The first event of each invocation, by a hash of its id. */
 struct invocation {
-    uint64_t hash; /* 0: the slot is free */
+    uint64_t hash; /* 0 if the slot is free */
     int64_t seq;
 };
 
@@ -29,7 +29,7 @@ struct finding {
     struct text target;
 };
 
-/* --------------------------------------------------------------------------------------------- invocations */
+/* -------------------------------------------------------------------------------------------- invocations */
 
 static uint64_t hash_id(const char *id)
 {
@@ -80,7 +80,7 @@ static int64_t first_of(const struct invocations *invocations, const char *id)
     return invocations->capacity > 0 ? find_slot(invocations, hash_id(id))->seq : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- finding */
+/* ------------------------------------------------------------------------------------------------ finding */
 
 static void add_rewind(struct rewinds *rewinds, int64_t seq, int64_t first_seq)
 {
@@ -96,7 +96,7 @@ static void add_rewind(struct rewinds *rewinds, int64_t seq, int64_t first_seq)
     rewinds->at[rewinds->count++] = (struct rewind){.seq = seq, .first_seq = first_seq, .redo = redo};
 }
 
-/* A rewind is never live. */
+/* A rewind event is never live itself. */
 static int visit(void *context, const ses_event *event)
 {
     struct finding *finding = context;
@@ -114,7 +114,7 @@ static int visit(void *context, const ses_event *event)
     return status;
 }
 
-/* From the newest back: what one takes back, takes back nothing. */
+/* Works backwards from the newest: a rewind that was itself taken back takes back nothing. */
 static void mark_gone(struct rewinds *rewinds)
 {
     int64_t before = INT64_MAX;

@@ -1,4 +1,4 @@
-/* The rewinds of a log: what each takes back, and which were taken back themselves. */
+/* The rewinds of a log: the events that each takes back, and which rewinds were themselves taken back. */
 #ifndef HTML_REWINDS_H
 #define HTML_REWINDS_H
 
@@ -6,19 +6,19 @@
 
 struct rewind {
     int64_t seq;
-    int64_t first_seq; /* of what it takes back, up to itself; 0: it takes nothing back */
-    bool redo;         /* the first of these is a rewind */
+    int64_t first_seq; /* of the events that it takes back, which end before itself; 0 if none */
+    bool redo;         /* the first event taken back is a rewind */
     bool gone;         /* a later one takes it back */
 };
 
-/* In the order of the log. All zero: there are none. */
+/* In the order of the log. All zero means none. */
 struct rewinds {
     struct rewind *at;
     size_t count;
     size_t capacity;
 };
 
-/* Walks over the whole log. EXIT_OK, or it was said why not. */
+/* Walks the whole log. Returns EXIT_OK, or prints the error. */
 int rewinds_find(struct rewinds *rewinds, struct run *run);
 /* The rewind in this event, or NULL. */
 const struct rewind *rewinds_in(const struct rewinds *rewinds, int64_t seq);

@@ -13,7 +13,7 @@ static void skip_between(struct scan *scan)
         scan->at++;
 }
 
-/* To the end of a string whose quote is at scan->at. */
+/* Skips to the end of the string whose opening quote is at scan->at. */
 static void skip_string(struct scan *scan)
 {
     for (scan->at++; scan->at < scan->end && *scan->at != '"'; scan->at++)
@@ -99,14 +99,14 @@ bool piece_is(const struct piece *piece, const char *text)
     return piece->len == strlen(text) && memcmp(piece->text, text, piece->len) == 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ decoding */
+/* ----------------------------------------------------------------------------------------------- decoding */
 
 static unsigned hex_digit(char digit)
 {
     return digit <= '9' ? (unsigned)(digit - '0') : (unsigned)((digit | 0x20) - 'a' + 10);
 }
 
-/* The four digits after \u; beyond the end they are 0. */
+/* The value of the four digits after \u; missing digits count as 0. */
 static uint32_t hex_number(const char *digits, const char *end)
 {
     uint32_t number = 0;
@@ -128,7 +128,7 @@ static void add_character(struct text *text, uint32_t character)
     text_add(text, bytes, len);
 }
 
-/* Adds what the escape at `at`, a backslash, says. Gives the end of the escape. */
+/* Decodes the escape at `at`, which is a backslash. Returns the end of the escape. */
 static const char *decode_escape(struct text *text, const char *at, const char *end)
 {
     static const char letters[] = "b\bf\fn\nr\rt\t";

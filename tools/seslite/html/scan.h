@@ -1,4 +1,5 @@
-/* The tokens of a JSON text that the library has checked. Of any other text it gives something, and ends. */
+/* A tokenizer for JSON that the library has checked. For any other text it returns arbitrary tokens, but it
+ * always ends. */
 #ifndef HTML_SCAN_H
 #define HTML_SCAN_H
 
@@ -13,7 +14,7 @@ enum token {
     TOKEN_OTHER /* a number, true, false or null */
 };
 
-enum { SCAN_LEVELS = 1024 /* more than the library takes */ };
+enum { SCAN_LEVELS = 1024 /* more than the library accepts */ };
 
 struct scan {
     const char *at;
@@ -23,7 +24,7 @@ struct scan {
     bool is_object[SCAN_LEVELS + 1]; /* by depth */
 };
 
-/* A token, or a value, where it stands in the text. */
+/* A token or a value, within the text. */
 struct piece {
     const char *text;
     size_t len;
@@ -31,16 +32,16 @@ struct piece {
 
 void scan_begin(struct scan *scan, const char *json, size_t len);
 enum token scan_next(struct scan *scan, struct piece *piece);
-/* Takes a whole value. False: there is none. */
+/* Reads a whole value. Returns false at the end. */
 bool scan_value(struct scan *scan, struct piece *value);
-/* Takes the next member of an object, from its beginning on: its name, decoded, and its value. False: there is none
- * left. */
+/* Reads the next member of an object, whose text the scan began with: its decoded name and its value. Returns
+ * false at the end. */
 bool scan_member(struct scan *scan, struct text *name, struct piece *value);
-/* Is the name, decoded, one of the two? */
+/* True if the decoded name is one of the two. */
 bool scan_is_named(const struct text *name, const char *camel, const char *snake);
-/* Adds what a string with its quotes says. A lone surrogate becomes bytes that are no UTF-8. */
+/* Decodes a quoted string. A lone surrogate becomes bytes that are not valid UTF-8. */
 void scan_decode(struct text *text, const struct piece *string);
-/* Is the value the string `text`, in exactly this spelling? */
+/* True if the value is spelled exactly like `text`. */
 bool piece_is(const struct piece *piece, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
-/* FIPS 180-4. The page's styles and script are hashed each time that a page is written, since the tools that could do
- * it when * building differ from system to system. */
+/* FIPS 180-4. The page's styles and script are hashed whenever a page is written, since the tools that could
+ * do it at build time differ between systems. */
 #include "html/sha256.h"
 
 #include <stdint.h>

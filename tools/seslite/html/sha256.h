@@ -1,4 +1,4 @@
-/* SHA-256 as a content security policy wants it. */
+/* SHA-256 for a content security policy. */
 #ifndef HTML_SHA256_H
 #define HTML_SHA256_H
 

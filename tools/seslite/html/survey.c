@@ -14,7 +14,7 @@ struct walk {
     struct survey *survey;
     struct page *page;
     struct live live;
-    bool changed; /* a change was written, so that a comma comes before the next */
+    bool changed; /* a change was written, so the next one needs a comma */
     struct text name;
     struct text shown;
 };
@@ -37,9 +37,9 @@ int state_after(struct run *run, int64_t seq, char **json, size_t *len)
                : EXIT_OK;
 }
 
-/* -------------------------------------------------------------------------------------- data of the script */
+/* ------------------------------------------------------------------------------------- data of the script */
 
-/* Each value is a string: what is to be shown. null is a key that was removed. */
+/* Each value is a string with the text to show, or null for a removed key. */
 static void put_members(struct walk *walk, const char *json, size_t len)
 {
     static const char removed[] = "\"__ADK_SENTINEL_REMOVED__\"";
@@ -99,9 +99,9 @@ static void put_changes(struct walk *walk, const ses_event *event, const ses_con
     walk->changed = true;
 }
 
-/* -------------------------------------------------------------------------------------------- what is known */
+/* ------------------------------------------------------------------------------------------ what is known */
 
-/* A sum that stays within its bounds, whatever the log says. */
+/* A sum that does not overflow for any log. */
 static void add_tokens(int64_t *sum, int64_t more)
 {
     if (more > 0)
@@ -125,7 +125,7 @@ static bool overlap(const struct covered *a, const struct covered *b)
     return a->start_us <= b->end_us && b->start_us <= a->end_us;
 }
 
-/* The first lane that no compaction has which overlaps; with none left they share the last. */
+/* The first lane without an overlapping compaction. If there is none, the last lane is shared. */
 static int lane_of(const struct survey *survey, const struct covered *compaction)
 {
     bool taken[LANES] = {false};
@@ -197,7 +197,7 @@ static int visit(void *context, const ses_event *event)
     return EXIT_OK;
 }
 
-/* Without events there is the state as it is now. */
+/* Without events the current state is shown. */
 static int put_only_state(struct walk *walk)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};

@@ -14,10 +14,10 @@
 #include "times.h"
 #include "walk.h"
 
-enum { SECTION = 50 /* events that a browser lays out together */ };
+enum { SECTION = 50 /* events laid out together by a browser */ };
 enum { COLORS = 6 /* as in page.css */, AUTHORS_MAX = 60 };
 
-/* The agents that have spoken so far. */
+/* The agents seen so far. */
 struct authors {
     char *names[AUTHORS_MAX];
     size_t count;
@@ -30,13 +30,13 @@ struct transcript {
     struct authors authors;
     struct parts parts;
     struct live live;
-    int64_t before_us; /* the time of the event before */
-    int64_t count;     /* of the events that were put */
+    int64_t before_us; /* the time of the previous event */
+    int64_t count;     /* of the events put so far */
 };
 
-/* -------------------------------------------------------------------------------------------------- authors */
+/* ------------------------------------------------------------------------------------------------ authors */
 
-/* Agents get colors in the order in which they speak first; beyond so many these begin again. */
+/* Agents get colors in the order of their first event. After the last color the first one is used again. */
 static size_t color_of(struct authors *authors, const char *author)
 {
     size_t i = 0;
@@ -54,7 +54,7 @@ static void authors_free(struct authors *authors)
         free(authors->names[i]);
 }
 
-/* ---------------------------------------------------------------------------------------------------- bars */
+/* --------------------------------------------------------------------------------------------------- bars */
 
 static bool covers(const struct covered *covered, const ses_event *event)
 {
@@ -62,7 +62,7 @@ static bool covers(const struct covered *covered, const ses_event *event)
            event->time_us <= covered->end_us;
 }
 
-/* A piece of the bar of each compaction that covers the event, which is live. */
+/* Puts a piece of the bar of each compaction that covers the event, if the event is live. */
 static void put_bars(struct transcript *transcript, const ses_event *event)
 {
     for (size_t i = 0; i < transcript->survey->compaction_count; i++) {
@@ -78,7 +78,7 @@ static void put_bars(struct transcript *transcript, const ses_event *event)
     }
 }
 
-/* The texts of a content, which is read as that of an event. */
+/* Puts the texts of a content, which is read like that of an event. */
 static void put_summary(struct page *page, const ses_text *summary)
 {
     struct text json = {NULL, 0, 0};
@@ -107,7 +107,7 @@ static void put_compaction(struct transcript *transcript, const ses_event *event
     for (size_t i = 0; i < transcript->survey->compaction_count; i++)
         if (transcript->survey->compactions[i].seq == event->seq)
             covered = &transcript->survey->compactions[i];
-    page_print(page, "<div class=\"compaction lane%d\"><p>Summary of what happened from ",
+    page_print(page, "<div class=\"compaction lane%d\"><p>Summary of the events from ",
                covered ? covered->lane : 0);
     page_moment(page, compaction->start_us);
     page_puts(page, " to ");
@@ -123,7 +123,7 @@ static void put_compaction(struct transcript *transcript, const ses_event *event
     page_puts(page, "</div>\n");
 }
 
-/* ---------------------------------------------------------------------------------------------- an event */
+/* ----------------------------------------------------------------------------------------------- an event */
 
 static void put_count(struct page *page, int64_t count, const char *what)
 {
@@ -143,7 +143,7 @@ static void put_usage(struct page *page, const ses_usage *usage)
     page_puts(page, " <span>tokens</span></span>");
 }
 
-/* A heading where a day begins. */
+/* Puts a heading where a day begins. */
 static void put_day(struct transcript *transcript, const ses_event *event)
 {
     const int64_t day = INT64_C(86400000000);
@@ -171,7 +171,7 @@ static void begin_article(struct transcript *transcript, const ses_event *event,
     page_puts(page, "\">");
 }
 
-/* The time, and how long after the event before. */
+/* Puts the time and the gap since the previous event. */
 static void put_times(struct transcript *transcript, const ses_event *event)
 {
     struct page *page = transcript->page;
@@ -218,9 +218,9 @@ static void put_head(struct transcript *transcript, const ses_event *event, cons
     page_puts(page, "</header>\n");
 }
 
-/* -------------------------------------------------------------------------------------------------- rewinds */
+/* ------------------------------------------------------------------------------------------------ rewinds */
 
-/* Its number, which leads to it if it is in the page. */
+/* Puts the number of an event, as a link if it is in the page. */
 static void put_link(const struct transcript *transcript, int64_t seq)
 {
     const struct survey *survey = transcript->survey;
@@ -241,7 +241,7 @@ static void put_events(const struct transcript *transcript, int64_t first, int64
     put_link(transcript, last);
 }
 
-/* What it took back, and of a redo what is there again. */
+/* Puts the events that it took back, and for a redo those that it restored. */
 static void put_rewind(const struct transcript *transcript, const struct rewind *rewind)
 {
     struct page *page = transcript->page;
@@ -249,7 +249,7 @@ static void put_rewind(const struct transcript *transcript, const struct rewind 
 
     page_puts(page, "<p class=\"action\">");
     if (rewind->first_seq == 0) {
-        page_puts(page, "Took nothing back: no event before it is of the invocation that it names.");
+        page_puts(page, "Took nothing back: no earlier event belongs to the invocation that it names.");
     } else {
         page_puts(page, "Took back ");
         put_events(transcript, rewind->first_seq, rewind->seq - 1);
@@ -263,10 +263,10 @@ static void put_rewind(const struct transcript *transcript, const struct rewind 
     page_puts(page, "</p>\n");
 }
 
-/* ------------------------------------------------------------------------------------------------- an event */
+/* ----------------------------------------------------------------------------------------------- an event */
 
-/* What cannot be read may be no JSON either. Then nothing in it can be told apart, and all of it may be hidden. The
- * message can * hold a piece of it. */
+/* An unreadable event may not even be JSON. Then a secret cannot be recognized in it, so all of it is hidden
+ * if anything is to be. The error message can contain a piece of it too. */
 static void put_unreadable(struct page *page, const ses_event *event, int code)
 {
     bool hides = page->redactor.key_count > 0;

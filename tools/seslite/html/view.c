@@ -5,18 +5,18 @@
 #include "html/scan.h"
 
 enum {
-    LINE = 60,    /* bytes of a value that is shown as a line */
-    INDENTED = 40 /* levels; what is deeper stands below them, or a small text would make a huge page */
+    LINE = 60,    /* values up to so many bytes are shown on one line */
+    INDENTED = 40 /* levels: with deeper indents a small text could make a huge page */
 };
 
 struct view {
     struct text *text;
     const struct redactor *redactor;
     enum layout layout;
-    bool empty;          /* nothing stands in the object or array yet */
-    bool named;          /* a name stands before the value */
-    size_t inline_depth; /* of the object that is inline data; 0: none */
-    bool inline_is_next; /* the name before was inlineData */
+    bool empty;          /* the object or array has no members yet */
+    bool named;          /* the value follows a name */
+    size_t inline_depth; /* of the object with inline data, or 0 */
+    bool inline_is_next; /* the last name was inlineData */
     struct text name;    /* the last one, decoded */
 };
 
@@ -26,7 +26,7 @@ static void begin_line(struct view *view, size_t depth)
         text_print(view->text, "\n%*s", (int)(2 * (depth < INDENTED ? depth : INDENTED)), "");
 }
 
-/* What stands before a value or a name: a comma, a line. */
+/* Adds the separator before a value or a name: a comma, a new line. */
 static void begin_item(struct view *view, size_t depth)
 {
     if (view->named || depth == 0) {
@@ -49,7 +49,7 @@ static void end_level(struct view *view, size_t depth, const struct piece *piece
         view->inline_depth = 0;
 }
 
-/* The surrogate whose bytes stand here, which scan_decode made of a lone one; or 0. */
+/* The lone surrogate whose bytes, written by scan_decode, are here, or 0. */
 static unsigned surrogate_at(const char *bytes, size_t len)
 {
     if (len < 3 || (unsigned char)bytes[0] != 0xed || (unsigned char)bytes[1] < 0xa0)
@@ -81,7 +81,7 @@ static void add_quoted(struct text *text, const char *more, size_t len)
     text_free(&quoted);
 }
 
-/* A string keeps its spelling unless something in it is hidden. */
+/* A string keeps its spelling unless a part of it is hidden. */
 static void add_string(struct view *view, const struct piece *string)
 {
     struct text decoded = {NULL, 0, 0};
@@ -117,7 +117,7 @@ static bool is_inline_data(const struct text *name)
     return strcmp(name->data, "inlineData") == 0 || strcmp(name->data, "inline_data") == 0;
 }
 
-/* The name of a member, and its value if that is not shown. */
+/* Adds the name of a member, and a replacement if its value is not shown. */
 static void add_name(struct view *view, struct scan *scan, const struct piece *name)
 {
     struct piece value;

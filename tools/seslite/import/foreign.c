@@ -16,11 +16,11 @@ struct foreign_import {
     struct import_report *report;
     void *source;
     ses_import_options options;
-    bool only_check; /* look for what would be refused, write nothing and count nothing */
-    int64_t done;    /* events that were walked over */
+    bool only_check; /* only look for rejections; write and count nothing */
+    int64_t done;    /* events walked so far */
     int64_t total;
-    struct text names[3]; /* app, user and session as they are here */
-    struct taken taken;   /* by sessions of this file */
+    struct text names[3]; /* app, user and session as stored here */
+    struct taken taken;   /* names taken by sessions of this file */
 };
 
 static bool is_refusal(int code)
@@ -28,13 +28,13 @@ static bool is_refusal(int code)
     return code == SES_EXISTS || code == SES_INVALID || code == SES_JSON || code == SES_LIMIT;
 }
 
-static void tell_progress(void *context)
+static void report_progress(void *context)
 {
     struct foreign_import *import = context;
     progress_set(++import->done, import->total);
 }
 
-/* Is it of the app, user and session that were asked for? */
+/* True if --app, --user and --session select it. */
 static bool is_wanted(const struct foreign_import *import, const char *app, const char *user,
                       const char *session)
 {
@@ -47,7 +47,8 @@ static bool is_wanted(const struct foreign_import *import, const char *app, cons
 
 /* ---------------------------------------------------------------------------------------------- the names */
 
-/* `given`: another name that all get. INVALID: it is no id, and is not to be renamed. */
+/* Finds the name to store: `given_name` if it is not NULL, otherwise the file's own, or another one with
+ * --rename. Fails with INVALID if it cannot be stored. */
 static int fit_name(struct foreign_import *import, size_t index, const char *name, const char *given_name,
                     const char **fitted, ses_error *error)
 {
@@ -75,7 +76,7 @@ static int fit_owner(struct foreign_import *import, const char *app, const char 
     return code == SES_OK && user ? fit_name(import, 1, user, import->options.user, &key->user, error) : code;
 }
 
-/* ----------------------------------------------------------------------------------------- shared state */
+/* ------------------------------------------------------------------------------------------- shared state */
 
 static void refuse_key(void *context, const struct foreign_shared *shared, const char *key,
                        const ses_error *why)
@@ -84,7 +85,7 @@ static void refuse_key(void *context, const struct foreign_shared *shared, const
     report_refused(import->report, &(struct import_item){shared->app, shared->user, NULL, key}, why);
 }
 
-static void tell_key(void *context, const ses_import_item *item)
+static void note_key(void *context, const ses_import_item *item)
 {
     struct foreign_import *import = context;
 
@@ -103,7 +104,7 @@ static int take_shared(struct foreign_import *import, const struct foreign_share
     if (code != SES_OK)
         return code;
     options.app = options.user = NULL;
-    options.report = tell_key;
+    options.report = note_key;
     options.report_context = import;
     options.flags |= import->only_check ? SES_IMPORT_DRY_RUN : 0u;
     const struct shared_import one = {.store = import->run->store,
@@ -135,7 +136,7 @@ static int import_shared(struct foreign_import *import, ses_error *error)
     return SES_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ sessions */
+/* ----------------------------------------------------------------------------------------------- sessions */
 
 static void count_loaded(struct foreign_import *import, const struct foreign_session *session,
                          const ses_key *key, const ses_load_result *result)
@@ -157,7 +158,7 @@ static void count_loaded(struct foreign_import *import, const struct foreign_ses
                        &(struct import_item){session->app, session->user, session->session, NULL}, &here);
 }
 
-/* Whose key it is. */
+/* Finds the owner of the session. */
 struct state_owner {
     struct foreign_import *import;
     const struct foreign_session *session;
@@ -183,11 +184,11 @@ static int take_session(struct foreign_import *import, const struct foreign_sess
                                  .database = import->opened->database.db ? &import->opened->database : NULL,
                                  .session = session,
                                  .store = import->run->store,
-                                 .most_bytes = import->opened->file.most_bytes,
+                                 .max_bytes = import->opened->file.max_bytes,
                                  .only_check = import->only_check,
                                  .refused = refuse_state_key,
                                  .refused_context = &owner,
-                                 .progress = tell_progress,
+                                 .progress = report_progress,
                                  .progress_context = import};
     int code = fit_owner(import, session->app, session->user, &one.key, error);
 
@@ -205,7 +206,7 @@ static int take_session(struct foreign_import *import, const struct foreign_sess
     return code < 0 ? code : SES_OK;
 }
 
-/* What is refused ends the import, unless it is to be left out, or all that would be refused is looked for. */
+/* A rejection ends the import, unless --skip is given or this walk only looks for rejections. */
 static bool goes_on(const struct foreign_import *import)
 {
     return import->only_check || given(import->run, OPTION_SKIP) || given(import->run, OPTION_DRY_RUN);
@@ -235,9 +236,9 @@ static int import_sessions(struct foreign_import *import, ses_error *error)
     return SES_OK;
 }
 
-/* ------------------------------------------------------------------------------------------- the whole file */
+/* ----------------------------------------------------------------------------------------- the whole file */
 
-/* The rows of the temporary table of places, where there is one. */
+/* The number of rows of the temporary table `place`, if the format has one. */
 static int64_t count_events(const struct opened_file *opened)
 {
     sqlite3_stmt *statement = NULL;
@@ -260,7 +261,7 @@ static int pass(struct foreign_import *import, ses_error *error)
     int code = format->open(&import->opened->file, &import->source, error);
     if (code != SES_OK)
         return code;
-    /* Each event is walked over twice, and once before to find what would be refused. */
+    /* Each event is walked twice, and once more before that to find rejections. */
     import->total = count_events(import->opened) * (given(import->run, OPTION_SKIP) ? 2 : 3);
     code = import_shared(import, error);
     if (code == SES_OK && (import->report->first_code == 0 || goes_on(import)))
@@ -271,7 +272,7 @@ static int pass(struct foreign_import *import, ses_error *error)
     return code;
 }
 
-/* Unless it was said what is to become of what is refused, all of it is found before anything is written. */
+/* Without --skip, all rejections are found before anything is written. */
 static int import_foreign(struct foreign_import *import, ses_error *error)
 {
     int code = SES_OK;

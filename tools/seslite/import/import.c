@@ -45,20 +45,20 @@ static void describe(const struct opened_file *opened, struct import_report *rep
     report->words = opened->kind == OPENED_LINES   ? "JSON lines of seslite"
                     : opened->kind == OPENED_STORE ? "a store of seslite"
                                                    : opened->format->words;
-    report->untold = opened->kind == OPENED_FOREIGN ? opened->format->untold : NULL;
+    report->not_in_file = opened->kind == OPENED_FOREIGN ? opened->format->not_in_file : NULL;
 }
 
 static int say_refused(const struct run *run, const struct import_report *report)
 {
     if (report->first_code == 0 || given(run, OPTION_SKIP))
         return EXIT_OK;
-    note("%s", given(run, OPTION_DRY_RUN) ? "--skip would leave out what is refused."
-                                          : "--skip leaves out what is refused; seslite help import tells of "
-                                            "--update, --replace and --rename.");
+    note("%s", given(run, OPTION_DRY_RUN) ? "--skip would leave out what is rejected."
+                                          : "--skip leaves out what is rejected; seslite help import "
+                                            "describes --update, --replace and --rename.");
     return exit_code_of(report->first_code);
 }
 
-/* What --app, --user and --session choose must be there. */
+/* Reports an error if --app, --user and --session select nothing. */
 static int say_none(const struct run *run, const struct import_report *report, const char *path)
 {
     const ses_import_report *counts = &report->counts;
@@ -68,11 +68,11 @@ static int say_none(const struct run *run, const struct import_report *report, c
 
     if (!chosen || sessions > 0 || report->first_code != 0)
         return EXIT_OK;
-    say("%s has no session that --app, --user and --session choose", path);
+    say("%s has no session that matches --app, --user and --session", path);
     return EXIT_NOTFOUND;
 }
 
-/* With the store open, and the file recognized. */
+/* Imports into the open store, after the file was recognized. */
 static int import_and_tell(struct run *run, struct opened_file *opened, const char *path,
                            struct json_rows *rows)
 {
@@ -103,7 +103,7 @@ static int import_file(struct run *run, const char *path, struct json_rows *rows
     int status = EXIT_OK;
 
     if (is_of_store(run, path))
-        return say_usage(run, "%s is the store itself, or a file of it", path);
+        return say_usage(run, "%s is the store itself or one of its files", path);
     int code = file_open(path, run->values[OPTION_ZONE], &notes, &opened, &run->error);
     if (code < 0) {
         say("%s%s%s", strstr(run->error.message, path) ? "" : path,
@@ -112,7 +112,7 @@ static int import_file(struct run *run, const char *path, struct json_rows *rows
     }
     if (opened.kind == OPENED_LINES && (run->key.app || run->key.user || run->key.session))
         status = say_usage(
-            run, "JSON lines are imported whole: --app, --user and --session cannot choose from them");
+            run, "JSON lines are imported as a whole: --app, --user and --session cannot select from them");
     if (status == EXIT_OK && !run->store)
         status = open_to_import(run, given(run, OPTION_DRY_RUN));
     if (status == EXIT_OK)
@@ -124,13 +124,13 @@ static int import_file(struct run *run, const char *path, struct json_rows *rows
 static int check_options(struct run *run)
 {
     if (given(run, OPTION_REPLACE) && given(run, OPTION_RENAME))
-        return say_usage(run, "--replace and --rename contradict each other");
+        return say_usage(run, "--replace and --rename cannot be combined");
     if (run->key.user && !run->key.app)
         return say_usage(run, "--user needs --app");
     if (run->key.session && !run->key.user)
         return say_usage(run, "--session needs --app and --user");
     if (given(run, OPTION_REPLACE) && !given(run, OPTION_DRY_RUN))
-        return confirm(run, "Delete sessions of the store that differ from those of the file");
+        return confirm(run, "Delete sessions of the store that differ from those in the file");
     return EXIT_OK;
 }
 

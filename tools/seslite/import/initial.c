@@ -10,17 +10,16 @@
 
 int import_check_size(const struct session_import *import, struct span json, ses_error *error)
 {
-    return json.len <= import->most_bytes
+    return json.len <= import->max_bytes
                ? SES_OK
-               : ses__error_set(error, SES_LIMIT, "it has %zu bytes, and a store takes at most %zu", json.len,
-                                import->most_bytes);
+               : ses__error_set(error, SES_LIMIT, "it has %zu bytes; the limit is %zu", json.len,
+                                import->max_bytes);
 }
 
 int import_check_key(struct span key, ses_error *error)
 {
     if (key.len > SES_ID_MAX)
-        return ses__error_set(error, SES_INVALID,
-                              "the state key %.40s... has %zu bytes; a key of a store has at most %d",
+        return ses__error_set(error, SES_INVALID, "the state key %.40s... has %zu bytes; the limit is %d",
                               key.ptr, key.len, SES_ID_MAX);
     if (key.len > 0 && memchr(key.ptr, '\0', key.len))
         return ses__error_set(error, SES_INVALID, "a state key contains a NUL");
@@ -34,7 +33,7 @@ static void note_difference(const struct initial *initial, struct span key, cons
                  name->user, name->session, (int)key.len, key.ptr, what);
 }
 
-/* A key that events have written has in the end what the last of them wrote. */
+/* The final value of a key that events wrote is that of the last of them. */
 static void compare(struct initial *initial, struct own_entry *entry, struct span value, bool *differs)
 {
     const struct session_import *import = initial->import;
@@ -82,7 +81,7 @@ static int take_final_key(struct initial *initial, struct json_string raw, struc
     text_clear(room);
     text_add(room, raw.raw.ptr, raw.raw.len);
     if (!ses__json_unescape(raw, room->data, &len))
-        return ses__error_set(error, SES_INVALID, "it holds a lone surrogate");
+        return ses__error_set(error, SES_INVALID, "it contains a lone surrogate");
     const struct span key = {room->data, len};
     if (is_shared_key(key)) {
         foreign_note(initial->import->notes, FOREIGN_NOTE_SHARED_COPIES, NULL);
@@ -97,7 +96,7 @@ static int take_final_key(struct initial *initial, struct json_string raw, struc
     return code;
 }
 
-/* What of the state in the file is JSON. */
+/* Takes the members of the state in the file that are JSON. */
 static int read_final(struct initial *initial, struct span *state, ses_error *error)
 {
     int code = import_check_size(initial->import, *state, error);
@@ -138,7 +137,7 @@ static int take_final(struct initial *initial, bool *differs, ses_error *error)
     return code;
 }
 
-/* What the file has in the end, without what events have written. */
+/* Takes the final state in the file without the keys that events wrote. */
 int initial_make(struct initial *initial, ses_error *error)
 {
     bool differs = false;
@@ -154,7 +153,7 @@ int initial_make(struct initial *initial, ses_error *error)
         const struct own_entry *entry = &initial->written.entries[i];
         if (entry->met)
             continue;
-        note_difference(initial, (struct span){entry->key, entry->key_len}, "the file does not have it");
+        note_difference(initial, (struct span){entry->key, entry->key_len}, "the file does not contain it");
         differs = true;
     }
     return code;

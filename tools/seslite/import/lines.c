@@ -18,11 +18,11 @@
 struct lines_reader {
     struct run *run;
     int fd;
-    bool only_check; /* look for what would be refused, write nothing and count nothing else */
+    bool only_check; /* only look for rejections; write nothing and count nothing else */
     int64_t done;
-    int64_t bytes; /* in all; -1: not known */
+    int64_t bytes; /* in total; -1 if unknown */
     struct import_report *report;
-    struct taken taken; /* by sessions that were checked */
+    struct taken taken; /* names taken by the sessions checked so far */
 };
 
 static int read_lines(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
@@ -34,14 +34,14 @@ static int read_lines(void *context, char *buffer, size_t capacity, size_t *len,
         got = read(reader->fd, buffer, capacity);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return ses__error_set(error, SES_IO, "the lines cannot be read: %s", strerror(errno));
+        return ses__error_set(error, SES_IO, "cannot read the lines: %s", strerror(errno));
     *len = (size_t)got;
     reader->done += got;
     progress_set(reader->done, reader->bytes);
     return SES_OK;
 }
 
-/* A dry run does not see the sessions before it. */
+/* A dry run does not see the earlier sessions of the file, so their names are checked here. */
 static void check_name(struct lines_reader *reader, const struct import_item *item)
 {
     const ses_key key = {item->app, item->user, item->session};
@@ -52,7 +52,7 @@ static void check_name(struct lines_reader *reader, const struct import_item *it
         report_refused(reader->report, item, &error);
 }
 
-static void tell_item(void *context, const ses_import_item *item)
+static void note_item(void *context, const ses_import_item *item)
 {
     struct lines_reader *reader = context;
     struct import_report *report = reader->report;
@@ -75,15 +75,15 @@ static int import_from(struct lines_reader *reader, const ses_import_options *op
     ses_import_report *counts = reader->only_check ? &unread : &reader->report->counts;
 
     own.flags |= reader->only_check ? SES_IMPORT_DRY_RUN | SES_IMPORT_SKIP : 0u;
-    own.report = tell_item;
+    own.report = note_item;
     own.report_context = reader;
     counts->size = sizeof *counts;
     int code = ses_import(reader->run->store, &own, read_lines, reader, counts, error);
-    /* It was told by its name. */
+    /* The rejection has been reported with its name. */
     return code < 0 && !(own.flags & SES_IMPORT_SKIP) && code == reader->report->first_code ? SES_OK : code;
 }
 
-/* Unless it was said what is to become of what is refused, all of it is found before anything is written. */
+/* Without --skip, all rejections are found before anything is written. */
 static bool is_checked(const struct run *run)
 {
     return !given(run, OPTION_SKIP) && !given(run, OPTION_DRY_RUN);
@@ -100,7 +100,7 @@ static int import_twice(struct lines_reader *reader, const ses_import_options *o
         code = import_from(reader, options, error);
         reader->only_check = false;
         if (code == SES_OK && lseek(reader->fd, start, SEEK_SET) != start)
-            code = ses__error_set(error, SES_IO, "the lines cannot be read again: %s", strerror(errno));
+            code = ses__error_set(error, SES_IO, "cannot read the lines again: %s", strerror(errno));
     }
     return code == SES_OK && reader->report->first_code == 0 ? import_from(reader, options, error) : code;
 }
@@ -120,9 +120,9 @@ int lines_import(struct run *run, const struct opened_file *opened, const ses_im
     return code;
 }
 
-/* ----------------------------------------------------------------------------------------------- a store */
+/* ------------------------------------------------------------------------------------------------ a store */
 
-/* One thread exports the store, the other imports it, and what is between them is bounded. */
+/* One thread exports the store and the other imports it, through a pipe of bounded size. */
 struct exporter {
     ses_store *store;
     const ses_key *from;
@@ -160,7 +160,8 @@ static void *export_store(void *context)
     return NULL;
 }
 
-/* Both ends at once. What is wrong with the store explains why its lines were cut short. */
+/* Runs both ends at once. An error of the exporting store takes precedence, since it explains why its lines
+ * were cut short. */
 static int run_both(struct exporter *exporter, struct lines_reader *reader, const ses_import_options *options,
                     ses_error *error)
 {
@@ -169,10 +170,10 @@ static int run_both(struct exporter *exporter, struct lines_reader *reader, cons
     if (pthread_create(&thread, NULL, export_store, exporter) != 0) {
         (void)close(reader->fd);
         (void)close(exporter->fd);
-        return ses__error_set(error, SES_NOMEM, "no thread can be started");
+        return ses__error_set(error, SES_NOMEM, "cannot start a thread");
     }
     int code = import_from(reader, options, error);
-    (void)close(reader->fd); /* if the import has ended early, the export cannot go on */
+    (void)close(reader->fd); /* stops the export if the import ended early */
     (void)pthread_join(thread, NULL);
     if (exporter->code < 0 && exporter->code != SES_INTERRUPTED) {
         *error = exporter->error;
@@ -187,10 +188,10 @@ static int import_store(struct exporter *exporter, struct lines_reader *reader,
     int ends[2];
 
     if (pipe(ends) != 0)
-        return ses__error_set(error, SES_IO, "no pipe can be made: %s", strerror(errno));
+        return ses__error_set(error, SES_IO, "cannot create a pipe: %s", strerror(errno));
     reader->fd = ends[0];
     exporter->fd = ends[1];
-    (void)signal(SIGPIPE, SIG_IGN); /* this pipe ends by itself */
+    (void)signal(SIGPIPE, SIG_IGN); /* a write to the closed pipe returns EPIPE instead */
     int code = run_both(exporter, reader, options, error);
     (void)signal(SIGPIPE, SIG_DFL);
     return code;

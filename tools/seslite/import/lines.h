@@ -1,13 +1,13 @@
-/* JSON lines, and stores of seslite, which are read as JSON lines. */
+/* Imports JSON lines and seslite stores, which are read as JSON lines. */
 #ifndef IMPORT_LINES_H
 #define IMPORT_LINES_H
 
 #include "import/report.h"
 
-/* Gives the code of ses_import; what was refused, and so was told, is not in the message. */
+/* Returns the code of ses_import. Rejections have been reported and are not in the message. */
 int lines_import(struct run *run, const struct opened_file *opened, const ses_import_options *options,
                  struct import_report *report, ses_error *error);
-/* The same from the store `path`, of the app, user and session of `from`. */
+/* Imports from the store `path` the sessions that `from` selects. */
 int store_import(struct run *run, const char *path, const ses_key *from, const ses_import_options *options,
                  struct import_report *report, ses_error *error);
 

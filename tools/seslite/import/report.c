@@ -8,7 +8,7 @@
 #include "foreign/formats.h"
 #include "progress.h"
 
-/* So many are listed with --json; the rest is counted. */
+/* The number that is listed with --json; the rest is only counted. */
 enum { MOST_LISTED = 10000 };
 
 static const struct {
@@ -28,7 +28,7 @@ void report_begin(struct import_report *report, struct run *run, const char *fil
     json_begin(&report->kept_keys, run, '[');
 }
 
-/* A name of the file need not be a text. */
+/* A name in the file may be invalid UTF-8. */
 static void add_name(struct json *json, const char *name, const char *text)
 {
     struct text clean = {NULL, 0, 0};
@@ -68,7 +68,7 @@ static void name_item(struct text *text, const struct import_item *item)
 
 void report_refused(struct import_report *report, const struct import_item *item, const ses_error *error)
 {
-    const ses_error own = *error; /* it may be that of the run, which the building of JSON clears */
+    const ses_error own = *error; /* it may be run->error, which building JSON clears */
     const ses_error *why = &own;
     struct text name = {NULL, 0, 0};
 
@@ -93,7 +93,7 @@ void report_renamed(struct import_report *report, const struct import_item *item
 
     progress_hide();
     name_item(&name, item);
-    note("%s is here as %s/%s/%s", name.data, here->app, here->user, here->session);
+    note("%s is imported as %s/%s/%s", name.data, here->app, here->user, here->session);
     text_free(&name);
     if (report->listed++ >= MOST_LISTED)
         return;
@@ -113,7 +113,9 @@ void report_key(struct import_report *report, const struct import_item *item, bo
     progress_hide();
     name_item(&name, item);
     note("%s has another value here, and %s", name.data,
-         replaced ? "has that of the file now" : "keeps it; --replace-keys gives it that of the file");
+         replaced ? "now has the value of the file"
+                  : "keeps it; --replace-keys overwrites it with that of "
+                    "the file");
     text_free(&name);
     if (report->listed++ >= MOST_LISTED)
         return;
@@ -122,7 +124,7 @@ void report_key(struct import_report *report, const struct import_item *item, bo
     json_close(&report->kept_keys, '}');
 }
 
-/* ---------------------------------------------------------------------------------------------- printing */
+/* ----------------------------------------------------------------------------------------------- printing */
 
 static void print_count(int64_t count, const char *word, const char *what)
 {
@@ -150,8 +152,8 @@ static void print_notes(const struct import_report *report)
             print_clean(" (first: ", example->data, ")");
         out_puts("\n");
     }
-    if (report->untold)
-        out_print("  %s\n", report->untold);
+    if (report->not_in_file)
+        out_print("  %s\n", report->not_in_file);
 }
 
 static void print_report(const struct import_report *report)
@@ -161,15 +163,15 @@ static void print_report(const struct import_report *report)
     print_clean("", report->file, ": ");
     out_print("%s%s\n", report->words,
               given(report->run, OPTION_DRY_RUN) ? " (dry run: nothing was written)" : "");
-    print_count(counts->made, "session", "new here");
-    print_count(counts->equal, "session", "here already, and the same");
+    print_count(counts->made, "session", "created");
+    print_count(counts->equal, "session", "already here and unchanged");
     print_count(counts->updated, "session", "updated");
     print_count(counts->replaced, "session", "replaced");
-    print_count(counts->renamed, "session", "given another name");
+    print_count(counts->renamed, "session", "renamed");
     if (counts->refused > 0)
-        out_print("  %" PRId64 " refused\n", counts->refused);
+        out_print("  %" PRId64 " rejected\n", counts->refused);
     out_print("  %s and %s written\n", counted(counts->events, "event"), counted(counts->keys, "shared key"));
-    print_count(counts->keys_kept, "shared key", "here with another value, kept");
+    print_count(counts->keys_kept, "shared key", "kept: the file has another value");
     print_notes(report);
 }
 
@@ -224,7 +226,7 @@ static int add_report(struct import_report *report, struct json_rows *rows)
     add_list(&json, "renames", &report->renames);
     add_list(&json, "otherKeys", &report->kept_keys);
     add_notes(&json, report);
-    json_text(&json, "untold", report->untold);
+    json_text(&json, "notInFile", report->not_in_file);
     return json_rows_add(rows, &json);
 }
 

@@ -1,7 +1,7 @@
 /*
- * The file has the state that a session ended with, not the one that it began with. So its events are walked
- * twice: once to find out what they have written, and once to load them. What no event has written was there
- * from the beginning.
+ * The file has the final state of a session but not its initial state. So the events are walked twice: first
+ * to find the keys that they wrote, then to load them. The keys that no event wrote make up the initial
+ * state.
  */
 #include "import/session.h"
 
@@ -19,17 +19,17 @@ struct walk {
     const struct session_import *import;
     struct event_read read;
     struct initial initial;
-    struct text changed; /* the event given last, if it had to be changed */
+    struct text changed; /* the last event, if it had to be changed */
     int64_t index;       /* of the next event in the file */
     int64_t first_us;
     int64_t latest_us;
-    int64_t time_us; /* of the event before */
-    bool plain;      /* all events can be given as they are */
+    int64_t time_us; /* of the previous event */
+    bool plain;      /* all events can be loaded as they are */
 };
 
 /* ---------------------------------------------------------------------------------------------- the walks */
 
-/* Says which event it is. */
+/* Adds the event to the message. */
 static int name_event(const struct walk *walk, const struct foreign_event *event, int code, ses_error *error)
 {
     const char *name = walk->read.id.len > 0 ? walk->read.id.data : event->name;
@@ -40,7 +40,7 @@ static int name_event(const struct walk *walk, const struct foreign_event *event
     return error->code = code == SES_RANGE ? SES_INVALID : code;
 }
 
-/* 1 with the next event, read. */
+/* Returns 1 with the next event, parsed. */
 static int next_read(struct walk *walk, struct foreign_event *event, ses_error *error)
 {
     const struct session_import *import = walk->import;
@@ -120,9 +120,9 @@ static int survey(struct walk *walk, ses_error *error)
     return code;
 }
 
-/* ---------------------------------------------------------------------------------------------- loading */
+/* ------------------------------------------------------------------------------------------------ loading */
 
-/* An id that the event gets at every import. */
+/* The event gets the same generated id at every import. */
 static void change(struct walk *walk, struct span *json)
 {
     char id[40];
@@ -160,7 +160,7 @@ static int give_event(void *context, ses_loaded_event *given, ses_error *error)
     return 1;
 }
 
-/* Only what can be: a session is not updated before it was created or before its events. */
+/* Corrects an impossible time: a session cannot be updated before it was created or before its events. */
 static const int64_t *updated_of(const struct walk *walk, int64_t created_us)
 {
     const struct session_import *import = walk->import;
@@ -175,7 +175,7 @@ static const int64_t *updated_of(const struct walk *walk, int64_t created_us)
     return NULL;
 }
 
-/* That of the session that is here, so that importing again finds the same; otherwise now. */
+/* The creation time of the existing session, so that importing again finds no difference; otherwise now. */
 static int64_t created_here(const struct walk *walk)
 {
     const struct session_import *import = walk->import;
@@ -222,7 +222,7 @@ static int load(struct walk *walk, const char *initial, unsigned flags, ses_load
     walk->index = 0;
     walk->time_us = created_us;
     const bool muted = import->notes->muted;
-    import->notes->muted = true; /* the events were noted when they were surveyed */
+    import->notes->muted = true; /* the first walk noted the events */
     int code = import->format->begin_events(import->source, error);
     if (code >= 0)
         code = ses_load(import->store, &import->key, &loaded, &options, result, error);
@@ -230,8 +230,8 @@ static int load(struct walk *walk, const char *initial, unsigned flags, ses_load
     return code;
 }
 
-/* An update meets the session as it was imported before: what it began with then is known here, even if events
- * have written it since. */
+/* An update keeps the initial state of the earlier import, which is known here even if events have
+ * overwritten it since. */
 static int update(struct walk *walk, unsigned flags, ses_load_result *result, ses_error *error)
 {
     const struct session_import *import = walk->import;

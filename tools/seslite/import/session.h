@@ -1,4 +1,4 @@
-/* One session of another program, into the store. */
+/* Imports one session of another program into the store. */
 #ifndef IMPORT_SESSION_H
 #define IMPORT_SESSION_H
 
@@ -9,14 +9,13 @@ struct session_import {
     const struct foreign_format *format;
     void *source;
     struct foreign_notes *notes;
-    const struct foreign_database
-        *database; /* whether it has changed is asked before a commit; NULL: it is a text */
+    const struct foreign_database *database; /* checked for changes before a commit; NULL for a text file */
     const struct foreign_session *session;
-    ses_key key; /* that it gets */
+    ses_key key; /* of the imported session */
     ses_store *store;
-    size_t most_bytes; /* of an event, and of the state */
-    unsigned flags;    /* SES_LOAD_* */
-    bool only_check;   /* find out whether it can be loaded, and change nothing */
+    size_t max_bytes; /* of an event, and of the state */
+    unsigned flags;   /* SES_LOAD_* */
+    bool only_check;  /* only find out whether it can be loaded */
     /* Called for each key of the state that cannot be stored. The rest of the session is loaded without it. */
     void (*refused)(void *context, const char *key, const ses_error *error);
     void *refused_context;
@@ -24,7 +23,7 @@ struct session_import {
     void *progress_context;
 };
 
-/* As ses_load. The message of the error names the event, not the session. */
+/* Returns the same codes as ses_load. The error message names the event, not the session. */
 int session_import(const struct session_import *import, ses_load_result *result, ses_error *error);
 
 #endif

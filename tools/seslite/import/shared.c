@@ -8,8 +8,7 @@
 #include "foreign/loose.h"
 #include "json/reader.h"
 
-/* The lines are made here and read by ses_import, so that a key of another program is written as one of our
- * own. */
+/* The state is converted to lines for ses_import, so that keys of other programs are written like our own. */
 struct key_lines {
     struct text text;
     size_t given;
@@ -70,7 +69,7 @@ static int end_lines(const struct shared_import *import, struct key_lines *lines
     return code;
 }
 
-/* Some of the keys cannot be stored: each by itself. */
+/* Some keys cannot be stored, so each is imported on its own. */
 static int import_one_by_one(const struct shared_import *import, const struct foreign_shared *shared,
                              ses_import_report *report)
 {
@@ -110,7 +109,7 @@ static void refuse_key(void *context, const char *key, const ses_error *error)
     refusal->import->refused(refusal->import->context, refusal->shared, key, error);
 }
 
-/* What of the state is JSON. */
+/* Takes the members of the state that are JSON. */
 static int read_shared(const struct shared_import *import, struct foreign_shared *shared, struct text *sound,
                        ses_error *error)
 {
@@ -126,7 +125,7 @@ static int read_shared(const struct shared_import *import, struct foreign_shared
     return SES_OK;
 }
 
-/* Reads the members into lines. */
+/* Converts the members to lines. */
 static int take_members(const struct shared_import *import, const struct foreign_shared *shared,
                         struct key_lines *lines, ses_error *error)
 {
@@ -166,7 +165,7 @@ int shared_import(const struct shared_import *import, const struct foreign_share
         code = end_lines(import, &lines, report, error);
     if (read && (code == SES_INVALID || code == SES_LIMIT || code == SES_JSON)) {
         (void)import_one_by_one(import, shared, report);
-        code = SES_OK; /* each was told */
+        code = SES_OK; /* each was reported */
     }
     text_free(&lines.text);
     text_free(&sound);

@@ -18,7 +18,7 @@ static int make_file(int *file, ses_error *error)
     text_print(&path, "%s/seslite-import-XXXXXX", folder && *folder ? folder : "/var/tmp");
     *file = mkstemp(path.data);
     if (*file < 0 || unlink(path.data) != 0)
-        code = ses__error_set(error, SES_CANTOPEN, "no temporary file can be made (%s): %s", path.data,
+        code = ses__error_set(error, SES_CANTOPEN, "cannot create a temporary file (%s): %s", path.data,
                               strerror(errno));
     text_free(&path);
     return code;
@@ -30,7 +30,7 @@ static int write_whole(int file, const char *data, size_t len, ses_error *error)
         const ssize_t written = write(file, data, len);
         if (written < 0 && errno != EINTR)
             return ses__error_set(error, errno == ENOSPC ? SES_FULL : SES_IO,
-                                  "the input cannot be kept in a temporary file (TMPDIR says where): %s",
+                                  "cannot write the input to a temporary file (in TMPDIR): %s",
                                   strerror(errno));
         data += written > 0 ? written : 0;
         len -= written > 0 ? (size_t)written : 0;
@@ -47,7 +47,7 @@ static int copy(int from, int to, ses_error *error)
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return ses__error_set(error, SES_IO, "the input cannot be read: %s", strerror(errno));
+            return ses__error_set(error, SES_IO, "cannot read the input: %s", strerror(errno));
         if (got == 0)
             return SES_OK;
         int code = write_whole(to, data, (size_t)got, error);
@@ -67,7 +67,7 @@ int spool_input(int from, int *file, ses_error *error)
     if (code == SES_OK)
         code = copy(from, *file, error);
     if (code == SES_OK && lseek(*file, 0, SEEK_SET) != 0)
-        code = ses__error_set(error, SES_IO, "the temporary file cannot be read: %s", strerror(errno));
+        code = ses__error_set(error, SES_IO, "cannot read the temporary file: %s", strerror(errno));
     if (code != SES_OK && *file >= 0)
         (void)close(*file);
     return code;

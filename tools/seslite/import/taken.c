@@ -61,8 +61,7 @@ int taken_claim(struct taken *taken, const ses_key *key, bool renames, ses_error
                ? SES_OK
                : ses__error_set(
                      error, SES_EXISTS,
-                     "another session of the file gets the same name here; --rename puts it beside "
-                     "that one");
+                     "another session of the file gets the same name here; --rename gives it another");
 }
 
 void taken_free(struct taken *taken)

@@ -1,12 +1,12 @@
-#include "said.h"
+#include "content_items.h"
 
 #include <string.h>
 
 #include "html/scan.h"
 
-/* ------------------------------------------------------------------------------------------------- members */
+/* ------------------------------------------------------------------------------------------------ members */
 
-/* Finds a member of an object in either of the ADKs' spellings. */
+/* Finds a member of an object by its name in camelCase or snake_case. */
 static bool find_member(const char *json, size_t len, const char *camel, const char *snake,
                         struct piece *value)
 {
@@ -21,7 +21,7 @@ static bool find_member(const char *json, size_t len, const char *camel, const c
     return found;
 }
 
-/* Adds the text of a member, between two words. Nothing if it is absent, empty or not a string. */
+/* Adds the text of a member between two words, or nothing if it is absent, empty or not a string. */
 static bool add_member(struct text *words, const struct piece *object, const char *camel, const char *snake,
                        const char *before, const char *after)
 {
@@ -36,7 +36,7 @@ static bool add_member(struct text *words, const struct piece *object, const cha
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------- parts */
+/* -------------------------------------------------------------------------------------------------- parts */
 
 static void add_function(struct text *words, const char *arrow, const ses_function *function)
 {
@@ -49,7 +49,7 @@ static void add_function(struct text *words, const char *arrow, const ses_functi
     }
 }
 
-/* The bytes that a text in base64 stands for. */
+/* The number of bytes that a base64 text encodes. */
 static size_t decoded_bytes(const struct piece *string)
 {
     size_t letters = string->len - 2;
@@ -96,7 +96,7 @@ static void add_result(struct text *words, const struct piece *result)
     (void)add_member(words, result, "output", "output", "", "");
 }
 
-/* A part of a kind that is not known: the member that is not only about how it is meant. */
+/* Adds a part of an unknown kind: the name of its first member that does not qualify it as a thought. */
 static void add_unknown(struct text *words, const ses_text *part)
 {
     struct text name = {NULL, 0, 0};
@@ -111,17 +111,17 @@ static void add_unknown(struct text *words, const ses_text *part)
     text_free(&name);
 }
 
-static enum said_kind add_other_part(struct text *words, const ses_text *part)
+static enum content_item_kind add_other_part(struct text *words, const ses_text *part)
 {
     static const struct {
         const char *camel;
         const char *snake;
-        enum said_kind kind;
+        enum content_item_kind kind;
         void (*add)(struct text *words, const struct piece *value);
-    } parts[] = {{"inlineData", "inline_data", SAID_OTHER, add_inline_data},
-                 {"fileData", "file_data", SAID_OTHER, add_file_data},
-                 {"executableCode", "executable_code", SAID_CODE, add_code},
-                 {"codeExecutionResult", "code_execution_result", SAID_CODE, add_result}};
+    } parts[] = {{"inlineData", "inline_data", ITEM_OTHER, add_inline_data},
+                 {"fileData", "file_data", ITEM_OTHER, add_file_data},
+                 {"executableCode", "executable_code", ITEM_CODE, add_code},
+                 {"codeExecutionResult", "code_execution_result", ITEM_CODE, add_result}};
     struct piece value;
 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
@@ -132,87 +132,87 @@ static enum said_kind add_other_part(struct text *words, const ses_text *part)
         }
     }
     add_unknown(words, part);
-    return SAID_OTHER;
+    return ITEM_OTHER;
 }
 
-/* ---------------------------------------------------------------------------------------------- an event */
+/* ----------------------------------------------------------------------------------------------- an event */
 
-struct telling {
-    visit_said *visit;
+struct item_walk {
+    visit_content_item *visit;
     void *context;
-    struct text text; /* of the parts up to here: a model sends one text in several */
+    struct text text; /* joined from consecutive parts, since a model streams one text in several */
     struct text words;
 };
 
-static void tell_text(struct telling *telling)
+static void emit_text(struct item_walk *walk)
 {
-    if (telling->text.len > 0)
-        telling->visit(telling->context, SAID_TEXT, &telling->text);
-    text_clear(&telling->text);
+    if (walk->text.len > 0)
+        walk->visit(walk->context, ITEM_TEXT, &walk->text);
+    text_clear(&walk->text);
 }
 
-static void tell_words(struct telling *telling, enum said_kind kind)
+static void emit_words(struct item_walk *walk, enum content_item_kind kind)
 {
-    tell_text(telling);
-    telling->visit(telling->context, kind, &telling->words);
-    text_clear(&telling->words);
+    emit_text(walk);
+    walk->visit(walk->context, kind, &walk->words);
+    text_clear(&walk->words);
 }
 
-static void tell_part(struct telling *telling, const ses_part *part)
+static void emit_part(struct item_walk *walk, const ses_part *part)
 {
     if (part->call) {
-        add_function(&telling->words, "\xe2\x86\x92 ", part->call);
-        tell_words(telling, SAID_CALL);
+        add_function(&walk->words, "\xe2\x86\x92 ", part->call);
+        emit_words(walk, ITEM_CALL);
     } else if (part->response) {
-        add_function(&telling->words, "\xe2\x86\x90 ", part->response);
-        tell_words(telling, SAID_RESPONSE);
+        add_function(&walk->words, "\xe2\x86\x90 ", part->response);
+        emit_words(walk, ITEM_RESPONSE);
     } else if (!part->text.text) {
-        tell_words(telling, add_other_part(&telling->words, &part->json));
+        emit_words(walk, add_other_part(&walk->words, &part->json));
     } else if (part->thought) {
-        text_add(&telling->words, part->text.text, part->text.len);
-        tell_words(telling, SAID_THOUGHT);
+        text_add(&walk->words, part->text.text, part->text.len);
+        emit_words(walk, ITEM_THOUGHT);
     } else {
-        text_add(&telling->text, part->text.text, part->text.len);
+        text_add(&walk->text, part->text.text, part->text.len);
     }
 }
 
-static void tell_actions(struct telling *telling, const ses_text *json)
+static void emit_actions(struct item_walk *walk, const ses_text *json)
 {
     const struct piece actions = {json->text, json->len};
 
     if (!json->text)
         return;
-    if (add_member(&telling->words, &actions, "transferToAgent", "transfer_to_agent", "transfer to ", ""))
-        tell_words(telling, SAID_OTHER);
-    if (add_member(&telling->words, &actions, "rewindBeforeInvocationId", "rewind_before_invocation_id",
+    if (add_member(&walk->words, &actions, "transferToAgent", "transfer_to_agent", "transfer to ", ""))
+        emit_words(walk, ITEM_OTHER);
+    if (add_member(&walk->words, &actions, "rewindBeforeInvocationId", "rewind_before_invocation_id",
                    "rewind to before the invocation ", ""))
-        tell_words(telling, SAID_OTHER);
+        emit_words(walk, ITEM_OTHER);
 }
 
-static void tell_error(struct telling *telling, const ses_content *content)
+static void emit_error(struct item_walk *walk, const ses_content *content)
 {
     const ses_text code = ses_content_error_code(content);
     const ses_text message = ses_content_error_message(content);
 
     if (code.len + message.len == 0)
         return;
-    text_puts(&telling->words, "error ");
-    text_add(&telling->words, code.text ? code.text : "", code.len);
-    text_puts(&telling->words, code.len > 0 && message.len > 0 ? ": " : "");
-    text_add(&telling->words, message.text ? message.text : "", message.len);
-    tell_words(telling, SAID_ERROR);
+    text_puts(&walk->words, "error ");
+    text_add(&walk->words, code.text ? code.text : "", code.len);
+    text_puts(&walk->words, code.len > 0 && message.len > 0 ? ": " : "");
+    text_add(&walk->words, message.text ? message.text : "", message.len);
+    emit_words(walk, ITEM_ERROR);
 }
 
-void each_said(const ses_content *content, visit_said *visit, void *context)
+void each_content_item(const ses_content *content, visit_content_item *visit, void *context)
 {
-    struct telling telling = {.visit = visit, .context = context};
+    struct item_walk walk = {.visit = visit, .context = context};
     const ses_text actions = ses_content_actions(content);
 
     for (size_t i = 0; i < ses_content_part_count(content); i++)
-        tell_part(&telling, ses_content_part(content, i));
-    tell_text(&telling);
-    tell_actions(&telling, &actions);
-    tell_error(&telling, content);
-    text_free(&telling.text);
-    text_free(&telling.words);
+        emit_part(&walk, ses_content_part(content, i));
+    emit_text(&walk);
+    emit_actions(&walk, &actions);
+    emit_error(&walk, content);
+    text_free(&walk.text);
+    text_free(&walk.words);
 }
