@@ -104,7 +104,7 @@ static void test_a_bad_key_is_left_out_alone(void **state)
     assert_int_equal(number_of(&reply, "keys"), 3);
     assert_has(&reply.err, "the shared key b of a/u: ");
     assert_has(&reply.err, "the key bad of the state of a/u/t: ");
-    assert_has(&reply.err, "the key \\ud800 of the state of a/u/t: it holds a lone surrogate");
+    assert_has(&reply.err, "the key \\ud800 of the state of a/u/t: it contains a lone surrogate");
     assert_has(&reply.err, "has 600 bytes");
     assert_ok(ses_state_json_by_key(fixture->store, &(ses_key){"a", "u", "t"}, NULL, &json, NULL, &error));
     assert_string_equal(json, "{\"app:units\":\"metric\",\"app:y\":[1,{\"z\":2}],\"user:c\":3,"
@@ -175,7 +175,7 @@ static void test_two_sessions_of_a_file_never_get_one_name(void **state)
            "--json");
     assert_int_equal(number_of(&reply, "made") + number_of(&reply, "renamed"), 6);
     run_at(&reply, 3, NULL, fixture->path, "--app", "nosuch", "import", path);
-    assert_has(&reply.err, "has no session that --app, --user and --session choose");
+    assert_has(&reply.err, "has no session that matches --app, --user and --session");
     reply_free(&reply);
     free(path);
 }
