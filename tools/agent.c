@@ -1,8 +1,8 @@
 /*
- * A small but whole agent on seslite, without a network: its model is a script. It shows how a framework uses the
- * agent layer, in the order in which it happens:
+ * A small but complete agent on seslite, without a network: its model is a script. It shows how a framework
+ * uses the agent layer, in the order of a turn:
  *
- *     a user's message begins an invocation; a callback in front of the agent writes state; the model is given an
+ *     a user's message begins an invocation; a callback before the agent writes state; the model is given an
  *     instruction rendered from the state, and asks for a tool; the tool writes state of its own; a sub-agent, in
  *     the same invocation, reads what the tool left for it; the final response is saved under an output key; and
  *     the next turn's instruction uses it.
@@ -28,15 +28,15 @@ static void must(int code, const ses_error *error)
 
 /* ---------------------------------------------------------------------------------------------- the model */
 
-/* What a model answers in one turn: text, or the call of a function. */
+/* A model's answer: a text or a function call. */
 struct answer {
     const char *text;
     const char *function;
     const char *args;
 };
 
-/* A model would be sent the instruction and the session's events. This one prints what it is told, and answers as
- * its script says. */
+/* A model would receive the instruction and the session's events. This one prints its instruction and answers
+ * from a script. */
 static const struct answer script[] = {
     {.function = "get_forecast", .args = "{\"city\":\"Oslo\",\"day\":\"tomorrow\"}"},
     {.text = "A wool coat and boots."},
@@ -47,7 +47,7 @@ static const struct answer script[] = {
 static struct answer ask_model(const char *agent, const char *instruction)
 {
     static size_t turn;
-    printf("  [%s is told: %s]\n", agent, instruction);
+    printf("  [%s gets the instruction: %s]\n", agent, instruction);
     return script[turn++];
 }
 
@@ -55,20 +55,21 @@ static struct answer ask_model(const char *agent, const char *instruction)
 
 struct agent {
     const char *name;
-    const char *branch;      /* NULL: the agent that the user talks to */
+    const char *branch;      /* NULL for the agent that the user talks to */
     const char *instruction; /* a template over the state */
-    const char *output_key;  /* where its final text is kept; NULL: nowhere */
+    const char *output_key;  /* the key for its final text, or NULL */
 };
 
 static const struct agent travel_agent = {
     .name = "travel_agent",
     .instruction =
-        "Speak {user:language}. This is message {user:messages}. You said last: \"{last_answer?}\". "
-        "The packer says: \"{temp:packing?}\"",
+        "Speak {user:language}. This is message {user:messages}. You said last: \"{last_answer?}\". The "
+        "packer says: \"{temp:packing?}\"",
     .output_key = "last_answer",
 };
 
-/* It works for the travel agent, in the same invocation. Its output is of no use after that: temp:. */
+/* It works for the travel agent, in the same invocation. Its output is useless after that, so the key is a
+ * temp: one. */
 static const struct agent packer = {
     .name = "packer",
     .branch = "travel_agent.packer",
@@ -76,7 +77,7 @@ static const struct agent packer = {
     .output_key = "temp:packing",
 };
 
-/* The newest event of the session, read as a user interface or a runner would. */
+/* Prints the newest event of the session, read as a user interface or a runner would. */
 static void show_newest(ses_store *store, const ses_session *session)
 {
     const ses_event *event = ses_session_event(session, ses_session_event_count(session) - 1);
@@ -101,7 +102,7 @@ static void show_newest(ses_store *store, const ses_session *session)
     ses_content_close(content);
 }
 
-/* An event by the author, in the invocation that the handle is in. */
+/* Begins an event by the author, in the handle's current invocation. */
 static ses_builder *build(ses_store *store, const ses_session *session, const char *author)
 {
     ses_builder *builder = NULL;
@@ -110,7 +111,8 @@ static ses_builder *build(ses_store *store, const ses_session *session, const ch
     return builder;
 }
 
-/* Appends what was built together with what the view wrote, in one transaction. Without a view: as it is. */
+/* Appends the built event together with the view's changes, in one transaction. Without a view only the
+ * event. */
 static void append(ses_store *store, ses_session *session, ses_tracked *tracked, ses_builder *builder)
 {
     ses_error error;
@@ -134,13 +136,13 @@ static void show_state(const char *when, const ses_session *session)
     printf("%s: %s\n", when, state);
 }
 
-/* In front of the agent's turn. What a callback writes goes through a view, and is stored with an event; if the
- * callback failed before that, closing the view would be all there is to undo. */
+/* Runs before the agent's turn. A callback writes through a view, and its changes are stored with an event;
+ * if it failed before that, closing the view would undo everything. */
 static void before_agent(ses_store *store, ses_session *session)
 {
     ses_tracked *tracked = NULL;
     ses_error error;
-    int64_t messages = 0; /* as it stays before the first message of all */
+    int64_t messages = 0; /* stays 0 before the very first message */
 
     must(ses_tracked_open(session, 0, &tracked, &error), &error);
     must(ses_tracked_get_int64(tracked, "user:messages", &messages, &error), &error);
@@ -149,7 +151,7 @@ static void before_agent(ses_store *store, ses_session *session)
     ses_tracked_close(tracked);
 }
 
-/* The tool. Its response and its state are one event: both are stored, or neither. */
+/* The tool. Its response and its state changes are one event: both are stored, or neither. */
 static void get_forecast(ses_store *store, ses_session *session, const struct agent *agent,
                          const ses_function *call)
 {
@@ -167,7 +169,7 @@ static void get_forecast(ses_store *store, ses_session *session, const struct ag
     ses_tracked_close(tracked);
 }
 
-/* The instruction, with the state as it is now. A read-only view is what a template should get. */
+/* Renders the instruction with the current state. A template should get a read-only view. */
 static char *render(ses_session *session, const struct agent *agent)
 {
     ses_tracked *tracked = NULL;
@@ -180,7 +182,8 @@ static char *render(ses_session *session, const struct agent *agent)
     return text;
 }
 
-/* Stores the agent's answer. When it is final, its text goes under the output key, in the same transaction. */
+/* Stores the agent's answer. When it is final, its text goes under the output key, in the same
+ * transaction. */
 static void store_answer(ses_store *store, ses_session *session, const struct agent *agent,
                          struct answer answer)
 {
@@ -206,7 +209,7 @@ static void store_answer(ses_store *store, ses_session *session, const struct ag
     show_newest(store, session);
 }
 
-/* Until the agent's final response: asks the model, and runs what it asks for. */
+/* Asks the model and runs the functions that it calls, until the agent's final response. */
 static void run_agent(ses_store *store, ses_session *session, const struct agent *agent)
 {
     int final = 0;
@@ -234,14 +237,14 @@ static void run_turn(ses_store *store, ses_session *session, const char *message
     ses_builder *builder;
     ses_error error;
 
-    must(ses_invocation_begin(session, NULL, &error), &error); /* NULL: an id is made */
+    must(ses_invocation_begin(session, NULL, &error), &error); /* NULL generates an id */
     builder = build(store, session, "user");
     must(ses_builder_text(builder, message, SES_NUL, &error), &error);
     append(store, session, NULL, builder);
     before_agent(store, session);
     run_agent(store, session, &travel_agent);
     show_state("   in the invocation", session);
-    must(ses_invocation_end(session, &error), &error); /* the temp: values go */
+    must(ses_invocation_end(session, &error), &error); /* drops the temp: values */
 }
 
 int main(int argc, char **argv)
@@ -260,7 +263,7 @@ int main(int argc, char **argv)
     run_turn(store, session, "Will I need a coat in Oslo tomorrow?");
     puts("");
     run_turn(store, session, "And the day after?");
-    show_state("\nwhat stays", session);
+    show_state("\nwhat remains", session);
     ses_session_close(session);
     ses_close(store);
     return 0;

@@ -20,35 +20,35 @@ static void must(int code, const ses_error *error)
     }
 }
 
-/* A conversation of two turns, as an ADK agent would leave it: questions, a tool call, its answer, replies. */
+/* A conversation of two turns, as an ADK agent would store it: questions, a tool call, its answer,
+ * replies. */
 static const char *const conversation[] = {
-    "{\"invocationId\":\"e-1\",\"author\":\"user\",\"timestamp\":1736942400.10,"
-    "\"content\":{\"role\":\"user\",\"parts\":[{\"text\":\"Will I need a coat in Oslo tomorrow?\"}]}}",
+    "{\"invocationId\":\"e-1\",\"author\":\"user\",\"timestamp\":1736942400.10,\"content\":{\"role\":"
+    "\"user\",\"parts\":[{\"text\":\"Will "
+    "I need a coat in Oslo tomorrow?\"}]}}",
 
-    "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942401.25,"
-    "\"content\":{\"role\":\"model\",\"parts\":[{\"functionCall\":{\"id\":\"c-1\",\"name\":\"get_forecast\","
-    "\"args\":{\"city\":\"Oslo\",\"day\":\"tomorrow\"}}}]},"
-    "\"actions\":{\"stateDelta\":{\"temp:tool_started\":true}}}",
+    "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942401.25,\"content\":{"
+    "\"role\":\"model\",\"parts\":[{\"functionCall\":{\"id\":\"c-1\",\"name\":\"get_forecast\",\"args\":{"
+    "\"city\":\"Oslo\",\"day\":\"tomorrow\"}}}]},\"actions\":{\"stateDelta\":{\"temp:tool_started\":true}}}",
 
-    "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942401.90,"
-    "\"content\":{\"role\":\"user\",\"parts\":[{\"functionResponse\":{\"id\":\"c-1\",\"name\":\"get_"
-    "forecast\","
-    "\"response\":{\"low\":-7.50,\"high\":-1,\"sky\":\"snow\"}}}]},"
-    "\"actions\":{\"stateDelta\":{\"last_city\":\"Oslo\",\"user:home_country\":\"NO\",\"app:forecasts_"
-    "served\":1841,"
-    "\"temp:raw_answer\":\"{...}\"}}}",
+    "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942401.90,\"content\":{"
+    "\"role\":\"user\",\"parts\":[{\"functionResponse\":{\"id\":\"c-1\",\"name\":\"get_forecast\","
+    "\"response\":{\"low\":-7.50,\"high\":-1,\"sky\":\"snow\"}}}]},\"actions\":{\"stateDelta\":{\"last_"
+    "city\":\"Oslo\",\"user:home_country\":\"NO\",\"app:forecasts_served\":1841,\"temp:raw_answer\":\"{...}"
+    "\"}}}",
 
-    "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942403.00,"
-    "\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"Yes: snow, and down to -7.5 degrees.\"},"
-    "{\"text\":\" Take the warm one.\"}]},"
-    "\"actions\":{\"stateDelta\":{\"reply_count\":1}}}",
+    "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942403.00,\"content\":{"
+    "\"role\":\"model\",\"parts\":[{\"text\":\"Yes: "
+    "snow, and down to -7.5 degrees.\"},{\"text\":\" Take the warm "
+    "one.\"}]},\"actions\":{\"stateDelta\":{\"reply_count\":1}}}",
 
-    "{\"invocationId\":\"e-2\",\"author\":\"user\",\"timestamp\":1736942460.00,"
-    "\"content\":{\"role\":\"user\",\"parts\":[{\"text\":\"Thank you!\"}]}}",
+    "{\"invocationId\":\"e-2\",\"author\":\"user\",\"timestamp\":1736942460.00,\"content\":{\"role\":"
+    "\"user\",\"parts\":[{\"text\":\"Thank "
+    "you!\"}]}}",
 
-    "{\"invocationId\":\"e-2\",\"author\":\"weather_agent\",\"timestamp\":1736942461.50,"
-    "\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"Have a good trip.\"}]},"
-    "\"actions\":{\"stateDelta\":{\"reply_count\":2,\"big_number\":9007199254740993}}}",
+    "{\"invocationId\":\"e-2\",\"author\":\"weather_agent\",\"timestamp\":1736942461.50,\"content\":{"
+    "\"role\":\"model\",\"parts\":[{\"text\":\"Have "
+    "a good trip.\"}]},\"actions\":{\"stateDelta\":{\"reply_count\":2,\"big_number\":9007199254740993}}}",
 };
 
 static void write_conversation(ses_store *store)
@@ -56,7 +56,7 @@ static void write_conversation(ses_store *store)
     ses_session *session = NULL;
     ses_error error;
     const char *const before = "{\"app:units\":\"celsius\",\"user:name\":\"Alice\",\"topic\":\"travel\"}";
-    const int64_t created = INT64_C(1736942399000000); /* the conversation below is of that day */
+    const int64_t created = INT64_C(1736942399000000); /* the day of the conversation below */
     const ses_create_options options = {.size = sizeof options, .create_us = &created};
 
     must(ses_create(store, &key, before, SES_NUL, &options, &session, &error), &error);
@@ -68,7 +68,7 @@ static void write_conversation(ses_store *store)
             printf("in the middle of the first turn, the handle also shows the temp: values:\n  %s\n", state);
         }
     }
-    printf("%zu events stored; the temp: values went with their turn\n", ses_session_event_count(session));
+    printf("%zu events stored; the temp: values ended with their turn\n", ses_session_event_count(session));
     ses_session_close(session);
 }
 
@@ -90,7 +90,7 @@ static void read_conversation(ses_store *store)
     }
     must(ses_state_get_int64(session, "big_number", &big, &error), &error);
     printf("exact where a double is not: %" PRId64 "\n", big);
-    printf("the third event, byte for byte but for its temp: key:\n  %s\n",
+    printf("the third event, byte for byte except for its temp: key:\n  %s\n",
            ses_session_event(session, 2)->json);
     ses_session_close(session);
 }

@@ -1,4 +1,4 @@
-/* The agent layer: a template beside a plain copy and the look-ups it cannot do without. */
+/* The agent layer: a template compared with a plain copy and the lookups that it needs. */
 #include "bench.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ static void copy_and_look_up(void *context, int count)
     }
 }
 
-/* Prose with a placeholder in every stretch of the same length. */
+/* Prose with placeholders at regular distances. */
 static void write_template(struct rendering *it)
 {
     size_t stretch = TEMPLATE_BYTES / PLACEHOLDERS;

@@ -1,4 +1,4 @@
-/* Backups beside what SQLite offers alone, each flushed to the disk. */
+/* Backups compared with SQLite's own methods, each flushed to disk. */
 #include "bench.h"
 
 #include <fcntl.h>

@@ -1,10 +1,10 @@
-/* One thread: seslite beside the bare program, and large sessions beside empty ones. */
+/* One thread: seslite compared with the bare program, and large sessions with empty ones. */
 #include "bench.h"
 
 static void bench_append_and_get(bool full)
 {
     struct library library;
-    struct library maker; /* makes the bare program's file */
+    struct library maker; /* creates the bare program's file */
     char *path = fresh_path("bench-seslite.db");
     char *bare_path = fresh_path("bench-bare.db");
 

@@ -1,8 +1,8 @@
 /*
- * Measures seslite, each figure beside what it is compared with in the same run.
+ * Measures seslite; each figure is compared with a reference in the same run.
  *
- * Both sides take turns in short rounds, and the medians of the rounds are compared: so what else the machine
- * does falls on both.
+ * Both sides take turns in short rounds, and the medians of the rounds are compared, so that other load on
+ * the machine affects both.
  */
 #ifndef SESLITE_BENCH_H
 #define SESLITE_BENCH_H
@@ -26,22 +26,23 @@
 
 /* ---------------------------------------------------------------------------------------------- measuring */
 
-/* Before anything is measured: where the files of the stores go, and (or NULL) a line of JSON for each figure. A quick run
- * shows only that everything runs: with a hundredth of the work, and figures that mean nothing. */
+/* Sets the folder for the stores and the file (or NULL) that gets a line of JSON for each figure. Call it
+ * before measuring. A quick run does a hundredth of the work and only shows that everything runs; its figures
+ * mean nothing. */
 void measure_begin(const char *folder, FILE *json, bool quick);
 bool measure_is_quick(void);
-/* So many events, or microseconds, or a hundredth of them in a quick run, but at least one. */
+/* Scales a count of events or microseconds: in a quick run a hundredth of it, but at least one. */
 int scaled(int count);
-/* So many rounds, or at most two in a quick run. */
+/* Scales a number of rounds: at most two in a quick run. */
 int scaled_rounds(int rounds);
-/* Has every figure so far reached its claim? True of a quick run. */
+/* True if every figure so far has reached its claim. Always true in a quick run. */
 bool measure_all_reached(void);
 
 double now_us(void);
 /* Sorts the values. */
 double median(double *values, size_t count);
 
-/* Does `count` of what is measured. */
+/* Performs the measured operation `count` times. */
 typedef void work(void *context, int count);
 
 struct side {
@@ -50,19 +51,19 @@ struct side {
     void *context;
 };
 
-/* The left side is what is claimed of, the right what it is compared with. */
+/* The left side is the one with the claim, the right side its reference. */
 struct comparison {
     const char *name;
     struct side left;
     struct side right;
     int rounds;      /* at most 400 */
     int count;       /* in each round */
-    double at_most;  /* left may take so many times as long as right; 0: see at_least */
-    double at_least; /* left must be so many times as fast as right */
+    double at_most;  /* the limit of left's time divided by right's; 0 to use at_least */
+    double at_least; /* left must be at least this many times as fast as right */
 };
 void compare(const struct comparison *comparison);
 
-/* A line of the report. The values are in `unit`; `ratio` is what is held against the claim. */
+/* A line of the report. The values are in `unit`; `ratio` is compared with the claim. */
 struct figure {
     const char *name;
     const char *unit;
@@ -73,16 +74,16 @@ struct figure {
     double ratio;
     double at_most; /* or 0 */
     double at_least;
-    const char *limit; /* what limits it, when it is not reached */
+    const char *limit; /* the reason, if the claim is not reached */
 };
 void report(const struct figure *figure);
 
-/* "FOLDER/NAME", with no file of that name left; free it. */
+/* Returns "FOLDER/NAME" after removing any file of that name. Free it. */
 char *fresh_path(const char *name);
 
 /* ---------------------------------------------------------------------------------------------- the event */
 
-/* The clock of all programs stands still. */
+/* The fixed time of all programs. */
 #define NOW_US INT64_C(1700000000000000)
 
 enum { EVENT_BYTES = 600 };
@@ -92,10 +93,11 @@ size_t make_event(char event[EVENT_BYTES + 1], int64_t number);
 
 /* --------------------------------------------------------------------------------------- the bare program */
 
-/* The rows that the library writes, by the same settings, from values that are ready made, and nothing else. */
+/* Writes the same rows as the library, with the same settings and precomputed values, and does nothing
+ * else. */
 struct bare;
 struct bare *bare_open(const char *path, bool full);
-/* Both files must hold the same rows: else the bare program no longer does what the library does. */
+/* Checks that both files contain the same rows, so that the comparison is fair. */
 void bare_compare_rows(const struct bare *bare, const char *library_path);
 void bare_close(struct bare *bare);
 void bare_append(void *bare, int count);
@@ -112,24 +114,24 @@ struct library {
     int64_t number; /* of the last event; its ids are the session's own */
 };
 
-/* Opens (or, given a store, uses) a store with a session of that number. */
+/* Opens a store, or uses the given one, with a session of that number. */
 void library_open(struct library *library, ses_store *store, const char *path, bool full, int session);
 void library_close(struct library *library, bool close_store);
 void library_append(void *library, int count);
 void library_get_20(void *library, int count);
 void library_get_1000(void *library, int count);
-/* A long history and a large state, quickly: in batches. */
+/* Appends a long history and a large state in batches. */
 void library_fill(struct library *library, int64_t events, int keys);
 
 /* -------------------------------------------------------------------------------------------- the figures */
 
-void bench_basics(void);  /* appends and gets beside the bare program; large sessions beside empty ones */
-void bench_threads(void); /* group commit, batches, readers beside a writer */
+void bench_basics(void);  /* appends and gets, against the bare program; large sessions against empty ones */
+void bench_threads(void); /* group commit, batches, readers during writes */
 void bench_scale(void);   /* long logs, large files, memory */
 void bench_agent(void);   /* templates */
 void bench_history(void); /* state as of a point, live events, fork, prune */
 void bench_follow(void);  /* from an append to a follower, in this process and another; followers that wait */
-void bench_backup(void);  /* beside SQLite's own ways */
+void bench_backup(void);  /* against SQLite's own methods */
 void bench_list(void);    /* pages by label, pages without state */
 void bench_lines(void);   /* JSON lines, out and in */
 void bench_foreign(void); /* another program that reads */

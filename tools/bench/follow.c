@@ -1,4 +1,4 @@
-/* Followers: how soon an event reaches one that waits, and what those cost that wait for nothing. */
+/* Followers: how fast an event reaches a waiting follower, and the cost of followers without events. */
 #include "bench.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ static void pause_us(long us)
     (void)nanosleep(&time, NULL);
 }
 
-/* An event that says when it was sent. */
+/* An event that contains the time at which it was sent. */
 static void send_stamp(ses_store *store)
 {
     char event[80];
@@ -27,7 +27,7 @@ static void send_stamp(ses_store *store)
     CHECK(ses_append_by_key(store, &followed, event, SES_NUL, NULL, NULL, NULL) == SES_OK);
 }
 
-/* How long each was on its way, the append included. */
+/* The delay of each event, including the append. */
 static void receive_stamps(ses_follower *follower, double *took_us, int count)
 {
     const ses_event *event = NULL;
@@ -63,7 +63,7 @@ static void report_time(const char *name, const char *what, const char *unit, do
                             .unit = unit,
                             .left_name = what,
                             .left = value,
-                            .right_name = "what it may be",
+                            .right_name = "limit",
                             .right = most,
                             .ratio = value / most,
                             .at_most = 1});
@@ -123,7 +123,7 @@ static void bench_wake(void)
 
 /* ---------------------------------------------------------------------------------------- another process */
 
-/* Sends so many, with pauses of between one and two times the given one. */
+/* Sends `count` events, with random pauses of one to two times `pause`. */
 static pid_t start_sender(const char *path, int count, long pause)
 {
     fflush(NULL);
@@ -170,7 +170,7 @@ static void ignore(void *context)
     (void)context;
 }
 
-/* Of sessions in which nothing happens; all of them are to be told. */
+/* Followers of sessions without events, all with a `notify`. */
 static void open_idle(ses_store *store, ses_follower **followers)
 {
     const ses_follow_options options = {.size = sizeof options, .notify = ignore};
@@ -229,7 +229,7 @@ static void bench_append(void)
     library_open(&with, NULL, path, false, 1);
     library_open(&without, NULL, other_path, false, 1);
     open_idle(with.store, followers);
-    compare(&(struct comparison){.name = "append beside 1,000 followers of others",
+    compare(&(struct comparison){.name = "append with 1,000 followers of others",
                                  .left = {"followers", library_append, &with},
                                  .right = {"none", library_append, &without},
                                  .rounds = 100,

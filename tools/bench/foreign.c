@@ -1,4 +1,4 @@
-/* What another program does to the writers by reading: it keeps the write-ahead file from being copied. */
+/* The effect of a reading program on writers: it keeps the write-ahead log from being checkpointed. */
 #include "bench.h"
 
 #include <sqlite3.h>
@@ -19,7 +19,8 @@ static ses_stats statistics(struct library *library)
     return stats;
 }
 
-/* Appends until the file has begun anew, and for a second after it, in which it is cut off; gives the longest in ms. */
+/* Appends until the log has started over, and for one more second, in which it is truncated. Returns the
+ * longest append in ms. */
 static double longest_append(struct library *library)
 {
     double start = now_us();
@@ -70,7 +71,7 @@ static void bench_foreign_reader(const char *name, bool full, int rounds, int co
                             .unit = "ms",
                             .left_name = "longest",
                             .left = longest,
-                            .right_name = "what it may take",
+                            .right_name = "limit",
                             .right = 200,
                             .ratio = longest / 200,
                             .at_most = 1});
@@ -83,6 +84,6 @@ static void bench_foreign_reader(const char *name, bool full, int rounds, int co
 
 void bench_foreign(void)
 {
-    bench_foreign_reader("append beside a foreign reader, NORMAL", false, 20, 1000);
-    bench_foreign_reader("append beside a foreign reader, FULL", true, 12, 500);
+    bench_foreign_reader("append with a foreign reader, NORMAL", false, 20, 1000);
+    bench_foreign_reader("append with a foreign reader, FULL", true, 12, 500);
 }

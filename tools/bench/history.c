@@ -1,4 +1,4 @@
-/* History and retention, beside bare SQLite or a walk of the log. */
+/* History and retention, compared with bare SQLite or a walk of the log. */
 #include "bench.h"
 
 #include <sqlite3.h>
@@ -84,14 +84,14 @@ static void bare_exec(sqlite3 *db, const char *sql)
     CHECK(sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
 }
 
-/* The settings that the library gives its connections. */
+/* A connection with the settings of the library's connections. */
 static sqlite3 *bare_connection(const char *path)
 {
     sqlite3 *db = NULL;
 
     CHECK(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK);
-    bare_exec(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
-                  "PRAGMA temp_store = MEMORY; PRAGMA synchronous = NORMAL");
+    bare_exec(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;PRAGMA "
+                  "temp_store = MEMORY; PRAGMA synchronous = NORMAL");
     CHECK(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL) == SQLITE_OK);
     return db;
 }

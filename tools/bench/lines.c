@@ -1,4 +1,5 @@
-/* JSON lines: out beside a walk that writes the bodies, in beside appending the same events. */
+/* JSON lines: export compared with a walk that writes the bodies, and import with appending the same
+ * events. */
 #include "bench.h"
 
 #include <string.h>

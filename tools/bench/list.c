@@ -1,11 +1,11 @@
-/* Pages of lists: filtered by label beside the page without a filter, and without state beside with state. */
+/* Pages of lists: with a label filter against without, and without state against with state. */
 #include "bench.h"
 
 #include <string.h>
 
-enum { LISTED = 100000, PAGE = 50, ONE_USERS = 2 }; /* every second session is of one user */
+enum { LISTED = 100000, PAGE = 50, ONE_USERS = 2 }; /* every second session belongs to one user */
 
-/* A quick run has enough for a page of the hundredth. */
+/* In a quick run there are enough for a page of every hundredth. */
 static int listed(void)
 {
     return measure_is_quick() ? LISTED / 10 : LISTED;
@@ -14,7 +14,7 @@ static int listed(void)
 struct listing {
     ses_store *store;
     const char *user;
-    ses_filter filter; /* without a label: none */
+    ses_filter filter; /* unused if it has no label */
     unsigned flags;
     size_t least; /* sessions on the page */
 };
@@ -35,7 +35,8 @@ static void list_page(void *context, int count)
     }
 }
 
-/* A session a minute; its labels say how rare they are. (7919 is prime: the labels of one user's sessions are as rare.) */
+/* One session per minute, with labels named after their frequency. (7919 is prime, so labels are equally
+ * frequent among one user's sessions.) */
 static void create_listed(ses_store *store, int number)
 {
     char user[16];

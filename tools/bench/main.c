@@ -2,7 +2,8 @@
  *     bench [--quick] [--json FILE] [--folder FOLDER] [basics] [threads] [scale] [agent] [history] [follow] [list] [lines] [backup]
  *           [foreign]
  *
- * Without names, everything. Exits with 2 when a claim is not reached. --quick: a hundredth of the work, to see that it runs.
+ * Without names, runs everything. The exit code is 2 if a claim is not reached. --quick does a hundredth of
+ * the work, to check that everything runs.
  */
 #include "bench.h"
 
@@ -45,7 +46,7 @@ int main(int argc, char **argv)
     measure_begin(folder, json, quick);
     CHECK(slow_vfs_install() == SQLITE_OK);
     printf("seslite %s, SQLite %s%s\n\n", ses_version(), sqlite3_libversion(),
-           quick ? ", a quick run: its figures mean nothing" : "");
+           quick ? ", a quick run: the figures mean nothing" : "");
     printf("%-44s %11s %-7s %-22s %11s   %6s\n", "what", "seslite", "", "compared with", "", "ratio");
     if (wanted(argc, argv, "basics"))
         bench_basics();

@@ -67,7 +67,7 @@ void report(const struct figure *figure)
            figure->unit, figure->right_name, figure->right, figure->ratio,
            figure->at_most > 0 ? "most" : "least", bound, reached || is_quick ? "" : "   NOT REACHED");
     if (!reached && !is_quick && figure->limit)
-        printf("    what limits it: %s\n", figure->limit);
+        printf("    reason: %s\n", figure->limit);
     fflush(stdout);
     if (json)
         fprintf(json,

@@ -1,23 +1,24 @@
 /*
- * SQLite's file system with some methods of one's own put over its own, to see or change what happens on disk. For
- * tests and benchmarks: one in a program.
+ * SQLite's file system with some methods replaced, to observe or change its disk accesses. For tests and
+ * benchmarks; a program can have only one.
  */
 #ifndef SESLITE_OVER_VFS_H
 #define SESLITE_OVER_VFS_H
 
 #include <sqlite3.h>
 
-/* Behind SQLite's own file, which keeps its place. */
+/* Stored after SQLite's own file structure. */
 struct over_file {
-    sqlite3_io_methods methods;     /* those it has now */
-    const sqlite3_io_methods *real; /* those to pass on to */
-    int flags;                      /* it was opened with */
+    sqlite3_io_methods methods;     /* the methods in use */
+    const sqlite3_io_methods *real; /* the original methods */
+    int flags;                      /* of xOpen */
 };
 
-static sqlite3_vfs *over_below; /* the file system that SQLite would use */
+static sqlite3_vfs *over_below; /* SQLite's default file system */
 static sqlite3_vfs over_vfs;
 static sqlite3_io_methods
-    over_methods; /* of xRead, xWrite, xTruncate, xSync, xShmUnmap, xDeviceCharacteristics those that are one's own */
+    /* the replaced ones of xRead, xWrite, xTruncate, xSync, xShmUnmap and xDeviceCharacteristics */
+    over_methods;
 
 static inline int over_offset(void)
 {
@@ -32,7 +33,7 @@ static inline struct over_file *over_file_of(sqlite3_file *file)
 
 static inline void over_put(sqlite3_io_methods *methods)
 {
-    methods->iVersion = 2; /* no memory mapping, which would go round them */
+    methods->iVersion = 2; /* no memory mapping, which would bypass them */
     if (over_methods.xRead)
         methods->xRead = over_methods.xRead;
     if (over_methods.xWrite)
@@ -62,7 +63,8 @@ static inline int over_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *fi
     return rc;
 }
 
-/* Fills `over_vfs`, to be registered: with methods of its own (xDelete, say) set before or after. */
+/* Fills `over_vfs`, which the caller registers. Its own methods (such as xDelete) may be set before or
+ * after. */
 static inline void over_init(const char *name, sqlite3_io_methods methods)
 {
     over_below = sqlite3_vfs_find(NULL);

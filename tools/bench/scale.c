@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The memory of this process that is in use, in KiB (Linux; 0 elsewhere: then nothing is claimed). */
+/* The resident memory of this process in KiB. Linux only: elsewhere 0, and nothing is claimed. */
 static double resident_kib(void)
 {
     long pages = 0;
@@ -79,7 +79,7 @@ static void bench_memory_at_rest(void)
     sqlite3 *connection = NULL;
     ses_key key = {"app", "user", "session"};
 
-    /* The file is there before anything is counted. */
+    /* The file is created before counting begins. */
     CHECK(ses_open(path, NULL, &store, NULL) == SES_OK);
     CHECK(ses_create(store, &key, NULL, 0, NULL, NULL, NULL) == SES_OK);
     ses_close(store);
@@ -145,7 +145,7 @@ static void bench_large_file(void)
         CHECK(ses_create(large.store, &key, "{\"topic\":\"x\"}", SES_NUL, NULL, NULL, NULL) == SES_OK);
     }
 
-    CHECK(walk(large.store, &large.key) == events); /* fills the page cache, which has its own bound */
+    CHECK(walk(large.store, &large.key) == events); /* fills the page cache, which has its own limit */
     double before = resident_kib();
     CHECK(walk(large.store, &large.key) == events);
     double grown = resident_kib() - before;

@@ -1,4 +1,4 @@
-/* Many threads on one store: group commit, batches, and readers beside a writer. */
+/* Many threads on one store: group commit, batches, and readers during writes. */
 #include "bench.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 enum { MOST_THREADS = 8 };
 
-/* Threads that append, each to a session of its own, as long as they are let. */
+/* Threads that append, each to a session of its own, until they are stopped. */
 struct crowd {
     ses_store *store;
     struct library libraries[MOST_THREADS];
@@ -32,7 +32,7 @@ static void *append_until_stopped(void *context)
     return NULL;
 }
 
-/* Events a second of `threads` threads over `us` microseconds. */
+/* Events per second of `threads` threads over `us` microseconds. */
 static double crowd_run(struct crowd *crowd, int threads, double us)
 {
     pthread_t ids[MOST_THREADS];
@@ -179,8 +179,8 @@ static void bench_gets_beside_writer(void)
         .right = alone_us,
         .ratio = beside_us / alone_us,
         .at_most = 1.5,
-        .limit = "SQLite drops a connection's page cache whenever another one has committed: every "
-                 "get then reads its pages again from the file or the write-ahead file"});
+        .limit = "SQLite drops a connection's page cache whenever another one has committed: every get then "
+                 "rereads its pages from the file or the write-ahead log"});
     library_close(&crowd->libraries[0], false);
     library_close(&reader, true);
     free(crowd);
@@ -193,8 +193,8 @@ void bench_threads(void)
     bench_group_commit("8 threads appending, fsync of 2 ms", 2000, 6, NULL);
     bench_group_commit(
         "8 threads appending, this disk, FULL", 0, 2,
-        "where this disk's flush takes little more than an append's own work, there is little to "
-        "share: SQLite's one writer runs the jobs one after the other");
+        "if flushing this disk takes little longer than an append itself, there is little to share: SQLite's "
+        "single writer runs the jobs one after another");
     bench_batch();
     bench_gets_beside_writer();
 }

@@ -1,6 +1,6 @@
-/* Chooses the mutant of a run by the environment: see mutants.py. SES_MUTANT is its number. SES_MUTANT_REACHED names a
- * file of zeros in which the run marks what it has come by; it is mapped, so that a process that is killed leaves its
- * marks, too. */
+/* Selects the mutant of a run from the environment: see mutants.py. SES_MUTANT is its number.
+ * SES_MUTANT_REACHED names a file of zeros in which the run marks the mutants that it reached; it is mapped,
+ * so that a killed process leaves its marks too. */
 #include "base/mutant.h"
 
 #include <fcntl.h>
@@ -20,7 +20,8 @@ __attribute__((constructor)) static void choose(void)
     const char *number = getenv("SES_MUTANT");
     const char *path = getenv("SES_MUTANT_REACHED");
     int file = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    void *map = file >= 0 ? mmap(NULL, sizeof ignored, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
+    void *map =
+        file >= 0 ? mmap(NULL, sizeof ignored, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0) : MAP_FAILED;
 
     if (number != NULL)
         ses__mutant = atoi(number);

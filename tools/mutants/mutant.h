@@ -1,9 +1,9 @@
-/* Put before each file of a mutated library: see mutants.py. */
+/* Included before each file of a mutated library: see mutants.py. */
 #ifndef SESLITE_MUTANT_H
 #define SESLITE_MUTANT_H
 
-extern int ses__mutant;                      /* the number of the mutant that is active; 0: none */
-extern volatile unsigned char *ses__reached; /* one byte for each mutant: whether a run has come by it */
+extern int ses__mutant;                      /* the number of the active mutant; 0 if none */
+extern volatile unsigned char *ses__reached; /* one byte for each mutant: whether a run has reached it */
 
 #define MUTANT(number) (ses__reached[number] = 1, ses__mutant == (number))
 

@@ -7,11 +7,11 @@
 
 /* ----------------------------------------------------------------------------------------------- requests */
 
-/* NULL: there are too many, memory ran out, or the text holds a NUL. Ids are C strings: what comes in front of the NUL must
- * not be taken for the whole. */
+/* Returns NULL if there are too many texts, memory ran out, or the text contains a NUL. Ids are C strings, so
+ * the part before a NUL would be mistaken for the whole. */
 static const char *add_text(struct request *request, const char *encoded, size_t len)
 {
-    char *text = request->text_count < MOST_TEXTS ? strndup(encoded, len) : NULL;
+    char *text = request->text_count < MAX_TEXTS ? strndup(encoded, len) : NULL;
 
     if (!text)
         return NULL;
@@ -34,7 +34,7 @@ bool request_read_path(struct request *request, const char *url)
 
 bool request_add_body(struct request *request, const char *data, size_t len)
 {
-    if (request->body_too_long || len > MOST_BODY - request->body_len) {
+    if (request->body_too_long || len > MAX_BODY - request->body_len) {
         request->body_too_long = true;
         return true;
     }
@@ -130,7 +130,7 @@ static unsigned status_of(int code)
         return MHD_HTTP_CONFLICT;
     case SES_INVALID:
     case SES_JSON:
-    case SES_MISUSE: /* parameters that do not go together */
+    case SES_MISUSE: /* parameters that cannot be combined */
         return MHD_HTTP_BAD_REQUEST;
     case SES_LIMIT:
         return MHD_HTTP_CONTENT_TOO_LARGE;

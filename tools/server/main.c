@@ -1,8 +1,8 @@
 /*
  * The chat server's program:
  *     server [--port N] [--lease MILLISECONDS] FILE
- * It listens on 127.0.0.1 only, says on which port (0, the default: any that is free), and ends at SIGINT or SIGTERM. A
- * lease holds for 10 seconds unless told otherwise.
+ * It listens on 127.0.0.1 only, prints its port (0, the default, picks a free one), and ends on SIGINT or
+ * SIGTERM. A lease lasts 10 seconds by default.
  */
 #include "server.h"
 
@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 4 /* which serve connections; turns have their own */ };
+enum { THREADS = 4 /* serving connections; turns have their own */ };
 
 /* ------------------------------------------------------------------------------------------------- routes */
 
 struct route {
     const char *method;
-    const char *path; /* "*" in place of names: app, user, session, label */
+    const char *path; /* "*" matches a name: app, user, session, label */
     handler *handler;
 };
 
@@ -41,7 +41,7 @@ static const struct route routes[] = {
     {"DELETE", "apps/*/users/*", delete_user},
 };
 
-/* Does the path have that shape? Keeps the names in it. */
+/* Returns true if the path matches the pattern, and stores the names in it. */
 static bool match(struct request *request, const char *path)
 {
     const char **names[] = {&request->key.app, &request->key.user, &request->key.session, &request->label};
@@ -74,9 +74,8 @@ static enum MHD_Result route(struct request *request, struct MHD_Connection *con
         if (strcmp(method, routes[i].method) == 0)
             return routes[i].handler(request, connection);
     }
-    return known ? reply_message(request, connection, MHD_HTTP_METHOD_NOT_ALLOWED,
-                                 "there is no such method here")
-                 : reply_message(request, connection, MHD_HTTP_NOT_FOUND, "there is no such page");
+    return known ? reply_message(request, connection, MHD_HTTP_METHOD_NOT_ALLOWED, "method not allowed")
+                 : reply_message(request, connection, MHD_HTTP_NOT_FOUND, "no such page");
 }
 
 /* ----------------------------------------------------------------------------------------------- requests */
@@ -87,10 +86,10 @@ static enum MHD_Result begin_request(struct server *server, const char *url, voi
 
     if (!request)
         return MHD_NO;
-    *context = request; /* freed by end_request from here on */
+    *context = request; /* end_request frees it */
     request->server = server;
     if (!request_read_path(request, url))
-        request->part_count = 0; /* which is no page's path */
+        request->part_count = 0; /* matches no route */
     return MHD_YES;
 }
 
@@ -102,7 +101,7 @@ static enum MHD_Result answer_request(struct request *request, struct MHD_Connec
     return route(request, connection, method);
 }
 
-/* Called with the headers, then with each piece of the body, then to answer, and again after a suspension. */
+/* Called with the headers, with each piece of the body, then to answer, and again after a suspension. */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *data, size_t *data_len,
                               void **request_context)
@@ -140,7 +139,8 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
     }
 }
 
-/* Paths are decoded part by part, since an id may hold a "/"; and so parameters are, too. */
+/* Does not decode: each part of a path is decoded on its own, since an id may contain a "/", and so are
+ * parameters. */
 static size_t leave_encoded(void *context, struct MHD_Connection *connection, char *text)
 {
     (void)context;
@@ -162,7 +162,7 @@ static struct MHD_Daemon *start_daemon(struct server *server, uint16_t port)
                             MHD_OPTION_END);
 }
 
-/* The signals are blocked in all threads, so that none interrupts a call of the library. */
+/* Blocks the signals in all threads, so that they never interrupt a call of the library. */
 static void await_signal(const sigset_t *signals)
 {
     int number = 0;
@@ -170,7 +170,8 @@ static void await_signal(const sigset_t *signals)
         ;
 }
 
-/* A daemon may only be stopped when no connection sleeps: all turns come to their end, and the streams are woken. */
+/* A daemon may be stopped only when no connection is suspended, so all turns end first and the streams are
+ * resumed. */
 static void stop(struct server *server, struct MHD_Daemon *daemon)
 {
     (void)pthread_mutex_lock(&server->lock);

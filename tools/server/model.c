@@ -1,6 +1,6 @@
 /*
- * The agent. Its model is a script: asked to "note" something it calls its tool, and otherwise it repeats what it was told.
- * A real one would be sent the instruction and the context in the same places.
+ * The agent. Its model is a script: asked to "note" something it calls its tool, otherwise it repeats the
+ * message. A real model would receive the instruction and the context at the same points.
  */
 #include "server.h"
 
@@ -13,14 +13,14 @@
 
 static const char agent_name[] = "secretary";
 static const char output_key[] = "last_answer";
-/* The notes are the user's, whichever session they were made in. */
+/* The notes belong to the user and are shared by all sessions. */
 static const char instruction_template[] = "Notes: {user:notes?}.";
 static const char tool_name[] = "note";
 static const char notes_key[] = "user:notes";
 
 /* ---------------------------------------------------------------------------------------------- the model */
 
-/* What the model answers: a text, or the arguments of a call of its tool. To be freed. */
+/* The model's answer: a text, or the arguments of a call to its tool. The caller frees it. */
 struct answer {
     char *text;
     char *args;
@@ -51,7 +51,7 @@ static char *make_args(const char *note)
     return json;
 }
 
-/* What comes last in the conversation decides. */
+/* The answer depends on the last content of the conversation. */
 static int ask_script(const ses_content *last, const char *instruction, struct answer *answer)
 {
     static const char command[] = "note ";
@@ -66,7 +66,7 @@ static int ask_script(const ses_content *last, const char *instruction, struct a
     return answer->text || answer->args ? SES_OK : SES_NOMEM;
 }
 
-/* A model is sent the contents of the context in their order. This one looks at the last. */
+/* A model receives the contents of the context in order. This one looks only at the last. */
 static int ask_model(const struct agent_run *run, const char *instruction, struct answer *answer,
                      ses_error *error)
 {
@@ -101,8 +101,8 @@ static char *add_note(const char *notes, const char *note)
     return json;
 }
 
-/* The notes with one more. The view remembers what it has read: if another session of the user has changed the notes by
- * the time this is stored, that is STALE. */
+/* Adds a note. The view remembers the values that it read: if another session of the user changes the notes
+ * before this is stored, the append fails with STALE. */
 static int write_note(ses_tracked *tracked, const ses_function *call, ses_error *error)
 {
     cJSON *args = cJSON_ParseWithLength(call->json.text, call->json.len);
@@ -119,7 +119,7 @@ static int write_note(ses_tracked *tracked, const ses_function *call, ses_error 
     return code;
 }
 
-/* The response and what the tool has done to the state are one event: both are stored, or neither. */
+/* The response and the tool's state changes are one event: both are stored, or neither. */
 static int store_response(const struct agent_run *run, ses_tracked *tracked, const ses_function *call,
                           ses_error *error)
 {
@@ -152,14 +152,14 @@ static int run_tool(const struct agent_run *run, const ses_function *call, ses_e
             code = write_note(tracked, call, error);
         if (code == SES_OK)
             code = store_response(run, tracked, call, error);
-    } while (code == SES_STALE); /* another session of the user was faster: with its notes again */
+    } while (code == SES_STALE); /* another session of the user was faster: retry with its notes */
     ses_tracked_close(tracked);
     return code;
 }
 
 /* ---------------------------------------------------------------------------------------------- the agent */
 
-/* Stores what the model said. A final text goes into the state as well. */
+/* Stores the model's answer. A final text is also written to the state. */
 static int store_answer(const struct agent_run *run, const struct answer *answer, ses_error *error)
 {
     const ses_append_options options = {.size = sizeof options, .lease = run->lease};
@@ -185,7 +185,7 @@ static int store_answer(const struct agent_run *run, const struct answer *answer
     return code;
 }
 
-/* Runs the tool that the newest event calls. Returns 1 if the event is final instead. */
+/* Runs the tool that the newest event calls. Returns 1 if the event is final and calls none. */
 static int act_on_newest(const struct agent_run *run, ses_error *error)
 {
     const ses_event *event = ses_session_event(run->session, ses_session_event_count(run->session) - 1);
@@ -200,8 +200,9 @@ static int act_on_newest(const struct agent_run *run, ses_error *error)
     return code;
 }
 
-/* One question to the model, and what comes of it. Returns 1 after the final response. The lease must hold for as long as
- * the model takes; should it run out, the turn goes on unless another has taken the session over. */
+/* One question to the model and the work that follows. Returns 1 after the final response. The lease should
+ * last as long as the model takes; if it expires, the turn continues unless another worker has taken over the
+ * session. */
 static int take_step(const struct agent_run *run, ses_error *error)
 {
     const ses_key key = {ses_session_app(run->session), ses_session_user(run->session),
@@ -241,7 +242,7 @@ int agent_is_answer(ses_store *store, const ses_event *event, const char *invoca
     if (strcmp(event->author, agent_name) != 0 || strcmp(event->invocation_id, invocation) != 0)
         return 0;
     int code = ses_content_open(store, event->json, event->json_len, &content, error);
-    if (code == SES_OK) /* the answer to a lost call is final, too, since it has an error code */
+    if (code == SES_OK) /* the answer to a lost call is also final, since it has an error code */
         code = ses_content_is_final(content) && !ses_content_error_code(content).text;
     ses_content_close(content);
     return code;
@@ -249,8 +250,8 @@ int agent_is_answer(ses_store *store, const ses_event *event, const char *invoca
 
 /* ----------------------------------------------------------------------------------- what was left behind */
 
-/* A response in place of the one that was lost, in the invocation of its call: without it, models refuse the
- * conversation. */
+/* Appends a response in place of the lost one, in the invocation of its call: models reject a conversation
+ * with an unanswered call. */
 static int answer_lost(const struct agent_run *run, const ses_event *event, const ses_function *call,
                        ses_error *error)
 {

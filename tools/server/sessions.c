@@ -1,4 +1,4 @@
-/* Sessions as a whole: listing, creating, showing and deleting them. */
+/* Lists, creates, shows and deletes sessions. */
 #include "server.h"
 
 #include <cjson/cJSON.h>
@@ -6,7 +6,7 @@
 
 /* ------------------------------------------------------------------------------------------------ listing */
 
-/* A session of the list. The library writes the session; cJSON only puts it in its place. */
+/* A session in the list. The library writes its JSON; cJSON only inserts it. */
 static bool add_listed(cJSON *sessions, const ses_session *session, ses_error *error)
 {
     cJSON *item = cJSON_CreateObject();
@@ -132,7 +132,7 @@ enum MHD_Result delete_user(struct request *request, struct MHD_Connection *conn
     const ses_key *key = &request->key;
     ses_error error;
 
-    /* SES_MORE: a reader keeps the log from being emptied. The user is deleted all the same. */
+    /* SES_MORE means that a reader keeps the WAL from being emptied. The user is deleted anyway. */
     if (ses_delete_user(request->server->store, key->app, key->user, &options, NULL, NULL, &error) < 0)
         return reply_error(request, connection, &error);
     return reply_empty(connection, MHD_HTTP_NO_CONTENT);

@@ -1,4 +1,4 @@
-/* What is set from outside of a conversation: labels, and the state that sessions share. */
+/* Settings outside a conversation: labels, and the state that sessions share. */
 #include "server.h"
 
 static enum MHD_Result label(struct request *request, struct MHD_Connection *connection, const char *value)
@@ -21,7 +21,7 @@ enum MHD_Result remove_label(struct request *request, struct MHD_Connection *con
     return label(request, connection, NULL);
 }
 
-/* Of the user, or of the app if the path names none. */
+/* The state of the user, or of the app if the path names no user. */
 enum MHD_Result show_shared_state(struct request *request, struct MHD_Connection *connection)
 {
     const ses_key *key = &request->key;

@@ -1,6 +1,7 @@
 /*
- * Events as they are stored, as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
- * A stream takes no thread: while there is nothing to send, its connection sleeps, and the follower's `notify` wakes it.
+ * Streams events, as they are stored, as server-sent events
+ * (https://html.spec.whatwg.org/multipage/server-sent-events.html). A stream needs no thread: its connection
+ * is suspended while there is nothing to send, and the follower's `notify` resumes it.
  */
 #include "server.h"
 
@@ -12,19 +13,19 @@ struct stream {
     struct server *server;
     struct MHD_Connection *connection;
     ses_follower *follower;
-    char *text; /* what is being sent */
+    char *text; /* the message being sent */
     size_t len;
     size_t sent;
-    bool ended;           /* `text` is the last */
-    pthread_mutex_t lock; /* guards what follows */
-    bool woken;           /* there may be something that was not there when the follower was last asked */
+    bool ended;           /* `text` is the last message */
+    pthread_mutex_t lock; /* guards the members below */
+    bool woken;           /* the follower may have events that arrived since it was last asked */
     bool asleep;
     struct stream *next; /* guarded by the server's lock */
 };
 
 /* ----------------------------------------------------------------------------------------------- sleeping */
 
-/* Called by the library, with its locks held: it may only wake. */
+/* Called by the library with its locks held, so it may only wake the stream. */
 static void wake(void *context)
 {
     struct stream *stream = context;
@@ -65,7 +66,7 @@ static bool server_stops(struct server *server)
 
 /* ----------------------------------------------------------------------------------------------- messages */
 
-/* The text of an event may have lines, of which each begins with a name. */
+/* The text of an event may have several lines; each is sent with its field name. */
 static void write_data(FILE *out, const char *text, size_t len)
 {
     for (size_t at = 0; at <= len;) {
@@ -79,7 +80,7 @@ static void write_data(FILE *out, const char *text, size_t len)
     }
 }
 
-/* False: out of memory. `id` NULL: the reader stays where it is. */
+/* Returns false if out of memory. If `id` is NULL, the reader's position does not change. */
 static bool write_message(struct stream *stream, const char *kind, const char *id, const char *data,
                           size_t len)
 {
@@ -99,7 +100,8 @@ static bool write_message(struct stream *stream, const char *kind, const char *i
     return fclose(out) == 0;
 }
 
-/* What the client has of a session, or of all where none is named, is no longer so: it is to be shown again. */
+/* The client's copy of the session, or of all sessions if none is named, is outdated and has to be fetched
+ * again. */
 static bool write_reset(struct stream *stream)
 {
     const char *session = ses_follower_session(stream->follower);
@@ -112,14 +114,14 @@ static bool write_reset(struct stream *stream)
     return ok;
 }
 
-/* The store is closing, the session was deleted, or reading failed. */
+/* Ends the stream: the store is closing, the session was deleted, or reading failed. */
 static bool write_end(struct stream *stream, int code)
 {
     stream->ended = true;
     return write_message(stream, code == SES_NOTFOUND ? "deleted" : "end", NULL, "", 0);
 }
 
-/* Puts the next message into `text`, or goes to sleep. False: out of memory. */
+/* Puts the next message into `text`, or suspends the stream. Returns false if out of memory. */
 static bool next_message(struct stream *stream)
 {
     const ses_event *event = NULL;
@@ -175,14 +177,14 @@ static void stream_close(void *context)
     }
     (void)pthread_cond_signal(&server->idle);
     (void)pthread_mutex_unlock(&server->lock);
-    ses_follower_close(stream->follower); /* it wakes nobody after this */
+    ses_follower_close(stream->follower); /* it calls `notify` no more */
     (void)pthread_mutex_destroy(&stream->lock);
     free(stream->text);
     free(stream);
 }
 
-/* Where the stream begins: after the place that the client had come to, after an event, or with what comes next. False:
- * the event is no number. */
+/* Finds where the stream begins: after the client's last position, after a given event, or with the next
+ * event. Returns false if the given event is not a number. */
 static bool read_start(struct request *request, struct MHD_Connection *connection,
                        ses_follow_options *options)
 {

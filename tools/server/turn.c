@@ -1,7 +1,7 @@
 /*
- * A turn: a user's message and what the agent does about it. It runs in a thread of its own, since a model takes its time,
- * while the connection sleeps. A session's turns come one after the other, in the order in which they were asked for,
- * whichever worker process they came to: each holds the session's lease.
+ * A turn: a user's message and the agent's work on it. It runs in a thread of its own, since a model takes
+ * long, while the connection is suspended. The turns of a session run one at a time, in the order of their
+ * requests, even across worker processes: each holds the session's lease.
  */
 #include "server.h"
 
@@ -13,15 +13,15 @@
 struct turn {
     struct request *request;
     struct MHD_Connection *connection;
-    char id[SES_ID_MAX + 1]; /* of the request: the message's event and the invocation have it */
+    char id[SES_ID_MAX + 1]; /* of the request, and also of the message's event and the invocation */
     char *answer;            /* the final event, or NULL */
-    int code;                /* a failure, which `error` explains */
+    int code;                /* negative after a failure, which `error` describes */
     ses_error error;
 };
 
 /* ---------------------------------------------------------------------------------------------- its steps */
 
-/* The first words of a conversation are its title. */
+/* The beginning of the first message becomes the title. */
 static int give_title(ses_session *session, const char *message, size_t len, ses_error *error)
 {
     char title[64] = "";
@@ -30,14 +30,14 @@ static int give_title(ses_session *session, const char *message, size_t len, ses
         return SES_OK;
     if (len >= sizeof title) {
         len = sizeof title - 1;
-        while (len > 0 && ((unsigned char)message[len] & 0xC0) == 0x80) /* not within a character */
+        while (len > 0 && ((unsigned char)message[len] & 0xC0) == 0x80) /* do not cut a character */
             len--;
     }
     memcpy(title, message, len);
     return ses_title_set(session, title, NULL, error);
 }
 
-/* SES_DUPLICATE: the same request came before. */
+/* Returns SES_DUPLICATE if the same request came before. */
 static int append_message(const struct turn *turn, const struct agent_run *run, ses_appended *appended,
                           ses_error *error)
 {
@@ -65,7 +65,7 @@ static int keep_answer(struct turn *turn, const ses_event *event)
     return turn->answer ? SES_OK : SES_NOMEM;
 }
 
-/* What the agent answered when the same request came before; none if that turn did not come to its end. */
+/* The agent's answer to an earlier copy of the same request; none if that turn did not complete. */
 static int find_answer(struct turn *turn, const struct agent_run *run, int64_t message_seq, ses_error *error)
 {
     const ses_range range = {
@@ -111,7 +111,8 @@ static int answer_message(struct turn *turn, const struct agent_run *run, ses_er
     return code;
 }
 
-/* With the lease: the handle is read after it was taken, so that it knows all earlier turns. */
+/* Runs the turn with the lease held. The handle is read after taking the lease, so that it includes all
+ * earlier turns. */
 static int run_with_lease(struct turn *turn, int64_t lease, ses_error *error)
 {
     const ses_range range = {.size = sizeof range, .which = SES_RANGE_NEWEST, .newest = 1};
@@ -142,7 +143,7 @@ static int run_turn(struct turn *turn, ses_error *error)
     if (code != SES_OK)
         return code;
     code = run_with_lease(turn, lease.token, error);
-    (void)ses_lease_release(store, key, lease.token, NULL, NULL); /* else it runs out */
+    (void)ses_lease_release(store, key, lease.token, NULL, NULL); /* if this fails, it expires */
     return code;
 }
 
@@ -180,17 +181,17 @@ static bool start_thread(struct turn *turn)
     return ok;
 }
 
-/* False: there are too many turns. */
+/* Returns false if there are too many turns. */
 static bool count_turn(struct server *server)
 {
     (void)pthread_mutex_lock(&server->lock);
-    bool ok = !server->stops && server->turns < MOST_TURNS;
+    bool ok = !server->stops && server->turns < MAX_TURNS;
     server->turns += ok;
     (void)pthread_mutex_unlock(&server->lock);
     return ok;
 }
 
-/* The id of the request: its client's, so that it can be sent again, or a new one. */
+/* The id of the request: the client's, so that it can be sent again, or a new one. */
 static int name_request(struct turn *turn, struct MHD_Connection *connection, ses_error *error)
 {
     const char *given = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Idempotency-Key");
@@ -198,7 +199,7 @@ static int name_request(struct turn *turn, struct MHD_Connection *connection, se
     if (!given)
         return ses_store_make_id(turn->request->server->store, turn->id, sizeof turn->id, error);
     size_t len = strnlen(given, sizeof turn->id);
-    if (len == sizeof turn->id) /* ids that are not UTF-8, or empty, are the library's to refuse */
+    if (len == sizeof turn->id) /* the library rejects ids that are empty or not UTF-8 */
         len--;
     memcpy(turn->id, given, len);
     return SES_OK;
@@ -218,8 +219,7 @@ static enum MHD_Result begin_turn(struct request *request, struct MHD_Connection
     if (name_request(turn, connection, &error) < 0)
         return reply_error(request, connection, &error);
     if (!count_turn(server))
-        return reply_message(request, connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-                             "too many turns are under way");
+        return reply_message(request, connection, MHD_HTTP_SERVICE_UNAVAILABLE, "too many turns in progress");
     MHD_suspend_connection(connection); /* before the thread can resume it */
     if (!start_thread(turn)) {
         turn->code = SES_NOMEM;

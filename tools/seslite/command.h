@@ -152,7 +152,8 @@ struct topic {
     const char *words; /* paragraphs; a line that begins with a blank is printed as it is */
 };
 
-/* The tables, passed to the commands by main.c, so that a command does not refer to the table that holds it. */
+/* The tables, passed to the commands by main.c, so that a command does not refer to the table that holds
+ * it. */
 struct manual {
     const struct command *commands;
     size_t command_count;

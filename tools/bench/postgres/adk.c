@@ -1,4 +1,4 @@
-/* google-adk's side: a Python program that is told by lines what to do, and says when it did. */
+/* google-adk's side: a Python program that reads commands as lines and answers when each is done. */
 #include "sides.h"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@ struct adk {
     FILE *from;
 };
 
-/* What it says next; false: it is gone. */
+/* Reads its next answer. Returns false if the program has ended. */
 static bool adk_answer(struct adk *adk, const char *wanted)
 {
     char line[64];
@@ -38,7 +38,7 @@ struct adk *adk_open(const char *python, const char *place)
     int out[2];
 
     CHECK(adk && pipe(in) == 0 && pipe(out) == 0);
-    /* Another one that is started must not keep this one's pipes. */
+    /* A program started later must not inherit these pipes. */
     CHECK(fcntl(in[1], F_SETFD, FD_CLOEXEC) == 0 && fcntl(out[0], F_SETFD, FD_CLOEXEC) == 0);
     (void)signal(SIGPIPE, SIG_IGN);
     fflush(stdout);

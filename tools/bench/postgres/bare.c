@@ -1,4 +1,4 @@
-/* Programs that send the statements of an append or a get to libpq, and do nothing else. */
+/* Programs that send only the statements of an append or a get through libpq. */
 #include "sides.h"
 
 #include <libpq-fe.h>
@@ -23,7 +23,7 @@ enum statement {
     STATEMENT_COUNT
 };
 
-/* By names: $1 is the app's shard, $2 the user's, and then come the names. */
+/* Rows by name: $1 is the app's shard, $2 the user's, followed by the names. */
 #define APP_OF_NAME "(SELECT a.id FROM seslite.apps AS a WHERE a.shard = $1::int AND a.name = $3)"
 #define USER_OF_NAME                                                                             \
     "(SELECT u.id FROM seslite.users AS u WHERE u.shard = $2::int AND u.name = $4 AND u.app_id " \
@@ -39,44 +39,43 @@ static const struct {
     [BEGIN_WRITE] = {0, "BEGIN"},
     [BEGIN_READ] = {0, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"},
     [COMMIT] = {0, "COMMIT"},
-    [SESSION_LOCK] = {2, "SELECT version, last_seq, event_count, updated_us FROM seslite.sessions"
-                         " WHERE shard = $1::int AND id = $2::bigint FOR UPDATE"},
+    [SESSION_LOCK] = {2, "SELECT version, last_seq, event_count, updated_us FROM seslite.sessions WHERE "
+                         "shard = $1::int AND id = $2::bigint FOR UPDATE"},
     [EVENT_ADD] =
-        {6, "INSERT INTO seslite.events (shard, session_id, seq, id, invocation_id, author, time_us, body)"
-            " VALUES ($1::int, $2::bigint, $3::bigint, $4, 'e-1', 'agent', $5::bigint, $6)"},
-    [SESSION_STATE_SET] = {4, "INSERT INTO seslite.session_state (shard, session_id, key, value, seq) VALUES"
-                              " ($1::int, $2::bigint, 'counter', $4, $3::bigint),"
-                              " ($1::int, $2::bigint, 'topic', '\"orders\"', $3::bigint)"
-                              " ON CONFLICT (shard, session_id, key)"
-                              " DO UPDATE SET value = excluded.value, seq = excluded.seq"},
-    [USER_STATE_SET] = {5, "INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq)"
-                           " VALUES ($1::int, $5::bigint, 'seen', $4, $2::bigint, $3::bigint)"
-                           " ON CONFLICT (shard, user_id, key) DO UPDATE SET"
-                           " value = excluded.value, session_id = excluded.session_id, seq = excluded.seq"},
-    [SESSION_TOUCH] = {4, "UPDATE seslite.sessions SET version = version + 1, last_seq = $3::bigint,"
-                          " event_count = event_count + 1, updated_us = greatest(updated_us, $4::bigint)"
-                          " WHERE shard = $1::int AND id = $2::bigint"},
+        {6, "INSERT INTO seslite.events (shard, session_id, seq, id, invocation_id, author, time_us, body) "
+            "VALUES ($1::int, $2::bigint, $3::bigint, $4, 'e-1', 'agent', $5::bigint, $6)"},
+    [SESSION_STATE_SET] = {4, "INSERT INTO seslite.session_state (shard, session_id, key, value, seq) VALUES "
+                              "($1::int, $2::bigint, 'counter', $4, $3::bigint), ($1::int, $2::bigint, "
+                              "'topic', '\"orders\"', $3::bigint) ON CONFLICT (shard, session_id, key) DO "
+                              "UPDATE SET value = excluded.value, seq = excluded.seq"},
+    [USER_STATE_SET] = {5, "INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq) "
+                           "VALUES ($1::int, $5::bigint, 'seen', $4, $2::bigint, $3::bigint) ON CONFLICT "
+                           "(shard, user_id, key) DO UPDATE SET value = excluded.value, session_id = "
+                           "excluded.session_id, seq = excluded.seq"},
+    [SESSION_TOUCH] = {4, "UPDATE seslite.sessions SET version = version + 1, last_seq = $3::bigint, "
+                          "event_count = event_count + 1, updated_us = greatest(updated_us, $4::bigint) "
+                          "WHERE shard = $1::int AND id = $2::bigint"},
     [SESSION_FIND] =
-        {5, "SELECT s.id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.expires_us,"
-            " s.base_seq, s.details FROM seslite.sessions AS s"
-            " WHERE s.shard = $2::int AND s.name = $5 AND s.user_id = " USER_OF_NAME},
+        {5, "SELECT s.id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.expires_us, "
+            "s.base_seq, s.details FROM seslite.sessions AS s WHERE s.shard = $2::int AND s.name = $5 AND "
+            "s.user_id = " USER_OF_NAME},
     [APP_STATE_ALL] =
         {3, "SELECT key, value FROM seslite.app_state WHERE shard = $1::int AND app_id = " APP_OF_NAME
             " AND $2::int IS NOT NULL ORDER BY key"},
     [USER_STATE_ALL] =
         {4, "SELECT key, value FROM seslite.user_state WHERE shard = $2::int AND user_id = " USER_OF_NAME
             " ORDER BY key"},
-    [SESSION_STATE_ALL] = {5, "SELECT key, value FROM seslite.session_state WHERE shard = $2::int"
-                              " AND session_id = " SESSION_OF_NAME " ORDER BY key"},
+    [SESSION_STATE_ALL] = {5, "SELECT key, value FROM seslite.session_state WHERE shard = $2::int AND "
+                              "session_id = " SESSION_OF_NAME " ORDER BY key"},
     [EVENTS_NEWEST] =
-        {6, "SELECT seq, id, invocation_id, author, branch, time_us, high_us, body FROM seslite.events"
-            " WHERE shard = $2::int AND session_id = " SESSION_OF_NAME " ORDER BY seq DESC LIMIT $6::bigint"},
+        {6, "SELECT seq, id, invocation_id, author, branch, time_us, high_us, body FROM seslite.events WHERE "
+            "shard = $2::int AND session_id = " SESSION_OF_NAME " ORDER BY seq DESC LIMIT $6::bigint"},
 };
 
 struct bare {
     PGconn *conn;
     int side;
-    int64_t number; /* of the last event's id */
+    int64_t number; /* in the id of the last event */
     const char *name;
     char app_shard[TEXT];
     char shard[TEXT];
@@ -124,7 +123,7 @@ static void post(struct bare *bare, enum statement statement, const char *const 
                               values, NULL, NULL, 0));
 }
 
-/* The results of that many statements, and of the sync; how many bytes their rows have. */
+/* Reads the results of that many statements and of the sync. Returns the bytes in their rows. */
 static size_t take_all(struct bare *bare, int count)
 {
     size_t bytes = 0;
@@ -188,7 +187,7 @@ void pg_bare_close(struct bare *bare)
 
 /* ---------------------------------------------------------------------------------------------- appending */
 
-/* The texts of an append's parameters. */
+/* The parameters of an append, as text. */
 struct addition {
     char event[SIDE_EVENT_BYTES + 1];
     char id[37];
@@ -211,7 +210,7 @@ static void addition_make(struct bare *bare, struct addition *addition)
 
 typedef void do_statement(struct bare *bare, enum statement statement, const char *const *values);
 
-/* What an append writes once its session is locked: five statements. */
+/* The five statements with which an append writes once its session is locked. */
 static void write_addition(struct bare *bare, const struct addition *addition, do_statement *each)
 {
     each(bare, EVENT_ADD,
@@ -225,7 +224,7 @@ static void write_addition(struct bare *bare, const struct addition *addition, d
     each(bare, COMMIT, NULL);
 }
 
-/* It is the only one that writes to the session, so that it knows the next number. */
+/* As the only writer of the session, this program knows the next number. */
 void pg_bare_append_pipeline(void *context, int count)
 {
     struct bare *bare = context;
@@ -242,7 +241,7 @@ void pg_bare_append_pipeline(void *context, int count)
     CHECK(PQexitPipelineMode(bare->conn));
 }
 
-/* The next number is that of the row, since others may write to the session, too. */
+/* The next number comes from the row, since others may write to the session too. */
 void pg_bare_append_single(void *context, int count)
 {
     struct bare *bare = context;

@@ -1,4 +1,4 @@
-/* What the server itself works, whatever else the machine does. */
+/* Measures the CPU time of the server itself, regardless of other load on the machine. */
 #include "sides.h"
 
 #include <libpq-fe.h>
@@ -23,7 +23,7 @@ void cpu_close(struct cpu *cpu)
     free(cpu);
 }
 
-/* The time on a processor is the first number there. Linux has it, others do not. */
+/* The CPU time is the first number in the file, which exists only on Linux. */
 static double process_us(const char *pid)
 {
     char path[64];
@@ -42,8 +42,8 @@ double cpu_us(struct cpu *cpu)
 {
     double sum = 0;
     PGresult *result =
-        PQexec(cpu->conn, "SELECT pid FROM pg_stat_activity"
-                          " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
+        PQexec(cpu->conn, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> "
+                          "pg_backend_pid()");
 
     CHECK(PQresultStatus(result) == PGRES_TUPLES_OK);
     for (int i = 0; i < PQntuples(result); i++)

@@ -1,9 +1,9 @@
 /*
  *     bench [--quick] [--adk PYTHON] [--json FILE] PLACE
  *
- * PLACE is a connection string of a server that is there for this alone. Run from the top of the repository. With a
- * Python that has google-adk, that is measured, too. Every side is asked both directly and through a proxy that makes a
- * round trip of a millisecond; all take turns. Exits with 2 when a claim is not reached.
+ * PLACE is the connection string of a server used only for this. Run it from the top of the repository. With
+ * a Python that has google-adk, that is measured too. Each side is measured directly and through a proxy that
+ * adds a round trip of a millisecond; all take turns. The exit code is 2 if a claim is not reached.
  */
 #include "sides.h"
 
@@ -15,27 +15,28 @@
 #include "seslite_postgres.h"
 
 enum { DIRECT, FAR, NETWORKS };
-/* Many short rounds: what else the machine does falls on all. Writers need longer ones, to be beside each other. */
+/* Many short rounds, so that other load on the machine affects all sides. Writers need longer ones to
+ * overlap. */
 enum { ROUNDS = 61, COUNT = 5, WRITER_ROUNDS = 15, CPU_COUNT = 100 };
 
 /* A way to the server. */
 struct network {
     const char *name;
     const char *place;
-    struct proxy *proxy; /* NULL: direct */
+    struct proxy *proxy; /* NULL if direct */
     ses_store *store;
 };
 
-/* One who takes part, in either network. */
+/* A contender, in both networks. */
 struct contender {
     const char *name;
     work *work;
-    void *context[NETWORKS]; /* NULL: does not take part */
-    int writers;             /* each does what it is told */
+    void *context[NETWORKS]; /* NULL if it does not take part */
+    int writers;             /* each does the given count */
     double us[NETWORKS][ROUNDS];
     double median_us[NETWORKS];
-    double turns;  /* round trips for one */
-    double cpu_us; /* of the server, for one */
+    double turns;  /* round trips per operation */
+    double cpu_us; /* of the server, per operation */
 };
 
 static void network_open(struct network *network, const char *place, bool far)
@@ -64,7 +65,8 @@ static void round_of(struct contender *contender, const struct network *network,
 {
     if (!contender->context[far])
         return;
-    contender->work(contender->context[far], 1); /* else it pays for what ran before it */
+    /* warms up, so that it does not pay for the previous contender */
+    contender->work(contender->context[far], 1);
     if (far)
         proxy_reset(network->proxy);
     const double begin = now_us();
@@ -76,8 +78,8 @@ static void round_of(struct contender *contender, const struct network *network,
         contender->turns = (double)proxy_turns(network->proxy) / (COUNT * contender->writers);
 }
 
-/* Everybody in each round, each time another first; the first round, in which connections are made and statements prepared,
- * does not count. */
+/* All contenders run in each round, starting with a different one each time. The first round, which connects
+ * and prepares statements, does not count. */
 static void take_turns(struct contender *contenders, int many, const struct network *networks, int rounds)
 {
     rounds = scaled_rounds(rounds);
@@ -95,7 +97,7 @@ static void take_turns(struct contender *contenders, int many, const struct netw
     }
 }
 
-/* All connections are there by then. */
+/* By now all connections are open. */
 static void measure_cpu(struct contender *contenders, int many, const struct network *networks)
 {
     struct cpu *cpu = cpu_open(networks[DIRECT].place);
@@ -163,7 +165,7 @@ static void report_claims(void)
 
 /* ------------------------------------------------------------------------------------- appending, reading */
 
-/* Sessions of both networks have numbers of their own, which their events' ids begin with. */
+/* The sessions of both networks have numbers of their own, with which the ids of their events begin. */
 static const char *session_make(const struct network *network, const char *what, int side, char name[64])
 {
     snprintf(name, 64, "%s, %s", what, network->name);
@@ -239,7 +241,7 @@ static void bench_gets(const struct network *networks, struct adk *const *adks)
 
 /* ---------------------------------------------------------------------------------------- several writers */
 
-/* Threads, each with a context of its own for the same work. */
+/* Threads that do the same work, each with its own context. */
 struct writer {
     work *work;
     void *context;
@@ -302,7 +304,7 @@ static void bench_writers(const struct network *networks)
     }
 }
 
-/* google-adk has a database of its own, since both call a table "events". */
+/* google-adk uses a separate database, since both have a table called "events". */
 static void make_adk_database(const char *place)
 {
     PGconn *conn = PQconnectdb(place);
@@ -321,7 +323,7 @@ static struct adk *adk_of(const char *python, const struct network *network)
     return adk_open(python, place);
 }
 
-/* Sets what the options say; the server's place. */
+/* Applies the options. Returns the connection string. */
 static const char *read_options(int argc, char **argv, const char **python, FILE **json, bool *quick)
 {
     const char *place = NULL;

@@ -1,9 +1,9 @@
 /*
  * One of several programs that use a session at the same time: together FILE APP USER SESSION N NAME
  *
- * It appends N events whose author is NAME, and follows the session until it has seen N events of each of three authors, or
- * 30 seconds have passed. It prints how many events it saw of each, as JSON. It fails if it has not seen them all.
- * tools/rust/seslite/examples/together.rs does the same.
+ * It appends N events whose author is NAME, and follows the session until it has seen N events of each of
+ * three authors, or 30 seconds have passed. It prints how many events it saw of each, as JSON. It fails if it
+ * has not seen them all. tools/rust/seslite/examples/together.rs does the same.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -141,8 +141,7 @@ static int copy_database(struct foreign_database *database, ses_error *error)
     if (code == SES_OK &&
         (memcmp(stamp, database->stamp, sizeof stamp) != 0 || log != size_of(database->path, "-wal")))
         code = ses__error_set(error, SES_BUSY,
-                              "another program wrote to %s while it was being copied: try "
-                              "again",
+                              "another program wrote to %s while it was being copied: try again",
                               database->path);
     return code;
 }

@@ -104,7 +104,8 @@ struct foreign_format {
     const char *words;       /* "a database of google-adk's DatabaseSessionService" */
     const char *not_in_file; /* sentences on what the format never contains, or NULL */
     bool text;               /* otherwise a database */
-    /* Returns 1 for a file of this format, 0 for any other, or a negative code if it cannot be read (TOONEW). */
+    /* Returns 1 for a file of this format, 0 for any other, or a negative code if it cannot be read
+     * (TOONEW). */
     int (*recognizes)(const struct foreign_file *file, ses_error *error);
     int (*open)(struct foreign_file *file, void **source, ses_error *error);
     int (*next_shared)(void *source, struct foreign_shared *shared, ses_error *error); /* or NULL */

@@ -87,8 +87,7 @@ static int take_label(struct vertex_session *session, struct json_string name, s
     return label->name && label->value
                ? SES_OK
                : ses__error_set(error, SES_INVALID,
-                                "a label is not a string, or contains a NUL or a lone "
-                                "surrogate");
+                                "a label is not a string, or contains a NUL or a lone surrogate");
 }
 
 static int take_labels(struct vertex_session *session, struct span json, ses_error *error)

@@ -25,7 +25,8 @@ struct zone_rule {
     struct zone_day ends;
 };
 
-/* Parses the rule, which ends with the line. Returns false if it is invalid. An empty rule changes nothing. */
+/* Parses the rule, which ends with the line. Returns false if it is invalid. An empty rule changes
+ * nothing. */
 bool zone_rule_read(const char *text, struct zone_rule *rule);
 /* Seconds east of UTC at a moment. */
 int64_t zone_rule_offset(const struct zone_rule *rule, int64_t moment);

@@ -114,8 +114,7 @@ void report_key(struct import_report *report, const struct import_item *item, bo
     name_item(&name, item);
     note("%s has another value here, and %s", name.data,
          replaced ? "now has the value of the file"
-                  : "keeps it; --replace-keys overwrites it with that of "
-                    "the file");
+                  : "keeps it; --replace-keys overwrites it with that of the file");
     text_free(&name);
     if (report->listed++ >= MOST_LISTED)
         return;
