@@ -46,10 +46,10 @@ typedef struct ses_postgres_options {
  * (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING). The store is the schema "seslite" of that
  * database, whose encoding must be UTF8. If there is none, creates it.
  *
- * The string, or a service file that it refers to, may name several hosts, with target_session_attrs=read-write. A new connection tries the host that took the
- * last one first, then those after it in the list, then those before. Each may take an equal share of the time that is
- * left, or connect_timeout if that is shorter; the time in which its name is looked up is part of that. After a connection
- * that could not be opened, the store waits before the next, up to half a second.
+ * The string, or a service file that it refers to, may name several hosts, with target_session_attrs=read-write. A new
+ * connection tries the host that took the last one first, then those after it in the list, then those before. Each may
+ * take an equal share of the time that is left, or connect_timeout if that is shorter; the time in which its name is looked
+ * up is part of that. After a connection that could not be opened, the store waits before the next, up to half a second.
  *
  * Of `options`, which may be NULL, SES_OPEN_READ_ONLY and SES_OPEN_MUST_EXIST hold; busy_timeout_ms is how long a call
  * takes at most, the server's part included (0: 10,000); synchronous, journal, checkpoint and max_readers are about files

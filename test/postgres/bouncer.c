@@ -295,9 +295,9 @@ static void test_statement_mode_is_misuse(void **state)
     database_run(bouncer->database, "CREATE DATABASE statement_mode TEMPLATE template0");
     snprintf(place, sizeof place, "%s dbname=statement_mode", bouncer->place);
     assert_code(SES_MISUSE, ses_open_postgres(place, NULL, &unprepared, &store, &error));
-    assert_message("use its session mode, or its transaction mode");
+    assert_message("use its session or transaction mode");
     assert_code(SES_MISUSE, ses_open_postgres(place, NULL, NULL, &store, &error));
-    assert_message("use its session mode, or its transaction mode");
+    assert_message("use its session or transaction mode");
 }
 
 static int64_t waiting_for_standby(const struct database *database)

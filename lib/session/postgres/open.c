@@ -33,7 +33,7 @@ static int open_postgres(void *context, const struct sqlite_config *common, stru
     return ses__postgres_open(&config, storage, error);
 }
 
-/* Of the options of a file, what a server has no use for. */
+/* Refuses options that only a file has a use for. */
 static int check_common(const ses_open_options *given, ses_error *error)
 {
     ses_open_options options;
@@ -44,7 +44,7 @@ static int check_common(const ses_open_options *given, ses_error *error)
         code =
             ses__error_set(error, SES_MISUSE,
                            "open options: synchronous, journal, checkpoint and max_readers are about files; "
-                           "how durable a server is, it is told itself");
+                           "the durability of a server is set on the server");
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* What was announced: its list, and which of it a job asks for. */
+/* The list of announced queries, and the search for the one that a job asks for. */
 #include "storage/postgres/ahead.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ void ses__ahead_add(struct pg *pg, struct pg_run *run)
 
 /* -------------------------------------------------------------------------------------------- sources */
 
-/* In which columns a statement has the numbers of a session, a user and an app; -1: it has none. */
+/* The columns in which a statement returns the numbers of a session, a user and an app; -1 if it does not. */
 struct columns {
     const struct statement *statement;
     int session;
@@ -99,7 +99,7 @@ static int64_t column_number(const PGresult *result, int row, int column)
     return column < 0 ? 0 : strtoll(PQgetvalue(result, row, column), NULL, 10);
 }
 
-/* The column that has the number of such a thing; -1: none. */
+/* The column with the number of such a thing; -1 if there is none. */
 static int column_of(const struct columns *columns, enum pg_stand stand)
 {
     return stand == PG_LAST                        ? columns->last
@@ -115,7 +115,7 @@ static int compare_numbers(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-/* The numbers that such a list has, of the source's first rows. */
+/* Collects the numbers of such a list from the source's first rows. */
 static size_t collect_numbers(const struct pg_run *source, enum pg_stand stand, int rows, int64_t *numbers)
 {
     const struct columns *columns = columns_of(source);
@@ -139,7 +139,7 @@ static size_t collect_numbers(const struct pg_run *source, enum pg_stand stand, 
     return count;
 }
 
-/* Is it these numbers, as a list of owners is sent: "{1,2}"? */
+/* True if the list is these numbers, as a list of owners is sent: "{1,2}". */
 static bool is_text_of(const char *list, const int64_t *numbers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -161,7 +161,7 @@ static bool is_list_of(const struct pg *pg, const char *list, const struct pg_ru
     return is_it;
 }
 
-/* Is the value what the source has found? */
+/* True if the source has found this value. */
 static bool is_found(const struct pg *pg, const struct pg_run *announced, enum pg_stand stand,
                      const char *value)
 {
@@ -188,7 +188,7 @@ static bool is_same_value(const struct pg_run *left, const struct pg_run *right,
                : left->lengths[i] == right->lengths[i] && memcmp(a, b, (size_t)left->lengths[i]) == 0;
 }
 
-/* Was it announced with these values? */
+/* True if the query was announced with the values of this run. */
 static bool is_answer(const struct pg *pg, const struct pg_run *announced, const struct pg_run *run)
 {
     if (announced->answers != run->slot)
@@ -206,7 +206,7 @@ static bool is_answer(const struct pg *pg, const struct pg_run *announced, const
     return true;
 }
 
-/* Of an append: it finds the session only if that is as it should be. */
+/* True for the query of an append that finds its session only in the expected state. */
 static bool is_guard(const struct pg_run *run)
 {
     return run->answers != run->slot &&
@@ -232,8 +232,8 @@ static struct pg_run *find_answer(const struct pg *pg, const struct pg_run *run,
     return NULL;
 }
 
-/* What is asked comes in the order in which it was announced, as far as it does: what was announced twice, before and after a
- * change, is answered so. */
+/* Jobs mostly ask in the order of the announcement. So the search starts after the last answer: a query that was
+ * announced twice, before and after a change, gets both answers in turn. */
 bool ses__ahead_take(struct pg *pg, struct pg_run *run)
 {
     if (!pg->ahead.first)

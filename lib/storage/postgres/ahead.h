@@ -1,26 +1,26 @@
 /*
  * Queries that are sent before a job asks for them, so that the job waits once, not for each of them.
  *
- * Who knows what a job will ask announces it: by the same functions as the job, which then send and find nothing. A number
- * that a query needs, and that only another query will find, is given as one that stands for it; that query, which is
- * announced before, becomes a part of the statement. When the job asks, it gets the answer of what was announced with the
- * same values. What was not announced is asked as ever.
+ * An announcement calls the same functions as the job will, which then send their queries and find nothing. A query may need
+ * a number that only another query will find. It is given a placeholder instead, and the other query, announced before it,
+ * becomes part of its statement. When the job runs, each of its queries gets the answer to the announced query with the same
+ * values. Other queries are sent as usual.
  */
 #ifndef SESLITE_STORAGE_POSTGRES_AHEAD_H
 #define SESLITE_STORAGE_POSTGRES_AHEAD_H
 
 #include "storage/postgres/connection.h"
 
-/* What a parameter is. */
+/* The kinds of parameters of an announced query. */
 enum pg_stand {
-    PG_VALUE, /* what it was given as */
-    PG_ANY,   /* not looked at when it is asked for */
-    PG_LAST,  /* what it was given as, or the last number that an event of the session has had */
-    /* Of the first row that the source finds. */
+    PG_VALUE, /* the value that was bound */
+    PG_ANY,   /* matches any value */
+    PG_LAST,  /* matches the bound value, or the number of the session's last event */
+    /* Placeholders for a number in the source's first row. */
     PG_SESSION,
     PG_USER,
     PG_APP,
-    /* Of all its rows that count, as a list of owners. */
+    /* Placeholders for a list of numbers from all of its rows that count. */
     PG_SESSIONS,
     PG_DESCRIBED, /* sessions with a parent or a title */
     PG_LABELLED,  /* sessions with labels */
@@ -28,41 +28,41 @@ enum pg_stand {
     PG_STANDS
 };
 
-/* Stands for it where a number is given. Nothing that is stored has such a number. */
+/* The number to bind for a placeholder. No stored row has such a number. */
 static inline int64_t ses__ahead_number(enum pg_stand stand)
 {
     return INT64_MIN + (int64_t)stand;
 }
 
-/* What is started until the end of it is announced. */
+/* Queries that are started between these two are announced. */
 SESLITE_PRIVATE void ses__ahead_begin(struct pg *pg);
 SESLITE_PRIVATE void ses__ahead_end(struct pg *pg);
-/* From now on numbers stand for what the query that was announced last will find: in `most` of its rows. */
+/* From now on placeholders refer to the first `most` rows of the query that was announced last. */
 SESLITE_PRIVATE void ses__ahead_from(struct pg *pg, int64_t most);
 SESLITE_PRIVATE void ses__ahead_from_nothing(struct pg *pg);
-/* The query that is announced next answers another statement, which has the same parameters before its own. */
+/* The query that is announced next answers this statement, whose parameters are the first of its own. */
 SESLITE_PRIVATE void ses__ahead_answers(struct pg *pg, const struct statement *statement);
-/* A parameter of the query that is announced next may be another when it is asked for: it leads to the same rows. */
+/* A parameter of the query that is announced next may have another value when the job asks: the rows are the same. */
 SESLITE_PRIVATE void ses__ahead_as(struct pg *pg, int parameter, enum pg_stand stand);
-/* A list of texts, as a parameter of a query that is announced. */
+/* Bind a list as a parameter of an announced query. */
 SESLITE_PRIVATE void ses__ahead_bind_texts(struct query *query, int parameter, const struct span *texts,
                                            size_t count);
 SESLITE_PRIVATE void ses__ahead_bind_ints(struct query *query, int parameter, const int64_t *numbers,
                                           size_t count);
-/* When all has been answered: was the session found that events were announced for? */
+/* After all answers: true if the session was found for which events were announced. */
 SESLITE_PRIVATE bool ses__ahead_found(const struct pg *pg);
-/* After the transaction. */
+/* Frees the announced queries, after the transaction. */
 SESLITE_PRIVATE void ses__ahead_forget(struct pg *pg);
 
 /* ---- for the driver */
 
 SESLITE_PRIVATE void ses__ahead_add(struct pg *pg, struct pg_run *run);
-/* Gives the run the answer of what was announced. False: it was not, or the transaction has failed. */
+/* Gives the run the answer to the matching announced query. False if there is none, or the transaction has failed. */
 SESLITE_PRIVATE bool ses__ahead_take(struct pg *pg, struct pg_run *run);
 
 /* ---- for its text */
 
-/* The names of the columns of a source, as far as they matter; "": they have them already. */
+/* Names for the columns of a source; "" if they are right as they are. */
 SESLITE_PRIVATE const char *ses__ahead_columns(const struct pg_run *source);
 
 #endif

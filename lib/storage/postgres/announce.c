@@ -1,4 +1,4 @@
-/* What reads ask: the functions that the jobs call are called, with what they will give them. */
+/* Announces the queries of reads, by the functions that the jobs call, with the same arguments. */
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
 #include "storage/postgres/hints.h"
@@ -10,7 +10,7 @@ const struct session_row ses__announced_row = {
 
 /* ------------------------------------------------------------------------------------- of one session */
 
-/* Where it was found before, with the numbers that it had: then there is less to be found. */
+/* If the session was found before, assumes the numbers that it had: then less has to be looked up. */
 struct session_row ses__announce_named(struct db *db, const ses_key *key)
 {
     struct session_row row;
@@ -29,14 +29,14 @@ static void announce_list(struct db *db, const struct statement *statement, int6
     (void)ses__query_end(&query);
 }
 
-/* Of sessions that are not known yet, those that have any. */
+/* For sessions not known yet: the server picks those that have any. */
 static void announce_details(struct db *db)
 {
     announce_list(db, STATEMENT_DETAILS_OF_OWNERS, ses__ahead_number(PG_DESCRIBED));
     announce_list(db, STATEMENT_LABELS_OF_OWNERS, ses__ahead_number(PG_LABELLED));
 }
 
-/* Of one that is known, what it had. */
+/* For a known session: the kinds of details that it had. */
 static void announce_details_of(struct db *db, const struct session_row *row, int64_t bits)
 {
     if (row->details & bits & (DETAIL_PARENT | DETAIL_TITLE))
@@ -65,7 +65,7 @@ static void announce_marks(struct db *db, const struct session_row *row)
 
 static const struct few_events all_events = {INT64_MAX, INT64_MAX};
 
-/* A range that ends after the last event may as well end there. */
+/* A range that ends after the last event is the same as one that ends there. */
 static void announce_events(struct db *db, const struct session_row *row, const struct range *range,
                             const struct few_events *most, enum walk walk)
 {
@@ -74,7 +74,7 @@ static void announce_events(struct db *db, const struct session_row *row, const 
     if (range->live)
         announce_marks(db, row);
     if (range->first_seq > range->last_seq)
-        return; /* there are none */
+        return; /* an empty range */
     ses__ahead_as(ses__pg_of(db), 3, PG_LAST);
     const struct few_events few = {most->count < range->newest ? most->count : range->newest, most->bytes};
     ses__event_rows_open_few(&rows, db, row->id, range->first_seq, range->last_seq, &few, walk, NULL);
@@ -135,7 +135,7 @@ void ses__announce_missed(struct db *db, const struct session_row *known)
         announce_scope(db, scope, known);
 }
 
-/* What a session has beside its events seldom changes: it is asked for where it had some. */
+/* Title and labels seldom change, so they are announced only for a session that had some. */
 void ses__announce_refresh(struct db *db, const void *context)
 {
     const struct refresh_op *op = context;
@@ -158,7 +158,7 @@ void ses__announce_value(struct db *db, const void *context)
     (void)ses__state_rows_close(&rows);
 }
 
-/* Where a walk forward has to look for its beginning, its events cannot be known. */
+/* If a walk forward has to find its beginning first, its events cannot be announced. */
 void ses__announce_page(struct db *db, const void *context)
 {
     const struct page_run *run = context;
@@ -180,7 +180,7 @@ void ses__announce_page(struct db *db, const void *context)
 
 /* ---------------------------------------------------------------------------------------------- lists */
 
-/* Whose list it is; then numbers stand for what that finds. */
+/* Announces the owner of the list, which the placeholders then refer to. */
 static void announce_listed(struct db *db, const struct list_op *op)
 {
     struct user_row user;
@@ -193,7 +193,7 @@ static void announce_listed(struct db *db, const struct list_op *op)
     ses__ahead_from(ses__pg_of(db), 1);
 }
 
-/* Filters that an index does not answer choose first. */
+/* True without filters that need another index. */
 static bool is_walked(const struct list_op *op)
 {
     const struct list_filter *filter = &op->filter;

@@ -1,29 +1,30 @@
-/* What jobs ask, so that it can be sent ahead. */
+/* The announcements of jobs: which queries to send ahead. */
 #ifndef SESLITE_STORAGE_POSTGRES_ANNOUNCE_H
 #define SESLITE_STORAGE_POSTGRES_ANNOUNCE_H
 
 #include "storage/sql/run.h"
 
-/* A way to send a whole transaction, with its commit, before the job runs; which then finds what came of it. */
+/* A way to send a whole transaction, with its commit, before the job runs and reads the answers. */
 struct whole {
     bool (*fits)(const void *context); /* NULL: always */
     void (*announce)(struct db *db, const void *context);
-    bool stores; /* what it announces; else it only looks whether there is anything to be stored */
+    bool stores; /* false: it only looks whether there is anything to store */
 };
 
-/* What is sent ahead for a job. A transaction that fails by what it guards, or by a row that is there already, has changed
- * nothing, nor has one that only looked, and did not see enough; then the next way is tried, and at last the job asks by
- * itself. */
+/* The ways to send a job's transaction ahead, in the order in which they are tried. A transaction changes nothing if its
+ * guard fails, if a row already exists, or if it only looked and did not see enough. Then the next way is tried; after
+ * the last one, the job sends its queries itself. */
 struct announcement {
     storage_job *job;
     struct whole whole[2];
-    /* For a job that is run again although it may have been committed: before, so that it looks for all that it stores; and
-     * after, since what is there already is its own. NULL: it is not run again. */
+    /* For a job that is run again although it may have been committed. `doubt` is called before, so that the job looks
+     * for everything it stores; `claim` after, since any of it that exists was stored by this job. NULL if the job must
+     * not run again. */
     void (*doubt)(void *context);
     void (*claim)(void *context);
 };
 
-/* NULL: nothing. */
+/* NULL if nothing is announced for the job. */
 SESLITE_PRIVATE const struct announcement *ses__announcement_of(storage_job *job);
 
 #endif

@@ -1,4 +1,4 @@
-/* The keys of an append: at most two statements a scope, however many there are. */
+/* The keys of an append: at most two statements for each scope, however many keys there are. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -6,14 +6,14 @@
 #include "storage/postgres/announce_parts.h"
 #include "storage/sql/rows_parts.h"
 
-/* What an event does to a key. */
+/* The change of one key by one event. */
 struct key_change {
     const struct delta_op *op;
-    int64_t place; /* of the event after the last that the session has counted */
+    int64_t place; /* of the event, counted from the session's last one */
     size_t order;
 };
 
-/* All changes, and room for what a statement takes of them. */
+/* All changes, and room for those that one statement takes. */
 struct key_changes {
     struct key_change *items;
     size_t count;
@@ -64,7 +64,7 @@ static bool is_same_key(const struct key_change *left, const struct key_change *
     return left->op->scope == right->op->scope && ses__compare_texts(left->op->key, right->op->key) == 0;
 }
 
-/* In the order of the keys, so that those who change the same ones do not wait for each other crosswise; the last of each. */
+/* Sorts the changes by key and keeps the last of each. The order prevents deadlocks between appends to the same keys. */
 static void collect(struct key_changes *changes, const struct event_draft *drafts, size_t count,
                     int64_t place)
 {
@@ -89,7 +89,7 @@ static void collect(struct key_changes *changes, const struct event_draft *draft
     changes->count = kept;
 }
 
-/* Takes those of a scope that set, or that remove. */
+/* Picks the changes of a scope that set, or that remove. */
 static size_t choose(struct key_changes *changes, enum scope scope, bool removes)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
-/* Transactions that are sent whole: a session that is created, and events that are appended. The numbers that they need are
- * found, and computed, by the server. */
+/* Transactions that are sent as a whole: creating a session, and appending events. The server finds and computes the
+ * numbers that they need. */
 #include "model/timestamp.h"
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------------------------------- creating */
 
-/* The app and the user, unless they are there; then the user is the source. */
+/* Adds the app and the user if they do not exist, and makes the user the source. */
 static void announce_owner(struct db *db, const ses_key *key)
 {
     struct query query;
@@ -54,7 +54,7 @@ static void announce_row(struct db *db, const struct create_op *op)
     (void)ses__query_end(&query);
 }
 
-/* The session that is now there is the source of what follows; what was known of that name is not. */
+/* Makes the new session the source of what follows, not the one that had its name before. */
 static void announce_created(struct db *db, const ses_key *key)
 {
     struct session_row row;
@@ -64,7 +64,7 @@ static void announce_created(struct db *db, const ses_key *key)
     ses__ahead_from(ses__pg_of(db), 1);
 }
 
-/* The session is looked for twice: before it is added, as the job does, and after that as the source of all else. */
+/* Looks for the session twice: before it is added, as the job does, and after that as the source of everything else. */
 void ses__announce_create(struct db *db, const void *context)
 {
     const struct create_op *op = context;
@@ -81,7 +81,7 @@ void ses__announce_create(struct db *db, const void *context)
     (void)ses__delta_store(db, op->delta, &row, 0, NULL);
     if (op->annotating.title || op->annotating.label_count > 0) {
         (void)ses__details_annotate(db, &row, &op->annotating, &none, NULL);
-        announce_created(db, op->key); /* which now says what more there is of it */
+        announce_created(db, op->key); /* its row now has bits for title and labels */
     }
     if (op->snapshot)
         ses__announce_snapshot(db, &ses__announced_row, &op->range);
@@ -98,7 +98,7 @@ static int64_t count_new(const struct append_op *op)
     return count;
 }
 
-/* What has to look at the log for where a rewind leads, or at shared keys, before it stores does not. */
+/* An append that must first read the log (for the target of a rewind) or shared keys cannot be sent as a whole. */
 bool ses__append_fits(const void *context)
 {
     const struct append_op *op = context;
@@ -118,7 +118,8 @@ static void bind_key(struct query *query, const ses_key *key)
     ses__query_bind_string(query, 3, key->session);
 }
 
-/* The version at which the session must be; a handle must be there also if it does not insist: else it has to catch up. */
+/* The version that the session must have. A handle that is behind has to catch up first, even if the caller does not
+ * insist. */
 static void bind_version(struct query *query, int parameter, const struct append_op *op)
 {
     if (op->snapshot)
@@ -127,7 +128,7 @@ static void bind_version(struct query *query, int parameter, const struct append
         ses__query_bind_int(query, parameter, op->version);
 }
 
-/* What the session is asked for as, by its number. */
+/* Guards the append by the session's number. */
 static void announce_by_id(struct db *db, const struct append_op *op)
 {
     struct query query;
@@ -141,7 +142,7 @@ static void announce_by_id(struct db *db, const struct append_op *op)
     (void)ses__query_end(&query);
 }
 
-/* And by its names: where its number is known from before, it must still be that. */
+/* Guards the append by the session's names. If its number is known from before, it must be unchanged. */
 static void announce_by_key(struct db *db, const struct append_op *op, const struct session_row *row)
 {
     struct query query;
@@ -157,7 +158,7 @@ static void announce_by_key(struct db *db, const struct append_op *op, const str
     (void)ses__query_end(&query);
 }
 
-/* One event is written with its session. */
+/* A single event is counted in the session's row by the same statement. */
 static void announce_one(struct db *db, const struct append_op *op, int64_t time_us)
 {
     struct query query;
@@ -191,7 +192,7 @@ static void announce_one_named(struct db *db, const struct append_op *op, int64_
     (void)ses__query_end(&query);
 }
 
-/* The one event that there is; NULL: there are more. */
+/* The only event of the append; NULL if there are more. */
 static const struct event_draft *only_draft(const struct append_op *op)
 {
     const struct event_draft *found = NULL;
@@ -206,8 +207,8 @@ static const struct event_draft *only_draft(const struct append_op *op)
     return found;
 }
 
-/* The session, if it is as it should be; where its number is not known, it is the source of what follows. `*written`: with
- * the event that is to come. */
+/* Announces the guard. If the session's number is not known, it becomes the source of what follows. Sets `*written` if
+ * the statement also counts the event. */
 static struct session_row announce_guarded(struct db *db, const struct append_op *op, bool *written)
 {
     const struct event_draft *only = only_draft(op);
@@ -244,7 +245,7 @@ static void announce_lease(struct db *db, int64_t id, int64_t token)
     (void)ses__query_end(&query);
 }
 
-/* `latest`: of the times up to this event. */
+/* `latest` is the latest time up to this event. */
 static void announce_event(struct db *db, const struct session_row *row, const struct event_row *event,
                            int64_t place, int64_t latest)
 {
@@ -264,7 +265,7 @@ static void announce_event(struct db *db, const struct session_row *row, const s
     (void)ses__query_end(&query);
 }
 
-/* A rewind is never live, so that a compaction in it counts for nothing. */
+/* A rewind is never live, so a compaction in it has no effect. */
 static void announce_mark(struct db *db, const struct session_row *row, const struct event_row *event,
                           int64_t place)
 {
@@ -300,7 +301,7 @@ void ses__announce_append(struct db *db, const void *context)
     const struct append_op *op = context;
     bool written;
     const struct session_row row = announce_guarded(db, op, &written);
-    const int64_t before = written ? -1 : 0; /* what the session has counted already */
+    const int64_t before = written ? -1 : 0; /* the event is already counted */
     int64_t latest = TIMESTAMP_MIN;
     int64_t place = before;
 
@@ -349,8 +350,7 @@ void ses__doubt_append(void *context)
     op->may_be_stored = true;
 }
 
-/* Without a handle, which has seen what others appended since, the version is that of the last event: the caller must not take
- * the others' for known. */
+/* A handle has seen what others appended since. A caller without one has not: it gets the version of its last event. */
 void ses__claim_append(void *context)
 {
     struct append_op *op = context;

@@ -1,4 +1,4 @@
-/* Which jobs are announced, and how. */
+/* The table of jobs and their announcements. */
 #include "storage/postgres/announce.h"
 #include "storage/postgres/announce_parts.h"
 #include "storage/sql/operations.h"

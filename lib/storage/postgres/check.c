@@ -1,4 +1,4 @@
-/* A check of all that is stored, as of one moment. Nothing is changed. Pages and indexes are the server's to keep sound. */
+/* A check of all rows, as of one moment. It changes nothing. Pages and indexes are the server's concern. */
 #include "storage/sql/check.h"
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 
 typedef void visit_found(struct check *check, struct query *row);
 
-/* Of statements that have a row for each problem, and are told how many are wanted. */
+/* Runs a statement that returns a row for each problem, up to a limit. */
 static int visit_all(struct check *check, const struct statement *statement, visit_found *visit_one)
 {
     struct query query;
@@ -24,10 +24,9 @@ static int visit_all(struct check *check, const struct statement *statement, vis
 
 static void visit_column(struct check *check, struct query *row)
 {
-    ses__check_found(
-        check, SES_PROBLEM_PAGE, 0,
-        "the table %.*s has no column %.*s of the type %.*s, or that is compared in another order",
-        PUT_TEXT(row, 0), PUT_TEXT(row, 1), PUT_TEXT(row, 2));
+    ses__check_found(check, SES_PROBLEM_PAGE, 0,
+                     "the table %.*s has no column %.*s of type %.*s with the right collation",
+                     PUT_TEXT(row, 0), PUT_TEXT(row, 1), PUT_TEXT(row, 2));
 }
 
 static void visit_index(struct check *check, struct query *row)
@@ -56,12 +55,12 @@ static void visit_floor(struct check *check, struct query *row)
     const int64_t floor = ses__query_int(row, 0);
 
     if (floor < 0 || floor > MAX_VERSION)
-        ses__check_found(check, SES_PROBLEM_COUNTER, 0, "version_floor holds %lld, where no session can begin",
-                         (long long)floor);
+        ses__check_found(check, SES_PROBLEM_COUNTER, 0,
+                         "version_floor holds %lld, where no session can begin", (long long)floor);
     ses__check_version(check, "new sessions of a shard begin", floor);
 }
 
-/* Where a column is missing, statements fail, and the transaction with them: it ends there. */
+/* If a column is missing, further statements would fail, so the check ends there. */
 static int check_schema(struct check *check, bool *usable)
 {
     const int64_t before = check->op->problems;
@@ -99,12 +98,12 @@ static int check_rows(struct check *check)
     return code == SES_OK ? ses__check_sessions(check) : code;
 }
 
-/* It takes as long as there is to be looked at; ses_store_interrupt ends it. */
+/* Has no time limit; ses_store_interrupt ends it. */
 static int run_check(struct db *db, void *context, ses_error *error)
 {
     struct check *check = context;
     bool usable = false;
-    (void)error; /* the check's */
+    (void)error; /* the check has its own */
 
     check->db = db;
     db->deadline_us = INT64_MAX;

@@ -1,4 +1,4 @@
-/* How a connection is opened and closed. */
+/* Opening and closing a connection. */
 #include "storage/postgres/connection.h"
 
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include "storage/postgres/hosts.h"
 #include "storage/postgres/resolve.h"
 
-/* Enough for most reads to be one round trip, and so few that they need not all be in memory. */
+/* Enough for most reads to need one round trip, few enough for memory. */
 enum { ROWS_IN_PAGE = 1000, BYTES_IN_PAGE = 4 * 1024 * 1024 };
 
-/* The server tells it beside an answer: most of it means nothing to us. */
+/* Notes warnings that come with the answer to a commit. Other notices are ignored. */
 static void on_notice(void *context, const PGresult *result)
 {
     struct pg *pg = context;
@@ -52,8 +52,8 @@ static int check_server(struct pg *pg, ses_error *error)
 }
 
 /*
- * That a commit did not wait for the standbys the server tells with a warning, which it must not be told to keep to itself.
- * Behind a pooler a setting would be left to others: it is looked at.
+ * The server reports by a warning that a commit did not wait for the standbys, so warnings must not be suppressed. Behind
+ * a pooler a setting would reach other clients: there it is only checked.
  */
 static int ask_for_warnings(struct pg *pg, ses_error *error)
 {
@@ -63,18 +63,17 @@ static int ask_for_warnings(struct pg *pg, ses_error *error)
         error);
 
     if (code == SES_OK && PQntuples(last) == 1 && strcmp(PQgetvalue(last, 0, 0), "error") == 0)
-        code = ses__error_set(
-            error, SES_CANTOPEN,
-            "%s: client_min_messages is \"error\", so that the server would not tell of a commit "
-            "that its standbys do not have: set it to \"warning\"",
-            pg->base.name);
-    else if (code == SES_IO) /* another connection may go better */
+        code = ses__error_set(error, SES_CANTOPEN,
+                              "%s: client_min_messages is \"error\", so the server would not report a commit "
+                              "that its standbys do not have: set it to \"warning\"",
+                              pg->base.name);
+    else if (code == SES_IO) /* another connection may work */
         code = ses__error_set(error, SES_CANTOPEN, "%s", pg->error.message);
     PQclear(last);
     return code;
 }
 
-/* Why a host was not taken, after why those before it were not. */
+/* The reasons why hosts were not taken, one after the other. */
 struct refusals {
     char text[480];
     size_t len;
@@ -92,7 +91,7 @@ static void add_refusal(struct refusals *refusals, const char *text)
         refusals->len = sizeof refusals->text - 1;
 }
 
-/* CANTOPEN, BUSY: another may be tried, and why is added to the refusals. */
+/* After CANTOPEN or BUSY, with the reason added to the refusals, another host may be tried. */
 static int try_host(struct pg *pg, const struct pg_hosts *hosts, size_t first, size_t tried,
                     struct refusals *refusals, ses_error *error)
 {
@@ -109,7 +108,7 @@ static int try_host(struct pg *pg, const struct pg_hosts *hosts, size_t first, s
         pg->conn = ses__pg_hosts_start(hosts, first, tried, name[0] ? addresses : NULL);
         if (!pg->conn)
             return ses__error_nomem(error);
-        (void)PQsetNoticeReceiver(pg->conn, on_notice, pg); /* libpq's own prints */
+        (void)PQsetNoticeReceiver(pg->conn, on_notice, pg); /* libpq's own prints them */
         code = PQstatus(pg->conn) == CONNECTION_BAD ? SES_CANTOPEN : finish(pg);
     }
     if (code == SES_NOMEM)
@@ -123,7 +122,7 @@ static int try_host(struct pg *pg, const struct pg_hosts *hosts, size_t first, s
     return code;
 }
 
-/* One that does not answer leaves the others their share of the time. */
+/* Each host gets an equal share of the time, so that one that does not answer leaves some for the others. */
 static int try_hosts(struct pg *pg, const struct pg_hosts *hosts, atomic_size_t *host, ses_error *error)
 {
     const int64_t deadline_us = pg->base.deadline_us;

@@ -1,4 +1,4 @@
-/* One connection to a server: how it is opened, how long it waits, how its failures are reported. */
+/* One connection to a server: opening it, waiting, and reporting failures. */
 #ifndef SESLITE_STORAGE_POSTGRES_CONNECTION_H
 #define SESLITE_STORAGE_POSTGRES_CONNECTION_H
 
@@ -11,9 +11,9 @@
 
 enum { PG_PARAMETERS = POSTGRES_MOST_PARAMETERS, PG_LISTS = 3 };
 
-/* A query that was started: its parameters, then its rows. */
+/* A started query: its parameters, then its rows. */
 struct pg_run {
-    struct pg_run *next; /* in the list of those that are free, or of those that were sent ahead */
+    struct pg_run *next; /* in the list of free runs, or of announced ones */
     const struct postgres_statement *statement;
     size_t slot;
     const char *values[PG_PARAMETERS];
@@ -23,27 +23,28 @@ struct pg_run {
     char *lists[PG_LISTS];
     size_t list_count;
     bool sent;
-    PGresult *result; /* NULL: has not come yet */
-    bool borrowed;    /* the result is that of a query that was sent ahead */
+    PGresult *result; /* NULL until it has arrived */
+    bool borrowed;    /* the result belongs to an announced query */
     int row;
-    /* Of a query that is sent ahead. */
-    size_t answers;                      /* the slot of the statement that it is asked for as */
-    unsigned char stands[PG_PARAMETERS]; /* enum pg_stand: what the parameters are */
-    struct pg_run *source;               /* finds what they are ... */
-    int64_t most;                        /* ... in so many of its rows ... */
-    char most_text[24];                  /* ... as it is sent */
+    /* For an announced query: */
+    size_t answers;                      /* the slot of the statement that it answers */
+    unsigned char stands[PG_PARAMETERS]; /* enum pg_stand: the kinds of its parameters */
+    struct pg_run *source;               /* the query whose rows the placeholders refer to, */
+    int64_t most;                        /* the number of these rows, */
+    char most_text[24];                  /* and the same as it is sent */
 };
 
-/* What the server has been sent, and has not answered yet. */
+/* A message to the server that has not been answered yet. */
 enum pg_kind { PG_PREPARES, PG_ROWS, PG_CHANGES, PG_COMMITS, PG_ENDS, PG_SYNC };
 struct pg_awaited {
     enum pg_kind kind;
     size_t prepared;    /* which statement it prepares */
-    struct pg_run *run; /* that wants the rows; NULL: nobody any more */
+    struct pg_run *run; /* that wants the rows; NULL: abandoned */
 };
 
-/* A statement as it was sent: a text of its own for each way in which it is. Its name follows from the text: behind a pooler
- * in the wrong mode, another client's statement of the same name is the same statement. */
+/* The text of a prepared statement. One statement has several: with and without locks, and with different sources. The
+ * name is derived from the text, so that behind a pooler in the wrong mode another client's statement of the same name is
+ * the same statement. */
 enum pg_prepared { PG_UNPREPARED, PG_PREPARING, PG_PREPARED };
 struct pg_text {
     char *text;
@@ -52,23 +53,23 @@ struct pg_text {
     enum pg_prepared prepared;
 };
 
-/* Is the transaction over that a job asks? Then only what was announced can be; and what it changes was changed with it, or
- * was only to be looked at. */
+/* Whether the transaction of a running job is over. If so, the job can only get answers to announced queries, and its
+ * changes were either made by the transaction (PG_STORED) or not intended (PG_LOOKED). */
 enum pg_whole { PG_OPEN, PG_LOOKED, PG_STORED };
 
-/* What is sent before a job asks for it (ahead.h). */
+/* The announced queries of a job (ahead.h). */
 struct pg_ahead {
     bool announcing;
     enum pg_whole whole;
-    bool missed;         /* something was asked that was not announced, and could not be any more */
-    int parameter;       /* of the next, which may be another when it is asked for; 0: none */
-    unsigned char stand; /* enum pg_stand: what it may be */
-    const struct statement *answers; /* what the next is asked for as; NULL: itself */
+    bool missed;         /* the job sent a query that was not announced after the transaction was over */
+    int parameter;       /* of the next query, whose value may differ when the job asks; 0: none */
+    unsigned char stand; /* enum pg_stand: the kind of that parameter */
+    const struct statement *answers; /* the statement that the next query answers; NULL: its own */
     int64_t most;                    /* rows of the source that count */
     struct pg_run *source;
     struct pg_run *first;
     struct pg_run *last;
-    struct pg_run *next; /* after the one that was asked for last */
+    struct pg_run *next; /* after the one whose answer was given last */
 };
 
 struct pg {
@@ -77,25 +78,25 @@ struct pg {
     const struct postgres_config *config;
     struct pg *next_idle; /* in the pool */
     struct pg *next_open;
-    bool writes;     /* the transaction under way, which then locks what it finds */
-    bool lost;       /* nothing can be asked of it any more */
-    bool warned;     /* the server has said something beside the last answer */
-    int code;        /* of the first failure in this transaction ... */
-    ses_error error; /* ... which the next that asks is told */
-    bool again;      /* it may go well when all is done again */
-    int64_t changed; /* rows, by the last statement that writes */
+    bool writes;     /* the current transaction writes, and so locks the rows that it finds */
+    bool lost;       /* the connection cannot be used any more */
+    bool warned;     /* the last commit came with a warning */
+    int code;        /* of the first failure in this transaction, */
+    ses_error error; /* which the next query reports */
+    bool again;      /* the transaction may succeed if it is run again */
+    int64_t changed; /* rows changed by the last statement that writes */
     int64_t given;
     atomic_bool interrupted;
     atomic_bool interruptible;
     struct pg_run *free_runs;
-    struct pg_awaited *awaited; /* a ring */
+    struct pg_awaited *awaited; /* a ring buffer */
     size_t awaited_capacity;
     size_t first_awaited;
     size_t awaited_count;
     struct pg_ahead ahead;
     size_t plain
         [2 *
-         POSTGRES_STATEMENT_COUNT]; /* the number of the statement's text, and with what locks; 0: none yet */
+         POSTGRES_STATEMENT_COUNT]; /* the number of each statement's text, without and with locks; 0: none yet */
     struct pg_text *texts;
     size_t text_count;
     size_t text_capacity;
@@ -106,34 +107,34 @@ static inline struct pg *ses__pg_of(struct db *db)
     return (struct pg *)db;
 }
 
-/* One that is not connected yet. NULL: no memory. */
+/* Makes a connection that is not connected yet. Returns NULL if out of memory. */
 SESLITE_PRIVATE struct pg *ses__pg_new(const struct postgres_config *config);
-/* Connects it before its deadline. `*host` is the host to begin with, of those that the string names, and is set to the
- * one that took it. */
+/* Connects before the deadline. `*host` is the number of the host to begin with, and is set to the one that was connected
+ * to. */
 SESLITE_PRIVATE int ses__pg_connect(struct pg *pg, atomic_size_t *host, ses_error *error);
 SESLITE_PRIVATE void ses__pg_close(struct pg *pg);
 
 /* ---- wait.c */
 
-/* Waits until the socket can be read (or written, too), not longer than the deadline. SES_BUSY: that has passed.
- * SES_INTERRUPTED. Both without a message. */
+/* Waits until the socket can be read (or written, if asked), until the deadline at most. Returns SES_BUSY when that has
+ * passed, or SES_INTERRUPTED, both without a message. */
 SESLITE_PRIVATE int ses__pg_wait(struct pg *pg, bool writes);
 
 /* ---- failure.c */
 
-/* Keeps the first failure of a transaction, by what the server, or libpq, has said. */
+/* Keeps the first failure of a transaction, with the message of the server or of libpq. */
 SESLITE_PRIVATE void ses__pg_fail(struct pg *pg, const PGresult *result, const char *doing);
-/* The same for one of our own. */
+/* The same for a failure found by the library. */
 SESLITE_PRIVATE void ses__pg_fail_as(struct pg *pg, int code, const char *doing);
 
 /* ---- script.c */
 
-/* With what a script begins that names functions or operators: nobody else's are called. It holds for the script, or for the
- * transaction in which that is run. */
+/* The beginning of each script that names functions or operators, so that only the server's own are called. It holds for
+ * the script, or for the transaction in which the script runs. */
 #define PG_SAFE_PATH "SET LOCAL search_path = pg_catalog, pg_temp; "
-/* Runs a text of several statements outside of the pipeline, and gives the last result, to be cleared. */
+/* Runs a text of several statements outside of the pipeline. `*last` is the last result, to be cleared by the caller. */
 SESLITE_PRIVATE int ses__pg_script(struct pg *pg, const char *sql, PGresult **last, ses_error *error);
-/* Runs it for nothing but what it does. */
+/* The same without the result. */
 SESLITE_PRIVATE int ses__pg_run(struct pg *pg, const char *sql, ses_error *error);
 
 /* ---- query.c */
@@ -142,25 +143,25 @@ extern SESLITE_PRIVATE const struct sql_driver ses__pg_driver;
 
 /* ---- run_text.c */
 
-/* Sends the run's statement: prepared, unless the config forbids it. False: it was not sent. */
+/* Sends the run's statement, prepared unless the config forbids that. Returns false if it could not be sent. */
 SESLITE_PRIVATE bool ses__pg_send_text(struct pg *pg, const struct pg_run *run);
-/* Sends a statement with at most one parameter (NULL: none); what comes of it is seen later. */
+/* Sends a statement with at most one parameter (or NULL). A failure is seen later. */
 SESLITE_PRIVATE void ses__pg_send(struct pg *pg, const struct statement *statement, const char *parameter,
                                   enum pg_kind kind);
 SESLITE_PRIVATE void ses__pg_forget_texts(struct pg *pg);
 
 /* ---- pipeline.c */
 
-/* Before something is sent: makes sure that there is room to await it; and after it was, awaits it. */
+/* Call the first before sending anything, so that there is room for its answer, and the second afterwards. */
 SESLITE_PRIVATE void ses__pg_make_room(struct pg *pg);
 SESLITE_PRIVATE void ses__pg_await(struct pg *pg, enum pg_kind kind, size_t prepared, struct pg_run *run);
-/* Nobody waits for this run any more. */
+/* The answer for this run will be thrown away. */
 SESLITE_PRIVATE void ses__pg_abandon(struct pg *pg, const struct pg_run *run);
-/* Waits until all that was sent is answered. The first failure of the transaction, or SES_OK. */
+/* Waits for all answers. Returns the first failure of the transaction, or SES_OK. */
 SESLITE_PRIVATE int ses__pg_settle(struct pg *pg);
-/* Makes sure that the server has what was sent, and does not wait for what it says. */
+/* Hands everything over to the system, without waiting for answers. */
 SESLITE_PRIVATE void ses__pg_dispatch(struct pg *pg);
-/* Takes what has come of that, as far as it has. */
+/* Takes the answers that have arrived since. */
 SESLITE_PRIVATE void ses__pg_drain(struct pg *pg);
 
 #endif

@@ -14,16 +14,17 @@ static int refuse_backup(struct storage *storage, struct backup_op *op, ses_erro
     (void)storage;
     (void)op;
     return ses__error_set(error, SES_MISUSE,
-                          "ses_backup copies files: of a server take a base backup, or use pg_dump; "
-                          "ses_export writes a file that any store can import");
+                          "ses_backup copies files: use pg_dump or a base backup for a server, "
+                          "or ses_export for a file that any store can import");
 }
 
 static int refuse_copy(struct storage *storage, struct copy_op *op, ses_error *error)
 {
     (void)storage;
     op->copy = NULL;
-    return ses__error_set(error, SES_MISUSE,
-                          "ses_store_copy copies files: ses_export and ses_import move a server's store");
+    return ses__error_set(
+        error, SES_MISUSE,
+        "ses_store_copy copies files: move a server's store with ses_export and ses_import");
 }
 
 /* The server vacuums and analyzes by itself. */

@@ -1,65 +1,64 @@
-/* What a failure of the server, or of the way to it, means for a caller. */
+/* Translates failures of the server, or of the connection to it, into codes. */
 #include <string.h>
 
 #include "base/error.h"
 #include "storage/postgres/connection.h"
 
-/* By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html): a whole one, or the two letters of its
- * class. The first that fits counts. */
+/* By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html), whole or just its class, the first two
+ * letters. The first match counts. */
 struct meaning {
     const char *state;
     int code;
-    bool again;       /* it may go well when all is done again */
-    const char *hint; /* NULL: none */
+    bool again;       /* the transaction may succeed if it is run again */
+    const char *hint; /* or NULL */
 };
 
-/* A pooler that is not in session mode, and gives a transaction another connection. */
-#define USE_UNPREPARED \
-    ": a pooler does not keep prepared statements: set ses_postgres_options.unprepared, or its session mode"
-#define USE_GRANTS                                                                                      \
-    ": the head of sql/postgres/0001_initial.sql says who makes a store, and what is to be granted to " \
-    "other roles"
+/* A pooler in transaction mode may give each transaction another connection. */
+#define USE_UNPREPARED                                                                                       \
+    ": a pooler does not keep prepared statements: set ses_postgres_options.unprepared, or use its session " \
+    "mode"
+#define USE_GRANTS                                                                                        \
+    ": the head of sql/postgres/0001_initial.sql says who creates a store, and which rights other roles " \
+    "need"
 
 static const struct meaning meanings[] = {
-    {"40001", SES_BUSY, true, NULL},    /* could not be serialized */
-    {"40P01", SES_BUSY, true, NULL},    /* a deadlock */
-    {"23505", SES_CORRUPT, true, NULL}, /* another has made the same row in between; else it is there again */
-    {"23502", SES_CORRUPT, true,
-     NULL},                          /* another has deleted the user, or the app, in between; else the same */
-    {"55P03", SES_BUSY, true, NULL}, /* a lock that is not available */
-    {"53300", SES_BUSY, true, NULL}, /* too many connections */
-    {"57P01", SES_IO, true, NULL},   /* the server is shut down, */
-    {"57P02", SES_IO, true, NULL},   /* has crashed, */
-    {"57P03", SES_IO, true, NULL},   /* or is starting */
-    {"57014", SES_BUSY, false, NULL},             /* cancelled, by somebody or by a limit of the server */
+    {"40001", SES_BUSY, true, NULL},              /* serialization failure */
+    {"40P01", SES_BUSY, true, NULL},              /* deadlock */
+    {"23505", SES_CORRUPT, true, NULL},           /* another call has added this row; else damage */
+    {"23502", SES_CORRUPT, true, NULL},           /* another call has deleted the owner; else damage */
+    {"55P03", SES_BUSY, true, NULL},              /* lock timeout */
+    {"53300", SES_BUSY, true, NULL},              /* too many connections */
+    {"57P01", SES_IO, true, NULL},                /* the server shuts down, */
+    {"57P02", SES_IO, true, NULL},                /* has crashed, */
+    {"57P03", SES_IO, true, NULL},                /* or is starting */
+    {"57014", SES_BUSY, false, NULL},             /* cancelled by somebody, or by a limit of the server */
     {"53100", SES_FULL, false, NULL},             /* the disk is full */
-    {"53", SES_IO, false, NULL},                  /* resources */
-    {"25006", SES_READONLY, false, NULL},         /* a standby, or a transaction that may only read */
-    {"42501", SES_READONLY, false, USE_GRANTS},   /* no rights */
+    {"53", SES_IO, false, NULL},                  /* out of resources */
+    {"25006", SES_READONLY, false, NULL},         /* a standby, or a read-only transaction */
+    {"42501", SES_READONLY, false, USE_GRANTS},   /* missing rights */
     {"26000", SES_MISUSE, false, USE_UNPREPARED}, /* no such prepared statement, */
-    {"42P05", SES_MISUSE, false, USE_UNPREPARED}, /* or another of that name */
+    {"42P05", SES_MISUSE, false, USE_UNPREPARED}, /* or one of that name exists */
     {"42P01", SES_CORRUPT, false, NULL},          /* no such table, */
     {"42703", SES_CORRUPT, false, NULL},          /* column */
     {"42P02", SES_INTERNAL, false, NULL},         /* or parameter */
     {"3F000", SES_CORRUPT, false, NULL},          /* or schema */
-    /* The store's own tables have no foreign keys there: it is one of another table. */
+    /* The store's own tables have no foreign keys, so this one belongs to another table. */
     {"23503", SES_CONSTRAINT, false, NULL},
-    {"23", SES_CORRUPT, false,
-     NULL}, /* the library keeps every constraint, so the rows that are there must not */
-    {"54", SES_LIMIT, false, NULL},       /* beyond a limit of the server */
-    {"58", SES_IO, false, NULL},          /* the server's system */
-    {"08", SES_IO, true, NULL},           /* the connection */
-    {"28", SES_CANTOPEN, false, NULL},    /* who it is */
+    {"23", SES_CORRUPT, false, NULL},     /* other violations: existing rows are damaged */
+    {"54", SES_LIMIT, false, NULL},       /* a limit of the server */
+    {"58", SES_IO, false, NULL},          /* errors of the server's system */
+    {"08", SES_IO, true, NULL},           /* errors of the connection */
+    {"28", SES_CANTOPEN, false, NULL},    /* authentication */
     {"3D000", SES_CANTOPEN, false, NULL}, /* no such database */
-    {"XX001", SES_CORRUPT, false, NULL},  /* damaged */
+    {"XX001", SES_CORRUPT, false, NULL},  /* damaged data */
     {"XX002", SES_CORRUPT, false, NULL},
 };
 
-/* `state` may be NULL. PgBouncer has one SQLSTATE for all that it says itself. */
+/* `state` may be NULL. PgBouncer uses one SQLSTATE for all messages of its own. */
 static const struct meaning *meaning_of(const char *state, const char *text)
 {
     static const struct meaning statement_mode = {"08P01", SES_MISUSE, false,
-                                                  ": use its session mode, or its transaction mode"};
+                                                  ": use its session or transaction mode"};
 
     if (strstr(text, "statement pooling mode"))
         return &statement_mode;
@@ -93,7 +92,7 @@ static int len_of(const char *text)
     return (int)(len < 400 ? len : 400);
 }
 
-/* The server closes the connection after it. */
+/* True for errors after which the server closes the connection. */
 static bool is_last_word(const PGresult *result)
 {
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);

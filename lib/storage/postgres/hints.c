@@ -1,4 +1,4 @@
-/* The numbers of the sessions that were found last. */
+/* The numbers of recently found sessions. */
 #include "storage/postgres/hints.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * Which host is connected to. libpq goes through a list by itself, but goes on only when a host refuses, and not when it
- * does not answer, for its connect_timeout is not for those who connect without blocking. So it is given one host at a time.
+ * The choice of a host. libpq can try a list by itself, but it only moves on when a host refuses, not when it does not
+ * answer, because connect_timeout does not apply to nonblocking connections. So libpq gets one host at a time.
  */
 #include "storage/postgres/hosts.h"
 
@@ -13,7 +13,7 @@
 
 enum { MOST_OPTIONS = 100, PART_SIZE = PG_HOST_SIZE };
 
-/* What libpq takes as a list with a part for each host. */
+/* The options that are lists with an item for each host. */
 static const char *const lists[] = {"host", "hostaddr", "port"};
 enum { HOST, HOST_ADDRESS, PORT, LISTS };
 
@@ -52,7 +52,7 @@ static size_t count_parts(const char *list)
     return count;
 }
 
-/* A list of one part holds for all hosts. */
+/* A list with a single item holds for all hosts. */
 static void copy_part(const char *list, size_t index, char part[PART_SIZE])
 {
     size_t len = strcspn(list, ",");
@@ -64,7 +64,7 @@ static void copy_part(const char *list, size_t index, char part[PART_SIZE])
     (void)snprintf(part, PART_SIZE, "%.*s", (int)(len < PART_SIZE ? len : PART_SIZE - 1), list);
 }
 
-/* Lists that do not fit together are left to libpq, which says so. */
+/* Lists of different lengths are left to libpq, which reports them. */
 static size_t count_hosts(const struct pg_hosts *hosts)
 {
     const size_t names = count_parts(option(hosts, lists[HOST]));
@@ -78,7 +78,7 @@ static size_t count_hosts(const struct pg_hosts *hosts)
 
 /* ------------------------------------------------------------------------------------------------- hosts */
 
-/* May it have a password? libpq's message then quotes perhaps that. */
+/* True if the string may contain a password, which libpq's message might quote. */
 static bool may_have_password(const char *connection)
 {
     const char *user = strstr(connection, "://");
@@ -90,17 +90,15 @@ static bool may_have_password(const char *connection)
 static int refuse_string(const char *connection, const char *message, ses_error *error)
 {
     if (may_have_password(connection))
-        return ses__error_set(
-            error, SES_INVALID,
-            "this is no connection string of PostgreSQL, such as "
-            "postgresql://user@host/database; what is wrong with it is not told, since it may "
-            "have a password");
-    return ses__error_set(error, SES_INVALID, "this is no connection string of PostgreSQL: %.*s",
+        return ses__error_set(error, SES_INVALID,
+                              "not a PostgreSQL connection string, such as postgresql://user@host/database "
+                              "(the details may contain a password and are left out)");
+    return ses__error_set(error, SES_INVALID, "not a PostgreSQL connection string: %.*s",
                           (int)strcspn(message, "\n"), message);
 }
 
-/* What a service file says, with libpq's defaults for the rest. libpq gives this of a connection only, so one is made that
- * cannot begin to connect. NULL: no memory. */
+/* The options of a service, and libpq's defaults for the rest. libpq only reports them for a connection, so this makes
+ * one that fails before it connects. Returns NULL if out of memory. */
 static PQconninfoOption *service_options(const char *service)
 {
     const char *const names[] = {"service", "sslmode", NULL};
@@ -137,7 +135,7 @@ void ses__pg_hosts_free(struct pg_hosts *hosts)
     PQconninfoFree(hosts->defaults);
 }
 
-/* A standby that is preferred is looked for first, then anything else. */
+/* With prefer-standby, looks for a standby first, then for any server. */
 size_t ses__pg_hosts_tries(const struct pg_hosts *hosts)
 {
     return hosts->prefers_standby ? 2 * hosts->count : hosts->count;
@@ -151,7 +149,7 @@ struct parameters {
     char names_of_addresses[MOST_ADDRESSES * PART_SIZE];
 };
 
-/* Of the same name, the last counts. */
+/* If a name is added twice, the last value counts. */
 static void add(struct parameters *parameters, const char *name, const char *value)
 {
     if (parameters->count < MOST_OPTIONS && value && *value) {
@@ -180,7 +178,7 @@ void ses__pg_hosts_name(const struct pg_hosts *hosts, size_t first, size_t tried
         name[0] = '\0';
 }
 
-/* The name stays, for certificates and passwords: as often as there are addresses. */
+/* Certificates and passwords need the host's name, so it is repeated for each address. */
 static void add_addresses(struct parameters *parameters, const char *name, const char *addresses)
 {
     const size_t count = count_parts(addresses);
@@ -198,7 +196,7 @@ PGconn *ses__pg_hosts_start(const struct pg_hosts *hosts, size_t first, size_t t
     const size_t index = (first + tried) % hosts->count;
     struct parameters parameters = {.count = 0};
 
-    /* What the string says itself comes later and wins, but for the encoding. */
+    /* Options of the string come later and override this; the encoding overrides them. */
     add(&parameters, "application_name", "seslite");
     for (const PQconninfoOption *given = hosts->given; given->keyword; given++) {
         if (hosts->count == 1 || !is_list(given->keyword))

@@ -1,4 +1,4 @@
-/* The hosts that a connection string names. */
+/* The hosts of a connection string. */
 #ifndef SESLITE_STORAGE_POSTGRES_HOSTS_H
 #define SESLITE_STORAGE_POSTGRES_HOSTS_H
 
@@ -11,24 +11,24 @@ struct pg_hosts {
     PQconninfoOption *defaults;
     size_t count;
     bool prefers_standby;
-    int64_t most_us; /* that one may take to answer; INT64_MAX: the string does not say */
+    int64_t most_us; /* the time limit for one host; INT64_MAX if the string sets none */
 };
 
-/* NOMEM, INVALID. To be freed, whatever it returns. */
+/* Returns NOMEM or INVALID on failure. Must be freed in any case. */
 SESLITE_PRIVATE int ses__pg_hosts_init(struct pg_hosts *hosts, const char *connection, ses_error *error);
 SESLITE_PRIVATE void ses__pg_hosts_free(struct pg_hosts *hosts);
 
-/* How often one is to be tried, at most. */
+/* The highest number of attempts. */
 SESLITE_PRIVATE size_t ses__pg_hosts_tries(const struct pg_hosts *hosts);
 enum { PG_HOST_SIZE = 512 };
-/* The name of one of them, where it has to be looked up; else "". `first` is the one that comes first. */
+/* The name of a host that has to be resolved, otherwise "". `first` is the host that is tried first. */
 SESLITE_PRIVATE void ses__pg_hosts_name(const struct pg_hosts *hosts, size_t first, size_t tried,
                                         char name[PG_HOST_SIZE]);
-/* Begins to connect to one of them, at the addresses that were found for its name (NULL: it has none). NULL: no memory. */
+/* Begins to connect to a host, at the addresses of its name (NULL if it needs none). Returns NULL if out of memory. */
 SESLITE_PRIVATE PGconn *ses__pg_hosts_start(const struct pg_hosts *hosts, size_t first, size_t tried,
                                             const char *addresses);
 
-/* What the string says of that keyword, or what the environment does; "" if neither. */
+/* The value of an option, from the string or from the defaults; "" if there is none. */
 SESLITE_PRIVATE const char *ses__pg_option(const PQconninfoOption *given, const PQconninfoOption *defaults,
                                            const char *keyword);
 

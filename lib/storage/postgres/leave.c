@@ -4,9 +4,9 @@
  * the connection until the server has closed its end of the socket.
  *
  * That end may never come: a proxy may lose or hold the cancels, a firewall may have forgotten the connection. So each
- * connection stops counting after a few seconds in any case. pg_terminate_backend would not help. What ignores a cancel
- * mostly ignores that, too; and it needs a second connection, which may lead to another server (after a failover) or
- * through a pooler (whose process numbers are made up), so that it could end the process of a stranger.
+ * connection stops counting after a few seconds in any case. pg_terminate_backend would not help. A process that ignores
+ * a cancel mostly ignores that, too. And it needs a second connection, which may lead to another server (after a failover)
+ * or through a pooler (whose process numbers are made up), so that it could end the process of a stranger.
  *
  * PQcancel has no timeout of its own. It runs on a thread, which nobody waits for.
  */

@@ -1,4 +1,4 @@
-/* Connections that are given up while the server still works on what they asked. */
+/* Connections that are given up while the server still works for them. */
 #ifndef SESLITE_STORAGE_POSTGRES_LEAVE_H
 #define SESLITE_STORAGE_POSTGRES_LEAVE_H
 

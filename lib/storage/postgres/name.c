@@ -1,4 +1,4 @@
-/* What messages call a server's store. */
+/* The name of a server's store in messages. */
 #include <stdio.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* The operations that PostgreSQL has of its own. */
+/* Operations with an implementation of their own for PostgreSQL. */
 #ifndef SESLITE_STORAGE_POSTGRES_OPERATIONS_H
 #define SESLITE_STORAGE_POSTGRES_OPERATIONS_H
 

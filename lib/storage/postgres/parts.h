@@ -1,4 +1,4 @@
-/* The engine's own view of itself: a pool of connections, opened when they are needed, and kept. */
+/* The engine's internals: a pool of connections, opened when needed, and kept. */
 #ifndef SESLITE_STORAGE_POSTGRES_PARTS_H
 #define SESLITE_STORAGE_POSTGRES_PARTS_H
 
@@ -12,30 +12,31 @@ struct postgres {
     struct sql_storage base;
     struct postgres_config config;
     char *connection;         /* the config's */
-    struct postgres *replica; /* that some reads go to; NULL: none */
-    char *replica_name;       /* of its config */
-    atomic_bool looked_at;    /* a replica's own: it has a store that can be read */
-    atomic_size_t host;   /* that was connected to last: after a failover the others need not find it again */
+    struct postgres *replica; /* for some reads; NULL: none */
+    char *replica_name;       /* the replica's config's */
+    atomic_bool looked_at;    /* for a replica: it has a store that can be read */
+    atomic_size_t
+        host; /* the number of the host that was connected to last: after a failover only one call has to find the new one */
     pthread_mutex_t lock; /* guards everything below it */
     pthread_cond_t given_back;
     struct pg *idle;
     struct pg *all;
-    struct pg_leaving *leaving; /* connections that were given up, and whose processes may still be there */
-    unsigned open;              /* or being opened, or leaving */
-    int64_t pause_us;           /* after a connection that could not be opened; 0: the last one could */
-    int64_t open_after_us;      /* none is opened before */
-    ses_error refusal;          /* why that could not */
+    struct pg_leaving *leaving; /* given up, but their server processes may still run */
+    unsigned open;              /* connections, including those being opened or leaving */
+    int64_t pause_us;           /* before the next attempt to connect; 0 if the last one succeeded */
+    int64_t open_after_us;      /* no connection is opened before this time */
+    ses_error refusal;          /* the reason why the last attempt failed */
     unsigned in_use;
     ses_stats counts;
-    struct hints hints; /* has a lock of its own */
+    struct hints hints; /* has its own lock */
 };
 
 /* ---- pool.c */
 
-/* A connection for a call that ends at the deadline. BUSY: all are in use for that long. */
+/* Takes a connection for a call with this deadline. Returns BUSY if all are in use until then. */
 SESLITE_PRIVATE int ses__pool_take(struct postgres *storage, int64_t deadline_us, bool interruptible,
                                    struct pg **pg, ses_error *error);
-/* One that is lost is closed. */
+/* Closes the connection if it is lost. */
 SESLITE_PRIVATE void ses__pool_give_back(struct postgres *storage, struct pg *pg);
 SESLITE_PRIVATE void ses__pool_close(struct postgres *storage);
 
@@ -45,7 +46,7 @@ extern SESLITE_PRIVATE const struct sql_runner ses__postgres_runner;
 
 /* ---- schema.c */
 
-/* Makes the schema, or brings it up to date, or refuses it: NOTFOUND, NOTASTORE, TOONEW, READONLY. */
+/* Creates the schema, upgrades it, or refuses it: NOTFOUND, NOTASTORE, TOONEW, READONLY. */
 SESLITE_PRIVATE int ses__postgres_migrate(struct postgres *storage, ses_error *error);
 SESLITE_PRIVATE int ses__postgres_latest(void);
 

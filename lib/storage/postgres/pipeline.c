@@ -1,8 +1,8 @@
 /*
- * What was sent to the server, and what has not been answered yet: libpq's pipeline mode
- * (https://www.postgresql.org/docs/current/libpq-pipeline-mode.html). A statement that only changes rows is sent and not
- * waited for: what came of it is looked at with the next answer that somebody needs, and with the commit at the latest.
- * So a failure may be told by a later query of its transaction.
+ * Messages to the server and their answers, in libpq's pipeline mode
+ * (https://www.postgresql.org/docs/current/libpq-pipeline-mode.html). The library does not wait for a statement that only
+ * changes rows. It sees the outcome with the next answer that it needs, or with the commit. So a later query of the
+ * transaction may report the failure.
  */
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ void ses__pg_abandon(struct pg *pg, const struct pg_run *run)
     }
 }
 
-/* Sends what libpq still holds, and takes in what the server sends meanwhile, so that neither waits for the other. */
+/* Sends libpq's buffer, and reads what the server sends meanwhile, so that neither waits for the other. */
 static int flush(struct pg *pg)
 {
     int left = PQflush(pg->conn);
@@ -46,14 +46,14 @@ static int flush(struct pg *pg)
     return left < 0 ? pg->code : code;
 }
 
-/* The next result of what is awaited first; NULL: that has no more, or there was a failure. */
+/* The next result for the oldest message; NULL after the last one, or after a failure. */
 static PGresult *receive(struct pg *pg)
 {
     while (PQisBusy(pg->conn)) {
         const int code = ses__pg_wait(pg, false);
         if (code != SES_OK) {
             ses__pg_fail_as(pg, code, "a statement");
-            pg->lost = true; /* what is still to come belongs to nobody */
+            pg->lost = true; /* nobody will read the remaining answers */
             return NULL;
         }
         if (PQconsumeInput(pg->conn) != 1) {
@@ -72,7 +72,7 @@ static const char *doing(const struct pg_awaited *awaited)
                                          : "a statement";
 }
 
-/* Takes a result; the caller's no more. */
+/* Takes over a result. */
 static void take_answer(struct pg *pg, const struct pg_awaited *awaited, PGresult *result)
 {
     const ExecStatusType status = PQresultStatus(result);
@@ -80,7 +80,7 @@ static void take_answer(struct pg *pg, const struct pg_awaited *awaited, PGresul
 
     if (status == PGRES_FATAL_ERROR)
         ses__pg_fail(pg, result, doing(awaited));
-    if (awaited->kind == PG_ENDS && !good) { /* of the transaction before this one */
+    if (awaited->kind == PG_ENDS && !good) { /* of the previous transaction */
         pg->lost = true;
         pg->again = true;
     }
@@ -94,7 +94,7 @@ static void take_answer(struct pg *pg, const struct pg_awaited *awaited, PGresul
         PQclear(result);
 }
 
-/* Takes the answer to what was sent first. */
+/* Takes the answer to the oldest message. */
 static void take_first(struct pg *pg)
 {
     const struct pg_awaited awaited = *awaited_at(pg, 0);
@@ -108,7 +108,7 @@ static void take_first(struct pg *pg)
     }
     if (result)
         take_answer(pg, &awaited, result);
-    while (!pg->lost && (result = receive(pg)) != NULL) /* the NULL that ends it */
+    while (!pg->lost && (result = receive(pg)) != NULL) /* the NULL after the last result */
         PQclear(result);
 }
 
@@ -137,7 +137,7 @@ int ses__pg_settle(struct pg *pg)
     return pg->code;
 }
 
-/* What still lies in libpq is taken without asking the system. */
+/* Reads libpq's buffer without asking the system for more. */
 void ses__pg_drain(struct pg *pg)
 {
     while (!pg->lost && pg->awaited_count > 0 && !PQisBusy(pg->conn))
@@ -160,12 +160,12 @@ static bool grow(struct pg *pg)
     return true;
 }
 
-/* For a statement that is prepared and run, and a sync. */
+/* Room for a statement that is prepared and run, and a sync. */
 void ses__pg_make_room(struct pg *pg)
 {
     if (pg->awaited_count + 3 <= pg->awaited_capacity || grow(pg))
         return;
-    if (pg->awaited_count > 0) { /* there is, when that has been answered */
+    if (pg->awaited_count > 0) { /* waiting for the answers makes room */
         (void)ses__pg_settle(pg);
     } else {
         ses__pg_fail_as(pg, SES_NOMEM, "a statement");

@@ -8,7 +8,7 @@
 #include "storage/postgres/leave.h"
 #include "storage/postgres/parts.h"
 
-/* How often those that leave are looked at; and how long a server that refuses is left alone. */
+/* How often the pool looks whether connections have left, and how long it leaves a server alone that refuses. */
 enum { LEAVING_POLL_US = 10000, FIRST_PAUSE_US = 10000, LONGEST_PAUSE_US = 500000 };
 
 static bool says_something(const struct pg *pg)
@@ -18,8 +18,8 @@ static bool says_something(const struct pg *pg)
     return poll(&socket, 1, 0) != 0;
 }
 
-/* Has the server ended it while it was idle? What a transaction that is over has not waited for is taken in; the server says
- * hardly anything else to one that asks nothing: that one of its settings has changed, and then a new connection costs
+/* True if the server has ended the connection while it was idle. Reads the remaining answers of the last transaction
+ * first. Anything else that arrives is the end, or the rare notice of a changed setting, for which a new connection costs
  * little. */
 static bool is_over(struct pg *pg)
 {
@@ -48,7 +48,8 @@ static void forget_those_that_left(struct postgres *storage)
     }
 }
 
-/* With the lock held. Nobody says so when a server has left, or takes connections again. */
+/* With the lock held. Wakes up in time to look for connections that have left, and to try a server again, since nothing
+ * signals these. */
 static bool wait_for_one(struct postgres *storage, int64_t now_us, int64_t deadline_us)
 {
     int64_t until_us = deadline_us;
@@ -61,7 +62,8 @@ static bool wait_for_one(struct postgres *storage, int64_t now_us, int64_t deadl
     return ses__clock_steady_us() < deadline_us;
 }
 
-/* With the lock held. May another be opened? While the server refuses, it is asked by one call at a time, and seldom. */
+/* With the lock held. True if another connection may be opened. While the server refuses, only one call at a time tries,
+ * and seldom. */
 static bool may_open(struct postgres *storage, int64_t now_us)
 {
     forget_those_that_left(storage);
@@ -83,7 +85,7 @@ static int refuse_to_wait(const struct postgres *storage, ses_error *error)
                           (long long)(storage->config.timeout_us / 1000));
 }
 
-/* With the lock held. An idle one, or (then *pg is NULL) the right to open one. */
+/* With the lock held. Takes an idle connection, or the right to open one (*pg is NULL). */
 static int reserve(struct postgres *storage, struct pg **pg, int64_t deadline_us, ses_error *error)
 {
     bool waited = false;
@@ -117,7 +119,7 @@ static void one_less_in_use(struct postgres *storage)
     (void)pthread_cond_signal(&storage->given_back);
 }
 
-/* An idle one that is not over, or (then *pg is NULL) the right to open one. */
+/* Takes an idle connection that works, or the right to open one (*pg is NULL). */
 static int take_idle(struct postgres *storage, int64_t deadline_us, struct pg **pg, ses_error *error)
 {
     int code = SES_OK;
@@ -136,7 +138,7 @@ static int take_idle(struct postgres *storage, int64_t deadline_us, struct pg **
     return code;
 }
 
-/* From now on ses_store_interrupt knows of it. */
+/* From now on ses_store_interrupt ends the call. */
 static void begin_call(struct postgres *storage, struct pg *pg, int64_t deadline_us, bool interruptible)
 {
     pg->base.deadline_us = deadline_us;
@@ -146,7 +148,7 @@ static void begin_call(struct postgres *storage, struct pg *pg, int64_t deadline
     (void)pthread_mutex_unlock(&storage->lock);
 }
 
-/* One of which the right to open it is reserved. */
+/* Makes a connection for which the caller has the right. */
 static struct pg *add_new(struct postgres *storage)
 {
     struct pg *pg = ses__pg_new(&storage->config);
@@ -163,7 +165,7 @@ static struct pg *add_new(struct postgres *storage)
     return pg;
 }
 
-/* Each that is refused lets more time pass before the next, so that a server which starts, or is full, is not flooded. */
+/* Waits longer after each refusal, so that a server that starts, or is full, is not flooded. */
 static void learn_from_opening(struct postgres *storage, int code, const ses_error *error)
 {
     (void)pthread_mutex_lock(&storage->lock);
@@ -220,8 +222,9 @@ static void forget(struct postgres *storage, const struct pg *pg)
     *link = pg->next_open;
 }
 
-/* With the lock held. What made one useless, a server that hangs or a way that is cut, has most likely met the idle ones,
- * too, and each would use up the time of a call. They are a list, to be closed: the server ends what is idle at once. */
+/* With the lock held. If one connection is lost because the server hangs or the network is cut, the idle ones most likely
+ * are, too, and each would cost a call its time. Returns them as a list, to be closed. The server ends idle connections
+ * at once. */
 static struct pg *give_up_idle(struct postgres *storage)
 {
     struct pg *given_up = storage->idle;
@@ -234,7 +237,7 @@ static struct pg *give_up_idle(struct postgres *storage)
     return given_up;
 }
 
-/* One that is lost stays among those that are open until the server has ended it. */
+/* A lost connection counts as open until the server has ended it. */
 static void part_with(struct postgres *storage, struct pg *pg)
 {
     struct pg_leaving *leaving = ses__pg_leave(pg);

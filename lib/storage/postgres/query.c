@@ -1,4 +1,4 @@
-/* How PostgreSQL runs the statements. */
+/* The driver: running statements on PostgreSQL. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static int64_t number_at(const PGresult *result, int row, int column)
     return strtoll(PQgetvalue(result, row, column), NULL, 10);
 }
 
-/* A failure of the transaction is the query's, too. */
+/* Copies a failure of the transaction to the query. */
 static void look_at(struct query *query, struct pg *pg)
 {
     if (query->code == SES_OK && pg->code != SES_OK) {
@@ -66,7 +66,7 @@ void ses__ahead_forget(struct pg *pg)
     pg->ahead = (struct pg_ahead){.first = NULL};
 }
 
-/* What it is asked for as, and what its numbers stand for. */
+/* Takes over the settings for the next announced query. */
 static void begin_announced(struct pg *pg, struct pg_run *run)
 {
     run->answers = pg->ahead.answers ? pg->ahead.answers->slot : run->slot;
@@ -98,13 +98,13 @@ static void pg_start(struct query *query)
     query->run = run;
 }
 
-/* Where the engine's statement has use for it. */
+/* True if PostgreSQL's statement has this parameter. */
 static bool takes(const struct query *query, int parameter)
 {
     return query->code == SES_OK && parameter <= run_of(query)->statement->parameters;
 }
 
-/* Announced: a number that stands for another. */
+/* In an announcement: true if the number is a placeholder. */
 static bool binds_stand(const struct query *query, int parameter, int64_t value)
 {
     const bool stands = ses__pg_of(query->db)->ahead.announcing && value > ses__ahead_number(PG_VALUE) &&
@@ -135,11 +135,11 @@ static void pg_bind_text(struct query *query, int parameter, struct span text)
     } else if (takes(query, parameter)) {
         run->values[parameter - 1] = text.ptr;
         run->lengths[parameter - 1] = (int)text.len;
-        run->formats[parameter - 1] = 1; /* its bytes, with a length */
+        run->formats[parameter - 1] = 1; /* binary */
     }
 }
 
-/* The run keeps the list; without memory, the query fails. */
+/* The run takes over the list. Without memory the query fails. */
 static void bind_list(struct query *query, int parameter, struct buffer *list, bool is_text)
 {
     struct pg_run *run = run_of(query);
@@ -173,7 +173,7 @@ static void pg_bind_owners(struct query *query, int parameter, const struct owne
     bind_list(query, parameter, &list, true);
 }
 
-/* The most significant byte first, as the protocol has numbers. */
+/* Big-endian, as in the protocol. */
 static void add_bytes(struct buffer *list, uint64_t number, int bytes)
 {
     for (int shift = bytes * 8 - 8; shift >= 0; shift -= 8) {
@@ -182,15 +182,15 @@ static void add_bytes(struct buffer *list, uint64_t number, int bytes)
     }
 }
 
-/* What an array of one dimension has before its elements (array_send in PostgreSQL's arrayfuncs.c). */
+/* The head of a one-dimensional array (array_send in PostgreSQL's arrayfuncs.c). */
 static void begin_array(struct buffer *list, const struct query *query, unsigned type, size_t count)
 {
     ses__buffer_init(list, query->db->allocator);
     add_bytes(list, 1, 4); /* dimensions */
-    add_bytes(list, 0, 4); /* no element is NULL */
+    add_bytes(list, 0, 4); /* no NULLs */
     add_bytes(list, type, 4);
     add_bytes(list, count, 4);
-    add_bytes(list, 1, 4); /* the first has this number */
+    add_bytes(list, 1, 4); /* the lower bound */
 }
 
 void ses__ahead_bind_texts(struct query *query, int parameter, const struct span *texts, size_t count)
@@ -240,7 +240,7 @@ static void send_run(struct pg *pg, struct pg_run *run)
         ses__pg_fail(pg, NULL, run->statement->name);
 }
 
-/* What was found by names is found faster next time. */
+/* Remembers the numbers of a session that was found by its names. */
 static void keep_hint(const struct pg *pg, const struct pg_run *run)
 {
     struct span names[3];
@@ -256,7 +256,8 @@ static void keep_hint(const struct pg *pg, const struct pg_run *run)
                                           .details = number_at(run->result, 0, 10)});
 }
 
-/* What is not there any more cannot be asked; what changes rows was done ahead, too. */
+/* Sends the query. If the transaction is over, nothing more can be sent: then a query that was not announced is missed,
+ * unless it only makes a change that the transaction has made. */
 static void ask(struct pg *pg, struct pg_run *run)
 {
     if (run->statement->returns && ses__ahead_take(pg, run))
@@ -321,7 +322,8 @@ static struct span pg_text_of(struct query *query, int column)
                          (size_t)PQgetlength(run->result, run->row, column)};
 }
 
-/* Announced: it is sent, and kept until the transaction is over, if it has an answer. What cannot be sent must not be missing from it. */
+/* Sends an announced query, and keeps it until the transaction is over if it has an answer. If it cannot be sent, the
+ * whole transaction must fail. */
 static int end_announced(struct query *query)
 {
     struct pg *pg = ses__pg_of(query->db);
@@ -356,7 +358,7 @@ static int pg_end(struct query *query)
     return query->code;
 }
 
-/* What it counts was sent last, so that all has come with it. */
+/* The statement in question was sent last, so all answers have arrived with its own. */
 static int64_t pg_changed(const struct db *db)
 {
     struct pg *pg = (struct pg *)(uintptr_t)db;
@@ -373,7 +375,7 @@ static int64_t pg_given(const struct db *db)
     return ((const struct pg *)db)->given;
 }
 
-/* Sent, and not waited for: what comes after it in the transaction does not run before it. */
+/* Does not wait: later statements of the transaction run after it anyway. */
 static void pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive)
 {
     const struct statement *statement = scope == SCOPE_APP
@@ -385,7 +387,7 @@ static void pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusi
         return;
     ses__query_start(&query, db, statement, NULL);
     ses__query_bind_int(&query, 1, owner);
-    (void)ses__query_end(&query); /* a failure is the transaction's */
+    (void)ses__query_end(&query); /* the transaction keeps a failure */
 }
 
 const struct sql_driver ses__pg_driver = {

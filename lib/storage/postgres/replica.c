@@ -1,10 +1,10 @@
-/* What may be read from a replica, where one is named: it may be behind, and is asked only where the caller's program said so. */
+/* Reads from a replica, if the program has named one. It may be behind. */
 #include "base/error.h"
 #include "storage/postgres/operations.h"
 #include "storage/postgres/parts.h"
 
-/* Before it is first read: a replica of another database, or one that does not have the store yet, has no rows to be taken
- * for the store's. */
+/* Before the first read: rows of another database, or the absence of rows where the store does not exist yet, must not be
+ * taken for the store's. */
 static int look_at_replica(struct postgres *replica, ses_error *error)
 {
     if (atomic_load(&replica->looked_at))
@@ -20,7 +20,7 @@ static int look_at_replica(struct postgres *replica, ses_error *error)
     return code;
 }
 
-/* The replica, or where there is none the storage itself. */
+/* The replica if there is one, otherwise the storage itself. */
 static int choose_side(struct storage *base, struct storage **side, ses_error *error)
 {
     struct postgres *replica = ((struct postgres *)base)->replica;
@@ -42,7 +42,8 @@ READ_FROM_SIDE(list_names, names_op)
 READ_FROM_SIDE(visit, visit_op)
 #undef READ_FROM_SIDE
 
-/* A page from a server that has not got so far as the one before: fewer events, perhaps none, or a log that looks damaged. */
+/* True if a page comes from a server that is behind the one of the last page: it has fewer events or none, or its log
+ * looks damaged. */
 static bool is_behind(const struct page_op *op, int code)
 {
     return (code == SES_OK || code == SES_CORRUPT) && !op->first &&
@@ -59,8 +60,8 @@ int ses__postgres_page(struct storage *storage, struct page_op *op, ses_error *e
     if (!is_behind(op, code))
         return code;
     (void)ses__error_set(error, SES_STALE,
-                         "%s: the server that answers now is behind the one that answered before: begin "
-                         "another cursor",
+                         "%s: the server that answered is behind the one before it: "
+                         "open another cursor",
                          ((const struct postgres *)side)->config.name);
     if (error)
         error->version = op->row.version;

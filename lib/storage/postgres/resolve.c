@@ -1,6 +1,6 @@
 /*
- * libpq calls getaddrinfo, which knows no deadline: a name server that does not answer costs many seconds, and the hosts
- * after it are not tried. So a name is looked up on a thread, which is left to itself where it takes too long.
+ * libpq calls getaddrinfo, which has no deadline. A name server that does not answer would cost many seconds, and the
+ * other hosts would not be tried. So a thread resolves the name, and is left to itself if that takes too long.
  */
 #include "storage/postgres/resolve.h"
 
@@ -15,17 +15,17 @@
 #include "base/condition.h"
 #include "base/thread.h"
 
-/* So long at most until an interrupt is seen. */
+/* The longest time until an interrupt is seen. */
 enum { LONGEST_WAIT_US = 50000 };
 
-/* Two hold it, who waits and the thread: the last one frees it. */
+/* Shared by the waiting call and the thread: the last one frees it. */
 struct lookup {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int holders;
     bool done;
     bool found;
-    char addresses[ADDRESSES_SIZE]; /* or why there are none */
+    char addresses[ADDRESSES_SIZE]; /* or the reason why there are none */
     char host[];
 };
 

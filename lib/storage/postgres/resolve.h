@@ -1,4 +1,4 @@
-/* The addresses of a host, found before a deadline. */
+/* Resolves host names before a deadline. */
 #ifndef SESLITE_STORAGE_POSTGRES_RESOLVE_H
 #define SESLITE_STORAGE_POSTGRES_RESOLVE_H
 
@@ -6,11 +6,11 @@
 
 enum { MOST_ADDRESSES = 8, ADDRESSES_SIZE = MOST_ADDRESSES * 64 };
 
-/* Has it to be looked up? Not a path, and not an address. */
+/* True if the host must be resolved: it is neither a path nor an address. */
 SESLITE_PRIVATE bool ses__pg_is_host_name(const char *host);
 
-/* Its addresses, with commas between them, before the connection's deadline. CANTOPEN: `addresses` says why there are none.
- * BUSY, INTERRUPTED, NOMEM. */
+/* Finds the addresses of a host before the connection's deadline, and separates them with commas. After CANTOPEN
+ * `addresses` has the reason. Also returns BUSY, INTERRUPTED and NOMEM. */
 SESLITE_PRIVATE int ses__pg_resolve(const struct pg *pg, const char *host, char addresses[ADDRESSES_SIZE]);
 
 #endif

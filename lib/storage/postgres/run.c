@@ -9,22 +9,22 @@
 #include "storage/postgres/announce.h"
 #include "storage/postgres/parts.h"
 
-/* How a transaction is run. */
+/* How to run a transaction. */
 struct manner {
     bool writes;
-    bool once; /* the job is not begun again */
+    bool once; /* the job is never run again */
     bool interruptible;
 };
 
-/* A job, how often it was run, and what has come of it. */
+/* A job and the state of running it. */
 struct attempt {
     const struct manner *manner;
     storage_job *job;
     void *context;
-    const struct announcement *announcement; /* NULL: the job asks by itself */
-    size_t way;                              /* of the announcement, which is next */
-    bool unknown;                            /* it may have been committed */
-    bool again;                              /* it may go well from the start */
+    const struct announcement *announcement; /* NULL if nothing is announced */
+    size_t way;                              /* the next way of the announcement to try */
+    bool unknown;                            /* an attempt may have been committed */
+    bool again;                              /* another attempt may succeed */
     ses_error *error;
 };
 
@@ -40,8 +40,7 @@ static void forget_failure(struct pg *pg)
 
 enum { LEAST_MARGIN_US = 15000 };
 
-/* How long locks are waited for, in milliseconds as the server takes it: so much less than the call that the answer is in
- * time. */
+/* The lock timeout in milliseconds: enough less than the time of the call that the server's answer arrives in time. */
 static void tell_limit(const struct pg *pg, char text[24])
 {
     const int64_t left_us = pg->base.deadline_us - ses__clock_steady_us();
@@ -65,7 +64,7 @@ static void begin(struct pg *pg, bool writes)
     ses__pg_send(pg, STATEMENT_BEGIN_SETTINGS, limit, PG_ROWS);
 }
 
-/* The server ends it without being waited for. A connection that could not be told so is not used again. */
+/* Ends the transaction without waiting for the server. If that cannot be sent, the connection is not used again. */
 static void end_later(struct pg *pg, const struct statement *statement)
 {
     pg->writes = false;
@@ -79,15 +78,15 @@ static void roll_back(struct pg *pg)
 {
     pg->base.events = 0;
     if (pg->awaited_count > 0)
-        (void)ses__pg_settle(pg); /* what comes after a failure is not run before this */
+        (void)ses__pg_settle(pg); /* the server skips the rest of a failed pipeline */
     if (!pg->lost && PQtransactionStatus(pg->conn) != PQTRANS_IDLE)
         end_later(pg, STATEMENT_ROLLBACK);
     pg->writes = false;
 }
 
 /*
- * A transaction that writes may have been committed where the way to the server was lost after it was asked to; or not
- * everywhere, where the server stopped to wait for its standbys and says so with a warning only.
+ * The outcome of a write is unknown if the connection was lost after the commit was sent. It is also unknown if the
+ * server stopped waiting for its standbys, which it only reports by a warning: other servers may not have the change.
  */
 static int commit(struct pg *pg, ses_error *error)
 {
@@ -101,11 +100,11 @@ static int commit(struct pg *pg, ses_error *error)
         *error = pg->error;
     if (code == SES_OK && pg->warned && writes)
         code = ses__error_set(error, SES_UNKNOWN,
-                              "%s: the server did not wait until its standbys had what was written",
+                              "%s: the server stopped waiting before its standbys had the change",
                               pg->base.name);
     else if (code != SES_OK && !failed && pg->lost && writes)
-        code = ses__error_set(error, SES_UNKNOWN,
-                              "%s: the server did not say in time whether it had committed", pg->base.name);
+        code = ses__error_set(error, SES_UNKNOWN, "%s: the server did not confirm the commit in time",
+                              pg->base.name);
     pg->writes = false;
     return code;
 }
@@ -118,7 +117,7 @@ static int run_job(struct pg *pg, struct attempt *attempt)
 
     ses__error_clear(attempt->error);
     begin(pg, writes);
-    if (attempt->announcement && !writes) { /* it only had more to ask */
+    if (attempt->announcement && !writes) { /* a read of which only a part was announced */
         ses__ahead_begin(pg);
         attempt->announcement->whole[0].announce(&pg->base, attempt->context);
         ses__ahead_end(pg);
@@ -129,7 +128,7 @@ static int run_job(struct pg *pg, struct attempt *attempt)
         const int code = commit(pg, attempt->error);
         result = code == SES_OK ? result : code;
     } else if (result >= 0 && pg->code == SES_OK) {
-        end_later(pg, STATEMENT_COMMIT); /* nothing can come of it that matters */
+        end_later(pg, STATEMENT_COMMIT); /* a read: its outcome does not matter */
     }
     attempt->again = result < 0 && result != SES_UNKNOWN && (pg->again || pg->base.outrun);
     if (result < 0)
@@ -139,7 +138,8 @@ static int run_job(struct pg *pg, struct attempt *attempt)
 
 /* --------------------------------------------------------------------------- the whole was sent ahead */
 
-/* Does the failure say that what was announced did not fit? A guard divides by zero; or a row is there already. */
+/* True if the announced transaction did not fit the state of the store: its guard divided by zero, or a row already
+ * existed. */
 static bool did_not_fit(const struct pg *pg)
 {
     return strcmp(pg->error.sqlstate, "22012") == 0 || strcmp(pg->error.sqlstate, "23505") == 0;
@@ -149,15 +149,14 @@ static int run_over_answers(struct pg *pg, struct attempt *attempt, enum pg_whol
 {
     pg->ahead.whole = whole;
     pg->ahead.missed = false;
-    pg->ahead.next = NULL; /* what is asked twice has the answers that it had before */
+    pg->ahead.next = NULL; /* a second run gets the same answers */
     pg->base.events = 0;
     ses__error_clear(attempt->error);
     const int result = attempt->job(&pg->base, attempt->context, attempt->error);
     return pg->ahead.missed ? MISSED : result;
 }
 
-/* What is stored is committed: a moment without memory, in which an answer may not be found either, must not make it look
- * undone. */
+/* The changes are committed. A short lack of memory, which may also hide an answer, must not make them look undone. */
 static int take_stored(struct pg *pg, struct attempt *attempt)
 {
     int result = SES_NOMEM;
@@ -165,7 +164,7 @@ static int take_stored(struct pg *pg, struct attempt *attempt)
     for (int tries = 0; tries < 3 && (result == SES_NOMEM || result == MISSED); tries++)
         result = run_over_answers(pg, attempt, PG_STORED);
     if (result == SES_NOMEM || result == MISSED || pg->base.outrun)
-        result = ses__error_set(attempt->error, SES_UNKNOWN, "%s: what was committed could not be read back",
+        result = ses__error_set(attempt->error, SES_UNKNOWN, "%s: the committed rows could not be read back",
                                 pg->base.name);
     return result;
 }
@@ -178,7 +177,7 @@ static int run_whole(struct pg *pg, struct attempt *attempt, const struct whole 
     ses__ahead_end(pg);
     int result = commit(pg, attempt->error);
     if (result == SES_OK && whole->stores && !ses__ahead_found(pg)) {
-        result = MISSED; /* what the rest was to be stored for is not there: so nothing was */
+        result = MISSED; /* the session of the events was not found, so nothing was stored */
     } else if (result == SES_OK) {
         result = whole->stores ? take_stored(pg, attempt) : run_over_answers(pg, attempt, PG_LOOKED);
     } else {
@@ -208,10 +207,10 @@ static int run_once(struct pg *pg, struct attempt *attempt)
 
 /* ------------------------------------------------------------------------------------------ until it is done */
 
-/* So much time must be left for another attempt: one that is cut off leaves open whether it was committed. */
+/* The least time for another attempt. One that is cut off would leave open whether it was committed. */
 enum { LEAST_LEFT_US = 40000 };
 
-/* A moment that grows, so that those who met part. */
+/* A growing, partly random pause, so that calls that collided do not meet again. */
 static void pause_before(int tries)
 {
     const long us = (ses__clock_steady_us() & 1023) + 500L * (tries < 20 ? tries : 20);
@@ -224,7 +223,7 @@ static int run_on_a_connection(struct postgres *storage, struct attempt *attempt
     struct pg *pg = NULL;
     int result = ses__pool_take(storage, deadline_us, attempt->manner->interruptible, &pg, attempt->error);
 
-    attempt->again = result == SES_CANTOPEN; /* a server that starts, or that another takes the place of */
+    attempt->again = result == SES_CANTOPEN; /* the server may be starting, or another may take its place */
     if (result == SES_OK) {
         result = run_once(pg, attempt);
         ses__pool_give_back(storage, pg);
@@ -232,7 +231,7 @@ static int run_on_a_connection(struct postgres *storage, struct attempt *attempt
     return result;
 }
 
-/* What is not known is looked for by its ids: what is there then is its own. */
+/* After an unknown outcome, looks the events up by id: any that exist were stored by this call. */
 static void go_on_from_unknown(struct attempt *attempt, int result)
 {
     attempt->unknown |= result == SES_UNKNOWN;
@@ -243,7 +242,7 @@ static void go_on_from_unknown(struct attempt *attempt, int result)
     }
 }
 
-/* Says the code what is so of the session, and not only of the server? */
+/* True if the code describes the session rather than the connection. */
 static bool is_certain(int code)
 {
     return code >= 0 || code == SES_STALE || code == SES_EXISTS || code == SES_LEASED ||
@@ -259,7 +258,7 @@ static int settle_unknown(const struct attempt *attempt, int result)
     if (is_certain(result))
         return result;
     return ses__error_set(attempt->error, SES_UNKNOWN, "%s",
-                          "the server did not say whether it had committed, and could not be asked since");
+                          "the server did not confirm the commit, and could not be asked again");
 }
 
 static int run_as(struct storage *base, const struct manner *manner, storage_job *job, void *context,
@@ -312,9 +311,10 @@ static int run_delete(struct storage *storage, storage_job *job, void *context, 
 {
     erasure->unclean = false;
     if (erasure->secure)
-        return ses__error_set(error, SES_MISUSE,
-                              "a secure deletion is only for files: a server keeps what was deleted until it "
-                              "vacuums, and its log as long as it archives it");
+        return ses__error_set(
+            error, SES_MISUSE,
+            "secure deletion works on files only: a server keeps deleted rows until it vacuums, and its "
+            "log for as long as it is archived");
     return run_write(storage, job, context, bytes, error);
 }
 

@@ -1,5 +1,5 @@
-/* The text of a statement as it is sent: with what locks the rows that it finds, and with the query that finds the numbers
- * which are not known yet. Each text is prepared once a connection. */
+/* Builds the text of a statement, with the clause that locks its rows, and with the query that finds numbers not known
+ * yet. Each connection prepares each text once. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,10 +7,10 @@
 #include "model/state_map.h"
 #include "storage/postgres/ahead.h"
 
-/* A source may have one, and that another. */
+/* A source may have a source, which may have another. */
 enum { MOST_SENT = 3 * (PG_PARAMETERS + 1) };
 
-/* A statement, and what it was made of; the values are borrowed. */
+/* A statement and its values, which are borrowed. */
 struct sent {
     struct buffer text;
     const char *values[MOST_SENT];
@@ -29,7 +29,7 @@ static void add_parameter(struct sent *sent, int number)
     ses__buffer_add(&sent->text, text, (size_t)len);
 }
 
-/* `most` is the number of the parameter that has how many rows of the source count. */
+/* `most` is the number of the parameter with the number of source rows that count. */
 static void add_stand(struct sent *sent, enum pg_stand stand, int most)
 {
     static const char *const texts[PG_STANDS][2] = {
@@ -53,7 +53,7 @@ static void add_stand(struct sent *sent, enum pg_stand stand, int most)
     ses__buffer_add_word(&sent->text, texts[stand][1]);
 }
 
-/* Gives the run's parameters their numbers in the whole, and the whole their values. 0: it stands for something. */
+/* Numbers the run's parameters within the whole statement, and adds their values; a placeholder has the number 0. */
 static void number_parameters(struct sent *sent, const struct pg_run *run, int numbers[PG_PARAMETERS])
 {
     for (int i = 0; i < run->statement->parameters; i++) {
@@ -67,7 +67,7 @@ static void number_parameters(struct sent *sent, const struct pg_run *run, int n
     }
 }
 
-/* Has the run a parameter that stands for that, or for what comes after it in the list? */
+/* True if the run has a parameter of that kind, or of a later one in the list. */
 static bool has_stand(const struct pg_run *run, enum pg_stand from)
 {
     for (int i = 0; i < run->statement->parameters; i++) {
@@ -77,13 +77,13 @@ static bool has_stand(const struct pg_run *run, enum pg_stand from)
     return false;
 }
 
-/* Does its text have that of its source? */
+/* True if its text contains its source's. */
 static bool needs_source(const struct pg_run *run)
 {
     return run->source && has_stand(run, PG_SESSION);
 }
 
-/* The statement's text, with its parameters as they are numbered in the whole. */
+/* Adds the statement's text, with its parameters numbered as in the whole. */
 static void add_statement(struct sent *sent, const struct pg_run *run)
 {
     const char *text = run->statement->text;
@@ -119,7 +119,7 @@ static void add_whole(struct sent *sent, const struct pg_run *run)
     add_statement(sent, run);
 }
 
-/* At most two, one within the other. */
+/* Two levels at most, one within the other. */
 static void add_source(struct sent *sent, const struct pg_run *source)
 {
     ses__buffer_add_word(&sent->text, "WITH ahead");
@@ -131,7 +131,7 @@ static void add_source(struct sent *sent, const struct pg_run *source)
 
 /* --------------------------------------------------------------------------------------------- prepared */
 
-/* One that was sent before; 0: none. */
+/* The number of a text that was sent before; 0 if there is none. */
 static size_t find_text(const struct pg *pg, const struct buffer *text)
 {
     for (size_t i = 0; i < pg->text_count; i++) {
@@ -142,7 +142,7 @@ static size_t find_text(const struct pg *pg, const struct buffer *text)
     return 0;
 }
 
-/* Keeps it, and numbers it from 1 on; 0: no memory. */
+/* Keeps the text. Returns its number, from 1 on, or 0 if out of memory. */
 static size_t add_text(struct pg *pg, struct buffer *text)
 {
     static const struct state_seed seed = {{0, 0}};
@@ -182,7 +182,7 @@ static bool send_prepared(struct pg *pg, size_t number, int count, const char *c
     return PQsendQueryPrepared(pg->conn, text->name, count, values, lengths, formats, 0) == 1;
 }
 
-/* Puts the text together, and sends it; `*plain` is its number if others can send it without that. */
+/* Builds the text and sends it. Sets `*plain` to its number if it can be sent again without being built. */
 static bool send_new(struct pg *pg, const struct pg_run *run, bool locks, size_t *plain)
 {
     struct sent sent = {.count = 0};

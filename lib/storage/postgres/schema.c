@@ -1,14 +1,14 @@
-/* The schema of a database: made, brought up to date, or refused. */
+/* Creates, upgrades or refuses the schema of a database. */
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "storage/postgres/parts.h"
 
-/* Whoever migrates holds it: "seslite" in ASCII. */
+/* The lock for migrations: "seslite" in ASCII. */
 #define LOCK_SQL "SELECT pg_catalog.pg_advisory_xact_lock(32492102341850213)"
 
-/* A script is read as a whole before any of it is run. */
+/* For the scripts after it: the server parses a script as a whole before it runs any of it. */
 #define STRINGS_SQL "SET LOCAL standard_conforming_strings = on; "
 
 int ses__postgres_latest(void)
@@ -18,14 +18,14 @@ int ses__postgres_latest(void)
 
 enum { NO_SCHEMA = 0, FOREIGN_SCHEMA = -1 };
 
-/* By the catalog's tables: what to_regclass knows may be older than the lock that was waited for. */
-#define FIND_SQL                                                                                             \
-    PG_SAFE_PATH                                                                                             \
-        "SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n " \
-        "ON n.oid = c.relnamespace WHERE n.nspname = 'seslite' AND c.relname = 'schema_version') THEN 1 "    \
-        "WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'seslite') THEN -1 ELSE 0 END"
+/* Uses the catalog's tables: to_regclass may see a state from before the lock was granted. */
+#define FIND_SQL                                                                                         \
+    PG_SAFE_PATH                                                                                         \
+    "SELECT CASE WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n " \
+    "ON n.oid = c.relnamespace WHERE n.nspname = 'seslite' AND c.relname = 'schema_version') THEN 1 "    \
+    "WHEN EXISTS (SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = 'seslite') THEN -1 ELSE 0 END"
 
-/* The version of the schema that is there; 0: there is none. */
+/* The version of the schema; 0 if there is none. */
 static int read_version(struct pg *pg, int *version, ses_error *error)
 {
     PGresult *last = NULL;
@@ -48,16 +48,17 @@ static int check_version(const struct postgres *storage, int version, ses_error 
     const char *name = storage->config.name;
 
     if (version == FOREIGN_SCHEMA)
-        return ses__error_set(error, SES_NOTASTORE,
-                              "%s: the schema \"seslite\" there is not a store's: use another database",
-                              name);
+        return ses__error_set(
+            error, SES_NOTASTORE,
+            "%s: the schema \"seslite\" in this database does not belong to a store: use another database",
+            name);
     if (version > ses__postgres_latest())
         return ses__error_set(
             error, SES_TOONEW,
-            "%s: the store has schema version %d and this library knows %d: use a newer one", name, version,
-            ses__postgres_latest());
+            "%s: the store has schema version %d and this library knows up to %d: use a newer one", name,
+            version, ses__postgres_latest());
     if (version == NO_SCHEMA && (storage->config.must_exist || storage->config.read_only))
-        return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in that database", name);
+        return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in this database", name);
     if (version < ses__postgres_latest() && storage->config.read_only)
         return ses__error_set(error, SES_READONLY,
                               "%s: the store has schema version %d and must be migrated to %d first: run "
@@ -78,7 +79,7 @@ static int run_scripts(struct pg *pg, int version, ses_error *error)
     return code;
 }
 
-/* Under a lock that others who open the store wait for. */
+/* Runs under a lock, so that other programs that open the store wait. */
 static int migrate(struct postgres *storage, struct pg *pg, ses_error *error)
 {
     int version = 0;
@@ -94,7 +95,7 @@ static int migrate(struct postgres *storage, struct pg *pg, ses_error *error)
     return code == SES_OK ? ses__pg_run(pg, "COMMIT", error) : code;
 }
 
-/* Who has no right even to read is not told of a store that may only be read. */
+/* Without SELECT privilege, report CANTOPEN instead of READONLY. */
 static int refuse_unreadable(int code, ses_error *error)
 {
     if (code != SES_READONLY)
@@ -104,7 +105,7 @@ static int refuse_unreadable(int code, ses_error *error)
     return SES_CANTOPEN;
 }
 
-/* Scripts have many statements, which a pipeline does not take. What fails here leaves a connection that is not used again. */
+/* Scripts have several statements, which a pipeline does not allow. After a failure the connection is not used again. */
 static int bring_up_to_date(struct postgres *storage, struct pg *pg, ses_error *error)
 {
     int version = 0;

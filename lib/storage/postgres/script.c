@@ -1,4 +1,4 @@
-/* Texts of several statements, which a pipeline does not take. */
+/* Runs scripts of several statements, which a pipeline does not allow. */
 #include "storage/postgres/connection.h"
 
 int ses__pg_script(struct pg *pg, const char *sql, PGresult **last, ses_error *error)

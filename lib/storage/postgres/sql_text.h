@@ -1,23 +1,23 @@
-/* The texts of sql/postgres/, as tools/embed_postgres.awk puts them into the library. */
+/* The texts of sql/postgres/, which tools/embed_postgres.awk turns into C. */
 #ifndef SESLITE_STORAGE_POSTGRES_SQL_TEXT_H
 #define SESLITE_STORAGE_POSTGRES_SQL_TEXT_H
 
 #include "base/common.h"
 #include "postgres_statements.h"
 
-/* In the slot of the statement that SQLite has under that name, or after these. */
+/* Each has the slot of SQLite's statement of that name; those without one follow. */
 struct postgres_statement {
-    const char *text;  /* NULL: PostgreSQL has no such statement */
-    const char *locks; /* what follows the text in a transaction that writes; NULL: nothing */
-    int parameters;    /* the highest number of one; those that are given above it have no use */
-    bool returns;      /* rows */
-    bool gives;        /* the number of the row that it adds */
+    const char *text;  /* NULL if PostgreSQL has no such statement */
+    const char *locks; /* appended to the text in a transaction that writes, or NULL */
+    int parameters;    /* the highest parameter number; higher ones that are bound are ignored */
+    bool returns;      /* it returns rows */
+    bool gives;        /* it returns the number of the row that it adds */
     const char *name;
 };
 
 extern SESLITE_PRIVATE const struct postgres_statement ses__postgres_statements[POSTGRES_STATEMENT_COUNT];
 
-/* Brings a schema from version `version - 1` to `version`; run in a transaction. */
+/* Upgrades a schema from `version - 1` to `version`; run in a transaction. */
 struct postgres_script {
     int version;
     const char *name; /* of the file in sql/postgres/ */

@@ -1,9 +1,9 @@
-/* How much is stored, as a server has it. */
+/* The space that a store takes on a server. */
 #include "storage/postgres/parts.h"
 #include "storage/postgres/operations.h"
 #include "storage/sql/operations.h"
 
-/* What is free is the server's to use again. */
+/* The server reuses free space by itself. */
 static int run_space(struct db *db, void *context, ses_error *error)
 {
     struct space_op *op = context;

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "storage/postgres/connection.h"
 
-/* So long at most until an interrupt is seen. */
+/* The longest time until an interrupt is seen. */
 enum { LONGEST_POLL_MS = 50 };
 
 int ses__pg_wait(struct pg *pg, bool writes)
@@ -24,5 +24,5 @@ int ses__pg_wait(struct pg *pg, bool writes)
         if (ready < 0 && errno == EINTR)
             ready = 0;
     }
-    return SES_OK; /* what is wrong with the socket is found by using it */
+    return SES_OK; /* using the socket shows what is wrong with it */
 }

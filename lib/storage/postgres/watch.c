@@ -1,6 +1,6 @@
 /*
- * Whether what followers wait for has happened. A server keeps no number that rises with each commit and costs nothing to
- * read: all are looked at, the sessions at once and the users at once, since each question is a way there and back.
+ * Looks for changes that followers wait for. A server has no cheap counter of commits, so one query looks at all watched
+ * sessions and another at all watched users: each query costs a round trip.
  */
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "storage/postgres/operations.h"
 #include "storage/postgres/parts.h"
 
-/* The numbers of those that are sessions; to be freed. NULL: no memory. */
+/* Collects the numbers of the watched sessions, to be freed. Returns NULL if out of memory. */
 static int64_t *numbers_of(const struct db *db, const struct watch_op *op, size_t *count)
 {
     int64_t *ids = ses__memory_new(db->allocator, (op->count + 1) * sizeof *ids);
@@ -47,7 +47,7 @@ static int watch_sessions(struct db *db, const struct watch_op *op, ses_error *e
     return code;
 }
 
-/* One more text of an array (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO). */
+/* Adds a text to an array (https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO). */
 static void add_array_text(struct buffer *array, const char *text)
 {
     ses__buffer_add_word(array, array->len == 0 ? "{\"" : ",\"");
@@ -63,7 +63,7 @@ static void look_at_users(struct query *query, const struct watch_op *op)
 {
     for (size_t i = 0; i < op->count; i++) {
         struct watched *item = &op->items[i];
-        if (item->app) /* without sessions there are NULLs, which are 0 */
+        if (item->app) /* without sessions these are NULL, read as 0 */
             item->changed = !ses__query_row(query) || ses__query_int(query, 0) != item->session_id ||
                             ses__query_int(query, 1) != item->count ||
                             ses__query_int(query, 2) != item->versions;
