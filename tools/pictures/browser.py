@@ -1,4 +1,5 @@
 """Headless Chromium, driven through chromedriver by the WebDriver protocol."""
+
 import base64
 import json
 import re

@@ -1,4 +1,5 @@
 """The conversations in the pictures, with ids and times that are always the same."""
+
 import json
 
 ZERO = 1794903300.0  # 2026-11-17 08:15:00 UTC
@@ -93,9 +94,9 @@ def session(user, name, title, events, initial_state):
 
 def lines(trip):
     """The store as JSON lines for `seslite import`. `trip`: the events of the session with the train."""
-    known = {"app:searches": 1841, "user:card": "half fare", "budget": 500}
+    before = {"app:searches": 1841, "user:card": "half fare", "budget": 500}
     app = line("app", app="travel") + line("key", key="searches", value=1842)
     alice = line("user", app="travel", user="alice") + line("key", key="card", value="half fare")
     hotel = session("bob", "hotel", "Two nights in Bergen", HOTEL, {})
-    train = session("alice", "train", "A train to Bergen", trip, known)
+    train = session("alice", "train", "A train to Bergen", trip, before)
     return line("seslite", format=1) + app + alice + hotel + train + line("total")

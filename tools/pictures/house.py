@@ -5,6 +5,7 @@
 
 A room stands on the rooms that it uses. With --check it fails if the picture is not the one that the code gives now.
 """
+
 import html
 import itertools
 import pathlib
@@ -110,8 +111,8 @@ class Order:
         """Each with its first and last column. If its columns are not side by side, there are several of it."""
         for node in sorted(self.floors):
             columns = [i for i, way in enumerate(self.ways) if node in way]
-            for _, run in itertools.groupby(columns, lambda column: column - columns.index(column)):
-                run = list(run)
+            for _, group in itertools.groupby(enumerate(columns), lambda pair: pair[1] - pair[0]):
+                run = [column for _, column in group]
                 yield node, run[0], run[-1]
 
     def arrows(self):
@@ -126,14 +127,36 @@ class Order:
 COLUMN, GAP, FLOOR, HIGH, HEADER, MARGIN = 168, 12, 112, 76, 44, 20
 
 STYLE = """
-text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:#1f2328;text-anchor:middle}
-.paper{fill:#fff}.name{font-weight:600;font-size:14px}.soft{fill:#59636e;font-size:11px}
-.room{fill:#e8eefb;stroke:#7d97d8}.storage{fill:#e3f3ee;stroke:#5fa88d}.floor{fill:#f1f1ee;stroke:#b3b3aa}.header{fill:#fff8e1;stroke:#d0a73c}
-.arrow{stroke:#59636e;stroke-width:1.5;fill:none}.head{fill:#59636e}.calls{stroke-dasharray:4 3}.door{fill:#b3261e;font-weight:600}.label{text-anchor:start}
-@media (prefers-color-scheme:dark){text{fill:#e6e8eb}.paper{fill:#15181c}.soft{fill:#a3abb5}
-.room{fill:#1d2a4a;stroke:#5570b8}.storage{fill:#153329;stroke:#3f8468}.floor{fill:#26292e;stroke:#565b63}.header{fill:#3a3116;stroke:#8f742d}
-.arrow{stroke:#a3abb5}.head{fill:#a3abb5}.door{fill:#ff9a8f}}
+text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;text-anchor:middle;fill:#1f2328}
+.name{font-weight:600;font-size:14px}
+.soft{font-size:11px;fill:#59636e}
+.door{font-weight:600;fill:#b3261e}
+.label{text-anchor:start}
+.paper{fill:#fff}
+.room{fill:#e8eefb;stroke:#7d97d8}
+.storage{fill:#e3f3ee;stroke:#5fa88d}
+.floor{fill:#f1f1ee;stroke:#b3b3aa}
+.header{fill:#fff8e1;stroke:#d0a73c}
+.arrow{stroke:#59636e;stroke-width:1.5}
+.calls{stroke-dasharray:4 3}
+.head{fill:#59636e}
+@media (prefers-color-scheme:dark){
+text{fill:#e6e8eb}
+.soft{fill:#a3abb5}
+.door{fill:#ff9a8f}
+.paper{fill:#15181c}
+.room{fill:#1d2a4a;stroke:#5570b8}
+.storage{fill:#153329;stroke:#3f8468}
+.floor{fill:#26292e;stroke:#565b63}
+.header{fill:#3a3116;stroke:#8f742d}
+.arrow{stroke:#a3abb5}
+.head{fill:#a3abb5}
+}
 """
+LEGEND = (
+    "The last line of a room names all rooms whose headers it includes. "
+    "Arrows lead to the nearest; a dashed arrow means public calls only."
+)
 
 
 class Picture:
@@ -189,16 +212,16 @@ class Picture:
         return drawn
 
     def draw(self):
-        legend = "The last line of a room names all rooms whose headers it includes. Arrows lead to the nearest; dashed: public calls only."
         parts = [self.arrow(*arrow) for arrow in self.order.arrows()] + [self.box(*box) for box in self.order.boxes()]
         body = "\n".join(parts)
-        return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {self.height}" width="{self.width}" height="{self.height}">
+        size = f'viewBox="0 0 {self.width} {self.height}" width="{self.width}" height="{self.height}"'
+        return f"""<svg xmlns="http://www.w3.org/2000/svg" {size}>
 <title>The rooms of seslite</title>
 <!-- Drawn by tools/pictures/house.py. -->
 <style>{STYLE}</style>
 <rect class="paper" width="{self.width}" height="{self.height}" rx="8"/>
 {body}
-{self.text(self.width / 2, self.height - MARGIN, legend, "soft")}
+{self.text(self.width / 2, self.height - MARGIN, LEGEND, "soft")}
 </svg>
 """
 

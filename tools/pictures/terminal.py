@@ -5,6 +5,7 @@
 The commands really run, in a terminal of their own. Only the pace is made up: it is the same each time. A viewer that
 does not animate shows the end.
 """
+
 import fcntl
 import html
 import os
@@ -149,7 +150,7 @@ def wrap(line):
 
 
 def draw_line(line, y):
-    """Each word group has its place, so that columns stay columns in every font."""
+    """Place each group of words by itself, so that columns stay columns in every font."""
     column, drawn = 0, []
     for style, text in line:
         for found in re.finditer(r"\S+(?: \S+)*", text):
@@ -166,7 +167,7 @@ def top_of(row):
 
 
 def draw_shown(shown, name):
-    """Lines that appear, as a group; for a command also a cover that the typing moves away."""
+    """Draw lines as a group. A command also gets a cover, which moves to the right as it is typed."""
     lines = "".join(draw_line(line, top_of(shown.row + i) + LINE - 5) for i, line in enumerate(shown.lines))
     drawn = f'<g class="{name}">{lines}</g>\n'
     if shown.typed_to:
@@ -179,7 +180,7 @@ def draw_shown(shown, name):
 
 
 class Style:
-    """The animations. Each runs as long as the whole, and says at which part of it something changes."""
+    """The animations. Each of them lasts as long as the recording."""
 
     def __init__(self, seconds):
         self.seconds, self.rules = seconds, []
@@ -202,7 +203,8 @@ def animate(recording, style):
             keys = len(shown.lines[0][1][1])
             style.add(f"{name}c", (0, hidden), (shown.at, visible), (shown.entered, hidden))
             typing = f"transform:none;animation-timing-function:steps({keys},end)"
-            style.add(f"{name}t", (0, "transform:none"), (shown.typed_from, typing), (shown.typed_to, f"transform:translateX({keys * CELL:.1f}px)"))
+            typed = f"transform:translateX({keys * CELL:.1f}px)"
+            style.add(f"{name}t", (0, "transform:none"), (shown.typed_from, typing), (shown.typed_to, typed))
     scrolled = [(0, "transform:none")]
     for shown in recording.shown:
         beyond = shown.row + len(shown.lines) - ROWS
@@ -242,6 +244,8 @@ text{{font:{FONT}px ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",mon
 
 
 class Scene:
+    """The commands that are run, and what happens to the store in the meantime."""
+
     def __init__(self, command, folder):
         self.folder, self.recording = folder, Recording()
         path = f"{pathlib.Path(command).resolve().parent}:{os.environ['PATH']}"
