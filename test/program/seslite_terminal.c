@@ -85,6 +85,34 @@ static void test_ids_numbers_and_times_are_never_cut(void **state)
     reply_free(&reply);
 }
 
+/* A table begins to be printed before the command knows its last rows. */
+static void test_late_rows_have_the_whole_width(void **state)
+{
+    enum { SHORT_EVENTS = 500 };
+    static const ses_key key = {"late", "late", "late"};
+    static const char shorter[] = "{\"author\":\"bot\"}";
+    static const char longer[] = "a text that is longer than those of all rows before it";
+    const struct fixture *fixture = *state;
+    struct how how = without_colour;
+    struct reply reply = {0};
+    ses_text events[SHORT_EVENTS + 1];
+    char last[256];
+    ses_error error;
+
+    snprintf(last, sizeof last, "{\"author\":\"bot\",\"content\":{\"parts\":[{\"text\":\"%s\"}]}}", longer);
+    for (size_t i = 0; i < SHORT_EVENTS; i++)
+        events[i] = (ses_text){shorter, strlen(shorter)};
+    events[SHORT_EVENTS] = (ses_text){last, strlen(last)};
+    must_create(fixture->store, &key, "{}");
+    assert_ok(ses_append_batch_by_key(fixture->store, &key, events, SHORT_EVENTS + 1, NULL, NULL, &error));
+    for (how.columns = 60; how.columns <= 120; how.columns = (unsigned short)(how.columns + 60)) {
+        run_at(&reply, 0, &how, fixture->path, "events", "late");
+        assert_true((strstr(reply.screen.data, longer) != NULL) == (how.columns == 120));
+        assert_in_range(widest(reply.screen.data, longer), 1, how.columns);
+    }
+    reply_free(&reply);
+}
+
 static void test_accents_do_not_disturb_the_columns(void **state)
 {
     const struct fixture *fixture = *state;
@@ -275,15 +303,11 @@ static void test_such_characters_are_made_visible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_colours_are_for_terminals),
-        T(test_tables_are_as_wide_as_the_terminal),
-        T(test_ids_numbers_and_times_are_never_cut),
-        T(test_accents_do_not_disturb_the_columns),
-        T(test_a_transcript_is_wrapped),
-        T(test_what_takes_long_shows_a_bar),
-        T(test_no_text_drives_the_terminal),
-        T(test_no_message_drives_the_terminal),
-        T(test_such_characters_are_made_visible),
+        T(test_colours_are_for_terminals),           T(test_tables_are_as_wide_as_the_terminal),
+        T(test_ids_numbers_and_times_are_never_cut), T(test_late_rows_have_the_whole_width),
+        T(test_accents_do_not_disturb_the_columns),  T(test_a_transcript_is_wrapped),
+        T(test_what_takes_long_shows_a_bar),         T(test_no_text_drives_the_terminal),
+        T(test_no_message_drives_the_terminal),      T(test_such_characters_are_made_visible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

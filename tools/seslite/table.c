@@ -59,6 +59,16 @@ static void shrink(struct table *table, size_t width)
     }
 }
 
+/* The rows to come may be longer than those that are known, so the last column gets all the room that the terminal has. */
+static void widen_last(struct table *table, size_t width)
+{
+    const size_t last = table->column_count - 1;
+    const size_t total = total_width(table);
+
+    if ((table->columns[last].flags & COLUMN_CUT) && out_is_terminal() && total < width)
+        table->widths[last] += width - total;
+}
+
 static void set_widths(struct table *table, bool all_rows)
 {
     for (size_t i = 0; i < table->column_count; i++)
@@ -72,6 +82,8 @@ static void set_widths(struct table *table, bool all_rows)
             table->widths[column] = columns;
     }
     shrink(table, out_width());
+    if (!all_rows)
+        widen_last(table, out_width());
 }
 
 /* ----------------------------------------------------------------------------------------------- printing */
