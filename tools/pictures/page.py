@@ -1,6 +1,6 @@
 """Take the picture of the page of `seslite html`, in headless Chromium.
 
-python3 tools/pictures/page.py COMMAND PICTURE
+    python3 tools/pictures/page.py COMMAND PICTURE
 """
 
 import pathlib
