@@ -245,6 +245,12 @@ bool ses__arena_trim(struct arena *arena, struct arena_move *move)
     return trimmed != NULL;
 }
 
+void *ses__moved(const struct arena_move *move, const void *piece)
+{
+    const size_t offset = (uintptr_t)piece - move->from;
+    return offset < move->bytes ? move->to + offset : (void *)(uintptr_t)piece;
+}
+
 /* --------------------------------------------------------------------------------------------- buffer */
 
 void ses__buffer_init(struct buffer *buffer, const ses_allocator *allocator)

@@ -64,12 +64,8 @@ struct arena_move {
     char *to;
 };
 SESLITE_PRIVATE bool ses__arena_trim(struct arena *arena, struct arena_move *move);
-
-static inline void *ses__moved(const struct arena_move *move, const void *piece)
-{
-    const size_t offset = (uintptr_t)piece - move->from;
-    return offset < move->bytes ? move->to + offset : (void *)(uintptr_t)piece;
-}
+/* Where a piece of the chunk is now; a piece of another chunk has not moved. */
+SESLITE_PRIVATE void *ses__moved(const struct arena_move *move, const void *piece);
 
 /* A text that grows. After a failed allocation it is `failed` and stays so: look once, at the end. */
 struct buffer {
