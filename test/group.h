@@ -112,13 +112,13 @@ int __wrap_sqlite3_step(sqlite3_stmt *statement)
 
 /* ------------------------------------------------------------------------------ calls in threads of their own */
 
-enum kind { APPEND, APPEND_AT_VERSION, APPEND_TO_HANDLE, BATCH_OF_TWO, CREATE, DELETE };
+enum kind { APPEND, APPEND_AT_VERSION, APPEND_TO_HANDLE, BATCH_OF_TWO, CREATE, DELETE, PRUNE, CUT };
 
 struct call {
     enum kind kind;
     const char *session_id;
     const char *text; /* of the event, or of the second in a batch */
-    int64_t version;
+    int64_t version;  /* or the number of the last event that is pruned, or that a cut leaves */
     ses_session *session;
     ses_store *store;
     int code;
@@ -140,6 +140,9 @@ static inline int make_call(struct call *call)
     const ses_append_options at_version = {
         .size = sizeof at_version, .flags = SES_APPEND_VERSION, .version = call->version};
     const ses_text two[] = {{Q("{'author':'first of two'}"), SES_NUL}, {call->text, SES_NUL}};
+    const ses_prune_options pruned = {
+        .size = sizeof pruned, .which = SES_PRUNE_SEQ, .last_seq = call->version};
+    const ses_point end = {.size = sizeof end, .kind = SES_POINT_SEQ, .seq = call->version};
     ses_appended both[2];
     int code = SES_INTERNAL;
 
@@ -162,6 +165,12 @@ static inline int make_call(struct call *call)
         break;
     case DELETE:
         code = ses_delete(call->store, &key, NULL, &call->deleted, &call->error);
+        break;
+    case PRUNE:
+        code = ses_prune_by_key(call->store, &key, &pruned, &call->deleted, &call->error);
+        break;
+    case CUT:
+        code = ses_cut_by_key(call->store, &key, &end, NULL, &call->deleted, &call->error);
         break;
     }
     return code;

@@ -68,6 +68,18 @@ static void test_only_new_events_come(void **state)
     ses_follower_close(follower);
 }
 
+static void test_a_session_without_events_is_not_given(void **state)
+{
+    ses_store *store = ((struct fixture *)*state)->store;
+
+    create_session(store, "a", 1);
+    create_session(store, "b", 0);
+    ses_follower *follower = must_follow(store, &user_key, NULL);
+    assert_next(follower, "a", 1);
+    assert_nothing(follower);
+    ses_follower_close(follower);
+}
+
 static void test_a_deletion_is_a_reset(void **state)
 {
     ses_store *store = ((struct fixture *)*state)->store;
@@ -251,6 +263,7 @@ int main(void)
         FOLLOW_TEST(test_neither_user_nor_session_need_to_exist),
         FOLLOW_TEST(test_other_users_and_apps_are_not_followed),
         FOLLOW_TEST(test_only_new_events_come),
+        FOLLOW_TEST(test_a_session_without_events_is_not_given),
         FOLLOW_TEST(test_a_deletion_is_a_reset),
         FOLLOW_TEST(test_a_session_created_again_is_a_reset),
         FOLLOW_TEST(test_cuts_and_prunes_are_resets_of_their_session),

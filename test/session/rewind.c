@@ -200,6 +200,19 @@ static void test_the_last_turn_is_taken_back_again_and_again(void **state)
     assert_message("no live turn of the user");
 }
 
+static void test_turns_are_of_the_user_alone(void **state)
+{
+    static const char *const others[] = {"tool", "uses", "users", "use", "User"};
+    const struct fixture *fixture = *state;
+
+    begin(fixture);
+    must_say(fixture->store, &key, "turn", "user", Q("{'turn':1}"));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        must_say(fixture->store, &key, others[i], others[i], NULL);
+    must_rewind(fixture->store, &key, LAST_TURN);
+    assert_query(fixture->path, "SELECT seq, target_seq FROM event_marks", "11|5\n");
+}
+
 static void test_a_pruned_log(void **state)
 {
     const struct fixture *fixture = *state;
@@ -486,6 +499,7 @@ int main(void)
         TEST(test_points_that_no_rewind_can_name),
         TEST(test_a_dead_point_can_be_gone_back_to),
         TEST(test_the_last_turn_is_taken_back_again_and_again),
+        TEST(test_turns_are_of_the_user_alone),
         TEST(test_a_pruned_log),
         TEST(test_a_handle_moves_to_the_new_event),
         TEST(test_temp_values_stay_when_nothing_is_stored),

@@ -232,6 +232,14 @@ static void test_doubles_beyond_the_largest_are_out_of_range(void **state)
         check_double(fixture->store, beyond[i], SES_RANGE, 0);
 }
 
+static void test_the_locale_of_the_thread_is_put_back(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    check_double(fixture->store, "1.5", SES_OK, 1.5);
+    assert_ptr_equal(uselocale((locale_t)0), LC_GLOBAL_LOCALE);
+}
+
 static void test_numbers_do_not_depend_on_the_locale(void **state)
 {
     struct fixture *fixture = *state;
@@ -293,6 +301,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_long_numbers_are_exact, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_doubles_are_the_nearest, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_doubles_beyond_the_largest_are_out_of_range, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_the_locale_of_the_thread_is_put_back, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(test_numbers_do_not_depend_on_the_locale, fixture_setup,
                                         fixture_teardown),

@@ -79,23 +79,6 @@ static void test_lists_with_names_that_are_none(void **state)
     }
 }
 
-/* In the row that begins so, the owner's number 3 becomes 2: the number stands before the key. */
-static void misfile_row(const struct rows_test *test, const char *tree, const char *key)
-{
-    struct store_files files = {.name = NULL};
-    unsigned char *page;
-    size_t at = 0;
-
-    store_files_read(&files, test->path);
-    page = page_at(&files.parts[STORE_FILE], root_of(test, tree));
-    while (at + 4 < PAGE && !(page[at] == 3 && memcmp(page + at + 1, key, strlen(key)) == 0))
-        at++;
-    assert_true(at + 4 < PAGE);
-    page[at] = 2;
-    store_files_write(&files, test->path);
-    store_files_free(&files);
-}
-
 static void test_names_of_apps_and_users_that_are_none(void **state)
 {
     static const struct {
@@ -129,7 +112,12 @@ static void test_names_of_apps_and_users_that_are_none(void **state)
 
 static void test_lists_with_state_of_others(void **state)
 {
-    static const char *const rows[][2] = {{"session_state", "x2"}, {"user_state", "y2"}};
+    /* The number of the owner comes before the key. */
+    static const struct {
+        const char *tree;
+        const char *row;
+        const char *of_another;
+    } rows[] = {{"session_state", "\003x2", "\002x2"}, {"user_state", "\003y2", "\002y2"}};
     const ses_key carol = {"app", "carol", "c"};
     struct rows_test *test = *state;
     struct store_files sound = {.name = NULL};
@@ -141,7 +129,7 @@ static void test_lists_with_state_of_others(void **state)
     for (size_t i = 0; i < 2; i++) {
         ses_error error;
         store_files_write(&sound, test->path);
-        misfile_row(test, rows[i][0], rows[i][1]);
+        patch_row(test, rows[i].tree, rows[i].row, rows[i].of_another);
         open_store(test);
         for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
             assert_code(SES_CORRUPT, list_to_end(test, NULL, order, 10, &error));

@@ -202,6 +202,38 @@ static void test_sessions_of_others_do_not_expire(void **state)
     store_files_free(&sound);
 }
 
+/* The names of the index go back, or repeat. */
+static void test_users_out_of_order(void **state)
+{
+    static const struct {
+        const char *names[3];
+        const char *name;
+        const char *instead;
+    } cases[] = {{{"na", "nab", "nb"}, "nb", "na"},
+                 {{"nb", "nca", NULL}, "nca", "naa"},
+                 {{"nab", "nac", NULL}, "nac", "nab"}};
+    const ses_expire_options options = {.size = sizeof options, .sessions_per_user = 9};
+    struct rows_test *test = *state;
+    struct store_files sound = {.name = NULL};
+    ses_error error;
+
+    store_files_read(&sound, test->path);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        store_files_write(&sound, test->path);
+        open_store(test);
+        for (size_t j = 0; j < 3 && cases[i].names[j]; j++)
+            must_create(test->store, &(ses_key){"app", cases[i].names[j], "s"}, NULL);
+        assert_ok(ses_expire(test->store, "app", &options, NULL, &error));
+        close_store(test);
+        patch_row(test, "sqlite_autoindex_users_1", cases[i].name, cases[i].instead);
+        open_store(test);
+        assert_code(SES_CORRUPT, ses_expire(test->store, "app", &options, NULL, &error));
+        assert_message("a row of users is out of place");
+        close_store(test);
+    }
+    store_files_free(&sound);
+}
+
 /* --------------------------------------------------------------------------------------------- making */
 
 static void test_numbers_that_are_used_up(void **state)
@@ -383,12 +415,19 @@ static void test_tokens_that_do_not_ascend(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_session_in_an_index_only),         TEST(test_session_numbers_out_of_bounds),
-        TEST(test_users_and_apps_out_of_bounds),       TEST(test_indexes_that_lead_to_others),
-        TEST(test_events_filed_under_another_session), TEST(test_damage_is_not_pruned),
-        TEST(test_sessions_of_others_do_not_expire),   TEST(test_numbers_that_are_used_up),
-        TEST(test_sessions_numbered_from_below_one),   TEST(test_a_place_that_is_taken),
-        TEST(test_a_handle_whose_row_became_anothers), TEST(test_leases_of_others_and_out_of_bounds),
+        TEST(test_a_session_in_an_index_only),
+        TEST(test_session_numbers_out_of_bounds),
+        TEST(test_users_and_apps_out_of_bounds),
+        TEST(test_indexes_that_lead_to_others),
+        TEST(test_events_filed_under_another_session),
+        TEST(test_damage_is_not_pruned),
+        TEST(test_sessions_of_others_do_not_expire),
+        TEST(test_users_out_of_order),
+        TEST(test_numbers_that_are_used_up),
+        TEST(test_sessions_numbered_from_below_one),
+        TEST(test_a_place_that_is_taken),
+        TEST(test_a_handle_whose_row_became_anothers),
+        TEST(test_leases_of_others_and_out_of_bounds),
         TEST(test_tokens_that_do_not_ascend),
     };
     return cmocka_run_group_tests_name("damaged rows", tests, NULL, NULL);

@@ -134,6 +134,24 @@ static inline void swap_leaves(const struct rows_test *test, const char *tree)
     store_files_free(&files);
 }
 
+/* On the page of a small tree, bytes become others of the same length where they are met first. */
+static inline void patch_row(const struct rows_test *test, const char *tree, const char *from, const char *to)
+{
+    struct store_files files = {.name = NULL};
+    const size_t len = strlen(from);
+    size_t at = 0;
+
+    assert_int_equal(strlen(to), len);
+    store_files_read(&files, test->path);
+    unsigned char *page = page_at(&files.parts[STORE_FILE], root_of(test, tree));
+    while (at + len < PAGE && memcmp(page + at, from, len) != 0)
+        at++;
+    assert_true(at + len < PAGE);
+    memcpy(page + at, to, len);
+    store_files_write(&files, test->path);
+    store_files_free(&files);
+}
+
 /* Pages to the end, or to the first that cannot be read. */
 static inline int list_to_end(struct rows_test *test, const char *user, int order, size_t limit,
                               ses_error *error)

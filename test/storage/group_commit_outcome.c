@@ -152,6 +152,73 @@ static void test_a_retry_in_the_same_group(void **state)
     assert_int_equal(stored(fixture->store, "a"), 2);
 }
 
+/* A rewind that was made elsewhere looks for what it takes back before it comes to the writer. What came to the writer
+ * before it has pruned that, or put another event in its place. */
+static void test_a_rewind_whose_target_is_gone(void **state)
+{
+    static const struct call between[] = {{.kind = PRUNE, .session_id = "a", .version = 2},
+                                          {.kind = CUT, .session_id = "a", .version = 1}};
+    static const char *const invocations[] = {"i", "j", "k"};
+    struct fixture *fixture = *state;
+    char event[100];
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct call what[] = {
+            between[i],
+            {.kind = APPEND, .session_id = "a", .text = Q("{'invocationId':'n'}")},
+            {.kind = APPEND, .session_id = "a", .text = Q("{'actions':{'rewindBeforeInvocationId':'j'}}")},
+        };
+        const ses_key key = {"app", "user", "a"};
+        const ses_range live = {.size = sizeof live, .which = SES_RANGE_LIVE};
+        ses_session *session = NULL;
+        ses_error error;
+        must_delete(fixture->store, &key);
+        create(fixture->store, "a");
+        for (size_t j = 0; j < 3; j++) {
+            snprintf(event, sizeof event, "{\"invocationId\":\"%s\"}", invocations[j]);
+            append(fixture->store, "a", event);
+        }
+        run_group(fixture->store, what, 3, COMMIT_IS_REAL);
+        for (size_t j = 0; j < 3; j++)
+            assert_int_equal(calls[j].code, SES_OK);
+        assert_ok(ses_get(fixture->store, &key, GET_RANGE(&live), &session, &error));
+        assert_int_equal(ses_session_event_count(session), 2); /* it takes nothing back */
+        ses_session_close(session);
+    }
+}
+
+/* What a prune or a cut has planned ahead is used up when it is carried out; it may be rolled back with its group. */
+static void test_prunes_and_cuts_that_are_carried_out_twice(void **state)
+{
+    static const char *const ids[] = {"a", "b"};
+    static const ses_point first = {.size = sizeof first, .kind = SES_POINT_SEQ, .seq = 1};
+    struct fixture *fixture = *state;
+    const struct call what[] = {
+        {.kind = PRUNE, .session_id = "a", .version = 1},
+        {.kind = CUT, .session_id = "b", .version = 1},
+        {.kind = BATCH_OF_TWO, .session_id = "d", .text = "{}"}, /* LIMIT, after writing */
+    };
+
+    for (size_t i = 0; i < 2; i++) {
+        append(fixture->store, ids[i], Q("{'actions':{'stateDelta':{'k':1,'gone':1}}}"));
+        append(fixture->store, ids[i], Q("{'actions':{'stateDelta':{'k':2,'gone':null,'new':2}}}"));
+    }
+    use_up_numbers(fixture->path);
+    run_group(fixture->store, what, 3, COMMIT_IS_REAL);
+    assert_int_equal(calls[0].code, SES_OK);
+    assert_int_equal(calls[1].code, SES_OK);
+    assert_int_equal(calls[2].code, SES_LIMIT);
+    for (size_t i = 0; i < 2; i++) {
+        const ses_key key = {"app", "user", ids[i]};
+        char *json = NULL;
+        ses_error error;
+        assert_int_equal(calls[i].deleted, 1);
+        assert_ok(ses_state_json_as_of_by_key(fixture->store, &key, &first, NULL, &json, NULL, &error));
+        assert_string_equal(json, Q("{'gone':1,'k':1}"));
+        ses_free(json);
+    }
+}
+
 /* No event is stored, and no call reports success. No call reports EXISTS or STALE because of an event that was undone. */
 static void fail_commit(struct fixture *fixture, enum commit_does how)
 {
@@ -293,6 +360,8 @@ int main(void)
         TEST(test_each_member_has_its_own_result),
         TEST(test_a_member_that_breaks_a_rule_of_others),
         TEST(test_a_retry_in_the_same_group),
+        TEST(test_a_rewind_whose_target_is_gone),
+        TEST(test_prunes_and_cuts_that_are_carried_out_twice),
         TEST(test_a_commit_that_fails),
         TEST(test_a_commit_that_fails_and_rolls_back),
         TEST(test_a_member_that_undoes_all),
