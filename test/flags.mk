@@ -48,6 +48,9 @@ TEST_LIBS_json/writer := -lm
 TEST_LIBS_postgres/lease_clock := -Wl,--wrap=clock_gettime
 
 TEST_LIBS_storage/open_media := -Wl,--wrap=sqlite3_initialize
+TEST_LIBS_storage/open_bugs := -Wl,--wrap=sqlite3_libversion_number
+WRAPPED_THREADS := mutex_init mutex_destroy cond_init cond_destroy
+TEST_LIBS_storage/faults_threads := $(WRAPPED_THREADS:%=-Wl,--wrap=pthread_%)
 
 # The example server, which is run as a program, and asked with libcurl.
 $(foreach test,$(SERVER_TESTS:test/%.c=%),$(eval TEST_CFLAGS_$(test) := -DSERVER='"$(SERVER)"')$(eval TEST_LIBS_$(test) = $$(CURL_LIBS)))

@@ -175,6 +175,22 @@ static void test_what_is_idle_is_removed(void **state)
     assert_int_equal(expire(fixture->store, SES_OK, NULL, &options), 0);
 }
 
+static void test_a_fork_is_not_idle_since_its_source_is(void **state)
+{
+    struct fixture *fixture = *state;
+    const ses_key source = {"app", "user", "a"};
+    const ses_key fork = {"app", "user", "b"};
+    const int64_t long_ago = fixture->now - 20 * DAY;
+    const ses_fork_options options = {.size = sizeof options, .create_us = &long_ago};
+    const ses_expire_options idle = {.size = sizeof idle, .idle_us = 10 * DAY};
+    ses_error error;
+
+    create_at(fixture, "app", "user", "a", long_ago, 0);
+    assert_ok(ses_fork_by_key(fixture->store, &source, NULL, &fork, &options, NULL, &error));
+    assert_int_equal(expire(fixture->store, SES_OK, "app", &idle), 1);
+    assert_sessions(fixture->store, "app", "b");
+}
+
 static void test_the_sessions_of_a_user_are_limited(void **state)
 {
     struct fixture *fixture = *state;
@@ -339,6 +355,7 @@ int main(void)
         TEST(test_what_has_expired_is_removed),
         TEST(test_what_is_idle_is_removed),
         TEST(test_idleness_counts_from_the_write),
+        TEST(test_a_fork_is_not_idle_since_its_source_is),
         TEST(test_the_sessions_of_a_user_are_limited),
         TEST(test_a_call_removes_so_many),
         TEST(test_a_count_is_what_all_calls_delete),

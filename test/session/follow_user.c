@@ -76,6 +76,7 @@ static void test_a_session_without_events_is_not_given(void **state)
     create_session(store, "b", 0);
     ses_follower *follower = must_follow(store, &user_key, NULL);
     assert_next(follower, "a", 1);
+    create_session(store, "c", 0);
     assert_nothing(follower);
     ses_follower_close(follower);
 }

@@ -111,7 +111,13 @@ static void test_what_is_not_there_or_asked_for_wrongly_does_not_go_out(void **s
     const ses_export_options user = {.size = sizeof user, .app = "app", .user = "none"};
     const ses_export_options session = {
         .size = sizeof session, .app = "app", .user = "user", .session = "none"};
-    const ses_export_options headless = {.size = sizeof headless, .user = "user"};
+    static const ses_export_options wrong[] = {
+        {.size = sizeof *wrong, .user = "user"},
+        {.size = sizeof *wrong, .app = "app", .session = "one"},
+        {.size = sizeof *wrong, .app = ""},
+        {.size = sizeof *wrong, .app = "app", .user = ""},
+        {.size = sizeof *wrong, .app = "app", .user = "user", .session = ""},
+    };
     struct text text = {NULL, 0};
     ses_error error;
 
@@ -119,7 +125,9 @@ static void test_what_is_not_there_or_asked_for_wrongly_does_not_go_out(void **s
     assert_code(SES_NOTFOUND, ses_export(store, &app, collect_lines, &text, &error));
     assert_code(SES_NOTFOUND, ses_export(store, &user, collect_lines, &text, &error));
     assert_code(SES_NOTFOUND, ses_export(store, &session, collect_lines, &text, &error));
-    assert_code(SES_MISUSE, ses_export(store, &headless, collect_lines, &text, &error));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_code(i < 2 ? SES_MISUSE : SES_INVALID,
+                    ses_export(store, &wrong[i], collect_lines, &text, &error));
     assert_code(SES_MISUSE, ses_export(store, NULL, NULL, NULL, &error));
     assert_code(SES_MISUSE, ses_import(store, NULL, NULL, NULL, NULL, &error));
     free(text.data);

@@ -129,6 +129,24 @@ static void test_events_filed_under_another_session(void **state)
     store_files_free(&sound);
 }
 
+/* Rows of a user lie behind those of others, where the search that deletes them does not come. */
+static void test_state_of_a_user_in_two_places(void **state)
+{
+    const ses_key carol = {"app", "carol", "c"};
+    struct rows_test *test = *state;
+    ses_error error;
+
+    open_store(test);
+    must_create(test->store, &carol,
+                Q("{'user:k0':0,'user:k1':1,'user:k2':2,'user:k3':3,'user:k4':4,'user:k5':5}"));
+    close_store(test);
+    patch_row(test, "user_state", "\003k1", "\011k1");
+    patch_row(test, "user_state", "\003k2", "\002k2");
+    open_store(test);
+    assert_code(SES_CORRUPT, ses_delete_user(test->store, "app", "carol", NULL, NULL, NULL, &error));
+    assert_message("mixed up with those of another user");
+}
+
 /* --------------------------------------------------------------------------------------------- pruning */
 
 static void test_damage_is_not_pruned(void **state)
@@ -195,6 +213,7 @@ static void test_sessions_of_others_do_not_expire(void **state)
         change_rows(test, without_indexes, changes[i]);
         open_store(test);
         assert_code(SES_CORRUPT, ses_expire(test->store, "app", &options, NULL, &error));
+        assert_message(i == 0 ? "another app's session" : "in an index but not in the table");
         assert_code(SES_CORRUPT, ses_delete_app(test->store, "app", NULL, NULL, &error));
         close_store(test);
         assert_bob_is_whole(test);
@@ -420,6 +439,7 @@ int main(void)
         TEST(test_users_and_apps_out_of_bounds),
         TEST(test_indexes_that_lead_to_others),
         TEST(test_events_filed_under_another_session),
+        TEST(test_state_of_a_user_in_two_places),
         TEST(test_damage_is_not_pruned),
         TEST(test_sessions_of_others_do_not_expire),
         TEST(test_users_out_of_order),
