@@ -227,14 +227,14 @@ def draw(recording):
 <style>
 text{{font:{FONT}px ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:{COLOURS[""]};white-space:pre}}
 .screen{{fill:#16191f}}.dot{{fill:#3a404b}}.cursor{{fill:#d5d9e0}}.c1{{font-weight:bold}}.cover{{visibility:hidden}}
-{colours}.all{{transform:translateY({-beyond * LINE}px)}}
+{colours}
 {chr(10).join(style.rules)}
 @media (prefers-reduced-motion:reduce){{*{{animation:none!important}}}}
 </style>
 <clipPath id="window"><rect y="{TOP}" width="{width:.0f}" height="{ROWS * LINE}"/></clipPath>
 <rect class="screen" width="{width:.0f}" height="{height}" rx="8"/>
 {dots}
-<g clip-path="url(#window)"><g class="all">
+<g clip-path="url(#window)"><g class="all" transform="translate(0 {-beyond * LINE})">
 {body}</g></g>
 </svg>
 """
