@@ -328,19 +328,22 @@ $(B)/test/%: $(B)/test/%.o $(TEST_SUPPORT) $(LIBRARY)
 	$(LINK) -o $@ $< $(TEST_SUPPORT) $(TEST_OBJECTS_$*) $(LIBRARY) \
 	    $(LDFLAGS) $(TEST_LINK) $(TEST_LIBS_$*) $(CMOCKA_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS) $(POSTGRES_LIBS)
 
-# The code of the README: its fragments as one program, and its first program.
-$(B)/test/readme.c: README.md test/readme.awk
-	@mkdir -p $(@D)
-	$(AWK) -f test/readme.awk README.md > $@.new && mv $@.new $@
+# The code of the chapters, which are README files: all their fragments as one program, and the whole programs. The packages
+# for Python and Rust test their own. Without POSTGRES=1 the program for a server is compiled, but not linked.
+CHAPTERS         := README.md $(filter-out tools/python/% tools/rust/%,$(wildcard */README.md */*/README.md))
+CHAPTER_PROGRAMS := $(patsubst %.md,$(B)/test/chapters/%,$(shell grep -l '^.include <' $(CHAPTERS)))
+CHAPTER_OBJECTS  := $(addsuffix .o,$(B)/test/chapters/fragments $(CHAPTER_PROGRAMS))
 
-$(B)/test/readme_program.c: README.md
+$(B)/test/chapters/fragments.c: $(CHAPTERS) test/readme.awk
 	@mkdir -p $(@D)
-	$(AWK) '/^```c$$/ {n++; next} /^```$$/ {inside = 0; n == 1 && n++} n == 1 {print}' README.md > $@.new && mv $@.new $@
+	$(AWK) -f test/readme.awk $(CHAPTERS) > $@.new && mv $@.new $@
 
-$(B)/test/readme.o $(B)/test/readme_program.o: $(B)/test/%.o: $(B)/test/%.c
+$(B)/test/chapters/%.c: %.md test/readme.awk
+	@mkdir -p $(@D)
+	$(AWK) -v whole=1 -f test/readme.awk $< > $@.new && mv $@.new $@
+
+$(CHAPTER_OBJECTS): %.o: %.c
 	$(COMPILE) $(SQLITE_CFLAGS) $(CJSON_CFLAGS) -Wno-unused-function -c -o $@ $<
-
-README_PROGRAMS := $(B)/test/readme $(B)/test/readme_program
 
 .SECONDARY:
 
@@ -362,8 +365,8 @@ check-layers: export OBJECTS := $(OBJECTS)
 check-layers: export BENCH_OBJECTS := $(BENCH_OBJECTS)
 check-layers: export COMMAND_OBJECTS := $(COMMAND_OBJECTS)
 check-layers: export SERVER_OBJECTS := $(if $(WITH_SERVER),$(SERVER_OBJECTS))
-check-readme: $(README_PROGRAMS)
-check-amalgamation: $(AMALGAMATED) $(B)/test/readme_program.c
+check-readme: $(CHAPTER_OBJECTS) $(filter-out $(if $(POSTGRES),,%/postgres/README),$(CHAPTER_OBJECTS:.o=)) $(COMMAND)
+check-amalgamation: $(AMALGAMATED) $(B)/test/chapters/README.c
 check-exports check-linking check-install: $(LIBRARY)
 check-exports check-install: $(SHARED)
 check-install: $(COMMAND) $(COMMAND_PAGES)
@@ -562,4 +565,4 @@ clean:
 help:
 	@sed -n 's/^## //p' Makefile
 
--include $(wildcard $(B)/*.d $(B)/lib/*.d $(B)/test/*.d $(B)/test/*/*.d $(B)/tools/*.d $(B)/tools/*/*.d $(B)/tools/*/*/*.d)
+-include $(wildcard $(B)/*.d $(B)/lib/*.d $(B)/test/*.d $(B)/test/*/*.d $(B)/test/chapters/*/*/*.d $(B)/tools/*.d $(B)/tools/*/*.d $(B)/tools/*/*/*.d)

@@ -42,7 +42,7 @@ compile -pthread -o "$folder/program" "$folder/program.c" "$folder/seslite_cjson
     ${LDFLAGS:-} ${SQLITE_LIBS:--lsqlite3} ${CJSON_LIBS:--lcjson}
 "$folder/program"
 # shellcheck disable=SC2086
-compile -pthread -o "$folder/readme_program" "$build/test/readme_program.c" "$folder/seslite.o" \
+compile -pthread -o "$folder/readme_program" "$build/test/chapters/README.c" "$folder/seslite.o" \
     ${LDFLAGS:-} ${SQLITE_LIBS:--lsqlite3}
 
 [ -n "${POSTGRES:-}" ] || exit 0

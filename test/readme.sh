@@ -1,9 +1,29 @@
 #!/bin/sh
-# The README's code runs: its fragments as one program, and its first program. CONTRIBUTING's is the library's own.
+# The chapters are true: the code runs (their fragments as one program, the first program by
+# itself), and so do the shell blocks that are marked `sh run`, on the store of the first program. CONTRIBUTING's code is the
+# library's own.
 #     sh test/readme.sh BUILD
 set -eu
+programs=$(cd "$1/test/chapters" && pwd)
+PATH=$(cd "$1/tools/seslite" && pwd):$PATH
 awk -f test/contributing.awk CONTRIBUTING.md lib/*/*.c lib/*/*/*.c
-cd "$1/test"
-./readme
-rm -f agents.db
-./readme_program
+
+folder=$(mktemp -d "${TMPDIR:-/tmp}/seslite-readme-XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+(cd "$folder" && "$programs/fragments" >/dev/null)
+chapters=$(ls README.md */README.md */*/README.md)
+for chapter in $chapters; do
+    awk -v folder="$folder" '
+        /^```sh run$/ {file = sprintf("%s/%d.sh", folder, ++count); print FILENAME ":" FNR > (file ".name"); next}
+        /^```$/ {file = ""}
+        file {print > file}' "$chapter"
+    for script in "$folder"/*.sh; do
+        [ -e "$script" ] || break
+        (cd "$folder" && rm -f ./*.db* && "$programs/README" && sh -eux "$script") >"$folder/log" 2>&1 || {
+            echo "$(cat "$script.name"): this shell block fails:"
+            cat "$folder/log"
+            exit 1
+        }
+    done
+    rm -f "$folder"/*.sh
+done
