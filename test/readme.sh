@@ -1,5 +1,5 @@
 #!/bin/sh
-# The chapters are true: the code runs (their fragments as one program, the first program by
+# The chapters are true: every link leads somewhere, the code runs (their fragments as one program, the first program by
 # itself), and so do the shell blocks that are marked `sh run`, on the store of the first program. CONTRIBUTING's code is the
 # library's own.
 #     sh test/readme.sh BUILD
@@ -7,6 +7,14 @@ set -eu
 programs=$(cd "$1/test/chapters" && pwd)
 PATH=$(cd "$1/tools/seslite" && pwd):$PATH
 awk -f test/contributing.awk CONTRIBUTING.md lib/*/*.c lib/*/*/*.c
+
+if git ls-files --error-unmatch README.md >/dev/null 2>&1; then
+    # shellcheck disable=SC2046 # paths have no spaces
+    FILES=$(git ls-files) awk -f test/links.awk $(git ls-files '*.md') \
+        $(git grep -l 'README' -- include lib sql tools ':!*.md')
+else
+    echo "skipped: links, since this is not a clone"
+fi
 
 folder=$(mktemp -d "${TMPDIR:-/tmp}/seslite-readme-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
