@@ -177,6 +177,11 @@ static void test_waiting_ends_when_its_time_has_passed(void **state)
     append_to(store, "two", 1);
     assert_ended(&waiting, SES_OK, 0);
     assert_in_range(waiting.took_us, 60000, 10000000);
+    const ses_event *event = NULL;
+    const int64_t before = support_steady_us();
+    ses_error error;
+    assert_ok(ses_follower_next(follower, 1, &event, &error));
+    assert_in_range(support_steady_us() - before, 1000, 10000000);
     ses_follower_close(follower);
 }
 

@@ -327,6 +327,40 @@ static void test_damage_is_corrupt(void **state)
     }
 }
 
+/* So many that a list of one label looks at the sessions with it, and not at all of the user. */
+static void test_a_user_with_many_sessions(void **state)
+{
+    enum { MANY = 510 };
+    struct fixture *fixture = *state;
+    const int64_t since = fixture->now + 100 * second;
+    const struct {
+        ses_filter filter;
+        int64_t count;
+    } cases[] = {
+        {{.size = sizeof(ses_filter), .updated_since_us = &since}, MANY - 100},
+        {{.size = sizeof(ses_filter), .label = "color"}, 5},
+        {{.size = sizeof(ses_filter), .label = "color", .id_prefix = "s2"}, 2},
+        {{.size = sizeof(ses_filter), .label = "color", .id_prefix = "s2", .updated_since_us = &since}, 1},
+    };
+
+    for (int i = 0; i < MANY; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "s%d", i);
+        create(fixture, "carol", id, i % 100 == 20 ? red : NULL, i % 100 == 20);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (int order = SES_ORDER_NEWEST; order <= SES_ORDER_CREATED; order++) {
+            ses_list_options options = {
+                .size = sizeof options, .order = order, .limit = MANY, .filter = &cases[i].filter};
+            ses_page *page = NULL;
+            ses_error error;
+            assert_ok(ses_list(fixture->store, "app", "carol", &options, &page, &error));
+            assert_int_equal(ses_page_count(page), cases[i].count);
+            ses_page_close(page);
+        }
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, lists_setup, fixture_teardown)
@@ -342,6 +376,8 @@ int main(void)
         TEST(test_apps_do_not_mix),
         TEST(test_a_label_without_its_mark_is_not_there),
         TEST(test_damage_is_corrupt),
+        cmocka_unit_test_setup_teardown(test_a_user_with_many_sessions, fixture_setup_memory,
+                                        fixture_teardown),
     };
     return cmocka_run_group_tests_name("filtered lists", tests, NULL, NULL);
 }

@@ -301,6 +301,7 @@ static void test_the_log_of_the_old_store_is_not_read_with_the_new_one(void **st
 {
     struct backup_test *test = *state;
     char *log = support_path(test->fixture->folder, "copy.db-wal");
+    char *journal = support_path(test->fixture->folder, "copy.db-journal");
     char *kept = support_path(test->fixture->folder, "kept");
     char *kept_log = support_path(test->fixture->folder, "kept-log");
     ses_store *other = must_open_file(test->target, NULL);
@@ -319,8 +320,12 @@ static void test_the_log_of_the_old_store_is_not_read_with_the_new_one(void **st
     copy_file(kept_log, log);
     assert_code(SES_EXISTS, ses_backup(test->store, test->target, NULL, &error));
     assert_message("-wal");
+    assert_int_equal(rename(log, journal), 0);
+    assert_code(SES_EXISTS, ses_backup(test->store, test->target, NULL, &error));
+    assert_message("-journal");
     assert_ok(ses_backup(test->store, test->target, &replace, &error));
     assert_is_copy(test, test->target);
+    free(journal);
     free(kept_log);
     free(kept);
     free(log);

@@ -205,10 +205,20 @@ static void test_a_changed_body_takes_its_ids_along(void **state)
     assert_int_equal(append(fixture, Q("{'id':'e','invocationId':'i'}"), NULL), SES_EXISTS);
 }
 
+/* FNV-1a, less 2^31: files are made of it. */
+static void test_the_hash_never_changes(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    must_append_by_key(fixture->store, &key, Q("{'id':'e1'}"));
+    assert_query(fixture->path, "SELECT id_key FROM events", "68865795\n");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, ids_setup, fixture_teardown)
     const struct CMUnitTest tests[] = {
+        TEST(test_the_hash_never_changes),
         TEST(test_ids_of_one_hash),
         TEST(test_ids_of_one_hash_when_the_first_is_gone),
         TEST(test_ids_of_one_hash_when_the_last_is_gone),
