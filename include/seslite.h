@@ -1541,8 +1541,8 @@ SES_API int ses_load_json(ses_store *store, const ses_key *key, const char *json
                           const ses_load_options *options, ses_load_result *result, ses_error *error);
 
 /*
- * JSON lines: a whole store, an app, a user or a session as a text, one JSON object a line. The README describes the
- * format. Read into an empty store, it gives the same store: every event with its bytes and number, every time,
+ * JSON lines: a whole store, an app, a user or a session as a text, one JSON object a line. lib/session/README.md describes
+ * the format. Read into an empty store, it gives the same store: every event with its bytes and number, every time,
  * version (one above 2^52, which ses_load does not take, is left out), state, title, label, parent and base, the shared state, and the order in which sessions were created. Leases
  * are not in it.
  */

@@ -1,4 +1,4 @@
-/* A store as JSON lines, out: what README.md says under "JSON lines". */
+/* A store as JSON lines, out: the format is in README.md in this folder. */
 #include <string.h>
 
 #include "base/crc32.h"

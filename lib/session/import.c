@@ -1,4 +1,4 @@
-/* A store as JSON lines, in: what README.md says under "JSON lines". */
+/* A store as JSON lines, in: the format is in README.md in this folder. */
 #include "session/import.h"
 
 #include <string.h>

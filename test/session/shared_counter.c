@@ -18,7 +18,7 @@ struct worker {
 
 /* -------------------------------------------------------------------------------------------- one step */
 
-/* As the README shows it. */
+/* As lib/agent/README.md shows it. */
 static int count_through_view(struct worker *worker, ses_error *error)
 {
     int code = SES_OK;

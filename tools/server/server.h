@@ -1,6 +1,6 @@
 /*
  * A small chat server on seslite: sessions over HTTP, with libmicrohttpd and cJSON. Its model is a script, so
- * that it needs no network. README.md, "A server", explains it.
+ * that it needs no network. README.md in this folder explains it.
  *
  *     GET    /apps/APP/users/USER/sessions                  lists (?label=NAME&value=VALUE&limit=N&token=TOKEN)
  *     POST   /apps/APP/users/USER/sessions                  creates one; the body is its state, a JSON object, or empty
