@@ -101,7 +101,7 @@ CREATE TABLE seslite.version_floor (
     floor bigint NOT NULL CHECK (floor BETWEEN 0 AND 9007199254740992) -- at 2^53 no session can begin
 );
 
--- What only some sessions have: at most one row per session.
+-- Details that only some sessions have: at most one row for each.
 CREATE TABLE seslite.session_details (
     shard          int NOT NULL,
     session_id     bigint NOT NULL,
@@ -172,8 +172,8 @@ CREATE TABLE seslite.session_state (
     PRIMARY KEY (shard, session_id, key)
 );
 
--- What the log had led to by event sessions.base_seq, if the events up to that one were pruned: the session's own
--- state, and what it had written to shared keys.
+-- The result of the log up to event sessions.base_seq, if the events up to that one were pruned: the session's own state,
+-- and the last values that it wrote to shared keys.
 CREATE TABLE seslite.base_state (
     shard      int NOT NULL,
     session_id bigint NOT NULL,

@@ -1,58 +1,59 @@
 -- Every statement of the library for PostgreSQL. The names, parameters and columns are those of
--- sql/sqlite/statements.sql; numbers are bigint, all else is text. What has `-- locks: ` ends so where it is run by a
--- transaction that writes.
+-- sql/sqlite/statements.sql; numbers are bigint, everything else is text. The text after `-- locks: ` is appended to a
+-- statement that runs in a transaction that writes.
 --
 -- Wherever a statement has a number of an app, a user or a session, it has its shard too: the last 12 bits. The shard of
--- names is made of them (0001_initial.sql says how). Only what looks at a whole app, or at all, goes through all shards.
+-- names is computed from them (0001_initial.sql says how). Only statements about a whole app, or the whole store, go through
+-- all shards.
 --
--- Not here:
+-- Only in SQLite:
 -- without: analyze          PostgreSQL does it by itself
 -- without: data_version     there is no such number: followers look at their sessions,
--- without: session_version  many at once ...
--- without: user_versions    ... by what is only here
+-- without: session_version  many at once,
+-- without: user_versions    with the statements watch_sessions and watch_users
 --
 -- Only here, since SQLite locks the whole file:
--- own: lock_user            nobody else adds to the user, or takes from it, ...
--- own: lock_app             ... or the app
--- own: share_user           nobody deletes the user meanwhile ...
--- own: share_app            ... or the app
+-- own: lock_user            nobody else adds to the user, or removes from it,
+-- own: lock_app             or the app
+-- own: share_user           nobody deletes the user meanwhile,
+-- own: share_app            or the app
 --
--- And what a file is asked in another way:
--- own: space                how many bytes the tables and their indexes have
--- own: watch_sessions       the versions of many sessions ...
--- own: watch_users          ... and of many users' sessions
--- own: check_columns        what SQLite itself compares with the schema: columns that are not there ...
--- own: check_indexes        ... and indexes
--- own: check_orphans        what foreign keys would find
--- own: check_shards         rows that are not found by their names
--- own: check_floors       shards that leave new sessions few versions, or none
--- own: check_count          how many sessions a check has before it: their numbers do not tell
+-- Only here, since a file answers it in another way:
+-- own: space                the bytes of the tables and their indexes
+-- own: watch_sessions       the versions of many sessions,
+-- own: watch_users          and of the sessions of many users
+-- own: check_columns        missing columns (SQLite itself compares them with the schema),
+-- own: check_indexes        and indexes
+-- own: check_orphans        violations that foreign keys would prevent
+-- own: check_shards         rows that cannot be found by their names
+-- own: check_floors         shards that leave new sessions few versions, or none
+-- own: check_count          the number of sessions for a check, which their ids do not give
 --
--- And the time, since the clocks of many machines differ:
--- own: lease_now            a lease, and what time it is
+-- Only here, since the clocks of many machines differ:
+-- own: lease_now            a lease and the server's time
 --
--- And with each transaction:
--- own: begin_settings       what holds in it: where names are looked up, and how long a lock is waited for
+-- Only here, for each transaction:
+-- own: begin_settings       where names are looked up, and how long to wait for a lock
 
--- And what is sent whole, without waiting for numbers that the server has:
--- own: append_by_key        the session that is to be appended to, if it is as it should be ...
--- own: append_by_id         ... or the same by its number
--- own: append_one           the same for one event, with which the session is written at once ...
--- own: append_one_named     ... or by the number that its names had before
--- own: append_lease         its lease, if it is that one
--- own: append_event         an event at the place that comes next
--- own: append_mark          what such an event means for how the log is read
--- own: append_session_keys  all keys that it sets, in the session's state, ...
--- own: append_user_keys     ... the user's, ...
--- own: append_app_keys      ... and the app's
--- own: remove_session_keys  and those that it removes
--- own: remove_user_keys     ... of the user
--- own: remove_app_keys      ... of the app
--- own: append_touch         the session with these events
--- own: create_session       a session that begins where those before it have ended
--- own: created_version      and where that was
+-- Only here, for transactions that are sent as a whole, without waiting for numbers from the server:
+-- own: append_by_key        the session to append to, if it is in the expected state,
+-- own: append_by_id         or the same by its number
+-- own: append_one           the same for a single event, which also updates the session,
+-- own: append_one_named     or by the number that its names had before
+-- own: append_lease         the session's lease, if it has the expected token
+-- own: append_event         an event with the next number
+-- own: append_mark          a mark for an event that changes how the log is read
+-- own: append_session_keys  the keys that the events set in the session's state,
+-- own: append_user_keys     the user's,
+-- own: append_app_keys      and the app's
+-- own: remove_session_keys  the keys that they remove from the session's state,
+-- own: remove_user_keys     the user's,
+-- own: remove_app_keys      and the app's
+-- own: append_touch         the session's row after these events
+-- own: create_session       a session whose version follows those of earlier ones
+-- own: created_version      and that version
 
--- Each statement sees what was committed before it, since the rows that it builds on are locked.
+-- Each statement sees all earlier commits, since the rows that it depends on are locked.
 
 -- name: begin_write
 BEGIN ISOLATION LEVEL READ COMMITTED;
@@ -62,10 +63,10 @@ BEGIN ISOLATION LEVEL READ COMMITTED;
 -- name: begin_read
 BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 
--- Sent after each of these. A function or an operator without a schema could be one that somebody else has put into `public`:
--- so all that follows is looked up in pg_catalog alone, and this statement, which cannot rely on that yet, says it. A
--- setting of the session would not do: poolers give it to others. A lock that takes longer than $1 milliseconds ends the
--- transaction, so that the server does not go on waiting for it after the caller has given up.
+-- Sent after each of these. An unqualified function or operator could be one that somebody else has put into `public`. So
+-- later statements look names up in pg_catalog only; this one cannot rely on that yet, and qualifies them. A setting of the
+-- session would not do, because poolers share sessions. Waiting longer than $1 milliseconds for a lock ends the transaction,
+-- so that the server does not go on waiting after the caller has given up.
 
 -- name: begin_settings
 SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true), pg_catalog.set_config('lock_timeout', $1, true);
@@ -93,8 +94,8 @@ SELECT 1::bigint FROM seslite.users WHERE shard = ($1::bigint & 4095)::int AND i
 -- name: share_app
 SELECT 1::bigint FROM seslite.apps WHERE shard = ($1::bigint & 4095)::int AND id = $1 FOR SHARE;
 
--- Numbers are above all that the shard has, even if the clock was set back. Two that are made in one shard in the same
--- microsecond fail by the primary key (SQLSTATE 23505), and the later transaction is to be run again.
+-- A new number is above all others of its shard, even if the clock was set back. If two transactions make the same one, the
+-- later one fails by the primary key (SQLSTATE 23505), and must be run again.
 
 -- name: app_add
 INSERT INTO seslite.apps (shard, id, name)
@@ -106,14 +107,14 @@ FROM (SELECT ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3
 ON CONFLICT (name, shard) DO NOTHING;
 
 -- The last columns of this and the next say that it is the row that was asked for: an index leads to no other.
--- (What is found by names is found one after the other, by subqueries: for a join, a server may look through a shard.)
+-- (Names are looked up one after the other, by subqueries: for a join, a server may scan a shard.)
 
 -- name: app_find
 -- locks: FOR KEY SHARE OF a
 SELECT a.id, 1::bigint FROM seslite.apps AS a
 WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AND a.name = $1;
 
--- One that is there is locked, and not changed: else it could be deleted before it is found.
+-- Locks an existing one without a change, or it could be deleted before it is found.
 
 -- name: user_add
 INSERT INTO seslite.users (shard, id, app_id, name)
@@ -136,7 +137,7 @@ WHERE u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2:
                   WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int
                     AND a.name = $1);
 
--- Names in their order, from $2 on but for $3.
+-- Names in order, from $2 on, except $3.
 
 -- name: apps_named
 SELECT id, name FROM seslite.apps
@@ -273,7 +274,7 @@ SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.create
 FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.user_id = $1 AND s.name > $2
 ORDER BY s.name LIMIT $3::bigint;
 
--- A row for each that is asked for, in that order. The texts are arrays, as '{"a","b"}'.
+-- A row for each user in the arrays, in their order. The texts are arrays, such as '{"a","b"}'.
 
 -- name: watch_sessions
 SELECT s.version
@@ -296,7 +297,7 @@ CROSS JOIN LATERAL
                                              AND a.name = o.app))) AS v
 ORDER BY o.place;
 
--- What ses_expire and ses_delete_app delete, a few at a time.
+-- The sessions that ses_expire and ses_delete_app delete, a few at a time.
 
 -- name: app_after
 SELECT id FROM seslite.apps WHERE id > $1 ORDER BY id LIMIT 1;
@@ -833,7 +834,7 @@ ORDER BY seq DESC LIMIT $4::bigint;
 -- name: events_delete
 DELETE FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3;
 
--- What is left of a session, a user or an app after its rows were deleted.
+-- The remains of a session, a user or an app after its rows were deleted.
 
 -- name: session_left
 SELECT 1::bigint FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
@@ -898,9 +899,9 @@ WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 ORDER BY key;
 -- name: base_state_get
 SELECT value, seq FROM seslite.base_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = $2;
 
--- An append that is sent whole. The guards divide by zero where a job has to look first: the session is not there, is not
--- number $7 or not at version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. What follows sees
--- the session as it was found, since that locks it.
+-- An append that is sent as a whole. The guards divide by zero if a job has to look first: the session does not exist, does
+-- not have number $7 or version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. They lock the
+-- session, so later statements see it unchanged.
 
 -- name: append_by_key
 SELECT f.id, f.app_id, f.user_id, f.version, f.last_seq, f.event_count, f.created_us, f.updated_us,
@@ -921,7 +922,7 @@ FROM (SELECT 1) AS one LEFT JOIN (
                                            AND a.name = $1))
     FOR UPDATE) AS f ON true;
 
--- Where it is not there by its number, nothing that follows finds it either.
+-- If no session has this number, later statements do not find it either.
 
 -- name: append_by_id
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
@@ -932,8 +933,8 @@ SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.create
 FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
 FOR UPDATE;
 
--- One event: the session is locked and written by one statement, and then has the event's number already. What it gives is
--- the session as it was, but for its update time: that may have been any up to $4.
+-- A single event: one statement locks and updates the session, which then has the event's number already. It returns the
+-- session as it was before, except for the update time, which may have been any up to $4.
 
 -- name: append_one
 UPDATE seslite.sessions
@@ -968,7 +969,7 @@ SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.n
 FROM (SELECT 1) AS one
 LEFT JOIN seslite.session_leases AS l ON l.shard = ($1::bigint & 4095)::int AND l.session_id = $1;
 
--- The $2nd of those that are added; $8 is the latest time among them so far.
+-- The $2nd of the new events; $8 is the latest time among them so far.
 
 -- name: append_event
 INSERT INTO seslite.events
@@ -982,8 +983,9 @@ INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
 SELECT s.shard, s.id, s.last_seq + $2, $3, $4
 FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1;
 
--- Keys $2 with the values $3, each once, as set by the $4th of the events. The user, or the app, is locked against those who
--- look at its state before they change it. All of it is found by the session: so nothing is changed where that is gone.
+-- Keys $2 with the values $3, each once, as set by the $4th of the new events. The user, or the app, is locked against
+-- transactions that read its state before they change it. Everything is found through the session, so nothing changes if
+-- that is gone.
 
 -- name: append_session_keys
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
@@ -1033,7 +1035,7 @@ SET version = version + $2, last_seq = last_seq + $2, event_count = event_count 
     ahead_hour = CASE WHEN greatest(updated_us, $3) > $5 + 3600000000 THEN $6::bigint END
 WHERE shard = ($1::bigint & 4095)::int AND id = $1;
 
--- As session_add, but for the version, which the shard's floor gives.
+-- Like session_add, but with the version from the shard's floor.
 
 -- name: create_session
 INSERT INTO seslite.sessions
@@ -1048,12 +1050,13 @@ VALUES (($2::bigint & 4095)::int,
         0, 0, $7, $8, $9)
 RETURNING id;
 
--- Asked as version_floor, which may be another a moment before: other users of the shard are not locked.
+-- Answers version_floor after the session was created. Another user of the shard may have raised the floor since, so this
+-- reads the session.
 
 -- name: created_version
 SELECT version FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 AND name = $2;
 
--- All that statements name must be there, of its type, and text compared by its bytes.
+-- Every column that statements use must exist with its type, and compare text by bytes.
 
 -- name: check_columns
 SELECT t.name, split_part(w.word, ':', 1), split_part(w.word, ':', 2)
@@ -1089,7 +1092,7 @@ WHERE NOT EXISTS (
       AND a.attname || ':' || y.typname = w.word AND (y.typname <> 'text' OR o.collname = 'C'))
 ORDER BY 1, 2 LIMIT $1::bigint;
 
--- By their names. One that could not be built is not valid.
+-- By name. An index whose build failed is not valid.
 
 -- name: check_indexes
 SELECT w.name
@@ -1107,7 +1110,7 @@ WHERE NOT EXISTS (
     WHERE n.nspname = 'seslite' AND c.relname = w.name AND i.indisvalid)
 ORDER BY 1 LIMIT $1::bigint;
 
--- What has lost the row that it belongs to, or is in another shard than that: the table, the other, and the number there.
+-- Rows whose owner does not exist, or is in another shard: the table, the owner's table, and the owner's number.
 
 -- name: check_orphans
 SELECT o.name, o.owner, o.id, count(*)
