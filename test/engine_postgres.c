@@ -207,6 +207,8 @@ int __wrap_ses_open(const char *path, const ses_open_options *options, ses_store
         own = *options;
     own.synchronous = own.journal = own.checkpoint = 0;
     own.max_readers = 0;
+    if (own.busy_timeout_ms == 0) /* a commit that a busy machine does not answer in time is UNKNOWN */
+        own.busy_timeout_ms = 60000;
     name_database(server, path, (unsigned)own.flags, name);
     snprintf(connection, sizeof connection, "%s dbname=%s", server, name);
     return ses_open_postgres(connection, &own, NULL, store, error);
