@@ -72,6 +72,7 @@ static const char *const across_shards[] = {
     "check_app_after",
     "check_user_after",
     "check_session_after",
+    "due_count",
 };
 
 static bool goes_across_shards(const char *name)
