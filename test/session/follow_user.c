@@ -78,6 +78,7 @@ static void test_a_session_without_events_is_not_given(void **state)
     assert_next(follower, "a", 1);
     create_session(store, "c", 0);
     assert_nothing(follower);
+    assert_null(ses_follower_session(follower));
     ses_follower_close(follower);
 }
 
