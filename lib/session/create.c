@@ -1,6 +1,5 @@
 /* Creating sessions. */
 #include "base/error.h"
-#include "session/followers.h"
 #include "session/initial_state.h"
 #include "session/session.h"
 #include "model/timestamp.h"
@@ -15,8 +14,6 @@ static int create_session(ses_store *store, struct create_op *op, ses_session **
         return result;
     op->snapshot = fresh ? &fresh->snapshot : NULL;
     result = ses__door_create(store->storage, op, error);
-    if (result != SES_EXISTING)
-        ses__followers_tell(store, result, op->key);
     if (result >= 0 && session)
         *session = fresh;
     else

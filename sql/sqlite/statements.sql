@@ -317,7 +317,7 @@ WHERE s.details & 4 AND (?9 IS NULL OR s.user_id = ?9)
 ORDER BY ?4 * s.updated_us, iif(?4, s.name, s.id), s.user_id LIMIT ?8;
 
 -- name: label_get
-SELECT app_id FROM session_labels WHERE session_id = ?1 AND name = ?2 AND value BETWEEN ?3 AND ?4;
+SELECT 1 FROM session_labels WHERE session_id = ?1 AND name = ?2 AND value BETWEEN ?3 AND ?4;
 
 -- name: labelled_ids
 SELECT session_id FROM session_labels INDEXED BY session_labels_by_value

@@ -32,14 +32,15 @@ static int check_new_name(const struct fork_run *run, ses_error *error)
     return code == SES_NOTFOUND ? SES_OK : code;
 }
 
-/* As many events as the row of the source lets expect; without gaps in the numbers that is known exactly. */
+/* As many events as the row of the source lets expect; without gaps in the numbers that is known exactly. (There are no
+ * more than there are numbers.) */
 static int check_count(const struct fork_run *run, ses_error *error)
 {
     const struct session_row *source = &run->source;
     const int64_t count = run->fork.event_count;
     const int64_t most = run->seq - source->base_seq;
     bool has_no_gaps = source->event_count == source->last_seq - source->base_seq;
-    bool sound = count <= most && count <= source->event_count && (!has_no_gaps || count == most) &&
+    bool sound = count <= source->event_count && (!has_no_gaps || count == most) &&
                  (!is_whole(run) || count == source->event_count);
 
     if (!sound)

@@ -142,7 +142,6 @@ int ses__session_is_labelled(struct db *db, const struct session_row *row, const
                              bool *is, ses_error *error)
 {
     struct query query;
-    int64_t app_id = row->app_id;
 
     *is = false;
     if (!(row->details & DETAIL_LABELS))
@@ -151,10 +150,7 @@ int ses__session_is_labelled(struct db *db, const struct session_row *row, const
     ses__query_bind_int(&query, 1, row->id);
     bind_label(&query, 2, filter);
     *is = ses__query_row(&query);
-    if (*is)
-        app_id = ses__query_int(&query, 0);
-    int code = ses__query_end(&query);
-    return code == SES_OK && app_id != row->app_id ? ses__refuse_stranger(db, "app's label", error) : code;
+    return ses__query_end(&query);
 }
 
 /* ------------------------------------------------------------------------------------------ counting */

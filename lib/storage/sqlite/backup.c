@@ -170,11 +170,9 @@ static int look_at_copy(const struct backup_run *run, struct connection *copy, s
 static int check_copy(const struct backup_run *run, ses_error *error)
 {
     struct sqlite_file file = {.known = false, .immutable = true};
-    struct sqlite_config config =
+    const struct sqlite_config config =
         ses__config_beside(&run->apart.storage->base.base, run->file.temporary, &file);
     struct connection *copy = NULL;
-
-    config.read_only = true;
     int code = ses__connection_open(&config, CONNECTION_READER, &copy, error);
     if (code != SES_OK)
         return code;
