@@ -136,17 +136,17 @@ extern "C" {
     X(LEASED, -22, "another owner has taken the session's lease")                                        \
     X(CONSTRAINT, -23, "a foreign key of an added table forbids it")
 
+/* The codes that calls return: 0 and positive ones, which are successes, and the negative ones of SES_CODES. */
 typedef enum ses_code {
-    SES_OK = 0,
-    /* Positive codes are successes that say more. */
-    SES_PARTIAL = 1,   /* append: the event is `partial`, so nothing was stored or applied */
-    SES_DUPLICATE = 2, /* append: the same event was stored before; nothing was written again */
-    SES_EXISTING = 3,  /* get or create: the session already existed */
-    SES_ROW = 4,       /* cursor: an event was read */
-    SES_ABSENT = 5,    /* reading state: there is no such key */
-    SES_UNCHANGED = 6, /* rewind, cut, prune: there was nothing to do, and nothing was written */
+    SES_OK = 0,        /* success */
+    SES_PARTIAL = 1,   /* the appended event is `partial`, so nothing was stored or applied */
+    SES_DUPLICATE = 2, /* the appended event was stored before; nothing was written again */
+    SES_EXISTING = 3,  /* the session to get or create already existed */
+    SES_ROW = 4,       /* an event was read */
+    SES_ABSENT = 5,    /* the state has no such key */
+    SES_UNCHANGED = 6, /* there was nothing to do, and nothing was written */
     SES_MORE = 7,      /* a step of a long task is done: call again */
-    SES_RESET = 8, /* following: events that were not given yet, or had been given, are gone: read again */
+    SES_RESET = 8,     /* events that a follower had given, or not given yet, are gone: read again */
 #define SES_CODE_ENUM_(name, number, text) SES_##name = number,
     SES_CODES(SES_CODE_ENUM_)
 #undef SES_CODE_ENUM_
@@ -173,12 +173,13 @@ typedef struct ses_error {
 
 /* -------------------------------------------------------------------------------------- texts and memory */
 
+/* In place of the length of a text: the text ends at its NUL. */
 #define SES_NUL ((size_t)-1)
 
 /* A text and its length. In an input `len` may be SES_NUL. An output need not end in a NUL. */
 typedef struct ses_text {
-    const char *text;
-    size_t len; /* bytes */
+    const char *text; /* UTF-8 */
+    size_t len;       /* bytes */
 } ses_text;
 
 /*
@@ -190,15 +191,16 @@ typedef struct ses_text {
  */
 typedef struct ses_allocator {
     size_t size;
-    void *context;
-    void *(*allocate)(void *context, size_t bytes);
-    void *(*resize)(void *context, void *memory, size_t bytes);
-    void (*release)(void *context, void *memory);
+    void *context;                                              /* passed to each function */
+    void *(*allocate)(void *context, size_t bytes);             /* as malloc */
+    void *(*resize)(void *context, void *memory, size_t bytes); /* as realloc */
+    void (*release)(void *context, void *memory);               /* as free */
 } ses_allocator;
 
 /* Frees a `char *` that a call returned. NULL is allowed. The store may be closed already. */
 SES_API void ses_free(char *text);
 
+/* A store: the sessions in one file, in memory, or in a schema of a PostgreSQL database. */
 typedef struct ses_store ses_store;
 
 /*
@@ -230,12 +232,14 @@ typedef enum ses_synchronous {
     SES_SYNC_NORMAL = 1 /* soon after; power loss can lose the last writes, a crash of the process cannot */
 } ses_synchronous;
 
+/* How SQLite makes a write atomic (https://www.sqlite.org/pragma.html#pragma_journal_mode). */
 typedef enum ses_journal {
     SES_JOURNAL_AUTO = 0,    /* WAL where it is safe; a rollback journal on network file systems */
     SES_JOURNAL_WAL = 1,     /* WAL, even where it does not look safe */
     SES_JOURNAL_ROLLBACK = 2 /* a rollback journal; readers and the writer wait for each other */
 } ses_journal;
 
+/* The program that empties the write-ahead log. */
 typedef enum ses_checkpoint {
     SES_CHECKPOINT_AUTO = 0,    /* the store copies the write-ahead log into the database as it grows */
     SES_CHECKPOINT_EXTERNAL = 1 /* another program does (such as Litestream); the store never does */
@@ -308,8 +312,8 @@ SES_API void ses_close(ses_store *store);
  * Every call rejects any other id with INVALID. A session under another app or user is reported as not found.
  */
 typedef struct ses_key {
-    const char *app;
-    const char *user;
+    const char *app;     /* the id of the app */
+    const char *user;    /* the id of the user */
     const char *session; /* NULL only when creating (the store makes an id) and following (all of the user) */
 } ses_key;
 
@@ -327,9 +331,9 @@ typedef struct ses_session ses_session;
  * be JSON.
  */
 typedef struct ses_event {
-    int64_t seq;     /* 1, 2, 3 ... in the order of commit */
-    int64_t time_us; /* the event's timestamp */
-    const char *id;
+    int64_t seq;               /* 1, 2, 3 ... in the order of commit */
+    int64_t time_us;           /* the event's timestamp */
+    const char *id;            /* given or made; unique in its session */
     const char *invocation_id; /* "" when the event has none */
     const char *author;        /* "" when the event has none */
     const char *branch;        /* NULL when the event has none */
@@ -337,8 +341,7 @@ typedef struct ses_event {
     size_t json_len;
 } ses_event;
 
-/* Selects events. `which` combines these flags; 0 selects all events. Live, time and sequence apply first,
- * then the newest N of what is left. */
+/* The flags of ses_range.which. */
 typedef enum ses_range_parts {
     SES_RANGE_NONE = 0x1,   /* no events */
     SES_RANGE_NEWEST = 0x2, /* the newest `newest` events */
@@ -347,13 +350,15 @@ typedef enum ses_range_parts {
     SES_RANGE_LIVE = 0x10   /* live events: those that rewinds have left (see History), over the whole log */
 } ses_range_parts;
 
+/* Selects events. `which` combines flags; 0 selects all events. Live, time and sequence apply first, then the
+ * newest N of what is left. */
 typedef struct ses_range {
     size_t size;
-    unsigned which; /* SES_RANGE_* */
-    int64_t newest; /* 0 or more */
-    int64_t since_us;
-    int64_t first_seq; /* 1 or more */
-    int64_t last_seq;  /* INT64_MAX: to the end */
+    unsigned which;    /* SES_RANGE_* */
+    int64_t newest;    /* for SES_RANGE_NEWEST; 0 or more */
+    int64_t since_us;  /* for SES_RANGE_SINCE */
+    int64_t first_seq; /* for SES_RANGE_SEQ; 1 or more */
+    int64_t last_seq;  /* for SES_RANGE_SEQ; INT64_MAX: to the end */
 } ses_range;
 
 /*
@@ -367,8 +372,8 @@ typedef struct ses_call_options {
 
 /* A label of a session. When labels are set, a value of NULL removes the label of that name. */
 typedef struct ses_label {
-    const char *name;
-    const char *value;
+    const char *name;  /* 1 to SES_LABEL_NAME_MAX bytes */
+    const char *value; /* up to SES_LABEL_VALUE_MAX bytes */
 } ses_label;
 
 typedef struct ses_create_options {
@@ -378,10 +383,10 @@ typedef struct ses_create_options {
     /* When the session may be removed (see ses_expire), later than the store's clock and before the year
      * 10000; NULL: never. Not used by ses_get_or_create if the session exists. */
     const int64_t *expires_us;
-    /* See ses_title_set and ses_labels_set; no value may be NULL. ses_get_or_create checks them, but does not use
-     * them if the session exists. */
-    const char *title; /* NULL: none */
-    const ses_label *labels;
+    /* See ses_title_set; NULL: none. ses_get_or_create checks the title and the labels, but does not use them if
+     * the session exists. */
+    const char *title;
+    const ses_label *labels; /* see ses_labels_set; no value may be NULL */
     size_t label_count;
 } ses_create_options;
 
@@ -438,7 +443,7 @@ SES_API int ses_refresh(ses_session *session, const ses_call_options *options, s
 /* Frees the handle, its events and its `temp:` values. Stored data does not change. NULL is allowed. */
 SES_API void ses_session_close(ses_session *session);
 
-/* The parts of the snapshot. Texts are borrowed until the handle is closed. */
+/* These calls return the parts of the snapshot. Texts are borrowed until the handle is closed. */
 SES_API const char *ses_session_app(const ses_session *session);
 SES_API const char *ses_session_user(const ses_session *session);
 SES_API const char *ses_session_id(const ses_session *session);
@@ -448,16 +453,16 @@ SES_API int64_t ses_session_stored(const ses_session *session);     /* the numbe
 SES_API int64_t ses_session_created_us(const ses_session *session); /* microseconds */
 SES_API int64_t ses_session_updated_us(const ses_session *session); /* microseconds; never goes back */
 SES_API int64_t ses_session_expires_us(const ses_session *session); /* microseconds; INT64_MAX: never */
-/* The number of the last event that was pruned, after which the log is known. 0: no event was. */
+/* Returns the number of the last event that was pruned, after which the log is known. 0: no event was. */
 SES_API int64_t ses_session_base_seq(const ses_session *session);
-/* The session that this one was forked from, which may have been deleted since; NULL if it is no fork. `*seq`
- * (may be NULL) is the number of the last event that was taken from there. */
+/* Returns the session that this one was forked from, which may have been deleted since; NULL if it is no fork.
+ * `*seq` (may be NULL) is the number of the last event that was taken from there. */
 SES_API const ses_key *ses_session_parent(const ses_session *session, int64_t *seq);
 
 /*
- * The events that the handle holds, oldest first: those of its range, and those appended or refreshed since.
- * A handle that was read with SES_RANGE_NONE holds none. An event is borrowed until the handle is closed. An
- * index past the end returns NULL.
+ * These calls return the events that the handle holds, oldest first: those of its range, and those appended or
+ * refreshed since. A handle that was read with SES_RANGE_NONE holds none. An event is borrowed until the handle
+ * is closed. An index past the end returns NULL.
  */
 SES_API size_t ses_session_event_count(const ses_session *session);
 SES_API const ses_event *ses_session_event(const ses_session *session, size_t index);
@@ -546,7 +551,7 @@ typedef struct ses_appended {
  *  - STALE: another writer appended after the handle was read, or a shared key is not as `expected`. Nothing
  *    is written. `error->version` is the version that the session has now.
  *  - LEASED: another owner has taken the lease whose token is `lease`. Nothing is written. SES_DUPLICATE and
- *    EXISTS take precedence over it, and it takes precedence over STALE. INVALID: the token is negative.
+ *    EXISTS take precedence over it, and it takes precedence over STALE. A negative token is INVALID.
  *  - NOTFOUND: the session was deleted.
  *  - LIMIT: the event, with its changes, is longer than max_event_bytes or nested more than 1000 levels deep
  *    (a value in its stateDelta: more than 999, as in an initial state), or the session has had 2^32 - 1
@@ -583,7 +588,8 @@ SES_API int ses_append_by_key(ses_store *store, const ses_key *key, const char *
  */
 SES_API int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
                              const ses_append_options *options, ses_appended *appended, ses_error *error);
-/* Appends a batch without a handle. The rules are those of ses_append_batch and ses_append_by_key. */
+/* Appends a batch without a handle. The rules are those of ses_append_batch and ses_append_by_key. Codes: those
+ * of ses_append. */
 SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events,
                                     size_t count, const ses_append_options *options, ses_appended *appended,
                                     ses_error *error);
@@ -594,11 +600,12 @@ SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const 
  * A handle is in one invocation at a time, or in none, as after it was opened. Every agent and sub-agent of
  * the invocation sees the same `temp:` values on this handle. Appending an event of another invocation begins
  * that one. Appending an event without an invocation ends the current one.
- *
- * ses_invocation_begin begins an invocation and drops the `temp:` values of another. If `id` is NULL, the
- * store makes one: "e-" and an id, as the ADK does. To continue the invocation of an event, pass
- * ses_event.invocation_id; its `temp:` values do not come back. Beginning the current invocation again
- * changes nothing. INVALID: the id breaks the rules of ids (an empty id is not an id), or make_id failed. IO:
+ */
+
+/*
+ * Begins an invocation and drops the `temp:` values of another. If `id` is NULL, the store makes one: "e-"
+ * and an id, as the ADK does. To continue the invocation of an event, pass ses_event.invocation_id; its
+ * `temp:` values do not come back. Beginning the current invocation again changes nothing. INVALID: the id breaks the rules of ids (an empty id is not an id), or make_id failed. IO:
  * the system gives no random bytes for an id.
  *
  * Codes: MISUSE, INVALID, IO, NOMEM.
@@ -677,6 +684,8 @@ SES_API size_t ses_state_count(const ses_session *session);
 SES_API int ses_state_at(const ses_session *session, size_t index, const char **name, const char **json,
                          size_t *len, ses_error *error);
 
+/* ------------------------------------------------------------------------- stored state and shared state */
+
 /*
  * These calls read the stored state without a handle: the whole merged state, or the value of one key.
  * `*json` belongs to the caller (ses_free). `len` may be NULL. ses_state_get_by_key returns SES_ABSENT if
@@ -732,6 +741,7 @@ SES_API int ses_shared_state_change(ses_store *store, const char *app, const cha
 
 /* ------------------------------------------------------------------------------------------------ cursor */
 
+/* A walk over the events of a session. */
 typedef struct ses_cursor ses_cursor;
 
 typedef struct ses_cursor_options {
@@ -768,6 +778,7 @@ SES_API int ses_cursor_close(ses_cursor *cursor, ses_error *error);
 
 /* ------------------------------------------------------------------------------------------ list, delete */
 
+/* The order in which sessions are listed. */
 typedef enum ses_order {
     SES_ORDER_NEWEST = 0, /* newest update first; ties by session id */
     SES_ORDER_OLDEST = 1, /* oldest update first; ties by session id */
@@ -798,6 +809,7 @@ typedef struct ses_list_options {
     const ses_filter *filter; /* NULL: all sessions */
 } ses_list_options;
 
+/* A page of a list of sessions. */
 typedef struct ses_page ses_page;
 
 /*
@@ -842,10 +854,11 @@ typedef struct ses_names_options {
     const char *prefix; /* only names that begin with this; NULL: all */
 } ses_names_options;
 
+/* A page of a list of names. */
 typedef struct ses_names ses_names;
 
 /*
- * Lists one page of the names of apps, or of the users of an app, in the order of their bytes and of one moment. A
+ * These calls list one page of the names of apps, or of the users of an app, in the order of their bytes and of one moment. A
  * name is listed from the first session or shared key on until it is deleted (ses_delete_app, ses_delete_user), even
  * if it has no session any more. An app that does not exist has no users. INVALID: the limit is too large, `app` or
  * `after` is no id, or `prefix` cannot begin one.
@@ -856,6 +869,7 @@ SES_API int ses_list_apps(ses_store *store, const ses_names_options *options, se
                           ses_error *error);
 SES_API int ses_list_users(ses_store *store, const char *app, const ses_names_options *options,
                            ses_names **names, ses_error *error);
+/* Returns the number of names on the page. */
 SES_API size_t ses_names_count(const ses_names *names);
 /* Returns a name, borrowed until the page is closed, or NULL past the end. */
 SES_API const char *ses_names_at(const ses_names *names, size_t index);
@@ -929,9 +943,11 @@ enum {
  * A session may have a title, and labels that lists can filter by. They are no events: setting them changes
  * neither the version nor the update time, and no handle becomes STALE. A fork begins with those of its parent.
  * All are UTF-8. A title and the name of a label are not empty; a value may be.
- *
- * ses_title_set sets the title; NULL removes it. ses_labels_set sets or removes the labels that it names and
- * leaves the others. If a name appears twice, the last one counts. INVALID: a title, name or value breaks its
+ */
+
+/*
+ * These calls set the title, which NULL removes, and labels: those that are named are set or removed, and the
+ * others stay. If a name appears twice, the last one counts. INVALID: a title, name or value breaks its
  * rules. LIMIT: the session would have more than SES_LABELS_MAX labels; nothing has changed. The handle that is
  * given shows what the session has then at once, other handles when they are refreshed.
  *
@@ -947,11 +963,12 @@ SES_API int ses_labels_set(ses_session *session, const ses_label *labels, size_t
 SES_API int ses_labels_set_by_key(ses_store *store, const ses_key *key, const ses_label *labels, size_t count,
                                   const ses_call_options *options, ses_error *error);
 
-/* The title and labels as of when the session was created, read, listed or refreshed, or its handle set them.
- * They are borrowed until the handle is refreshed, sets one of them, or is closed. */
-SES_API const char *ses_session_title(const ses_session *session); /* NULL: none */
+/* These calls return the title (NULL: none) and the number of labels as of when the session was created, read,
+ * listed or refreshed, or its handle set them. A title and a label are borrowed until the handle is refreshed,
+ * sets one of them, or is closed. */
+SES_API const char *ses_session_title(const ses_session *session);
 SES_API size_t ses_session_label_count(const ses_session *session);
-/* Labels are sorted by name. An index past the end returns NULL. */
+/* Returns a label. Labels are sorted by name. An index past the end returns NULL. */
 SES_API const ses_label *ses_session_label(const ses_session *session, size_t index);
 /* Returns the value of the label of that name, or NULL if there is none. */
 SES_API const char *ses_session_label_value(const ses_session *session, const char *name);
@@ -977,6 +994,7 @@ SES_API const char *ses_session_label_value(const ses_session *session, const ch
  * events from is STALE for all of them, whatever the flags: its points may be gone.
  */
 
+/* How a point of a log is given. */
 typedef enum ses_point_kind {
     SES_POINT_NOW = 0,        /* after the last event; for a handle after the last that it knows */
     SES_POINT_SEQ = 1,        /* after the event number `seq`; 0: as the session was created */
@@ -1153,12 +1171,12 @@ typedef enum ses_prune_parts {
 
 typedef struct ses_prune_options {
     size_t size;
-    unsigned which; /* SES_PRUNE_* */
-    unsigned flags; /* SES_DELETE_* */
-    int64_t keep;   /* 0 or more */
-    int64_t before_us;
-    int64_t last_seq;
-    int64_t limit; /* events per call; 0: 10,000 */
+    unsigned which;    /* SES_PRUNE_* */
+    unsigned flags;    /* SES_DELETE_* */
+    int64_t keep;      /* for SES_PRUNE_KEEP; 0 or more */
+    int64_t before_us; /* for SES_PRUNE_BEFORE */
+    int64_t last_seq;  /* for SES_PRUNE_SEQ */
+    int64_t limit;     /* events per call; 0: 10,000 */
 } ses_prune_options;
 
 /*
@@ -1414,7 +1432,7 @@ SES_API const char *ses_session_place(ses_session *session);
 /* A key of the state at the base of a log: what the events that were pruned had led to. */
 typedef struct ses_loaded_value {
     const char *name; /* with its prefix; no `temp:` key */
-    const char *json;
+    const char *json; /* its value */
     size_t json_len;
     int64_t seq; /* of the event that had set it; 0: the initial state had, with this value */
 } ses_loaded_value;
@@ -1447,14 +1465,14 @@ typedef struct ses_loaded {
      * created later begin above the version of a session that was deleted, and none goes beyond 2^53 - 1. The bound
      * leaves them 2^52 versions, whatever is loaded.) */
     const int64_t *version;
-    int64_t last_seq;  /* the last number that was ever given; 0: the last event's */
-    const char *title; /* NULL: none */
-    const ses_label *labels;
+    int64_t last_seq;        /* the last number that was ever given; 0: the last event's */
+    const char *title;       /* NULL: none */
+    const ses_label *labels; /* as for ses_create */
     size_t label_count;
-    const ses_key *parent; /* of a fork; its app is the session's, or NULL; NULL: it is none */
-    int64_t parent_seq;    /* not above the last number */
-    int64_t base_seq;      /* the last event that was pruned; 0: none was */
-    const ses_loaded_value *base;
+    const ses_key *parent;        /* of a fork; its app is the session's, or NULL; NULL: it is none */
+    int64_t parent_seq;           /* not above the last number */
+    int64_t base_seq;             /* the last event that was pruned; 0: none was */
+    const ses_loaded_value *base; /* the own keys as the pruned events had left them */
     size_t base_count;
     /*
      * Gives the next event: fills the struct, which is zeroed, and returns 1; or returns 0 at the end, or a negative
@@ -1480,6 +1498,7 @@ typedef struct ses_load_options {
     unsigned flags; /* SES_LOAD_* */
 } ses_load_options;
 
+/* The outcome of loading a session. */
 typedef enum ses_load_outcome {
     SES_LOADED_NEW = 0,      /* there was none */
     SES_LOADED_EQUAL = 1,    /* it was there, and nothing has changed */
@@ -1576,27 +1595,27 @@ SES_API int ses_export(ses_store *store, const ses_export_options *options,
                        int (*write)(void *context, const char *data, size_t len, ses_error *error),
                        void *context, ses_error *error);
 
-/* The first four are those of ses_load_flags. */
+/* Flags of ses_import_options. */
 typedef enum ses_import_flags {
-    SES_IMPORT_UPDATE = 0x1,
-    SES_IMPORT_REPLACE = 0x2,
-    SES_IMPORT_RENAME = 0x4,
-    SES_IMPORT_DRY_RUN = 0x8,
+    SES_IMPORT_UPDATE = 0x1,       /* as SES_LOAD_UPDATE */
+    SES_IMPORT_REPLACE = 0x2,      /* as SES_LOAD_REPLACE */
+    SES_IMPORT_RENAME = 0x4,       /* as SES_LOAD_RENAME */
+    SES_IMPORT_DRY_RUN = 0x8,      /* as SES_LOAD_DRY_RUN */
     SES_IMPORT_SKIP = 0x10,        /* go on after a session that is refused (EXISTS, INVALID, JSON, LIMIT) */
     SES_IMPORT_REPLACE_KEYS = 0x20 /* shared keys that have another value here get that of the file */
 } ses_import_flags;
 
-/* What became of a session or of a shared key. */
+/* The outcome of importing a session or a shared key: SES_LOADED_* (0 to 4) or one of these. */
 typedef enum ses_import_outcome {
-    /* SES_LOADED_*: 0 to 4 */
     SES_IMPORT_REFUSED = 10,     /* `error` tells why */
     SES_IMPORT_KEY_KEPT = 11,    /* the key has another value here, and keeps it */
     SES_IMPORT_KEY_REPLACED = 12 /* it had another value, and has that of the file now */
 } ses_import_outcome;
 
-/* Later versions append members. All texts are borrowed until the function returns. */
+/* A session or a shared key of an import. Later versions append members. All texts are borrowed until the function
+ * returns. */
 typedef struct ses_import_item {
-    const char *app;
+    const char *app;        /* the app that it is in here */
     const char *user;       /* NULL: a key of the app */
     const char *session;    /* as in the file; NULL: a shared key */
     const char *loaded_as;  /* the id that the session has here */
@@ -1617,16 +1636,17 @@ typedef struct ses_import_options {
     void *report_context;
 } ses_import_options;
 
+/* The counts of an import. */
 typedef struct ses_import_report {
-    size_t size; /* input: sizeof(ses_import_report) */
-    int64_t lines;
-    int64_t made; /* sessions, by what became of them */
-    int64_t equal;
-    int64_t updated;
-    int64_t replaced;
-    int64_t renamed;
-    int64_t refused;
-    int64_t events;    /* stored */
+    size_t size;       /* input: sizeof(ses_import_report) */
+    int64_t lines;     /* lines read */
+    int64_t made;      /* sessions that are new */
+    int64_t equal;     /* sessions that were there and are equal */
+    int64_t updated;   /* sessions that got the events that they lacked */
+    int64_t replaced;  /* sessions that took the place of another */
+    int64_t renamed;   /* sessions that were stored under another id */
+    int64_t refused;   /* sessions that were not stored */
+    int64_t events;    /* events stored */
     int64_t keys;      /* shared keys written */
     int64_t keys_kept; /* shared keys that have another value here */
 } ses_import_report;
@@ -1714,6 +1734,7 @@ typedef enum ses_check_level {
     SES_CHECK_LOG = 2    /* and every row: the log of each session, and all that follows from it */
 } ses_check_level;
 
+/* The part of a store that a problem concerns. */
 typedef enum ses_problem_kind {
     SES_PROBLEM_PAGE = 1,      /* the file: its pages, and what is on them */
     SES_PROBLEM_INDEX = 2,     /* an index is not as its table, or leads to another row */
@@ -1728,12 +1749,11 @@ typedef enum ses_problem_kind {
     SES_PROBLEM_STATE = 11,    /* a session's own state is not what its log leads to */
     SES_PROBLEM_BASE = 12,     /* the state kept for pruned events, or the initial state, cannot be */
     SES_PROBLEM_DETAIL = 13,   /* the title, or what a session says that it has */
-    SES_PROBLEM_LABEL = 14,
-    SES_PROBLEM_PARENT = 15,
-    SES_PROBLEM_LEASE = 16,
-    SES_PROBLEM_SHARED = 17, /* app: or user: state */
-    SES_PROBLEM_COUNTER =
-        18 /* what new sessions, versions and leases are numbered by, or few numbers are left */
+    SES_PROBLEM_LABEL = 14,    /* a label */
+    SES_PROBLEM_PARENT = 15,   /* the session that a fork was made from */
+    SES_PROBLEM_LEASE = 16,    /* a lease */
+    SES_PROBLEM_SHARED = 17,   /* app: or user: state */
+    SES_PROBLEM_COUNTER = 18   /* the counters of sessions, versions and leases, or few numbers are left */
 } ses_problem_kind;
 
 /* Returns a word for a SES_PROBLEM_*: "page", "index", "reference" and so on, or "?". The text is static. */
@@ -1741,10 +1761,10 @@ SES_API const char *ses_problem_name(int kind);
 
 /* One problem. It and its texts are borrowed during the report. */
 typedef struct ses_problem {
-    int kind;        /* SES_PROBLEM_* */
-    const char *app; /* NULL: not known, or of none; so are the next two */
-    const char *user;
-    const char *session;
+    int kind;            /* SES_PROBLEM_* */
+    const char *app;     /* NULL: not known, or of none */
+    const char *user;    /* NULL: not known, or of none */
+    const char *session; /* NULL: not known, or of none */
     int64_t seq;         /* of an event; 0: none */
     const char *message; /* what is wrong, and where */
 } ses_problem;
@@ -1798,15 +1818,15 @@ SES_API int ses_store_info(ses_store *store, ses_info *info, ses_error *error);
 
 /* What a store has done since it was opened, and its size now. Counts are of this store, not of the file. */
 typedef struct ses_stats {
-    size_t size;          /* input: sizeof(ses_stats) */
-    int64_t events;       /* events stored */
-    int64_t commits;      /* write transactions; events / commits is how many share one on average */
-    int64_t write_calls;  /* calls that wrote or tried to */
-    int64_t write_waits;  /* write calls that waited for other write calls */
-    int64_t read_calls;   /* calls that read */
-    int64_t reader_waits; /* waits for a reading connection because all were in use */
-    int64_t readers_open; /* reading connections that are open */
-    int64_t readers_in_use;
+    size_t size;            /* input: sizeof(ses_stats) */
+    int64_t events;         /* events stored */
+    int64_t commits;        /* write transactions; events / commits is how many share one on average */
+    int64_t write_calls;    /* calls that wrote or tried to */
+    int64_t write_waits;    /* write calls that waited for other write calls */
+    int64_t read_calls;     /* calls that read */
+    int64_t reader_waits;   /* waits for a reading connection because all were in use */
+    int64_t readers_open;   /* reading connections that are open */
+    int64_t readers_in_use; /* of them, those that a call uses now */
     struct {
         int64_t busy_waits;         /* pauses for locks that other processes held */
         int64_t busy_us;            /* the time of these pauses, in microseconds */
@@ -1855,7 +1875,7 @@ SES_API int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_e
 /* The version of the schema that this version of the library writes (the file's `PRAGMA user_version`). */
 #define SES_SCHEMA_VERSION 1
 
-/* The version of the linked library: as a text ("0.1.0"), and as SES_VERSION_NUMBER. */
+/* These calls return the version of the linked library: as a text ("0.1.0"), and as SES_VERSION_NUMBER. */
 SES_API const char *ses_version(void);
 SES_API int ses_version_number(void);
 

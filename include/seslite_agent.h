@@ -42,8 +42,8 @@ SES_API void ses_builder_close(ses_builder *builder);
 
 /* A function call or function response. A member that is absent or null in the event has a NULL text. */
 typedef struct ses_function {
-    ses_text id;
-    ses_text name;
+    ses_text id;   /* pairs a call with its response */
+    ses_text name; /* of the function */
     ses_text json; /* the arguments of a call, or the response: a JSON object */
 } ses_function;
 
@@ -62,7 +62,8 @@ SES_API int ses_builder_call(ses_builder *builder, const char *id, const char *n
                              size_t args_len, ses_error *error);
 SES_API int ses_builder_response(ses_builder *builder, const char *id, const char *name, const char *response,
                                  size_t response_len, ses_error *error);
-/* Adds the response to a function call that was read, with the id and the name of the call. */
+/* Adds the response to a function call that was read, with the id and the name of the call. Codes: MISUSE,
+ * INVALID, JSON, LIMIT, NOMEM. */
 SES_API int ses_builder_response_to(ses_builder *builder, const ses_function *call, const char *response,
                                     size_t response_len, ses_error *error);
 /* Adds any other part, a JSON object. Codes: MISUSE, INVALID, JSON, LIMIT, NOMEM. */
@@ -130,19 +131,22 @@ SES_API ses_text ses_content_json(const ses_content *content);
 
 /* A part of a content. A member that is absent or null in the event has a NULL text, or is NULL. */
 typedef struct ses_part {
-    ses_text json; /* the part, a JSON object */
-    ses_text text; /* its `text`, decoded */
-    int thought;   /* 1: the text is what the model thought, not what it said; otherwise 0 */
-    const ses_function *call;
-    const ses_function *response;
+    ses_text json;                /* the part, a JSON object */
+    ses_text text;                /* its `text`, decoded */
+    int thought;                  /* 1: the text is what the model thought, not what it said; otherwise 0 */
+    const ses_function *call;     /* its `functionCall` */
+    const ses_function *response; /* its `functionResponse` */
 } ses_part;
 
+/* Returns the number of parts. */
 SES_API size_t ses_content_part_count(const ses_content *content);
 /* Returns a part, or NULL past the end. */
 SES_API const ses_part *ses_content_part(const ses_content *content, size_t index);
+/* Returns the number of function calls. */
 SES_API size_t ses_content_call_count(const ses_content *content);
 /* Returns a function call, or NULL past the end. */
 SES_API const ses_function *ses_content_call(const ses_content *content, size_t index);
+/* Returns the number of function responses. */
 SES_API size_t ses_content_response_count(const ses_content *content);
 /* Returns a function response, or NULL past the end. */
 SES_API const ses_function *ses_content_response(const ses_content *content, size_t index);
@@ -158,8 +162,9 @@ SES_API int ses_content_is_final(const ses_content *content);
 SES_API ses_text ses_content_actions(const ses_content *content);
 /* Returns the event's `actions.stateDelta`, a JSON object. Its text is NULL if the event has none. */
 SES_API ses_text ses_content_state_delta(const ses_content *content);
-/* Returns the event's `errorCode` or `errorMessage`. The text is NULL if the event has none. */
+/* Returns the event's `errorCode`. The text is NULL if the event has none. */
 SES_API ses_text ses_content_error_code(const ses_content *content);
+/* Returns the event's `errorMessage`. The text is NULL if the event has none. */
 SES_API ses_text ses_content_error_message(const ses_content *content);
 
 /* The tokens that a model call used, as its `usageMetadata` counts them. -1: it does not say, or not as an integer. */
@@ -176,8 +181,8 @@ SES_API const ses_usage *ses_content_usage(const ses_content *content);
 
 /* A compaction: its content stands for the events whose time lies in its range (see Context). */
 typedef struct ses_compaction {
-    int64_t start_us; /* microseconds since 1970, both included */
-    int64_t end_us;
+    int64_t start_us; /* the first time of the range */
+    int64_t end_us;   /* the last time of the range */
     ses_text content; /* the summary, a JSON object: role and parts */
 } ses_compaction;
 
@@ -236,6 +241,7 @@ SES_API void ses_context_close(ses_context *context);
 
 /* What these calls return is borrowed until the context is closed. */
 
+/* Returns the number of events and summaries. */
 SES_API size_t ses_context_count(const ses_context *context);
 /* Returns the stored event at that place, of a summary the compaction event. NULL past the end. */
 SES_API const ses_event *ses_context_event(const ses_context *context, size_t index);
@@ -283,6 +289,7 @@ SES_API void ses_pending_close(ses_pending *pending);
 /* What these calls return is borrowed until the object is closed. Calls are in the order of the log, and of
  * the parts in an event. */
 
+/* Returns the number of pending calls. */
 SES_API size_t ses_pending_count(const ses_pending *pending);
 /* Returns a call, or NULL past the end. */
 SES_API const ses_function *ses_pending_call(const ses_pending *pending, size_t index);
@@ -447,7 +454,8 @@ typedef struct ses_render_options {
 SES_API int ses_render(const ses_session *session, const char *text, size_t len,
                        const ses_render_options *options, char **rendered, size_t *rendered_len,
                        ses_error *error);
-/* Renders a template with the state that a view shows. Everything else is as for ses_render. */
+/* Renders a template with the state that a view shows. Everything else is as for ses_render. Codes: those of
+ * ses_render. */
 SES_API int ses_tracked_render(const ses_tracked *tracked, const char *text, size_t len,
                                const ses_render_options *options, char **rendered, size_t *rendered_len,
                                ses_error *error);
@@ -458,8 +466,8 @@ SES_API int ses_tracked_render(const ses_tracked *tracked, const char *text, siz
  * Makes the delta that saves an agent's final text under a state key: {"key":"text"}. It belongs to the
  * caller (ses_free). `*delta` is NULL if there is nothing to save, because the event is not by `agent`, is
  * not final, or has no text. `len` may be NULL. The text is saved as it is. Where the ADK parses it
- * (output_schema), the caller does. It is the final text alone; see ses_output_append for more. INVALID: the key breaks the rules of state keys. Otherwise the rules are
- * those of ses_content_open.
+ * (output_schema), the caller does. It is the final text alone; see ses_output_append for more.
+ * The event is read as by ses_content_open. INVALID also: the key breaks the rules of state keys.
  *
  * Codes: MISUSE, JSON, INVALID, RANGE, LIMIT, NOMEM.
  */

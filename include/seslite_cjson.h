@@ -31,8 +31,8 @@ extern "C" {
 SES_API int ses_create_cjson(ses_store *store, const ses_key *key, const cJSON *state,
                              const ses_create_options *options, ses_session **session, ses_error *error);
 
-/* Append one event as ses_append and ses_append_by_key do. `error->offset` is a byte offset in the text of
- * the tree, printed without spaces. Codes: those of ses_append. */
+/* These calls append one event as ses_append and ses_append_by_key do. `error->offset` is a byte offset in the
+ * text of the tree, printed without spaces. Codes: those of ses_append. */
 SES_API int ses_append_cjson(ses_session *session, const cJSON *event, const ses_append_options *options,
                              ses_appended *appended, ses_error *error);
 SES_API int ses_append_by_key_cjson(ses_store *store, const ses_key *key, const cJSON *event,
@@ -59,8 +59,8 @@ SES_API int ses_tracked_set_cjson(ses_tracked *tracked, const char *name, const 
  * ses_state_get_cjson. Codes: MISUSE, LIMIT, CORRUPT, NOMEM. */
 SES_API int ses_tracked_get_cjson(const ses_tracked *tracked, const char *name, cJSON **value,
                                   ses_error *error);
-/* Set the content and a field of an event as ses_builder_content and ses_builder_field do. Codes: MISUSE,
- * INVALID, JSON, LIMIT, NOMEM. */
+/* These calls set the content and a field of an event as ses_builder_content and ses_builder_field do. Codes:
+ * MISUSE, INVALID, JSON, LIMIT, NOMEM. */
 SES_API int ses_builder_content_cjson(ses_builder *builder, const cJSON *content, ses_error *error);
 SES_API int ses_builder_field_cjson(ses_builder *builder, const char *field, const cJSON *value,
                                     ses_error *error);
