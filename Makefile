@@ -27,6 +27,7 @@ INCLUDEDIR   ?= $(PREFIX)/include
 BINDIR       ?= $(PREFIX)/bin
 DATADIR      ?= $(PREFIX)/share
 MANDIR       ?= $(DATADIR)/man
+DOCDIR       ?= $(DATADIR)/doc/seslite
 BASHDIR      ?= $(DATADIR)/bash-completion/completions
 ZSHDIR       ?= $(DATADIR)/zsh/site-functions
 FISHDIR      ?= $(DATADIR)/fish/vendor_completions.d
@@ -232,6 +233,16 @@ $(B)/tools/seslite/seslite.fish: HELP_OF = --fish
 $(COMMAND_PAGES): $(COMMAND)
 	$(COMMAND) help $(HELP_OF) > $@.new && mv $@.new $@
 
+# The reference: from all public headers, whatever is built.
+DOCS      := $(B)/docs
+REFERENCE := include/seslite.h $(filter-out include/seslite.h,$(sort $(wildcard include/*.h)))
+.PHONY: docs
+## docs: a page for each call and type from the headers, build/docs/man (man -l) and build/docs/html (index.html)
+docs: $(DOCS)/records
+
+$(DOCS)/records: $(REFERENCE) $(wildcard tools/docs/*)
+	@AWK='$(AWK)' sh tools/docs/make.sh $(DOCS) $(VERSION) $(REFERENCE)
+
 $(SERVER_OBJECTS): TOOL_CFLAGS = $(MHD_CFLAGS) $(CJSON_CFLAGS)
 
 $(SERVER): $(SERVER_OBJECTS) $(LIBRARY)
@@ -283,7 +294,7 @@ CURL_TESTS   := $(SERVER_TESTS) test/program/seslite_html_browser.c
 TEST_SOURCES := $(filter-out test/fuzz/% $(if $(WITH_SERVER),,$(CURL_TESTS)) $(if $(POSTGRES),,test/postgres/%),$(sort $(wildcard test/*/*.c)))
 TEST_ALL     := $(TEST_SOURCES:test/%.c=%)
 TEST_SUPPORT := $(B)/test/support.o
-CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts subjects pictures layers exports linking amalgamation install)
+CHECK_ALL    := $(if $(ENGINE),,headers readme) $(if $(filter release,$(FLAVOUR)),artefacts subjects pictures layers exports linking amalgamation docs install)
 
 include test/flags.mk
 
@@ -348,7 +359,7 @@ $(CHAPTER_OBJECTS): %.o: %.c
 .SECONDARY:
 
 # Scripts that look at the whole: what test/NAME.sh needs to know, it is given in its environment.
-CHECK_SETTINGS = HEADERS='$(HEADERS)' NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' TEST_OPTIMIZATION='$(TEST_OPTIMIZATION)' \
+CHECK_SETTINGS = HEADERS='$(HEADERS)' AWK='$(AWK)' NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' TEST_OPTIMIZATION='$(TEST_OPTIMIZATION)' \
     SQLITE_CFLAGS='$(SQLITE_CFLAGS)' SQLITE_LIBS='$(SQLITE_LIBS)' CJSON_CFLAGS='$(CJSON_CFLAGS)' CJSON_LIBS='$(CJSON_LIBS)' \
     POSTGRES='$(POSTGRES)' POSTGRES_CFLAGS='$(POSTGRES_CFLAGS)' POSTGRES_LIBS='$(POSTGRES_LIBS)'
 
@@ -369,7 +380,7 @@ check-readme: $(CHAPTER_OBJECTS) $(filter-out $(if $(POSTGRES),,%/postgres/READM
 check-amalgamation: $(AMALGAMATED) $(B)/test/chapters/README.c
 check-exports check-linking check-install: $(LIBRARY)
 check-exports check-install: $(SHARED)
-check-install: $(COMMAND) $(COMMAND_PAGES)
+check-install: $(COMMAND) $(COMMAND_PAGES) $(DOCS)/records
 $(CHECKS:%=check-%): check-%:
 	@$(CHECK_SETTINGS) sh test/run.sh one $(B) $* sh test/$*.sh $(B)
 
@@ -388,7 +399,7 @@ QUICK_CHECKS := $(filter-out $(LONG_TESTS),$(CHECKS))
 quick: $(QUICK_TESTS:%=run-%) $(QUICK_CHECKS:%=check-%)
 	@sh test/run.sh sum $(B) $(QUICK_TESTS) $(QUICK_CHECKS)
 
-## tree-check: the tests of the whole: no artefacts, subjects of commits, pictures, layers, headers, what is exported and linked, the amalgamation, installing
+## tree-check: the tests of the whole: no artefacts, subjects of commits, pictures, layers, headers, what is exported and linked, the amalgamation, the reference, installing
 tree-check: $(CHECKS:%=check-%)
 	@sh test/run.sh sum $(B) $(CHECKS)
 
@@ -508,8 +519,8 @@ $(B)/packaging/%: tools/packaging/%.in FORCE
 	    -e 's|@CMAKEDIR@|$(CMAKEDIR)|g' -e 's|@REQUIRES@|$(PC_REQUIRES)|g' -e 's|@SQLITE_LIBS@|$(PC_LIBS)|g' \
 	    -e 's|@SHARED_LIBRARY@|$(SHARED_DEV)|g' $< > $@
 
-## install: the command, both libraries, headers, pkg-config and CMake files, scripts, below DESTDIR; PREFIX=/usr/local LIBDIR=...
-install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES) $(COMMAND) $(COMMAND_PAGES)
+## install: the command, both libraries, headers, the reference, pkg-config and CMake files, scripts, below DESTDIR; PREFIX=/usr/local LIBDIR=...
+install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES) $(COMMAND) $(COMMAND_PAGES) $(DOCS)/records
 	$(INSTALL) -d '$(DESTDIR)$(LIBDIR)' '$(DESTDIR)$(PKGCONFIGDIR)' '$(DESTDIR)$(CMAKEDIR)' \
 	    '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(DATADIR)/seslite/sql'
 	$(INSTALL) -m 644 $(LIBRARY) '$(DESTDIR)$(LIBDIR)/'
@@ -529,15 +540,20 @@ install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES) $(COMMAND) $(COMMAND_PAGES)
 	$(INSTALL) -m 644 $(B)/tools/seslite/seslite.bash '$(DESTDIR)$(BASHDIR)/seslite'
 	$(INSTALL) -m 644 $(B)/tools/seslite/_seslite '$(DESTDIR)$(ZSHDIR)/_seslite'
 	$(INSTALL) -m 644 $(B)/tools/seslite/seslite.fish '$(DESTDIR)$(FISHDIR)/seslite.fish'
+	$(INSTALL) -d '$(DESTDIR)$(MANDIR)/man3' '$(DESTDIR)$(DOCDIR)/html'
+	$(INSTALL) -m 644 $(DOCS)/man/man3/*.3 '$(DESTDIR)$(MANDIR)/man3/'
+	$(INSTALL) -m 644 $(DOCS)/html/* '$(DESTDIR)$(DOCDIR)/html/'
 
 ## uninstall: takes away what install put there
-uninstall:
+uninstall: $(DOCS)/records
 	for file in $(notdir $(LIBRARY) $(SHARED)) $(SHARED_ABI) $(SHARED_DEV); do rm -f '$(DESTDIR)$(LIBDIR)/'"$$file"; done
 	for file in $(notdir $(filter %.pc,$(PACKAGE_FILES))); do rm -f '$(DESTDIR)$(PKGCONFIGDIR)/'"$$file"; done
 	for file in $(notdir $(HEADERS)); do rm -f '$(DESTDIR)$(INCLUDEDIR)/'"$$file"; done
 	rm -f '$(DESTDIR)$(BINDIR)/seslite' '$(DESTDIR)$(MANDIR)/man1/seslite.1' '$(DESTDIR)$(BASHDIR)/seslite' \
 	    '$(DESTDIR)$(ZSHDIR)/_seslite' '$(DESTDIR)$(FISHDIR)/seslite.fish'
-	rm -rf '$(DESTDIR)$(CMAKEDIR)' '$(DESTDIR)$(DATADIR)/seslite'
+	for page in $(DOCS)/man/man3/*.3; do rm -f '$(DESTDIR)$(MANDIR)/man3/'"$${page##*/}"; done
+	rm -rf '$(DESTDIR)$(CMAKEDIR)' '$(DESTDIR)$(DATADIR)/seslite' '$(DESTDIR)$(DOCDIR)/html'
+	rmdir '$(DESTDIR)$(DOCDIR)' 2>/dev/null || true
 
 ## amalgamation: build/amalgamation/seslite.c and seslite.h, to compile with your own program
 amalgamation: $(AMALGAMATED)

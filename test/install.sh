@@ -40,13 +40,20 @@ if grep -rl "$folder" "$stage" | grep -v '\.a$\|\.so\.\|\.dylib$'; then
 fi
 for file in include/seslite.h lib/x86_64-linux-gnu/libseslite.a lib/x86_64-linux-gnu/cmake/seslite/seslite-config.cmake \
     bin/seslite share/man/man1/seslite.1 share/bash-completion/completions/seslite share/zsh/site-functions/_seslite \
-    share/fish/vendor_completions.d/seslite.fish; do
+    share/fish/vendor_completions.d/seslite.fish share/man/man3/ses_append.3 share/doc/seslite/html/index.html; do
     [ -f "$stage/usr/$file" ] || complain "there is no $file"
 done
 # pc VARIABLE: as seslite.pc has it, without looking for what it requires
 pc() { sed -n -e "s|\${prefix}|/usr|g" -e "s|^$1=||p" "$stage$libdir/pkgconfig/seslite.pc"; }
 [ "$(pc libdir) $(pc includedir)" = "$libdir /usr/include" ] || complain "seslite.pc has other folders"
 "$stage/usr/bin/seslite" --version | grep -q "^seslite [0-9]" || complain "the installed command does not run"
+if man -M "$stage/usr/share/man" -w 3 ses_append 2>/dev/null | grep -q ses_append; then
+    # a page of its own, and one that is shared
+    for page in ses_append ses_state_get_bool; do
+        run man man -M "$stage/usr/share/man" 3 $page
+        grep -q "$page *(" "$folder/man.log" || complain "man 3 $page shows something else"
+    done
+fi
 in_prefix uninstall "$stage" /usr $libdir
 nothing_left "$stage"
 
