@@ -1,36 +1,36 @@
 -- seslite on PostgreSQL, schema version 1.
 --
 -- To make a new store:        psql -1 -v ON_ERROR_STOP=1 -f 0001_initial.sql postgresql://...
--- In a database that has a schema of this name it changes nothing, says so and fails.
+-- In a database that already has a schema of this name it changes nothing and fails with a message.
 -- The library runs this same text, in one transaction. The database must be encoded in UTF8.
 --
--- It takes a role that may create schemas in the database, which then owns the store. Others need, as ROLE:
+-- Run it as a role that may create schemas in the database; it then owns the store. Another ROLE needs:
 --     GRANT USAGE ON SCHEMA seslite TO ROLE;
 --     GRANT SELECT ON ALL TABLES IN SCHEMA seslite TO ROLE;
 -- and to write:
 --     GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA seslite TO ROLE;
 --     REVOKE INSERT, UPDATE, DELETE ON seslite.schema_version FROM ROLE;
 --
--- All is in the schema seslite, and always called by its full name: poolers forget a search_path. Functions and operators
--- are those of pg_catalog, whatever others have put into `public`. There are no triggers,
--- functions, sequences or foreign keys: what speaks PostgreSQL's protocol should be able to hold a store.
+-- Everything is in the schema seslite and always referred to by its full name, since poolers forget a search_path.
+-- Functions and operators are those of pg_catalog, even if others have added some to `public`. There are no triggers,
+-- functions, sequences or foreign keys, so that other databases that speak PostgreSQL's protocol can hold a store.
 --
--- Every table leads its key with `shard`, a number of 12 bits: of an app, and of its state, the first bits of the SHA-256
--- of its name; of all else, those of the names of app and user with a byte 1 between them. All that a user has is in one
--- shard, so that it can be kept on one machine.
+-- The key of every table begins with `shard`, a number of 12 bits: for an app and its state, the first bits of the
+-- SHA-256 of the app's name; for everything else, the first bits of that of the names of app and user with a byte 1
+-- between them. All rows of a user are in one shard, so that they can be kept on one machine.
 --
--- Apps, users and sessions have numbers: the microseconds since 2025-01-01 UTC at which the row was made, times 4096, plus
--- the shard. So they ascend, and the shard of a number is its last 12 bits.
+-- Apps, users and sessions have numbers: the microseconds from 2025-01-01 UTC to the creation of the row, times 4096,
+-- plus the shard. So numbers ascend, and the last 12 bits of a number are its shard.
 --
--- Times are microseconds since 1970-01-01 00:00:00 UTC. Text is compared by its bytes. JSON is stored as text, since jsonb
--- would change it. Look at the views at the end first.
+-- Times are microseconds since 1970-01-01 00:00:00 UTC. Text is compared by its bytes. JSON is stored as text, since
+-- jsonb would change it. Look at the views at the end first.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL standard_conforming_strings = on;
 
 CREATE SCHEMA seslite;
 
--- One row: which scripts were run.
+-- A single row: the last script that was run.
 CREATE TABLE seslite.schema_version (
     version int NOT NULL
 );
@@ -41,7 +41,7 @@ CREATE TABLE seslite.apps (
     id    bigint NOT NULL CHECK (shard = (id & 4095)),
     name  text COLLATE "C" NOT NULL,     -- the id the application uses
     PRIMARY KEY (shard, id),
-    UNIQUE (name, shard)                 -- in this order it lists all apps, too
+    UNIQUE (name, shard)                 -- in this order it also lists all apps
 );
 -- For walks over all apps.
 CREATE INDEX apps_by_id ON seslite.apps (id, shard);
@@ -52,14 +52,14 @@ CREATE TABLE seslite.users (
     app_id bigint NOT NULL,
     name   text COLLATE "C" NOT NULL,    -- the id the application uses
     PRIMARY KEY (shard, id),
-    UNIQUE (app_id, name, shard)         -- in this order it lists the users of an app, too, which are in many shards
+    UNIQUE (app_id, name, shard)         -- in this order it also lists the users of an app, which are in many shards
 );
--- For a check, which walks over all users.
+-- For a check, which walks all users.
 CREATE INDEX users_by_id ON seslite.users (id, shard);
 
--- One row per session. Every append writes it anew, so it is kept narrow: wide or rare values have tables of their own.
--- Columns that every append changes are in no index, and each page keeps room: then the new row is written beside the
--- old one, and no index is touched (https://www.postgresql.org/docs/current/storage-hot.html).
+-- One row per session. Every append rewrites it, so it is kept narrow: wide or rare values have tables of their own. No
+-- index contains the columns that every append changes, and each page keeps free room, so that the new row is written
+-- to the same page and no index is touched (https://www.postgresql.org/docs/current/storage-hot.html).
 CREATE TABLE seslite.sessions (
     shard       int NOT NULL,
     id          bigint NOT NULL CHECK (shard = (id & 4095)),
@@ -72,30 +72,31 @@ CREATE TABLE seslite.sessions (
     version     bigint NOT NULL,         -- raised by one with every change of the log; begins at version_floor
     last_seq    bigint NOT NULL,         -- the highest sequence number ever given
     event_count bigint NOT NULL,         -- events stored now
-    expires_us  bigint,                  -- the session may be removed from then on; NULL: never
+    expires_us  bigint,                  -- the session may be removed from then on; NULL means never
     base_seq    bigint NOT NULL DEFAULT 0, -- events up to this number were pruned: base_state is the state after it
-    details     bigint NOT NULL DEFAULT 0, -- what other tables hold of it: 1, a parent; 2, a title; 4, labels
-    changed_us  bigint NOT NULL,         -- when it was last written to, by the store's clock: it is idle since then
-    ahead_hour  bigint,                  -- changed_us in hours or less, where updated_us is over an hour later
+    details     bigint NOT NULL DEFAULT 0, -- its rows in other tables: 1 a parent, 2 a title, 4 labels
+    changed_us  bigint NOT NULL,         -- its last write, by the store's clock; it is idle since then
+    ahead_hour  bigint,                  -- at most changed_us in hours; set if updated_us is over an hour later
     PRIMARY KEY (shard, id)
 ) WITH (fillfactor = 80);
 -- These list all sessions of an app, latest first and in order of creation. The first is by the hour, so that it is
--- written once an hour.
+-- written only once an hour.
 CREATE INDEX sessions_by_activity ON seslite.sessions (app_id, active_hour, id);
 CREATE INDEX sessions_by_app ON seslite.sessions (app_id, id);
--- Idle sessions are found by sessions_by_activity, but for those of which an event came from the future.
+-- sessions_by_activity finds idle sessions, except those with an event from the future, which are in this index.
 CREATE INDEX sessions_ahead ON seslite.sessions (app_id, ahead_hour, id) WHERE ahead_hour IS NOT NULL;
 -- Finds expired sessions. Sessions that never expire are not in it.
 CREATE INDEX sessions_by_expiry ON seslite.sessions (app_id, expires_us, id) WHERE expires_us IS NOT NULL;
--- For a check, which walks over all sessions.
+-- For a check, which walks all sessions.
 CREATE INDEX sessions_by_id ON seslite.sessions (id, shard);
--- While the statistics are older than most rows, all indexes with a shard look alike to the planner: it takes the smallest,
--- or the one that was made last. So this is that one, and a shard alone is said to have all rows.
+-- While the statistics are older than most rows, all indexes with a shard look alike to the planner, and it takes the
+-- smallest or the one created last. So this index is created last, and the statistics are set to say that a single
+-- shard has all rows.
 CREATE UNIQUE INDEX sessions_shard_user_id_name_key ON seslite.sessions (shard, user_id, name);
 ALTER TABLE seslite.sessions ALTER COLUMN shard SET (n_distinct = 1);
 
 -- One row per shard in which sessions were deleted. `floor` is above the last version of each of them. A new session
--- begins there, so that a version of a deleted session never fits a later session of the same name.
+-- begins there, so that a version of a deleted session never matches a later session of the same name.
 CREATE TABLE seslite.version_floor (
     shard int PRIMARY KEY,
     floor bigint NOT NULL CHECK (floor BETWEEN 0 AND 9007199254740992) -- at 2^53 no session can begin
@@ -109,8 +110,8 @@ CREATE TABLE seslite.session_details (
     parent_user    text COLLATE "C", -- of a fork: the session it was made from, by the application's ids, ...
     parent_session text COLLATE "C", -- ... because that session may be deleted
     parent_seq     bigint,           -- and the number of the last event that it took from there
-    more           text COLLATE "C", -- JSON: an object, for what later versions record about a session
-    initial_state  text COLLATE "C", -- JSON: as created, without temp: keys; NULL: empty
+    more           text COLLATE "C", -- a JSON object for attributes added by later versions
+    initial_state  text COLLATE "C", -- JSON, as created, without temp: keys; NULL means empty
     PRIMARY KEY (shard, session_id)
 );
 
@@ -126,21 +127,21 @@ CREATE TABLE seslite.session_labels (
 CREATE INDEX session_labels_by_value ON seslite.session_labels (app_id, name, value, session_id);
 
 -- The owner that may take a session's next turn. Each owner gets a token above all earlier ones of the session: the
--- microseconds since 2025-01-01 UTC, or the last token plus one. So the row stays when the lease is released or expires,
--- and is rewritten when the next owner takes it.
+-- microseconds since 2025-01-01 UTC, or the last token plus one. So the row stays when the lease is released or
+-- expires, and is rewritten when the next owner takes it.
 CREATE TABLE seslite.session_leases (
     shard         int NOT NULL,
     session_id    bigint NOT NULL,
     token         bigint NOT NULL,
     owner         text COLLATE "C" NOT NULL,
     taken_us      bigint NOT NULL,       -- when it was taken or renewed, by the server's clock
-    until_us      bigint NOT NULL,       -- its end, by the same clock; released: 0
+    until_us      bigint NOT NULL,       -- its end, by the same clock; 0 if released
     next_owner    text COLLATE "C",      -- an owner in another process, which waits for the lease ...
     next_until_us bigint,                -- ... and takes precedence over all others until then
     PRIMARY KEY (shard, session_id)
 );
 
--- State: one row per key. `key` is without its prefix, `value` is JSON text with the bytes that came in.
+-- State: one row per key. `key` is without its prefix, `value` is JSON text, byte for byte as received.
 -- session_id and seq name the event that set it last (seq 0: the creation of that session; session_id 0: the
 -- application itself, without a session).
 CREATE TABLE seslite.app_state (
@@ -183,7 +184,7 @@ CREATE TABLE seslite.base_state (
     PRIMARY KEY (shard, session_id, key)
 );
 
--- One row an event. A retried event is found by its id.
+-- One row per event. A retried event is found by its id.
 CREATE TABLE seslite.events (
     shard         int NOT NULL,
     session_id    bigint NOT NULL,
@@ -193,17 +194,18 @@ CREATE TABLE seslite.events (
     author        text COLLATE "C" NOT NULL,
     branch        text COLLATE "C",
     time_us       bigint NOT NULL,       -- the event's timestamp
-    high_us       bigint,                -- sessions.updated_us after it, where that is later than time_us
+    high_us       bigint,                -- sessions.updated_us after it, if that is later than time_us
     body          text COLLATE "C" NOT NULL, -- the event, byte for byte, without temp: keys
     UNIQUE (shard, session_id, id)
 );
--- Before the table is analyzed, both indexes look alike to the planner, and it takes the one that was made last: for ranges of
--- a long log, this one. (The one event of an id is asked for in a way that only the other serves.)
+-- Before the table is analyzed, both indexes look alike to the planner, and it takes the one created last. For ranges
+-- of a long log that must be this one. (The query for an event by its id is written so that only the other index serves
+-- it.)
 ALTER TABLE seslite.events ADD PRIMARY KEY (shard, session_id, seq);
 
--- The events that change how a log is read, which are few: so a walk over what is live parses no event.
+-- The few events that change how a log is read, so that a walk over live events parses none.
 -- kind 1: a rewind (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
---         invocation in the log, to itself; target_seq 0: there is none, and it takes back only itself.
+--         invocation in the log, to itself. If target_seq is 0 there is none, and it takes back only itself.
 -- kind 2: a compaction (actions.compaction).
 CREATE TABLE seslite.event_marks (
     shard      int NOT NULL,
@@ -214,9 +216,9 @@ CREATE TABLE seslite.event_marks (
     PRIMARY KEY (shard, session_id, seq)
 );
 
--- Views for people. (The library reads the tables.) With app, user and session given, each view costs what that
--- session costs. A body that is not JSON, which the library never writes, ends a query of event_log.json, and of the
--- views that read it: transcript, tool_calls and usage. The others read JSON as text.
+-- Views for people. (The library reads the tables.) With app, user and session given, each view reads only that
+-- session. A body that is not JSON, which the library never writes, ends a query of event_log.json, and of the views
+-- that read it: transcript, tool_calls and usage. The others read JSON as text.
 
 -- Every session with its state, all scopes merged: one row per key.
 CREATE VIEW seslite.merged_state AS
@@ -239,9 +241,9 @@ JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
 JOIN seslite.session_state AS st ON st.shard = s.shard AND st.session_id = s.id
 ORDER BY app, "user", session, key;
 
--- Every event with its number, its time, and the names of what it belongs to. A rewind takes back the events from
--- takes_back_from to itself (unless it was taken back before them). `json` is the body for PostgreSQL's functions: without
--- the escapes that these refuse (\u0000, and surrogates that stand alone).
+-- Every event with its number, its time, and the names of its app, user and session. A rewind takes back the events
+-- from takes_back_from to itself (unless it was taken back before them). `json` is the body for PostgreSQL's functions,
+-- without the escapes that these reject (\u0000 and lone surrogates).
 CREATE VIEW seslite.event_log AS
 SELECT a.name AS app, u.name AS "user", s.name AS session, e.seq,
        (SELECT coalesce(nullif(m.target_seq, 0), m.seq) FROM seslite.event_marks AS m
@@ -265,7 +267,7 @@ ORDER BY a.id, u.id, s.id, e.seq;
 -- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows the
 -- tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of the state.
 -- `code` has code that a model ran and its output, `files` the type and address of each image or other file,
--- `transfer` the agent that goes on, and `error` the code and message of an error.
+-- `transfer` the agent that takes over, and `error` the code and message of an error.
 CREATE VIEW seslite.transcript AS
 SELECT log.app, log."user", log.session, log.seq, log.time, log.author, said.text, said.calls, said.responses,
        nullif(coalesce(log.json #>> '{actions,stateDelta}', log.json #>> '{actions,state_delta}'), '{}') AS changes,
@@ -309,7 +311,7 @@ CROSS JOIN LATERAL (
     ) AS f
 ) AS said;
 
--- Every tool call: one row per call, with its arguments, its answer (NULL: none yet) and the seconds between them.
+-- Every tool call: one row per call, with its arguments, its answer (NULL if none yet) and the seconds between them.
 -- A response with an id answers the last call before it with that id; the last such response counts. Calls and
 -- responses without ids are matched by name, in order.
 CREATE VIEW seslite.tool_calls AS

@@ -163,7 +163,7 @@ VALUES (($2::bigint & 4095)::int,
         $1, $2, $3, $4, $4, $5, $6, 0, 0, $7, $8, $9)
 RETURNING id;
 
--- The user's number is given too: each shard has a floor, which is 0 until a session of it was deleted.
+-- The user's number is also a parameter: each shard has a floor, which is 0 until one of its sessions is deleted.
 
 -- name: version_floor
 SELECT coalesce((SELECT floor FROM seslite.version_floor WHERE shard = ($1::bigint & 4095)::int), 0::bigint);
@@ -190,7 +190,7 @@ ON CONFLICT (shard, session_id, name) DO UPDATE SET value = excluded.value, app_
 -- name: label_remove
 DELETE FROM seslite.session_labels WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND name = $2;
 
--- Parents, titles and labels of many sessions, in their order.
+-- Parents, titles and labels of many sessions, in the given order.
 
 -- name: details_of_owners
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
@@ -222,7 +222,7 @@ WHERE s.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2:
                                      WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int
                                        AND a.name = $1));
 
--- The names too, before a session is deleted.
+-- Includes the names, for a deletion.
 
 -- name: session_is
 SELECT (s.name = $4 AND u.name = $3 AND u.app_id = s.app_id AND a.name = $2)::int::bigint
@@ -255,7 +255,7 @@ UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updat
        changed_us = $6, active_hour = $7, ahead_hour = $8
 WHERE shard = ($1::bigint & 4095)::int AND id = $1;
 
--- With the row of details, for which SQLite has a foreign key.
+-- Also deletes the row of details, for which SQLite has a foreign key.
 
 -- name: session_delete
 WITH details AS (
@@ -337,7 +337,7 @@ SELECT 1::bigint FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AN
 -- name: user_session_count
 SELECT count(*) FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND user_id = $1;
 
--- How many of an app are due: they have expired, were written to before a time, or are beyond a number for each user.
+-- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per user.
 
 -- name: due_count
 SELECT coalesce(sum((SELECT greatest(count(*) - $4::bigint,
@@ -345,8 +345,8 @@ SELECT coalesce(sum((SELECT greatest(count(*) - $4::bigint,
                      FROM seslite.sessions AS s WHERE s.shard = (u.id & 4095)::int AND s.user_id = u.id)), 0)::bigint
 FROM seslite.users AS u WHERE u.app_id = $1;
 
--- Lists. Each takes the place after which it begins: a time, then for ties a session name and a user id, or
--- for creation order the row id. The first page begins before everything.
+-- Lists. Each takes the position after which it begins: a time, then for ties a session name and a user id, or the row
+-- id for the order of creation. The first page begins before everything.
 
 -- name: list_user_newest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
@@ -372,8 +372,8 @@ WHERE u.shard = ($1::bigint & 4095)::int AND u.id = $1 AND s.id > $2
   AND ($3::text IS NULL OR true) AND ($4::bigint IS NULL OR true)
 ORDER BY s.id LIMIT $5::bigint;
 
--- The index gives the hours in order; within an hour the sessions are sorted. (OFFSET 0: users are looked up one by one,
--- whatever the server thinks of how many there will be.)
+-- The index gives the hours in order; within an hour the sessions are sorted. (OFFSET 0 makes the server look users up
+-- one by one, whatever number it estimates.)
 
 -- name: list_app_newest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
@@ -395,7 +395,7 @@ WHERE s.app_id = $1 AND s.active_hour >= $6
   AND (s.updated_us > $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
 ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT $5::bigint;
 
--- The same up to an hour.
+-- The same lists from or up to an hour.
 
 -- name: list_app_newest_since
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
@@ -427,7 +427,7 @@ WHERE s.app_id = $1 AND s.id > $2
   AND ($3::text IS NULL OR true) AND ($4::bigint IS NULL OR true)
 ORDER BY s.id LIMIT $5::bigint;
 
--- Sessions that were chosen, in their order.
+-- The chosen sessions, in the given order.
 
 -- name: list_chosen
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
@@ -439,10 +439,10 @@ CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
                     WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
 ORDER BY o.place;
 
--- Filters choose sessions in any order: $4 is -1 for the newest first, 1 for the oldest first, 0 for the order of creation.
--- $6 is a name, or for the order of creation a number, as text. The update time is from $2 to before $3. A label $11 has a
--- value from $12 to $13. Without $10, or $13, there is no end: the text of 1114111, the last character, stands after all
--- others. (details & 4: the session has labels.)
+-- Filters choose sessions in any order: $4 is -1 for the newest first, 1 for the oldest first, 0 for the order of
+-- creation. $6 is a name, or for the order of creation a number, as text. The update time is from $2 to before $3. A
+-- label $11 has a value from $12 to $13. Without $10, or $13, there is no upper bound: the text of 1114111, the last
+-- character, sorts after all others. (details & 4: the session has labels.)
 
 -- name: choose_of_user
 SELECT s.id FROM seslite.sessions AS s
@@ -503,8 +503,8 @@ WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND name = $2
 SELECT session_id FROM seslite.session_labels
 WHERE app_id = $1 AND name = $2 AND value BETWEEN $3 AND coalesce($4, repeat(chr(1114111), 129)) LIMIT $5::bigint;
 
--- Walks that read only what is in an index: all hours, or one; and whether a session has a label. Their last parameters are
--- the number from which the first hour goes on, and how many rows are asked for at a time.
+-- Walks that read only an index: all hours, one hour, or the sessions with a label. Their last parameters are the
+-- number after which the first hour continues, and the number of rows to return.
 
 -- name: hours_backward
 SELECT active_hour, id, NULL::bigint FROM seslite.sessions
@@ -551,7 +551,7 @@ LEFT JOIN LATERAL (SELECT l.app_id FROM seslite.session_labels AS l
 WHERE s.app_id = $1 AND s.id >= $2 AND ($3::bigint IS NULL OR true) AND ($7::bigint IS NULL OR true)
 ORDER BY s.id LIMIT $8::bigint;
 
--- Counts for the same filters. ($8: there are times to be looked at.)
+-- Counts for the same filters. ($8: the times have to be checked.)
 
 -- name: count_of_user
 SELECT count(*) FROM seslite.sessions AS s
@@ -575,7 +575,7 @@ WHERE l.app_id = $1 AND l.name = $11 AND l.value BETWEEN $12 AND coalesce($13, r
   AND ($7::bigint IS NULL OR true) AND ($8::bigint IS NULL OR true)
   AND ($9::bigint IS NULL OR true) AND ($10::bigint IS NULL OR true);
 
--- Between the first and the last hour no time needs to be looked at.
+-- Between the first and the last hour no time has to be checked.
 
 -- name: count_active
 SELECT count(*) FROM seslite.sessions AS s
@@ -633,7 +633,7 @@ FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
 JOIN seslite.session_state AS st ON st.shard = (o.id & 4095)::int AND st.session_id = o.id
 ORDER BY o.place, st.key;
 
--- With the event that set each.
+-- Includes the event that set each key.
 
 -- name: session_state_rows
 SELECT session_id, key, value, seq FROM seslite.session_state
@@ -674,7 +674,8 @@ DELETE FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND se
 SELECT token, session_id, owner, taken_us, until_us, next_owner, next_until_us
 FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
 
--- The time is that after the session was found, which keeps its lease from changing. Without a lease there is a row, too.
+-- The time is read after the session was found, whose lock keeps its lease from changing. There is a row even without a
+-- lease.
 
 -- name: lease_now
 SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us,
@@ -682,7 +683,7 @@ SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.n
 FROM (SELECT 1) AS one
 LEFT JOIN seslite.session_leases AS l ON l.shard = ($1::bigint & 4095)::int AND l.session_id = $1;
 
--- Where SQLite has a new row for each token, this has one a session, which keeps the last.
+-- SQLite has a new row for each token; here one row per session keeps the last token.
 
 -- name: lease_add
 INSERT INTO seslite.session_leases AS l (shard, session_id, token, owner, taken_us, until_us)
@@ -763,7 +764,7 @@ UPDATE seslite.sessions SET last_seq = $2, event_count = $3, updated_us = $4, ac
        details = $7, version = $8, changed_us = $9, ahead_hour = $10
 WHERE shard = ($1::bigint & 4095)::int AND id = $1;
 
--- For loading: a session is made without a name, and gets it when it is whole.
+-- For loading: a session is created without a name, and gets it when it is complete.
 
 -- name: session_name
 UPDATE seslite.sessions SET name = $2
@@ -788,8 +789,8 @@ ORDER BY a.seq LIMIT 1;
 INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
 VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4);
 
--- The first in the order of ids, from that one on: asked for the id alone, the planner may read the whole log, by the other
--- index, as long as it has no statistics.
+-- Selects the first event in the order of ids, from this id on: for a condition on the id alone, a planner without
+-- statistics may read the whole log by the other index.
 
 -- name: event_by_id
 SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
@@ -798,8 +799,9 @@ FROM (SELECT e.* FROM seslite.events AS e
       ORDER BY e.session_id, e.id LIMIT 1) AS first
 WHERE session_id = $1 AND id = $2;
 
--- The events of a session with numbers from $2 to $3, at most $4 of them (NULL: all), and none after that with which their
--- bodies have $5 bytes: what the caller has no room for is not sent. (A length is known without the text.)
+-- The events of a session with numbers from $2 to $3, at most $4 of them (all if NULL), and none after the one with
+-- which their bodies reach $5 bytes, so that nothing is sent for which the caller has no room. (The server knows the
+-- length of a text without reading it.)
 
 -- name: events_forward
 SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
@@ -824,7 +826,7 @@ FROM (SELECT e.seq, e.body, sum(octet_length(e.body)) OVER (ORDER BY e.seq ROWS 
       ORDER BY e.seq LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq;
 
--- Without the wide columns: finds where a walk begins.
+-- Finds where a walk begins, without reading the wide columns.
 
 -- name: event_times_backward
 SELECT seq, time_us, high_us
@@ -861,7 +863,7 @@ UNION ALL
 SELECT 1::bigint FROM seslite.sessions WHERE app_id = $1
 LIMIT 1;
 
--- For a check: rows one after the other, whatever belongs to them.
+-- For a check: single rows in order, without joins to other tables.
 
 -- name: check_app_after
 SELECT id, name FROM seslite.apps WHERE id > $1 ORDER BY id LIMIT 1;

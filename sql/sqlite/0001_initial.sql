@@ -2,7 +2,7 @@
 -- seslite, schema version 1.
 --
 -- To make a new store:        sqlite3 new.db < 0001_initial.sql
--- On any other file (already a store, or something else) it changes nothing, says so and fails.
+-- On any other file (a store or anything else) it changes nothing and fails with a message.
 -- The library runs this same text. It skips the comments between statements, and the line that begins with a
 -- dot, which is for the sqlite3 program.
 --
@@ -51,42 +51,42 @@ CREATE TABLE sessions (
     version     INTEGER NOT NULL,        -- raised by one with every change of the log; begins at version_floor
     last_seq    INTEGER NOT NULL,        -- the highest sequence number ever given
     event_count INTEGER NOT NULL,        -- events stored now
-    expires_us  INTEGER,                 -- the session may be removed from then on; NULL: never
+    expires_us  INTEGER,                 -- the session may be removed from then on; NULL means never
     base_seq    INTEGER NOT NULL DEFAULT 0, -- events up to this number were pruned: base_state is the state after it
-    details     INTEGER NOT NULL DEFAULT 0, -- what other tables hold of it: 1, a parent; 2, a title; 4, labels
-    changed_us  INTEGER NOT NULL         -- when it was last written to, by the store's clock: it is idle since then
-                DEFAULT (strftime('%s', 'now') * 1000000), -- of a row that was written by hand
-    ahead_hour  INTEGER,                 -- changed_us in hours or less, where updated_us is over an hour later
+    details     INTEGER NOT NULL DEFAULT 0, -- its rows in other tables: 1 a parent, 2 a title, 4 labels
+    changed_us  INTEGER NOT NULL         -- its last write, by the store's clock; it is idle since then
+                DEFAULT (strftime('%s', 'now') * 1000000), -- for rows inserted by hand
+    ahead_hour  INTEGER,                 -- at most changed_us in hours; set if updated_us is over an hour later
     UNIQUE (user_id, name)
 ) STRICT;
 
--- One row. `floor` is above the last version of every deleted session. A new session begins there, so that a
--- version of a deleted session never fits a later session of the same name.
+-- One row. `floor` is above the last version of every deleted session. A new session begins there, so that a version of
+-- a deleted session never matches a later session of the same name.
 CREATE TABLE version_floor (
     id    INTEGER PRIMARY KEY CHECK (id = 1),
     floor INTEGER NOT NULL CHECK (floor BETWEEN 0 AND 9007199254740992) -- at 2^53 no session can begin
 ) STRICT;
 INSERT INTO version_floor VALUES (1, 0);
 
--- These list all sessions of an app, latest first and in order of creation. Every append would write an index on
--- updated_us itself (measured: a quarter more time per append). By the hour, the index is written once an hour.
+-- These list all sessions of an app, latest first and in order of creation. An index on updated_us itself would be
+-- written by every append (measured: a quarter more time per append). By the hour, the index is written once an hour.
 CREATE INDEX sessions_by_activity ON sessions (app_id, active_hour);
 CREATE INDEX sessions_by_app ON sessions (app_id);
--- Idle sessions are found by sessions_by_activity, but for those of which an event came from the future.
+-- sessions_by_activity finds idle sessions, except those with an event from the future, which are in this index.
 CREATE INDEX sessions_ahead ON sessions (app_id, ahead_hour) WHERE ahead_hour IS NOT NULL;
 -- Finds expired sessions. Sessions that never expire are not in it.
 CREATE INDEX sessions_by_expiry ON sessions (app_id, expires_us) WHERE expires_us IS NOT NULL;
 
--- What only some sessions have: at most one row per session. The widest column is the last, so that reading the
--- others does not read through it.
+-- Attributes that only some sessions have: at most one row per session. The widest column is the last, so that reading
+-- the others does not read past it.
 CREATE TABLE session_details (
     session_id     INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
     title          TEXT,
     parent_user    TEXT,    -- of a fork: the session it was made from, by the application's ids, ...
     parent_session TEXT,    -- ... because that session may be deleted
     parent_seq     INTEGER, -- and the number of the last event that it took from there
-    more           TEXT,    -- JSON: an object, for what later versions record about a session
-    initial_state  TEXT     -- JSON: as created, without temp: keys; NULL: empty
+    more           TEXT,    -- a JSON object for attributes added by later versions
+    initial_state  TEXT     -- JSON, as created, without temp: keys; NULL means empty
 ) STRICT;
 
 -- One row per label. The index finds the sessions of an app that have a label. If most sessions have it, a list
@@ -107,12 +107,12 @@ CREATE TABLE session_leases (
     session_id   INTEGER NOT NULL UNIQUE REFERENCES sessions ON DELETE CASCADE,
     owner        TEXT NOT NULL,
     taken_us     INTEGER NOT NULL,       -- when it was taken or renewed, by the store's clock
-    until_us     INTEGER NOT NULL,       -- its end, by the same clock; released: 0
+    until_us     INTEGER NOT NULL,       -- its end, by the same clock; 0 if released
     next_owner   TEXT,                   -- an owner in another process, which waits for the lease ...
     next_until_us INTEGER                -- ... and takes precedence over all others until then
 ) STRICT;
 
--- State: one row per key. `key` is without its prefix, `value` is JSON text with the bytes that came in.
+-- State: one row per key. `key` is without its prefix, `value` is JSON text, byte for byte as received.
 -- session_id and seq name the event that set it last (seq 0: the creation of that session; session_id 0: the
 -- application itself, without a session).
 CREATE TABLE app_state (
@@ -141,8 +141,8 @@ CREATE TABLE session_state (
     PRIMARY KEY (session_id, key)
 ) STRICT, WITHOUT ROWID;
 
--- What the log had led to by event sessions.base_seq, if the events up to that one were pruned: the session's own
--- state, and what it had written to shared keys.
+-- The state after event sessions.base_seq, if the events up to that one were pruned: the session's own keys, and the
+-- values that it wrote to shared keys.
 CREATE TABLE base_state (
     session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
     key        TEXT NOT NULL,            -- with its prefix
@@ -151,31 +151,32 @@ CREATE TABLE base_state (
     PRIMARY KEY (session_id, key)
 ) STRICT, WITHOUT ROWID;
 
--- One row an event. position = session_id * 2^32 + the sequence number keeps the events of a session side by side
--- in the table itself, in order, with no second index (measured against a key of two columns: a session that
--- shares the file with many is read 2.6 times as fast). The views show the number. It is no generated column:
--- with one, `.recover` of the sqlite3 program gives back no event.
+-- One row per event. position = session_id * 2^32 + the sequence number keeps the events of a session side by side in
+-- the table itself, in order, with no second index (measured against a key of two columns: a session that shares the
+-- file with many is read 2.6 times as fast). The views show the number, which is not a generated column: with
+-- one, `.recover` of the sqlite3 program recovers no event.
 CREATE TABLE events (
     position      INTEGER PRIMARY KEY CHECK (position >> 32 = session_id AND position & 4294967295 > 0),
     session_id    INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
-    id_key        ANY NOT NULL,          -- a hash of the id; the id itself if another event had that hash already
+    id_key        ANY NOT NULL,          -- a hash of the id, or the id itself if another event already had that hash
     id            ANY NOT NULL,          -- a number: the id begins at this byte of body and ends before the next quote
                                          -- (or the id itself, as text, if body spells it with escapes)
-    invocation_id ANY NOT NULL,          -- the same; '' if there is none
+    invocation_id ANY NOT NULL,          -- likewise; '' if there is none
     author        TEXT NOT NULL,
     branch        TEXT,
     time_us       INTEGER NOT NULL,      -- the event's timestamp
-    high_us       INTEGER,               -- sessions.updated_us after it, where that is later than time_us
+    high_us       INTEGER,               -- sessions.updated_us after it, if that is later than time_us
     body          TEXT NOT NULL -- the event, byte for byte, without temp: keys
 ) STRICT;
 
--- A retried event is found by the hash of its id (32-bit FNV-1a, minus 2^31) and recognized by the id itself. Of two ids
--- with one hash, the later is filed as text. Also what a foreign key needs to find a session's events.
+-- A retried event is found by the hash of its id (32-bit FNV-1a, minus 2^31) and recognized by the id itself. If two
+-- ids have the same hash, the later one is stored as text. The foreign key also uses this index to find a session's
+-- events.
 CREATE UNIQUE INDEX events_by_id ON events (session_id, id_key);
 
--- The events that change how a log is read, which are few: so a walk over what is live parses no event.
+-- The few events that change how a log is read, so that a walk over live events parses none.
 -- kind 1: a rewind (actions.rewindBeforeInvocationId). It takes back the events from target_seq, the first of that
---         invocation in the log, to itself; target_seq 0: there is none, and it takes back only itself.
+--         invocation in the log, to itself. If target_seq is 0 there is none, and it takes back only itself.
 -- kind 2: a compaction (actions.compaction).
 CREATE TABLE event_marks (
     session_id INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
@@ -187,9 +188,9 @@ CREATE TABLE event_marks (
 
 -- Guards for other programs: they must write JSON where the library reads JSON, and no row may lose the row that it
 -- belongs to. (The sqlite3 program does not enforce foreign keys unless told to, and REPLACE deletes rows without
--- running the triggers that delete what belongs to them.) The library turns triggers off: it enforces the foreign
--- keys and checks all JSON itself. (CHECK constraints would not work: with trusted_schema off, SQLite 3.38 to 3.41
--- refuse a schema that uses json_valid in one.)
+-- running the triggers that delete their dependent rows.) The library turns triggers off: it enforces the foreign keys
+-- and checks all JSON itself. (CHECK constraints would not work: with trusted_schema off, SQLite 3.38 to 3.41 refuse a
+-- schema that uses json_valid in one.)
 CREATE TRIGGER guard_apps_insert BEFORE INSERT ON apps
 WHEN EXISTS (SELECT 1 FROM apps WHERE id = NEW.id OR name = NEW.name)
 BEGIN
@@ -317,8 +318,8 @@ BEGIN
     WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE id = NEW.session_id AND app_id = NEW.app_id);
 END;
 
--- Views for people. (The library reads the tables.) With app, user and session given, each view costs what that
--- session costs: the CROSS JOINs keep SQLite from beginning at the other end.
+-- Views for people. (The library reads the tables.) With app, user and session given, each view reads only that
+-- session: the CROSS JOINs keep SQLite from starting at the other end.
 
 -- Every session with its state, all scopes merged: one row per key.
 CREATE VIEW merged_state AS
@@ -341,8 +342,8 @@ CROSS JOIN sessions AS s ON s.user_id = u.id
 CROSS JOIN session_state AS st ON st.session_id = s.id
 ORDER BY app, user, session, key;
 
--- Every event with its number, its time, and the names of what it belongs to. A rewind takes back the events from
--- takes_back_from to itself (unless it was taken back before them).
+-- Every event with its number, its time, and the names of its app, user and session. A rewind takes back the events
+-- from takes_back_from to itself (unless it was taken back before them).
 CREATE VIEW event_log AS
 SELECT a.name AS app, u.name AS user, s.name AS session, e.position & 4294967295 AS seq,
        (SELECT coalesce(nullif(m.target_seq, 0), m.seq) FROM event_marks AS m
@@ -365,7 +366,7 @@ ORDER BY a.id, u.id, s.id, e.position;
 -- Every conversation in readable form: one row per event. `text` joins the texts of its parts, `calls` shows the
 -- tool calls as name(arguments), `responses` their answers as name: answer, and `changes` the changes of the state.
 -- `code` has code that a model ran and its output, `files` the type and address of each image or other file,
--- `transfer` the agent that goes on, and `error` the code and message of an error. U+2400 stands for a NUL, since
+-- `transfer` the agent that takes over, and `error` the code and message of an error. U+2400 stands for a NUL, since
 -- json_extract() ends a text at one.
 CREATE VIEW transcript AS
 SELECT log.app, log.user, log.session, log.seq, log.time, log.author,
@@ -407,16 +408,16 @@ SELECT log.app, log.user, log.session, log.seq, log.time, log.author,
               WHERE p.type = 'object') AS f) AS files,
        coalesce(json_extract(log.shown, '$.actions.transferToAgent'),
                 json_extract(log.shown, '$.actions.transfer_to_agent')) AS transfer,
-       (SELECT coalesce(said.code || ': ' || said.message, said.code, said.message)
+       (SELECT coalesce(failure.code || ': ' || failure.message, failure.code, failure.message)
         FROM (SELECT coalesce(json_extract(log.shown, '$.errorCode'), json_extract(log.shown, '$.error_code')) AS code,
                      coalesce(json_extract(log.shown, '$.errorMessage'),
-                              json_extract(log.shown, '$.error_message')) AS message) AS said) AS error
+                              json_extract(log.shown, '$.error_message')) AS message) AS failure) AS error
 FROM (SELECT *,
              iif(instr(body, '\u0000') = 0, body,
                  replace(replace(replace(body, '\\', char(1)), '\u0000', char(9216)), char(1), '\\')) AS shown
       FROM event_log) AS log;
 
--- Every tool call: one row per call, with its arguments, its answer (NULL: none yet) and the seconds between them.
+-- Every tool call: one row per call, with its arguments, its answer (NULL if none yet) and the seconds between them.
 -- A response with an id answers the last call before it with that id; the last such response counts. Calls and
 -- responses without ids are matched by name, in order.
 CREATE VIEW tool_calls AS

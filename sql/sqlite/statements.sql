@@ -1,5 +1,5 @@
 -- Every statement of the library. `-- name: X` begins one; statements.h (generated) calls it STATEMENT_X in capitals.
--- Parameters are numbered. The order of the statements is free; a name stands once.
+-- Parameters are numbered. The statements may be in any order; each name occurs once.
 
 -- name: begin_write
 BEGIN IMMEDIATE;
@@ -19,9 +19,9 @@ ANALYZE main;
 -- name: app_add
 INSERT INTO apps (name) VALUES (?1) ON CONFLICT DO NOTHING;
 
--- A damaged index can lead to the row of another. So what an index has found is looked at in the table too: a last
--- column says whether it is what was asked for, or there is a row of NULLs when it is not. (The plus keeps a
--- condition out of the search.)
+-- A damaged index can lead to a wrong row. So a row found by an index is checked in the table too: a last column says
+-- whether it is the requested row, or a row of NULLs is returned if it is not. (The plus keeps a condition out of the
+-- search.)
 
 -- name: app_find
 SELECT a.id, b.name IS ?1 FROM apps AS a LEFT JOIN apps AS b ON b.id = a.id WHERE a.name = ?1;
@@ -37,7 +37,7 @@ JOIN users AS u ON u.app_id = a.id AND u.name = ?2
 LEFT JOIN users AS v ON v.id = u.id
 WHERE a.name = ?1;
 
--- Names in their order, from ?2 on but for ?3.
+-- Names in order, from ?2 on except ?3.
 
 -- name: apps_named
 SELECT id, name FROM apps WHERE name >= ?2 AND name IS NOT ?3 ORDER BY name LIMIT ?4;
@@ -57,8 +57,8 @@ INSERT INTO sessions
      changed_us, ahead_hour)
 VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, 0, 0, ?7, ?8, ?9);
 
--- The row 1 is the only one; another that is seen beside it is damage. The last parameter is the user, for engines that
--- keep a floor for some users each.
+-- Row 1 is the only row; any other row is damage. The last parameter is the user, for engines with a floor per group of
+-- users.
 
 -- name: version_floor
 SELECT iif(id = 1 AND typeof(floor) = 'integer', floor, -1) FROM version_floor WHERE id >= 1 AND ?1 > 0;
@@ -82,7 +82,7 @@ ON CONFLICT DO UPDATE SET value = excluded.value, app_id = excluded.app_id;
 -- name: label_remove
 DELETE FROM session_labels WHERE session_id = ?1 AND name = ?2;
 
--- Parents, titles and labels of many sessions, in their order.
+-- Parents, titles and labels of many sessions, in the given order.
 
 -- name: details_of_owners
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
@@ -106,7 +106,7 @@ JOIN sessions AS i ON i.user_id = u.id AND i.name = ?3
 LEFT JOIN sessions AS s ON s.id = i.id AND +s.user_id = u.id AND +s.app_id = a.id
 WHERE a.name = ?1;
 
--- The names too, before a session is deleted: they would cost a get 3%.
+-- Includes the names, for a deletion: reading them would make a get 3% slower.
 
 -- name: session_is
 SELECT s.name IS ?4 AND u.name IS ?3 AND u.app_id IS s.app_id AND a.name IS ?2
@@ -154,12 +154,12 @@ SELECT max(s.id), count(s.id), sum(s.version & 4294967295)
 FROM apps AS a CROSS JOIN users AS u ON u.app_id = a.id AND u.name = ?2 CROSS JOIN sessions AS s ON s.user_id = u.id
 WHERE a.name = ?1;
 
--- It changes when another connection commits.
+-- This number changes when another connection commits.
 
 -- name: data_version
 PRAGMA data_version;
 
--- What ses_expire and ses_delete_app delete, a few at a time.
+-- The rows that ses_expire and ses_delete_app delete, a few at a time.
 
 -- name: app_after
 SELECT id FROM apps WHERE id > ?1 ORDER BY id LIMIT 1;
@@ -176,7 +176,7 @@ SELECT id FROM sessions INDEXED BY sessions_by_app WHERE app_id = ?1 LIMIT ?2;
 -- name: sessions_expired
 SELECT id FROM sessions INDEXED BY sessions_by_expiry WHERE app_id = ?1 AND expires_us <= ?3 ORDER BY expires_us LIMIT ?2;
 
--- A session was updated an hour after it was written to, at most; else it is in the other index.
+-- The update time of a session is at most an hour after its last write; otherwise it is in the other index.
 
 -- name: sessions_idle
 SELECT id FROM sessions INDEXED BY sessions_by_activity
@@ -196,15 +196,15 @@ SELECT 1 FROM sessions WHERE user_id = ?1 LIMIT 1 OFFSET ?2;
 -- name: user_session_count
 SELECT count(*) FROM sessions WHERE user_id = ?1;
 
--- How many of an app are due: they have expired, were written to before a time, or are beyond a number for each user.
+-- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per user.
 
 -- name: due_count
 SELECT coalesce(sum((SELECT max(count(*) - ?4, count(*) FILTER (WHERE s.expires_us <= ?2 OR s.changed_us < ?3))
                      FROM sessions AS s WHERE s.user_id = u.id)), 0)
 FROM users AS u WHERE u.app_id = ?1;
 
--- Lists. Each takes the place after which it begins: a time, then for ties a session name and a user id, or
--- for creation order the row id. The first page begins before everything.
+-- Lists. Each takes the position after which it begins: a time, then for ties a session name and a user id, or the row
+-- id for the order of creation. The first page begins before everything.
 
 -- name: list_user_newest
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
@@ -245,7 +245,7 @@ WHERE s.app_id = ?1 AND s.active_hour >= ?6
   AND (s.updated_us > ?2 OR (s.updated_us = ?2 AND (s.name, s.user_id) > (?3, ?4)))
 ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT ?5;
 
--- The same up to an hour: a condition more costs a list without a filter 1%.
+-- The same lists from or up to an hour. (One more condition would make a list without a filter 1% slower.)
 
 -- name: list_app_newest_since
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
@@ -270,7 +270,7 @@ FROM sessions AS s INDEXED BY sessions_by_app CROSS JOIN users AS u ON u.id = s.
 WHERE s.app_id = ?1 AND s.id > ?2
 ORDER BY s.id LIMIT ?5;
 
--- Sessions that were chosen, in their order.
+-- The chosen sessions, in the given order.
 
 -- name: list_chosen
 SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
@@ -278,8 +278,9 @@ SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.create
 FROM temp.seslite_owners(?1) AS o CROSS JOIN sessions AS s ON s.id = o.id CROSS JOIN users AS u ON u.id = s.user_id
 ORDER BY o.rowid;
 
--- Filters choose sessions in any order: ?4 is -1 for the newest first, 1 for the oldest first, 0 for the order of creation.
--- The update time is from ?2 to before ?3. A label ?11 has a value from ?12 to ?13. (details & 4: the session has labels.)
+-- Filters choose sessions in any order: ?4 is -1 for the newest first, 1 for the oldest first, 0 for the order of
+-- creation. The update time is from ?2 to before ?3. A label ?11 has a value from ?12 to ?13. (details & 4: the session
+-- has labels.)
 
 -- name: choose_of_user
 SELECT s.id FROM sessions AS s INDEXED BY sqlite_autoindex_sessions_1
@@ -323,7 +324,7 @@ SELECT 1 FROM session_labels WHERE session_id = ?1 AND name = ?2 AND value BETWE
 SELECT session_id FROM session_labels INDEXED BY session_labels_by_value
 WHERE app_id = ?1 AND name = ?2 AND value BETWEEN ?3 AND ?4 LIMIT ?5;
 
--- Walks that read only what is in an index: all hours, or one; and whether a session has a label.
+-- Walks that read only an index: all hours, one hour, or the sessions with a label.
 
 -- name: hours_backward
 SELECT active_hour, id, NULL FROM sessions INDEXED BY sessions_by_activity
@@ -362,7 +363,7 @@ LEFT JOIN session_labels AS l ON l.session_id = s.id AND l.name = ?4 AND l.value
 WHERE s.app_id = ?1 AND s.id >= ?2
 ORDER BY s.id;
 
--- Counts for the same filters. (?8: there are times to be looked at.)
+-- Counts for the same filters. (?8: the times have to be checked.)
 
 -- name: count_of_user
 SELECT count(*) FROM sessions AS s INDEXED BY sqlite_autoindex_sessions_1
@@ -377,7 +378,7 @@ FROM session_labels AS l INDEXED BY session_labels_by_value CROSS JOIN sessions 
 WHERE l.app_id = ?1 AND l.name = ?11 AND l.value BETWEEN ?12 AND ?13 AND s.details & 4
   AND s.updated_us >= ?2 AND s.updated_us < ?3;
 
--- Between the first and the last hour no time needs to be looked at.
+-- Between the first and the last hour no time has to be checked.
 
 -- name: count_active
 SELECT count(*) FROM sessions AS s INDEXED BY sessions_by_activity
@@ -426,7 +427,7 @@ SELECT st.key, st.value, st.session_id
 FROM temp.seslite_owners(?1) AS o CROSS JOIN session_state AS st ON st.session_id = o.id
 ORDER BY o.rowid;
 
--- With the event that set each.
+-- Includes the event that set each key.
 
 -- name: session_state_rows
 SELECT session_id, key, value, seq FROM session_state WHERE session_id = ?1 ORDER BY key;
@@ -440,7 +441,7 @@ SELECT key, value FROM user_state WHERE user_id = ?1 AND key = ?2;
 -- name: session_state_get
 SELECT key, value FROM session_state WHERE session_id = ?1 AND key = ?2;
 
--- What is deleted by a range is looked at row by row: pages that are out of order can hold the rows of others.
+-- A deletion by range checks each row, since damaged pages can contain rows of others.
 
 -- name: app_state_delete
 DELETE FROM app_state WHERE app_id = ?1 AND +app_id = ?1;
@@ -463,7 +464,7 @@ DELETE FROM session_labels WHERE session_id = ?1 AND +session_id = ?1;
 -- name: session_lease_delete
 DELETE FROM session_leases WHERE session_id = ?1 AND +session_id = ?1;
 
--- One row a session, of which the index is not trusted.
+-- One row per session, whose index is not trusted.
 
 -- name: lease_find
 SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us
@@ -492,7 +493,8 @@ DELETE FROM event_marks WHERE session_id = ?1 AND seq <= ?2 AND +session_id = ?1
 -- name: session_prune
 UPDATE sessions SET base_seq = ?2, event_count = ?3 WHERE id = ?1;
 
--- ?11 is the id if it may be in the index as text while its hash is free. If it is, the conflict is with that row.
+-- ?11 is the id if it may be in the index as text although its hash is free. If it is, the insert conflicts with that
+-- row.
 
 -- name: event_add
 INSERT INTO events (position, session_id, id_key, id, invocation_id, author, branch, time_us, high_us, body)
@@ -537,7 +539,7 @@ UPDATE sessions SET last_seq = ?2, event_count = ?3, updated_us = ?4, active_hou
        version = ?8, changed_us = ?9, ahead_hour = ?10
 WHERE id = ?1;
 
--- For loading: a session is made without a name, and gets it when it is whole.
+-- For loading: a session is created without a name, and gets it when it is complete.
 
 -- name: session_name
 UPDATE sessions SET name = ?2 WHERE id = ?1;
@@ -556,14 +558,14 @@ WHERE a.position BETWEEN (?1 << 32) AND (?1 << 32) + 4294967295 AND b.body IS NO
 -- name: event_mark_add
 INSERT INTO event_marks (session_id, seq, kind, target_seq) VALUES (?1, ?2, ?3, ?4);
 
--- The event of the id ?2, or one that has its hash, ?3.
+-- The event with id ?2, or one with its hash ?3.
 
 -- name: event_by_id
 SELECT position, id, invocation_id, author, branch, time_us, high_us, body
 FROM events
 WHERE session_id = ?1 AND id_key = coalesce((SELECT id_key FROM events WHERE session_id = ?1 AND id_key = ?2), ?3);
 
--- The events of a session with numbers from ?2 to ?3, and their places.
+-- The events of a session with numbers from ?2 to ?3, and their positions.
 
 -- name: events_forward
 SELECT position, id, invocation_id, author, branch, time_us, high_us, body
@@ -579,7 +581,7 @@ FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY 
 SELECT position, body
 FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY position;
 
--- Without the wide columns: finds where a walk begins.
+-- Finds where a walk begins, without reading the wide columns.
 
 -- name: event_times_backward
 SELECT position, time_us, high_us
@@ -588,7 +590,7 @@ FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 ORDER BY 
 -- name: events_delete
 DELETE FROM events WHERE position BETWEEN (?1 << 32) + ?2 AND (?1 << 32) + ?3 AND +session_id = ?1;
 
--- What is left of a session or a user after its rows were deleted: nothing in a sound file. Else rows that are filed
+-- Rows left of a session or a user after the deletion of its rows: none in a sound file. In a damaged file, rows stored
 -- as another's, which the foreign keys would delete too.
 
 -- name: session_left
@@ -616,7 +618,7 @@ SELECT 1 FROM users WHERE app_id = ?1
 UNION ALL
 SELECT 1 FROM sessions WHERE app_id = ?1;
 
--- For a check: rows one after the other, whatever belongs to them.
+-- For a check: single rows in order, without joins to other tables.
 
 -- name: check_app_after
 SELECT id, name FROM apps WHERE id > ?1 ORDER BY id LIMIT 1;
