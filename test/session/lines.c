@@ -629,6 +629,39 @@ static void test_the_functions_can_end_the_calls(void **state)
     assert_message("no room");
 }
 
+/* Counts down to the piece that cannot be written; all others can. */
+static int fail_once(void *context, const char *data, size_t len, ses_error *error)
+{
+    int *left = context;
+    return --*left == 0 ? fail_to_write(context, data, len, error) : SES_OK;
+}
+
+/* The session's first line is longer than what is written at once, and it has a base. */
+static void test_each_piece_that_cannot_be_written_ends_an_export(void **state)
+{
+    enum { LARGE = 100000 };
+    const ses_prune_options options = {.size = sizeof options, .which = SES_PRUNE_SEQ, .last_seq = 1};
+    const ses_key large = {"app", "user", "large"};
+    ses_store *store = ((struct fixture *)*state)->store;
+    char *initial = malloc(LARGE + 20);
+    int left = -1;
+    ses_error error;
+
+    assert_non_null(initial);
+    snprintf(initial, LARGE + 20, "{\"k\":\"%0*d\"}", LARGE, 0);
+    must_create(store, &large, initial);
+    free(initial);
+    must_append_by_key(store, &large, "{}");
+    must_append_by_key(store, &large, "{}");
+    assert_ok(ses_prune_by_key(store, &large, &options, NULL, &error));
+    for (int piece = 1; left <= 0; piece++) {
+        left = piece;
+        const int code = ses_export(store, NULL, fail_once, &left, &error);
+        assert_code(left > 0 ? SES_OK : SES_FULL, code);
+        assert_in_range(piece, 1, 20);
+    }
+}
+
 static void test_what_another_program_wrote_is_not_written_out(void **state)
 {
     static const char *const changes[] = {
@@ -761,6 +794,7 @@ int main(void)
         LINES_TEST(test_a_session_that_is_refused_can_be_passed_over),
         LINES_TEST(test_a_line_that_is_too_long_is_refused),
         LINES_TEST(test_the_functions_can_end_the_calls),
+        LINES_TEST(test_each_piece_that_cannot_be_written_ends_an_export),
         LINES_TEST(test_what_another_program_wrote_is_not_written_out),
         LINES_TEST(test_lines_are_of_one_moment),
         LINES_TEST(test_progress_is_told),
