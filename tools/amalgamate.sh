@@ -17,7 +17,7 @@ merge() {
     printf '\n#include "%s"\n' "$1"
     shift 2
     awk -v gen="$gen" '
-        # System headers stay where they are; ours are put in where they are first asked for.
+        # System headers stay where they are; ours are inserted where they are first included.
         function add(file,    line, name, lines, at) {
             if (file in added)
                 return

@@ -2,7 +2,7 @@
 # Prints the ar that goes with a compiler, which for link-time optimization must know its objects:
 #     sh tools/archiver.sh CC...
 machine=$("$@" -dumpmachine 2>/dev/null)
-# Where the compiler finds the program $name.
+# Asks the compiler for the path of the program $name.
 what() { "$@" "-print-prog-name=$name" 2>/dev/null; }
 
 if echo __clang__ | "$@" -E -P -x c - 2>/dev/null | grep -q 1; then

@@ -5,7 +5,7 @@
 #                               is built for and with besides: 32 bit, musl, CMake, Meson, zig for other systems
 #     sh tools/deps.sh browser  also Chromium and chromedriver, in which the page of `seslite html` is tested
 #     sh tools/deps.sh postgres also libpq, and for the tests a PostgreSQL server and PgBouncer
-# Without the rights to install it says what it would run, and fails.
+# Without permission to install, it prints the commands and fails.
 set -eu
 
 dev=
@@ -64,7 +64,7 @@ else
     exit 1
 fi
 
-# What can be done without, and is not to be had everywhere.
+# Optional packages, which are not available everywhere.
 get_extras() {
     get_zig
     [ "$check" != "dpkg -s" ] || [ "$(dpkg --print-architecture)" != amd64 ] || get_32_bit
@@ -111,7 +111,7 @@ if [ "$(id -u)" -ne 0 ] && [ "$install" != "brew install" ]; then
     echo "    $install$missing" >&2
     exit 1
 fi
-# A list that cannot be fetched may be one that is not needed: installing tells.
+# A list that cannot be fetched may not be needed; the installation will show.
 [ -z "$update" ] || $update || echo "deps: going on with the lists that are here"
 case $missing in
 *libclang-rt-dev*)

@@ -1,4 +1,4 @@
-# Turns files into C: each is a text of its name, with _ in place of what is no letter (page.css: page_css).
+# Turns files into C: each is a text of its name, with _ for any other character than a letter (page.css: page_css).
 #
 #   awk -f embed_page.awk page.css page.js
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Seeds faults in lib/ and says which of them the tests do not see.
+"""Seeds faults in lib/ and reports those that the tests do not detect.
 
     python3 -m venv build/venv && build/venv/bin/pip install libclang
     build/venv/bin/python tools/mutants/mutants.py build                   # once, and after a change
@@ -316,7 +316,7 @@ def run(test, environment, cpu, wall, plain=False):
 
 
 def measure(names, options):
-    """What each test takes and comes by. Known ones are measured again only when they were built again."""
+    """The time of each test and the mutants that it reaches. A test is measured again only after it was rebuilt."""
     path = OUT / "tests.json"
     known = json.loads(path.read_text()) if path.exists() else {}
     count = len(json.loads((OUT / "mutants.json").read_text()))

@@ -1,7 +1,7 @@
 """Makes the extension seslite._seslite: the amalgamated library, and the calls of its headers for Python, by cffi.
 
 The library is compiled from csrc/, which a source archive brings. In a checkout of the repository `make amalgamation`
-makes it anew. SQLite is the system's, as it is for Python's sqlite3: pkg-config tells where, or -lsqlite3 is tried.
+makes it anew. SQLite is the system's, as it is for Python's sqlite3: found by pkg-config, otherwise -lsqlite3.
 SQLITE_CFLAGS and SQLITE_LIBS say it otherwise. With SESLITE_WITH_POSTGRES=1 it also has stores on a PostgreSQL server, and links
 libpq: POSTGRES_CFLAGS and POSTGRES_LIBS.
 """
@@ -60,7 +60,7 @@ static void ses_py_notify(void *context)
     (void)written;
 }
 
-/* Whether a loaded module has the copy of SQLite that is linked here. NULL: the interpreter itself. */
+/* True if a loaded module contains the copy of SQLite linked here. NULL is the interpreter itself. */
 static int ses_py_same_sqlite(const char *module)
 {
     void *handle = dlopen(module, RTLD_LAZY);

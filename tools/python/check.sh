@@ -2,7 +2,7 @@
 # Builds the Python package as its users get it, from a source archive, and runs its tests in a virtual environment:
 #     sh tools/python/check.sh BUILD-FOLDER      (PYTHON=python3; PYTEST_ARGS for pytest)
 # What builds and tests it is pinned in tests/requirements.txt, and nothing else comes from the registry.
-# Where something is missing, or the registry cannot be reached, it says so and leaves it at that.
+# If something is missing or the registry cannot be reached, it says so and skips the tests.
 set -eu
 build=$1/python
 python=${PYTHON:-python3}

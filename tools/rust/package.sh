@@ -11,6 +11,6 @@ mkdir -p "$folder"
 cp "$build"/amalgamation/seslite.c "$build"/amalgamation/seslite.h "$build"/amalgamation/seslite_agent.h "$folder/"
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/$build/rust}
 export CARGO_TARGET_DIR
-# The folder is not in the repository: so the tree is not clean.
+# The folder is not in the repository, so the tree is not clean.
 (cd tools/rust && cargo package --workspace --locked --allow-dirty "$@")
 ls "$CARGO_TARGET_DIR"/package/*.crate

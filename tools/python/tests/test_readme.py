@@ -1,4 +1,4 @@
-"""The programs of the README run as they stand."""
+"""The programs in the README run unchanged."""
 
 import pathlib
 import re

@@ -1,5 +1,5 @@
 """Keys, ranges, points, filters and errors are values: they cannot be changed, and they can be copied and sent to other
-processes. What owns an object of the library cannot."""
+processes. Objects that own an object of the library cannot."""
 
 import copy
 import dataclasses

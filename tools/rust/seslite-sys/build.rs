@@ -24,7 +24,7 @@ fn main() {
     println!("cargo:include={}", folder.display());
 }
 
-/// `make amalgamation` of the repository, into OUT_DIR, so that nothing is written beside the sources.
+/// `make amalgamation` of the repository, into OUT_DIR, so that nothing is written next to the sources.
 fn make_amalgamation(repository: &Path) -> PathBuf {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("seslite");
     for source in ["include", "lib", "sql", "tools/amalgamate.sh", "tools/embed.awk"] {

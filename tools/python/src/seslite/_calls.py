@@ -220,7 +220,7 @@ def lease(run: Run, function: Any, first: Any, duration_us: int, wait_ms: int) -
 
 
 def number(run: Run, function: Any, kind: str, name: str) -> Any:
-    """A state value of a kind of C. None: there is no such key."""
+    """A state value of a C type, or None if there is no such key."""
     value = ffi.new(kind)
     code = run(function, _ffi.encode(name, "the state key"), value)
     return None if code == lib.SES_ABSENT else value[0]

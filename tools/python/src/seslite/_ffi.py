@@ -16,8 +16,8 @@ from ._seslite import ffi, lib
 __all__ = ["ffi", "lib"]
 
 NULL = ffi.NULL
-Pointer = Any  # a pointer of C; cffi has no types for them
-JsonIn = Any  # str, bytes: JSON text, which goes through as it is; None: nothing; anything else is written as JSON
+Pointer = Any  # a C pointer; cffi has no types for them
+JsonIn = Any  # str, bytes: JSON text, passed through unchanged; None: absent; anything else is serialized as JSON
 
 _ERROR = ffi.typeof("ses_error *")
 
@@ -84,7 +84,7 @@ def text_in(text: str | bytes | bytearray | memoryview, what: str) -> bytes:
 
 
 def dumps(value: Any, what: str = "the value") -> bytes:
-    """A value as JSON, at the edge. What JSON cannot express is an InvalidError."""
+    """A value as JSON text. Raises InvalidError if JSON cannot express it."""
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
     except UnicodeEncodeError:
@@ -139,14 +139,14 @@ def span(text: Pointer) -> bytes | None:
 
 
 def borrowed(function: Callable[..., int], *arguments: Any) -> bytes | None:
-    """Calls a function whose outputs are a borrowed text and its length. None: it is absent."""
+    """Calls a function whose outputs are a borrowed text and its length. Returns None if it is absent."""
     text, length = ffi.new("const char **"), ffi.new("size_t *")
     call(function, *arguments, text, length)
     return None if text[0] == NULL else ffi.unpack(text[0], length[0])
 
 
 def owned(function: Callable[..., int], *arguments: Any, key: Any = None) -> bytes | None:
-    """Calls a function whose outputs are a text of the caller's and its length. None: it is absent."""
+    """Calls a function whose outputs are a text owned by the caller and its length. Returns None if it is absent."""
     text, length = ffi.new("char **"), ffi.new("size_t *")
     call(function, *arguments, text, length, key=key)
     if text[0] == NULL:
@@ -240,7 +240,7 @@ def check_process(pid: int) -> None:
         )
 
 
-class Guard(_thread.RLock):  # type: ignore[misc]  # it is no final class
+class Guard(_thread.RLock):  # type: ignore[misc]  # not declared final
     """Keeps an object to one thread at a time, and its memory while a call runs. Views share that of their session. Its end
     is the lock's own, in C: a signal's exception (control-C) cannot come before it and leave the object held."""
 
@@ -288,7 +288,7 @@ class Handle(Unique):
     __slots__ = ("_pointer", "_guard", "_owned", "__weakref__")
 
     def __init__(self, pointer: Pointer, release: Any, guard: Guard | None = None) -> None:
-        """`release` frees it; None: it belongs to another object."""
+        """`release` frees it; None if it belongs to another object."""
         self._owned = release is not None
         self._pointer = ffi.gc(pointer, release) if self._owned else pointer
         self._guard = guard or Guard(self._what)
@@ -315,7 +315,7 @@ class Handle(Unique):
         return self._pointer is None
 
     def close(self) -> None:
-        """Frees the object. What was read from it stays."""
+        """Frees the object. Values that were read from it stay valid."""
         if self._guard._pid != _process:
             return
         self._guard.check_closing()

@@ -1,4 +1,4 @@
-"""The extension, as build_ffi.py makes it. What C gives has no type in Python: the callers give it one."""
+"""The extension that build_ffi.py builds. C results have no Python types: the callers declare them."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -29,7 +29,7 @@ def opened(store: object, path: str) -> None:
     if path == ":memory:":
         return
     _files[id(store)] = path
-    if not _hooked:  # a hook cannot be removed, so a process that opens no file has none
+    if not _hooked:  # a hook cannot be removed, so it is added only when a file is opened
         _hooked = True
         sys.addaudithook(_audit)
     for name in (OWN, *OTHERS):
@@ -64,7 +64,7 @@ def _stored_at(database: Any) -> str | None:
 
 
 def _is_another(module: str | None) -> bool:
-    """Whether the file of a module has a copy of its own. None: the module is within the interpreter."""
+    """Whether the file of a module has a copy of its own. None if the module is built into the interpreter."""
     return not lib.ses_py_same_sqlite(NULL if module is None else os.fsencode(module))
 
 

@@ -245,7 +245,7 @@ def read_context(source: Session | tuple[Store, KeyLike], *, visible: bool = Fal
 
 
 class PendingCall(NamedTuple):
-    """A function call that has no response."""
+    """A function call without a response."""
 
     call: Function
     event: Event
@@ -253,7 +253,7 @@ class PendingCall(NamedTuple):
 
 
 def pending_calls(source: Session | tuple[Store, KeyLike]) -> list[PendingCall]:
-    """The function calls of a session's live events that have no response after them."""
+    """The function calls of a session's live events without a later response."""
     opened = _opened(source, lib.ses_pending_open, lib.ses_pending_open_by_key, "ses_pending **", NULL)
     pending = ffi.gc(opened, lib.ses_pending_close)
     return list(_pending_of(pending))
@@ -267,6 +267,6 @@ def _pending_of(pending: Any) -> Iterator[PendingCall]:
 
 
 def output_delta(store: Store, event: JsonIn, agent: str, key: str) -> bytes | None:
-    """The delta that saves an agent's final text under a state key. None: there is nothing to save."""
+    """The delta that saves an agent's final text under a state key, or None if there is nothing to save."""
     text, length = _ffi.json_in(event, "the event")
     return store._owned(lib.ses_output_delta, text, length, _ffi.encode(agent, "the agent"), _ffi.encode(key, "the state key"))

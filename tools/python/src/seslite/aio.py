@@ -39,7 +39,7 @@ class AsyncStore:
         self._pool = ThreadPoolExecutor(threads, "seslite")
         self._readers = ThreadPoolExecutor(threads, "seslite-read")
         self._waiters = ThreadPoolExecutor(64, "seslite-wait")
-        self._cancelled = 0  # times that a wait was cancelled, which interrupts the others too
+        self._cancelled = 0  # the number of cancelled waits; each also interrupts the others
         self._interrupting = 0  # of these, those that are under way
         self._process = _ffi.process()
 
@@ -105,7 +105,7 @@ class AsyncStore:
         return await self.read(self.store.state_json, key)
 
     async def lease_take(self, key: KeyLike, owner: str, *, duration_us: int = 0, wait_ms: int = 0) -> Lease:
-        """Takes a session's turn. When the task is cancelled, the wait ends, and a lease that came too late is released."""
+        """Takes a session's turn. If the task is cancelled, the wait ends, and a lease granted too late is released."""
 
         taking: asyncio.Future[Lease] | None = None
 
@@ -198,7 +198,7 @@ class AsyncFollower:
         return self
 
     async def __anext__(self) -> Event:
-        """The next event. What a cancelled task was about to get, the next one gets."""
+        """The next event. If a task is cancelled, the next one gets its event."""
         if asyncio.get_running_loop() is not self._loop:
             raise errors.MisuseError("this follower belongs to another event loop: open one in this loop")
         while True:

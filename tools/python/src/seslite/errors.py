@@ -55,13 +55,13 @@ class InvalidError(Error, ValueError):
 
 
 class JsonError(Error, ValueError):
-    """The text is not strict JSON. `offset` tells where."""
+    """The text is not strict JSON. `offset` is the position of the error."""
 
     code, name = -4, "SES_JSON"
 
 
 class NotFoundError(Error, LookupError):
-    """There is no such session, event or point, or no such file."""
+    """The session, event, point or file does not exist."""
 
     code, name = -5, "SES_NOTFOUND"
 

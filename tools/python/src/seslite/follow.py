@@ -56,7 +56,7 @@ class Follower(_ffi.Handle):
         super().__init__(made[0], lib.ses_follower_close)
 
     def next(self, timeout: float | None = None) -> Event | None:
-        """The next event; waits for it as many seconds; None: for ever. Returns None when the time has passed, or wake()
+        """The next event; waits that many seconds for it, or forever if None. Returns None when the time has passed, or wake()
         was called. Raises ResetError when events are gone."""
         end = None if timeout is None else time.monotonic() + timeout
         event = ffi.new("const ses_event **")
@@ -98,7 +98,7 @@ class Follower(_ffi.Handle):
         return place
 
     def wake(self) -> None:
-        """Makes next() return None: the call that waits now, or the next one. Any thread may call it."""
+        """Makes the current or the next call of next() return None. Any thread may call it."""
         _ffi.check_process(self._guard._pid)
         with self._waking:
             if self._pointer is not None:

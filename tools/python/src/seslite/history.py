@@ -123,5 +123,5 @@ class History:
         _calls.labels_set(self._by_key(key), lib.ses_labels_set_by_key, labels)
 
     def set_expiry(self, key: KeyLike, expires_us: int | None) -> None:
-        """Sets the time after which expire() may delete the session; None: never."""
+        """Sets the time after which expire() may delete the session, or None for never."""
         _calls.expiry_set(self._by_key(key), lib.ses_expiry_set_by_key, expires_us)

@@ -19,7 +19,7 @@ ORDERS = {"newest": lib.SES_ORDER_NEWEST, "oldest": lib.SES_ORDER_OLDEST, "creat
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Filter(_ffi.Value):
-    """Selects sessions: those for which everything holds that is given."""
+    """Selects the sessions that match every given argument."""
 
     label: str | None = None
     label_value: str | None = None
@@ -41,7 +41,7 @@ class Filter(_ffi.Value):
 
 
 class Page(list["Session"]):
-    """One page of a list. `token` leads to the next; None: this is the last."""
+    """One page of a list. `token` leads to the next page, and is None on the last."""
 
     token: str | None = None
 
@@ -71,7 +71,7 @@ class Cursor(_ffi.Handle):
 
 
 def _close_cursor(pointer: Any) -> None:
-    lib.ses_cursor_close(pointer, NULL)  # __next__ has raised what it would tell
+    lib.ses_cursor_close(pointer, NULL)  # __next__ has already raised the error
 
 
 def _sessions_of(page: Any) -> Iterator[Any]:
@@ -128,7 +128,7 @@ class Lists:
         return ffi.gc(made[0], lib.ses_page_close)
 
     def _summaries(self, app: str, user: str | None, limit: int) -> Iterator[Summary]:
-        """All sessions, each once, whatever is written meanwhile: in order of creation, `limit` at a time."""
+        """All sessions, each exactly once even during writes: in order of creation, `limit` at a time."""
         from .session import summaries_of
 
         token = None

@@ -96,7 +96,7 @@ class Session(_ffi.Handle):
 
     @property
     def last_seq(self) -> int:
-        """The number of the last event; 0: there was none yet."""
+        """The number of the last event, or 0 if there was none yet."""
         return self._look(lib.ses_session_last_seq)
 
     @property
@@ -116,7 +116,7 @@ class Session(_ffi.Handle):
 
     @property
     def expires_us(self) -> int | None:
-        """None: never."""
+        """When the session expires, or None for never."""
         time = self._look(lib.ses_session_expires_us)
         return None if time == 2**63 - 1 else time
 
@@ -145,7 +145,7 @@ class Session(_ffi.Handle):
 
     @property
     def title(self) -> str | None:
-        """The title. None: it has none."""
+        """The title, or None."""
         return self._text(lib.ses_session_title)
 
     @property
@@ -157,7 +157,7 @@ class Session(_ffi.Handle):
             return {_ffi.required(label.name): _ffi.required(label.value) for label in found}
 
     def label(self, name: str) -> str | None:
-        """The value of one label. None: it has no such label."""
+        """The value of one label, or None if it has no such label."""
         return self._text(lib.ses_session_label_value, _ffi.encode(name, "the label"))
 
     @property
@@ -166,7 +166,7 @@ class Session(_ffi.Handle):
         return _Events(self)
 
     def events_json(self) -> list[bytes]:
-        """The JSON texts of the events that the handle holds: faster than `events`, if that is all that is wanted."""
+        """The JSON texts of the events that the handle holds: faster than `events` if only the texts are needed."""
         with self._guard:
             session = self._live()
             found = (lib.ses_session_event(session, at) for at in range(lib.ses_session_event_count(session)))
@@ -206,7 +206,7 @@ class Session(_ffi.Handle):
 
     @property
     def invocation_id(self) -> str | None:
-        """The id of the invocation that is under way. None: there is none."""
+        """The id of the current invocation, or None."""
         return self._text(lib.ses_invocation_id)
 
     def invocation_end(self) -> None:
@@ -225,29 +225,29 @@ class Session(_ffi.Handle):
         return _ffi.loads(self.state_json())
 
     def state_get(self, name: str) -> bytes | None:
-        """One value as JSON text. None: there is no such key."""
+        """One value as JSON text, or None if there is no such key."""
         return self._borrowed(lib.ses_state_get, _ffi.encode(name, "the state key"))
 
     def state_get_string(self, name: str) -> str | None:
-        """One value that is a string. None: there is no such key."""
+        """One string value, or None if there is no such key."""
         text = self._borrowed(lib.ses_state_get_string, _ffi.encode(name, "the state key"))
         return None if text is None else text.decode()
 
     def state_get_int(self, name: str) -> int | None:
-        """One value that is an integer of 64 bits. None: there is no such key."""
+        """One 64-bit integer value, or None if there is no such key."""
         return _calls.number(self._run, lib.ses_state_get_int64, "int64_t *", name)
 
     def state_get_float(self, name: str) -> float | None:
-        """One value that is a number. None: there is no such key."""
+        """One number value, or None if there is no such key."""
         return _calls.number(self._run, lib.ses_state_get_double, "double *", name)
 
     def state_get_bool(self, name: str) -> bool | None:
-        """One value that is true or false. None: there is no such key."""
+        """One boolean value, or None if there is no such key."""
         value = _calls.number(self._run, lib.ses_state_get_bool, "int *", name)
         return None if value is None else bool(value)
 
     def state_items(self) -> Iterator[tuple[str, bytes]]:
-        """Keys and their JSON texts, in order. The session may not change meanwhile."""
+        """Keys and their JSON texts, in order. The session must not change during the iteration."""
         name, text, length = ffi.new("const char **"), ffi.new("const char **"), ffi.new("size_t *")
         for at in range(self._look(lib.ses_state_count)):
             with self._guard:
@@ -330,7 +330,7 @@ class Session(_ffi.Handle):
         _calls.labels_set(self._run, lib.ses_labels_set, labels)
 
     def set_expiry(self, expires_us: int | None) -> None:
-        """Sets the time after which expire() may delete the session; None: never."""
+        """Sets the time after which expire() may delete the session, or None for never."""
         _calls.expiry_set(self._run, lib.ses_expiry_set, expires_us)
 
     def _about(self) -> str:

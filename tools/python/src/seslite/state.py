@@ -21,7 +21,7 @@ class State:
         return self._owned(lib.ses_state_json_by_key, named.c, NULL, key=named) or b""
 
     def state_get(self, key: KeyLike, name: str) -> bytes | None:
-        """One value as JSON text. None: there is no such key."""
+        """One value as JSON text, or None if there is no such key."""
         named = key_of(key)
         return self._owned(lib.ses_state_get_by_key, named.c, _ffi.encode(name, "the state key"), NULL, key=named)
 
@@ -30,7 +30,7 @@ class State:
         return self._owned(lib.ses_shared_state_json, *self._owner(app, user), NULL) or b"{}"
 
     def shared_state_get(self, app: str, user: str | None, name: str) -> bytes | None:
-        """One value of an app, or of a user in it, as JSON text. None: there is no such key."""
+        """One value of an app, or of a user in it, as JSON text, or None if there is no such key."""
         return self._owned(lib.ses_shared_state_get, *self._owner(app, user), _ffi.encode(name, "the state key"), NULL)
 
     def shared_state_change(self, app: str, user: str | None, delta: JsonIn, *, expected: JsonIn = None) -> None:

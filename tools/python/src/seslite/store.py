@@ -343,7 +343,7 @@ class Store(_ffi.Unique, State, Leases, History, Lists, Transfer, Upkeep):
         )
 
     def delete(self, key: KeyLike, *, secure: bool = False) -> Deleted:
-        """Deletes a session. One that does not exist is no error."""
+        """Deletes a session. It is not an error if it does not exist."""
         return _calls.deleted(self._by_key(key), lib.ses_delete, self._delete_options(secure))
 
     def delete_user(self, app: str, user: str, *, secure: bool = False) -> Deleted:

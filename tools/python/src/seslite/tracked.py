@@ -137,24 +137,24 @@ class Tracked(_ffi.Handle):
         return bool(self._look(lib.ses_tracked_has, _ffi.encode(name, "the state key")))
 
     def get_json(self, name: str) -> bytes | None:
-        """One value as JSON text. None: there is no such key."""
+        """One value as JSON text, or None if there is no such key."""
         return self._borrowed(lib.ses_tracked_get, name)
 
     def get_string(self, name: str) -> str | None:
-        """One value that is a string. None: there is no such key."""
+        """One string value, or None if there is no such key."""
         text = self._borrowed(lib.ses_tracked_get_string, name)
         return None if text is None else text.decode()
 
     def get_int(self, name: str) -> int | None:
-        """One value that is an integer of 64 bits. None: there is no such key."""
+        """One 64-bit integer value, or None if there is no such key."""
         return _calls.number(self._run, lib.ses_tracked_get_int64, "int64_t *", name)
 
     def get_float(self, name: str) -> float | None:
-        """One value that is a number. None: there is no such key."""
+        """One number value, or None if there is no such key."""
         return _calls.number(self._run, lib.ses_tracked_get_double, "double *", name)
 
     def get_bool(self, name: str) -> bool | None:
-        """One value that is true or false. None: there is no such key."""
+        """One boolean value, or None if there is no such key."""
         value = _calls.number(self._run, lib.ses_tracked_get_bool, "int *", name)
         return None if value is None else bool(value)
 

@@ -1,4 +1,4 @@
-"""What a store tells of itself, and what keeps it well: backup, check, maintenance."""
+"""Facts about a store, and its upkeep: backup, check, maintenance."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ class Upkeep:
     def backup(
         self, path: str | os.PathLike[str], *, replace: bool = False, compact: bool = False, progress: Progress | None = None
     ) -> None:
-        """Copies the whole store into a file, while others go on. `progress` is told pages done and in all."""
+        """Copies the whole store into a file, while others may use it. `progress` gets the pages done and the total."""
         with Caught() as caught:
             context = ffi.new_handle((caught, progress, None))
             options = _ffi.struct(

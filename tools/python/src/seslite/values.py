@@ -46,7 +46,7 @@ def key_of(key: KeyLike) -> Key:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Range(_ffi.Value):
-    """Selects events: all, or those for which everything holds that is given; `newest` then takes the last of them."""
+    """Selects events: all, or those that match every given argument; `newest` then takes the last of them."""
 
     newest: int | None = None
     since_us: int | None = None

@@ -12,7 +12,7 @@ use crate::error::unreadable;
 use crate::parts::decode_content;
 use crate::time::{from_event, from_micros};
 
-/// Reads one event. What another program has written that adk-core cannot hold is an error: nothing is passed over.
+/// Reads one event. If another program wrote something that adk-core cannot hold, that is an error: nothing is skipped.
 pub(crate) fn event(stored: &seslite::Event<'_>) -> Result<Event> {
     let text = stored.json().map_err(crate::error::adk_error)?;
     read(stored, text).map_err(|what| {
@@ -163,7 +163,7 @@ fn compaction(members: &Members<'_>, own: &Members<'_>) -> Read<Option<EventComp
     let compaction = members.members("compaction")?;
     let time = |name: &str| -> Read<Option<_>> {
         let seconds: Option<f64> = compaction.get(name)?;
-        // A cast of a double that is too large keeps to the bounds.
+        // A cast of a double that is too large saturates.
         Ok(seconds.map(|seconds| from_micros((seconds * 1e6).round() as i64)))
     };
     let (start, end) = (time("startTimestamp")?, time("endTimestamp")?);

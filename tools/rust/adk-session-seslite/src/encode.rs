@@ -79,7 +79,7 @@ pub(crate) fn event_json(event: &Event) -> Result<String> {
     // `actions` is never left out: an event of the ADK always has them.
     members.0.insert("actions".into(), actions_json(&event.actions, &mut own)?);
 
-    // An empty text is told from none.
+    // An empty text differs from an absent one.
     for (name, text) in [("errorCode", &response.error_code), ("errorMessage", &response.error_message)] {
         if text.as_deref() == Some("") {
             own.0.insert(name.into(), json!(""));
@@ -99,7 +99,7 @@ pub(crate) fn event_json(event: &Event) -> Result<String> {
         members.put("customMetadata", json!({ OWN: own.0 }));
     }
 
-    // The time is a number that no double holds exactly, so it is written as a text.
+    // No double represents the time exactly, so it is written as a text.
     let rest = serde_json::to_string(&members.0).map_err(|error| failed(&error))?;
     let id = serde_json::to_string(&event.id).map_err(|error| failed(&error))?;
     Ok(format!("{{\"id\":{id},\"timestamp\":{},{}", to_seconds(event.timestamp), &rest[1..]))

@@ -31,7 +31,7 @@ pub(crate) fn invalid(code: &'static str, message: impl Into<String>) -> AdkErro
     AdkError::new(ErrorComponent::Session, ErrorCategory::InvalidInput, code, message)
 }
 
-/// What is stored is beyond what adk-session can hold.
+/// The stored data cannot be represented in adk-session.
 pub(crate) fn unreadable(message: impl Into<String>) -> AdkError {
     AdkError::new(ErrorComponent::Session, ErrorCategory::Internal, "session.unreadable", message)
 }

@@ -134,7 +134,7 @@ fn decode_part(json: &Value) -> Option<Part> {
         });
     }
     if let Some(response) = part.members("functionResponse", "function_response") {
-        // The id and the data beside the response are in adk-core's own form.
+        // The id and the data next to the response are in adk-core's own form.
         let data = |name| response.0.get(name).cloned().unwrap_or_else(|| json!([]));
         return Some(Part::FunctionResponse {
             function_response: FunctionResponseData {

@@ -230,7 +230,7 @@ impl SesliteSessionService {
             // The oldest event that was read stays. With none before the steps, it is what was pruned that stays.
             let kept = handle.event(0).filter(|_| held > steps).map(|event| event.seq());
             let kept = kept.unwrap_or_else(|| handle.base_seq());
-            // If another writer has appended meanwhile, the handle is stale and nothing is cut.
+            // If another writer appended in the meantime, the handle is stale and nothing is cut.
             handle.cut(Point::Seq(kept), &CutOptions::new()).map_err(adk_error)?;
         }
         let (app, user) = (handle.app().to_owned(), handle.user().to_owned());

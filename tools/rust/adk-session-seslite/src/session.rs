@@ -61,7 +61,7 @@ impl State for Snapshot {
     fn get(&self, key: &str) -> Option<Value> {
         self.state.get(key).cloned()
     }
-    /// Changes the snapshot only, as in adk-session's services. What is stored changes by events.
+    /// Changes only the snapshot, as in adk-session's services. Stored state is changed by events.
     fn set(&mut self, key: String, value: Value) {
         if adk_core::validate_state_key(&key).is_ok() {
             self.state.insert(key, value);

@@ -31,7 +31,7 @@ pub(crate) fn from_event(json: Option<&str>, micros: i64) -> DateTime<Utc> {
         None => seconds(json),
     });
     match exact {
-        // A number of milliseconds is no number of seconds: both must be the same time.
+        // Milliseconds and seconds must denote the same time.
         Some(time) if (nanos(time) - i128::from(micros) * 1000).abs() <= 1000 => time,
         _ => from_micros(micros),
     }

@@ -6,7 +6,7 @@ use crate::error::{call, Code, Result};
 use crate::raw::{sized, zeroed};
 use crate::text::{name, optional_bytes};
 
-/// What became of an event.
+/// The outcome of appending an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     Stored,
@@ -107,7 +107,7 @@ impl<'a> AppendOptions<'a> {
         self.expected = Some(json);
         self
     }
-    /// State changes beside the event, as a JSON object. They win.
+    /// State changes in addition to the event's, as a JSON object. They take precedence.
     pub fn delta(mut self, json: &'a str) -> Self {
         self.delta = Some(json);
         self

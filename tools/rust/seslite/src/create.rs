@@ -30,7 +30,7 @@ impl<'a> CreateOptions<'a> {
         self.create_us = Some(time_us);
         self
     }
-    /// When the session may be removed.
+    /// The time from which the session may be removed.
     pub fn expires_us(mut self, time_us: i64) -> Self {
         self.expires_us = Some(time_us);
         self

@@ -10,7 +10,7 @@ use crate::raw::{optional_ref, sized};
 use crate::store::Store;
 use crate::text::{c_string, c_string_or_null, pointer};
 
-/// What a call that deletes has done.
+/// The result of a call that deletes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deleted {
     /// How many of them.
@@ -28,7 +28,7 @@ impl Deleted {
     }
 }
 
-/// What was deleted of a user.
+/// The amounts deleted from a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeletedUser {
@@ -38,7 +38,7 @@ pub struct DeletedUser {
     pub more: bool,
 }
 
-/// What [`Store::expire`](crate::Store::expire) removes besides sessions whose time has come.
+/// Further sessions that [`Store::expire`](crate::Store::expire) removes besides expired ones.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ExpireOptions {
     now_us: Option<i64>,
@@ -106,7 +106,7 @@ fn delete_options(secure: bool, limit: i64) -> sys::ses_delete_options {
 }
 
 impl Store {
-    /// Deletes a session. One that does not exist is no error: the count is 0.
+    /// Deletes a session. If it does not exist, the count is 0 and there is no error.
     pub fn delete(&self, key: Key<'_>, secure: bool) -> Result<Deleted> {
         let key = key.to_c()?;
         let options = delete_options(secure, 0);
@@ -123,7 +123,7 @@ impl Store {
         })?;
         Ok(DeletedUser { sessions, state_keys, more: code == sys::SES_MORE })
     }
-    /// Deletes everything of an app, at most `limit` sessions per call (0: 100). Call it until there is no more.
+    /// Deletes everything of an app, at most `limit` sessions per call (0: 100). Call it until nothing is left.
     pub fn delete_app(&self, app: &str, secure: bool, limit: i64) -> Result<Deleted> {
         let app = c_string("the app", app)?;
         let options = delete_options(secure, limit);

@@ -98,7 +98,7 @@ pub(crate) fn static_text(text: *const std::ffi::c_char) -> &'static str {
     unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("?")
 }
 
-/// What went wrong in one call.
+/// The error of one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     pub(crate) code: Code,
@@ -151,7 +151,7 @@ impl Error {
     pub fn made_ids(&self) -> &[String] {
         &self.made_ids
     }
-    /// What failed, where, and what to do about it.
+    /// A description of the failure, where it happened, and a remedy.
     pub fn message(&self) -> &str {
         &self.message
     }

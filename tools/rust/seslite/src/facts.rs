@@ -1,4 +1,4 @@
-//! What a store tells of itself.
+//! Facts about a store.
 
 use seslite_sys as sys;
 
@@ -66,7 +66,7 @@ impl Store {
             }
         })
     }
-    /// What the store has done since it was opened; `seslite.h` says what each number counts.
+    /// Statistics since the store was opened; `seslite.h` documents each number.
     pub fn stats(&self) -> Result<sys::ses_stats> {
         let mut stats: sys::ses_stats = sized();
         call(|error| unsafe { sys::ses_store_stats(self.raw(), &mut stats, error) })?;

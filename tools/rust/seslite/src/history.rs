@@ -83,7 +83,7 @@ impl ForkOptions {
     }
 }
 
-/// Which events to prune: the first part of the log for which everything that is set holds.
+/// Selects the events to prune: the longest beginning of the log that matches every member that is set.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PruneOptions {
     which: u32,

@@ -17,7 +17,7 @@ fn io_error(error: &std::io::Error) -> Error {
     Error::new(Code::Io, error.to_string())
 }
 
-/// What to export.
+/// Selects the data to export.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ExportOptions<'a> {
     pub app: Option<&'a str>,
@@ -27,7 +27,7 @@ pub struct ExportOptions<'a> {
     pub only_sessions: bool,
 }
 
-/// What an export calls.
+/// The callbacks of an export.
 struct Sink<W, F> {
     out: W,
     progress: F,
@@ -52,7 +52,7 @@ unsafe extern "C" fn write_of<W: Write, F>(
     }
 }
 
-/// What an import calls.
+/// The callbacks of an import.
 struct Source<R, F> {
     from: R,
     report: F,
@@ -66,7 +66,7 @@ unsafe extern "C" fn read_of<R: Read, F>(
     error: *mut sys::ses_error,
 ) -> c_int {
     let read = |source: &mut Source<R, F>| {
-        // What is read into must be initialised.
+        // A buffer must be initialised before it is read into.
         let buffer = unsafe {
             ptr::write_bytes(buffer, 0, capacity);
             std::slice::from_raw_parts_mut(buffer.cast::<u8>(), capacity)
@@ -102,7 +102,7 @@ pub struct ImportOptions<'a> {
     pub user: Option<&'a str>,
 }
 
-/// What became of a session, or of a shared key that has another value here.
+/// The outcome for a session, or for a shared key that has another value here.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ImportItem<'a> {

@@ -10,7 +10,7 @@ use crate::raw::{optional_ref, sized};
 use crate::store::Store;
 use crate::text::{c_string, c_string_or_null, pointer};
 
-/// Selects sessions: those for which everything holds that is asked.
+/// Selects the sessions that match every member that is set.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Filter<'a> {
     label: Option<&'a str>,

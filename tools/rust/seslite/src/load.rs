@@ -49,7 +49,7 @@ pub struct Loaded<'a> {
     pub base: Vec<LoadedValue<'a>>,
 }
 
-/// What becomes of a session if a different one of its name exists.
+/// How to handle a session if a different one with its name exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Conflict {
     /// [`Code::Exists`](crate::Code::Exists).
@@ -80,7 +80,7 @@ pub struct LoadOptions {
     pub conflict: Conflict,
     /// Find out what the call would do, and change nothing.
     pub dry_run: bool,
-    /// Only of [`Store::load_json`]: write the shared keys that are not there yet, too.
+    /// Only for [`Store::load_json`]: also write shared keys that do not exist yet.
     pub shared: bool,
 }
 
@@ -98,7 +98,7 @@ impl LoadOptions {
     }
 }
 
-/// What became of a session that was loaded or imported.
+/// The outcome for a session that was loaded or imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     New,

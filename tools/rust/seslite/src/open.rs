@@ -6,7 +6,7 @@ use seslite_sys as sys;
 
 use crate::raw::sized;
 
-/// When a write reaches the disk.
+/// Determines when a write reaches the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Synchronous {
     /// Before the call returns; a write survives power loss.
@@ -134,7 +134,7 @@ impl OpenOptions {
     }
 }
 
-/// What the store calls; it lives as long as the store.
+/// The callbacks of the store; they live as long as the store.
 pub(crate) struct Callbacks {
     // Boxes of boxes: the library has thin pointers.
     clock: Option<Box<Clock>>,

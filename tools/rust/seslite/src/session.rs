@@ -17,7 +17,7 @@ use crate::raw::optional_ref;
 use crate::state::State;
 use crate::text::{c_string, c_string_or_null, name, optional_name, pointer, take_required, Json};
 
-/// What a session handle shows: a snapshot. A [`Session`] derefs to it, and a [`Page`](crate::Page) has it for each
+/// The snapshot that a session handle shows. A [`Session`] derefs to it, and a [`Page`](crate::Page) has it for each
 /// session.
 #[repr(transparent)]
 pub struct SessionView {
@@ -71,7 +71,7 @@ impl SessionView {
         let time = unsafe { sys::ses_session_expires_us(self.raw()) };
         (time != i64::MAX).then_some(time)
     }
-    /// The number of the last event that was pruned; 0: none was.
+    /// The number of the last pruned event, or 0.
     pub fn base_seq(&self) -> i64 {
         unsafe { sys::ses_session_base_seq(self.raw()) }
     }

@@ -18,7 +18,7 @@ use crate::walk::{Cursor, FollowOptions, Follower};
 /// A store: sessions in an SQLite file. All threads share it; dropping it closes it. Handles may outlive it.
 pub struct Store {
     raw: NonNull<sys::ses_store>,
-    // What the store calls: dropped after it was closed.
+    // The store's callbacks, dropped after it was closed.
     _callbacks: Callbacks,
 }
 

@@ -21,9 +21,9 @@ unsafe extern "C" fn progress_of<F: FnMut(i64, i64) -> bool>(context: *mut c_voi
 pub enum CheckLevel {
     /// The pages of the file, without its indexes.
     Quick,
-    /// And the indexes, and that no row has lost the row that it belongs to.
+    /// Also the indexes, and that every row has the row that it belongs to.
     Full,
-    /// And every row: the log of each session, and all that follows from it.
+    /// Also every row: the log of each session, and everything derived from it.
     Log,
 }
 
@@ -36,12 +36,12 @@ pub struct Problem<'a> {
     pub app: Option<&'a str>,
     pub user: Option<&'a str>,
     pub session: Option<&'a str>,
-    /// Of an event; 0: none.
+    /// The number of an event, or 0.
     pub seq: i64,
     pub message: &'a str,
 }
 
-/// What a check calls.
+/// The callbacks of a check.
 struct Listener<R, P> {
     report: R,
     progress: P,

@@ -50,14 +50,14 @@ impl std::iter::FusedIterator for Cursor {}
 
 impl Drop for Cursor {
     fn drop(&mut self) {
-        // What went wrong was returned by the call that met it.
+        // An error was returned by the call in which it happened.
         unsafe { sys::ses_cursor_close(self.raw.as_ptr(), ptr::null_mut()) };
     }
 }
 
 type Notify = Box<dyn Fn() + Send + Sync>;
 
-/// Where a follower begins.
+/// The position at which a follower begins.
 #[derive(Default)]
 pub struct FollowOptions<'a> {
     only_new: bool,
@@ -96,11 +96,11 @@ impl<'a> FollowOptions<'a> {
 
 unsafe extern "C" fn notify_of(context: *mut c_void) {
     let notify = unsafe { &*context.cast::<Notify>() };
-    // There is nobody to tell; the follower goes on.
+    // There is nobody to report it to; the follower continues.
     let _ = catch_unwind(AssertUnwindSafe(notify));
 }
 
-/// What a follower found.
+/// The result of a follower.
 #[derive(Debug)]
 pub enum Followed<'a> {
     Event {
@@ -176,7 +176,7 @@ impl Follower {
     pub fn next(&mut self, timeout: Option<Duration>) -> Result<Followed<'_>> {
         let timeout_ms = match timeout {
             None => -1,
-            // A fraction of a millisecond is a wait, too.
+            // A fraction of a millisecond is also a wait.
             Some(timeout) => i64::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i64::MAX),
         };
         let mut event = ptr::null();

@@ -1,4 +1,4 @@
-//! No leak over 100,000 calls: a program of its own, so that no other test allocates meanwhile.
+//! No leak over 100,000 calls: a program of its own, so that no other test allocates at the same time.
 
 #[path = "calls/common.rs"]
 mod common;

@@ -74,7 +74,7 @@ def _seconds_of(text: str) -> float:
 
 
 def session_of(stored: Summary, events: list[Event]) -> Session:
-    """The ADK's session. Its marker holds the version, by which a stale one is known."""
+    """The ADK's session. Its marker holds the version, which shows whether it is stale."""
     made = Session(
         app_name=stored.app,
         user_id=stored.user,
@@ -95,7 +95,7 @@ def set_version(session: Session, version: int) -> None:
 
 
 def version_of(session: Session) -> int | None:
-    """The version that a session was read or left at. None: it is not from this service."""
+    """The version of the session when it was last read or written. None if it is not from this service."""
     marker = getattr(session, "_storage_update_marker", None) or ""
     return int(marker[len(MARKER) :]) if marker.startswith(MARKER) else None
 

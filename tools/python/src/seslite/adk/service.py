@@ -107,7 +107,7 @@ class SesliteSessionService(BaseSessionService):
 
     @property
     def store(self) -> Store:
-        """The store, for whatever the ADK has no call for."""
+        """The store, for operations without an ADK call."""
         return self._store.store
 
     async def close(self) -> None:
@@ -269,7 +269,7 @@ class SesliteSessionService(BaseSessionService):
 
 
 def _range_of(config: Optional[GetSessionConfig]) -> Optional[Range]:
-    """The events that a configuration asks for. None: all."""
+    """The events that a configuration selects, or None for all."""
     if config is None or (config.num_recent_events is None and config.after_timestamp is None):
         return None
     if config.num_recent_events == 0:

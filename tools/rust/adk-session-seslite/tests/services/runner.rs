@@ -125,7 +125,7 @@ fn runner(service: &Arc<dyn SessionService>) -> Runner {
         .unwrap()
 }
 
-/// What the turns leave, without what is different each time.
+/// The result of the turns, without values that differ in each run.
 async fn run(service: Arc<dyn SessionService>) -> (Vec<Value>, Value) {
     let state = [("user:language".to_owned(), json!("en"))].into();
     let session_id = Some("s".to_owned());

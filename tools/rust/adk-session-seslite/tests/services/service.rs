@@ -1,4 +1,4 @@
-//! What is particular to this service: the file that others share, threads, what it can and cannot read.
+//! Features of this service: the file shared with others, threads, and the data that it can and cannot read.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ async fn events_of_other_programs_are_read() {
     assert_eq!(events[0].llm_response.usage_metadata.as_ref().unwrap().prompt_token_count, 7);
     assert_eq!(events[0].llm_response.finish_reason, Some(adk_core::FinishReason::Other));
     assert_eq!(events[2].llm_response.error_code.as_deref(), Some("E"));
-    // What adk-session cannot hold is said, with the event, and not passed over.
+    // An event that adk-session cannot hold is reported by name and not skipped.
     session.append(r#"{"id":"odd","content":{"role":"model","parts":[{"text":"\ud800"}]}}"#).unwrap();
     let error = service.get(get("s")).await.err().unwrap();
     assert_eq!(error.code, "session.unreadable");
@@ -172,7 +172,7 @@ async fn numbers_of_any_size_are_read_and_stay_as_they_are() {
     // An append of the service leaves the digits alone.
     service.append_event("s", Event::new("i")).await.unwrap();
     assert!(service.store().state(key).unwrap().contains("123456789012345678901234567890"));
-    // What serde_json cannot hold is an error that names the event.
+    // A value that serde_json cannot hold is an error that names the event.
     service.store().append(key, r#"{"actions":{"stateDelta":{"huge":1e400}}}"#, &Default::default()).unwrap();
     let read = service.get(get("s")).await;
     if serde_json::from_str::<serde_json::Value>("1e400").is_ok() {

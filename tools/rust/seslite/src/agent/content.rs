@@ -55,7 +55,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What an event says. It borrows the event's text.
+/// The content of an event. It borrows the event's text.
 pub struct Content<'e> {
     raw: NonNull<sys::ses_content>,
     event: PhantomData<&'e str>,
@@ -76,7 +76,7 @@ impl<'e> Content<'e> {
         self.raw.as_ptr()
     }
 
-    /// The text of all parts that are no thoughts; `None` if no part has one.
+    /// The text of all parts that are not thoughts; `None` if no part has text.
     pub fn text(&self) -> Option<&str> {
         let mut len = 0;
         let text = unsafe { sys::ses_content_text(self.raw(), &mut len) };

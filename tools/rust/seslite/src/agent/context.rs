@@ -47,7 +47,7 @@ impl Drop for Context {
     }
 }
 
-/// The function calls of a session's live events that have no response after them.
+/// The function calls of a session's live events without a later response.
 pub struct Pending {
     raw: NonNull<sys::ses_pending>,
 }
@@ -61,7 +61,7 @@ impl Pending {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Each call, the event that holds it, and whether it is long-running.
+    /// Each call, its event, and whether it is long-running.
     pub fn iter(&self) -> impl Iterator<Item = (Function<'_>, Event<'_>, bool)> {
         (0..self.len()).filter_map(|index| unsafe {
             let call = Function::new(sys::ses_pending_call(self.raw.as_ptr(), index))?;
@@ -78,7 +78,7 @@ impl Drop for Pending {
 }
 
 impl Store {
-    /// What a model is to be sent of a session. `visible`: without events of which a model sees nothing.
+    /// The part of a session to send to a model. `visible` leaves out events that a model does not see.
     pub fn context(&self, key: Key<'_>, visible: bool) -> Result<Context> {
         let (key, options) = (key.to_c()?, context_options(visible));
         let raw = opened(|context, error| unsafe {
@@ -86,7 +86,7 @@ impl Store {
         })?;
         Ok(Context { raw })
     }
-    /// The calls of a session that have no response.
+    /// The calls of a session without a response.
     pub fn pending(&self, key: Key<'_>) -> Result<Pending> {
         let key = key.to_c()?;
         let raw = opened(|pending, error| unsafe {

@@ -37,7 +37,7 @@ impl<'a> RenderOptions<'a> {
         self.adk_braces = true;
         self
     }
-    /// Reads an artifact that a template names. [`Code::NotFound`](crate::Code::NotFound): there is none of that name.
+    /// Reads an artifact that a template names, or returns [`Code::NotFound`](crate::Code::NotFound).
     pub fn artifacts(mut self, store: &'a Store, read: impl FnMut(&str) -> Result<String> + 'a) -> Self {
         self.artifacts = Some(Artifacts { store: store.raw(), read: Box::new(read) });
         self

@@ -29,7 +29,7 @@ impl<'s> Tracked<'s> {
         self.raw.as_ptr()
     }
 
-    /// What the handle shows.
+    /// The handle's snapshot.
     pub fn session(&self) -> &SessionView {
         self.session
     }
@@ -121,7 +121,7 @@ impl<'s> Tracked<'s> {
         let key = c_string("the state key", key)?;
         Ok(unsafe { sys::ses_tracked_has(self.raw(), key.as_ptr()) != 0 })
     }
-    /// Whether the view holds writes that are not appended.
+    /// Whether the view holds writes that have not been appended.
     pub fn changed(&self) -> bool {
         unsafe { sys::ses_tracked_changed(self.raw()) != 0 }
     }

@@ -1,4 +1,4 @@
-//! What a Rust program can hold and the library cannot.
+//! Values that a Rust program can hold and the library cannot.
 
 use crate::common::{event, fixture, refused, KEY};
 use seslite::*;

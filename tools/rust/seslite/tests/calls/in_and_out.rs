@@ -1,4 +1,4 @@
-//! What goes out and in.
+//! Export and import.
 
 use crate::common::{event, fixture, refused, KEY};
 use seslite::*;
@@ -93,7 +93,7 @@ fn an_export_and_a_check_tell_how_far_they_are() {
     refused(f.store.check_with(CheckLevel::Log, 0, |_| true, |_, _| false), Code::Interrupted);
 }
 
-/// What a call panicked with.
+/// The message of a panic.
 fn panic_of<T>(call: impl FnOnce() -> T) -> String {
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(call)).err().unwrap();
     (*panic.downcast_ref::<&str>().unwrap()).to_owned()

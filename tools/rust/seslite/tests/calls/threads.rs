@@ -46,7 +46,7 @@ fn handles_move_between_threads_and_stores_are_shared() {
     is_send::<Context>();
     is_send::<Pending>();
     is_not!(Sync: Session, SessionView, Cursor, Page, Names, Tracked<'static>, Builder, Content<'static>, Context, Pending);
-    // What a handle lends stays on its thread.
+    // References borrowed from a handle stay on its thread.
     is_not!(Send: &'static SessionView, Event<'static>, Events<'static>, State<'static>, Function<'static>, Part<'static>);
 }
 
