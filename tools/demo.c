@@ -23,32 +23,33 @@ static void must(int code, const ses_error *error)
 /* A conversation of two turns, as an ADK agent would store it: questions, a tool call, its answer,
  * replies. */
 static const char *const conversation[] = {
-    "{\"invocationId\":\"e-1\",\"author\":\"user\",\"timestamp\":1736942400.10,\"content\":{\"role\":"
-    "\"user\",\"parts\":[{\"text\":\"Will "
-    "I need a coat in Oslo tomorrow?\"}]}}",
+    "{\"invocationId\":\"e-1\",\"author\":\"user\",\"timestamp\":1736942400.10,"
+    "\"content\":{\"role\":\"user\",\"parts\":[{\"text\":\"Will I need a coat in Oslo tomorrow?\"}]}}",
 
-    "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942401.25,\"content\":{"
-    "\"role\":\"model\",\"parts\":[{\"functionCall\":{\"id\":\"c-1\",\"name\":\"get_forecast\",\"args\":{"
-    "\"city\":\"Oslo\",\"day\":\"tomorrow\"}}}]},\"actions\":{\"stateDelta\":{\"temp:tool_started\":true}}}",
+    "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942401.25,"
+    "\"content\":{\"role\":\"model\",\"parts\":[{\"functionCall\":{\"id\":\"c-1\",\"name\":\"get_forecast\","
+    "\"args\":{\"city\":\"Oslo\",\"day\":\"tomorrow\"}}}]},"
+    "\"actions\":{\"stateDelta\":{\"temp:tool_started\":true}}}",
 
-    "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942401.90,\"content\":{"
-    "\"role\":\"user\",\"parts\":[{\"functionResponse\":{\"id\":\"c-1\",\"name\":\"get_forecast\","
-    "\"response\":{\"low\":-7.50,\"high\":-1,\"sky\":\"snow\"}}}]},\"actions\":{\"stateDelta\":{\"last_"
-    "city\":\"Oslo\",\"user:home_country\":\"NO\",\"app:forecasts_served\":1841,\"temp:raw_answer\":\"{...}"
-    "\"}}}",
+    "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942401.90,"
+    "\"content\":{\"role\":\"user\",\"parts\":[{\"functionResponse\":{\"id\":\"c-1\",\"name\":\"get_"
+    "forecast\","
+    "\"response\":{\"low\":-7.50,\"high\":-1,\"sky\":\"snow\"}}}]},"
+    "\"actions\":{\"stateDelta\":{\"last_city\":\"Oslo\",\"user:home_country\":\"NO\",\"app:forecasts_"
+    "served\":1841,"
+    "\"temp:raw_answer\":\"{...}\"}}}",
 
-    "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942403.00,\"content\":{"
-    "\"role\":\"model\",\"parts\":[{\"text\":\"Yes: "
-    "snow, and down to -7.5 degrees.\"},{\"text\":\" Take the warm "
-    "one.\"}]},\"actions\":{\"stateDelta\":{\"reply_count\":1}}}",
+    "{\"invocationId\":\"e-1\",\"author\":\"weather_agent\",\"timestamp\":1736942403.00,"
+    "\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"Yes: snow, and down to -7.5 degrees.\"},"
+    "{\"text\":\" Take the warm one.\"}]},"
+    "\"actions\":{\"stateDelta\":{\"reply_count\":1}}}",
 
-    "{\"invocationId\":\"e-2\",\"author\":\"user\",\"timestamp\":1736942460.00,\"content\":{\"role\":"
-    "\"user\",\"parts\":[{\"text\":\"Thank "
-    "you!\"}]}}",
+    "{\"invocationId\":\"e-2\",\"author\":\"user\",\"timestamp\":1736942460.00,"
+    "\"content\":{\"role\":\"user\",\"parts\":[{\"text\":\"Thank you!\"}]}}",
 
-    "{\"invocationId\":\"e-2\",\"author\":\"weather_agent\",\"timestamp\":1736942461.50,\"content\":{"
-    "\"role\":\"model\",\"parts\":[{\"text\":\"Have "
-    "a good trip.\"}]},\"actions\":{\"stateDelta\":{\"reply_count\":2,\"big_number\":9007199254740993}}}",
+    "{\"invocationId\":\"e-2\",\"author\":\"weather_agent\",\"timestamp\":1736942461.50,"
+    "\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"Have a good trip.\"}]},"
+    "\"actions\":{\"stateDelta\":{\"reply_count\":2,\"big_number\":9007199254740993}}}",
 };
 
 static void write_conversation(ses_store *store)

@@ -29,30 +29,34 @@ static const char *const bare_sql[BARE_COUNT] = {
     [BARE_BEGIN_READ] = "BEGIN",
     [BARE_COMMIT] = "COMMIT",
     [BARE_SESSION_BY_ID] =
-        "SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us, expires_us, "
-        "base_seq, details FROM sessions WHERE id = ?1",
+        "SELECT id, app_id, user_id, version, last_seq, event_count, created_us, updated_us,"
+        " expires_us, base_seq, details FROM sessions WHERE id = ?1",
     [BARE_SESSION_FIND] =
-        "SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, "
-        "s.expires_us, s.base_seq, s.details FROM apps AS a JOIN users AS u ON u.app_id = a.id AND u.name = "
-        "?2 JOIN sessions AS s ON s.user_id = u.id AND s.name = ?3 WHERE a.name = ?1",
+        "SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,"
+        " s.expires_us, s.base_seq, s.details"
+        " FROM apps AS a"
+        " JOIN users AS u ON u.app_id = a.id AND u.name = ?2"
+        " JOIN sessions AS s ON s.user_id = u.id AND s.name = ?3"
+        " WHERE a.name = ?1",
     [BARE_EVENT_ADD] =
-        "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body) VALUES "
-        "((?1 << 32) + ?2, ?1, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
+        "INSERT INTO events (position, session_id, id_key, id, invocation_id, author, time_us, body)"
+        " VALUES ((?1 << 32) + ?2, ?1, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
     [BARE_SESSION_STATE_SET] =
-        "INSERT INTO session_state (session_id, key, value, seq) VALUES (1, ?1, ?2, ?3) ON CONFLICT DO "
-        "UPDATE SET value = excluded.value, seq = excluded.seq",
+        "INSERT INTO session_state (session_id, key, value, seq) VALUES (1, ?1, ?2, ?3)"
+        " ON CONFLICT DO UPDATE SET value = excluded.value, seq = excluded.seq",
     [BARE_USER_STATE_SET] =
-        "INSERT INTO user_state (user_id, session_id, key, value, seq) VALUES (1, 1, ?1, ?2, ?3) ON CONFLICT "
-        "DO UPDATE SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq",
+        "INSERT INTO user_state (user_id, session_id, key, value, seq) VALUES (1, 1, ?1, ?2, ?3)"
+        " ON CONFLICT DO UPDATE SET value = excluded.value, session_id = excluded.session_id, seq = "
+        "excluded.seq",
     [BARE_SESSION_TOUCH] =
-        "UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5, changed_us = ?6 "
-        "WHERE id = ?1",
+        "UPDATE sessions SET version = ?2, last_seq = ?3, event_count = ?4, updated_us = ?5, changed_us = ?6"
+        " WHERE id = ?1",
     [BARE_APP_STATE_ALL] = "SELECT key, value FROM app_state WHERE app_id = ?1 ORDER BY key",
     [BARE_USER_STATE_ALL] = "SELECT key, value FROM user_state WHERE user_id = ?1 ORDER BY key",
     [BARE_SESSION_STATE_ALL] = "SELECT key, value FROM session_state WHERE session_id = ?1 ORDER BY key",
     [BARE_EVENTS_BACKWARD] =
-        "SELECT position, id, invocation_id, author, branch, time_us, high_us, body FROM events WHERE "
-        "position BETWEEN (?1 << 32) + 1 AND (?1 << 32) + ?2 ORDER BY position DESC",
+        "SELECT position, id, invocation_id, author, branch, time_us, high_us, body FROM events"
+        " WHERE position BETWEEN (?1 << 32) + 1 AND (?1 << 32) + ?2 ORDER BY position DESC",
 };
 
 struct bare {
@@ -82,8 +86,8 @@ struct bare *bare_open(const char *path, bool full)
     struct bare *bare = calloc(1, sizeof *bare);
     CHECK(bare);
     CHECK(sqlite3_open_v2(path, &bare->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK);
-    bare_exec(bare, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = "
-                    "ON;PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 16777216");
+    bare_exec(bare, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
+                    "PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 16777216");
     bare_exec(bare, full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
     CHECK(sqlite3_db_config(bare->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL) == SQLITE_OK);
     for (int i = 0; i < BARE_COUNT; i++)
@@ -251,8 +255,8 @@ static void compare_table(sqlite3 *db, const char *table)
     char sql[400];
 
     snprintf(sql, sizeof sql,
-             "SELECT count(*) FROM (SELECT * FROM main.%s EXCEPT SELECT * FROM library.%s UNION ALL SELECT * "
-             "FROM (SELECT * FROM library.%s EXCEPT SELECT * FROM main.%s))",
+             "SELECT count(*) FROM (SELECT * FROM main.%s EXCEPT SELECT * FROM library.%s"
+             " UNION ALL SELECT * FROM (SELECT * FROM library.%s EXCEPT SELECT * FROM main.%s))",
              table, table, table, table);
     sqlite3_stmt *count = bare_prepare(db, sql);
     CHECK(sqlite3_step(count) == SQLITE_ROW);

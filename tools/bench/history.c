@@ -90,8 +90,8 @@ static sqlite3 *bare_connection(const char *path)
     sqlite3 *db = NULL;
 
     CHECK(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) == SQLITE_OK);
-    bare_exec(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;PRAGMA "
-                  "temp_store = MEMORY; PRAGMA synchronous = NORMAL");
+    bare_exec(db, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
+                  "PRAGMA temp_store = MEMORY; PRAGMA synchronous = NORMAL");
     CHECK(sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL) == SQLITE_OK);
     return db;
 }

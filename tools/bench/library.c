@@ -5,13 +5,14 @@
 
 size_t make_event(char event[EVENT_BYTES + 1], int64_t number)
 {
-    int len = snprintf(event, EVENT_BYTES + 1,
-                       "{\"id\":\"0193%012" PRIx64 "-7000-8000-000000000000\",\"timestamp\":%" PRId64
-                       ".250000,\"invocationId\":\"e-3a796739-8780-4e33-a63e-e7a7041707e2\",\"author\":"
-                       "\"agent\",\"actions\":{\"stateDelta\":{\"counter\":%" PRId64
-                       ",\"topic\":\"orders\",\"user:last_seen\":\"2024-01-15\"}},\"content\":{\"role\":"
-                       "\"model\",\"parts\":[{\"text\":\"",
-                       (uint64_t)number, INT64_C(1700000000) + number / 1000, number);
+    int len =
+        snprintf(event, EVENT_BYTES + 1,
+                 "{\"id\":\"0193%012" PRIx64 "-7000-8000-000000000000\",\"timestamp\":%" PRId64
+                 ".250000,\"invocationId\":\"e-3a796739-8780-4e33-a63e-e7a7041707e2\",\"author\":\"agent\","
+                 "\"actions\":{\"stateDelta\":{\"counter\":%" PRId64
+                 ",\"topic\":\"orders\",\"user:last_seen\":\"2024-01-15\"}},"
+                 "\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"",
+                 (uint64_t)number, INT64_C(1700000000) + number / 1000, number);
     CHECK(len > 0 && len < EVENT_BYTES - 5);
     memset(event + len, 'x', (size_t)(EVENT_BYTES - 5 - len));
     memcpy(event + EVENT_BYTES - 5, "\"}]}}", 6);

@@ -39,37 +39,38 @@ static const struct {
     [BEGIN_WRITE] = {0, "BEGIN"},
     [BEGIN_READ] = {0, "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"},
     [COMMIT] = {0, "COMMIT"},
-    [SESSION_LOCK] = {2, "SELECT version, last_seq, event_count, updated_us FROM seslite.sessions WHERE "
-                         "shard = $1::int AND id = $2::bigint FOR UPDATE"},
+    [SESSION_LOCK] = {2, "SELECT version, last_seq, event_count, updated_us FROM seslite.sessions"
+                         " WHERE shard = $1::int AND id = $2::bigint FOR UPDATE"},
     [EVENT_ADD] =
-        {6, "INSERT INTO seslite.events (shard, session_id, seq, id, invocation_id, author, time_us, body) "
-            "VALUES ($1::int, $2::bigint, $3::bigint, $4, 'e-1', 'agent', $5::bigint, $6)"},
-    [SESSION_STATE_SET] = {4, "INSERT INTO seslite.session_state (shard, session_id, key, value, seq) VALUES "
-                              "($1::int, $2::bigint, 'counter', $4, $3::bigint), ($1::int, $2::bigint, "
-                              "'topic', '\"orders\"', $3::bigint) ON CONFLICT (shard, session_id, key) DO "
-                              "UPDATE SET value = excluded.value, seq = excluded.seq"},
-    [USER_STATE_SET] = {5, "INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq) "
-                           "VALUES ($1::int, $5::bigint, 'seen', $4, $2::bigint, $3::bigint) ON CONFLICT "
-                           "(shard, user_id, key) DO UPDATE SET value = excluded.value, session_id = "
-                           "excluded.session_id, seq = excluded.seq"},
-    [SESSION_TOUCH] = {4, "UPDATE seslite.sessions SET version = version + 1, last_seq = $3::bigint, "
-                          "event_count = event_count + 1, updated_us = greatest(updated_us, $4::bigint) "
-                          "WHERE shard = $1::int AND id = $2::bigint"},
+        {6, "INSERT INTO seslite.events (shard, session_id, seq, id, invocation_id, author, time_us, body)"
+            " VALUES ($1::int, $2::bigint, $3::bigint, $4, 'e-1', 'agent', $5::bigint, $6)"},
+    [SESSION_STATE_SET] = {4, "INSERT INTO seslite.session_state (shard, session_id, key, value, seq) VALUES"
+                              " ($1::int, $2::bigint, 'counter', $4, $3::bigint),"
+                              " ($1::int, $2::bigint, 'topic', '\"orders\"', $3::bigint)"
+                              " ON CONFLICT (shard, session_id, key)"
+                              " DO UPDATE SET value = excluded.value, seq = excluded.seq"},
+    [USER_STATE_SET] = {5, "INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq)"
+                           " VALUES ($1::int, $5::bigint, 'seen', $4, $2::bigint, $3::bigint)"
+                           " ON CONFLICT (shard, user_id, key) DO UPDATE SET"
+                           " value = excluded.value, session_id = excluded.session_id, seq = excluded.seq"},
+    [SESSION_TOUCH] = {4, "UPDATE seslite.sessions SET version = version + 1, last_seq = $3::bigint,"
+                          " event_count = event_count + 1, updated_us = greatest(updated_us, $4::bigint)"
+                          " WHERE shard = $1::int AND id = $2::bigint"},
     [SESSION_FIND] =
-        {5, "SELECT s.id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.expires_us, "
-            "s.base_seq, s.details FROM seslite.sessions AS s WHERE s.shard = $2::int AND s.name = $5 AND "
-            "s.user_id = " USER_OF_NAME},
+        {5, "SELECT s.id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us, s.expires_us,"
+            " s.base_seq, s.details FROM seslite.sessions AS s"
+            " WHERE s.shard = $2::int AND s.name = $5 AND s.user_id = " USER_OF_NAME},
     [APP_STATE_ALL] =
         {3, "SELECT key, value FROM seslite.app_state WHERE shard = $1::int AND app_id = " APP_OF_NAME
             " AND $2::int IS NOT NULL ORDER BY key"},
     [USER_STATE_ALL] =
         {4, "SELECT key, value FROM seslite.user_state WHERE shard = $2::int AND user_id = " USER_OF_NAME
             " ORDER BY key"},
-    [SESSION_STATE_ALL] = {5, "SELECT key, value FROM seslite.session_state WHERE shard = $2::int AND "
-                              "session_id = " SESSION_OF_NAME " ORDER BY key"},
+    [SESSION_STATE_ALL] = {5, "SELECT key, value FROM seslite.session_state WHERE shard = $2::int"
+                              " AND session_id = " SESSION_OF_NAME " ORDER BY key"},
     [EVENTS_NEWEST] =
-        {6, "SELECT seq, id, invocation_id, author, branch, time_us, high_us, body FROM seslite.events WHERE "
-            "shard = $2::int AND session_id = " SESSION_OF_NAME " ORDER BY seq DESC LIMIT $6::bigint"},
+        {6, "SELECT seq, id, invocation_id, author, branch, time_us, high_us, body FROM seslite.events"
+            " WHERE shard = $2::int AND session_id = " SESSION_OF_NAME " ORDER BY seq DESC LIMIT $6::bigint"},
 };
 
 struct bare {

@@ -42,8 +42,8 @@ double cpu_us(struct cpu *cpu)
 {
     double sum = 0;
     PGresult *result =
-        PQexec(cpu->conn, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> "
-                          "pg_backend_pid()");
+        PQexec(cpu->conn, "SELECT pid FROM pg_stat_activity"
+                          " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
 
     CHECK(PQresultStatus(result) == PGRES_TUPLES_OK);
     for (int i = 0; i < PQntuples(result); i++)

@@ -10,8 +10,8 @@ size_t side_event(char event[SIDE_EVENT_BYTES + 1], int side, int64_t number)
     const int len =
         snprintf(event, SIDE_EVENT_BYTES + 1,
                  "{\"id\":\"%08x-0000-7000-8000-%012" PRIx64 "\",\"timestamp\":%" PRId64
-                 ".250000,\"invocationId\":\"e-1\",\"author\":\"agent\",\"actions\":{\"stateDelta\":{"
-                 "\"counter\":%" PRId64 ",\"topic\":\"orders\",\"user:seen\":%" PRId64
+                 ".250000,\"invocationId\":\"e-1\",\"author\":\"agent\",\"actions\":{\"stateDelta\":"
+                 "{\"counter\":%" PRId64 ",\"topic\":\"orders\",\"user:seen\":%" PRId64
                  "}},\"content\":{\"role\":\"model\",\"parts\":[{\"text\":\"",
                  (unsigned)side, (uint64_t)number, INT64_C(1700000000) + number / 1000, number, number);
 

@@ -56,8 +56,8 @@ static int prepare(struct adk_source *source, ses_error *error)
                tables->session_id, tables->created, tables->updated ? tables->updated : "NULL");
     text_print(&events, "SELECT %s", tables->event_columns);
     add_optional(&events, source);
-    text_puts(&events, " FROM temp.place AS p CROSS JOIN main.events AS e ON e.rowid = p.event WHERE "
-                       "p.session = ?1 ORDER BY p.event");
+    text_puts(&events, " FROM temp.place AS p CROSS JOIN main.events AS e ON e.rowid = p.event"
+                       " WHERE p.session = ?1 ORDER BY p.event");
     source->sessions = rows_prepare(db, sessions.data, error);
     source->events = source->sessions ? rows_prepare(db, events.data, error) : NULL;
     if (source->events)

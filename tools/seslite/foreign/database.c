@@ -181,8 +181,8 @@ static int restrain(sqlite3 *db, size_t max_bytes)
 static int begin(sqlite3 *db)
 {
     return sqlite3_exec(db,
-                        "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = FILE; PRAGMA "
-                        "cache_size = -16000; BEGIN; SELECT count(*) FROM main.sqlite_schema",
+                        "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = FILE; "
+                        "PRAGMA cache_size = -16000; BEGIN; SELECT count(*) FROM main.sqlite_schema",
                         NULL, NULL, NULL);
 }
 

@@ -49,9 +49,9 @@ static int open_openai(struct foreign_file *file, void **opened, ses_error *erro
         source->messages =
             source->sessions
                 ? rows_prepare(file->db,
-                               "SELECT e.rowid, e.message_data, e.created_at FROM temp.place AS p CROSS JOIN "
-                               "main.agent_messages AS e ON e.rowid = p.event WHERE p.session = ?1 ORDER BY "
-                               "p.event",
+                               "SELECT e.rowid, e.message_data, e.created_at FROM temp.place AS p"
+                               " CROSS JOIN main.agent_messages AS e ON e.rowid = p.event"
+                               " WHERE p.session = ?1 ORDER BY p.event",
                                error)
                 : NULL;
         code = source->messages ? SES_OK : error->code;

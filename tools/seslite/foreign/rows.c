@@ -62,8 +62,8 @@ int rows_failed(sqlite3 *db, const char *doing, ses_error *error)
 
 static bool is_plain_table(sqlite3 *db, const char *table)
 {
-    static const char sql[] = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND rootpage > 1 AND "
-                              "name = ?1 COLLATE NOCASE";
+    static const char sql[] = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND rootpage > 1 "
+                              "AND name = ?1 COLLATE NOCASE";
     sqlite3_stmt *statement = NULL;
     bool is = false;
 
@@ -171,9 +171,10 @@ int rows_places(const struct foreign_file *file, const char *join, const char *e
     struct text sql = {NULL, 0, 0};
 
     text_print(&sql,
-               "DROP TABLE IF EXISTS temp.place;CREATE TEMP TABLE place (session INTEGER, event INTEGER, "
-               "PRIMARY KEY (session, event)) WITHOUT ROWID;INSERT INTO temp.place SELECT s.rowid, e.rowid "
-               "FROM %s",
+               "DROP TABLE IF EXISTS temp.place;"
+               "CREATE TEMP TABLE place (session INTEGER, event INTEGER, PRIMARY KEY (session, event))"
+               " WITHOUT ROWID;"
+               "INSERT INTO temp.place SELECT s.rowid, e.rowid FROM %s",
                join);
     int engine_code = sqlite3_exec(file->db, sql.data, NULL, NULL, NULL);
     text_free(&sql);

@@ -189,10 +189,14 @@ static void put_rows(struct page *page, const char *json, size_t len)
 
 static const char panel_begin[] =
     "<aside><div class=\"panel\">\n"
-    "<div class=\"search\" role=\"search\" hidden><input type=\"search\" placeholder=\"Search\" "
-    "aria-label=\"Search in the transcript\" title=\"Search: /\"><output></output><button type=\"button\" "
-    "class=\"previous\" aria-label=\"Previous\" title=\"Previous: N\">\xe2\x86\x91</button><button "
-    "type=\"button\" class=\"next\" aria-label=\"Next\" title=\"Next: n\">\xe2\x86\x93</button></div>\n"
+    "<div class=\"search\" role=\"search\" hidden>"
+    "<input type=\"search\" placeholder=\"Search\" aria-label=\"Search in the transcript\" title=\"Search: "
+    "/\">"
+    "<output></output>"
+    "<button type=\"button\" class=\"previous\" aria-label=\"Previous\" title=\"Previous: "
+    "N\">\xe2\x86\x91</button>"
+    "<button type=\"button\" class=\"next\" aria-label=\"Next\" title=\"Next: "
+    "n\">\xe2\x86\x93</button></div>\n"
     "<div class=\"where\" hidden><input class=\"slider\" type=\"range\" min=\"0\" value=\"0\" "
     "aria-label=\"Event whose state is shown\" title=\"Move: j, k\"></div>\n"
     "<details class=\"state\" open><summary>State <span class=\"at\">";
