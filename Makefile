@@ -1,10 +1,9 @@
 # seslite. `make help` lists what there is to make.
-#
-# Yours to set: CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR, and for libraries in unusual places SQLITE_CFLAGS,
+# Variables to set: CC, CFLAGS, LDFLAGS, PREFIX, LIBDIR, DESTDIR, and for libraries in unusual places SQLITE_CFLAGS,
 # SQLITE_LIBS, CJSON_CFLAGS, CJSON_LIBS. After a change of CC or flags `make clean`, or name a FLAVOUR: each has a folder
 # of its own below build/. make FLAVOUR=lto CFLAGS='-O2 -flto' leaves build/libseslite.a as it is.
 
-# As many jobs as there are processors, unless -j says otherwise. Only for goals that may run side by side: not for
+# Runs as many jobs as there are processors, unless -j is given. Only for goals that may run in parallel: not for
 # `make deps demo`, whose second goal needs what the first one installs.
 ifeq ($(MAKELEVEL),0)
 ifeq ($(filter-out all check test quick asan tsan coverage tree-check,$(or $(MAKECMDGOALS),all)),)
@@ -148,7 +147,7 @@ $(POSTGRES_OBJECT): $(B)/gen/postgres_sql.c $(B)/gen/postgres_statements.h $(B)/
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
-# What the amalgamation has beside the files of lib/.
+# The files of the amalgamation that are not in lib/.
 AMALGAMATED := $(addprefix $(B)/gen/,statements.h sql_text.c postgres_statements.h postgres_sql.c)
 
 # Only the room that knows a foreign library is given its headers.
@@ -161,7 +160,7 @@ $(call object_of,$(1)): $(1) $(B)/gen/statements.h $(if $(findstring /postgres/,
 endef
 $(foreach source,$(SOURCES),$(eval $(call compile_rule,$(source))))
 
-# Which engines are in the library: it is put together anew when that changes.
+# The engines in the library, which is rebuilt when they change.
 $(B)/gen/engines: FORCE
 	@mkdir -p $(@D)
 	@echo 'sqlite$(if $(POSTGRES), postgres)' | cmp -s - $@ || echo 'sqlite$(if $(POSTGRES), postgres)' > $@
@@ -224,7 +223,7 @@ $(B)/tools/seslite/place.o: $(B)/gen/engines
 $(COMMAND): $(COMMAND_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(POSTGRES_LIBS)
 
-# What the command says about itself: it is run for it, so that none of these are made when building for another system.
+# The command's man page and completions. It is run to print them, so they are not made when cross-compiling.
 COMMAND_PAGES := $(addprefix $(B)/tools/seslite/,seslite.1 seslite.bash _seslite seslite.fish)
 $(B)/tools/seslite/seslite.1: HELP_OF = --man
 $(B)/tools/seslite/seslite.bash: HELP_OF = --bash
@@ -249,7 +248,7 @@ $(SERVER): $(SERVER_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(MHD_LIBS) $(SQLITE_LIBS) $(CJSON_LIBS)
 
 .PHONY: deps deps-browser demo command server bench
-## deps: install what building and testing need, with the system's package manager; POSTGRES=1: libpq and a server, too
+## deps: install the packages for building and testing, with the system's package manager; POSTGRES=1: also libpq and a server
 deps:
 	@sh tools/deps.sh $(if $(POSTGRES),postgres)
 
@@ -267,7 +266,7 @@ command: $(COMMAND) $(COMMAND_PAGES)
 ## server: the example chat server, build/tools/server/server
 server: $(SERVER)
 
-## bench: time seslite against a bare SQLite program and itself; also writes build/bench.jsonl (QUICK=1: only to see that it runs)
+## bench: time seslite against a bare SQLite program and itself; also writes build/bench.jsonl (QUICK=1 only checks that it runs)
 QUICK ?=
 bench: $(B)/tools/bench/bench
 	@mkdir -p $(B)/bench
@@ -358,7 +357,7 @@ $(CHAPTER_OBJECTS): %.o: %.c
 
 .SECONDARY:
 
-# Scripts that look at the whole: what test/NAME.sh needs to know, it is given in its environment.
+# Scripts that check the whole tree. test/NAME.sh gets its settings in the environment.
 CHECK_SETTINGS = HEADERS='$(HEADERS)' AWK='$(AWK)' NM='$(NM)' CC='$(CC)' CXX='$(CXX)' MAKE='$(MAKE)' PKG_CONFIG='$(PKG_CONFIG)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' TEST_OPTIMIZATION='$(TEST_OPTIMIZATION)' \
     SQLITE_CFLAGS='$(SQLITE_CFLAGS)' SQLITE_LIBS='$(SQLITE_LIBS)' CJSON_CFLAGS='$(CJSON_CFLAGS)' CJSON_LIBS='$(CJSON_LIBS)' \
     POSTGRES='$(POSTGRES)' POSTGRES_CFLAGS='$(POSTGRES_CFLAGS)' POSTGRES_LIBS='$(POSTGRES_LIBS)'
@@ -393,7 +392,7 @@ check test: $(RUNS) $(CHECKS:%=check-%)
 	@sh test/run.sh sum $(B) $(TEST_NAMES) $(CHECKS)
 endif
 
-## quick: the tests but for those that take long
+## quick: the tests except those that take long
 QUICK_TESTS := $(filter-out $(LONG_TESTS),$(TEST_NAMES))
 QUICK_CHECKS := $(filter-out $(LONG_TESTS),$(CHECKS))
 quick: $(QUICK_TESTS:%=run-%) $(QUICK_CHECKS:%=check-%)
@@ -447,7 +446,7 @@ coverage:
 # ------------------------------------------------------------------------------------------------ clients
 
 .PHONY: clients client-python client-rust types rust-package
-## clients: build and test the packages for other languages, where their tools and registries are
+## clients: build and test the packages for other languages, if their tools and registries are available
 clients: client-python client-rust
 	@! build/python/venv/bin/python -c 'import pytest, seslite' 2>/dev/null || \
 	    build/python/venv/bin/python -m pytest -q -rs -p no:cacheprovider tools/python/tests/test_together.py
@@ -463,7 +462,7 @@ types:
 	@build/python/venv/bin/python -m mypy --config-file tools/python/pyproject.toml --cache-dir build/python/mypy-adk \
 	    tools/python/src/seslite
 
-## rust-package: the packages of the crates, each built from its package
+## rust-package: build each crate from its package
 rust-package: amalgamation
 	@sh tools/rust/package.sh $(B)
 
@@ -510,7 +509,7 @@ PC_REQUIRES   = $(if $(SQLITE_OF_ITS_PACKAGE),sqlite3 >= 3.37)
 PC_LIBS       = $(strip $(if $(SQLITE_OF_ITS_PACKAGE),,$(SQLITE_LIBS)) $(POSTGRES_LIBS))
 PACKAGE_FILES := $(patsubst tools/packaging/%.in,$(B)/packaging/%,$(wildcard tools/packaging/*.in))
 
-# Written anew each time, with what is known only when installing.
+# Rewritten each time, with the values known only when installing.
 $(B)/packaging/%: tools/packaging/%.in FORCE
 	@mkdir -p $(@D)
 	@sed -e 's|@VERSION@|$(VERSION)|g' -e 's|@ABI@|$(ABI)|g' -e 's|@PREFIX@|$(PREFIX)|g' \
@@ -544,7 +543,7 @@ install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES) $(COMMAND) $(COMMAND_PAGES) $(DOC
 	$(INSTALL) -m 644 $(DOCS)/man/man3/*.3 '$(DESTDIR)$(MANDIR)/man3/'
 	$(INSTALL) -m 644 $(DOCS)/html/* '$(DESTDIR)$(DOCDIR)/html/'
 
-## uninstall: takes away what install put there
+## uninstall: remove the installed files
 uninstall: $(DOCS)/records
 	for file in $(notdir $(LIBRARY) $(SHARED)) $(SHARED_ABI) $(SHARED_DEV); do rm -f '$(DESTDIR)$(LIBDIR)/'"$$file"; done
 	for file in $(notdir $(filter %.pc,$(PACKAGE_FILES))); do rm -f '$(DESTDIR)$(PKGCONFIGDIR)/'"$$file"; done
@@ -555,11 +554,11 @@ uninstall: $(DOCS)/records
 	rm -rf '$(DESTDIR)$(CMAKEDIR)' '$(DESTDIR)$(DATADIR)/seslite' '$(DESTDIR)$(DOCDIR)/html'
 	rmdir '$(DESTDIR)$(DOCDIR)' 2>/dev/null || true
 
-## amalgamation: build/amalgamation/seslite.c and seslite.h, to compile with your own program
+## amalgamation: write build/amalgamation/seslite.c and seslite.h, to compile with your own program
 amalgamation: $(AMALGAMATED)
 	@sh tools/amalgamate.sh $(B)/amalgamation $(B)/gen
 
-## platforms: compile for other systems (macOS, FreeBSD, musl, ...) with the compilers that are here
+## platforms: compile for other systems (macOS, FreeBSD, musl, ...) with the available compilers
 platforms:
 	@MAKE='$(MAKE)' sh tools/platforms.sh
 
@@ -573,11 +572,11 @@ pictures: $(COMMAND)
 format:
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
-## clean: removes build/
+## clean: remove build/
 clean:
 	rm -rf build
 
-## help: this list
+## help: print this list
 help:
 	@sed -n 's/^## //p' Makefile
 
