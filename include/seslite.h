@@ -253,7 +253,7 @@ typedef struct ses_open_options {
     int64_t busy_timeout_ms; /* how long a call waits for other writers; 0: 10,000; negative: no wait */
     /* The longest event or initial state that is given; 0: 16 MiB; at most 512 MiB. An event with an id and a
      * timestamp may be 4,096 bytes longer, so that one to which the store added them can be given again. A
-     * rewind, and what is loaded of a session's state, may be longer. */
+     * rewind, the retry of an event that is stored, and what is loaded of a session's state, may be longer. */
     size_t max_event_bytes;
     unsigned max_readers;           /* connections for reading, opened when first needed; 0: 4; at most 64 */
     const ses_allocator *allocator; /* the struct is copied; NULL: malloc */
@@ -1663,7 +1663,7 @@ typedef struct ses_import_report {
  *  - INVALID, JSON: a line is not what it must be, or is out of its place; the text was cut short or changed; the
  *    message tells the line.
  *  - TOONEW: the text is of a newer format. NOTASTORE: it is something else.
- *  - LIMIT: a line is longer than any of a session that max_event_bytes allows; or as for ses_load.
+ *  - LIMIT: a line is longer than 16 MiB and six times max_event_bytes; or as for ses_load.
  *
  * `*report` (may be NULL) is filled in any case, unless the call is MISUSE: with what was done before a failure.
  *

@@ -15,6 +15,7 @@ struct event_draft {
     bool has_id;
     bool has_time;
     bool partial;
+    bool too_long;                /* to be stored anew: it can only be the retry of one that is stored */
     const struct changes *beside; /* to be set before it is read, and to outlive the draft; NULL: none */
     bool has_beside;              /* they are in `edits` */
     bool has_delta;

@@ -39,6 +39,18 @@ static int give_id(struct append_call *call, struct event_draft *draft, ses_appe
     return code;
 }
 
+/* An event that is stored may be given again however long it is: a rewind can be, or the limit was another then. */
+static int check_size(const struct append_call *call, struct event_draft *draft, size_t len, ses_error *error)
+{
+    const size_t limit = call->store->max_event_bytes;
+    const size_t changes_len = call->changes.members.len;
+
+    if (!draft->has_id || !draft->has_time || changes_len > 0)
+        return ses__check_event_size(call->store, len + changes_len, limit, error);
+    draft->too_long = len > limit + EVENT_ALLOWANCE;
+    return SES_OK;
+}
+
 /* Reads one event and gives it what it lacks. */
 static int prepare_draft(struct append_call *call, const ses_text *event, struct event_draft *draft,
                          ses_appended *result, ses_error *error)
@@ -49,13 +61,11 @@ static int prepare_draft(struct append_call *call, const ses_text *event, struct
     *result = (ses_appended){0};
     draft->beside = call->is_batch ? NULL : &call->changes;
     if (code == SES_OK) /* before it is read */
-        code = ses__check_event_size(call->store, text.len, true, error);
+        code = ses__check_event_size(call->store, text.len, LARGEST_MAX_EVENT, error);
     if (code == SES_OK)
         code = ses__event_read(draft, text, error);
     if (code == SES_OK)
-        code =
-            ses__check_event_size(call->store, text.len + call->changes.members.len,
-                                  draft->has_id && draft->has_time && call->changes.members.len == 0, error);
+        code = check_size(call, draft, text.len, error);
     if (code == SES_OK && draft->partial) {
         result->status = SES_PARTIAL;
     } else if (code == SES_OK) {
@@ -331,6 +341,7 @@ static int enter_session(struct append_call *call, ses_session *session, ses_err
         *call = (struct append_call){
             .store = session->store, .session = session, .key = ses__session_key(session)};
         call->op.most_events = session->store->max_session_events;
+        call->op.max_event_bytes = session->store->max_event_bytes;
         call->op.now_us = ses__store_now(session->store);
         call->op.session = (struct session_ref){&call->key, &session->snapshot.row};
         call->op.snapshot = &session->snapshot;
@@ -347,6 +358,7 @@ static int enter_key(struct append_call *call, ses_store *store, const ses_key *
     if (code == SES_OK) {
         *call = (struct append_call){.store = store, .key = *key};
         call->op.most_events = store->max_session_events;
+        call->op.max_event_bytes = store->max_event_bytes;
         call->op.now_us = ses__store_now(store);
         call->op.session.key = &call->key;
     } else {

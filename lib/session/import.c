@@ -74,10 +74,11 @@ static int take_line(struct import_call *call, ses_error *error)
     return SES_OK;
 }
 
-/* Every byte of a body can be an escape of six, where it is a text. */
+/* Every byte of a body can be an escape of six, where it is a text. A rewind is as long as the state it brings back, which
+ * the limit of an event does not bound. */
 static size_t longest_line(const ses_store *store)
 {
-    const size_t rest = 65536;
+    const size_t rest = (size_t)16 << 20;
     return store->max_event_bytes < (SIZE_MAX / 2 - rest) / 6 ? store->max_event_bytes * 6 + rest
                                                               : SIZE_MAX / 2;
 }

@@ -75,7 +75,9 @@ static int read_draft(struct load_call *call, const ses_loaded_event *event, ses
         code = ses__event_read(draft, text, error);
     if (code == SES_OK &&
         draft->row.rewinds_before.len == 0) /* a rewind is as long as the state it brings back */
-        code = ses__check_event_size(call->store, text.len, draft->has_id && draft->has_time, error);
+        code = ses__check_event_size(
+            call->store, text.len,
+            call->store->max_event_bytes + (draft->has_id && draft->has_time ? EVENT_ALLOWANCE : 0), error);
     if (code == SES_OK)
         code = complete_draft(call, error);
     if (code == SES_OK && event->seq < 0)

@@ -7,7 +7,6 @@
 #include "session/store.h"
 
 static const size_t DEFAULT_MAX_EVENT = (size_t)16 << 20;
-static const size_t LARGEST_MAX_EVENT = (size_t)512 << 20;
 
 enum { DEFAULT_READERS = 4, MAX_READERS = 64, DEFAULT_BUSY_MS = 10000 };
 

@@ -40,15 +40,9 @@ int ses__check_text(const ses_store *store, const char *text, size_t len, const 
     return code;
 }
 
-int ses__check_event_size(const ses_store *store, size_t len, bool is_complete, ses_error *error)
+int ses__check_event_size(const ses_store *store, size_t len, size_t limit, ses_error *error)
 {
-    const size_t limit = store->max_event_bytes;
-
-    return len <= limit + (is_complete ? EVENT_ALLOWANCE : 0)
-               ? SES_OK
-               : ses__error_set(error, SES_LIMIT,
-                                "the event, with its state changes, is longer than max_event_bytes, %zu",
-                                limit);
+    return len <= limit ? SES_OK : ses__error_set(error, SES_LIMIT, TOO_LONG_EVENT, store->max_event_bytes);
 }
 
 /* --------------------------------------------------------------------------------------- life of a store */

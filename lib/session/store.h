@@ -20,9 +20,9 @@ struct ses_store {
     atomic_uint references; /* the opener, and every handle made from it */
     pid_t process;          /* that opened it */
     atomic_bool closed;
-    pthread_mutex_t lock; /* guards `calls` and `expired_to` */
-    pthread_cond_t ended; /* the last of them, after ses_close */
-    unsigned calls;       /* between ses__store_begin and ses__store_end */
+    pthread_mutex_t lock;           /* guards `calls` and `expired_to` */
+    pthread_cond_t ended;           /* the last of them, after ses_close */
+    unsigned calls;                 /* between ses__store_begin and ses__store_end */
     struct expire_place expired_to; /* where the last ses_expire has come to */
     struct lease_queue leases;
     int64_t busy_timeout_us;
@@ -67,11 +67,12 @@ SESLITE_PRIVATE int ses__store_open(const char *path, const ses_open_options *op
 SESLITE_PRIVATE int ses__check_path(const char *path, ses_error *error);
 
 SESLITE_PRIVATE int ses__check_key(const ses_key *key, ses_error *error);
-/* Is an event of `len` bytes within the store's limit, or a duplicate of one that was? What is stored has an id and a time,
- * which may make it longer than what was given by EVENT_ALLOWANCE. */
+/* What max_event_bytes may be. */
+#define LARGEST_MAX_EVENT ((size_t)512 << 20)
+/* What is stored has an id and a time, which may make it longer by so much than what was given. */
 enum { EVENT_ALLOWANCE = 4096 };
-SESLITE_PRIVATE int ses__check_event_size(const ses_store *store, size_t len, bool is_complete,
-                                          ses_error *error);
+/* LIMIT for an event of more than `limit` bytes, which comes from the store's own. */
+SESLITE_PRIVATE int ses__check_event_size(const ses_store *store, size_t len, size_t limit, ses_error *error);
 /* A JSON argument, within the store's limit. */
 SESLITE_PRIVATE int ses__check_text(const ses_store *store, const char *text, size_t len, const char *what,
                                     struct span *span, ses_error *error);

@@ -89,6 +89,8 @@ struct shared_set_op {
  * Appends the drafts in order. STALE when the version is not the one that was checked for, or an expected key has changed,
  * unless all events are stored already; `anyway` asks for neither.
  */
+#define TOO_LONG_EVENT "the event, with its state changes, is longer than max_event_bytes, %zu"
+
 struct append_op {
     struct session_ref session;
     bool checks_version;
@@ -100,6 +102,7 @@ struct append_op {
     size_t count;
     bool may_be_stored;  /* by an earlier run: then ids that were made for this call are looked for, too */
     int64_t most_events; /* that the session may hold */
+    size_t max_event_bytes;
     int64_t now_us;
     size_t bytes;              /* about how much is written */
     struct snapshot *snapshot; /* the handle's; NULL: by key */

@@ -42,6 +42,67 @@ static void test_what_was_stored_can_be_given_again(void **state)
     ses_close(other);
 }
 
+/* A rewind brings back a state that no single event could. */
+static void test_a_rewind_longer_than_the_limit_comes_back(void **state)
+{
+    enum { LIMIT = 1000, KEYS = 200 };
+    struct fixture *fixture = *state;
+    char event[LIMIT];
+    ses_store *other = NULL;
+    ses_import_report report;
+    ses_error error;
+
+    fixture->options.max_event_bytes = LIMIT;
+    fixture_reopen(fixture);
+    must_create(fixture->store, &key, NULL);
+    must_append_by_key(fixture->store, &key,
+                       Q("{'id':'first','author':'user','invocationId':'i','timestamp':1}"));
+    for (int i = 0; i < 2 * KEYS; i++) {
+        snprintf(event, sizeof event,
+                 "{\"invocationId\":\"%s\",\"actions\":{\"stateDelta\":{\"k%d\":\"%0500d\"}}}",
+                 i < KEYS ? "i" : "j", i % KEYS, i);
+        must_append_by_key(fixture->store, &key, event);
+    }
+    ses_session *session = must_get(fixture->store, &key);
+    const ses_point point = {.size = sizeof point, .kind = SES_POINT_INVOCATION, .id = "j"};
+    assert_ok(ses_rewind(session, &point, NULL, NULL, &error));
+    const ses_event *rewind = ses_session_event(session, ses_session_event_count(session) - 1);
+    assert_true(rewind->json_len > KEYS * 500);
+    assert_code(SES_DUPLICATE,
+                ses_append_by_key(fixture->store, &key, rewind->json, rewind->json_len, NULL, NULL, &error));
+    assert_code(SES_DUPLICATE, ses_append(session, rewind->json, rewind->json_len, NULL, NULL, &error));
+    assert_ok(ses_open(":memory:", &fixture->options, &other, &error));
+    assert_ok(load_again(other, session, &error));
+    /* It is stored once: elsewhere it is an event too long, and so is one that differs. */
+    must_create(other, &(ses_key){"app", "user", "empty"}, NULL);
+    assert_code(SES_LIMIT, ses_append_by_key(other, &(ses_key){"app", "user", "empty"}, rewind->json,
+                                             rewind->json_len, NULL, NULL, &error));
+    assert_message("max_event_bytes, 1000");
+    must_delete(other, &key);
+    struct text lines = exported(fixture->store, NULL);
+    assert_ok(import_text(other, lines.data, lines.len, 0, &report, &error));
+    free(lines.data);
+    ses_session_close(session);
+    ses_close(other);
+}
+
+/* One that differs from the stored event of its id is no retry. */
+static void test_a_long_event_is_no_retry_of_another(void **state)
+{
+    struct fixture *fixture = *state;
+    char event[5000];
+    ses_error error;
+
+    must_create(fixture->store, &key, NULL);
+    for (int i = 0; i < 2; i++) {
+        snprintf(event, sizeof event, "{\"id\":\"e\",\"timestamp\":1,\"author\":\"%04900d\"}", i);
+        assert_code(i == 0 ? SES_OK : SES_EXISTS,
+                    ses_append_by_key(fixture->store, &key, event, SES_NUL, NULL, NULL, &error));
+        fixture->options.max_event_bytes = 100;
+        fixture_reopen(fixture);
+    }
+}
+
 /* Levels around a value do not count against it, and a late time is not taken for milliseconds. */
 static void test_deep_values_and_late_times_are_loaded_again(void **state)
 {
@@ -79,6 +140,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_what_was_stored_can_be_given_again),
+        TEST(test_a_rewind_longer_than_the_limit_comes_back),
+        TEST(test_a_long_event_is_no_retry_of_another),
         TEST(test_deep_values_and_late_times_are_loaded_again),
     };
     return cmocka_run_group_tests_name("comes back", tests, NULL, NULL);

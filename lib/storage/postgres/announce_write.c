@@ -98,14 +98,16 @@ static int64_t count_new(const struct append_op *op)
     return count;
 }
 
-/* An append that must first read the log (for the target of a rewind) or shared keys cannot be sent as a whole. */
+/* An append that must first read the log (for the target of a rewind, or for an event that can only be a retry) or shared
+ * keys cannot be sent as a whole. */
 bool ses__append_fits(const void *context)
 {
     const struct append_op *op = context;
 
     for (size_t i = 0; i < op->count; i++) {
         const struct event_draft *draft = &op->drafts[i];
-        if (!draft->partial && draft->row.rewinds_before.len > 0 && draft->row.rewinds_to == 0)
+        const bool aims = draft->row.rewinds_before.len > 0 && draft->row.rewinds_to == 0;
+        if (!draft->partial && (aims || draft->too_long))
             return false;
     }
     return (op->anyway || !op->expected) && count_new(op) > 0;

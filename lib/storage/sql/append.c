@@ -124,9 +124,13 @@ static int check_lease(struct append_op *op, struct db *db, ses_error *error)
 
 /* ----------------------------------------------------------------------------------------------- storing */
 
-static int check_room(const struct session_row *row, int64_t most_events, ses_error *error)
+static int check_room(const struct append_op *op, const struct event_draft *draft, ses_error *error)
 {
-    if (row->event_count >= most_events)
+    const struct session_row *row = &op->row;
+
+    if (draft->too_long)
+        return ses__error_set(error, SES_LIMIT, TOO_LONG_EVENT, op->max_event_bytes);
+    if (row->event_count >= op->most_events)
         return ses__error_set(error, SES_LIMIT,
                               "the session holds %lld events, as many as max_session_events allows: prune or "
                               "cut it, or start another",
@@ -169,7 +173,7 @@ static int store_new_event(struct append_op *op, struct db *db, struct event_dra
     return code;
 }
 
-/* The session has no room for another event, but the retry of a stored one still succeeds. */
+/* The session has no room for this event, but the retry of a stored one still succeeds. */
 static int store_without_room(struct append_op *op, struct db *db, struct event_draft *draft,
                               ses_appended *result, int limit, ses_error *error)
 {
@@ -227,7 +231,7 @@ static int store_with_room(struct append_op *op, struct db *db, struct event_dra
 static int store_event(struct append_op *op, struct db *db, struct event_draft *draft, ses_appended *result,
                        bool catches_up, ses_error *error)
 {
-    int code = check_room(&op->row, op->most_events, error);
+    int code = check_room(op, draft, error);
 
     code = code == SES_LIMIT ? store_without_room(op, db, draft, result, code, error)
                              : store_with_room(op, db, draft, result, catches_up, error);
