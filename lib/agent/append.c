@@ -18,12 +18,13 @@ static bool writes_shared(const struct delta *writes)
 /* The view's writes, and one more. */
 static bool take_writes(const ses_tracked *tracked, const struct member *last, struct delta *writes)
 {
-    bool ok = true;
+    struct state_entry *const *entries = ses__state_sorted(&tracked->writes);
+    bool ok = entries != NULL;
 
-    for (size_t i = 0; ok && i < tracked->writes.count; i++) {
-        const struct view_entry *entry = tracked->writes.items[i];
+    for (size_t i = 0; ok && i < ses__state_count(&tracked->writes); i++) {
+        const struct state_entry *entry = entries[i];
         ok = ses__delta_add(writes, tracked->allocator,
-                            ses__delta_op(ses__entry_name(entry), ses__entry_value(entry)));
+                            ses__delta_op(ses__state_entry_span(entry), ses__state_entry_value(entry)));
     }
     return ok &&
            (!last || ses__delta_add(writes, tracked->allocator, ses__delta_op(last->name, last->value)));
@@ -32,14 +33,15 @@ static bool take_writes(const ses_tracked *tracked, const struct member *last, s
 /* What the handle showed of the keys that are written after they were read. */
 static bool take_reads(const ses_tracked *tracked, const struct member *last, struct delta *seen)
 {
-    const struct view_list *reads = &tracked->reads->list;
-    bool ok = true;
+    const struct state *reads = &tracked->reads->shown;
+    struct state_entry *const *entries = ses__state_sorted(reads);
+    bool ok = entries != NULL;
 
-    for (size_t i = 0; ok && i < reads->count; i++) {
-        struct span name = ses__entry_name(reads->items[i]);
+    for (size_t i = 0; ok && i < ses__state_count(reads); i++) {
+        struct span name = ses__state_entry_span(entries[i]);
         if (ses__tracked_own(tracked, name) || (last && ses__state_key_order(name, last->name) == 0))
             ok = ses__delta_add(seen, tracked->allocator,
-                                ses__delta_op(name, ses__entry_value(reads->items[i])));
+                                ses__delta_op(name, ses__state_entry_value(entries[i])));
     }
     return ok;
 }

@@ -18,38 +18,7 @@ enum { VALUE_DEPTH = 3 };
 
 static const struct span tombstone = {"\"" TOMBSTONE "\"", sizeof TOMBSTONE + 1};
 
-/* -------------------------------------------------------------------------------------------- entries */
-
-struct span ses__entry_name(const struct view_entry *entry)
-{
-    return (struct span){entry->bytes, entry->name_len};
-}
-
-struct span ses__entry_value(const struct view_entry *entry)
-{
-    return (struct span){entry->bytes + entry->name_len + 1, entry->value_len};
-}
-
-static struct view_entry *view_entry_new(const ses_allocator *allocator, struct span name, struct span value)
-{
-    struct view_entry *entry = ses__memory_new(allocator, sizeof *entry + name.len + value.len + 2);
-    if (entry) {
-        *entry = (struct view_entry){.scope = ses__scope_of(name, NULL),
-                                     .removes = ses__scope_is_tombstone(value),
-                                     .name_len = name.len,
-                                     .value_len = value.len};
-        memcpy(entry->bytes, name.ptr, name.len + 1);
-        memcpy(entry->bytes + name.len + 1, value.ptr, value.len);
-        entry->bytes[name.len + 1 + value.len] = '\0';
-    }
-    return entry;
-}
-
-static void view_entry_free(const ses_allocator *allocator, struct view_entry *entry)
-{
-    ses__memory_free(allocator, entry->text);
-    ses__memory_free(allocator, entry);
-}
+/* ----------------------------------------------------------------------------------------------- keys */
 
 int ses__state_key_order(struct span left, struct span right)
 {
@@ -61,83 +30,20 @@ int ses__state_key_order(struct span left, struct span right)
     return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
 }
 
-/* Where the entry of that name is, or would be. */
-static size_t place_of(const struct view_list *list, struct span name, bool *found)
+struct state_entry *ses__tracked_own(const ses_tracked *tracked, struct span name)
 {
-    size_t low = 0;
-    size_t high = list->count;
-
-    *found = false;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = ses__state_key_order(ses__entry_name(list->items[middle]), name);
-        *found = order == 0;
-        if (*found)
-            return middle;
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static struct view_entry *list_find(const struct view_list *list, struct span name)
-{
-    bool found;
-    size_t place = place_of(list, name, &found);
-    return found ? list->items[place] : NULL;
-}
-
-/* Keeps the value under the name, replacing an existing one. False: out of memory, nothing has changed. */
-static bool list_put(struct view_list *list, const ses_allocator *allocator, struct span name,
-                     struct span value)
-{
-    struct view_entry *entry = view_entry_new(allocator, name, value);
-    void *items = list->items;
-    bool found = false;
-    size_t place = place_of(list, name, &found);
-
-    if (!entry)
-        return false;
-    if (found) {
-        view_entry_free(allocator, list->items[place]);
-        list->items[place] = entry;
-        return true;
-    }
-    bool ok = ses__memory_grow(allocator, &items, &list->capacity, list->count + 1, sizeof entry);
-    list->items = items;
-    if (!ok) {
-        view_entry_free(allocator, entry);
-        return false;
-    }
-    memmove(list->items + place + 1, list->items + place, (list->count - place) * sizeof entry);
-    list->items[place] = entry;
-    list->count++;
-    return true;
-}
-
-static void list_clear(struct view_list *list, const ses_allocator *allocator)
-{
-    for (size_t i = 0; i < list->count; i++)
-        view_entry_free(allocator, list->items[i]);
-    list->count = 0;
-}
-
-struct view_entry *ses__tracked_own(const ses_tracked *tracked, struct span name)
-{
-    return list_find(&tracked->writes, name);
+    return ses__state_find(&tracked->writes, name);
 }
 
 bool ses__tracked_note(const ses_tracked *tracked, struct span name, struct span value)
 {
-    struct view_list *reads = &tracked->reads->list;
+    struct state *reads = &tracked->reads->shown;
     const struct span shown = value.ptr ? value : tombstone;
-    const struct view_entry *noted = list_find(reads, name);
+    const struct state_entry *noted = ses__state_find(reads, name);
     bool same = noted && noted->value_len == shown.len &&
-                memcmp(ses__entry_value(noted).ptr, shown.ptr, shown.len) == 0;
+                memcmp(ses__state_entry_value(noted).ptr, shown.ptr, shown.len) == 0;
 
-    return same || list_put(reads, tracked->allocator, name, shown);
+    return same || ses__state_put(reads, name, shown, NULL) == SES_OK;
 }
 
 /* ------------------------------------------------------------------------------------- life of a view */
@@ -169,6 +75,13 @@ int ses__check_open(const ses_session *session, ses_error *error)
     return code;
 }
 
+static void free_view(ses_tracked *tracked, const ses_allocator *allocator)
+{
+    ses__state_free(&tracked->writes);
+    ses__state_free(&tracked->reads->shown);
+    ses__memory_free(allocator, tracked);
+}
+
 int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked, ses_error *error)
 {
     int code = ses__check_argument(tracked, "tracked", error);
@@ -183,9 +96,18 @@ int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked
     if (code != SES_OK)
         return code;
     const ses_allocator *allocator = ses__store_allocator(ses__session_store(session));
+    const struct state_seed seed = ses__store_seed(ses__session_store(session));
     ses_tracked *fresh = ses__memory_zeroed(allocator, sizeof *fresh + sizeof *fresh->reads);
     if (!fresh)
         return ses__error_nomem(error);
+    fresh->reads = (struct view_reads *)(fresh + 1);
+    code = ses__state_init(&fresh->writes, allocator, seed, error);
+    if (code == SES_OK)
+        code = ses__state_init(&fresh->reads->shown, allocator, seed, error);
+    if (code != SES_OK) {
+        free_view(fresh, allocator);
+        return code;
+    }
     ses__error_clear(error);
     ses__session_retain(session);
     fresh->session = session;
@@ -193,15 +115,16 @@ int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked
     fresh->read_only = (flags & SES_TRACK_READ_ONLY) != 0;
     fresh->accumulates = (flags & SES_TRACK_ACCUMULATE) != 0;
     ses__buffer_init(&fresh->turn, allocator);
-    fresh->reads = (struct view_reads *)(fresh + 1);
     *tracked = fresh;
     return SES_OK;
 }
 
 void ses__tracked_forget(ses_tracked *tracked)
 {
-    list_clear(&tracked->writes, tracked->allocator);
-    list_clear(&tracked->reads->list, tracked->allocator);
+    for (int scope = 0; scope < SCOPE_COUNT; scope++) {
+        ses__state_clear(&tracked->writes, (enum scope)scope);
+        ses__state_clear(&tracked->reads->shown, (enum scope)scope);
+    }
     tracked->reads->lacks_one = false;
 }
 
@@ -220,11 +143,8 @@ void ses_tracked_close(ses_tracked *tracked)
 {
     if (tracked) {
         ses_session *session = tracked->session;
-        ses__tracked_forget(tracked);
         ses__buffer_free(&tracked->turn);
-        ses__memory_free(tracked->allocator, tracked->writes.items);
-        ses__memory_free(tracked->allocator, tracked->reads->list.items);
-        ses__memory_free(tracked->allocator, tracked);
+        free_view(tracked, tracked->allocator);
         ses__session_release(session);
     }
 }
@@ -244,7 +164,7 @@ static int check_name(const ses_tracked *tracked, const char *name, struct span 
 /* Keeps the value, which is JSON, under the name. */
 static int put(ses_tracked *tracked, struct span name, struct span value, ses_error *error)
 {
-    return list_put(&tracked->writes, tracked->allocator, name, value) ? SES_OK : ses__error_nomem(error);
+    return ses__state_put(&tracked->writes, name, value, error);
 }
 
 int ses_tracked_set(ses_tracked *tracked, const char *name, const char *json, size_t len, ses_error *error)

@@ -6,31 +6,13 @@
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "model/scope.h"
-
-/* A key and its value: what the view wrote, or what it was shown. Both end in a NUL. */
-struct view_entry {
-    enum scope scope;
-    bool removes; /* the value is the tombstone: the key is taken away, or was not there */
-    size_t name_len;
-    size_t value_len;
-    char *text; /* the unescaped string, made when first asked for */
-    size_t text_len;
-    char bytes[]; /* name, NUL, value, NUL */
-};
-
-/* Entries in the order of ses_state_json, each name once. */
-struct view_list {
-    struct view_entry **items;
-    size_t count;
-    size_t capacity;
-};
+#include "model/state.h"
 
 /* The shared keys that a view read, as the handle showed them. Those that it writes must still be so when it is
  * appended. */
 struct view_reads {
-    struct view_list list;
-    bool lacks_one; /* memory was out when ses_tracked_has, which cannot say so, was to note one */
+    struct state shown; /* one that was not there has the tombstone */
+    bool lacks_one;     /* memory was out when ses_tracked_has, which cannot say so, was to note one */
 };
 
 struct ses_tracked {
@@ -40,12 +22,10 @@ struct ses_tracked {
     bool accumulates;
     struct buffer
         turn; /* what an agent has said under its output key, if the view accumulates it (output.c) */
-    struct view_list writes;
+    struct state writes;      /* what removes a key is kept as an entry that says so */
     struct view_reads *reads; /* apart, since reading adds to it */
 };
 
-SESLITE_PRIVATE struct span ses__entry_name(const struct view_entry *entry);
-SESLITE_PRIVATE struct span ses__entry_value(const struct view_entry *entry);
 /* Below 0, 0 or above 0: the order of ses_state_json. */
 SESLITE_PRIVATE int ses__state_key_order(struct span left, struct span right);
 
@@ -56,7 +36,7 @@ SESLITE_PRIVATE int ses__tracked_check(const ses_tracked *tracked, ses_error *er
 /* The same for a call that writes: READONLY for a read-only view. */
 SESLITE_PRIVATE int ses__tracked_check_write(const ses_tracked *tracked, ses_error *error);
 /* NULL when the view did not write that key. */
-SESLITE_PRIVATE struct view_entry *ses__tracked_own(const ses_tracked *tracked, struct span name);
+SESLITE_PRIVATE struct state_entry *ses__tracked_own(const ses_tracked *tracked, struct span name);
 /* Notes what the handle showed of a shared key; `value` without text: no such key. False: out of memory. */
 SESLITE_PRIVATE bool ses__tracked_note(const ses_tracked *tracked, struct span name, struct span value);
 /* The value that the view shows, or SES_ABSENT. */

@@ -12,13 +12,13 @@
 
 int ses__tracked_value(const ses_tracked *tracked, const char *name, struct span *value, ses_error *error)
 {
-    const struct view_entry *own = ses__tracked_own(tracked, (struct span){name, strlen(name)});
+    const struct state_entry *own = ses__tracked_own(tracked, (struct span){name, strlen(name)});
 
     if (!own)
         return ses_state_get(tracked->session, name, &value->ptr, &value->len, error);
     if (own->removes)
         return SES_ABSENT;
-    *value = ses__entry_value(own);
+    *value = ses__state_entry_value(own);
     return SES_OK;
 }
 
@@ -77,7 +77,7 @@ int ses_tracked_get_string(const ses_tracked *tracked, const char *name, const c
     if (text)
         *text = NULL;
     int code = find_value(tracked, name, text, &value, error);
-    struct view_entry *own =
+    struct state_entry *own =
         code == SES_OK ? ses__tracked_own(tracked, (struct span){name, strlen(name)}) : NULL;
 
     if (code == SES_OK && !own) {
@@ -129,7 +129,7 @@ int ses_tracked_has(const ses_tracked *tracked, const char *name)
 
 int ses_tracked_changed(const ses_tracked *tracked)
 {
-    return tracked && tracked->writes.count > 0;
+    return tracked && ses__state_count(&tracked->writes) > 0;
 }
 
 /* --------------------------------------------------------------------------------- all that it shows */
@@ -138,6 +138,7 @@ int ses_tracked_changed(const ses_tracked *tracked)
  */
 struct view_walk {
     const ses_tracked *tracked;
+    struct state_entry *const *writes;
     size_t stored;
     size_t own;
 };
@@ -164,19 +165,19 @@ static int walk_next(struct view_walk *walk, struct member *member, ses_error *e
     bool removed = true;
 
     while (result == SES_OK && removed) {
-        const struct view_entry *own =
-            walk->own < tracked->writes.count ? tracked->writes.items[walk->own] : NULL;
+        const struct state_entry *own =
+            walk->own < ses__state_count(&tracked->writes) ? walk->writes[walk->own] : NULL;
         result = stored_member(walk, member, error);
         if (result != SES_OK || (!own && !member->name.ptr))
             break;
         int order = !own                ? 1
                     : !member->name.ptr ? -1
-                                        : ses__state_key_order(ses__entry_name(own), member->name);
+                                        : ses__state_key_order(ses__state_entry_span(own), member->name);
         walk->own += order <= 0;
         walk->stored += order >= 0;
         removed = order <= 0 && own->removes;
         if (order <= 0)
-            *member = (struct member){ses__entry_name(own), ses__entry_value(own)};
+            *member = (struct member){ses__state_entry_span(own), ses__state_entry_value(own)};
         result = removed ? SES_OK : 1;
     }
     return result;
@@ -209,7 +210,7 @@ static int start_object(const ses_tracked *tracked, char **json, struct buffer *
 
 int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_error *error)
 {
-    struct view_walk walk = {tracked, 0, 0};
+    struct view_walk walk = {.tracked = tracked};
     struct member member;
     struct buffer object;
     int code = start_object(tracked, json, &object, error);
@@ -217,6 +218,9 @@ int ses_tracked_json(const ses_tracked *tracked, char **json, size_t *len, ses_e
     if (code != SES_OK)
         return code;
     size_t start = object.len;
+    walk.writes = ses__state_sorted(&tracked->writes);
+    if (!walk.writes)
+        return ses__error_nomem(error);
     while ((code = walk_next(&walk, &member, error)) > 0)
         ses__json_add_member(&object, start, member.name, member.value);
     if (code == SES_OK)
@@ -233,8 +237,12 @@ int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *len, ses_
     if (code != SES_OK)
         return code;
     size_t start = object.len;
-    for (size_t i = 0; i < tracked->writes.count; i++)
-        ses__json_add_member(&object, start, ses__entry_name(tracked->writes.items[i]),
-                             ses__entry_value(tracked->writes.items[i]));
-    return take_object(&object, json, len, error);
+    struct state_entry *const *writes = ses__state_sorted(&tracked->writes);
+    for (size_t i = 0; writes && i < ses__state_count(&tracked->writes); i++)
+        ses__json_add_member(&object, start, ses__state_entry_span(writes[i]),
+                             ses__state_entry_value(writes[i]));
+    if (writes)
+        return take_object(&object, json, len, error);
+    ses__buffer_free(&object);
+    return ses__error_nomem(error);
 }

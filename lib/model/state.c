@@ -252,6 +252,23 @@ void ses__state_load_end(struct state_loading *loading, bool whole)
     ses__state_map_release(state->allocator, dropped);
 }
 
+int ses__state_put(struct state *state, struct span name, struct span value, ses_error *error)
+{
+    static const struct span none = {"", 0};
+    const enum scope scope = ses__scope_of(name, NULL);
+    struct state_entry *entry = entry_new(state, scope, none, name, value);
+
+    if (!entry || !ses__state_map_reserve(state->allocator, state->scopes[scope], 1)) {
+        ses__state_entry_free(state->allocator, entry);
+        return ses__error_nomem(error);
+    }
+    entry->removes = ses__scope_is_tombstone(value);
+    entry->checked = true;
+    ses__state_map_put(state->allocator, state->scopes[scope], entry);
+    view_forget(state);
+    return SES_OK;
+}
+
 void ses__state_share(struct state *state, const struct state *other, enum scope scope)
 {
     other->scopes[scope]->references++;

@@ -48,6 +48,9 @@ SESLITE_PRIVATE int ses__state_load_put(struct state_loading *loading, struct sp
                                         ses_error *error);
 SESLITE_PRIVATE void ses__state_load_end(struct state_loading *loading, bool whole);
 
+/* Sets a key, by its whole name. Unlike a delta, the tombstone is kept: as the value of an entry that `removes`. NOMEM. */
+SESLITE_PRIVATE int ses__state_put(struct state *state, struct span name, struct span value,
+                                   ses_error *error);
 /* Shows the same entries of this scope as `other`, which must not change any more. */
 SESLITE_PRIVATE void ses__state_share(struct state *state, const struct state *other, enum scope scope);
 SESLITE_PRIVATE void ses__state_clear(struct state *state, enum scope scope);

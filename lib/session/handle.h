@@ -3,9 +3,11 @@
 #define SESLITE_SESSION_HANDLE_H
 
 #include "base/common.h"
+#include "model/state_map.h"
 
 /* The allocator that everything made from the store uses. Lives as long as the store, or as the last handle on it. */
 SESLITE_PRIVATE const ses_allocator *ses__store_allocator(const ses_store *store);
+SESLITE_PRIVATE struct state_seed ses__store_seed(const ses_store *store);
 
 /* Keeps the memory of a handle beyond ses_session_close, until as many releases: for what is built on handles and may
  * outlive them. On a handle that was closed, calls that return a code are MISUSE; the others answer as before. */

@@ -191,6 +191,11 @@ const ses_allocator *ses__store_allocator(const ses_store *store)
     return store ? &store->allocator : NULL;
 }
 
+struct state_seed ses__store_seed(const ses_store *store)
+{
+    return store->seed;
+}
+
 /* An output struct of the caller's, which says how much of it there is. */
 static int check_output(const void *output, const char *what, ses_error *error)
 {
