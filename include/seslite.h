@@ -403,7 +403,9 @@ typedef struct ses_get_options {
  * EXISTS: there already is such a session; nothing has changed, and shared scopes have not either. INVALID:
  * an id, a state key or the time of creation breaks its rules, or make_id failed. LIMIT: `state` is longer
  * than max_event_bytes or nested more than 1000 levels deep, or the file has had 2^31 sessions or has used
- * all versions. IO includes a system that gives no random bytes for an id.
+ * all versions. IO includes a system that gives no random bytes for an id. UNKNOWN: the session may exist or
+ * not: ses_get_or_create with the same id makes sure of it. An id that the store made is lost then, so give
+ * one where a session that nobody knows of would matter.
  *
  * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
  * UNKNOWN.
@@ -1657,6 +1659,9 @@ typedef struct ses_import_report {
  * loaded as by ses_load, in a transaction of its own: so what differs is EXISTS unless a flag is set, and reading twice
  * is safe. Shared keys that are not here are written; those that are stay.
  *
+ * `read` is also called within the transaction of a session. So if it waits, as for a pipe, other writers wait,
+ * and return BUSY after their timeout: copy a slow source to a file first.
+ *
  * The call ends at the first session that is refused, unless SES_IMPORT_SKIP is set. Sessions before it stay, and the
  * call can be repeated. A session is stored whole or not at all.
  *
@@ -1707,14 +1712,15 @@ typedef struct ses_backup_options {
  *  - With SES_BACKUP_REPLACE: NOTASTORE if the file is not a store. BUSY if it is still open after the busy
  *    timeout; it stays locked during the backup. (A store with a rollback journal looks closed while it is not in
  *    use. If it is open elsewhere, its calls return IO from then on.) The log and the journal of the old store are
- *    gone before the new file is in place.
+ *    gone before the new file is in place. UNKNOWN: the new file is in place, but a power failure may bring back
+ *    the old one. Make the backup again.
  *  - INVALID: `path` is empty, a URI, ":memory:", the store's own file by any name, its log or journal, or named
  *    like a temporary file.
  *  - CANTOPEN: the folder does not exist, or no file may be made in it. CORRUPT: the store is damaged so badly that
  *    it cannot be copied whole; see ses_check for the rest.
  *
  * Codes: MISUSE, INVALID, EXISTS, NOTASTORE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL,
- * NOMEM.
+ * NOMEM, UNKNOWN.
  */
 SES_API int ses_backup(ses_store *store, const char *path, const ses_backup_options *options,
                        ses_error *error);

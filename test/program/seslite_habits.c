@@ -90,6 +90,8 @@ static void test_with_yes_an_id_must_be_whole(void **state)
     assert_has(&reply.err, "--session two\n");
     run_code(3, "cut", "on", "--to", "1", "--yes");
     run_code(3, "prune", "on", "--keep", "1", "--yes");
+    run_code(2, "-s", "one", "list");
+    assert_has(&reply.err, "list takes no session");
     run_ok("list", "--names", "sessions");
     assert_has(&reply.out, "two\n");
     run_at(&reply, 0, &yes, fixture->path, "delete", "tw");

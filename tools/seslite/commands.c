@@ -75,8 +75,9 @@ const struct command command_table[] = {
          "--redact hides the value of a state key. Wherever an event or the state has a member of that name, "
          "its value is replaced by [redacted]; for user:token and app:token also where a member is named "
          "token. Strings and numbers of at least 6 bytes in these values are also replaced everywhere else "
-         "in the page. A value written in another form is not found: in upper case, encoded, in pieces, in "
-         "an image. Look at the page before you share it.",
+         "in the page. A value written in another form is not found: in upper case, encoded, in an "
+         "image, or in pieces, as Markdown splits a word that is partly bold. Look at the page before you "
+         "share it.",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .options = O(OUTPUT) | O(REPLACE) | O(REDACT) | O(IMAGES) | O(NEWEST) | O(FROM) | O(UP_TO),
      .example = " seslite -f agents.db html s1 -o s1.html --redact user:token",
@@ -155,7 +156,7 @@ const struct command command_table[] = {
          "they are stored except for what that service would reject.\n"
          "Whatever the format cannot hold is reported on stderr, or as JSON with --json. The file is "
          "complete or does not exist at all, and only its owner can read it. An existing file is kept unless "
-         "--replace is given.",
+         "--replace is given. If the program is killed, a file FILE.seslite-XXXXXX remains; remove it.",
      .argument = {"SESSION", KIND_SESSION, false, false},
      .options = O(FORMAT) | O(OUTPUT) | O(REPLACE),
      .example = " seslite -f agents.db export -o agents.jsonl\n"

@@ -204,8 +204,9 @@ static int list_names(struct run *run)
 
 int run_list(struct run *run)
 {
+    if (given(run, OPTION_SESSION))
+        return say_usage(run, "list takes no session: --prefix selects by id, and seslite show ID shows one");
     int status = open_to_read(run);
-
     if (status != EXIT_OK)
         return status;
     return given(run, OPTION_NAMES) ? list_names(run) : list_sessions(run);

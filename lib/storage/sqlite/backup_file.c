@@ -244,8 +244,14 @@ int ses__backup_file_place(struct backup_file *file, bool replaces, ses_error *e
     ses__memory_free(file->allocator, file->temporary);
     file->temporary = NULL;
     code = flush_folder(file, error);
-    if (code != SES_OK && !replaces)
-        (void)unlink(file->target); /* it may not survive, and the call has failed */
+    if (code == SES_OK)
+        return code;
+    if (replaces)
+        return ses__error_set(error, SES_UNKNOWN,
+                              "%s: the backup is in place, but the folder could not be flushed to the disk: "
+                              "after a power failure the file may be the old one again",
+                              file->target);
+    (void)unlink(file->target); /* it may not survive, and the call has failed */
     return code;
 }
 

@@ -145,11 +145,12 @@ int ses__statement_error(struct connection *db, int rc, const char *doing, ses_e
     else if ((rc & 0xFF) == SQLITE_INTERRUPT && db->endless)
         code = ses__error_set(error, SES_CORRUPT, "%s: %s found more rows than the file has room for",
                               db->config->path, doing);
-    else if ((rc & 0xFF) == SQLITE_FULL && has_no_number_left(db))
-        code = ses__error_set(error, SES_CORRUPT, "%s: no number is left for a new row (%s)",
-                              db->config->path, doing);
     else
         code = ses__connection_error(db, rc, doing, error);
+    if ((rc & 0xFF) == SQLITE_FULL &&
+        has_no_number_left(db)) /* which runs a statement: what SQLite said has been read */
+        code = ses__error_set(error, SES_CORRUPT, "%s: no number is left for a new row (%s)",
+                              db->config->path, doing);
     if (error && error->engine_code == 0)
         error->engine_code = rc;
     return code;
