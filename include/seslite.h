@@ -1759,7 +1759,7 @@ typedef enum ses_problem_kind {
     SES_PROBLEM_PARENT = 15,   /* the session that a fork was made from */
     SES_PROBLEM_LEASE = 16,    /* a lease */
     SES_PROBLEM_SHARED = 17,   /* app: or user: state */
-    SES_PROBLEM_COUNTER = 18   /* the counters of sessions, versions and leases, or few numbers are left */
+    SES_PROBLEM_COUNTER = 18   /* a counter of sessions, versions or leases is wrong, or nearly used up */
 } ses_problem_kind;
 
 /* Returns a word for a SES_PROBLEM_*: "page", "index", "reference" and so on, or "?". The text is static. */

@@ -16,7 +16,7 @@ storage/sqlite  storage/sqlite storage/sql storage model json base
 storage/postgres  storage/postgres storage/sql storage model json base
 session         session storage model json base
 session/postgres  session storage/postgres storage model json base
-agent           agent session/append_beside.h session/handle.h model json base
+agent           agent session/append_extras.h session/handle.h model json base
 cjson           cjson json base
 '
 failed=0

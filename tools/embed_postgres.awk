@@ -29,8 +29,8 @@ function count_parameters(line,    number) {
         number = substr(line, RSTART + 1, RLENGTH - 1) + 0
         if (number > parameters[name])
             parameters[name] = number
-        if (number > most_parameters)
-            most_parameters = number
+        if (number > max_parameters)
+            max_parameters = number
         line = substr(line, RSTART + RLENGTH)
     }
 }
@@ -95,7 +95,7 @@ function print_names(    i) {
     for (i = 0; i < own_count; i++)
         print "    POSTGRES_" toupper(own[i]) (i == 0 ? " = STATEMENT_COUNT" : "") ","
     print "    POSTGRES_STATEMENT_COUNT" (own_count == 0 ? " = STATEMENT_COUNT" : "") "\n};"
-    print "enum { POSTGRES_MOST_PARAMETERS = " most_parameters " };\n"
+    print "enum { POSTGRES_MAX_PARAMETERS = " max_parameters " };\n"
     for (i = 0; i < own_count; i++) {
         print "extern SESLITE_PRIVATE const struct statement ses__statement_" own[i] ";"
         print "#define STATEMENT_" toupper(own[i]) " (&ses__statement_" own[i] ")"

@@ -4,7 +4,7 @@
 #include "agent/tracked.h"
 #include "base/argument.h"
 #include "base/error.h"
-#include "session/append_beside.h"
+#include "session/append_extras.h"
 
 static bool writes_shared(const struct delta *writes)
 {
@@ -58,23 +58,23 @@ static int check_notes(const ses_tracked *tracked, const struct delta *writes,
     code = ses__take_options(&options, sizeof options, given, "append options", error);
     if (code != SES_OK || (options.flags & SES_APPEND_ANYWAY))
         return code;
-    return ses__error_set(error, SES_STALE,
-                          "the view ran out of memory when it noted what ses_tracked_has showed: discard its "
-                          "writes, read again and compute again");
+    return ses__error_set(
+        error, SES_STALE,
+        "the view ran out of memory when it noted what ses_tracked_has showed: discard its writes, read again and compute again");
 }
 
 int ses__tracked_append(ses_tracked *tracked, const char *event, size_t event_len, const struct member *last,
                         const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
-    struct append_beside beside = {{0}, {0}};
-    int result = take_writes(tracked, last, &beside.writes) && take_reads(tracked, last, &beside.seen)
-                     ? check_notes(tracked, &beside.writes, options, error)
+    struct append_extras extras = {{0}, {0}};
+    int result = take_writes(tracked, last, &extras.writes) && take_reads(tracked, last, &extras.seen)
+                     ? check_notes(tracked, &extras.writes, options, error)
                      : ses__error_nomem(error);
 
     if (result == SES_OK)
-        result = ses__append_with(tracked->session, event, event_len, &beside, options, appended, error);
-    ses__delta_free(&beside.writes, tracked->allocator);
-    ses__delta_free(&beside.seen, tracked->allocator);
+        result = ses__append_with(tracked->session, event, event_len, &extras, options, appended, error);
+    ses__delta_free(&extras.writes, tracked->allocator);
+    ses__delta_free(&extras.seen, tracked->allocator);
     if (result == SES_OK || result == SES_DUPLICATE)
         ses__tracked_forget(tracked);
     return result;

@@ -14,8 +14,8 @@
 struct context_event {
     const ses_event *event;
     struct span content; /* without text: none */
-    struct span
-        summary; /* the content that stands for the events it compacts; without text: it compacts none */
+    /* The content that replaces the events it compacts. Without text if it compacts none. */
+    struct span summary;
     int64_t from_us;
     int64_t to_us;
     size_t first_function;

@@ -12,9 +12,9 @@ int ses__check_epoch(const ses_session *fresh, const ses_session *handle, ses_er
 {
     if (!handle || epoch_of(fresh) == epoch_of(handle))
         return SES_OK;
-    (void)ses__error_set(error, SES_STALE,
-                         "events were cut from the session since the handle was read, or it was deleted and "
-                         "another has its name: refresh the handle and try again");
+    (void)ses__error_set(
+        error, SES_STALE,
+        "events were cut from the session since the handle was read, or it was deleted and another has its name: refresh the handle and try again");
     if (error)
         error->version = ses_session_version(fresh);
     return SES_STALE;

@@ -142,8 +142,7 @@ static int put_key(struct renderer *renderer, const struct placeholder *placehol
     } else {
         code = ses__error_set(
             error, SES_NOTFOUND,
-            "the template names the state key \"%.200s\", which does not exist; write {%.200s?} "
-            "to make it optional",
+            "the template names the state key \"%.200s\", which does not exist; write {%.200s?} to make it optional",
             name, name);
     }
     return code;
@@ -155,14 +154,14 @@ static int put_key(struct renderer *renderer, const struct placeholder *placehol
 static int ask_for_artifact(struct renderer *renderer, const char *name, char **text, size_t *len,
                             ses_error *error)
 {
-    ses_error told;
+    ses_error own;
     int code;
 
-    ses__error_clear(&told);
-    code = renderer->options.artifacts(renderer->options.artifacts_context, name, text, len, &told);
+    ses__error_clear(&own);
+    code = renderer->options.artifacts(renderer->options.artifacts_context, name, text, len, &own);
     if (code < 0)
         return ses__error_set(error, code, "the artifact \"%.200s\": %s", name,
-                              told.message[0] ? told.message : ses_code_text(code));
+                              own.message[0] ? own.message : ses_code_text(code));
     if (code > 0)
         return ses__error_set(error, SES_MISUSE, "the artifact callback returned %d for \"%.200s\"", code,
                               name);

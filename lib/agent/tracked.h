@@ -20,10 +20,10 @@ struct ses_tracked {
     const ses_allocator *allocator;
     bool read_only;
     bool accumulates;
-    struct buffer
-        turn; /* what an agent has said under its output key, if the view accumulates it (output.c) */
-    struct state writes;      /* what removes a key is kept as an entry that says so */
-    struct view_reads *reads; /* apart, since reading adds to it */
+    /* The text of the turn under the agent's output key, if the view accumulates it (output.c). */
+    struct buffer turn;
+    struct state writes;      /* a removal is kept as an entry that says so */
+    struct view_reads *reads; /* separate, because reading adds to it */
 };
 
 /* Below 0, 0 or above 0: the order of ses_state_json. */

@@ -82,10 +82,10 @@ static int check_body(const ses_event *event, ses_error *error)
     int code = ses__json_check_stored(event->json, event->json_len, &wrong);
     return code == SES_OK
                ? SES_OK
-               : ses__cjson_tell(error, SES_CORRUPT,
-                                 "the event with number %lld is not JSON (%s); another program wrote it: "
-                                 "correct or delete it with the sqlite3 program",
-                                 (long long)event->seq, wrong.message);
+               : ses__cjson_error_set(
+                     error, SES_CORRUPT,
+                     "the event with number %lld is not JSON (%s); another program wrote it: correct or delete it with the sqlite3 program",
+                     (long long)event->seq, wrong.message);
 }
 
 int ses_event_cjson(const ses_event *event, cJSON **tree, ses_error *error)
@@ -101,6 +101,6 @@ int ses_event_cjson(const ses_event *event, cJSON **tree, ses_error *error)
     if (code == SES_OK)
         code = ses__cjson_parse(event->json, event->json_len, tree, error);
     if (code == SES_OK)
-        ses__cjson_tell(error, SES_OK, "%s", "");
+        ses__cjson_error_set(error, SES_OK, "%s", "");
     return code;
 }

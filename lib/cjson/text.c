@@ -8,7 +8,7 @@
 #include "json/double.h"
 #include "json/writer.h"
 
-int ses__cjson_tell(ses_error *error, int code, const char *format, ...)
+int ses__cjson_error_set(ses_error *error, int code, const char *format, ...)
 {
     if (error) {
         va_list arguments;
@@ -22,7 +22,7 @@ int ses__cjson_tell(ses_error *error, int code, const char *format, ...)
 
 int ses__cjson_need(const void *tree, const char *what, ses_error *error)
 {
-    return tree ? SES_OK : ses__cjson_tell(error, SES_MISUSE, "the argument `%s` is NULL", what);
+    return tree ? SES_OK : ses__cjson_error_set(error, SES_MISUSE, "the argument `%s` is NULL", what);
 }
 
 /* -------------------------------------------------------------------------------------------- writing */
@@ -125,9 +125,9 @@ int ses__cjson_write(const cJSON *tree, char **text, size_t *len, ses_error *err
         if (*text)
             put_tree(&writer, tree, 1);
         else
-            code = ses__cjson_tell(error, SES_NOMEM, "out of memory");
+            code = ses__cjson_error_set(error, SES_NOMEM, "out of memory");
     } else {
-        code = ses__cjson_tell(error, writer.code, "%s", writer.wrong);
+        code = ses__cjson_error_set(error, writer.code, "%s", writer.wrong);
     }
     return code;
 }
@@ -137,8 +137,9 @@ int ses__cjson_write(const cJSON *tree, char **text, size_t *len, ses_error *err
 int ses__cjson_parse(const char *text, size_t len, cJSON **tree, ses_error *error)
 {
     *tree = cJSON_ParseWithLength(text, len);
-    return *tree ? SES_OK
-                 : ses__cjson_tell(error, SES_LIMIT,
-                                   "cJSON rejected the text (a long number, a lone surrogate, deep nesting) "
-                                   "or is out of memory");
+    return *tree
+               ? SES_OK
+               : ses__cjson_error_set(
+                     error, SES_LIMIT,
+                     "cJSON rejected the text (a long number, a lone surrogate, deep nesting) or is out of memory");
 }

@@ -6,7 +6,8 @@
 #include "seslite_cjson.h"
 
 /* Fills the error, which may be NULL, and returns the code. */
-SESLITE_PRIVATE int ses__cjson_tell(ses_error *error, int code, const char *format, ...) FORMAT_PRINTF(3, 4);
+SESLITE_PRIVATE int ses__cjson_error_set(ses_error *error, int code, const char *format, ...)
+    FORMAT_PRINTF(3, 4);
 /* MISUSE for NULL; `what` names the argument. */
 SESLITE_PRIVATE int ses__cjson_need(const void *argument, const char *what, ses_error *error);
 /* The tree as text, to be freed with cJSON_free. */

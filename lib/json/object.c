@@ -22,7 +22,7 @@ static const struct json_field *field_named(const struct json_object *object, st
 {
     const struct json_field *field = object->fields;
 
-    for (; field < object->fields + JSON_MOST_FIELDS && field->name; field++) {
+    for (; field < object->fields + JSON_MAX_FIELDS && field->name; field++) {
         *spelling = has_name(key, field->name)    ? field->name
                     : has_name(key, field->other) ? field->other
                                                   : NULL;
@@ -83,7 +83,7 @@ static int read_field(struct json_reader *reader, const struct json_object *obje
 int ses__json_read_object(struct json_reader *reader, const struct json_object *object, void *context,
                           ses_error *error)
 {
-    const char *seen[JSON_MOST_FIELDS] = {NULL};
+    const char *seen[JSON_MAX_FIELDS] = {NULL};
     struct json_string key;
     int code = SES_OK;
 

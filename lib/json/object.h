@@ -36,12 +36,12 @@ struct json_field {
     const char *due; /* what messages say that it must be; NULL: its type */
 };
 
-enum { JSON_MOST_FIELDS = 12 };
+enum { JSON_MAX_FIELDS = 12 };
 
 struct json_object {
     const char *whole; /* for messages: what it is a part of, "the event" */
     const char *path;  /* of its fields in there: "actions." */
-    struct json_field fields[JSON_MOST_FIELDS];
+    struct json_field fields[JSON_MAX_FIELDS];
 };
 
 /* The object that comes next in the reader. JSON, LIMIT; and unless the reader is lenient, INVALID for a field of another type and for one that appears

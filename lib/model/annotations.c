@@ -66,9 +66,9 @@ const ses_label *ses__annotations_find(const struct annotations *own, const char
 
 /* --------------------------------------------------------------------------------------------- rules */
 
-static bool is_text_within(struct span text, size_t least, size_t most)
+static bool is_text_within(struct span text, size_t min, size_t max)
 {
-    return text.ptr && text.len >= least && text.len <= most && !memchr(text.ptr, '\0', text.len) &&
+    return text.ptr && text.len >= min && text.len <= max && !memchr(text.ptr, '\0', text.len) &&
            ses__utf8_valid(text.ptr, text.len);
 }
 

@@ -191,7 +191,7 @@ static bool cutter_end(const struct cutter *cutter, struct edits *edits, const s
 struct delta_reader {
     struct json_reader *json;
     struct arena *arena;
-    const struct changes *beside; /* NULL: none */
+    const struct changes *extras; /* NULL: none */
     struct delta *delta;
     struct edits *edits;
     struct cutter cutter;
@@ -216,7 +216,7 @@ static int read_member(struct delta_reader *reader, struct json_string key, ses_
     if (!ses__json_skip(json, &value))
         return ses__json_error(json, error);
     struct delta_op op = ses__delta_op(name, value);
-    bool overridden = reader->beside && changes_find(reader->beside, name);
+    bool overridden = reader->extras && changes_find(reader->extras, name);
     bool cut = overridden || op.scope == SCOPE_TEMP;
     if (!cutter_member(cutter, reader->edits, allocator, cut, key_at) ||
         (!overridden && !ses__delta_add(reader->delta, allocator, op)))
@@ -227,11 +227,11 @@ static int read_member(struct delta_reader *reader, struct json_string key, ses_
     return SES_OK;
 }
 
-int ses__delta_merge(struct json_reader *json, struct arena *arena, const struct changes *beside,
+int ses__delta_merge(struct json_reader *json, struct arena *arena, const struct changes *extras,
                      struct delta *delta, struct edits *edits, ses_error *error)
 {
-    const struct span more = beside ? beside->members : (struct span){NULL, 0};
-    struct delta_reader reader = {json, arena, beside, delta, edits, {0}};
+    const struct span more = extras ? extras->members : (struct span){NULL, 0};
+    struct delta_reader reader = {json, arena, extras, delta, edits, {0}};
     struct json_string key;
     int code = ses__json_enter(json) ? SES_OK : ses__json_error(json, error);
 

@@ -52,9 +52,9 @@ SESLITE_PRIVATE int ses__delta_read(struct json_reader *reader, struct arena *ar
 SESLITE_PRIVATE int ses__delta_read_text(struct span text, unsigned depth, struct arena *arena,
                                          struct delta *delta, ses_error *error);
 /* ses__delta_read with changes that win over it, which are not added to `delta`: what they override is passed over and cut out
- * as well, and their members are put in at the end. `beside` may be NULL. */
+ * as well, and their members are put in at the end. `extras` may be NULL. */
 SESLITE_PRIVATE int ses__delta_merge(struct json_reader *reader, struct arena *arena,
-                                     const struct changes *beside, struct delta *delta, struct edits *edits,
+                                     const struct changes *extras, struct delta *delta, struct edits *edits,
                                      ses_error *error);
 
 #endif

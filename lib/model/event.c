@@ -132,16 +132,16 @@ static bool object_is_empty(struct span text, size_t front)
     return text.ptr[front] == '}';
 }
 
-/* Puts the changes beside the event, if there are any, in place of the bytes from `start` to `end`. */
-static int put_beside(struct event_draft *draft, size_t start, size_t end, const char *before,
+/* Puts the changes given with the event, if there are any, in place of the bytes from `start` to `end`. */
+static int put_extras(struct event_draft *draft, size_t start, size_t end, const char *before,
                       const char *after, ses_error *error)
 {
-    if (!draft->beside || draft->beside->delta.count == 0 || draft->has_beside)
+    if (!draft->extras || draft->extras->delta.count == 0 || draft->has_extras)
         return SES_OK;
-    draft->has_beside = true;
+    draft->has_extras = true;
     int code = draft_edit(draft, start, end, (struct span){before, strlen(before)}, error);
     if (code == SES_OK)
-        code = draft_edit(draft, end, end, draft->beside->members, error);
+        code = draft_edit(draft, end, end, draft->extras->members, error);
     if (code == SES_OK)
         code = draft_edit(draft, end, end, (struct span){after, strlen(after)}, error);
     return code;
@@ -155,13 +155,13 @@ static int read_delta(void *context, const struct json_found *found, ses_error *
     draft->has_delta = true;
     if (found->type == JSON_NULL) {
         code = take_null(found, error);
-        return code == SES_OK ? put_beside(draft, found->offset, end_of(found), "{", "}", error) : code;
+        return code == SES_OK ? put_extras(draft, found->offset, end_of(found), "{", "}", error) : code;
     }
-    draft->has_beside = draft->beside != NULL;
+    draft->has_extras = draft->extras != NULL;
     /* A value may be as deep as in an initial state: a rewind brings it back. */
     const unsigned around = found->reader->depth;
     found->reader->depth = 0;
-    code = ses__delta_merge(found->reader, &draft->arena, draft->beside, &draft->delta, &draft->edits, error);
+    code = ses__delta_merge(found->reader, &draft->arena, draft->extras, &draft->delta, &draft->edits, error);
     found->reader->depth = around;
     return code;
 }
@@ -201,13 +201,13 @@ static int read_actions(void *context, const struct json_found *found, ses_error
     if (found->type == JSON_NULL) {
         code = take_null(found, error);
         return code == SES_OK
-                   ? put_beside(draft, found->offset, end_of(found), "{\"stateDelta\":{", "}}", error)
+                   ? put_extras(draft, found->offset, end_of(found), "{\"stateDelta\":{", "}}", error)
                    : code;
     }
     code = ses__json_read_object(found->reader, &actions_fields, draft, error);
     if (code != SES_OK || draft->has_delta)
         return code;
-    return put_beside(draft, front, front, "\"stateDelta\":{",
+    return put_extras(draft, front, front, "\"stateDelta\":{",
                       object_is_empty(draft->text, front) ? "}" : "},", error);
 }
 
@@ -229,15 +229,15 @@ static const struct json_object event_fields = {
 };
 
 /* What is beside the event and found no place in its actions; and all of it becomes a part of its delta. */
-static int join_beside(struct event_draft *draft, size_t end, ses_error *error)
+static int join_extras(struct event_draft *draft, size_t end, ses_error *error)
 {
     bool empty = object_is_empty(draft->text, draft->edits.items[0].end);
     int code =
-        put_beside(draft, end, end,
+        put_extras(draft, end, end,
                    empty ? "\"actions\":{\"stateDelta\":{" : ",\"actions\":{\"stateDelta\":{", "}}", error);
 
-    for (size_t i = 0; code == SES_OK && i < draft->beside->delta.count; i++) {
-        if (!ses__delta_add(&draft->delta, draft->arena.allocator, draft->beside->delta.ops[i]))
+    for (size_t i = 0; code == SES_OK && i < draft->extras->delta.count; i++) {
+        if (!ses__delta_add(&draft->delta, draft->arena.allocator, draft->extras->delta.ops[i]))
             code = ses__error_nomem(error);
     }
     return code;
@@ -251,8 +251,8 @@ static int read_envelope(struct event_draft *draft, struct json_reader *reader, 
 
     if (code == SES_OK)
         code = ses__json_read_object(reader, &event_fields, draft, error);
-    if (code == SES_OK && draft->beside)
-        code = join_beside(draft, (size_t)(reader->at - 1 - reader->text), error);
+    if (code == SES_OK && draft->extras)
+        code = join_extras(draft, (size_t)(reader->at - 1 - reader->text), error);
     if (code == SES_OK && !ses__json_finish(reader))
         code = ses__json_error(reader, error);
     return code;
@@ -301,7 +301,7 @@ int ses__event_seal(struct event_draft *draft, ses_error *error)
         ses__buffer_add(&lead, time_at_front ? ",\"id\":" : "\"id\":", time_at_front ? 6 : 5);
         ses__buffer_add(&lead, id.data, id.len);
     }
-    if (lead.len && (draft->has_beside || !object_is_empty(draft->text, front->end)))
+    if (lead.len && (draft->has_extras || !object_is_empty(draft->text, front->end)))
         ses__buffer_add(&lead, ",", 1);
     if (id.failed || lead.failed) {
         code = ses__error_nomem(error);

@@ -16,8 +16,8 @@ struct event_draft {
     bool has_time;
     bool partial;
     bool too_long;                /* to be stored anew: it can only be the retry of one that is stored */
-    const struct changes *beside; /* to be set before it is read, and to outlive the draft; NULL: none */
-    bool has_beside;              /* they are in `edits` */
+    const struct changes *extras; /* to be set before it is read, and to outlive the draft; NULL: none */
+    bool has_extras;              /* they are in `edits` */
     bool has_delta;
     struct delta delta;
     struct edits edits; /* the cuts, and room for the id and the time where they are missing */
@@ -27,7 +27,7 @@ struct event_draft {
 
 SESLITE_PRIVATE void ses__event_draft_init(struct event_draft *draft, const ses_allocator *allocator);
 SESLITE_PRIVATE void ses__event_draft_free(struct event_draft *draft);
-/* Reads the envelope, in one pass over the text, and joins `beside` with its delta. JSON, INVALID, LIMIT, NOMEM. */
+/* Reads the envelope, in one pass over the text, and joins `extras` with its delta. JSON, INVALID, LIMIT, NOMEM. */
 SESLITE_PRIVATE int ses__event_read(struct event_draft *draft, struct span text, ses_error *error);
 /* Makes row.body, with row.id and row.time_us put in where the event had none. */
 SESLITE_PRIVATE int ses__event_seal(struct event_draft *draft, ses_error *error);

@@ -91,10 +91,10 @@ static int read_own_event(struct event_draft *draft, const struct rewind_event *
     if (code == SES_LIMIT)
         ses__error_prefix(error, "the event that rewinds: ");
     else if (code != SES_OK && code != SES_NOMEM)
-        code = ses__error_set(error, SES_CORRUPT,
-                              "the invocation id of event %lld cannot be named by a rewind: another program "
-                              "wrote it",
-                              (long long)event->before_seq);
+        code = ses__error_set(
+            error, SES_CORRUPT,
+            "the invocation id of event %lld cannot be named by a rewind: another program wrote it",
+            (long long)event->before_seq);
     return code;
 }
 

@@ -45,8 +45,8 @@ struct advance {
     struct session_row row;
     struct arena arena;
     struct event_list events;
-    bool
-        restarts; /* what led to the state cannot be read: it is read anew; events after `keep_seq` are gone */
+    /* The changes that led to the state cannot be read: it is read again. Events after `keep_seq` are gone. */
+    bool restarts;
     int64_t keep_seq;
     enum scope loaded; /* the scopes below it were read again, into `fresh`; SCOPE_APP: none was */
     struct state fresh;

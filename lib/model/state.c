@@ -104,10 +104,10 @@ static int check_stored_name(const struct state_entry *entry, ses_error *error)
             "the state of the session has a key \"%.200s\", whose prefix is that of another scope%s",
             entry->bytes, advice);
     else if (ses__scope_check_name(name, NULL) != SES_OK)
-        code = ses__error_set(error, SES_CORRUPT,
-                              "the stored state key \"%.200s\" is not valid UTF-8, contains a NUL, or has "
-                              "more than %d bytes after its prefix%s",
-                              entry->bytes, SES_ID_MAX, advice);
+        code = ses__error_set(
+            error, SES_CORRUPT,
+            "the stored state key \"%.200s\" is not valid UTF-8, contains a NUL, or has more than %d bytes after its prefix%s",
+            entry->bytes, SES_ID_MAX, advice);
     return code;
 }
 
@@ -121,8 +121,7 @@ int ses__state_check_value(const char *name, struct span value, ses_error *error
     if (!ses__json_skip(&reader, NULL) || !ses__json_finish(&reader))
         code = ses__error_set(
             error, SES_CORRUPT,
-            "the stored value of \"%.200s\" is not JSON (at byte %zu: %s); another program wrote it: "
-            "correct or delete it with the sqlite3 program",
+            "the stored value of \"%.200s\" is not JSON (at byte %zu: %s); another program wrote it: correct or delete it with the sqlite3 program",
             name, (size_t)(reader.wrong_at - reader.text), reader.wrong);
     return code;
 }

@@ -11,8 +11,8 @@ struct state_entry {
     uint64_t hash;
     enum scope scope;
     bool removes; /* in staged changes: takes the key away */
-    bool
-        checked; /* key and value obey the rules: an event brought them, or ses__state_entry_check saw them */
+    /* Key and value are known to be valid: they came with an event, or ses__state_entry_check accepted them. */
+    bool checked;
     int64_t seq; /* in a replay: the event that set it */
     size_t name_len;
     size_t value_len;

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "model/event.h"
 #include "model/expected.h"
-#include "session/append_beside.h"
+#include "session/append_extras.h"
 #include "session/followers.h"
 #include "session/session.h"
 #include "session/temp.h"
@@ -59,7 +59,7 @@ static int prepare_draft(struct append_call *call, const ses_text *event, struct
     int code = ses__check_span(event->text, event->len, "event", &text, error);
 
     *result = (ses_appended){0};
-    draft->beside = call->is_batch ? NULL : &call->changes;
+    draft->extras = call->is_batch ? NULL : &call->changes;
     if (code == SES_OK) /* before it is read */
         code = ses__check_event_size(call->store, text.len, LARGEST_MAX_EVENT, error);
     if (code == SES_OK)
@@ -117,7 +117,7 @@ static int store_drafts(struct append_call *call, ses_error *error)
         op->bytes += op->drafts[i].row.body.len;
     if (code == SES_OK) {
         code = ses__door_append(storage, op, error);
-        ses__followers_tell(call->store, code, &call->key);
+        ses__followers_notify(call->store, code, &call->key);
         if (code == SES_OK && call->session)
             move_handle(call, &temp);
         ses__advance_free(&op->advance);
@@ -195,7 +195,7 @@ static int copy_delta(struct delta *to, const struct delta *from, const ses_allo
     return SES_OK;
 }
 
-static int take_expected(struct append_call *call, const struct append_beside *beside,
+static int take_expected(struct append_call *call, const struct append_extras *extras,
                          const ses_append_options *options, ses_error *error)
 {
     struct span text;
@@ -206,8 +206,8 @@ static int take_expected(struct append_call *call, const struct append_beside *b
         if (code == SES_OK)
             code = ses__expected_read(&call->expected, text, error);
     }
-    if (code == SES_OK && beside)
-        code = copy_delta(&call->expected.seen, &beside->seen, &call->store->allocator, error);
+    if (code == SES_OK && extras)
+        code = copy_delta(&call->expected.seen, &extras->seen, &call->store->allocator, error);
     call->op.expected = call->expected.seen.count > 0 ? &call->expected : NULL;
     return code;
 }
@@ -230,20 +230,20 @@ static int take_delta(struct append_call *call, const ses_append_options *option
     return code;
 }
 
-static int take_changes(struct append_call *call, const struct append_beside *beside,
+static int take_changes(struct append_call *call, const struct append_extras *extras,
                         const ses_append_options *options, ses_error *error)
 {
     int code = SES_OK;
 
-    if (beside)
-        code = copy_delta(&call->changes.delta, &beside->writes, &call->store->allocator, error);
+    if (extras)
+        code = copy_delta(&call->changes.delta, &extras->writes, &call->store->allocator, error);
     if (code == SES_OK && options->delta)
         code = take_delta(call, options, error);
     return code == SES_OK ? ses__changes_settle(&call->changes, error) : code;
 }
 
 /* What it takes is to be released in any case. */
-static int take_append_options(struct append_call *call, const struct append_beside *beside,
+static int take_append_options(struct append_call *call, const struct append_extras *extras,
                                const ses_append_options *given, ses_error *error)
 {
     ses_append_options options;
@@ -271,8 +271,8 @@ static int take_append_options(struct append_call *call, const struct append_bes
     call->op.checks_version = call->session || (options.flags & SES_APPEND_VERSION);
     call->op.version = call->session ? call->session->snapshot.row.version : options.version;
     if (!call->op.anyway)
-        code = take_expected(call, beside, &options, error);
-    return code == SES_OK ? take_changes(call, beside, &options, error) : code;
+        code = take_expected(call, extras, &options, error);
+    return code == SES_OK ? take_changes(call, extras, &options, error) : code;
 }
 
 static void release_options(struct append_call *call)
@@ -282,13 +282,13 @@ static void release_options(struct append_call *call)
 }
 
 static int append_one(struct append_call *call, const char *event, size_t event_len,
-                      const struct append_beside *beside, const ses_append_options *options,
+                      const struct append_extras *extras, const ses_append_options *options,
                       ses_appended *appended, ses_error *error)
 {
     const ses_text text = {event, event_len};
     struct event_draft draft;
     ses_appended result;
-    int code = take_append_options(call, beside, options, error);
+    int code = take_append_options(call, extras, options, error);
 
     if (code == SES_OK) {
         call->op.drafts = &draft;
@@ -340,7 +340,7 @@ static int enter_session(struct append_call *call, ses_session *session, ses_err
     if (code == SES_OK) {
         *call = (struct append_call){
             .store = session->store, .session = session, .key = ses__session_key(session)};
-        call->op.most_events = session->store->max_session_events;
+        call->op.max_events = session->store->max_session_events;
         call->op.max_event_bytes = session->store->max_event_bytes;
         call->op.now_us = ses__store_now(session->store);
         call->op.session = (struct session_ref){&call->key, &session->snapshot.row};
@@ -357,7 +357,7 @@ static int enter_key(struct append_call *call, ses_store *store, const ses_key *
     code = ses__check_key(key, error);
     if (code == SES_OK) {
         *call = (struct append_call){.store = store, .key = *key};
-        call->op.most_events = store->max_session_events;
+        call->op.max_events = store->max_session_events;
         call->op.max_event_bytes = store->max_event_bytes;
         call->op.now_us = ses__store_now(store);
         call->op.session.key = &call->key;
@@ -368,13 +368,13 @@ static int enter_key(struct append_call *call, ses_store *store, const ses_key *
 }
 
 int ses__append_with(ses_session *session, const char *event, size_t event_len,
-                     const struct append_beside *beside, const ses_append_options *options,
+                     const struct append_extras *extras, const ses_append_options *options,
                      ses_appended *appended, ses_error *error)
 {
     struct append_call call;
     int code = enter_session(&call, session, error);
     if (code == SES_OK) {
-        code = append_one(&call, event, event_len, beside, options, appended, error);
+        code = append_one(&call, event, event_len, extras, options, appended, error);
         ses__store_end(call.store);
     }
     return code;

@@ -34,7 +34,7 @@ static int cut(struct session_call *call, const ses_point *point, const ses_cut_
         return code;
     op.now_us = ses__store_now(call->store);
     code = ses__door_cut(storage, &op, error);
-    ses__followers_tell(call->store, code, &call->key);
+    ses__followers_notify(call->store, code, &call->key);
     if (code == SES_OK && call->session)
         ses__advance_apply(&op.advance);
     ses__advance_free(&op.advance);

@@ -28,7 +28,7 @@ static int delete_session(ses_store *store, const ses_key *key, const ses_delete
     code = ses__door_delete_session(store->storage, &op, error);
     if (code == SES_OK)
         ses__lease_queue_wake(&store->leases, key);
-    ses__followers_tell(store, code, key);
+    ses__followers_notify(store, code, key);
     if (code == SES_OK && deleted)
         *deleted = op.deleted;
     return code == SES_OK && op.erasure.unclean ? SES_MORE : code;
@@ -61,7 +61,7 @@ static int delete_user(ses_store *store, struct delete_user_op *op, const ses_de
     code = ses__door_delete_user(store->storage, op, error);
     if (code == SES_OK)
         ses__lease_queue_wake(&store->leases, NULL);
-    ses__followers_tell(store, code, &(ses_key){op->app, op->user, NULL});
+    ses__followers_notify(store, code, &(ses_key){op->app, op->user, NULL});
     return code == SES_OK && op->erasure.unclean ? SES_MORE : code;
 }
 
@@ -97,7 +97,7 @@ static int delete_app(ses_store *store, struct delete_app_op *op, const ses_dele
     code = ses__door_delete_app(store->storage, op, error);
     if (code == SES_OK)
         ses__lease_queue_wake(&store->leases, NULL);
-    ses__followers_tell(store, code, &(ses_key){op->app, NULL, NULL});
+    ses__followers_notify(store, code, &(ses_key){op->app, NULL, NULL});
     return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
 }
 

@@ -16,9 +16,9 @@ static int set_expiry(const struct session_call *call, const int64_t *expires_us
     if (code != SES_OK)
         return code;
     if (expires_us && op.expires_us <= ses__store_now(call->store))
-        return ses__error_set(error, SES_INVALID,
-                              "the time of expiry is not later than the store's clock: delete the session "
-                              "instead");
+        return ses__error_set(
+            error, SES_INVALID,
+            "the time of expiry is not later than the store's clock: delete the session instead");
     if (!ses__timestamp_holds_expiry(op.expires_us))
         return ses__error_set(error, SES_INVALID, "the time of expiry is outside the years 0 to 9999");
     code = ses__door_set_expiry(storage, &op, error);
@@ -108,7 +108,7 @@ static int expire(ses_store *store, struct expire_op *op, const ses_expire_optio
     if (code == SES_OK && op->deleted > 0)
         ses__lease_queue_wake(&store->leases, NULL);
     if (code < 0 || op->deleted > 0)
-        ses__followers_tell(store, code, &(ses_key){op->app, NULL, NULL});
+        ses__followers_notify(store, code, &(ses_key){op->app, NULL, NULL});
     return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
 }
 

@@ -251,7 +251,7 @@ static int export_base(void *context, const struct base_value *value, ses_error 
     return line_end(call, error);
 }
 
-static void tell_progress(const struct export_call *call)
+static void report_progress(const struct export_call *call)
 {
     if (call->options->progress)
         call->options->progress(call->options->progress_context, call->sessions, call->events);
@@ -271,12 +271,12 @@ static int check_exported_body(const struct event_row *row, ses_error *error)
     bool sound = last - first >= 2 && *first == '{' && last[-1] == '}';
     if (sound && !fits_line(body))
         sound = ses__utf8_valid(body.ptr, body.len);
-    return sound ? SES_OK
-                 : ses__error_set(
-                       error, SES_CORRUPT,
-                       "the stored event %lld is not JSON; another program wrote it: correct or delete "
-                       "it with the sqlite3 program",
-                       (long long)row->seq);
+    return sound
+               ? SES_OK
+               : ses__error_set(
+                     error, SES_CORRUPT,
+                     "the stored event %lld is not JSON; another program wrote it: correct or delete it with the sqlite3 program",
+                     (long long)row->seq);
 }
 
 static int export_event(void *context, const struct event_row *row, ses_error *error)
@@ -294,7 +294,7 @@ static int export_event(void *context, const struct event_row *row, ses_error *e
     line_put_json(call, "body", "body_text", row->body);
     call->session_events++;
     if (++call->events % EVENTS_BETWEEN_NEWS == 0)
-        tell_progress(call);
+        report_progress(call);
     return line_end(call, error);
 }
 
@@ -307,7 +307,7 @@ static int export_end(void *context, ses_error *error)
     line_begin(call, "end");
     line_put_number(call, "events", call->session_events);
     line_put_number(call, "crc", call->session_crc);
-    tell_progress(call);
+    report_progress(call);
     return line_end(call, error);
 }
 

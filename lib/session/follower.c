@@ -121,11 +121,11 @@ static int refuse_interrupted(const ses_follower *follower, ses_error *error)
 static int next_news(ses_follower *follower, int64_t timeout_ms, const ses_event **event, ses_error *error)
 {
     const int64_t deadline = deadline_after(timeout_ms);
-    enum listener_end end = LISTENER_TOLD;
+    enum listener_end end = LISTENER_NOTIFIED;
     int result = give_next(follower, event, error);
     bool first = true;
 
-    while (result == SES_OK && end == LISTENER_TOLD) {
+    while (result == SES_OK && end == LISTENER_NOTIFIED) {
         if (first || follower->after[0] == '\0')
             ses__listener_begin(&follower->listener, first);
         first = false;

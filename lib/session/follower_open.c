@@ -69,8 +69,8 @@ static int follower_new(ses_store *store, const ses_key *key, const ses_follow_o
         return ses__error_nomem(error);
     fresh->session = fresh->key.session;
     fresh->op = (struct follow_op){.key = &fresh->key,
-                                   .most_events = FOLLOWED_EVENTS,
-                                   .most_bytes = FOLLOWED_BYTES,
+                                   .max_events = FOLLOWED_EVENTS,
+                                   .max_bytes = FOLLOWED_BYTES,
                                    .allocator = &store->allocator,
                                    .arena = &fresh->arena,
                                    .events = &fresh->events};

@@ -215,9 +215,9 @@ int ses__place_read(const ses_allocator *allocator, const ses_key *key, const ch
     if (!bytes)
         return ses__error_nomem(error);
     bool good = decode(text, text_len, bytes, &len) && check_head(key, bytes, len);
-    const size_t most = good ? (len - PLACE_HEAD) / LEAST_PLACE_BYTES + 1 : 0;
+    const size_t limit = good ? (len - PLACE_HEAD) / LEAST_PLACE_BYTES + 1 : 0;
     if (good) {
-        *places = ses__memory_new(allocator, most * sizeof **places);
+        *places = ses__memory_new(allocator, limit * sizeof **places);
         if (!*places)
             code = ses__error_nomem(error);
     }

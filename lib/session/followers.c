@@ -46,9 +46,9 @@ void ses__listener_notify(struct listener *listener)
     }
 }
 
-void ses__listener_tell(struct listener *listener)
+void ses__listener_signal(struct listener *listener)
 {
-    listener->told = true;
+    listener->notified = true;
     (void)pthread_cond_signal(&listener->wake);
     ses__listener_notify(listener);
 }
@@ -60,22 +60,22 @@ static bool is_same(const char *left, const char *right)
     return left && right ? strcmp(left, right) == 0 : left == right;
 }
 
-static void tell_bucket(struct followers *followers, const ses_key *key)
+static void notify_bucket(struct followers *followers, const ses_key *key)
 {
     for (struct listener *at = *ses__followers_bucket(followers, key); at; at = at->next) {
         if (is_same(at->key.session, key->session) && is_same(at->key.user, key->user) &&
             is_same(at->key.app, key->app))
-            ses__listener_tell(at);
+            ses__listener_signal(at);
     }
 }
 
-static void tell_all(struct followers *followers, const ses_key *key)
+static void notify_all(struct followers *followers, const ses_key *key)
 {
     for (size_t i = 0; i < FOLLOWER_BUCKETS; i++) {
         for (struct listener *at = followers->buckets[i]; at; at = at->next) {
             if ((!key->app || is_same(at->key.app, key->app)) &&
                 (!key->user || is_same(at->key.user, key->user)))
-                ses__listener_tell(at);
+                ses__listener_signal(at);
         }
     }
 }
@@ -86,10 +86,10 @@ void ses__followers_signal(struct followers *followers, const ses_key *key)
 
     (void)pthread_mutex_lock(&followers->lock);
     if (key->session) {
-        tell_bucket(followers, key);
-        tell_bucket(followers, &user);
+        notify_bucket(followers, key);
+        notify_bucket(followers, &user);
     } else {
-        tell_all(followers, key);
+        notify_all(followers, key);
     }
     (void)pthread_mutex_unlock(&followers->lock);
 }

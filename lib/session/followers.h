@@ -21,7 +21,7 @@ struct listener {
     struct followers *home;
     pthread_cond_t wake;
     struct listener *next; /* in the bucket */
-    bool told;             /* something has happened since the last look */
+    bool notified;         /* something has happened since the last look */
     bool woken;            /* by its owner's ses_follower_wake */
     bool interrupted;
     bool armed;           /* `notify` is to be called */
@@ -52,7 +52,7 @@ struct followers {
  * all. */
 SESLITE_PRIVATE void ses__followers_signal(struct followers *followers, const ses_key *key);
 /* The same after a call that has written, unless it failed. */
-static inline void ses__followers_tell(ses_store *store, int code, const ses_key *key)
+static inline void ses__followers_notify(ses_store *store, int code, const ses_key *key)
 {
     struct followers *followers = atomic_load(&store->followers);
     if (UNLIKELY(followers) && (code >= 0 || code == SES_UNKNOWN))
@@ -66,7 +66,7 @@ SESLITE_PRIVATE void ses__followers_close(struct followers *followers);
 SESLITE_PRIVATE void ses__followers_stop(struct followers *followers);
 SESLITE_PRIVATE void ses__followers_free(struct followers *followers);
 /* With the lock held. */
-SESLITE_PRIVATE void ses__listener_tell(struct listener *listener);
+SESLITE_PRIVATE void ses__listener_signal(struct listener *listener);
 SESLITE_PRIVATE void ses__listener_set_watched(struct listener *listener, bool watched);
 /* Calls `notify`, if it is armed. */
 SESLITE_PRIVATE void ses__listener_notify(struct listener *listener);
@@ -74,7 +74,7 @@ SESLITE_PRIVATE struct listener **ses__followers_bucket(struct followers *follow
 
 /* ---- listener.c */
 
-enum listener_end { LISTENER_TOLD, LISTENER_PASSED, LISTENER_INTERRUPTED };
+enum listener_end { LISTENER_NOTIFIED, LISTENER_PASSED, LISTENER_INTERRUPTED };
 
 /* `listener` has its key, `notify` and context. */
 SESLITE_PRIVATE int ses__listener_join(ses_store *store, struct listener *listener, ses_error *error);

@@ -61,7 +61,7 @@ static int make_fork(const struct session_call *call, struct fork_op *op, ses_se
         return code;
     op->snapshot = fresh ? &fresh->snapshot : NULL;
     code = ses__door_fork(storage, op, error);
-    ses__followers_tell(call->store, code, op->to);
+    ses__followers_notify(call->store, code, op->to);
     if (code == SES_OK && fork)
         *fork = fresh;
     else
@@ -78,7 +78,7 @@ static int fork_session(const struct session_call *call, const ses_point *point,
     struct fork_op op = {.session = call->ref,
                          .to = &target,
                          .seed = call->store->seed,
-                         .most_events = call->store->max_session_events};
+                         .max_events = call->store->max_session_events};
     int code = ses__point_take(point, &op.point, error);
 
     if (code == SES_OK)

@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 /* Of another file not much is read before it is refused. */
-enum { FIRST_LINE_AT_MOST = 4096 };
+enum { FIRST_LINE_MAX = 4096 };
 
 /* --------------------------------------------------------------------------------------------- the whole */
 
@@ -85,7 +85,7 @@ static size_t longest_line(const ses_store *store)
 
 static int take_lines(struct import_call *call, ses_error *error)
 {
-    call->lines.longest = FIRST_LINE_AT_MOST;
+    call->lines.longest = FIRST_LINE_MAX;
     int code = take_first_line(call, error);
     call->lines.longest = longest_line(call->store);
     while (code == SES_OK) {

@@ -40,7 +40,7 @@ SESLITE_PRIVATE int ses__import_next(struct import_call *call, ses_error *error)
 /* A code with the number of the last line. */
 SESLITE_PRIVATE int ses__import_refuse(struct import_call *call, int code, const char *what,
                                        ses_error *error);
-SESLITE_PRIVATE void ses__import_tell(const struct import_call *call, const ses_import_item *item);
+SESLITE_PRIVATE void ses__import_report(const struct import_call *call, const ses_import_item *item);
 
 /* import_session.c: the session whose line was read, up to its end. */
 SESLITE_PRIVATE int ses__import_session(struct import_call *call, ses_error *error);

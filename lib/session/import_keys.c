@@ -119,14 +119,14 @@ struct key_changes {
     int64_t kept;
 };
 
-static void tell_key(const struct import_call *call, const struct delta_op *op, int outcome)
+static void report_key(const struct import_call *call, const struct delta_op *op, int outcome)
 {
     const ses_import_item item = {.app = call->keys.app,
                                   .user = user_of(&call->keys),
                                   .key = op->key.ptr,
                                   .outcome = outcome,
                                   .line = call->keys.line};
-    ses__import_tell(call, &item);
+    ses__import_report(call, &item);
 }
 
 /* What is there now: the key is written if that is nothing, or is to be replaced. */
@@ -145,7 +145,7 @@ static int compare_key(struct import_call *call, const struct delta_op *op, bool
     if (code == SES_OK && is_there && !same) {
         changes->kept += writes ? 0 : 1;
         if (tells)
-            tell_key(call, op, writes ? SES_IMPORT_KEY_REPLACED : SES_IMPORT_KEY_KEPT);
+            report_key(call, op, writes ? SES_IMPORT_KEY_REPLACED : SES_IMPORT_KEY_KEPT);
     }
     seen.removes = !is_there;
     if (is_there && writes)

@@ -34,7 +34,7 @@ int ses__import_refuse(struct import_call *call, int code, const char *what, ses
     return ses__lines_refuse(&call->lines, error, ses__error_set(error, code, "%s", what));
 }
 
-void ses__import_tell(const struct import_call *call, const ses_import_item *item)
+void ses__import_report(const struct import_call *call, const ses_import_item *item)
 {
     if (call->options.report)
         call->options.report(call->options.report_context, item);

@@ -270,8 +270,8 @@ static int next_imported(void *context, ses_loaded_event *event, ses_error *erro
 
 /* ---------------------------------------------------------------------------------------------- the result */
 
-static void tell_session(const struct imported_session *own, const ses_load_result *result, int outcome,
-                         const ses_error *why)
+static void report_session(const struct imported_session *own, const ses_load_result *result, int outcome,
+                           const ses_error *why)
 {
     const ses_import_item item = {.app = own->key.app,
                                   .user = own->key.user,
@@ -281,7 +281,7 @@ static void tell_session(const struct imported_session *own, const ses_load_resu
                                   .events = result ? result->events : 0,
                                   .line = own->line,
                                   .error = why};
-    ses__import_tell(own->call, &item);
+    ses__import_report(own->call, &item);
 }
 
 static void count_session(ses_import_report *report, const ses_load_result *result)
@@ -323,7 +323,7 @@ static int refuse_session(struct imported_session *own, int code, ses_error *err
                       own->key.app ? own->key.app : "?", own->key.user ? own->key.user : "?",
                       own->key.session ? own->key.session : "?");
     call->report.refused++;
-    tell_session(own, NULL, SES_IMPORT_REFUSED, &why);
+    report_session(own, NULL, SES_IMPORT_REFUSED, &why);
     *error = why;
     if (!(call->options.flags & SES_IMPORT_SKIP))
         return code;
@@ -344,7 +344,7 @@ static int load_imported(struct imported_session *own, ses_error *error)
     if (code < 0)
         return code;
     count_session(&call->report, &result);
-    tell_session(own, &result, result.outcome, NULL);
+    report_session(own, &result, result.outcome, NULL);
     return SES_OK;
 }
 

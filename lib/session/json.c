@@ -37,8 +37,7 @@ static int check_event(const ses_event *event, ses_error *error)
                ? SES_OK
                : ses__error_set(
                      error, SES_CORRUPT,
-                     "the stored event %lld is not JSON (%s); another program wrote it: correct or "
-                     "delete it with the sqlite3 program",
+                     "the stored event %lld is not JSON (%s); another program wrote it: correct or delete it with the sqlite3 program",
                      (long long)event->seq, wrong.message);
 }
 

@@ -50,7 +50,7 @@ static int take_lease_options(const ses_lease_options *given, ses_lease_options 
 static const int64_t PRECEDENCE_AFTER_US = 40000;
 static const int64_t LOOK_SOONEST_US = 1000;
 static const int64_t LOOK_LEAST_US = 5000;
-static const int64_t LOOK_MOST_US = 50000;
+static const int64_t LOOK_MAX_US = 50000;
 static const int64_t LOOK_SPREAD_US = 10000;
 
 struct taking {
@@ -90,7 +90,7 @@ static int64_t next_look(const struct taking *taking, int64_t now_us)
 {
     const struct lease_take_op *op = &taking->op;
     const int64_t patience = LOOK_LEAST_US + (now_us - taking->first_us) / 20;
-    int64_t pause = op->registered ? (patience < LOOK_MOST_US ? patience : LOOK_MOST_US)
+    int64_t pause = op->registered ? (patience < LOOK_MAX_US ? patience : LOOK_MAX_US)
                                    : LOOK_LEAST_US + now_us % LOOK_SPREAD_US;
     const int64_t left = op->held_until_us - op->now_us;
 
@@ -108,13 +108,11 @@ static int refuse_held(const struct taking *taking, int64_t now_us, ses_error *e
     if (op->held_until_us <= op->now_us) /* released just now, and others came first */
         return ses__error_set(
             error, SES_BUSY,
-            "others wait for the lease of the session %.60s/%.60s/%.60s (app/user/session) in "
-            "front of this call, which waited %lld ms",
+            "others wait for the lease of the session %.60s/%.60s/%.60s (app/user/session) in front of this call, which waited %lld ms",
             key->app, key->user, key->session, waited_ms);
     return ses__error_set(
         error, SES_BUSY,
-        "another owner has the lease of the session %.60s/%.60s/%.60s (app/user/session) until "
-        "%lld us since 1970 by the store's clock; this call waited %lld ms for it",
+        "another owner has the lease of the session %.60s/%.60s/%.60s (app/user/session) until %lld us since 1970 by the store's clock; this call waited %lld ms for it",
         key->app, key->user, key->session, (long long)op->held_until_us, waited_ms);
 }
 

@@ -54,7 +54,7 @@ struct lines {
     void *context;
     struct buffer in; /* what was read; of it `next` bytes are done with */
     size_t next;
-    size_t looked; /* before this byte no line ends */
+    size_t looked;  /* before this byte no line ends */
     size_t longest; /* a line that is longer than this, and than what is read at once, is refused */
     bool ended;
     int64_t number;     /* of the last line */

@@ -6,7 +6,7 @@
 #include "session/list_token.h"
 #include "session/session.h"
 
-enum { LIST_DEFAULT = 100, LIST_MOST = 10000 };
+enum { LIST_DEFAULT = 100, LIST_MAX = 10000 };
 
 struct ses_page {
     ses_store *store;
@@ -91,8 +91,8 @@ static int check_list(const char *app, const char *user, const ses_list_options 
 
     if (code == SES_OK && (options->order < SES_ORDER_NEWEST || options->order > SES_ORDER_CREATED))
         code = ses__error_set(error, SES_MISUSE, "list options: order is not one of SES_ORDER_*");
-    if (code == SES_OK && options->limit > LIST_MOST)
-        code = ses__error_set(error, SES_INVALID, "list options: limit is more than %d", LIST_MOST);
+    if (code == SES_OK && options->limit > LIST_MAX)
+        code = ses__error_set(error, SES_INVALID, "list options: limit is more than %d", LIST_MAX);
     return code == SES_OK ? ses__check_flags(options->flags, SES_LIST_NO_STATE, "list options", error) : code;
 }
 

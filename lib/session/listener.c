@@ -87,7 +87,7 @@ void ses__listener_begin(struct listener *listener, bool first)
     struct followers *home = listener->home;
 
     (void)pthread_mutex_lock(&home->lock);
-    listener->told = false;
+    listener->notified = false;
     if (first) {
         listener->interrupted = false;
         listener->armed = false;
@@ -102,13 +102,13 @@ static void pass_call(struct listener *listener)
     listener->woken = false;
     listener->armed = listener->notify != NULL;
     ses__listener_set_watched(listener, listener->armed);
-    if (listener->told || listener->home->closed)
+    if (listener->notified || listener->home->closed)
         ses__listener_notify(listener);
 }
 
 static bool is_called(const struct listener *listener)
 {
-    return listener->told || listener->woken || listener->interrupted || listener->home->closed;
+    return listener->notified || listener->woken || listener->interrupted || listener->home->closed;
 }
 
 enum listener_end ses__listener_wait(struct listener *listener, const struct watched *state,
@@ -126,8 +126,8 @@ enum listener_end ses__listener_wait(struct listener *listener, const struct wat
         in_time = ses__condition_wait(&listener->wake, &home->lock, deadline_us);
     if (in_time && (listener->interrupted || home->closed))
         end = LISTENER_INTERRUPTED;
-    else if (in_time && listener->told)
-        end = LISTENER_TOLD;
+    else if (in_time && listener->notified)
+        end = LISTENER_NOTIFIED;
     if (end == LISTENER_PASSED)
         pass_call(listener);
     else

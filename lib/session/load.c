@@ -243,8 +243,7 @@ static int find_in_initial(const struct replay *initial, const struct base_value
         if (values[i].seq == 0 && !ses__replay_has(initial, values[i].name, values[i].value))
             return ses__error_set(
                 error, SES_INVALID,
-                "the key \"%.200s\" was set by no event, and the initial state has another value of it, "
-                "or none",
+                "the key \"%.200s\" was set by no event, and the initial state has another value of it, or none",
                 values[i].name.ptr);
     }
     return SES_OK;
@@ -350,7 +349,7 @@ static int store_loaded_session(struct load_call *call, ses_load_result *result,
     if (code != SES_OK)
         return code;
     if (op->outcome != SES_LOADED_EQUAL && !(op->flags & SES_LOAD_DRY_RUN))
-        ses__followers_tell(call->store, code, &key);
+        ses__followers_notify(call->store, code, &key);
     if (op->outcome == SES_LOADED_REPLACED)
         ses__lease_queue_wake(&call->store->leases, &key);
     if (result) {
@@ -366,7 +365,7 @@ int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *lo
                       const ses_load_options *options, ses_load_result *result, ses_error *error)
 {
     struct load_call call = {
-        .store = store, .op = {.key = key, .most_events = store->max_session_events, .seed = store->seed}};
+        .store = store, .op = {.key = key, .max_events = store->max_session_events, .seed = store->seed}};
     int code = ses__check_key(key, error);
 
     if (code == SES_OK)

@@ -3,7 +3,7 @@
 #include "session/store.h"
 
 /* What PRAGMA incremental_vacuum takes. */
-static const int64_t MOST_PAGES = INT32_MAX;
+static const int64_t MAX_PAGES = INT32_MAX;
 
 static int maintain(ses_store *store, const ses_maintain_options *options, ses_error *error)
 {
@@ -17,8 +17,8 @@ static int maintain(ses_store *store, const ses_maintain_options *options, ses_e
     if (code != SES_OK)
         return code;
     op = (struct maintain_op){.limit = own.limit > 0 ? own.limit : default_limit};
-    if (op.limit > MOST_PAGES)
-        op.limit = MOST_PAGES;
+    if (op.limit > MAX_PAGES)
+        op.limit = MAX_PAGES;
     code = ses__door_maintain(store->storage, &op, error);
     return code == SES_OK && op.more ? SES_MORE : code;
 }

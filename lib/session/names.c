@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "session/store.h"
 
-enum { NAMES_DEFAULT = 100, NAMES_MOST = 10000 };
+enum { NAMES_DEFAULT = 100, NAMES_MAX = 10000 };
 
 struct ses_names {
     ses_store *store;
@@ -43,8 +43,8 @@ static int take_names_options(const ses_names_options *given, ses_names_options 
 {
     int code = ses__take_options(own, sizeof *own, given, "names options", error);
 
-    if (code == SES_OK && own->limit > NAMES_MOST)
-        code = ses__error_set(error, SES_INVALID, "names options: limit is more than %d", NAMES_MOST);
+    if (code == SES_OK && own->limit > NAMES_MAX)
+        code = ses__error_set(error, SES_INVALID, "names options: limit is more than %d", NAMES_MAX);
     if (code == SES_OK && own->after)
         code = ses__check_id(own->after, "names options: after,", error);
     return code == SES_OK ? check_name_prefix(own->prefix, error) : code;

@@ -101,7 +101,7 @@ static bool concerns_callers(int code)
 }
 
 /* Has anything happened? */
-static bool tell_found(struct poll *poll, int code)
+static bool notify_found(struct poll *poll, int code)
 {
     struct followers *followers = poll->followers;
     bool found = false;
@@ -114,7 +114,7 @@ static bool tell_found(struct poll *poll, int code)
             if (at->watch_at > 0)
                 at->state.fresh = code != SES_OK;
             if (changed || (at->watch_at > 0 && concerns_callers(code)))
-                ses__listener_tell(at);
+                ses__listener_signal(at);
             found = found || changed;
         }
     }
@@ -129,7 +129,7 @@ static bool look(struct poll *poll)
     if (!make_room(poll))
         return false;
     collect(poll);
-    return tell_found(poll, ses__door_watch(storage, &poll->op, NULL));
+    return notify_found(poll, ses__door_watch(storage, &poll->op, NULL));
 }
 
 /* How long to rest after it. */

@@ -52,7 +52,7 @@ static int prune(const struct session_call *call, struct prune_op *op, const ses
     op->seed = store->seed;
     if (code == SES_OK)
         code = ses__door_prune(store->storage, op, error);
-    ses__followers_tell(store, code, op->session.key);
+    ses__followers_notify(store, code, op->session.key);
     if (code < 0)
         return code;
     if (deleted)

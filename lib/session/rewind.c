@@ -74,7 +74,7 @@ static int prepare_event(struct rewind_call *call, ses_error *error)
     call->op.invocation_id = call->invocation_id;
     call->op.time_us = ses__store_now(store);
     call->op.seed = store->seed;
-    call->op.append.most_events = store->max_session_events;
+    call->op.append.max_events = store->max_session_events;
     call->op.append.now_us = call->op.time_us;
     call->op.append.session = call->at->ref;
     call->op.append.snapshot = call->at->snapshot;
@@ -110,7 +110,7 @@ static int store_rewind(struct rewind_call *call, ses_error *error)
     int code = ses__temp_stage(&temp, call->at->session, &draft, 1, error);
     if (code == SES_OK) {
         code = ses__door_rewind(storage, op, error);
-        ses__followers_tell(call->at->store, code, &call->at->key);
+        ses__followers_notify(call->at->store, code, &call->at->key);
         if (code == SES_OK && call->at->session) {
             ses__advance_apply(&op->append.advance);
             if (op->result.status == SES_OK)

@@ -24,8 +24,7 @@ int ses__not_leased(int64_t token, ses_error *error)
 {
     return ses__error_set(
         error, SES_LEASED,
-        "the token %lld is not that of the session's lease: another owner has taken it, or it "
-        "was never this session's; take the lease again",
+        "the token %lld is not that of the session's lease: another owner has taken it, or it was never this session's; take the lease again",
         (long long)token);
 }
 

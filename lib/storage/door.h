@@ -100,8 +100,8 @@ struct append_op {
     int64_t lease;              /* LEASED unless this is the token of the session's lease; 0: not asked for */
     struct event_draft *drafts; /* sealed; their numbers are filled in */
     size_t count;
-    bool may_be_stored;  /* by an earlier run: then ids that were made for this call are looked for, too */
-    int64_t most_events; /* that the session may hold */
+    bool may_be_stored; /* by an earlier run: then ids that were made for this call are looked for, too */
+    int64_t max_events; /* that the session may hold */
     size_t max_event_bytes;
     int64_t now_us;
     size_t bytes;              /* about how much is written */
@@ -121,13 +121,13 @@ struct page_op {
     struct session_ref session;
     bool first;
     bool backward;
-    size_t most_events;
-    size_t most_bytes; /* the page is full with the event that reaches it */
+    size_t max_events;
+    size_t max_bytes; /* the page is full with the event that reaches it */
     const ses_allocator *allocator;
     /* in and out: what is left of the walk */
     struct range range;
-    struct live
-        *live; /* as of the first page, for a range of live events: what comes later takes nothing back */
+    /* For a range of live events: as of the first page. Later rewinds take nothing back. */
+    struct live *live;
     /* out */
     struct session_row row;
     struct arena *arena;       /* of the events; reset first */
@@ -166,9 +166,9 @@ struct follow_op {
     bool opens;                       /* only where all of it is now, however much that is */
     const struct follow_known *known; /* by name; of one session: one */
     size_t known_count;
-    const char *after;  /* of a user's: only names after this one; "": all */
-    size_t most_events; /* and most items */
-    size_t most_bytes;
+    const char *after; /* of a user's: only names after this one; "": all */
+    size_t max_events; /* and most items */
+    size_t max_bytes;
     const ses_allocator *allocator;
     /* out */
     struct arena *arena;       /* of events and names; reset first */
@@ -350,7 +350,7 @@ struct fork_op {
     int64_t created_us;
     struct state_seed seed;
     struct range range;
-    int64_t most_events;
+    int64_t max_events;
     struct snapshot *snapshot; /* of the new session, to be filled, freshly made; NULL: not needed */
 };
 
@@ -451,7 +451,7 @@ struct load_op {
     int64_t base_seq;
     const struct base_value *base; /* sorted by name, each once */
     size_t base_count;
-    int64_t most_events;
+    int64_t max_events;
     struct state_seed seed;
     /* The next event, sealed: 1 with `*draft`, 0 at the end, or a code. Its row.seq is its number, or 0: the next; its
      * row.high_us the update time after it, or INT64_MIN: counted. */

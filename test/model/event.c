@@ -23,7 +23,7 @@ static void assert_span(struct span span, const char *expected)
 struct reading {
     ses_allocator allocator;
     struct event_draft draft;
-    struct changes beside;
+    struct changes extras;
 };
 
 /* `beside` NULL: none. */
@@ -31,21 +31,21 @@ static int read_event(struct reading *reading, const char *text, const char *bes
 {
     ses__memory_default(&reading->allocator);
     ses__event_draft_init(&reading->draft, &reading->allocator);
-    ses__changes_init(&reading->beside, &reading->allocator);
+    ses__changes_init(&reading->extras, &reading->allocator);
     if (beside) {
         assert_int_equal(
-            ses__delta_read_text(span_of(beside), 0, &reading->beside.arena, &reading->beside.delta, error),
+            ses__delta_read_text(span_of(beside), 0, &reading->extras.arena, &reading->extras.delta, error),
             SES_OK);
-        assert_int_equal(ses__changes_settle(&reading->beside, error), SES_OK);
+        assert_int_equal(ses__changes_settle(&reading->extras, error), SES_OK);
     }
-    reading->draft.beside = &reading->beside;
+    reading->draft.extras = &reading->extras;
     return ses__event_read(&reading->draft, span_of(text), error);
 }
 
 static void reading_end(struct reading *reading)
 {
     ses__event_draft_free(&reading->draft);
-    ses__changes_free(&reading->beside);
+    ses__changes_free(&reading->extras);
 }
 
 /* Reads it, and seals it with the id "made" and the time `now_us` where it has none of its own. */

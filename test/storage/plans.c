@@ -1,7 +1,7 @@
 /* How SQLite runs every statement of sql/sqlite/statements.sql: by searching, never by scanning. */
 #include <sqlite3.h>
 
-#include "storage/sqlite/owners.h"
+#include "storage/sqlite/id_list_vtab.h"
 #include "support.h"
 
 struct plan_test {
@@ -22,7 +22,7 @@ static int setup(void **state)
     test->statements = support_read_file("sql/sqlite/statements.sql", NULL);
     assert_non_null(test->statements);
     assert_int_equal(sqlite3_open(":memory:", &test->handle), SQLITE_OK);
-    assert_int_equal(ses__owners_register(test->handle), SQLITE_OK);
+    assert_int_equal(ses__id_list_register(test->handle), SQLITE_OK);
     assert_int_equal(sqlite3_exec(test->handle, strchr(schema, '\n'), NULL, NULL, NULL), SQLITE_OK);
     free(schema);
     *state = test;

@@ -17,7 +17,7 @@ static int open_postgres(void *context, const struct sqlite_config *common, stru
                          ses_error *error)
 {
     const struct postgres_place *place = context;
-    const unsigned most = place->options->max_connections;
+    const unsigned limit = place->options->max_connections;
     const struct postgres_config config = {
         .connection = place->connection,
         .replica = place->options->replica,
@@ -26,7 +26,7 @@ static int open_postgres(void *context, const struct sqlite_config *common, stru
         .must_exist = common->must_exist,
         .has_clock = common->has_clock,
         .unprepared = place->options->unprepared != 0,
-        .max_connections = most ? most : DEFAULT_CONNECTIONS,
+        .max_connections = limit ? limit : DEFAULT_CONNECTIONS,
         .timeout_us = common->busy_timeout_us,
         .allocator = common->allocator,
     };
@@ -41,10 +41,9 @@ static int check_common(const ses_open_options *given, ses_error *error)
 
     if (code == SES_OK &&
         (options.synchronous || options.journal || options.checkpoint || options.max_readers))
-        code =
-            ses__error_set(error, SES_MISUSE,
-                           "open options: synchronous, journal, checkpoint and max_readers are about files; "
-                           "the durability of a server is set on the server");
+        code = ses__error_set(
+            error, SES_MISUSE,
+            "open options: synchronous, journal, checkpoint and max_readers are about files; the durability of a server is set on the server");
     return code;
 }
 

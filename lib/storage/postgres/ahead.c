@@ -17,10 +17,10 @@ void ses__ahead_end(struct pg *pg)
     pg->ahead.announcing = false;
 }
 
-void ses__ahead_from(struct pg *pg, int64_t most)
+void ses__ahead_from(struct pg *pg, int64_t limit)
 {
     pg->ahead.source = pg->ahead.last;
-    pg->ahead.most = most;
+    pg->ahead.limit = limit;
 }
 
 void ses__ahead_from_nothing(struct pg *pg)
@@ -33,10 +33,10 @@ void ses__ahead_answers(struct pg *pg, const struct statement *statement)
     pg->ahead.answers = statement;
 }
 
-void ses__ahead_as(struct pg *pg, int parameter, enum pg_stand stand)
+void ses__ahead_as(struct pg *pg, int parameter, enum pg_placeholder placeholder)
 {
     pg->ahead.parameter = parameter;
-    pg->ahead.stand = (unsigned char)stand;
+    pg->ahead.placeholder = (unsigned char)placeholder;
 }
 
 void ses__ahead_add(struct pg *pg, struct pg_run *run)
@@ -100,12 +100,12 @@ static int64_t column_number(const PGresult *result, int row, int column)
 }
 
 /* The column with the number of such a thing; -1 if there is none. */
-static int column_of(const struct columns *columns, enum pg_stand stand)
+static int column_of(const struct columns *columns, enum pg_placeholder placeholder)
 {
-    return stand == PG_LAST                        ? columns->last
-           : stand == PG_APP                       ? columns->app
-           : stand == PG_USER || stand == PG_USERS ? columns->user
-                                                   : columns->session;
+    return placeholder == PG_LAST                              ? columns->last
+           : placeholder == PG_APP                             ? columns->app
+           : placeholder == PG_USER || placeholder == PG_USERS ? columns->user
+                                                               : columns->session;
 }
 
 static int compare_numbers(const void *left, const void *right)
@@ -116,18 +116,19 @@ static int compare_numbers(const void *left, const void *right)
 }
 
 /* Collects the numbers of such a list from the source's first rows. */
-static size_t collect_numbers(const struct pg_run *source, enum pg_stand stand, int rows, int64_t *numbers)
+static size_t collect_numbers(const struct pg_run *source, enum pg_placeholder placeholder, int rows,
+                              int64_t *numbers)
 {
     const struct columns *columns = columns_of(source);
-    const int64_t bits = stand == PG_DESCRIBED ? 3 : stand == PG_LABELLED ? 4 : 0;
-    const int column = column_of(columns, stand);
+    const int64_t bits = placeholder == PG_DESCRIBED ? 3 : placeholder == PG_LABELLED ? 4 : 0;
+    const int column = column_of(columns, placeholder);
     size_t count = 0;
 
     for (int row = 0; row < rows; row++) {
         if (bits == 0 || (column_number(source->result, row, columns->details) & bits))
             numbers[count++] = column_number(source->result, row, column);
     }
-    if (stand == PG_USERS) {
+    if (placeholder == PG_USERS) {
         size_t users = 0;
         qsort(numbers, count, sizeof *numbers, compare_numbers);
         for (size_t i = 0; i < count; i++) {
@@ -152,28 +153,30 @@ static bool is_text_of(const char *list, const int64_t *numbers, size_t count)
 }
 
 static bool is_list_of(const struct pg *pg, const char *list, const struct pg_run *source,
-                       enum pg_stand stand, int rows)
+                       enum pg_placeholder placeholder, int rows)
 {
     int64_t *numbers = ses__memory_new(pg->config->allocator, (size_t)rows * sizeof *numbers);
-    const bool is_it = numbers && is_text_of(list, numbers, collect_numbers(source, stand, rows, numbers));
+    const bool is_it =
+        numbers && is_text_of(list, numbers, collect_numbers(source, placeholder, rows, numbers));
 
     ses__memory_free(pg->config->allocator, numbers);
     return is_it;
 }
 
 /* True if the source has found this value. */
-static bool is_found(const struct pg *pg, const struct pg_run *announced, enum pg_stand stand,
+static bool is_found(const struct pg *pg, const struct pg_run *announced, enum pg_placeholder placeholder,
                      const char *value)
 {
     const struct pg_run *source = announced->source;
     const int found = source->result ? PQntuples(source->result) : 0;
-    const int rows = announced->most < found ? (int)announced->most : found;
+    const int rows = announced->limit < found ? (int)announced->limit : found;
 
     if (rows == 0 || !value)
         return false;
-    if (stand >= PG_SESSIONS)
-        return is_list_of(pg, value, source, stand, rows);
-    return strtoll(value, NULL, 10) == column_number(source->result, 0, column_of(columns_of(source), stand));
+    if (placeholder >= PG_SESSIONS)
+        return is_list_of(pg, value, source, placeholder, rows);
+    return strtoll(value, NULL, 10) ==
+           column_number(source->result, 0, column_of(columns_of(source), placeholder));
 }
 
 static bool is_same_value(const struct pg_run *left, const struct pg_run *right, int i)
@@ -194,12 +197,12 @@ static bool is_answer(const struct pg *pg, const struct pg_run *announced, const
     if (announced->answers != run->slot)
         return false;
     for (int i = 0; i < run->statement->parameters; i++) {
-        const enum pg_stand stand = (enum pg_stand)announced->stands[i];
-        const bool is_it = stand == PG_ANY     ? true
-                           : stand == PG_VALUE ? is_same_value(announced, run, i)
-                           : stand == PG_LAST  ? is_same_value(announced, run, i) ||
-                                                    is_found(pg, announced, stand, run->values[i])
-                                              : is_found(pg, announced, stand, run->values[i]);
+        const enum pg_placeholder placeholder = (enum pg_placeholder)announced->placeholders[i];
+        const bool is_it = placeholder == PG_ANY     ? true
+                           : placeholder == PG_VALUE ? is_same_value(announced, run, i)
+                           : placeholder == PG_LAST  ? is_same_value(announced, run, i) ||
+                                                          is_found(pg, announced, placeholder, run->values[i])
+                                                    : is_found(pg, announced, placeholder, run->values[i]);
         if (!is_it)
             return false;
     }

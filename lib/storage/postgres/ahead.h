@@ -12,7 +12,7 @@
 #include "storage/postgres/connection.h"
 
 /* The kinds of parameters of an announced query. */
-enum pg_stand {
+enum pg_placeholder {
     PG_VALUE, /* the value that was bound */
     PG_ANY,   /* matches any value */
     PG_LAST,  /* matches the bound value, or the number of the session's last event */
@@ -25,25 +25,25 @@ enum pg_stand {
     PG_DESCRIBED, /* sessions with a parent or a title */
     PG_LABELLED,  /* sessions with labels */
     PG_USERS,     /* each once, in ascending order */
-    PG_STANDS
+    PG_PLACEHOLDERS
 };
 
 /* The number to bind for a placeholder. No stored row has such a number. */
-static inline int64_t ses__ahead_number(enum pg_stand stand)
+static inline int64_t ses__ahead_number(enum pg_placeholder placeholder)
 {
-    return INT64_MIN + (int64_t)stand;
+    return INT64_MIN + (int64_t)placeholder;
 }
 
 /* Queries that are started between these two are announced. */
 SESLITE_PRIVATE void ses__ahead_begin(struct pg *pg);
 SESLITE_PRIVATE void ses__ahead_end(struct pg *pg);
-/* From now on placeholders refer to the first `most` rows of the query that was announced last. */
-SESLITE_PRIVATE void ses__ahead_from(struct pg *pg, int64_t most);
+/* From now on placeholders refer to the first `limit` rows of the query that was announced last. */
+SESLITE_PRIVATE void ses__ahead_from(struct pg *pg, int64_t limit);
 SESLITE_PRIVATE void ses__ahead_from_nothing(struct pg *pg);
 /* The query that is announced next answers this statement, whose parameters are the first of its own. */
 SESLITE_PRIVATE void ses__ahead_answers(struct pg *pg, const struct statement *statement);
 /* A parameter of the query that is announced next may have another value when the job asks: the rows are the same. */
-SESLITE_PRIVATE void ses__ahead_as(struct pg *pg, int parameter, enum pg_stand stand);
+SESLITE_PRIVATE void ses__ahead_as(struct pg *pg, int parameter, enum pg_placeholder placeholder);
 /* Bind a list as a parameter of an announced query. */
 SESLITE_PRIVATE void ses__ahead_bind_texts(struct query *query, int parameter, const struct span *texts,
                                            size_t count);

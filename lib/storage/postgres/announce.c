@@ -1,7 +1,7 @@
 /* Announces the queries of reads, by the functions that the jobs call, with the same arguments. */
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
-#include "storage/postgres/hints.h"
+#include "storage/postgres/session_cache.h"
 #include "storage/sql/operations.h"
 #include "storage/sql/rows.h"
 
@@ -17,7 +17,8 @@ struct session_row ses__announce_named(struct db *db, const ses_key *key)
 
     (void)ses__session_find(db, key, &row, NULL);
     ses__ahead_from(ses__pg_of(db), 1);
-    return ses__hints_find(ses__pg_of(db)->config->hints, key, &row) ? row : ses__announced_row;
+    return ses__session_cache_find(ses__pg_of(db)->config->session_cache, key, &row) ? row
+                                                                                     : ses__announced_row;
 }
 
 static void announce_list(struct db *db, const struct statement *statement, int64_t owner)
@@ -67,7 +68,7 @@ static const struct few_events all_events = {INT64_MAX, INT64_MAX};
 
 /* A range that ends after the last event is the same as one that ends there. */
 static void announce_events(struct db *db, const struct session_row *row, const struct range *range,
-                            const struct few_events *most, enum walk walk)
+                            const struct few_events *limit, enum walk walk)
 {
     struct event_rows rows;
 
@@ -76,7 +77,7 @@ static void announce_events(struct db *db, const struct session_row *row, const 
     if (range->first_seq > range->last_seq)
         return; /* an empty range */
     ses__ahead_as(ses__pg_of(db), 3, PG_LAST);
-    const struct few_events few = {most->count < range->newest ? most->count : range->newest, most->bytes};
+    const struct few_events few = {limit->count < range->newest ? limit->count : range->newest, limit->bytes};
     ses__event_rows_open_few(&rows, db, row->id, range->first_seq, range->last_seq, &few, walk, NULL);
     (void)ses__event_rows_close(&rows);
 }
@@ -163,7 +164,7 @@ void ses__announce_page(struct db *db, const void *context)
 {
     const struct page_run *run = context;
     const struct page_op *op = run->op;
-    const struct few_events page = {(int64_t)op->most_events, (int64_t)op->most_bytes};
+    const struct few_events page = {(int64_t)op->max_events, (int64_t)op->max_bytes};
     struct range range = run->asked;
     const bool seeks =
         op->first && !op->backward && (range.newest != INT64_MAX || range.since_us != INT64_MIN);

@@ -31,12 +31,12 @@ static size_t count_ops(const struct event_draft *drafts, size_t count)
     return ops;
 }
 
-static bool init(struct key_changes *changes, const ses_allocator *allocator, size_t most)
+static bool init(struct key_changes *changes, const ses_allocator *allocator, size_t limit)
 {
-    *changes = (struct key_changes){.items = ses__memory_new(allocator, most * sizeof *changes->items),
-                                    .keys = ses__memory_new(allocator, most * sizeof *changes->keys),
-                                    .values = ses__memory_new(allocator, most * sizeof *changes->values),
-                                    .places = ses__memory_new(allocator, most * sizeof *changes->places)};
+    *changes = (struct key_changes){.items = ses__memory_new(allocator, limit * sizeof *changes->items),
+                                    .keys = ses__memory_new(allocator, limit * sizeof *changes->keys),
+                                    .values = ses__memory_new(allocator, limit * sizeof *changes->values),
+                                    .places = ses__memory_new(allocator, limit * sizeof *changes->places)};
     return changes->items && changes->keys && changes->values && changes->places;
 }
 
@@ -150,12 +150,12 @@ static void announce_removals(struct db *db, struct key_changes *changes, enum s
 void ses__announce_keys(struct db *db, const struct session_row *row, const struct event_draft *drafts,
                         size_t count, int64_t before)
 {
-    const size_t most = count_ops(drafts, count);
+    const size_t limit = count_ops(drafts, count);
     struct key_changes changes;
 
-    if (most == 0)
+    if (limit == 0)
         return;
-    if (init(&changes, db->allocator, most)) {
+    if (init(&changes, db->allocator, limit)) {
         collect(&changes, drafts, count, before);
         for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP; scope++) {
             announce_sets(db, &changes, scope, row);

@@ -3,7 +3,7 @@
 #include "model/timestamp.h"
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
-#include "storage/postgres/hints.h"
+#include "storage/postgres/session_cache.h"
 #include "storage/sql/rows_parts.h"
 
 /* ------------------------------------------------------------------------------------------- creating */
@@ -140,7 +140,7 @@ static void announce_by_id(struct db *db, const struct append_op *op)
     ses__query_bind_int(&query, 1, op->session.known->id);
     bind_version(&query, 2, op);
     ses__query_bind_int(&query, 3, count_new(op));
-    ses__query_bind_int(&query, 4, op->most_events);
+    ses__query_bind_int(&query, 4, op->max_events);
     (void)ses__query_end(&query);
 }
 
@@ -154,7 +154,7 @@ static void announce_by_key(struct db *db, const struct append_op *op, const str
     bind_key(&query, op->session.key);
     bind_version(&query, 4, op);
     ses__query_bind_int(&query, 5, count_new(op));
-    ses__query_bind_int(&query, 6, op->most_events);
+    ses__query_bind_int(&query, 6, op->max_events);
     if (row->id != ses__announced_row.id)
         ses__query_bind_int(&query, 7, row->id);
     (void)ses__query_end(&query);
@@ -169,7 +169,7 @@ static void announce_one(struct db *db, const struct append_op *op, int64_t time
     ses__query_start(&query, db, STATEMENT_APPEND_ONE, NULL);
     ses__query_bind_int(&query, 1, op->session.known->id);
     bind_version(&query, 2, op);
-    ses__query_bind_int(&query, 3, op->most_events);
+    ses__query_bind_int(&query, 3, op->max_events);
     ses__query_bind_int(&query, 4, time_us);
     ses__query_bind_int(&query, 5, ses__hour_of(time_us));
     ses__query_bind_int(&query, 6, op->now_us);
@@ -186,7 +186,7 @@ static void announce_one_named(struct db *db, const struct append_op *op, int64_
     bind_key(&query, op->session.key);
     bind_version(&query, 4, op);
     ses__query_bind_int(&query, 5, id);
-    ses__query_bind_int(&query, 6, op->most_events);
+    ses__query_bind_int(&query, 6, op->max_events);
     ses__query_bind_int(&query, 7, time_us);
     ses__query_bind_int(&query, 8, ses__hour_of(time_us));
     ses__query_bind_int(&query, 9, op->now_us);
@@ -224,13 +224,14 @@ static struct session_row announce_guarded(struct db *db, const struct append_op
             announce_by_id(db, op);
         return *op->session.known;
     }
-    const bool hinted = ses__hints_find(ses__pg_of(db)->config->hints, op->session.key, &row);
-    if (hinted && only) {
+    const bool is_cached =
+        ses__session_cache_find(ses__pg_of(db)->config->session_cache, op->session.key, &row);
+    if (is_cached && only) {
         announce_one_named(db, op, row.id, only->row.time_us);
         return row;
     }
     *written = false;
-    if (!hinted)
+    if (!is_cached)
         row = ses__announce_named(db, op->session.key);
     announce_by_key(db, op, &row);
     return row;

@@ -4,7 +4,7 @@
 
 #include "storage/door.h"
 
-struct hints;
+struct session_cache;
 
 /* The name and the allocator must live as long as the storage. */
 struct postgres_config {
@@ -18,7 +18,7 @@ struct postgres_config {
     unsigned max_connections;
     int64_t timeout_us;
     const ses_allocator *allocator;
-    struct hints *hints; /* the storage's own */
+    struct session_cache *session_cache; /* the storage's own */
 };
 
 /* "postgresql://host:port/database" of a connection string, to be freed with ses_free. INVALID. */

@@ -63,10 +63,10 @@ static int ask_for_warnings(struct pg *pg, ses_error *error)
         error);
 
     if (code == SES_OK && PQntuples(last) == 1 && strcmp(PQgetvalue(last, 0, 0), "error") == 0)
-        code = ses__error_set(error, SES_CANTOPEN,
-                              "%s: client_min_messages is \"error\", so the server would not report a commit "
-                              "that its standbys do not have: set it to \"warning\"",
-                              pg->base.name);
+        code = ses__error_set(
+            error, SES_CANTOPEN,
+            "%s: client_min_messages is \"error\", so the server would not report a commit that its standbys do not have: set it to \"warning\"",
+            pg->base.name);
     else if (code == SES_IO) /* another connection may work */
         code = ses__error_set(error, SES_CANTOPEN, "%s", pg->error.message);
     PQclear(last);
@@ -134,7 +134,7 @@ static int try_hosts(struct pg *pg, const struct pg_hosts *hosts, atomic_size_t 
     for (size_t i = 0; i < tries && (code == SES_CANTOPEN || code == SES_BUSY); i++) {
         const int64_t now_us = ses__clock_steady_us();
         const int64_t share_us = (deadline_us - now_us) / (int64_t)(tries - i);
-        pg->base.deadline_us = now_us + (share_us < hosts->most_us ? share_us : hosts->most_us);
+        pg->base.deadline_us = now_us + (share_us < hosts->max_us ? share_us : hosts->max_us);
         code = try_host(pg, hosts, first, i, &refusals, error);
         if (code == SES_OK)
             atomic_store(host, (first + i) % hosts->count);

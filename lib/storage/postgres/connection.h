@@ -9,7 +9,7 @@
 #include "storage/postgres/sql_text.h"
 #include "storage/sql/query.h"
 
-enum { PG_PARAMETERS = POSTGRES_MOST_PARAMETERS, PG_LISTS = 3 };
+enum { PG_PARAMETERS = POSTGRES_MAX_PARAMETERS, PG_LISTS = 3 };
 
 /* A started query: its parameters, then its rows. */
 struct pg_run {
@@ -27,11 +27,11 @@ struct pg_run {
     bool borrowed;    /* the result belongs to an announced query */
     int row;
     /* For an announced query: */
-    size_t answers;                      /* the slot of the statement that it answers */
-    unsigned char stands[PG_PARAMETERS]; /* enum pg_stand: the kinds of its parameters */
-    struct pg_run *source;               /* the query whose rows the placeholders refer to, */
-    int64_t most;                        /* the number of these rows, */
-    char most_text[24];                  /* and the same as it is sent */
+    size_t answers;                            /* the slot of the statement that it answers */
+    unsigned char placeholders[PG_PARAMETERS]; /* enum pg_placeholder: the kinds of its parameters */
+    struct pg_run *source;                     /* the query whose rows the placeholders refer to, */
+    int64_t limit;                             /* the number of these rows, */
+    char limit_text[24];                       /* and the same as it is sent */
 };
 
 /* A message to the server that has not been answered yet. */
@@ -61,11 +61,11 @@ enum pg_whole { PG_OPEN, PG_LOOKED, PG_STORED };
 struct pg_ahead {
     bool announcing;
     enum pg_whole whole;
-    bool missed;         /* the job sent a query that was not announced after the transaction was over */
-    int parameter;       /* of the next query, whose value may differ when the job asks; 0: none */
-    unsigned char stand; /* enum pg_stand: the kind of that parameter */
+    bool missed;   /* the job sent a query that was not announced after the transaction was over */
+    int parameter; /* of the next query, whose value may differ when the job asks; 0: none */
+    unsigned char placeholder;       /* enum pg_placeholder: the kind of that parameter */
     const struct statement *answers; /* the statement that the next query answers; NULL: its own */
-    int64_t most;                    /* rows of the source that count */
+    int64_t limit;                   /* rows of the source that count */
     struct pg_run *source;
     struct pg_run *first;
     struct pg_run *last;

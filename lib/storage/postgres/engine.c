@@ -13,9 +13,9 @@ static int refuse_backup(struct storage *storage, struct backup_op *op, ses_erro
 {
     (void)storage;
     (void)op;
-    return ses__error_set(error, SES_MISUSE,
-                          "ses_backup copies files: use pg_dump or a base backup for a server, "
-                          "or ses_export for a file that any store can import");
+    return ses__error_set(
+        error, SES_MISUSE,
+        "ses_backup copies files: use pg_dump or a base backup for a server, or ses_export for a file that any store can import");
 }
 
 static int refuse_copy(struct storage *storage, struct copy_op *op, ses_error *error)
@@ -102,7 +102,7 @@ static void postgres_close(struct storage *base)
 static void release_one(struct postgres *storage)
 {
     ses__pool_close(storage);
-    (void)pthread_mutex_destroy(&storage->hints.lock);
+    (void)pthread_mutex_destroy(&storage->session_cache.lock);
     (void)pthread_cond_destroy(&storage->given_back);
     (void)pthread_mutex_destroy(&storage->lock);
     ses__memory_free(storage->config.allocator, storage->connection);
@@ -144,14 +144,13 @@ static bool init_locks(struct postgres *storage)
 {
     bool lock = pthread_mutex_init(&storage->lock, NULL) == 0;
     bool given_back = lock && ses__condition_init(&storage->given_back);
+    bool cache = given_back && pthread_mutex_init(&storage->session_cache.lock, NULL) == 0;
 
-    bool hints = given_back && pthread_mutex_init(&storage->hints.lock, NULL) == 0;
-
-    if (given_back && !hints)
+    if (given_back && !cache)
         (void)pthread_cond_destroy(&storage->given_back);
-    if (lock && !hints)
+    if (lock && !cache)
         (void)pthread_mutex_destroy(&storage->lock);
-    return hints;
+    return cache;
 }
 
 /* New connections may be opened at any time. */
@@ -181,7 +180,7 @@ static int postgres_new(const struct postgres_config *config, struct postgres **
                                       .allocator = config->allocator,
                                       .read_only = config->read_only};
     made->config = *config;
-    made->config.hints = &made->hints;
+    made->config.session_cache = &made->session_cache;
     made->config.replica = NULL;
     *storage = made;
     return copy_connection(made, error);

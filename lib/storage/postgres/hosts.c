@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "storage/postgres/resolve.h"
 
-enum { MOST_OPTIONS = 100, PART_SIZE = PG_HOST_SIZE };
+enum { MAX_OPTIONS = 100, PART_SIZE = PG_HOST_SIZE };
 
 /* The options that are lists with an item for each host. */
 static const char *const lists[] = {"host", "hostaddr", "port"};
@@ -90,9 +90,9 @@ static bool may_have_password(const char *connection)
 static int refuse_string(const char *connection, const char *message, ses_error *error)
 {
     if (may_have_password(connection))
-        return ses__error_set(error, SES_INVALID,
-                              "not a PostgreSQL connection string, such as postgresql://user@host/database "
-                              "(the details may contain a password and are left out)");
+        return ses__error_set(
+            error, SES_INVALID,
+            "not a PostgreSQL connection string, such as postgresql://user@host/database (the details may contain a password and are left out)");
     return ses__error_set(error, SES_INVALID, "not a PostgreSQL connection string: %.*s",
                           (int)strcspn(message, "\n"), message);
 }
@@ -125,7 +125,7 @@ int ses__pg_hosts_init(struct pg_hosts *hosts, const char *connection, ses_error
     hosts->count = count_hosts(hosts);
     hosts->prefers_standby = strcmp(option(hosts, "target_session_attrs"), "prefer-standby") == 0;
     const long seconds = strtol(option(hosts, "connect_timeout"), NULL, 10);
-    hosts->most_us = seconds > 0 && seconds < INT32_MAX ? seconds * INT64_C(1000000) : INT64_MAX;
+    hosts->max_us = seconds > 0 && seconds < INT32_MAX ? seconds * INT64_C(1000000) : INT64_MAX;
     return SES_OK;
 }
 
@@ -142,17 +142,17 @@ size_t ses__pg_hosts_tries(const struct pg_hosts *hosts)
 }
 
 struct parameters {
-    const char *names[MOST_OPTIONS + 1];
-    const char *values[MOST_OPTIONS + 1];
+    const char *names[MAX_OPTIONS + 1];
+    const char *values[MAX_OPTIONS + 1];
     size_t count;
     char parts[LISTS][PART_SIZE];
-    char names_of_addresses[MOST_ADDRESSES * PART_SIZE];
+    char names_of_addresses[MAX_ADDRESSES * PART_SIZE];
 };
 
 /* If a name is added twice, the last value counts. */
 static void add(struct parameters *parameters, const char *name, const char *value)
 {
-    if (parameters->count < MOST_OPTIONS && value && *value) {
+    if (parameters->count < MAX_OPTIONS && value && *value) {
         parameters->names[parameters->count] = name;
         parameters->values[parameters->count++] = value;
     }

@@ -11,7 +11,7 @@ struct pg_hosts {
     PQconninfoOption *defaults;
     size_t count;
     bool prefers_standby;
-    int64_t most_us; /* the time limit for one host; INT64_MAX if the string sets none */
+    int64_t max_us; /* the time limit for one host; INT64_MAX if the string sets none */
 };
 
 /* Returns NOMEM or INVALID on failure. Must be freed in any case. */

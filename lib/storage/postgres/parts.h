@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "storage/postgres/connection.h"
-#include "storage/postgres/hints.h"
+#include "storage/postgres/session_cache.h"
 #include "storage/sql/run.h"
 
 struct postgres {
@@ -15,8 +15,8 @@ struct postgres {
     struct postgres *replica; /* for some reads; NULL: none */
     char *replica_name;       /* the replica's config's */
     atomic_bool looked_at;    /* for a replica: it has a store that can be read */
-    atomic_size_t
-        host; /* the number of the host that was connected to last: after a failover only one call has to find the new one */
+    /* The number of the host that was connected to last: after a failover only one call has to find the new one. */
+    atomic_size_t host;
     pthread_mutex_t lock; /* guards everything below it */
     pthread_cond_t given_back;
     struct pg *idle;
@@ -28,7 +28,7 @@ struct postgres {
     ses_error refusal;          /* the reason why the last attempt failed */
     unsigned in_use;
     ses_stats counts;
-    struct hints hints; /* has its own lock */
+    struct session_cache session_cache; /* has its own lock */
 };
 
 /* ---- pool.c */

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/ahead.h"
-#include "storage/postgres/hints.h"
+#include "storage/postgres/session_cache.h"
 
 /* https://github.com/postgres/postgres, pg_type.dat */
 enum { PG_TYPE_BOOL = 16, PG_TYPE_INT8 = 20, PG_TYPE_INT2 = 21, PG_TYPE_INT4 = 23, PG_TYPE_TEXT = 25 };
@@ -71,10 +71,10 @@ static void begin_announced(struct pg *pg, struct pg_run *run)
 {
     run->answers = pg->ahead.answers ? pg->ahead.answers->slot : run->slot;
     run->source = pg->ahead.source;
-    run->most = pg->ahead.most;
-    (void)snprintf(run->most_text, sizeof run->most_text, "%lld", (long long)run->most);
+    run->limit = pg->ahead.limit;
+    (void)snprintf(run->limit_text, sizeof run->limit_text, "%lld", (long long)run->limit);
     if (pg->ahead.parameter > 0)
-        run->stands[pg->ahead.parameter - 1] = pg->ahead.stand;
+        run->placeholders[pg->ahead.parameter - 1] = pg->ahead.placeholder;
     pg->ahead.answers = NULL;
     pg->ahead.parameter = 0;
 }
@@ -105,21 +105,22 @@ static bool takes(const struct query *query, int parameter)
 }
 
 /* In an announcement: true if the number is a placeholder. */
-static bool binds_stand(const struct query *query, int parameter, int64_t value)
+static bool binds_placeholder(const struct query *query, int parameter, int64_t value)
 {
-    const bool stands = ses__pg_of(query->db)->ahead.announcing && value > ses__ahead_number(PG_VALUE) &&
-                        value < ses__ahead_number(PG_STANDS);
+    const bool is_placeholder = ses__pg_of(query->db)->ahead.announcing &&
+                                value > ses__ahead_number(PG_VALUE) &&
+                                value < ses__ahead_number(PG_PLACEHOLDERS);
 
-    if (stands)
-        run_of(query)->stands[parameter - 1] = (unsigned char)(value - ses__ahead_number(PG_VALUE));
-    return stands;
+    if (is_placeholder)
+        run_of(query)->placeholders[parameter - 1] = (unsigned char)(value - ses__ahead_number(PG_VALUE));
+    return is_placeholder;
 }
 
 static void pg_bind_int(struct query *query, int parameter, int64_t value)
 {
     struct pg_run *run = run_of(query);
 
-    if (takes(query, parameter) && !binds_stand(query, parameter, value)) {
+    if (takes(query, parameter) && !binds_placeholder(query, parameter, value)) {
         (void)snprintf(run->numbers[parameter - 1], sizeof run->numbers[0], "%lld", (long long)value);
         run->values[parameter - 1] = run->numbers[parameter - 1];
     }
@@ -160,7 +161,7 @@ static void pg_bind_owners(struct query *query, int parameter, const struct owne
     struct buffer list;
     char number[24];
 
-    if (!takes(query, parameter) || binds_stand(query, parameter, owners->ids[0]))
+    if (!takes(query, parameter) || binds_placeholder(query, parameter, owners->ids[0]))
         return;
     ses__buffer_init(&list, query->db->allocator);
     ses__buffer_add(&list, "{", 1);
@@ -241,7 +242,7 @@ static void send_run(struct pg *pg, struct pg_run *run)
 }
 
 /* Remembers the numbers of a session that was found by its names. */
-static void keep_hint(const struct pg *pg, const struct pg_run *run)
+static void keep_in_cache(const struct pg *pg, const struct pg_run *run)
 {
     struct span names[3];
 
@@ -249,11 +250,11 @@ static void keep_hint(const struct pg *pg, const struct pg_run *run)
         return;
     for (int i = 0; i < 3; i++)
         names[i] = (struct span){run->values[i], (size_t)run->lengths[i]};
-    ses__hints_keep(pg->config->hints, names,
-                    &(struct session_row){.id = number_at(run->result, 0, 0),
-                                          .app_id = number_at(run->result, 0, 1),
-                                          .user_id = number_at(run->result, 0, 2),
-                                          .details = number_at(run->result, 0, 10)});
+    ses__session_cache_keep(pg->config->session_cache, names,
+                            &(struct session_row){.id = number_at(run->result, 0, 0),
+                                                  .app_id = number_at(run->result, 0, 1),
+                                                  .user_id = number_at(run->result, 0, 2),
+                                                  .details = number_at(run->result, 0, 10)});
 }
 
 /* Sends the query. If the transaction is over, nothing more can be sent: then a query that was not announced is missed,
@@ -288,7 +289,7 @@ static bool pg_row(struct query *query)
     if (query->code != SES_OK || !run->result || run->row + 1 >= PQntuples(run->result))
         return false;
     if (run->row++ < 0)
-        keep_hint(pg, run);
+        keep_in_cache(pg, run);
     if (run->statement->gives)
         pg->given = number_at(run->result, run->row, 0);
     return true;

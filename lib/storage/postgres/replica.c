@@ -60,8 +60,7 @@ int ses__postgres_page(struct storage *storage, struct page_op *op, ses_error *e
     if (!is_behind(op, code))
         return code;
     (void)ses__error_set(error, SES_STALE,
-                         "%s: the server that answered is behind the one before it: "
-                         "open another cursor",
+                         "%s: the server that answered is behind the one before it: open another cursor",
                          ((const struct postgres *)side)->config.name);
     if (error)
         error->version = op->row.version;

@@ -4,7 +4,7 @@
 
 #include "storage/postgres/connection.h"
 
-enum { MOST_ADDRESSES = 8, ADDRESSES_SIZE = MOST_ADDRESSES * 64 };
+enum { MAX_ADDRESSES = 8, ADDRESSES_SIZE = MAX_ADDRESSES * 64 };
 
 /* True if the host must be resolved: it is neither a path nor an address. */
 SESLITE_PRIVATE bool ses__pg_is_host_name(const char *host);

@@ -41,7 +41,7 @@ static void forget_failure(struct pg *pg)
 enum { LEAST_MARGIN_US = 15000 };
 
 /* The lock timeout in milliseconds: enough less than the time of the call that the server's answer arrives in time. */
-static void tell_limit(const struct pg *pg, char text[24])
+static void format_limit(const struct pg *pg, char text[24])
 {
     const int64_t left_us = pg->base.deadline_us - ses__clock_steady_us();
     const int64_t margin_us = left_us / 10 > LEAST_MARGIN_US ? left_us / 10 : LEAST_MARGIN_US;
@@ -60,7 +60,7 @@ static void begin(struct pg *pg, bool writes)
     pg->base.outrun = false;
     pg->base.looks_first = false;
     ses__pg_send(pg, writes ? STATEMENT_BEGIN_WRITE : STATEMENT_BEGIN_READ, NULL, PG_CHANGES);
-    tell_limit(pg, limit);
+    format_limit(pg, limit);
     ses__pg_send(pg, STATEMENT_BEGIN_SETTINGS, limit, PG_ROWS);
 }
 
@@ -313,8 +313,7 @@ static int run_delete(struct storage *storage, storage_job *job, void *context, 
     if (erasure->secure)
         return ses__error_set(
             error, SES_MISUSE,
-            "secure deletion works on files only: a server keeps deleted rows until it vacuums, and its "
-            "log for as long as it is archived");
+            "secure deletion works on files only: a server keeps deleted rows until it vacuums, and its log for as long as it is archived");
     return run_write(storage, job, context, bytes, error);
 }
 

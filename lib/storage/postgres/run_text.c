@@ -8,14 +8,14 @@
 #include "storage/postgres/ahead.h"
 
 /* A source may have a source, which may have another. */
-enum { MOST_SENT = 3 * (PG_PARAMETERS + 1) };
+enum { MAX_SENT = 3 * (PG_PARAMETERS + 1) };
 
 /* A statement and its values, which are borrowed. */
 struct sent {
     struct buffer text;
-    const char *values[MOST_SENT];
-    int lengths[MOST_SENT];
-    int formats[MOST_SENT];
+    const char *values[MAX_SENT];
+    int lengths[MAX_SENT];
+    int formats[MAX_SENT];
     int count;
 };
 
@@ -29,10 +29,10 @@ static void add_parameter(struct sent *sent, int number)
     ses__buffer_add(&sent->text, text, (size_t)len);
 }
 
-/* `most` is the number of the parameter with the number of source rows that count. */
-static void add_stand(struct sent *sent, enum pg_stand stand, int most)
+/* `limit` is the number of the parameter with the number of source rows that count. */
+static void add_placeholder(struct sent *sent, enum pg_placeholder placeholder, int limit)
 {
-    static const char *const texts[PG_STANDS][2] = {
+    static const char *const texts[PG_PLACEHOLDERS][2] = {
         [PG_SESSION] = {"(SELECT id FROM ahead LIMIT ", ")"},
         [PG_USER] = {"(SELECT user_id FROM ahead LIMIT ", ")"},
         [PG_APP] = {"(SELECT app_id FROM ahead LIMIT ", ")"},
@@ -45,12 +45,12 @@ static void add_stand(struct sent *sent, enum pg_stand stand, int most)
                       ") AS page ORDER BY user_id)"},
     };
 
-    ses__buffer_add_word(&sent->text, texts[stand][0]);
-    if (stand >= PG_SESSIONS)
-        add_parameter(sent, most);
+    ses__buffer_add_word(&sent->text, texts[placeholder][0]);
+    if (placeholder >= PG_SESSIONS)
+        add_parameter(sent, limit);
     else
         ses__buffer_add(&sent->text, "1", 1);
-    ses__buffer_add_word(&sent->text, texts[stand][1]);
+    ses__buffer_add_word(&sent->text, texts[placeholder][1]);
 }
 
 /* Numbers the run's parameters within the whole statement, and adds their values; a placeholder has the number 0. */
@@ -58,7 +58,7 @@ static void number_parameters(struct sent *sent, const struct pg_run *run, int n
 {
     for (int i = 0; i < run->statement->parameters; i++) {
         numbers[i] = 0;
-        if (run->stands[i] <= PG_LAST) {
+        if (run->placeholders[i] <= PG_LAST) {
             sent->values[sent->count] = run->values[i];
             sent->lengths[sent->count] = run->lengths[i];
             sent->formats[sent->count] = run->formats[i];
@@ -68,10 +68,10 @@ static void number_parameters(struct sent *sent, const struct pg_run *run, int n
 }
 
 /* True if the run has a parameter of that kind, or of a later one in the list. */
-static bool has_stand(const struct pg_run *run, enum pg_stand from)
+static bool has_placeholder(const struct pg_run *run, enum pg_placeholder from)
 {
     for (int i = 0; i < run->statement->parameters; i++) {
-        if (run->stands[i] >= from)
+        if (run->placeholders[i] >= from)
             return true;
     }
     return false;
@@ -80,7 +80,7 @@ static bool has_stand(const struct pg_run *run, enum pg_stand from)
 /* True if its text contains its source's. */
 static bool needs_source(const struct pg_run *run)
 {
-    return run->source && has_stand(run, PG_SESSION);
+    return run->source && has_placeholder(run, PG_SESSION);
 }
 
 /* Adds the statement's text, with its parameters numbered as in the whole. */
@@ -88,14 +88,14 @@ static void add_statement(struct sent *sent, const struct pg_run *run)
 {
     const char *text = run->statement->text;
     int numbers[PG_PARAMETERS];
-    int most = 0;
+    int limit = 0;
 
     number_parameters(sent, run, numbers);
-    if (has_stand(run, PG_SESSIONS)) {
-        sent->values[sent->count] = run->most_text;
+    if (has_placeholder(run, PG_SESSIONS)) {
+        sent->values[sent->count] = run->limit_text;
         sent->lengths[sent->count] = 0;
         sent->formats[sent->count] = 0;
-        most = ++sent->count;
+        limit = ++sent->count;
     }
     for (const char *dollar = strchr(text, '$'); dollar; dollar = strchr(text, '$')) {
         int number = 0;
@@ -105,7 +105,7 @@ static void add_statement(struct sent *sent, const struct pg_run *run)
         if (numbers[number - 1] > 0)
             add_parameter(sent, numbers[number - 1]);
         else
-            add_stand(sent, (enum pg_stand)run->stands[number - 1], most);
+            add_placeholder(sent, (enum pg_placeholder)run->placeholders[number - 1], limit);
     }
     ses__buffer_add_word(&sent->text, text);
 }

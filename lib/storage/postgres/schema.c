@@ -60,10 +60,10 @@ static int check_version(const struct postgres *storage, int version, ses_error 
     if (version == NO_SCHEMA && (storage->config.must_exist || storage->config.read_only))
         return ses__error_set(error, SES_NOTFOUND, "%s: there is no store in this database", name);
     if (version < ses__postgres_latest() && storage->config.read_only)
-        return ses__error_set(error, SES_READONLY,
-                              "%s: the store has schema version %d and must be migrated to %d first: run "
-                              "seslite migrate, or open it once for writing",
-                              name, version, ses__postgres_latest());
+        return ses__error_set(
+            error, SES_READONLY,
+            "%s: the store has schema version %d and must be migrated to %d first: run seslite migrate, or open it once for writing",
+            name, version, ses__postgres_latest());
     return SES_OK;
 }
 

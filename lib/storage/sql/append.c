@@ -59,19 +59,17 @@ static bool can_be_stored(const struct append_op *op, const struct event_draft *
 
 /* --------------------------------------------------------------------------------------------- staleness */
 
-static int say_stale(const struct append_op *op, const char *changed, ses_error *error)
+static int set_stale_error(const struct append_op *op, const char *changed, ses_error *error)
 {
     if (changed)
         (void)ses__error_set(
             error, SES_STALE,
-            "the shared key \"%.200s\" has changed since the caller read it: read it again and "
-            "compute the value again, or append with SES_APPEND_ANYWAY",
+            "the shared key \"%.200s\" has changed since the caller read it: read it again and compute the value again, or append with SES_APPEND_ANYWAY",
             changed);
     else
         (void)ses__error_set(
             error, SES_STALE,
-            "the session is at version %lld and the caller at %lld: refresh and try again, or append "
-            "with SES_APPEND_ANYWAY",
+            "the session is at version %lld and the caller at %lld: refresh and try again, or append with SES_APPEND_ANYWAY",
             (long long)op->row.version, (long long)op->version);
     if (error)
         error->version = op->row.version;
@@ -95,7 +93,8 @@ static int refuse_new_events(struct append_op *op, struct db *db, enum refusal w
         if (can_be_stored(op, draft))
             code = find_stored(op, db, draft, &seq, error);
         if (code == SES_OK && seq == 0)
-            code = why == REFUSAL_LEASED ? ses__not_leased(op->lease, error) : say_stale(op, changed, error);
+            code = why == REFUSAL_LEASED ? ses__not_leased(op->lease, error)
+                                         : set_stale_error(op, changed, error);
     }
     return code;
 }
@@ -130,11 +129,11 @@ static int check_room(const struct append_op *op, const struct event_draft *draf
 
     if (draft->too_long)
         return ses__error_set(error, SES_LIMIT, TOO_LONG_EVENT, op->max_event_bytes);
-    if (row->event_count >= op->most_events)
-        return ses__error_set(error, SES_LIMIT,
-                              "the session holds %lld events, as many as max_session_events allows: prune or "
-                              "cut it, or start another",
-                              (long long)row->event_count);
+    if (row->event_count >= op->max_events)
+        return ses__error_set(
+            error, SES_LIMIT,
+            "the session holds %lld events, as many as max_session_events allows: prune or cut it, or start another",
+            (long long)row->event_count);
     if (row->last_seq >= MAX_SEQ)
         return ses__error_set(error, SES_LIMIT, "the session has had 2^32 - 1 events; start another");
     if (row->version >= MAX_VERSION)

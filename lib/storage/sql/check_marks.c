@@ -122,10 +122,10 @@ static int compare_marks(struct check *check, const struct check_marks *marks, c
     if (code == SES_OK && wrong < 0 && left > 0)
         wrong = marks->marks[left - 1].seq;
     if (code == SES_OK && wrong >= 0)
-        ses__check_found(check, SES_PROBLEM_MARK, wrong,
-                         "event_marks does not mark the session's rewinds and compactions as the events "
-                         "have them, at event %lld or before it",
-                         (long long)wrong);
+        ses__check_found(
+            check, SES_PROBLEM_MARK, wrong,
+            "event_marks does not mark the session's rewinds and compactions as the events have them, at event %lld or before it",
+            (long long)wrong);
     return code;
 }
 

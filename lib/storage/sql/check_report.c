@@ -49,10 +49,10 @@ int ses__check_settle(struct check *check, int code, int kind)
 void ses__check_version(struct check *check, const char *what, int64_t version)
 {
     if (version >= LATE_VERSION && version <= MAX_VERSION)
-        ses__check_found(check, SES_PROBLEM_COUNTER, 0,
-                         "%s at version %lld, near the last one, 2^53 - 1: export the sessions and import them into a "
-                         "new store, where they begin at low versions again",
-                         what, (long long)version);
+        ses__check_found(
+            check, SES_PROBLEM_COUNTER, 0,
+            "%s at version %lld, near the last one, 2^53 - 1: export the sessions and import them into a new store, where they begin at low versions again",
+            what, (long long)version);
 }
 
 static bool keep_checked_name(struct check *check, struct span name, const char **kept)

@@ -154,8 +154,7 @@ static int check_others(struct check *check, struct checked_session *session)
     if (code == SES_OK && session->bits != session->row.details)
         ses__check_found(
             check, SES_PROBLEM_DETAIL, 0,
-            "sessions.details is %lld, and other tables hold a parent (1), a title (2) or labels "
-            "(4): %lld",
+            "sessions.details is %lld, and other tables hold a parent (1), a title (2) or labels (4): %lld",
             (long long)session->row.details, (long long)session->bits);
     return code == SES_OK ? check_own_lease(check, session) : code;
 }
@@ -205,7 +204,7 @@ static int read_next_session(struct check *check, struct checked_session *sessio
 }
 
 /* Sessions are looked at in the order of their numbers, which tell how far it is if they follow one another. */
-static int tell_session_checked(struct check *check, int64_t session_id)
+static int report_session_checked(struct check *check, int64_t session_id)
 {
     const struct check_op *op = check->op;
     const bool by_count = check->total > 0;
@@ -225,7 +224,7 @@ int ses__check_sessions(struct check *check)
     while (code == SES_OK && session.row.id != 0 && !check->ended) {
         code = check_session(check, &session);
         if (code == SES_OK)
-            code = tell_session_checked(check, session.row.id);
+            code = report_session_checked(check, session.row.id);
         if (code == SES_OK)
             code = read_next_session(check, &session);
     }

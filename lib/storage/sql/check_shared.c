@@ -77,8 +77,8 @@ static int compare_shared_base(struct check *check, const struct shared_row *row
     ses__query_bind_text(&query, 2, name_of(row));
     bool found = ses__query_row(&query);
     struct span value = found ? ses__query_text(&query, 0) : (struct span){"", 0};
-    bool differs = found && ses__query_int(&query, 1) == row->seq &&
-                   !(value.ptr && same_texts(value, row->value));
+    bool differs =
+        found && ses__query_int(&query, 1) == row->seq && !(value.ptr && same_texts(value, row->value));
     int code = ses__query_end(&query);
     if (code == SES_OK && differs)
         contradict(check, row, "the state kept for pruned events");

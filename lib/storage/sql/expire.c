@@ -36,7 +36,7 @@ int ses__sql_set_expiry(struct storage *storage, struct expiry_op *op, ses_error
 
 /* ------------------------------------------------------------------------------------------ searching */
 
-enum { LOOKS_AT_ONCE = 1000, MOST_FOUND = 100 };
+enum { LOOKS_AT_ONCE = 1000, MAX_FOUND = 100 };
 
 /* Expired and idle sessions of all apps come first: without them a user may already be within the limit.
  * Then users are visited from the place where the last call stopped, and again from the first. */
@@ -50,9 +50,9 @@ struct expiring {
     bool in_app;      /* not all users of the app were looked at */
     int64_t only_app; /* the app that is asked for, once it was found */
     /* The apps and users found so far. */
-    int64_t apps[MOST_FOUND]; /* with sessions that have expired or are idle */
+    int64_t apps[MAX_FOUND]; /* with sessions that have expired or are idle */
     size_t app_count;
-    struct user_row users[MOST_FOUND]; /* with too many sessions */
+    struct user_row users[MAX_FOUND]; /* with too many sessions */
     size_t user_count;
 };
 
@@ -89,7 +89,7 @@ static int look_at_app(struct db *db, struct expiring *own, ses_error *error)
 
 static bool is_full(const struct expiring *own)
 {
-    return own->app_count == MOST_FOUND || own->user_count == MOST_FOUND;
+    return own->app_count == MAX_FOUND || own->user_count == MAX_FOUND;
 }
 
 /* Takes the looks from `*looks`. */

@@ -15,7 +15,7 @@ struct follow_run {
 
 static bool page_is_full(const struct follow_run *run)
 {
-    return run->full || (!run->op->opens && run->op->count >= run->op->most_events);
+    return run->full || (!run->op->opens && run->op->count >= run->op->max_events);
 }
 
 static int add_followed(struct follow_run *run, enum follow_news news, struct span name,
@@ -42,8 +42,8 @@ static int add_news(struct follow_run *run, const struct session_row *row)
     struct event_row event;
     int code = SES_OK;
 
-    const struct few_events few = {(int64_t)(op->most_events - op->events->count),
-                                   (int64_t)(op->most_bytes - run->bytes)};
+    const struct few_events few = {(int64_t)(op->max_events - op->events->count),
+                                   (int64_t)(op->max_bytes - run->bytes)};
 
     ses__event_rows_open_few(&rows, run->db, row->id, item->place.seq + 1, row->last_seq, &few, WALK_FORWARD,
                              run->error);
@@ -53,7 +53,7 @@ static int add_news(struct follow_run *run, const struct session_row *row)
         item->events++;
         item->place.seq = event.seq;
         run->bytes += event.body.len;
-        run->full = op->events->count >= op->most_events || run->bytes >= op->most_bytes;
+        run->full = op->events->count >= op->max_events || run->bytes >= op->max_bytes;
     }
     if (!run->full)
         item->place.seq = row->last_seq;

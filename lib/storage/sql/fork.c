@@ -38,16 +38,16 @@ static int check_count(const struct fork_run *run, ses_error *error)
 {
     const struct session_row *source = &run->source;
     const int64_t count = run->fork.event_count;
-    const int64_t most = run->seq - source->base_seq;
+    const int64_t limit = run->seq - source->base_seq;
     bool has_no_gaps = source->event_count == source->last_seq - source->base_seq;
-    bool sound = count <= source->event_count && (!has_no_gaps || count == most) &&
+    bool sound = count <= source->event_count && (!has_no_gaps || count == limit) &&
                  (!is_whole(run) || count == source->event_count);
 
     if (!sound)
         return ses__error_set(error, SES_CORRUPT,
                               "%s: session number %lld does not have as many events as its row says",
                               run->db->name, (long long)source->id);
-    if (count > run->op->most_events)
+    if (count > run->op->max_events)
         return ses__error_set(error, SES_LIMIT,
                               "the log has %lld events up to the point, more than max_session_events allows",
                               (long long)count);

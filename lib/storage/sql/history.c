@@ -19,8 +19,8 @@ int ses__history_check_epoch(const struct session_ref *ref, const struct session
     return SES_STALE;
 }
 
-int ses__history_say_stale(const struct session_row *row, int64_t expected, const char *flag,
-                           ses_error *error)
+int ses__history_set_stale_error(const struct session_row *row, int64_t expected, const char *flag,
+                                 ses_error *error)
 {
     (void)ses__error_set(
         error, SES_STALE,
@@ -37,8 +37,7 @@ static int refuse_pruned(const struct session_row *row, int64_t seq, ses_error *
 {
     return ses__error_set(
         error, SES_NOTFOUND,
-        "the point after event %lld was pruned: history is known from the point after event "
-        "%lld on",
+        "the point after event %lld was pruned: history is known from the point after event %lld on",
         (long long)seq, (long long)row->base_seq);
 }
 

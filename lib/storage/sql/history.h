@@ -12,8 +12,8 @@ struct db;
 SESLITE_PRIVATE int ses__history_check_epoch(const struct session_ref *ref, const struct session_row *row,
                                              ses_error *error);
 /* STALE: the session is not at the version that the caller expected; `flag` is what allows that. */
-SESLITE_PRIVATE int ses__history_say_stale(const struct session_row *row, int64_t expected, const char *flag,
-                                           ses_error *error);
+SESLITE_PRIVATE int ses__history_set_stale_error(const struct session_row *row, int64_t expected,
+                                                 const char *flag, ses_error *error);
 /* The number of the last event that lies before the point, or of the last that could: from row.base_seq to row.last_seq.
  * NOTFOUND, with a message that says from where on history is known. */
 SESLITE_PRIVATE int ses__history_find_point(struct db *db, const struct session_ref *ref,

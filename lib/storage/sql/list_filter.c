@@ -19,8 +19,8 @@ enum {
     LABELLED_DIRECT = 250,    /* so many sessions are quicker looked at than the list is walked */
     LABELLED_LISTED = 2000,   /* so many numbers are kept for a walk that jumps */
     USER_FEW = 500,           /* so many sessions of a user are looked at in any case */
-    PASSED_MOST = 2000,       /* so many sessions are passed over in order of creation */
-    WALK_MOST = 5000,         /* rows of a walk that looks labels up */
+    PASSED_MAX = 2000,        /* so many sessions are passed over in order of creation */
+    WALK_MAX = 5000,          /* rows of a walk that looks labels up */
     WALK_LEAST = 500,         /* rows of one that jumps */
     WALK_ROWS_FOR_A_LOOK = 8, /* cost as much as to look at one session */
     WALK_COST_OF_A_JUMP = 4,  /* in rows */
@@ -135,7 +135,7 @@ static bool has_enough(struct hour_walk *walk)
 static bool is_too_long(const struct hour_walk *walk)
 {
     if (!walk->labelled)
-        return walk->cost >= WALK_MOST;
+        return walk->cost >= WALK_MAX;
     return walk->cost >= WALK_LEAST && walk->cost * walk->list->limit > WALK_ROWS_FOR_A_LOOK *
                                                                             (int64_t)walk->labelled->count *
                                                                             (walk->sure + 1);
@@ -290,7 +290,7 @@ static int choose_in_passing(struct db *db, const struct list_query *list, struc
     int64_t met = 0;
     int code = SES_OK;
 
-    query.limit += PASSED_MOST;
+    query.limit += PASSED_MAX;
     ses__list_rows_open(&rows, db, &query, error);
     while (code == SES_OK && (int64_t)chosen->count < list->limit &&
            ses__list_rows_next(&rows, &row, &name, &user)) {

@@ -44,7 +44,7 @@ static int make_session(struct load_run *run, ses_error *error)
 
 /* --------------------------------------------------------------------------------------- one that is there */
 
-static int refuse_unlike(const struct load_run *run, const char *what, int64_t seq, ses_error *error)
+static int refuse_difference(const struct load_run *run, const char *what, int64_t seq, ses_error *error)
 {
     const ses_key *key = run->op->key;
 
@@ -75,7 +75,7 @@ static int part_from_known(struct load_run *run, const char *what, int64_t last,
 {
     run->matches = false;
     if (!(run->op->flags & (SES_LOAD_REPLACE | SES_LOAD_RENAME)))
-        return refuse_unlike(run, what, seq, error);
+        return refuse_difference(run, what, seq, error);
     run->op->outcome = run->op->flags & SES_LOAD_REPLACE ? SES_LOADED_REPLACED : SES_LOADED_RENAMED;
     int code = make_session(run, error);
     return code == SES_OK ? copy_beginning(run, last, error) : code;
@@ -83,13 +83,13 @@ static int part_from_known(struct load_run *run, const char *what, int64_t last,
 
 static int begin_known(struct load_run *run, ses_error *error)
 {
-    const char *unlike = NULL;
-    int code = ses__load_compare_head(run, &run->known, &unlike, error);
+    const char *difference = NULL;
+    int code = ses__load_compare_head(run, &run->known, &difference, error);
 
     if (code != SES_OK)
         return code;
-    if (unlike)
-        return part_from_known(run, unlike, run->op->base_seq, 0, error);
+    if (difference)
+        return part_from_known(run, difference, run->op->base_seq, 0, error);
     run->matches = true;
     ses__event_rows_open(&run->walk, run->db, run->known.id, run->op->base_seq + 1, run->known.last_seq,
                          WALK_FORWARD, error);
@@ -149,7 +149,7 @@ static int number_event(struct load_run *run, struct event_row *row, ses_error *
                               (long long)row->seq, (long long)run->times.seq);
     if (row->seq > MAX_SEQ)
         return ses__error_set(error, SES_LIMIT, "its number is above 2^32 - 1");
-    if (run->count >= run->op->most_events)
+    if (run->count >= run->op->max_events)
         return ses__error_set(error, SES_LIMIT, "the session has more events than max_session_events allows");
     return SES_OK;
 }
@@ -245,11 +245,11 @@ static int end_match(struct load_run *run, ses_error *error)
     struct event_row more;
     bool has_more = ses__event_rows_next(&run->walk, &more);
     int code = ses__event_rows_close(&run->walk);
-    const char *unlike = has_more ? "number of events" : ses__load_compare_end(run, &run->known);
+    const char *difference = has_more ? "number of events" : ses__load_compare_end(run, &run->known);
 
     run->walk.empty = true;
-    if (code == SES_OK && unlike)
-        return part_from_known(run, unlike, run->times.seq, 0, error);
+    if (code == SES_OK && difference)
+        return part_from_known(run, difference, run->times.seq, 0, error);
     run->op->outcome = SES_LOADED_EQUAL;
     return code;
 }

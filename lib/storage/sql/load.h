@@ -24,10 +24,10 @@ struct load_run {
     bool extends;              /* it is the known one */
 };
 
-/* Compares everything but the events. `unlike` is set to NULL if both are equal, otherwise to the name of
+/* Compares everything but the events. `difference` is set to NULL if both are equal, otherwise to the name of
  * the first difference. */
 SESLITE_PRIVATE int ses__load_compare_head(struct load_run *run, const struct session_row *row,
-                                           const char **unlike, ses_error *error);
+                                           const char **difference, ses_error *error);
 /* The same for what is known when all events have come. */
 SESLITE_PRIVATE const char *ses__load_compare_end(const struct load_run *run, const struct session_row *row);
 /* load_name.c: sets the operation's name to one that is free, or finds what was made there already: SES_LOADED_EQUAL. */

@@ -30,7 +30,7 @@ static bool same_parent(const struct snapshot *own, const struct load_op *op)
            strcmp(own->parent->session, op->parent->session) == 0 && own->parent_seq == op->parent_seq;
 }
 
-static int compare_details(struct load_run *run, const struct session_row *row, const char **unlike,
+static int compare_details(struct load_run *run, const struct session_row *row, const char **difference,
                            ses_error *error)
 {
     const struct load_op *op = run->op;
@@ -42,17 +42,17 @@ static int compare_details(struct load_run *run, const struct session_row *row, 
         code = ses__load_details_of(
             run->db, &(struct described){&own.row, op->key->app, &own, &own.annotations}, error);
     if (code == SES_OK)
-        *unlike = !same_text(own.annotations.title, op->annotating.title) ? "title"
-                  : !same_labels(&own.annotations, &op->annotating)       ? "labels"
-                  : !same_parent(&own, op)                                ? "parent"
-                                                                          : NULL;
+        *difference = !same_text(own.annotations.title, op->annotating.title) ? "title"
+                      : !same_labels(&own.annotations, &op->annotating)       ? "labels"
+                      : !same_parent(&own, op)                                ? "parent"
+                                                                              : NULL;
     ses__snapshot_free(&own);
     return code;
 }
 
 /* ----------------------------------------------------------------------------------------------- state */
 
-static int compare_initial(struct load_run *run, const struct session_row *row, const char **unlike,
+static int compare_initial(struct load_run *run, const struct session_row *row, const char **difference,
                            ses_error *error)
 {
     const struct span loaded = run->op->initial;
@@ -64,37 +64,37 @@ static int compare_initial(struct load_run *run, const struct session_row *row, 
     if (code == SES_OK &&
         (own.ptr && loaded.ptr ? own.len != loaded.len || memcmp(own.ptr, loaded.ptr, own.len) != 0
                                : own.ptr != loaded.ptr))
-        *unlike = "initial state";
+        *difference = "initial state";
     ses__arena_free(&arena);
     return code;
 }
 
-static int compare_base(struct load_run *run, const struct session_row *row, const char **unlike,
+static int compare_base(struct load_run *run, const struct session_row *row, const char **difference,
                         ses_error *error)
 {
     bool is = false;
     int code = ses__base_is(run->db, row->id, run->op->base, run->op->base_count, &is, error);
 
     if (code == SES_OK && (!is || row->base_seq != run->op->base_seq))
-        *unlike = "base";
+        *difference = "base";
     return code;
 }
 
-int ses__load_compare_head(struct load_run *run, const struct session_row *row, const char **unlike,
+int ses__load_compare_head(struct load_run *run, const struct session_row *row, const char **difference,
                            ses_error *error)
 {
     const struct load_op *op = run->op;
     int code = SES_OK;
 
-    *unlike = row->created_us != op->created_us   ? "time of creation"
-              : row->expires_us != op->expires_us ? "expiry"
-                                                  : NULL;
-    if (!*unlike)
-        code = compare_details(run, row, unlike, error);
-    if (code == SES_OK && !*unlike)
-        code = compare_initial(run, row, unlike, error);
-    if (code == SES_OK && !*unlike)
-        code = compare_base(run, row, unlike, error);
+    *difference = row->created_us != op->created_us   ? "time of creation"
+                  : row->expires_us != op->expires_us ? "expiry"
+                                                      : NULL;
+    if (!*difference)
+        code = compare_details(run, row, difference, error);
+    if (code == SES_OK && !*difference)
+        code = compare_initial(run, row, difference, error);
+    if (code == SES_OK && !*difference)
+        code = compare_base(run, row, difference, error);
     return code;
 }
 
@@ -117,8 +117,7 @@ static int refuse_key(struct span name, ses_error *error)
 {
     return ses__error_set(
         error, SES_INVALID,
-        "the own state that was given is not what the initial state and the events lead to: "
-        "the key \"%.200s\" differs",
+        "the own state that was given is not what the initial state and the events lead to: the key \"%.200s\" differs",
         name.ptr);
 }
 

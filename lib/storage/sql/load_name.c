@@ -8,17 +8,17 @@
 #include "storage/sql/operations.h"
 
 /* Under so many other names a different session may be there already. */
-enum { MOST_RENAMES = 10000 };
+enum { MAX_RENAMES = 10000 };
 
 /* NAME~2, NAME~3 ...: cut so that it stays an id. */
 static void write_other_name(char *to, const char *name, int number)
 {
     char suffix[16];
-    size_t most = SES_ID_MAX - (size_t)snprintf(suffix, sizeof suffix, "~%d", number);
+    size_t limit = SES_ID_MAX - (size_t)snprintf(suffix, sizeof suffix, "~%d", number);
     size_t len = strlen(name);
 
-    if (len > most)
-        len = ses__utf8_valid_part(name, most);
+    if (len > limit)
+        len = ses__utf8_valid_part(name, limit);
     memcpy(to, name, len);
     memcpy(to + len, suffix, strlen(suffix) + 1);
 }
@@ -26,15 +26,15 @@ static void write_other_name(char *to, const char *name, int number)
 /* Is it what was made, under the name that it would get? */
 static int compare_with(struct load_run *run, const struct session_row *other, bool *same, ses_error *error)
 {
-    const char *unlike = ses__load_compare_end(run, other);
+    const char *difference = ses__load_compare_end(run, other);
     int64_t seq = 0;
     int code = SES_OK;
 
-    if (!unlike)
-        code = ses__load_compare_head(run, other, &unlike, error);
-    if (code == SES_OK && !unlike)
-        code = ses__log_unlike(run->db, &run->row, other->id, &seq, error);
-    *same = !unlike && seq == 0;
+    if (!difference)
+        code = ses__load_compare_head(run, other, &difference, error);
+    if (code == SES_OK && !difference)
+        code = ses__events_first_difference(run->db, &run->row, other->id, &seq, error);
+    *same = !difference && seq == 0;
     return code;
 }
 
@@ -43,7 +43,7 @@ int ses__load_find_name(struct load_run *run, ses_error *error)
     struct load_op *op = run->op;
     const ses_key key = {op->key->app, op->key->user, op->name};
 
-    for (int number = 2; number < MOST_RENAMES; number++) {
+    for (int number = 2; number < MAX_RENAMES; number++) {
         struct session_row other;
         bool same = false;
         write_other_name(op->name, op->key->session, number);

@@ -83,7 +83,7 @@ static int add_to_page(struct page_op *op, const struct event_row *row, size_t *
     if (!ses__event_list_add(op->events, op->allocator, ses__event_copy(op->arena, row)))
         return ses__error_nomem(error);
     *bytes += row->body.len;
-    *full = op->events->count >= op->most_events || *bytes >= op->most_bytes;
+    *full = op->events->count >= op->max_events || *bytes >= op->max_bytes;
     return SES_OK;
 }
 
@@ -97,7 +97,7 @@ static int read_events(struct db *db, struct page_op *op, bool *full, ses_error 
 
     ses__range_rows_open(&walk, db, op->row.id, &op->range, live_of(op),
                          op->backward ? WALK_BACKWARD : WALK_FORWARD, error);
-    walk.few = (struct few_events){(int64_t)op->most_events, (int64_t)op->most_bytes};
+    walk.few = (struct few_events){(int64_t)op->max_events, (int64_t)op->max_bytes};
     while (code == SES_OK && !*full && ses__range_rows_next(&walk, &event))
         code = add_to_page(op, &event, &bytes, full, error);
     int closed = ses__range_rows_close(&walk);

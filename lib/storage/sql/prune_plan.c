@@ -5,7 +5,7 @@
 #include "storage/sql/rows.h"
 
 /* The changes of state that are kept until it is known how far this step goes. */
-static const size_t MOST_STAGED_BYTES = (size_t)64 << 20;
+static const size_t MAX_STAGED_BYTES = (size_t)64 << 20;
 
 int ses__prune_plan_init(struct prune_plan *plan, const struct prune_op *op, const ses_allocator *allocator,
                          ses_error *error)
@@ -193,7 +193,7 @@ static int plan_event(struct prune_plan *plan, const struct event_row *row, ses_
         code = ses__replay_stage(&plan->replay, &plan->event.delta, row->seq, error);
     if (changes)
         plan->staged_bytes += row->body.len;
-    plan->full = plan->events >= plan->op->limit || plan->staged_bytes >= MOST_STAGED_BYTES;
+    plan->full = plan->events >= plan->op->limit || plan->staged_bytes >= MAX_STAGED_BYTES;
     if (code == SES_OK &&
         !ses__bonds_add_event(&plan->bonds, row, functions, ses__live_has(&plan->live, row->seq)))
         code = ses__error_nomem(error);

@@ -101,18 +101,17 @@ static int check_next(struct rewind_run *run, ses_error *error)
     int64_t earlier = 0;
 
     if (run->invocation.len == 0)
-        return ses__error_set(error, SES_INVALID,
-                              "event %lld, the first after the point, has no invocation id by which a rewind "
-                              "could name it",
-                              (long long)run->first);
+        return ses__error_set(
+            error, SES_INVALID,
+            "event %lld, the first after the point, has no invocation id by which a rewind could name it",
+            (long long)run->first);
     int code =
         ses__history_find_invocation(run->db, run->row, run->invocation, run->first - 1, &earlier, error);
     return code != SES_OK || earlier == 0
                ? code
                : ses__error_set(
                      error, SES_INVALID,
-                     "event %lld, the first after the point, is of the invocation \"%.200s\", which "
-                     "already has event %lld before it: a rewind would take that back too",
+                     "event %lld, the first after the point, is of the invocation \"%.200s\", which already has event %lld before it: a rewind would take that back too",
                      (long long)run->first, run->invocation.ptr, (long long)earlier);
 }
 
@@ -232,7 +231,7 @@ static int plan_rewind(struct db *db, void *context, const struct session_row *r
     const struct append_op *append = &run->op->append;
 
     if (append->checks_version && !append->anyway && row->version != append->version)
-        return ses__history_say_stale(row, append->version, "SES_APPEND_ANYWAY", error);
+        return ses__history_set_stale_error(row, append->version, "SES_APPEND_ANYWAY", error);
     ses__arena_reset(&run->arena);
     ses__event_draft_free(&run->draft);
     ses__event_draft_init(&run->draft, db->allocator);

@@ -85,8 +85,8 @@ SESLITE_PRIVATE int ses__base_is(struct db *db, int64_t session_id, const struct
                                  size_t count, bool *is, ses_error *error);
 SESLITE_PRIVATE int ses__session_name(struct db *db, int64_t session_id, const char *name, ses_error *error);
 /* Has the log of `other` all events of `row`'s, byte for byte? `*seq`: the first that it has not; 0: it has them. */
-SESLITE_PRIVATE int ses__log_unlike(struct db *db, const struct session_row *row, int64_t other, int64_t *seq,
-                                    ses_error *error);
+SESLITE_PRIVATE int ses__events_first_difference(struct db *db, const struct session_row *row, int64_t other,
+                                                 int64_t *seq, ses_error *error);
 
 struct user_row {
     int64_t id;
@@ -103,9 +103,9 @@ SESLITE_PRIVATE int ses__user_remove(struct db *db, const struct user_row *user,
 SESLITE_PRIVATE int ses__app_remove(struct db *db, int64_t id, ses_error *error);
 
 /* A few sessions that are to be deleted. */
-enum { MOST_SESSION_IDS = 100 };
+enum { MAX_SESSION_IDS = 100 };
 struct session_ids {
-    int64_t items[MOST_SESSION_IDS];
+    int64_t items[MAX_SESSION_IDS];
     size_t count;
 };
 /* Sessions of the app, at most `limit`: any of them; those that expire at `until_us` or earlier; those last written to
@@ -190,8 +190,8 @@ struct list_query {
     bool from_start; /* else after `after` */
     struct list_place after;
     const struct list_filter *filter; /* of which the walk knows the times, and only in orders by them */
-    const struct owner_list
-        *chosen; /* these sessions in this order, which is the list's; NULL: all of the list */
+    /* Only these sessions, in this order, which is the list's. NULL for all of the list. */
+    const struct owner_list *chosen;
 };
 
 /* A walk over a list. Each row comes after the one before, and the first after `after`. */

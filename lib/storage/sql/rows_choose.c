@@ -290,11 +290,10 @@ bool ses__hour_rows_next(struct hour_rows *rows)
     rows->id = id;
     rows->begun = true;
     if (!moves || (rows->labelled && ses__query_int(query, 2) != rows->list->app_id))
-        rows->code =
-            ses__error_set(query->error, SES_CORRUPT,
-                           "%s: session number %lld is out of place in an index, or has a label that "
-                           "belongs to another app",
-                           query->db->name, (long long)id);
+        rows->code = ses__error_set(
+            query->error, SES_CORRUPT,
+            "%s: session number %lld is out of place in an index, or has a label that belongs to another app",
+            query->db->name, (long long)id);
     return rows->code == SES_OK;
 }
 

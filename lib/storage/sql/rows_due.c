@@ -12,7 +12,7 @@ static void ids_start(struct query *query, struct db *db, const struct statement
 {
     ses__query_start(query, db, statement, error);
     ses__query_bind_int(query, 1, owner);
-    ses__query_bind_int(query, 2, limit < MOST_SESSION_IDS ? limit : MOST_SESSION_IDS);
+    ses__query_bind_int(query, 2, limit < MAX_SESSION_IDS ? limit : MAX_SESSION_IDS);
 }
 
 /* There are no more rows than the statement's limit. */

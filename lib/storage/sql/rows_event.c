@@ -237,10 +237,10 @@ static bool read_columns(struct query *query, enum walk walk, struct event_row *
 
 static int refuse_event(const struct event_rows *rows, int64_t seq, ses_error *error)
 {
-    return ses__error_set(error, SES_CORRUPT,
-                          "%s: event %lld of session number %lld is out of place, or holds values that no "
-                          "event can have",
-                          rows->query.db->name, (long long)seq, (long long)rows->session_id);
+    return ses__error_set(
+        error, SES_CORRUPT,
+        "%s: event %lld of session number %lld is out of place, or holds values that no event can have",
+        rows->query.db->name, (long long)seq, (long long)rows->session_id);
 }
 
 /* From where the walk is. */

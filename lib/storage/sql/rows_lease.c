@@ -64,10 +64,10 @@ static int end_lease_row(struct query *query, int64_t session_id, bool sound)
     int code = ses__query_end(query);
 
     if (code == SES_OK && !sound)
-        code = ses__error_set(query->error, SES_CORRUPT,
-                              "%s: the row of session_leases of session number %lld is another's, or holds "
-                              "what no lease can",
-                              db->name, (long long)session_id);
+        code = ses__error_set(
+            query->error, SES_CORRUPT,
+            "%s: the row of session_leases of session number %lld is another's, or holds what no lease can",
+            db->name, (long long)session_id);
     return code;
 }
 

@@ -98,8 +98,8 @@ int ses__session_name(struct db *db, int64_t session_id, const char *name, ses_e
     return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
 }
 
-int ses__log_unlike(struct db *db, const struct session_row *row, int64_t other, int64_t *seq,
-                    ses_error *error)
+int ses__events_first_difference(struct db *db, const struct session_row *row, int64_t other, int64_t *seq,
+                                 ses_error *error)
 {
     struct query query;
 

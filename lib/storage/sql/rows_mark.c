@@ -48,10 +48,10 @@ bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row)
     *row = (struct mark_row){ses__query_int(query, 1), (enum mark_kind)ses__query_int(query, 2),
                              ses__query_int(query, 3)};
     if (!mark_is_sound(rows, row) && query->code == SES_OK)
-        rows->code = ses__error_set(query->error, SES_CORRUPT,
-                                    "%s: a row of event_marks of session number %lld (event %lld) is out of "
-                                    "place, or holds impossible numbers",
-                                    query->db->name, (long long)rows->session_id, (long long)row->seq);
+        rows->code = ses__error_set(
+            query->error, SES_CORRUPT,
+            "%s: a row of event_marks of session number %lld (event %lld) is out of place, or holds impossible numbers",
+            query->db->name, (long long)rows->session_id, (long long)row->seq);
     return query->code == SES_OK && rows->code == SES_OK;
 }
 

@@ -24,9 +24,9 @@ void ses__session_row_read(struct query *query, struct session_row *row)
     row->details = ses__query_int(query, 10);
 }
 
-static bool within(int64_t value, int64_t least, int64_t most)
+static bool within(int64_t value, int64_t min, int64_t max)
 {
-    return value >= least && value <= most;
+    return value >= min && value <= max;
 }
 
 int ses__session_row_check(const struct session_row *row, const struct db *db, ses_error *error)

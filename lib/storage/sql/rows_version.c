@@ -33,10 +33,10 @@ int ses__version_first(struct db *db, int64_t user_id, int64_t *version, ses_err
 {
     int code = read_floor(db, user_id, version, error);
     if (code == SES_OK && *version > MAX_VERSION)
-        code = ses__error_set(error, SES_LIMIT,
-                              "%s: all versions below 2^53 are used up: export the sessions and import them into a "
-                              "new store",
-                              db->name);
+        code = ses__error_set(
+            error, SES_LIMIT,
+            "%s: all versions below 2^53 are used up: export the sessions and import them into a new store",
+            db->name);
     return code;
 }
 

@@ -54,8 +54,7 @@ static int add_shared_key(struct buffer *json, size_t start, struct key_order *o
     if (!key_moves_on(order, key))
         return ses__error_set(
             error, SES_CORRUPT,
-            "the shared state key \"%.200s\" is out of order, not valid UTF-8, contains a NUL, "
-            "or has more than %d bytes",
+            "the shared state key \"%.200s\" is out of order, not valid UTF-8, contains a NUL, or has more than %d bytes",
             key.ptr, SES_ID_MAX);
     int code = ses__state_check_value(key.ptr, value, error);
     if (code == SES_OK)
@@ -172,8 +171,7 @@ static int check_expected_keys(struct db *db, const struct shared_set_op *op, co
     if (code == SES_OK && changed)
         code = ses__error_set(
             error, SES_STALE,
-            "the shared key \"%.200s\" has changed since the caller read it: read it again and "
-            "compute the value again",
+            "the shared key \"%.200s\" has changed since the caller read it: read it again and compute the value again",
             changed);
     return code;
 }

@@ -31,8 +31,7 @@ static int check_shared_key(struct shared_order *order, struct span key, struct 
     if (!sound)
         return ses__error_set(
             error, SES_CORRUPT,
-            "the shared state key \"%.200s\" is out of order, not valid UTF-8, contains a NUL, or has more "
-            "than %d bytes",
+            "the shared state key \"%.200s\" is out of order, not valid UTF-8, contains a NUL, or has more than %d bytes",
             key.ptr, SES_ID_MAX);
     if (key.len > 0)
         memcpy(order->last, key.ptr, key.len);

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "storage/sqlite/apart.h"
+#include "storage/sqlite/private_connection.h"
 #include "storage/sqlite/backup_file.h"
 #include "storage/sqlite/backup_target.h"
 #include "storage/sqlite/parts.h"
@@ -12,7 +12,7 @@
 
 struct backup_run {
     struct backup_op *op;
-    struct apart apart; /* what is copied */
+    struct private_connection private; /* what is copied */
     struct backup_file file;
     struct backup_target target; /* what is replaced */
     int64_t pages;
@@ -21,7 +21,7 @@ struct backup_run {
 
 /* ------------------------------------------------------------------------------------- where it may go */
 
-static bool is_beside(const char *path, const char *store)
+static bool is_companion(const char *path, const char *store)
 {
     const size_t len = strlen(store);
     bool is = false;
@@ -37,7 +37,7 @@ static int check_is_other(const struct sqlite *storage, const char *target, ses_
     bool is_own =
         storage->file.known &&
         ((ses__file_identify(target, &identity) && ses__file_is_same(identity, storage->file.identity)) ||
-         is_beside(target, storage->config.path));
+         is_companion(target, storage->config.path));
 
     return is_own ? ses__error_set(error, SES_INVALID,
                                    "%s: this is the store itself, or a file of it; a backup needs another",
@@ -74,7 +74,7 @@ static int copy_to_file(struct db *base, void *context, ses_error *error)
     const struct copy_progress progress = {run->op->progress, run->op->progress_context};
     struct sqlite_file file = {.known = false};
     const struct sqlite_config config =
-        ses__config_beside(&run->apart.storage->base.base, run->file.temporary, &file);
+        ses__config_for_file(&run->private.storage->base.base, run->file.temporary, &file);
     struct connection *copy = NULL;
     int code = ses__pages_count(db, &run->pages, error); /* reads, with which the transaction begins */
 
@@ -100,8 +100,8 @@ static int on_vacuum(void *context)
 
     (void)fstat(run->file.descriptor, &status);
     int64_t done = (int64_t)status.st_size / run->page_bytes;
-    run->apart.db->endless = done > 2 * run->pages + 1000;
-    return run->apart.db->endless ||
+    run->private.db->endless = done > 2 * run->pages + 1000;
+    return run->private.db->endless ||
            (op->progress &&
             op->progress(op->progress_context, done < run->pages ? done : run->pages, run->pages) != 0);
 }
@@ -109,7 +109,7 @@ static int on_vacuum(void *context)
 static int vacuum(struct backup_run *run, ses_error *error)
 {
     enum { STEPS = 20000 };
-    struct connection *db = run->apart.db;
+    struct connection *db = run->private.db;
     sqlite3_stmt *statement = NULL;
 
     sqlite3_progress_handler(db->handle, STEPS, on_vacuum, run);
@@ -128,7 +128,7 @@ static int vacuum(struct backup_run *run, ses_error *error)
 /* SQLite reads all of it in one transaction of its own. */
 static int compact_to_file(struct backup_run *run, ses_error *error)
 {
-    struct connection *db = run->apart.db;
+    struct connection *db = run->private.db;
     int64_t all = 0;
     int64_t unused = 0;
     int code = ses__pages_count(db, &all, error);
@@ -171,7 +171,7 @@ static int check_copy(const struct backup_run *run, ses_error *error)
 {
     struct sqlite_file file = {.known = false, .immutable = true};
     const struct sqlite_config config =
-        ses__config_beside(&run->apart.storage->base.base, run->file.temporary, &file);
+        ses__config_for_file(&run->private.storage->base.base, run->file.temporary, &file);
     struct connection *copy = NULL;
     int code = ses__connection_open(&config, CONNECTION_READER, &copy, error);
     if (code != SES_OK)
@@ -188,12 +188,12 @@ static int check_copy(const struct backup_run *run, ses_error *error)
 
 static int make_copy(struct backup_run *run, ses_error *error)
 {
-    int code = ses__backup_file_make(&run->file, run->apart.storage->config.busy_timeout_us, error);
+    int code = ses__backup_file_make(&run->file, run->private.storage->config.busy_timeout_us, error);
 
     if (code == SES_OK && run->op->compact)
         code = compact_to_file(run, error);
     else if (code == SES_OK)
-        code = ses__transaction_read(run->apart.db, copy_to_file, run, error);
+        code = ses__transaction_read(run->private.db, copy_to_file, run, error);
     if (code == SES_OK)
         code = check_copy(run, error);
     return code == SES_OK ? ses__backup_file_flush(&run->file, error) : code;
@@ -202,9 +202,9 @@ static int make_copy(struct backup_run *run, ses_error *error)
 static int back_up_apart(struct backup_run *run, ses_error *error)
 {
     const bool replaces = run->op->replaces;
-    int code = replaces
-                   ? ses__backup_target_lock(&run->target, &run->file, &run->apart.storage->base.base, error)
-                   : check_is_new(&run->file, error);
+    int code =
+        replaces ? ses__backup_target_lock(&run->target, &run->file, &run->private.storage->base.base, error)
+                 : check_is_new(&run->file, error);
 
     if (code == SES_OK)
         code = make_copy(run, error);
@@ -227,10 +227,10 @@ int ses__sqlite_backup(struct storage *storage, struct backup_op *op, ses_error 
     if (code == SES_OK)
         code = check_is_other(own, run.file.target, error);
     if (code == SES_OK)
-        code = ses__apart_open(storage, &run.apart, error);
+        code = ses__private_connection_open(storage, &run.private, error);
     if (code == SES_OK) {
         code = back_up_apart(&run, error);
-        ses__apart_close(&run.apart);
+        ses__private_connection_close(&run.private);
     }
     ses__backup_file_close(&run.file);
     return code;

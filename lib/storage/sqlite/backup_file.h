@@ -2,7 +2,7 @@
 #ifndef SESLITE_STORAGE_SQLITE_BACKUP_FILE_H
 #define SESLITE_STORAGE_SQLITE_BACKUP_FILE_H
 
-#include "storage/sqlite/apart.h"
+#include "storage/sqlite/private_connection.h"
 
 struct backup_file {
     const ses_allocator *allocator;

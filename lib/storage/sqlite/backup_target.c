@@ -82,7 +82,7 @@ static int lock_once(struct backup_target *target, struct backup_file *file, con
     enum file_kind kind = FILE_ABSENT;
     int code = ses__file_look(file->target, &kind, error);
 
-    *target = (struct backup_target){.config = ses__config_beside(storage, file->target, &target->file)};
+    *target = (struct backup_target){.config = ses__config_for_file(storage, file->target, &target->file)};
     if (code == SES_OK && kind != FILE_ABSENT) {
         code = check_replaceable(target, kind, error);
         if (code == SES_OK)

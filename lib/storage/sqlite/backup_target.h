@@ -2,7 +2,7 @@
 #ifndef SESLITE_STORAGE_SQLITE_BACKUP_TARGET_H
 #define SESLITE_STORAGE_SQLITE_BACKUP_TARGET_H
 
-#include "storage/sqlite/apart.h"
+#include "storage/sqlite/private_connection.h"
 #include "storage/sqlite/backup_file.h"
 
 struct backup_target {

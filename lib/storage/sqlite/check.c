@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "storage/sqlite/apart.h"
+#include "storage/sqlite/private_connection.h"
 #include "storage/sqlite/parts.h"
 #include "storage/sql/rows_parts.h"
 #include "storage/sqlite/schema.h"
@@ -144,13 +144,13 @@ static int run_check(struct db *base, void *context, ses_error *error)
 
 static int check_apart(struct storage *storage, struct check *check)
 {
-    struct apart apart;
-    int code = ses__apart_open(storage, &apart, &check->error);
+    struct private_connection private;
+    int code = ses__private_connection_open(storage, &private, &check->error);
 
     if (code != SES_OK)
         return ses__check_settle(check, code, SES_PROBLEM_PAGE);
-    code = ses__transaction_read(apart.db, run_check, check, &check->error);
-    ses__apart_close(&apart);
+    code = ses__transaction_read(private.db, run_check, check, &check->error);
+    ses__private_connection_close(&private);
     return ses__check_settle(check, code, SES_PROBLEM_PAGE);
 }
 

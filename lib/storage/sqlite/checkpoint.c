@@ -2,7 +2,7 @@
  * A checkpoint copies the write-ahead log into the database, so that the log can start again. A thread does
  * this, so that no caller waits for a checkpoint in addition to its own commit. It is started for the first
  * checkpoint. A short log is copied on the writing connection, in the writer's turn, like any job. A long log
- * is first copied concurrently with the writers (see checkpoint_beside.c).
+ * is first copied concurrently with the writers (see checkpoint_concurrent.c).
  *
  * Readers, in this process or another, keep the log from being copied and from starting again until they end.
  * Attempts that fail because of them are made less and less often.
@@ -84,7 +84,7 @@ static void work_in_turn(struct sqlite *storage)
 }
 
 /* The same, concurrently with the writers. The writer's turn copies the rest. */
-static void work_beside(struct sqlite *storage)
+static void copy_concurrently(struct sqlite *storage)
 {
     struct checkpointer *own = &storage->checkpointer;
 
@@ -93,7 +93,7 @@ static void work_beside(struct sqlite *storage)
     (void)pthread_mutex_lock(&storage->lock);
     ses__writer_hand_on(storage);
     (void)pthread_mutex_unlock(&storage->lock);
-    ses__checkpoint_beside(storage);
+    ses__checkpoint_concurrently(storage);
     (void)pthread_mutex_lock(&storage->lock);
     own->work = CHECKPOINT_NONE;
     if (own->finishes && !own->stops) {
@@ -115,8 +115,8 @@ static void *checkpoint_loop(void *context)
     while (!own->stops || own->work != CHECKPOINT_NONE) {
         if (own->work == CHECKPOINT_IN_TURN)
             work_in_turn(storage);
-        else if (own->work == CHECKPOINT_BESIDE)
-            work_beside(storage);
+        else if (own->work == CHECKPOINT_CONCURRENT)
+            copy_concurrently(storage);
         else
             (void)ses__condition_wait(&own->wake, &storage->lock, INT64_MAX);
     }

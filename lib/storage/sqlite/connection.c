@@ -82,7 +82,8 @@ bool ses__connection_wait(struct connection *db, int tries)
         const struct timespec time = {0, (long)(pause * 1000)};
         (void)nanosleep(&time, NULL); /* a signal may cut it short: then the next try comes sooner */
         db->busy_waits++;
-        db->busy_us += ses__clock_steady_us() - begun; /* on a busy machine it is more than what was asked for */
+        db->busy_us +=
+            ses__clock_steady_us() - begun; /* on a busy machine it is more than what was asked for */
     }
     return left > 0;
 }

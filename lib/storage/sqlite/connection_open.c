@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/file.h"
-#include "storage/sqlite/owners.h"
+#include "storage/sqlite/id_list_vtab.h"
 
 /* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
 #define MAX_SESSION_ID INT64_C(0x7FFFFFFF)
@@ -36,7 +36,7 @@ static int configure(struct connection *db, enum connection_role role, ses_error
     if (rc == SQLITE_OK) /* and so are the views: one in place of a table must not be run */
         rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     if (rc == SQLITE_OK)
-        rc = ses__owners_register(db->handle);
+        rc = ses__id_list_register(db->handle);
 
     int code = rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, "configuring the connection", error);
     if (code == SES_OK)

@@ -21,15 +21,13 @@ static const char *known_bugs(int version)
 {
     bool fixed = version >= 3051003 || (version >= 3050007 && version < 3051000) ||
                  (version >= 3044006 && version < 3045000);
-    return fixed ? ""
-                 : "WAL-reset (https://www.sqlite.org/wal.html#walresetbug): when two connections checkpoint "
-                   "or "
-                   "write at the very same moment the file can, very rarely, be damaged. Fixed in SQLite "
-                   "3.51.3, 3.50.7 and 3.44.6. Within one process a store keeps clear of it: its writing "
-                   "connection "
-                   "checkpoints in its turn, and what is copied beside it is copied while a read transaction "
-                   "keeps "
-                   "the log from being reset";
+    return fixed
+               ? ""
+               : "WAL-reset (https://www.sqlite.org/wal.html#walresetbug): when two connections checkpoint or write "
+                 "at the very same moment the file can, very rarely, be damaged. "
+                 "Fixed in SQLite 3.51.3, 3.50.7 and 3.44.6. "
+                 "Within one process a store keeps clear of it: its writing connection checkpoints in its turn, "
+                 "and what is copied beside it is copied while a read transaction keeps the log from being reset";
 }
 
 static int check_sqlite(ses_error *error)
@@ -55,8 +53,7 @@ static int check_target(const struct sqlite_config *config, ses_error *error)
     if (code == SES_OK && ses__registry_is_inherited(config->path))
         code = ses__error_set(
             error, SES_MISUSE,
-            "%s: this process was forked while the file was open, and SQLite's locks do not survive that; "
-            "fork before opening, or exec",
+            "%s: this process was forked while the file was open, and SQLite's locks do not survive that; fork before opening, or exec",
             config->path);
     if (code == SES_OK)
         code = ses__file_check_companions(config->allocator, config->path, error);
@@ -189,8 +186,7 @@ static int check_read_only(struct sqlite *storage, ses_error *error)
     if (code == SES_CANTOPEN || code == SES_READONLY)
         code = ses__error_set(
             error, SES_CANTOPEN,
-            "%s: SQLite needs to make files beside a store with a write-ahead log, even to read it: "
-            "make the folder writable, or copy the file (and its -wal file) to one that is",
+            "%s: SQLite needs to make files beside a store with a write-ahead log, even to read it: make the folder writable, or copy the file (and its -wal file) to one that is",
             path);
     else if (code == SES_OK && version == 0)
         code = ses__error_set(
@@ -199,8 +195,7 @@ static int check_read_only(struct sqlite *storage, ses_error *error)
     else if (code == SES_OK && version < ses__schema_latest())
         code = ses__error_set(
             error, SES_READONLY,
-            "%s: the store has schema version %d and must be migrated to %d first: run seslite "
-            "migrate, or open it once for writing",
+            "%s: the store has schema version %d and must be migrated to %d first: run seslite migrate, or open it once for writing",
             path, version, ses__schema_latest());
     return code;
 }

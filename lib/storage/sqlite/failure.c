@@ -79,8 +79,7 @@ static bool refuse_for_others(struct connection *db, int extended, const char *d
     if (refused)
         (void)ses__error_set(
             error, SES_CONSTRAINT,
-            "%s: %s failed: rows of a table that is not the store's (%s) refer to what would be "
-            "deleted: delete those rows first, or declare the foreign key ON DELETE CASCADE",
+            "%s: %s failed: rows of a table that is not the store's (%s) refer to what would be deleted: delete those rows first, or declare the foreign key ON DELETE CASCADE",
             db->config->path, doing, tables);
     return refused;
 }

@@ -109,12 +109,12 @@ static char *path_of_target(const ses_allocator *allocator, const char *path, co
 int ses__file_follow_links(const ses_allocator *allocator, const char *path, char **followed,
                            ses_error *error)
 {
-    enum { MOST_LINKS = 40 /* as Linux has it */ };
+    enum { MAX_LINKS = 40 /* as Linux has it */ };
     char target[PATH_MAX];
     char *at = path_with(allocator, path, "");
     ssize_t len = 0;
 
-    for (int links = 0; at && links < MOST_LINKS && len >= 0; links++) {
+    for (int links = 0; at && links < MAX_LINKS && len >= 0; links++) {
         len = readlink(at, target, sizeof target); /* fails if `path` is not a link or does not exist */
         if (len >= 0) {
             char *next = path_of_target(allocator, at, target, (size_t)len);

@@ -19,7 +19,7 @@ static const int64_t PAGES_TO_MEASURE = 250;
 /* An attempt in vain is followed by a pause, which doubles each time. After QUICK_ATTEMPTS in a row the pause is also at
  * least PAUSE_TIMES as long as the attempt, so that in the long run three percent of the time are spent in vain. */
 static const int64_t FIRST_PAUSE_US = 10000;
-enum { MOST_DOUBLINGS = 7, QUICK_ATTEMPTS = 2, PAUSE_TIMES = 32 };
+enum { MAX_DOUBLINGS = 7, QUICK_ATTEMPTS = 2, PAUSE_TIMES = 32 };
 
 /* The longest pause of a writer before a commit. */
 static const int64_t LONGEST_PAUSE_US = 20000;
@@ -31,7 +31,7 @@ static void account_attempt(struct checkpoint_attempts *attempts, bool in_vain, 
         int64_t pause = FIRST_PAUSE_US << attempts->in_vain;
         if (attempts->in_vain >= QUICK_ATTEMPTS && pause < us * PAUSE_TIMES)
             pause = us * PAUSE_TIMES;
-        if (attempts->in_vain < MOST_DOUBLINGS)
+        if (attempts->in_vain < MAX_DOUBLINGS)
             attempts->in_vain++;
         attempts->not_before_us = ses__clock_steady_us() + pause;
     } else {
@@ -66,7 +66,7 @@ bool ses__log_fits_turn(const struct checkpointer *own)
 {
     int64_t left = own->log_pages - own->copied_pages;
 
-    return left <= LOG_MOST_IN_TURN && left * own->page_ns / 1000 <= COPYING_US;
+    return left <= LOG_MAX_IN_TURN && left * own->page_ns / 1000 <= COPYING_US;
 }
 
 void ses__log_note_commit(struct sqlite *storage)

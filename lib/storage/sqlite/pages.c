@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "storage/sqlite/apart.h"
+#include "storage/sqlite/private_connection.h"
 
 /* So many pages are copied between two looks at whether the copying is to end. */
 enum { PAGES_IN_STEP = 256 };
@@ -48,7 +48,7 @@ static int after_step(struct connection *from, sqlite3_backup *backup, const str
 {
     const int64_t total = sqlite3_backup_pagecount(backup);
     const int64_t done = total - sqlite3_backup_remaining(backup);
-    bool ends = progress->tell && progress->tell(progress->context, done, total) != 0;
+    bool ends = progress->report && progress->report(progress->context, done, total) != 0;
 
     return ends || atomic_load(&from->interrupted) ? ses__refuse_interrupted("the copy", error) : SES_OK;
 }

@@ -49,7 +49,7 @@ struct readers {
 enum checkpoint_work {
     CHECKPOINT_NONE,
     CHECKPOINT_IN_TURN,
-    CHECKPOINT_BESIDE /* concurrently with the writers, after a moment in the turn */
+    CHECKPOINT_CONCURRENT /* concurrently with the writers, after a moment in the turn */
 };
 
 struct checkpoint_attempts {
@@ -145,9 +145,9 @@ SESLITE_PRIVATE void ses__readers_close(struct sqlite *storage);
 /* ---- log_account.c */
 
 /* From LOG_PRESSING_PAGES pages on, a checkpoint also waits a little for readers, so that the log starts
- * again even under constant reading. More than LOG_MOST_IN_TURN uncopied pages are never copied in the
+ * again even under constant reading. More than LOG_MAX_IN_TURN uncopied pages are never copied in the
  * writer's turn, however fast the disk. */
-enum { LOG_PRESSING_PAGES = 4000, LOG_MOST_IN_TURN = 4000 };
+enum { LOG_PRESSING_PAGES = 4000, LOG_MAX_IN_TURN = 4000 };
 
 /* The result of sqlite3_wal_checkpoint_v2. */
 struct checkpoint_run {
@@ -170,7 +170,7 @@ SESLITE_PRIVATE void ses__log_slow_down(struct sqlite *storage);
 /* The same, at the end of one. */
 SESLITE_PRIVATE void ses__log_before_commit(struct sqlite *storage);
 
-/* ---- checkpoint.c, checkpoint_beside.c */
+/* ---- checkpoint.c, checkpoint_concurrent.c */
 
 SESLITE_PRIVATE int ses__checkpoint_setup(struct sqlite *storage, ses_error *error);
 /* After a write, without the lock: starts the thread for the first checkpoint. */
@@ -178,7 +178,7 @@ SESLITE_PRIVATE void ses__checkpoint_start(struct sqlite *storage);
 /* Ends the thread. Without the lock. */
 SESLITE_PRIVATE void ses__checkpoint_stop(struct sqlite *storage);
 /* By the checkpointer's thread, without the lock and without the turn. */
-SESLITE_PRIVATE void ses__checkpoint_beside(struct sqlite *storage);
+SESLITE_PRIVATE void ses__checkpoint_concurrently(struct sqlite *storage);
 
 /* ---- erase.c */
 

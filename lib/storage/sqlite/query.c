@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "storage/sqlite/connection.h"
-#include "storage/sqlite/owners.h"
+#include "storage/sqlite/id_list_vtab.h"
 
 static sqlite3 *handle_of(const struct query *query)
 {
@@ -81,7 +81,7 @@ static void sqlite_bind_text(struct query *query, int parameter, struct span tex
 static void sqlite_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
 {
     if (query->code == SES_OK) {
-        int rc = ses__owners_bind(query->run, parameter, owners);
+        int rc = ses__id_list_bind(query->run, parameter, owners);
         if (UNLIKELY(rc != SQLITE_OK))
             query_fail(query, rc);
     }
@@ -98,10 +98,10 @@ static bool has_lost_transaction(const struct query *query)
 
 static void refuse_lost_transaction(struct query *query)
 {
-    query->code = ses__error_set(query->error, SES_IO,
-                                 "%s: SQLite ended the transaction after a failure that it does not report; "
-                                 "try again",
-                                 query->db->name);
+    query->code =
+        ses__error_set(query->error, SES_IO,
+                       "%s: SQLite ended the transaction after a failure that it does not report; try again",
+                       query->db->name);
 }
 
 static bool sqlite_row(struct query *query)

@@ -10,11 +10,11 @@ static const int64_t WATCH_WAIT_US = 20000;
 static int reserve(struct sqlite *storage, struct connection **db, int64_t deadline, ses_error *error)
 {
     struct readers *readers = &storage->readers;
-    unsigned most = storage->config.max_readers;
+    unsigned limit = storage->config.max_readers;
     bool in_time = true;
     int code = SES_OK;
 
-    while (!readers->idle && readers->open >= most && in_time) {
+    while (!readers->idle && readers->open >= limit && in_time) {
         storage->counts.reader_waits++;
         in_time = ses__condition_wait(&readers->given_back, &storage->lock, deadline);
     }
@@ -22,7 +22,7 @@ static int reserve(struct sqlite *storage, struct connection **db, int64_t deadl
     if (*db) {
         readers->idle = (*db)->next_idle;
         readers->in_use++;
-    } else if (readers->open < most) {
+    } else if (readers->open < limit) {
         readers->open++;
         readers->in_use++;
     } else {

@@ -30,18 +30,17 @@ static int judge(const char *path, int64_t application, int64_t version, int64_t
     if (is_restored)
         code = ses__error_set(
             error, SES_NOTASTORE,
-            "%s: this looks like a store that was restored from a .dump, which leaves out two numbers. "
-            "If it is one, run: PRAGMA application_id = %d; PRAGMA user_version = %d;",
+            "%s: this looks like a store that was restored from a .dump, which leaves out two numbers. If it is one, run: PRAGMA application_id = %d; PRAGMA user_version = %d;",
             path, SCHEMA_APPLICATION_ID, ses__schema_latest());
     else if (application != SCHEMA_APPLICATION_ID && !is_empty)
         code = ses__error_set(error, SES_NOTASTORE,
                               "%s: an SQLite database, but not a seslite store (application_id is %lld)",
                               path, (long long)application);
     else if (version > ses__schema_latest())
-        code = ses__error_set(error, SES_TOONEW,
-                              "%s: the store has schema version %lld and this library knows up to %d; "
-                              "use a newer seslite",
-                              path, (long long)version, ses__schema_latest());
+        code = ses__error_set(
+            error, SES_TOONEW,
+            "%s: the store has schema version %lld and this library knows up to %d; use a newer seslite",
+            path, (long long)version, ses__schema_latest());
     else if (version < 1 && !is_empty)
         code = ses__error_set(error, SES_NOTASTORE,
                               "%s: the file is marked as a seslite store but has no schema version", path);

@@ -20,11 +20,11 @@ struct script_object {
     struct span sql;
 };
 
-enum { MOST_OBJECTS = 64 };
+enum { MAX_OBJECTS = 64 };
 
 struct script_objects {
-    struct script_object items[MOST_OBJECTS];
-    bool found[MOST_OBJECTS];
+    struct script_object items[MAX_OBJECTS];
+    bool found[MAX_OBJECTS];
     size_t count;
 };
 
@@ -91,7 +91,7 @@ static void collect_objects(struct script_objects *objects)
     objects->count = 0;
     for (size_t i = 0; i < ses__schema_script_count(); i++) {
         const char *line = ses__schema_script(i)->sql;
-        while (line && objects->count < MOST_OBJECTS) {
+        while (line && objects->count < MAX_OBJECTS) {
             struct script_object object;
             if (starts_with(line, "CREATE ") && read_script_object(line, &object) && counts(&object)) {
                 objects->found[objects->count] = false;

@@ -13,11 +13,11 @@ static const size_t GROUP_BYTES = (size_t)4 << 20;
 
 /*
  * Threads that share a commit often return with their next job moments after it. Where commits are slow, the next
- * leader gives them a tenth of a commit's time to join, and at most COMPANY_MOST_US. It does not wait after a
+ * leader gives them a tenth of a commit's time to join, and at most COMPANY_MAX_US. It does not wait after a
  * commit that was not shared, or if the wait would be shorter than waking up takes.
  */
 static const int64_t COMPANY_LEAST_US = 50;
-static const int64_t COMPANY_MOST_US = 500;
+static const int64_t COMPANY_MAX_US = 500;
 
 enum signal { SIGNAL_NONE, SIGNAL_LEAD, SIGNAL_DONE };
 
@@ -32,8 +32,8 @@ struct pending {
     bool settled;         /* it has failed, whatever happens to the rest of the group */
     bool queued;          /* guarded by the storage's lock, as is `next` */
     struct pending *next; /* in the queue, then in the group */
-    pthread_mutex_t
-        lock; /* guards what follows: a thread that is woken need not wait for the storage's lock */
+    /* Guards the members below, so a thread that is woken does not wait for the storage's lock. */
+    pthread_mutex_t lock;
     pthread_cond_t wake;
     enum signal signal;
 };
@@ -124,7 +124,7 @@ static bool give_to_checkpointer(struct sqlite *storage)
 
     if (takes) {
         own->due = false;
-        own->work = own->finishes || ses__log_fits_turn(own) ? CHECKPOINT_IN_TURN : CHECKPOINT_BESIDE;
+        own->work = own->finishes || ses__log_fits_turn(own) ? CHECKPOINT_IN_TURN : CHECKPOINT_CONCURRENT;
         (void)pthread_cond_signal(&own->wake);
     }
     return takes;
@@ -250,8 +250,8 @@ static void await_company(struct sqlite *storage, const struct group *group)
     struct writer *writer = &storage->writer;
     int64_t patience = writer->commit_us / 10;
 
-    if (patience > COMPANY_MOST_US)
-        patience = COMPANY_MOST_US;
+    if (patience > COMPANY_MAX_US)
+        patience = COMPANY_MAX_US;
     if (patience >= COMPANY_LEAST_US && group->count + writer->queued < writer->last_group) {
         int64_t deadline = writer->last_commit_us + patience;
         writer->awaited = writer->last_group - group->count;

@@ -28,7 +28,7 @@
 static const int64_t SHRINKS_TO_PERCENT = 75;
 enum { SLOWEST = 64, TRIES_AT_SLOWEST = 3 };
 
-struct beside {
+struct log_copy {
     struct sqlite *storage;
     struct connection *marker; /* keeps the log from being reset */
     struct connection *copier;
@@ -48,36 +48,36 @@ static int open_and_read(struct sqlite *storage, struct connection **db)
 }
 
 /* True if both connections are ready and the store is not closing. */
-static bool beside_begin(struct beside *beside)
+static bool log_copy_begin(struct log_copy *copy)
 {
-    struct checkpointer *own = &beside->storage->checkpointer;
-    bool ready = open_and_read(beside->storage, &beside->marker) == SES_OK &&
-                 open_and_read(beside->storage, &beside->copier) == SES_OK;
+    struct checkpointer *own = &copy->storage->checkpointer;
+    bool ready = open_and_read(copy->storage, &copy->marker) == SES_OK &&
+                 open_and_read(copy->storage, &copy->copier) == SES_OK;
 
     if (ready) {
-        ses__connection_start_call(beside->marker, 0, false);
-        ses__connection_start_call(beside->copier, 0, true);
-        (void)pthread_mutex_lock(&beside->storage->lock);
-        own->copier = beside->copier;
+        ses__connection_start_call(copy->marker, 0, false);
+        ses__connection_start_call(copy->copier, 0, true);
+        (void)pthread_mutex_lock(&copy->storage->lock);
+        own->copier = copy->copier;
         atomic_store(&own->slowed, own->slowed_last / 2); /* needed last time, so likely to be needed again */
-        beside->copied = own->copied_pages;
-        beside->left = own->log_pages - own->copied_pages;
+        copy->copied = own->copied_pages;
+        copy->left = own->log_pages - own->copied_pages;
         ready = !own->stops;
-        (void)pthread_mutex_unlock(&beside->storage->lock);
+        (void)pthread_mutex_unlock(&copy->storage->lock);
     }
     return ready;
 }
 
-static void beside_end(struct beside *beside)
+static void log_copy_end(struct log_copy *copy)
 {
-    struct checkpointer *own = &beside->storage->checkpointer;
+    struct checkpointer *own = &copy->storage->checkpointer;
 
-    (void)pthread_mutex_lock(&beside->storage->lock);
+    (void)pthread_mutex_lock(&copy->storage->lock);
     own->slowed_last = atomic_exchange(&own->slowed, 0);
     own->copier = NULL;
-    (void)pthread_mutex_unlock(&beside->storage->lock);
-    ses__connection_close(beside->copier);
-    ses__connection_close(beside->marker);
+    (void)pthread_mutex_unlock(&copy->storage->lock);
+    ses__connection_close(copy->copier);
+    ses__connection_close(copy->marker);
 }
 
 static bool hold_log(struct connection *marker)
@@ -102,62 +102,62 @@ static void flush_database(struct connection *db)
         (void)file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
 }
 
-static void copy_step(struct beside *beside, struct checkpoint_run *run)
+static void copy_step(struct log_copy *copy, struct checkpoint_run *run)
 {
     int64_t start = ses__clock_steady_us();
 
     *run = (struct checkpoint_run){.frames = -1, .copied = -1};
-    if (hold_log(beside->marker))
-        run->rc = sqlite3_wal_checkpoint_v2(beside->copier->handle, "main", SQLITE_CHECKPOINT_PASSIVE,
+    if (hold_log(copy->marker))
+        run->rc = sqlite3_wal_checkpoint_v2(copy->copier->handle, "main", SQLITE_CHECKPOINT_PASSIVE,
                                             &run->frames, &run->copied);
-    ses__transaction_roll_back(beside->marker);
-    if (run->frames >= 0 && run->copied != beside->copied)
-        flush_database(beside->copier);
-    beside->copied = run->copied;
+    ses__transaction_roll_back(copy->marker);
+    if (run->frames >= 0 && run->copied != copy->copied)
+        flush_database(copy->copier);
+    copy->copied = run->copied;
     run->us = ses__clock_steady_us() - start;
 }
 
 /* With the lock held. False if slowing the writers down has not helped. */
-static bool slow_writers(struct beside *beside, int64_t left_before)
+static bool slow_writers(struct log_copy *copy, int64_t left_before)
 {
-    struct checkpointer *own = &beside->storage->checkpointer;
+    struct checkpointer *own = &copy->storage->checkpointer;
     int64_t slowed = atomic_load(&own->slowed);
-    int64_t wanted = (slowed + 1) * beside->left * 2 / (left_before > 0 ? left_before : 1);
+    int64_t wanted = (slowed + 1) * copy->left * 2 / (left_before > 0 ? left_before : 1);
 
     if (slowed == SLOWEST)
-        beside->tries_at_slowest++;
+        copy->tries_at_slowest++;
     atomic_store(&own->slowed, (int)(wanted < SLOWEST ? wanted : SLOWEST));
-    return beside->tries_at_slowest < TRIES_AT_SLOWEST;
+    return copy->tries_at_slowest < TRIES_AT_SLOWEST;
 }
 
 /* With the lock held, after a step that has copied something. If no step follows, the rest is copied in the writer's
  * turn, or at another time if other processes have made it too much for that. */
-static bool step_follows(struct beside *beside)
+static bool step_follows(struct log_copy *copy)
 {
-    struct checkpointer *own = &beside->storage->checkpointer;
-    int64_t before = beside->left;
+    struct checkpointer *own = &copy->storage->checkpointer;
+    int64_t before = copy->left;
     bool follows = false;
 
-    beside->left = own->log_pages - own->copied_pages;
+    copy->left = own->log_pages - own->copied_pages;
     if (!ses__log_fits_turn(own))
-        follows = beside->left <= before * SHRINKS_TO_PERCENT / 100 || slow_writers(beside, before);
-    own->finishes = !follows && beside->left <= LOG_MOST_IN_TURN;
+        follows = copy->left <= before * SHRINKS_TO_PERCENT / 100 || slow_writers(copy, before);
+    own->finishes = !follows && copy->left <= LOG_MAX_IN_TURN;
     return follows && !own->stops;
 }
 
-void ses__checkpoint_beside(struct sqlite *storage)
+void ses__checkpoint_concurrently(struct sqlite *storage)
 {
-    struct beside beside = {.storage = storage};
+    struct log_copy copy = {.storage = storage};
     struct checkpoint_run run = {.frames = -1, .copied = -1};
-    bool ready = beside_begin(&beside);
+    bool ready = log_copy_begin(&copy);
     bool on = true;
 
     while (on) {
         if (ready)
-            copy_step(&beside, &run);
+            copy_step(&copy, &run);
         (void)pthread_mutex_lock(&storage->lock);
-        on = ses__log_account(storage, &run) && step_follows(&beside);
+        on = ses__log_account(storage, &run) && step_follows(&copy);
         (void)pthread_mutex_unlock(&storage->lock);
     }
-    beside_end(&beside);
+    log_copy_end(&copy);
 }

@@ -1,11 +1,11 @@
 /* Reads that take long have a connection of their own, so that none of the pool is missing meanwhile. */
-#ifndef SESLITE_STORAGE_SQLITE_APART_H
-#define SESLITE_STORAGE_SQLITE_APART_H
+#ifndef SESLITE_STORAGE_SQLITE_PRIVATE_CONNECTION_H
+#define SESLITE_STORAGE_SQLITE_PRIVATE_CONNECTION_H
 
 #include "storage/sqlite/connection.h"
 
 /* The connection; of a store in memory, which only one connection sees, it is on a copy. */
-struct apart {
+struct private_connection {
     struct sqlite *storage;
     struct sqlite_config config; /* of the copy */
     struct sqlite_file file;
@@ -13,15 +13,16 @@ struct apart {
 };
 
 /* To be closed only after success. */
-SESLITE_PRIVATE int ses__apart_open(struct storage *storage, struct apart *apart, ses_error *error);
-SESLITE_PRIVATE void ses__apart_close(struct apart *apart);
+SESLITE_PRIVATE int ses__private_connection_open(struct storage *storage, struct private_connection *private,
+                                                 ses_error *error);
+SESLITE_PRIVATE void ses__private_connection_close(struct private_connection *private);
 /* Of a connection to another file, which waits as long as those of the store. Path and file are borrowed. */
-SESLITE_PRIVATE struct sqlite_config ses__config_beside(const struct storage *storage, const char *path,
-                                                        const struct sqlite_file *file);
+SESLITE_PRIVATE struct sqlite_config ses__config_for_file(const struct storage *storage, const char *path,
+                                                          const struct sqlite_file *file);
 
 /* Is told of each step; non-zero ends the copying. */
 struct copy_progress {
-    int (*tell)(void *context, int64_t done, int64_t total); /* NULL: nobody is told */
+    int (*report)(void *context, int64_t done, int64_t total); /* NULL: nobody is told */
     void *context;
 };
 /* Copies all pages of `from`, on which a read transaction or the writer's turn keeps others from writing, to `to`, which

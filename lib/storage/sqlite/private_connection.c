@@ -1,12 +1,12 @@
 /* Connections beside the pool, for reads that take long; and stores that are copies in memory. */
-#include "storage/sqlite/apart.h"
+#include "storage/sqlite/private_connection.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "storage/sqlite/parts.h"
 
-struct sqlite_config ses__config_beside(const struct storage *storage, const char *path,
-                                        const struct sqlite_file *file)
+struct sqlite_config ses__config_for_file(const struct storage *storage, const char *path,
+                                          const struct sqlite_file *file)
 {
     const struct sqlite_config *of_store = &((const struct sqlite *)storage)->config;
     return (struct sqlite_config){.path = path,
@@ -22,50 +22,51 @@ static int copy_memory(struct db *base, void *context, ses_error *error)
 }
 
 /* In the writer's turn: the writers wait for as long as it takes to copy memory. */
-static int open_copy(struct apart *apart, ses_error *error)
+static int open_copy(struct private_connection *private, ses_error *error)
 {
-    apart->config = ses__config_beside(&apart->storage->base.base, ":memory:", &apart->file);
-    apart->config.in_memory = true;
-    int code = ses__connection_open(&apart->config, CONNECTION_WRITER, &apart->db, error);
+    private->config = ses__config_for_file(&private->storage->base.base, ":memory:", &private->file);
+    private->config.in_memory = true;
+    int code = ses__connection_open(&private->config, CONNECTION_WRITER, &private->db, error);
     if (code != SES_OK)
         return code;
-    code = ses__writer_run(apart->storage, copy_memory, apart->db, 0, JOB_ALONE, error);
+    code = ses__writer_run(private->storage, copy_memory, private->db, 0, JOB_ALONE, error);
     if (code != SES_OK)
-        ses__connection_close(apart->db);
+        ses__connection_close(private->db);
     return code;
 }
 
-int ses__apart_open(struct storage *storage, struct apart *apart, ses_error *error)
+int ses__private_connection_open(struct storage *storage, struct private_connection *private,
+                                 ses_error *error)
 {
     struct sqlite *own = (struct sqlite *)storage;
     int code;
 
-    *apart = (struct apart){.storage = own};
-    code = own->config.in_memory ? open_copy(apart, error)
-                                 : ses__connection_open(&own->config, CONNECTION_READER, &apart->db, error);
+    *private = (struct private_connection){.storage = own};
+    code = own->config.in_memory ? open_copy(private, error)
+                                 : ses__connection_open(&own->config, CONNECTION_READER, &private->db, error);
     if (code != SES_OK)
         return code;
-    ses__connection_start_call(apart->db, ses__clock_steady_us() + own->config.busy_timeout_us, true);
+    ses__connection_start_call(private->db, ses__clock_steady_us() + own->config.busy_timeout_us, true);
     (void)pthread_mutex_lock(&own->lock);
     own->counts.read_calls++;
-    apart->db->next_open = own->readers.all;
-    own->readers.all = apart->db;
+    private->db->next_open = own->readers.all;
+    own->readers.all = private->db;
     (void)pthread_mutex_unlock(&own->lock);
     return SES_OK;
 }
 
-void ses__apart_close(struct apart *apart)
+void ses__private_connection_close(struct private_connection *private)
 {
-    struct sqlite *own = apart->storage;
+    struct sqlite *own = private->storage;
     struct connection **link = &own->readers.all;
 
     (void)pthread_mutex_lock(&own->lock);
-    while (*link != apart->db)
+    while (*link != private->db)
         link = &(*link)->next_open;
-    *link = apart->db->next_open;
-    ses__connection_count(apart->db, &own->counts);
+    *link = private->db->next_open;
+    ses__connection_count(private->db, &own->counts);
     (void)pthread_mutex_unlock(&own->lock);
-    ses__connection_close(apart->db);
+    ses__connection_close(private->db);
 }
 
 /* ------------------------------------------------------------------------------------ copies as stores */
@@ -73,11 +74,12 @@ void ses__apart_close(struct apart *apart)
 /* Pages from another store's connection, into one that was just opened. */
 static int fill_copy(void *context, struct connection *db, ses_error *error)
 {
-    return ses__pages_copy(((struct apart *)context)->db, db, &(struct copy_progress){NULL, NULL}, error);
+    return ses__pages_copy(((struct private_connection *)context)->db, db,
+                           &(struct copy_progress){NULL, NULL}, error);
 }
 
 struct copying_job {
-    struct apart *apart;
+    struct private_connection *private;
     struct copy_op *op;
 };
 
@@ -90,24 +92,24 @@ static int open_filled(struct db *base, void *context, ses_error *error)
     int code = ses__pages_count(db, &pages, error); /* reads, with which the transaction begins */
 
     config.fill = fill_copy;
-    config.fill_context = job->apart;
+    config.fill_context = job->private;
     return code == SES_OK ? ses__sqlite_open(&config, &job->op->copy, error) : code;
 }
 
 int ses__sqlite_copy(struct storage *storage, struct copy_op *op, ses_error *error)
 {
-    struct apart apart;
-    struct copying_job job = {&apart, op};
+    struct private_connection private;
+    struct copying_job job = {&private, op};
 
     op->copy = NULL;
-    int code = ses__apart_open(storage, &apart, error);
+    int code = ses__private_connection_open(storage, &private, error);
     if (code != SES_OK)
         return code;
-    code = ses__transaction_read(apart.db, open_filled, &job, error);
+    code = ses__transaction_read(private.db, open_filled, &job, error);
     if (code != SES_OK && op->copy) {
         op->copy->engine->release(op->copy);
         op->copy = NULL;
     }
-    ses__apart_close(&apart);
+    ses__private_connection_close(&private);
     return code;
 }
