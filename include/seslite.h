@@ -51,16 +51,16 @@
  *    that cannot flush does that, as does a server that goes away. It is returned only when the library
  *    cannot prove that nothing is stored. Reads then show what is stored now. In a file with a write-ahead
  *    log, a change that they do not show can still appear if every process that has the file open dies before
- *    the next successful write to it. The handle is as before, and ses_refresh brings it up to date. An append
- *    can be repeated: an event with the same id is stored once (see ses_append).
+ *    the next successful write to it. The handle is as before, and ses_refresh brings it up to date. An
+ *    append can be repeated: an event with the same id is stored once (see ses_append).
  *  - A missing state key is not an error: the getters return the positive SES_ABSENT. They set a text to NULL
  *    and its length to 0, and leave a number or flag as it was, so that it can hold a default.
  *  - "Codes:" lists every negative code of a call. CORRUPT means that the file holds rows that the library
  *    cannot have written, whoever wrote them; such rows never keep a call running without end. INTERNAL means
  *    that SQLite returned something unexpected. CONSTRAINT is not listed, because every call that writes can
- *    return it: a table of your own has a foreign key to one of the store's, and what the call would remove is
- *    referred to there. The message names the table. A read may first have to recover the file after another
- *    program crashed. It can then also return READONLY or FULL.
+ *    return it: a table of your own has a foreign key to one of the store's, and what the call would remove
+ *    is referred to there. The message names the table. A read may first have to recover the file after
+ *    another program crashed. It can then also return READONLY or FULL.
  *  - Text is UTF-8. JSON text is passed as a pointer and a length in bytes; a length of SES_NUL means that
  *    the text ends at its NUL. The library copies its inputs, so they only need to live as long as the call.
  *  - Ids and names of state keys are C strings and cannot hold a NUL. Authors of bindings: reject a NUL
@@ -105,7 +105,7 @@ extern "C" {
 #endif
 #endif
 
-/* ------------------------------------------------------------------------------------------------- codes */
+/* -------------------------------------------------------------------------------------------------- codes */
 
 /*
  * Every negative code with its name, number and meaning. Numbers are never reused.
@@ -136,7 +136,8 @@ extern "C" {
     X(LEASED, -22, "another owner has taken the session's lease")                                        \
     X(CONSTRAINT, -23, "a foreign key of an added table forbids it")
 
-/* The codes that calls return: 0 and positive ones, which are successes, and the negative ones of SES_CODES. */
+/* The codes that calls return: 0 and positive ones, which are successes, and the negative ones of
+ * SES_CODES. */
 typedef enum ses_code {
     SES_OK = 0,        /* success */
     SES_PARTIAL = 1,   /* the appended event is `partial`, so nothing was stored or applied */
@@ -171,7 +172,7 @@ typedef struct ses_error {
     char message[488]; /* what failed, where, and what to do about it; UTF-8, cut to fit */
 } ses_error;
 
-/* -------------------------------------------------------------------------------------- texts and memory */
+/* --------------------------------------------------------------------------------------- texts and memory */
 
 /* In place of the length of a text: the text ends at its NUL. */
 #define SES_NUL ((size_t)-1)
@@ -213,13 +214,13 @@ typedef struct ses_store ses_store;
 SES_API int ses_text_quote(ses_store *store, const char *text, size_t len, char **json, size_t *json_len,
                            ses_error *error);
 
-/* ------------------------------------------------------------------------------------------- open, close */
+/* -------------------------------------------------------------------------------------------- open, close */
 
 /* Flags of ses_open_options. */
 typedef enum ses_open_flags {
     /* Opens the store for reading only: every write returns READONLY. The file must exist. If the store uses
-     * WAL, SQLite may still need to create files beside it. Where it cannot, opening returns CANTOPEN, except
-     * on a read-only file system if there is no write-ahead log. */
+     * WAL, SQLite may still need to create files in its folder. Where it cannot, opening returns CANTOPEN,
+     * except on a read-only file system if there is no write-ahead log. */
     SES_OPEN_READ_ONLY = 0x1,
     SES_OPEN_MUST_EXIST = 0x2 /* do not create the file; NOTFOUND if it does not exist */
 } ses_open_flags;
@@ -253,12 +254,13 @@ typedef struct ses_open_options {
     int64_t busy_timeout_ms; /* how long a call waits for other writers; 0: 10,000; negative: no wait */
     /* The longest event or initial state that is given; 0: 16 MiB; at most 512 MiB. An event with an id and a
      * timestamp may be 4,096 bytes longer, so that one to which the store added them can be given again. A
-     * rewind, the retry of an event that is stored, and what is loaded of a session's state, may be longer. */
+     * rewind, the retry of an event that is stored, and state that is loaded may be longer. */
     size_t max_event_bytes;
     unsigned max_readers;           /* connections for reading, opened when first needed; 0: 4; at most 64 */
     const ses_allocator *allocator; /* the struct is copied; NULL: malloc */
-    /* Gives the time of sessions and events that have none, and that by which leases run out: microseconds
-     * since 1970. NULL: the system's; for leases in a store on a server, the server's. */
+    /* Gives the time of sessions and events that have none, and the time by which leases run out, in
+     * microseconds since 1970. NULL: the system's clock, or the server's for leases in a store on a
+     * server. */
     int64_t (*clock)(void *context);
     void *clock_context;
     /*
@@ -305,7 +307,7 @@ SES_API int ses_open(const char *path, const ses_open_options *options, ses_stor
  */
 SES_API void ses_close(ses_store *store);
 
-/* ---------------------------------------------------------------------------------------------- sessions */
+/* ----------------------------------------------------------------------------------------------- sessions */
 
 /*
  * Names one session. Ids are byte strings of valid UTF-8, 1 to 512 bytes long, and are compared byte by byte.
@@ -347,7 +349,7 @@ typedef enum ses_range_parts {
     SES_RANGE_NEWEST = 0x2, /* the newest `newest` events */
     SES_RANGE_SINCE = 0x4,  /* events whose time is `since_us` or later */
     SES_RANGE_SEQ = 0x8,    /* events with sequence numbers from `first_seq` to `last_seq`, both included */
-    SES_RANGE_LIVE = 0x10   /* live events: those that rewinds have left (see History), over the whole log */
+    SES_RANGE_LIVE = 0x10   /* events that no rewind has taken back (see History), in the whole log */
 } ses_range_parts;
 
 /* Selects events. `which` combines flags; 0 selects all events. Live, time and sequence apply first, then the
@@ -383,8 +385,8 @@ typedef struct ses_create_options {
     /* When the session may be removed (see ses_expire), later than the store's clock and before the year
      * 10000; NULL: never. Not used by ses_get_or_create if the session exists. */
     const int64_t *expires_us;
-    /* See ses_title_set; NULL: none. ses_get_or_create checks the title and the labels, but does not use them if
-     * the session exists. */
+    /* See ses_title_set; NULL: none. ses_get_or_create checks the title and the labels, but does not use them
+     * if the session exists. */
     const char *title;
     const ses_label *labels; /* see ses_labels_set; no value may be NULL */
     size_t label_count;
@@ -400,12 +402,12 @@ typedef struct ses_get_options {
  * and `user:` keys go to their scopes, `temp:` keys are dropped, and the tombstone removes a key. `*session`
  * (may be NULL) shows the merged state; close it with ses_session_close.
  *
- * EXISTS: there already is such a session; nothing has changed, and shared scopes have not either. INVALID:
- * an id, a state key or the time of creation breaks its rules, or make_id failed. LIMIT: `state` is longer
- * than max_event_bytes or nested more than 1000 levels deep, or the file has had 2^31 sessions or has used
- * all versions. IO includes a system that gives no random bytes for an id. UNKNOWN: the session may exist or
- * not: ses_get_or_create with the same id makes sure of it. An id that the store made is lost then, so give
- * one where a session that nobody knows of would matter.
+ * EXISTS: the session already exists. Nothing has changed, not even in shared scopes. INVALID: an id, a state
+ * key or the time of creation breaks its rules, or make_id failed. LIMIT: `state` is longer than
+ * max_event_bytes or nested more than 1000 levels deep, or the file has had 2^31 sessions or has used all
+ * versions. IO also means that the system gave no random bytes for an id. UNKNOWN: the session may exist or
+ * not; call ses_get_or_create with the same id to make sure that it does. An id that the store made is then
+ * lost, so pass an id where an unknown session would matter.
  *
  * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
  * UNKNOWN.
@@ -435,8 +437,8 @@ SES_API int ses_get(ses_store *store, const ses_key *key, const ses_get_options 
 /*
  * Brings the handle up to date with other writers, by reading the events that it lacks and the shared scopes.
  * A handle that was read with SES_RANGE_NONE still holds no events. `temp:` values stay. If events were cut
- * (see ses_cut), the handle drops them. Events that were pruned stay, unless nothing is left that tells them
- * from those that were cut. NOTFOUND: the session was deleted.
+ * (see ses_cut), the handle drops them. Events that were pruned stay, unless nothing is left that
+ * distinguishes them from events that were cut. NOTFOUND: the session was deleted.
  *
  * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -457,14 +459,14 @@ SES_API int64_t ses_session_updated_us(const ses_session *session); /* microseco
 SES_API int64_t ses_session_expires_us(const ses_session *session); /* microseconds; INT64_MAX: never */
 /* Returns the number of the last event that was pruned, after which the log is known. 0: no event was. */
 SES_API int64_t ses_session_base_seq(const ses_session *session);
-/* Returns the session that this one was forked from, which may have been deleted since; NULL if it is no fork.
- * `*seq` (may be NULL) is the number of the last event that was taken from there. */
+/* Returns the session that this one was forked from, which may have been deleted since; NULL if it is not a
+ * fork. `*seq` (may be NULL) is the number of the last event that was taken from there. */
 SES_API const ses_key *ses_session_parent(const ses_session *session, int64_t *seq);
 
 /*
- * These calls return the events that the handle holds, oldest first: those of its range, and those appended or
- * refreshed since. A handle that was read with SES_RANGE_NONE holds none. An event is borrowed until the handle
- * is closed. An index past the end returns NULL.
+ * These calls return the events that the handle holds, oldest first: those of its range, and those appended
+ * or refreshed since. A handle that was read with SES_RANGE_NONE holds none. An event is borrowed until the
+ * handle is closed. An index past the end returns NULL.
  */
 SES_API size_t ses_session_event_count(const ses_session *session);
 SES_API const ses_event *ses_session_event(const ses_session *session, size_t index);
@@ -481,7 +483,7 @@ SES_API const ses_event *ses_session_event(const ses_session *session, size_t in
  */
 SES_API int ses_session_json(const ses_session *session, char **json, size_t *len, ses_error *error);
 
-/* ------------------------------------------------------------------------------------------------ append */
+/* ------------------------------------------------------------------------------------------------- append */
 
 typedef enum ses_append_flags {
     SES_APPEND_ANYWAY = 0x1, /* an outdated handle catches up in the same transaction instead of STALE */
@@ -503,17 +505,17 @@ typedef struct ses_append_options {
     const char *expected;
     size_t expected_len;
     /*
-     * State changes beside the event, as a JSON object: {"user:n":42}. They are merged into the event's
-     * `actions.stateDelta`, which is added if there is none. They win: a key that both contain appears once
-     * in the stored event, with the value given here. If a key appears twice, the last value counts. Values
-     * keep their bytes, keys are written as the library writes strings, and all other bytes of the event
-     * stay. A retry with the same event and the same changes is SES_DUPLICATE. NULL: no changes. A batch
-     * rejects this member with MISUSE, because its events carry their own changes.
+     * State changes in addition to the event's, as a JSON object: {"user:n":42}. They are merged into the
+     * event's `actions.stateDelta`, which is added if there is none. They win: a key that both contain
+     * appears once in the stored event, with the value given here. If a key appears twice, the last value
+     * counts. Values keep their bytes, keys are written as the library writes strings, and all other bytes of
+     * the event stay. A retry with the same event and the same changes is SES_DUPLICATE. NULL: no changes. A
+     * batch rejects this member with MISUSE, because its events carry their own changes.
      */
     const char *delta;
     size_t delta_len;
     /* The token of a lease (see One turn at a time). The append is LEASED once another owner has taken the
-     * lease, with SES_APPEND_ANYWAY too. 0: no lease is asked for. */
+     * lease, with SES_APPEND_ANYWAY too. 0: no lease is required. */
     int64_t lease;
 } ses_append_options;
 
@@ -583,20 +585,20 @@ SES_API int ses_append_by_key(ses_store *store, const ses_key *key, const char *
 
 /*
  * Appends `count` events in order in one transaction: all or none. `appended` (may be NULL) has room for
- * `count` results; it tells partial and duplicate events apart, and the call returns 0 for them too. If one
- * event is rejected, `error->index` is its index.
+ * `count` results; it shows which events are partial or duplicates, and the call returns 0 for them too. If
+ * one event is rejected, `error->index` is its index.
  *
  * Codes: those of ses_append.
  */
 SES_API int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
                              const ses_append_options *options, ses_appended *appended, ses_error *error);
-/* Appends a batch without a handle. The rules are those of ses_append_batch and ses_append_by_key. Codes: those
- * of ses_append. */
+/* Appends a batch without a handle. The rules are those of ses_append_batch and ses_append_by_key. Codes:
+ * those of ses_append. */
 SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events,
                                     size_t count, const ses_append_options *options, ses_appended *appended,
                                     ses_error *error);
 
-/* ------------------------------------------------------------------------------------------- invocations */
+/* -------------------------------------------------------------------------------------------- invocations */
 
 /*
  * A handle is in one invocation at a time, or in none, as after it was opened. Every agent and sub-agent of
@@ -607,8 +609,9 @@ SES_API int ses_append_batch_by_key(ses_store *store, const ses_key *key, const 
 /*
  * Begins an invocation and drops the `temp:` values of another. If `id` is NULL, the store makes one: "e-"
  * and an id, as the ADK does. To continue the invocation of an event, pass ses_event.invocation_id; its
- * `temp:` values do not come back. Beginning the current invocation again changes nothing. INVALID: the id breaks the rules of ids (an empty id is not an id), or make_id failed. IO:
- * the system gives no random bytes for an id.
+ * `temp:` values do not come back. Beginning the current invocation again changes nothing. INVALID: the id
+ * breaks the rules of ids (an empty id is not an id), or make_id failed. IO: the system gives no random bytes
+ * for an id.
  *
  * Codes: MISUSE, INVALID, IO, NOMEM.
  */
@@ -619,7 +622,7 @@ SES_API const char *ses_invocation_id(const ses_session *session);
 /* Ends the current invocation on this handle and drops its `temp:` values. Codes: MISUSE. */
 SES_API int ses_invocation_end(ses_session *session, ses_error *error);
 
-/* ------------------------------------------------------------------------------------------------- state */
+/* -------------------------------------------------------------------------------------------------- state */
 
 /* The prefixes of the scopes, and the JSON string that removes a key. */
 #define SES_PREFIX_APP "app:"
@@ -686,7 +689,7 @@ SES_API size_t ses_state_count(const ses_session *session);
 SES_API int ses_state_at(const ses_session *session, size_t index, const char **name, const char **json,
                          size_t *len, ses_error *error);
 
-/* ------------------------------------------------------------------------- stored state and shared state */
+/* -------------------------------------------------------------------------- stored state and shared state */
 
 /*
  * These calls read the stored state without a handle: the whole merged state, or the value of one key.
@@ -701,13 +704,13 @@ SES_API int ses_state_get_by_key(ses_store *store, const ses_key *key, const cha
                                  const ses_call_options *options, char **json, size_t *len, ses_error *error);
 
 /*
- * These calls read and change shared state without a session: that of the app if `user` is NULL, otherwise that
- * of the user. Keys have no prefix here. A key that begins with "app:", "user:" or "temp:" is INVALID, because
- * a session shows a different key under that name.
+ * These calls read and change shared state without a session: that of the app if `user` is NULL, otherwise
+ * that of the user. Keys have no prefix here. A key that begins with "app:", "user:" or "temp:" is INVALID,
+ * because a session shows a different key under that name.
  *
  * ses_shared_state_json gives all keys as one JSON object, sorted by key; "{}" if the app or user does not
- * exist. ses_shared_state_get gives one value, or returns SES_ABSENT. Values keep the bytes that were written.
- * `*json` belongs to the caller (ses_free). `len` may be NULL.
+ * exist. ses_shared_state_get gives one value, or returns SES_ABSENT. Values keep the bytes that were
+ * written. `*json` belongs to the caller (ses_free). `len` may be NULL.
  *
  * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -726,13 +729,13 @@ typedef struct ses_shared_state_options {
 } ses_shared_state_options;
 
 /*
- * Changes shared state in one transaction. `delta` is a JSON object: each value replaces the key's whole value,
- * and the tombstone removes the key. If a key appears twice, the last value counts. An app and a user that do
- * not exist are created. No session's version or update time changes, and no handle becomes STALE; a handle
- * shows the new values after ses_refresh.
+ * Changes shared state in one transaction. `delta` is a JSON object: each value replaces the key's whole
+ * value, and the tombstone removes the key. If a key appears twice, the last value counts. An app and a user
+ * that do not exist are created. No session's version or update time changes, and no handle becomes STALE; a
+ * handle shows the new values after ses_refresh.
  *
- * STALE: a key is not as `expected`, and the message names it. LIMIT: `delta` is longer than max_event_bytes or
- * nested more than 1000 levels deep.
+ * STALE: a key is not as `expected`, and the message names it. LIMIT: `delta` is longer than max_event_bytes
+ * or nested more than 1000 levels deep.
  *
  * Codes: MISUSE, INVALID, JSON, LIMIT, STALE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
  * UNKNOWN.
@@ -741,7 +744,7 @@ SES_API int ses_shared_state_change(ses_store *store, const char *app, const cha
                                     size_t delta_len, const ses_shared_state_options *options,
                                     ses_error *error);
 
-/* ------------------------------------------------------------------------------------------------ cursor */
+/* ------------------------------------------------------------------------------------------------- cursor */
 
 /* A walk over the events of a session. */
 typedef struct ses_cursor ses_cursor;
@@ -778,7 +781,7 @@ SES_API int ses_cursor_next(ses_cursor *cursor, const ses_event **event, ses_err
  */
 SES_API int ses_cursor_close(ses_cursor *cursor, ses_error *error);
 
-/* ------------------------------------------------------------------------------------------ list, delete */
+/* ------------------------------------------------------------------------------------------- list, delete */
 
 /* The order in which sessions are listed. */
 typedef enum ses_order {
@@ -792,7 +795,7 @@ typedef enum ses_list_flags {
     SES_LIST_NO_STATE = 0x1 /* without state: ses_state_* show no keys, and nothing is read for them */
 } ses_list_flags;
 
-/* Selects sessions: those for which everything holds that is asked. NULL: not asked. */
+/* Selects the sessions that match every member that is set. A NULL member matches all sessions. */
 typedef struct ses_filter {
     size_t size;
     const char *label;                /* the session has this label ... */
@@ -822,8 +825,8 @@ typedef struct ses_page ses_page;
  * The token of a page leads to the next one. A token is a place in the order, not a count. In order of
  * creation, every session that exists throughout the walk is listed exactly once, whatever is created or
  * deleted meanwhile. In order of update time, a session that changes moves to its new place. INVALID: an id
- * breaks its rules, the limit is too large, a text of the filter cannot be part of an id or label, or the token
- * is not from a list of the same app, user, order and filter.
+ * breaks its rules, the limit is too large, a text of the filter cannot be part of an id or label, or the
+ * token is not from a list of the same app, user, order and filter.
  *
  * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -841,8 +844,8 @@ SES_API const char *ses_page_token(const ses_page *page);
 SES_API void ses_page_close(ses_page *page);
 
 /*
- * Counts the sessions that ses_list would list on all pages. It looks at each of them (without a filter, in an
- * index), so it takes longer the more there are.
+ * Counts the sessions that ses_list would list on all pages. It looks at each of them (without a filter, in
+ * an index), so it takes longer the more there are.
  *
  * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -852,7 +855,7 @@ SES_API int ses_list_count(ses_store *store, const char *app, const char *user, 
 typedef struct ses_names_options {
     size_t size;
     size_t limit;       /* names per page; 0: 100; at most 10,000 */
-    const char *after;  /* only names after this one, which need not exist; NULL: from the first on */
+    const char *after;  /* only names after this one, which need not exist; NULL: from the first */
     const char *prefix; /* only names that begin with this; NULL: all */
 } ses_names_options;
 
@@ -860,10 +863,10 @@ typedef struct ses_names_options {
 typedef struct ses_names ses_names;
 
 /*
- * These calls list one page of the names of apps, or of the users of an app, in the order of their bytes and of one moment. A
- * name is listed from the first session or shared key on until it is deleted (ses_delete_app, ses_delete_user), even
- * if it has no session any more. An app that does not exist has no users. INVALID: the limit is too large, `app` or
- * `after` is no id, or `prefix` cannot begin one.
+ * These calls list one page of the names of apps, or of the users of an app, in the order of their bytes and
+ * of one moment. A name is listed from its first session or shared key until it is deleted (ses_delete_app,
+ * ses_delete_user), even if it has no sessions left. An app that does not exist has no users. INVALID: the
+ * limit is too large, `app` or `after` is not a valid id, or `prefix` cannot begin one.
  *
  * Codes: MISUSE, INVALID, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -875,21 +878,22 @@ SES_API int ses_list_users(ses_store *store, const char *app, const ses_names_op
 SES_API size_t ses_names_count(const ses_names *names);
 /* Returns a name, borrowed until the page is closed, or NULL past the end. */
 SES_API const char *ses_names_at(const ses_names *names, size_t index);
-/* Returns `after` for the next page, or NULL if this is the last one. It is borrowed until the page is closed. */
+/* Returns `after` for the next page, or NULL if this is the last one. It is borrowed until the page is
+ * closed. */
 SES_API const char *ses_names_next(const ses_names *names);
 /* Frees the page. NULL is allowed. */
 SES_API void ses_names_close(ses_names *names);
 
 typedef enum ses_delete_flags {
     /*
-     * Overwrites what is deleted (`PRAGMA secure_delete`), and empties the write-ahead log. If a reader keeps
-     * the log from being emptied for the busy timeout, the deletion stands and the call returns SES_MORE: call
-     * it again later, even though nothing is left to delete. With SES_CHECKPOINT_EXTERNAL it returns SES_MORE
-     * until the other program has emptied the log.
+     * Overwrites the deleted data (`PRAGMA secure_delete`), and empties the write-ahead log. If a reader
+     * keeps the log from being emptied for the whole busy timeout, the deletion is done all the same and the
+     * call returns SES_MORE: call it again later, even though nothing is left to delete. With
+     * SES_CHECKPOINT_EXTERNAL it returns SES_MORE until the other program has emptied the log.
      *
-     * SQLite may have left copies of rows in unused parts of pages when it moved them between pages, which it
-     * does not overwrite: only VACUUM does, with the sqlite3 program. What was deleted before without this
-     * flag, and copies that the file system or the disk has kept, are out of reach, too.
+     * When SQLite moved rows between pages, it may have left copies of them in unused parts of pages. It does
+     * not overwrite those; VACUUM does, run with the sqlite3 program. The flag does not reach rows that were
+     * deleted earlier without it, nor copies that the file system or the disk has kept.
      */
     SES_DELETE_SECURE = 0x1
 } ses_delete_flags;
@@ -902,8 +906,8 @@ typedef struct ses_delete_options {
 
 /*
  * Deletes a session with its events and its session state. `app:` and `user:` state stay. A session that does
- * not exist is not an error: `*deleted` (may be NULL) is the number of sessions deleted, 1 or 0. Returns 0 or,
- * with SES_DELETE_SECURE, SES_MORE.
+ * not exist is not an error: `*deleted` (may be NULL) is the number of sessions deleted, 1 or 0. Returns 0
+ * or, with SES_DELETE_SECURE, SES_MORE.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
@@ -923,16 +927,16 @@ SES_API int ses_delete_user(ses_store *store, const char *app, const char *user,
 
 /*
  * Deletes everything of an app, in steps: each call deletes at most `limit` sessions in one transaction. When
- * no session is left, calls delete the users and their state, 1,000 users at a time, and the last call deletes
- * the `app:` state. Every call but the last returns SES_MORE. Sessions that are created meanwhile are deleted
- * too. `*sessions` (may be NULL) is the number of sessions that this call deleted.
+ * no session is left, calls delete the users and their state, 1,000 users at a time, and the last call
+ * deletes the `app:` state. Every call but the last returns SES_MORE. Sessions that are created meanwhile are
+ * deleted too. `*sessions` (may be NULL) is the number of sessions that this call deleted.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
 SES_API int ses_delete_app(ses_store *store, const char *app, const ses_delete_options *options,
                            int64_t *sessions, ses_error *error);
 
-/* -------------------------------------------------------------------------------------- title and labels */
+/* --------------------------------------------------------------------------------------- title and labels */
 
 enum {
     SES_TITLE_MAX = 1024,      /* bytes in a title */
@@ -942,16 +946,16 @@ enum {
 };
 
 /*
- * A session may have a title, and labels that lists can filter by. They are no events: setting them changes
- * neither the version nor the update time, and no handle becomes STALE. A fork begins with those of its parent.
- * All are UTF-8. A title and the name of a label are not empty; a value may be.
+ * A session may have a title, and labels that lists can filter by. They are not part of the log: setting them
+ * changes neither the version nor the update time, and no handle becomes STALE. A fork starts with those of
+ * its parent. All texts are UTF-8. A title and a label's name must not be empty; a value may be.
  */
 
 /*
  * These calls set the title, which NULL removes, and labels: those that are named are set or removed, and the
  * others stay. If a name appears twice, the last one counts. INVALID: a title, name or value breaks its
- * rules. LIMIT: the session would have more than SES_LABELS_MAX labels; nothing has changed. The handle that is
- * given shows what the session has then at once, other handles when they are refreshed.
+ * rules. LIMIT: the session would have more than SES_LABELS_MAX labels; nothing has changed. The given handle
+ * shows the change at once, other handles after ses_refresh.
  *
  * Codes: MISUSE, INVALID, LIMIT (labels), NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL,
  * NOMEM, UNKNOWN.
@@ -965,9 +969,9 @@ SES_API int ses_labels_set(ses_session *session, const ses_label *labels, size_t
 SES_API int ses_labels_set_by_key(ses_store *store, const ses_key *key, const ses_label *labels, size_t count,
                                   const ses_call_options *options, ses_error *error);
 
-/* These calls return the title (NULL: none) and the number of labels as of when the session was created, read,
- * listed or refreshed, or its handle set them. A title and a label are borrowed until the handle is refreshed,
- * sets one of them, or is closed. */
+/* These calls return the title (NULL: none) and the number of labels as of when the session was created,
+ * read, listed or refreshed, or its handle set them. A title and a label are borrowed until the handle is
+ * refreshed, sets one of them, or is closed. */
 SES_API const char *ses_session_title(const ses_session *session);
 SES_API size_t ses_session_label_count(const ses_session *session);
 /* Returns a label. Labels are sorted by name. An index past the end returns NULL. */
@@ -975,41 +979,43 @@ SES_API const ses_label *ses_session_label(const ses_session *session, size_t in
 /* Returns the value of the label of that name, or NULL if there is none. */
 SES_API const char *ses_session_label_value(const ses_session *session, const char *name);
 
-/* ----------------------------------------------------------------------------------------------- history */
+/* ------------------------------------------------------------------------------------------------ history */
 
 /*
- * The log of a session explains its state, so any point of it can be read again. Three calls go back to one:
+ * The state of a session follows from its log, so any point of the log can be read again. Three calls go back
+ * to a point:
  *
- *  - ses_rewind takes back what came after a point. Nothing is deleted: an event is appended that says so, and
- *    that gives the session's own keys the values they had. ses_redo takes the newest rewind back.
+ *  - ses_rewind takes back the events after a point. It deletes nothing: it appends an event that records
+ *    this and gives the session's own keys the values they had. ses_redo takes the newest rewind back.
  *  - ses_cut deletes the events after a point for good.
- *  - ses_fork makes a new session that begins as the log was at a point. The old one stays as it is.
+ *  - ses_fork makes a new session from the log up to a point. The original stays as it is.
  *
- * All of them leave `app:` and `user:` keys alone: other sessions share them. Own state is the state without
- * them.
+ * All three leave `app:` and `user:` keys alone, because other sessions share them. Own state means the state
+ * without those keys.
  *
- * Live events are those that rewinds have left. A rewind event names an invocation, and takes back everything
- * from the first event of that invocation in the log up to itself. This is the ADK's rule, and applies to the
- * rewind events of any ADK. Rewind events are never live.
+ * Live events are those that no rewind has taken back. A rewind event names an invocation, and takes back
+ * everything from the first event of that invocation in the log up to itself. This is the ADK's rule, and
+ * applies to the rewind events of any ADK. Rewind events are never live.
  *
- * Every call comes in two forms, as for append: for a handle, and by key. A handle that another writer has cut
- * events from is STALE for all of them, whatever the flags: its points may be gone.
+ * Every call comes in two forms, as for append: for a handle, and by key. After another writer has cut events
+ * of the session, all of them return STALE for the handle, whatever the flags, because its points may be
+ * gone.
  */
 
 /* How a point of a log is given. */
 typedef enum ses_point_kind {
-    SES_POINT_NOW = 0,        /* after the last event; for a handle after the last that it knows */
+    SES_POINT_NOW = 0,        /* after the last event; for a handle, after the last that it knows */
     SES_POINT_SEQ = 1,        /* after the event number `seq`; 0: as the session was created */
     SES_POINT_EVENT = 2,      /* after the event whose id is `id` */
     SES_POINT_INVOCATION = 3, /* before the first event of the invocation `id` */
-    /* Before the last turn: the last live invocation whose first event is by "user" and has content other than
-     * function responses. */
+    /* Before the last turn: the last live invocation whose first event is by "user" and has content other
+     * than function responses. */
     SES_POINT_LAST_TURN = 4
 } ses_point_kind;
 
 /*
- * A point of a log. NULL in place of a point means SES_POINT_NOW. A point that is not there is NOTFOUND, and
- * so is one before the last event that was pruned; the message says from where on history is known.
+ * A point of a log. NULL in place of a point means SES_POINT_NOW. A point that does not exist is NOTFOUND,
+ * and so is one before the last event that was pruned; the message says where the known history begins.
  */
 typedef struct ses_point {
     size_t size;
@@ -1028,10 +1034,11 @@ typedef struct ses_as_of_options {
 } ses_as_of_options;
 
 /*
- * These calls give the own state as it was at a point, as one JSON object sorted by key. Values keep the bytes
- * that were written. `*json` belongs to the caller (ses_free). `len` may be NULL.
+ * These calls give the own state as it was at a point, as one JSON object sorted by key. Values keep the
+ * bytes that were written. `*json` belongs to the caller (ses_free). `len` may be NULL.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
+ * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL,
+ * NOMEM.
  */
 SES_API int ses_state_json_as_of(ses_session *session, const ses_point *point,
                                  const ses_as_of_options *options, char **json, size_t *len,
@@ -1066,11 +1073,11 @@ typedef struct ses_rewind_options {
 /*
  * Takes back everything after the point, by appending an event in one transaction. Nothing is deleted. The
  * event is by "user", in an invocation of its own, and names in `actions.rewindBeforeInvocationId` the
- * invocation after the point. Its `actions.stateDelta` makes the own state what it was there: keys that differ
+ * invocation after the point. Its `actions.stateDelta` restores the own state of the point: keys that differ
  * get their bytes back, and keys that did not exist are removed. (The ADK's own rewind writes null for both,
- * and for keys that were given when the session was created.) Returns 0, or SES_UNCHANGED if the live events
- * and the own state are those of the point already, or SES_POINT_LAST_TURN is given and no turn is left;
- * then nothing is stored.
+ * and for keys that were given when the session was created.) Returns 0. Returns SES_UNCHANGED, and stores
+ * nothing, if the live events and the own state are already those of the point, or if SES_POINT_LAST_TURN is
+ * given and no turn is left.
  *
  * INVALID: the point lies inside an invocation, or the event after it has no invocation, or has one that
  * occurs earlier in the log: the ADK's event would take back more than what came after the point. STALE as
@@ -1078,7 +1085,7 @@ typedef struct ses_rewind_options {
  * NULL.
  *
  * A handle moves forward to the new event, as by ses_append. Its list of events still holds those that were
- * taken back; read the session again with SES_RANGE_LIVE for the others.
+ * taken back. To see only the others, read the session again with SES_RANGE_LIVE.
  *
  * Codes: those of ses_append except EXISTS and LEASED.
  */
@@ -1088,13 +1095,13 @@ SES_API int ses_rewind_by_key(ses_store *store, const ses_key *key, const ses_po
                               const ses_rewind_options *options, ses_appended *appended, ses_error *error);
 
 /*
- * Takes a rewind back, by a rewind to before the invocation of the rewind event. It is the newest rewind that
- * the search for live events meets before it meets one. The search goes from the newest event backward, and
- * from a rewind on to what comes before the invocation that the rewind names. A rewind that names the
+ * Takes a rewind back, by a rewind to before the invocation of the rewind event. The search for that event
+ * goes backward from the newest event, and at each rewind skips back to before the invocation that the rewind
+ * names. The first rewind that it meets before any live event is taken back. A rewind that names the
  * invocation of another rewind is itself a redo and is passed over, so two undos and two redos end where they
- * began. Returns 0, or SES_UNCHANGED if there is nothing to
- * redo, because a live event comes after the newest rewind, or there is no rewind; then nothing is stored.
- * INVALID: another program made the rewind in an invocation that has earlier events, or in none.
+ * began. Returns 0. Returns SES_UNCHANGED, and stores nothing, if there is nothing to redo: a live event
+ * comes after the newest rewind, or there is no rewind. INVALID: another program made the rewind in an
+ * invocation that has earlier events, or without an invocation.
  *
  * Codes: those of ses_rewind.
  */
@@ -1116,10 +1123,10 @@ typedef struct ses_cut_options {
 } ses_cut_options;
 
 /*
- * Deletes the events after the point for good, in one transaction. The own state becomes what it was there.
- * The version goes up by one, so that other handles are STALE; sequence numbers are not used again, and the
- * update time stays. `*deleted` (may be NULL) is the number of events deleted. Returns 0, SES_UNCHANGED if
- * there are no events after the point, or, with SES_CUT_SECURE, SES_MORE.
+ * Deletes the events after the point for good, in one transaction. The own state becomes that of the point.
+ * The version goes up by one, so other handles become STALE. Sequence numbers are not used again, and the
+ * update time does not change. `*deleted` (may be NULL) is the number of events deleted. Returns 0,
+ * SES_UNCHANGED if there are no events after the point, or, with SES_CUT_SECURE, SES_MORE.
  *
  * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, STALE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL,
  * NOMEM, UNKNOWN.
@@ -1141,15 +1148,15 @@ typedef struct ses_fork_options {
 } ses_fork_options;
 
 /*
- * Makes the session `to` in one transaction: it begins as the log of the other was at the point. Its events
- * have the same ids, numbers, times and bytes, its own state is the one of the point, and its initial state,
+ * Makes the session `to`, in one transaction, from the log of another session up to the point. Its events
+ * have the same ids, numbers, times and bytes, its own state is that of the point, and its initial state,
  * title and labels are copied. Changes of `app:` and `user:` keys are not applied again. The stamps of
  * google-adk's ToolCallIntegrityPlugin are copied with the events. They are made for a session's id, so they
  * do not verify in the fork, and the plugin ends a run in it with ToolCallIntegrityError. ses_session_parent
- * tells where it comes from. If `to` is NULL, or its session is, the store makes an id. `*fork` (may be NULL)
- * shows the new session; close it with ses_session_close.
+ * names the original. If `to` or `to->session` is NULL, the store makes an id. `*fork` (may be NULL) shows
+ * the new session; close it with ses_session_close.
  *
- * EXISTS: there is a session `to` already. INVALID: `to` is in another app, or another user's without
+ * EXISTS: the session `to` already exists. INVALID: `to` is in another app, or another user's without
  * SES_FORK_OTHER_USER.
  *
  * Codes: MISUSE, INVALID, LIMIT, NOTFOUND, EXISTS, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT,
@@ -1160,13 +1167,13 @@ SES_API int ses_fork(ses_session *session, const ses_point *point, const ses_key
 SES_API int ses_fork_by_key(ses_store *store, const ses_key *key, const ses_point *point, const ses_key *to,
                             const ses_fork_options *options, ses_session **fork, ses_error *error);
 
-/* ------------------------------------------------------------------------------- keeping a store small */
+/* ---------------------------------------------------------------------------------- keeping a store small */
 
-/* Which events to prune: the first part of the log for which all flags that are set hold. At least one is
- * required. */
+/* Select the events to prune: the longest first part of the log whose events meet all flags that are set. At
+ * least one flag is required. */
 typedef enum ses_prune_parts {
     SES_PRUNE_KEEP = 0x1,     /* all but the newest `keep` events */
-    SES_PRUNE_BEFORE = 0x2,   /* up to the first event whose time is `before_us` or later */
+    SES_PRUNE_BEFORE = 0x2,   /* events before the first one whose time is `before_us` or later */
     SES_PRUNE_SEQ = 0x4,      /* events with numbers up to `last_seq` */
     SES_PRUNE_COMPACTED = 0x8 /* only events that a live compaction covers, or that rewinds have taken back */
 } ses_prune_parts;
@@ -1183,15 +1190,15 @@ typedef struct ses_prune_options {
 
 /*
  * Deletes the oldest events of a session, in steps of one transaction. The own state, the numbers and the
- * history after the pruned events stay exact, because the state at that point is kept. Less is pruned than
- * asked where an invocation, a function call and its response, or a rewind and what it takes back would be
- * parted. The version does not change, and no handle becomes STALE. A cursor that still needed these events
- * returns STALE. Ids of pruned events are forgotten: the same event can be appended again. Through a handle,
- * only events that it knows are pruned.
+ * history after the pruned events stay exact, because the state at that point is kept. Fewer events are
+ * pruned than the options select where an invocation, a function call and its response, or a rewind and the
+ * events that it takes back would be separated. The version does not change, and no handle becomes STALE. A
+ * cursor that still needed these events returns STALE. Ids of pruned events are forgotten: the same event can
+ * be appended again. Through a handle, only events that it knows are pruned.
  *
  * `*deleted` (may be NULL) is the number of events that this call deleted. Returns 0, SES_UNCHANGED if there
  * is nothing to prune, or SES_MORE if a further call has more to prune (or, with SES_DELETE_SECURE, to empty
- * the log). A step may be longer than `limit` where it must not part what belongs together.
+ * the log). A step may exceed `limit` where events must stay together.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL,
  * NOMEM, UNKNOWN.
@@ -1202,9 +1209,9 @@ SES_API int ses_prune_by_key(ses_store *store, const ses_key *key, const ses_pru
                              int64_t *deleted, ses_error *error);
 
 /*
- * Sets the time from which on the session may be removed; NULL: never. Nothing is hidden: the session reads as
- * before until ses_expire removes it. Neither the version nor the update time changes. INVALID: the time is
- * not later than the store's clock, or not before the year 10000.
+ * Sets the time from which the session may be removed; NULL: never. Nothing is hidden: the session can be
+ * read as before until ses_expire removes it. Neither the version nor the update time changes. INVALID: the
+ * time is not later than the store's clock, or not before the year 10000.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
@@ -1221,22 +1228,22 @@ typedef struct ses_expire_options {
     size_t size;
     unsigned flags;            /* SES_EXPIRE_*, SES_DELETE_SECURE */
     const int64_t *now_us;     /* the caller's clock; NULL: the store's */
-    int64_t idle_us;           /* also sessions that were last written to longer ago; 0: not */
-    int64_t sessions_per_user; /* also the least recently updated sessions of a user beyond so many; 0: not */
+    int64_t idle_us;           /* also sessions last written to longer ago than this; 0: none */
+    int64_t sessions_per_user; /* also a user's least recently updated sessions beyond this number; 0: none */
     int64_t limit;             /* sessions per call; 0: 100 */
 } ses_expire_options;
 
 /*
- * Deletes sessions whose expiry time has come, in one app, or in all apps if `app` is NULL; and others as the
- * options say; what has expired or is idle goes first. `*deleted` (may be NULL) is their number. Returns
- * SES_MORE when `limit` was reached, or others may be due: call again. The library starts no thread and
- * deletes nothing by itself.
+ * Deletes sessions whose expiry time has come, and others that the options select, in one app, or in all apps
+ * if `app` is NULL. Expired and idle sessions go first. `*deleted` (may be NULL) is the number of sessions
+ * deleted. Returns SES_MORE if `limit` was reached or more may be due: call again. The library starts no
+ * thread and deletes nothing by itself.
  *
- * For how long a session is idle is counted by the store's clock from when it was last written to, whatever
- * times its events have. One that was loaded, or created with `create_us`, is idle since its update time.
+ * A session is idle since it was last written to, by the store's clock, whatever times its events have. A
+ * session that was loaded, or created with `create_us`, is idle since its update time.
  *
- * With SES_EXPIRE_COUNT the call looks at every session of the app, as of one moment and whatever `limit` says.
- * It returns 0, on a store opened read-only, too.
+ * With SES_EXPIRE_COUNT the call looks at every session of the app, as of one moment and whatever `limit`
+ * says. It returns 0, and works on a store that was opened read-only.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED (with SES_EXPIRE_COUNT),
  * INTERNAL, NOMEM, UNKNOWN.
@@ -1252,8 +1259,8 @@ typedef struct ses_maintain_options {
 /*
  * Gives free pages of the file back to the file system, empties the write-ahead log, and refreshes the
  * statistics that SQLite plans with. Returns SES_MORE if free pages are left, or a reader keeps the log from
- * being emptied for the busy timeout: call again later. Writers wait while pages are moved and copied, but not
- * for readers. With SES_CHECKPOINT_EXTERNAL the log is left alone.
+ * being emptied for the busy timeout: call again later. Writers wait while pages are moved and copied, but
+ * not for readers. With SES_CHECKPOINT_EXTERNAL the log is left alone.
  *
  * Codes: MISUSE, INVALID, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN.
  */
@@ -1261,31 +1268,32 @@ SES_API int ses_store_maintain(ses_store *store, const ses_maintain_options *opt
 
 /* How much of the file is in use. */
 typedef struct ses_space {
-    size_t size;        /* input: sizeof(ses_space) */
-    int64_t bytes;      /* of the stored data, once the write-ahead log is copied into the file */
-    int64_t free_bytes; /* of them, those that are free: used again, or given back by ses_store_maintain */
+    size_t size;   /* input: sizeof(ses_space) */
+    int64_t bytes; /* size size size of the stored data, once the write-ahead log is copied into the file */
+    int64_t free_bytes; /* free part of `bytes`: used again, or given back by ses_store_maintain */
 } ses_space;
 
-/* Fills `space`, whose `size` the caller sets. Codes: MISUSE, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM. */
+/* Fills `space`, whose `size` the caller sets. Codes: MISUSE, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED,
+ * INTERNAL, NOMEM. */
 SES_API int ses_store_space(ses_store *store, ses_space *space, ses_error *error);
 
-/* -------------------------------------------------------------------------------------- one turn at a time */
+/* ------------------------------------------------------------------------------------- one turn at a time */
 
 /*
- * A lease keeps the turns of a session one after the other, among threads and processes: before its turn a
- * worker takes the lease, and appends with its token. While one owner has the lease, others wait. So a turn
- * that has begun is not refused halfway, with the user's message stored and no answer to it.
+ * A lease makes the turns of a session run one at a time, across threads and processes. A worker takes the
+ * lease before its turn, and appends with the lease's token. While one owner has the lease, others wait. A
+ * turn that has begun is therefore not refused halfway, with the user's message stored and no answer to it.
  *
- * The lease is kept in the file. There is no thread: it runs out by the store's clock unless it is renewed,
- * so that the turns go on if a worker dies. (That of a store on a server is the server's, whatever the clocks
- * of its clients show; if the open options give a clock, it is that one, as in a file.) If the clock is set
- * back, the lease ends at the latest after its duration from the first attempt that finds this. If it is set
- * forward, the lease ends that much earlier. It belongs to no handle, moves no version and no time, and ends
- * when the session is deleted. It is no lock: appends without a token pass.
+ * The lease is kept in the file and needs no thread. It runs out by the store's clock unless it is renewed,
+ * so turns continue if a worker dies. (For a store on a server that is the server's clock, whatever the
+ * clocks of its clients show, unless the open options give a clock.) If the clock is set back, the lease ends
+ * at most its duration after the first attempt that notices this. If it is set forward, the lease ends that
+ * much earlier. It belongs to no handle, changes no version and no time, and ends when the session is
+ * deleted. A lease is advisory: it does not block appends without a token.
  *
- * An owner is a name of 1 to 128 bytes of valid UTF-8. Equal names are one owner, so make a name for each
- * turn, such as the worker's and the request's. The token changes with the owner, and is never given twice in
- * a file.
+ * An owner is a name of 1 to 128 bytes of valid UTF-8. Equal names are the same owner, so make a name for
+ * each turn, for example from the names of the worker and the request. The token changes with the owner, and
+ * is never given twice in a file.
  */
 
 typedef struct ses_lease_options {
@@ -1320,7 +1328,7 @@ SES_API int ses_lease_take(ses_store *store, const ses_key *key, const char *own
 /*
  * Lets the lease hold for `duration_us` from now on. A lease that has run out can be renewed as long as no
  * other owner has taken it. `wait_ms` is not used. `lease` may be NULL. LEASED: another owner has taken the
- * lease, or the token never was one of this session. INVALID: the duration is negative, or the token not
+ * lease, or the token was never one of this session's. INVALID: the duration is negative, or the token is not
  * positive.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, LEASED, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
@@ -1329,19 +1337,19 @@ SES_API int ses_lease_take(ses_store *store, const ses_key *key, const char *own
 SES_API int ses_lease_renew(ses_store *store, const ses_key *key, int64_t token,
                             const ses_lease_options *options, ses_lease *lease, ses_error *error);
 /*
- * Gives the lease back; the next waiter takes it. A lease that was released already, or has run out, is no
- * error. LEASED as for ses_lease_renew.
+ * Gives the lease back; the next waiter takes it. Releasing a lease that was already released, or has run
+ * out, is not an error. LEASED as for ses_lease_renew.
  *
  * Codes: those of ses_lease_renew.
  */
 SES_API int ses_lease_release(ses_store *store, const ses_key *key, int64_t token,
                               const ses_call_options *options, ses_error *error);
 
-/* --------------------------------------------------------------------------------------------- following */
+/* ---------------------------------------------------------------------------------------------- following */
 
 /*
- * A follower gives the events of one session, or of all sessions of a user, as they are appended, by this
- * process or another. Each comes once, in order within its session, and never before its commit.
+ * A follower returns the events of one session, or of all sessions of a user, as this process or another
+ * appends them. Each event comes once, in order within its session, and never before its commit.
  */
 typedef struct ses_follower ses_follower;
 
@@ -1353,52 +1361,54 @@ typedef enum ses_follow_flags {
 typedef struct ses_follow_options {
     size_t size;
     unsigned flags;    /* SES_FOLLOW_* */
-    int64_t after_seq; /* of one session: begin after the event with this number; 0: with its first event */
-    const char *place; /* go on after this place (ses_follower_place, ses_session_place); NULL: not */
+    int64_t after_seq; /* for one session: begin after the event with this number; 0: with the first */
+    const char *place; /* continue after this place (ses_follower_place, ses_session_place) */
     void (*notify)(void *context); /* see ses_follower_next; NULL: none */
     void *notify_context;
 } ses_follow_options;
 
 /*
  * Opens a follower. With `key->session` it follows that session, which must exist. With NULL it follows all
- * sessions of the user, those that are created later too; neither they nor the user need to exist yet.
+ * sessions of the user, including those created later; neither the sessions nor the user need to exist yet.
  *
  * A follower needs no thread of its own. Appends in this process wake the followers that they concern. For
  * other processes the first follower of a store starts one thread, which looks at the file while a follower
  * waits: every few milliseconds while events come, and about eight times a second when none do.
  *
  * INVALID: `after_seq` is negative or beyond the last event, or `place` is not a place of this session or
- * user. MISUSE: `after_seq` with a user, or more than one place to begin. NOMEM includes a system that starts
- * no thread.
+ * user. MISUSE: `after_seq` with a user, or more than one place to begin. NOMEM also means that the system
+ * could not start a thread.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
 SES_API int ses_follower_open(ses_store *store, const ses_key *key, const ses_follow_options *options,
                               ses_follower **follower, ses_error *error);
 /*
- * Returns SES_ROW and the next event, borrowed until the next call on the follower. If there is none, it waits
- * for one for `timeout_ms`; 0 only looks, a negative time has no limit. `*event` is NULL unless SES_ROW is
- * returned.
+ * Returns SES_ROW and the next event, borrowed until the next call on the follower. If there is none, it
+ * waits for one for up to `timeout_ms`; 0 does not wait, and a negative time waits without limit. `*event` is
+ * NULL unless SES_ROW is returned.
  *
  *  - 0: the time has passed, or ses_follower_wake was called.
- *  - SES_RESET: events of ses_follower_session were cut; or they were pruned before they were given; or, for a
- *    user, that session was deleted. Read the session again. The follower goes on with events that are
- *    appended after the last one that there was when it noticed. A place that is no longer good leads to a
- *    SES_RESET too: its session was deleted and created again, events were cut since, the events after it were
+ *  - SES_RESET: events of ses_follower_session were cut, or were pruned before they were returned, or, for a
+ *    user, that session was deleted. Read the session again. The follower continues with events that are
+ *    appended after the last one that existed when it noticed. A place that is no longer valid also leads to
+ *    SES_RESET: its session was deleted and created again, events were cut since, the events after it were
  *    pruned, or an older copy of the file was put back and has not grown beyond the place.
- *  - NOTFOUND: the session was deleted, even if there is another of its name. Every later call returns it too.
+ *  - NOTFOUND: the session was deleted, even if another one now has its name. Every later call returns
+ *    NOTFOUND too.
  *  - INTERRUPTED: ses_store_interrupt or ses_close was called while this call waited. After ses_close, every
  *    later call returns MISUSE.
  *  - After any other failure the next call tries again. No event is lost.
  *
- * One busy session of a user does not keep the others waiting for ever. A follower of a user reads a row of each
- * of the user's sessions whenever it looks: some milliseconds of a processor if there are ten thousand.
+ * A busy session does not hold up the user's other sessions forever. A follower of a user reads one row of
+ * each of the user's sessions each time it looks, which takes some milliseconds of processor time for ten
+ * thousand sessions.
  *
- * An event loop calls with a timeout of 0 until the call returns 0. From then on `notify` is called once when
- * there may be something to get, or when ses_follower_wake, ses_store_interrupt or ses_close is called; a
- * further call that returns 0 arms it again. Any thread may call it, this call included, and while the library
- * holds locks: it may only wake the caller's loop, by writing to a pipe or an eventfd, and must not call the
- * library. It is not called any more once ses_follower_close has returned.
+ * In an event loop, call with a timeout of 0 until the call returns 0. From then on `notify` is called once,
+ * when there may be something to get or when ses_follower_wake, ses_store_interrupt or ses_close is called.
+ * The next call that returns 0 arms it again. `notify` may run on any thread, within this call too, and while
+ * the library holds locks. It must not call the library, and may only wake the caller's loop, for example by
+ * writing to a pipe or an eventfd. It is not called after ses_follower_close has returned.
  *
  * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -1406,18 +1416,19 @@ SES_API int ses_follower_next(ses_follower *follower, int64_t timeout_ms, const 
                               ses_error *error);
 /*
  * Returns the session of the event or SES_RESET that ses_follower_next returned last, borrowed until the next
- * call on the follower. NULL: it returned neither; or, after SES_RESET, sessions of a place were deleted
- * before the follower was opened: list the user's sessions again. A follower of one session always returns
- * that session.
+ * call on the follower, or NULL if it returned neither. After SES_RESET, NULL means that sessions of a place
+ * were deleted before the follower was opened: list the user's sessions again. A follower of one session
+ * always returns that session.
  */
 SES_API const char *ses_follower_session(const ses_follower *follower);
 /*
  * Returns the place after the last event or SES_RESET that ses_follower_next returned: letters, digits, `-`
  * and `_`, fit for `id:` of server-sent events and for URLs. A follower of the same session or user, in any
- * process, can go on after it. Borrowed until the next call on the follower. NULL: out of memory. The place
- * of a session has at most 35 characters. The place of a user grows with the number of sessions, by about ten
- * characters each. Servers and proxies refuse headers beyond 8 kB or so, and with them a `Last-Event-ID` of a
- * user with more than some 500 sessions: keep such a place on the server, and send a short name of it as `id:`.
+ * process, can continue after it. The text is borrowed until the next call on the follower. NULL means out of
+ * memory. The place of a session has at most 35 characters. The place of a user grows with the number of
+ * sessions, by about ten characters each. Servers and proxies refuse headers above about 8 kB, and with them
+ * a `Last-Event-ID` for a user with more than about 500 sessions. Keep such a place on the server, and send a
+ * short name for it as `id:`.
  */
 SES_API const char *ses_follower_place(ses_follower *follower);
 /* Makes ses_follower_next return 0: the call that waits now, or the next one that would wait. Any thread may
@@ -1425,18 +1436,18 @@ SES_API const char *ses_follower_place(ses_follower *follower);
 SES_API void ses_follower_wake(ses_follower *follower);
 /* Frees the follower. NULL is allowed. The store may be closed already. */
 SES_API void ses_follower_close(ses_follower *follower);
-/* Returns the place after the last event that the handle knows, for ses_follow_options. Borrowed until the
- * next call of this function, or until the handle is closed. NULL: out of memory. */
+/* Returns the place after the last event that the handle knows, for ses_follow_options. The text is borrowed
+ * until the next call of this function, or until the handle is closed. NULL means out of memory. */
 SES_API const char *ses_session_place(ses_session *session);
 
-/* -------------------------------------------------------------------------------------------- in and out */
+/* --------------------------------------------------------------------------------------------- in and out */
 
-/* A key of the state at the base of a log: what the events that were pruned had led to. */
+/* A key of the state at the base of a log, which is the state that the pruned events led to. */
 typedef struct ses_loaded_value {
     const char *name; /* with its prefix; no `temp:` key */
     const char *json; /* its value */
     size_t json_len;
-    int64_t seq; /* of the event that had set it; 0: the initial state had, with this value */
+    int64_t seq; /* the event that set it; 0: the initial state has it with this value */
 } ses_loaded_value;
 
 /* An event of a session that is loaded. */
@@ -1444,55 +1455,55 @@ typedef struct ses_loaded_event {
     const char *json; /* as for ses_append; must live until the next call */
     size_t json_len;
     int64_t seq; /* its number, above that of the one before; 0: the next */
-    /* The session's update time after it; NULL: the latest time so far. It can only be another if events before it are
-     * missing, which were cut or pruned, or if a fork has taken it over. */
+    /* The session's update time after this event; NULL: the latest time so far. It can differ only if events
+     * before it were cut or pruned, or if a fork has copied it. */
     const int64_t *updated_us;
 } ses_loaded_event;
 
-/* A session as it was. Zero members mean what is said. */
+/* A session to load. The comment of a member says what zero means. */
 typedef struct ses_loaded {
     size_t size;
-    /* The state it was created with, as for ses_create: `app:` and `user:` keys are kept in it, but not written to
-     * their scopes. NULL: empty. */
+    /* The state it was created with, as for ses_create: `app:` and `user:` keys are kept in it, but not
+     * written to their scopes. NULL: empty. */
     const char *initial_state;
     size_t initial_state_len;
-    /* Its own keys, as an object. They must be what the rest leads to, byte for byte: otherwise INVALID, and the
-     * message names the key. NULL: not checked. */
+    /* Its own keys, as an object. They must equal the state that the rest leads to, byte for byte. If they do
+     * not, the call returns INVALID, and the message names the key. NULL: not checked. */
     const char *state;
     size_t state_len;
     const int64_t *created_us; /* NULL: the store's clock */
     const int64_t *updated_us; /* not before created_us and the events; NULL: the latest of them */
     const int64_t *expires_us; /* may have passed; NULL: never */
-    /* From 0 to 2^52. Raised if deleted sessions have had it; NULL: the number of events. (All sessions that are
-     * created later begin above the version of a session that was deleted, and none goes beyond 2^53 - 1. The bound
-     * leaves them 2^52 versions, whatever is loaded.) */
+    /* From 0 to 2^52. It is raised if a deleted session has had it. NULL: the number of events. (Every
+     * session that is created later starts above the version of a deleted session, and none goes beyond 2^53
+     * - 1. The bound leaves them 2^52 versions, whatever is loaded.) */
     const int64_t *version;
     int64_t last_seq;        /* the last number that was ever given; 0: the last event's */
     const char *title;       /* NULL: none */
     const ses_label *labels; /* as for ses_create */
     size_t label_count;
-    const ses_key *parent;        /* of a fork; its app is the session's, or NULL; NULL: it is none */
+    const ses_key *parent;        /* of a fork; its app is the session's, or NULL; NULL: not a fork */
     int64_t parent_seq;           /* not above the last number */
     int64_t base_seq;             /* the last event that was pruned; 0: none was */
     const ses_loaded_value *base; /* the own keys as the pruned events had left them */
     size_t base_count;
     /*
-     * Gives the next event: fills the struct, which is zeroed, and returns 1; or returns 0 at the end, or a negative
-     * code, which ends the call and is returned. It runs on the caller's thread, inside the transaction: it may read
-     * from other stores, and from this one if that is in a file. If it writes to this store, that call returns BUSY.
-     * NULL: there are no events.
+     * Gives the next event: fills the struct, which is zeroed, and returns 1; or returns 0 at the end, or a
+     * negative code, which ends the call and is returned. It runs on the caller's thread, inside the
+     * transaction: it may read from other stores, and from this one if it is in a file. A call of it that
+     * writes to this store returns BUSY. NULL: there are no events.
      */
     int (*next)(void *context, ses_loaded_event *event, ses_error *error);
     void *next_context;
 } ses_loaded;
 
-/* What becomes of a session if a different one of its name exists. Without a flag: EXISTS. */
+/* How to proceed if a different session of the same name exists. Without a flag, the call returns EXISTS. */
 typedef enum ses_load_flags {
-    SES_LOAD_UPDATE = 0x1,  /* if the existing one is its beginning, add the events that it lacks */
+    SES_LOAD_UPDATE = 0x1,  /* if the existing one is the beginning of it, add the missing events */
     SES_LOAD_REPLACE = 0x2, /* delete the existing one */
     SES_LOAD_RENAME = 0x4,  /* load it as NAME~2, or NAME~3, ... */
     SES_LOAD_DRY_RUN = 0x8, /* find out what the call would do, and change nothing */
-    SES_LOAD_SHARED = 0x10  /* only of ses_load_json: write the shared keys that are not there yet, too */
+    SES_LOAD_SHARED = 0x10  /* only for ses_load_json: also write the shared keys that do not exist yet */
 } ses_load_flags;
 
 typedef struct ses_load_options {
@@ -1502,59 +1513,64 @@ typedef struct ses_load_options {
 
 /* The outcome of loading a session. */
 typedef enum ses_load_outcome {
-    SES_LOADED_NEW = 0,      /* there was none */
-    SES_LOADED_EQUAL = 1,    /* it was there, and nothing has changed */
+    SES_LOADED_NEW = 0,      /* no session had its name */
+    SES_LOADED_EQUAL = 1,    /* an equal one exists; nothing has changed */
     SES_LOADED_UPDATED = 2,  /* events were added to the existing one */
-    SES_LOADED_REPLACED = 3, /* it is in the place of the existing one */
-    SES_LOADED_RENAMED = 4   /* it is beside the existing one */
+    SES_LOADED_REPLACED = 3, /* it has replaced the existing one */
+    SES_LOADED_RENAMED = 4   /* it has another name; the existing one stays */
 } ses_load_outcome;
 
 /* This struct is an output and will not change. */
 typedef struct ses_load_result {
     int outcome;                  /* SES_LOADED_* */
-    int64_t events;               /* that were stored and were not in the existing session already */
-    int64_t version;              /* that the session has */
+    int64_t events;               /* stored now, and not already in the existing session */
+    int64_t version;              /* the session's version */
     char session[SES_ID_MAX + 1]; /* its id */
 } ses_load_result;
 
 /*
- * Stores a session with everything that it had, in one transaction. Events keep their bytes, ids, times and numbers;
- * gaps in the numbers are fine. They are asked for one by one, so a log may be larger than memory. `app:` and `user:`
- * keys of the initial state and of events are not written to their scopes. The own state is what the log leads to. A
- * missing id or timestamp of an event is added and `temp:` keys are cut out, as by ses_append.
+ * Stores a session with everything that belongs to it, in one transaction. Events keep their bytes, ids,
+ * times and numbers; gaps in the numbers are allowed. Events are read from `next` one by one, so a log may be
+ * larger than memory. `app:` and `user:` keys of the initial state and of events are not written to their
+ * scopes. The own state follows from the log. A missing id or timestamp of an event is added and `temp:` keys
+ * are cut out, as by ses_append.
  *
- * Returns 0, or SES_UNCHANGED if the session exists and is equal: in everything but its version. Other writers wait
- * until the call has ended, and return BUSY after their timeout. `result` may be NULL.
+ * Returns 0, or SES_UNCHANGED if the session exists and is equal in everything but its version. Other writers
+ * wait until the call ends, and return BUSY after their timeout. `result` may be NULL.
  *
- * EXISTS: a different session of that name exists; the message says what differs, the events after that were not asked
- * for, and nothing has changed. INVALID: an id, a time, a number or a value breaks its rules; an event is `partial`, has
- * the id of an earlier one, or its number is not above the one before. LIMIT: a limit of ses_append or ses_create is
- * exceeded. `error->index` is the event that was refused, counted from 0.
+ * EXISTS: a different session of that name exists; the message says what differs. The events after the
+ * difference were not read, and nothing has changed. INVALID: an id, a time, a number or a value breaks its
+ * rules; an event is `partial`, has the id of an earlier one, or its number is not above the one before.
+ * LIMIT: a limit of ses_append or ses_create is exceeded. `error->index` is the event that was refused,
+ * counted from 0.
  *
- * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM, UNKNOWN, and
- * those of `next`.
+ * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL, NOMEM,
+ * UNKNOWN, and those of `next`.
  */
 SES_API int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loaded,
                      const ses_load_options *options, ses_load_result *result, ses_error *error);
 
 /*
- * Loads a session from the JSON that the ADK and ses_session_json write: an object with `id`, `appName`, `userId`,
- * `state`, `events` and `lastUpdateTime`, in camelCase or snake_case. `key` names the session here; members that are
- * NULL, or all if it is NULL, are as in the JSON. It stands on ses_load: one transaction, events with their bytes (but
- * for white space around them), and the same flags and results.
+ * Loads a session from the JSON that the ADK and ses_session_json write: an object with `id`, `appName`,
+ * `userId`, `state`, `events` and `lastUpdateTime`, in camelCase or snake_case. `key` names the new session;
+ * members that are NULL, or all if `key` is NULL, are taken from the JSON. The rules are those of ses_load:
+ * one transaction, events keep their bytes (except white space around them), and the same flags and results.
  *
- * The JSON holds less than a session. Events are numbered from 1. The initial state is what the events did not change:
- * the own keys of `state` that no delta names. So what a delta replaced is not known any more. The time of creation is
- * the earliest time that is told, and the update time the latest. Title, labels and all else have their defaults.
+ * The JSON holds less than a session. Events are numbered from 1. The initial state consists of the own keys
+ * of `state` that no delta names, so an initial value that a delta replaced is lost. The time of creation is
+ * the earliest time in the JSON, and the update time is the latest. Title, labels and everything else have
+ * their defaults.
  *
- * `state` is merged. Its `app:` and `user:` keys belong to other sessions too, and are left out. With SES_LOAD_SHARED
- * those that are not in their scopes are written there, as ses_import does, after the session and in transactions of
- * their own: if that fails, the session stays, and the call can be repeated. Keys that are there keep their values.
+ * `state` is the merged state. Its `app:` and `user:` keys belong to other sessions too, and are left out.
+ * With SES_LOAD_SHARED those that their scopes lack are written there, as ses_import does, after the session
+ * and in separate transactions. If that fails, the session stays, and the call can be repeated. Keys that
+ * exist keep their values.
  *
- * INVALID also: the session or an event has a field of the wrong type, twice, or in both spellings; the session has a
- * field that is not known, since it could not be kept; an id is missing; or the own state is not what the events lead
- * to. (Values are compared byte by byte, but for white space between tokens.) `error->offset` counts from the beginning
- * of the JSON, or of the event if `error->index` names one.
+ * INVALID also means that the session or an event has a field of the wrong type, twice, or in both spellings;
+ * that the session has an unknown field, which could not be kept; that an id is missing; or that the own
+ * state does not follow from the events. (Values are compared byte by byte, except white space between
+ * tokens.) `error->offset` counts from the beginning of the JSON, or of the event if `error->index` names
+ * one.
  *
  * Codes: those of ses_load.
  */
@@ -1562,10 +1578,11 @@ SES_API int ses_load_json(ses_store *store, const ses_key *key, const char *json
                           const ses_load_options *options, ses_load_result *result, ses_error *error);
 
 /*
- * JSON lines: a whole store, an app, a user or a session as a text, one JSON object a line. lib/session/README.md describes
- * the format. Read into an empty store, it gives the same store: every event with its bytes and number, every time,
- * version (one above 2^52, which ses_load does not take, is left out), state, title, label, parent and base, the shared state, and the order in which sessions were created. Leases
- * are not in it.
+ * JSON lines: a whole store, an app, a user or a session as text, one JSON object per line.
+ * lib/session/README.md describes the format. Importing the text into an empty store gives the same store:
+ * every event with its bytes and number, every time, version, state, title, label, parent and base, the
+ * shared state, and the order in which sessions were created. Leases are not included, nor are versions above
+ * 2^52, which ses_load does not accept.
  */
 
 typedef enum ses_export_flags {
@@ -1578,20 +1595,23 @@ typedef struct ses_export_options {
     const char *app;     /* NULL: all */
     const char *user;    /* NULL: all of the app */
     const char *session; /* NULL: all of the user */
-    /* Called after each session and every 1,000 events, with how many were written. NULL: not. */
+    /* Called after each session and every 1,000 events, with the numbers written so far. NULL: not called. */
     void (*progress)(void *context, int64_t sessions, int64_t events);
     void *progress_context;
 } ses_export_options;
 
 /*
- * Writes the lines of one moment, whatever is written to the store meanwhile, and in constant memory: a few of the
- * largest events. `write` gets pieces of the text, in order, and returns 0, or a negative code, which ends the call and is
- * returned; what was written until then is of no use. It runs on the caller's thread. The moment is held until the call
- * has ended: the write-ahead log grows by what is written meanwhile. `write` may use this store if that is in a file.
+ * Writes the lines as of one moment, whatever is written to the store meanwhile. Memory is constant: a few
+ * times the largest event. `write` gets the text in pieces, in order, and returns 0 or a negative code. A
+ * negative code ends the call and is returned, and the pieces written until then are of no use. `write` runs
+ * on the caller's thread, and may use this store if it is in a file. The call reads in one transaction, so
+ * the write-ahead log keeps everything that is written until it ends.
  *
- * NOTFOUND: there is no such app, user or session. MISUSE: a user without an app, or a session without a user.
+ * NOTFOUND: there is no such app, user or session. MISUSE: a user without an app, or a session without a
+ * user.
  *
- * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM, and those of `write`.
+ * Codes: MISUSE, INVALID, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM, and those of
+ * `write`.
  */
 SES_API int ses_export(ses_store *store, const ses_export_options *options,
                        int (*write)(void *context, const char *data, size_t len, ses_error *error),
@@ -1603,37 +1623,38 @@ typedef enum ses_import_flags {
     SES_IMPORT_REPLACE = 0x2,      /* as SES_LOAD_REPLACE */
     SES_IMPORT_RENAME = 0x4,       /* as SES_LOAD_RENAME */
     SES_IMPORT_DRY_RUN = 0x8,      /* as SES_LOAD_DRY_RUN */
-    SES_IMPORT_SKIP = 0x10,        /* go on after a session that is refused (EXISTS, INVALID, JSON, LIMIT) */
-    SES_IMPORT_REPLACE_KEYS = 0x20 /* shared keys that have another value here get that of the file */
+    SES_IMPORT_SKIP = 0x10,        /* continue after a refused session (EXISTS, INVALID, JSON, LIMIT) */
+    SES_IMPORT_REPLACE_KEYS = 0x20 /* shared keys that have another value in the store get the file's */
 } ses_import_flags;
 
 /* The outcome of importing a session or a shared key: SES_LOADED_* (0 to 4) or one of these. */
 typedef enum ses_import_outcome {
-    SES_IMPORT_REFUSED = 10,     /* `error` tells why */
-    SES_IMPORT_KEY_KEPT = 11,    /* the key has another value here, and keeps it */
-    SES_IMPORT_KEY_REPLACED = 12 /* it had another value, and has that of the file now */
+    SES_IMPORT_REFUSED = 10,     /* `error` says why */
+    SES_IMPORT_KEY_KEPT = 11,    /* the key has another value in the store, and keeps it */
+    SES_IMPORT_KEY_REPLACED = 12 /* the key had another value, and now has the file's */
 } ses_import_outcome;
 
-/* A session or a shared key of an import. Later versions append members. All texts are borrowed until the function
- * returns. */
+/* A session or a shared key of an import. Later versions append members. All texts are borrowed until the
+ * function returns. */
 typedef struct ses_import_item {
     const char *app;        /* the app that it is in here */
     const char *user;       /* NULL: a key of the app */
     const char *session;    /* as in the file; NULL: a shared key */
-    const char *loaded_as;  /* the id that the session has here */
+    const char *loaded_as;  /* the session's id in this store */
     const char *key;        /* NULL: a session */
     int outcome;            /* SES_LOADED_*, SES_IMPORT_* */
-    int64_t events;         /* that were stored */
-    int64_t line;           /* where it begins; of a key: where about it stands */
-    const ses_error *error; /* NULL: it was not refused */
+    int64_t events;         /* events stored */
+    int64_t line;           /* where it begins; for a key, approximately */
+    const ses_error *error; /* why it was refused; NULL: it was not */
 } ses_import_item;
 
 typedef struct ses_import_options {
     size_t size;
     unsigned flags;   /* SES_IMPORT_* */
     const char *app;  /* put everything into this app ... */
-    const char *user; /* ... and all that belongs to a user to this one; NULL: as in the file */
-    /* Called for each session, and for each shared key that has another value here. NULL: not. */
+    const char *user; /* ... and everything of a user under this one; NULL: as in the file */
+    /* Called for each session, and for each shared key that has another value in the store. NULL: not
+     * called. */
     void (*report)(void *context, const ses_import_item *item);
     void *report_context;
 } ses_import_options;
@@ -1650,83 +1671,85 @@ typedef struct ses_import_report {
     int64_t refused;   /* sessions that were not stored */
     int64_t events;    /* events stored */
     int64_t keys;      /* shared keys written */
-    int64_t keys_kept; /* shared keys that have another value here */
+    int64_t keys_kept; /* shared keys that keep another value */
 } ses_import_report;
 
 /*
- * Reads JSON lines. `read` puts at most `capacity` bytes of the text into the buffer, sets `*len`, and returns 0; at the
- * end it sets 0. A negative code ends the call and is returned. Memory does not grow with the text. Each session is
- * loaded as by ses_load, in a transaction of its own: so what differs is EXISTS unless a flag is set, and reading twice
- * is safe. Shared keys that are not here are written; those that are stay.
+ * Reads JSON lines. `read` puts at most `capacity` bytes of the text into the buffer, sets `*len`, and
+ * returns 0; at the end it sets `*len` to 0. A negative code ends the call and is returned. Memory does not
+ * grow with the text. Each session is loaded as by ses_load, in a transaction of its own. So a session that
+ * differs is EXISTS unless a flag is set, and reading the same text twice is safe. Shared keys that the store
+ * lacks are written; those that it has stay.
  *
- * `read` is also called within the transaction of a session. So if it waits, as for a pipe, other writers wait,
- * and return BUSY after their timeout: copy a slow source to a file first.
+ * `read` is also called within the transaction of a session. If it waits, for example for a pipe, other
+ * writers wait too, and return BUSY after their timeout. Copy a slow source to a file first.
  *
- * The call ends at the first session that is refused, unless SES_IMPORT_SKIP is set. Sessions before it stay, and the
- * call can be repeated. A session is stored whole or not at all.
+ * The call ends at the first session that is refused, unless SES_IMPORT_SKIP is set. Sessions before it stay,
+ * and the call can be repeated. A session is stored whole or not at all.
  *
- *  - INVALID, JSON: a line is not what it must be, or is out of its place; the text was cut short or changed; the
- *    message tells the line.
- *  - TOONEW: the text is of a newer format. NOTASTORE: it is something else.
+ *  - INVALID, JSON: a line is malformed or out of order, or the text was cut short or changed; the message
+ *    names the line.
+ *  - TOONEW: the text has a newer format. NOTASTORE: it is not an export of a store.
  *  - LIMIT: a line is longer than 16 MiB and six times max_event_bytes; or as for ses_load.
  *
- * `*report` (may be NULL) is filled in any case, unless the call is MISUSE: with what was done before a failure.
+ * `*report` (may be NULL) is filled in unless the call returns MISUSE. After a failure it counts what was
+ * done before.
  *
- * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, TOONEW, NOTASTORE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN,
- * INTERRUPTED, INTERNAL, NOMEM, UNKNOWN, and those of `read`.
+ * Codes: MISUSE, INVALID, JSON, LIMIT, EXISTS, TOONEW, NOTASTORE, BUSY, READONLY, FULL, IO, CORRUPT,
+ * CANTOPEN, INTERRUPTED, INTERNAL, NOMEM, UNKNOWN, and those of `read`.
  */
 SES_API int ses_import(ses_store *store, const ses_import_options *options,
                        int (*read)(void *context, char *buffer, size_t capacity, size_t *len,
                                    ses_error *error),
                        void *context, ses_import_report *report, ses_error *error);
 
-/* ------------------------------------------------------------------------------------------ backup and check */
+/* --------------------------------------------------------------------------------------- backup and check */
 
 typedef enum ses_backup_flags {
-    SES_BACKUP_REPLACE = 0x1, /* replace a store that is there already */
-    SES_BACKUP_COMPACT = 0x2  /* write the content anew, without free pages (VACUUM INTO) */
+    SES_BACKUP_REPLACE = 0x1, /* replace an existing store */
+    SES_BACKUP_COMPACT = 0x2  /* rewrite the content without free pages (VACUUM INTO) */
 } ses_backup_flags;
 
 typedef struct ses_backup_options {
     size_t size;
     unsigned flags; /* SES_BACKUP_* */
-    /* Is told how many pages of how many are copied; with SES_BACKUP_COMPACT both are estimates. Non-zero ends the
-     * backup with INTERRUPTED. It may use the store, but not close it. NULL: none */
+    /* Called with the number of pages copied and the total; with SES_BACKUP_COMPACT both are estimates.
+     * Non-zero ends the backup with INTERRUPTED. It may use the store, but not close it. NULL: not called. */
     int (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
 } ses_backup_options;
 
 /*
- * Copies the whole store, as of one moment, into the file `path`, while readers and writers go on. The copy is a
- * store of mode 0600. It is made beside `path` in a temporary file, PATH.seslite-backup-XXXXXX, looked at, flushed
- * to the disk, and only then put in its place. So `path` is complete, or as it was: after a failure, and after the
- * process was killed, too. A temporary file that a killed process has left is removed by the next backup into
- * the same folder. If `path` is a link, the file that it leads to is made or replaced.
+ * Copies the whole store, as of one moment, into the file `path`, while readers and writers go on. The copy
+ * is a store of mode 0600. It is written to a temporary file in the same folder, PATH.seslite-backup-XXXXXX,
+ * checked, flushed to the disk, and only then moved to `path`. So `path` is either complete or as it was,
+ * also after a failure or if the process is killed. The next backup into the same folder removes a temporary
+ * file that a killed process has left. If `path` is a link, the file that it leads to is created or replaced.
  *
- * Writers do not wait for it. (Those of a store with a rollback journal do, as they do for any reader; those of a
- * store in memory wait while it is copied within memory.) The write-ahead log cannot start again before the end.
- * ses_store_interrupt ends it.
+ * Writers do not wait for the backup. (With a rollback journal they do, as they do for any reader; in a store
+ * in memory they wait while it is copied within memory.) The write-ahead log cannot start over before the
+ * backup ends. ses_store_interrupt ends it.
  *
- *  - EXISTS: there is a file, or without one the log or journal of a store, and SES_BACKUP_REPLACE is not set. A
- *    link() decides, so nothing is ever replaced by accident.
+ *  - EXISTS: the file exists, or the log or journal of a store does without it, and SES_BACKUP_REPLACE is not
+ *    set. A link() decides, so nothing is ever replaced by accident.
  *  - With SES_BACKUP_REPLACE: NOTASTORE if the file is not a store. BUSY if it is still open after the busy
- *    timeout; it stays locked during the backup. (A store with a rollback journal looks closed while it is not in
- *    use. If it is open elsewhere, its calls return IO from then on.) The log and the journal of the old store are
- *    gone before the new file is in place. UNKNOWN: the new file is in place, but a power failure may bring back
- *    the old one. Make the backup again.
- *  - INVALID: `path` is empty, a URI, ":memory:", the store's own file by any name, its log or journal, or named
- *    like a temporary file.
- *  - CANTOPEN: the folder does not exist, or no file may be made in it. CORRUPT: the store is damaged so badly that
- *    it cannot be copied whole; see ses_check for the rest.
+ *    timeout; it stays locked during the backup. (A store with a rollback journal looks closed while it is
+ *    not in use. If it is open elsewhere, its calls return IO from then on.) The log and the journal of the
+ *    old store are removed before the new file takes its place. UNKNOWN: the new file is in place, but a
+ *    power failure may bring back the old one. Make the backup again.
+ *  - INVALID: `path` is empty, a URI, ":memory:", the store's own file by any name, its log or journal, or
+ *    named like a temporary file.
+ *  - CANTOPEN: the folder does not exist, or no file can be created in it. CORRUPT: the store is damaged so
+ *    badly that it cannot be copied whole; see ses_check for the rest.
  *
- * Codes: MISUSE, INVALID, EXISTS, NOTASTORE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL,
- * NOMEM, UNKNOWN.
+ * Codes: MISUSE, INVALID, EXISTS, NOTASTORE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED,
+ * INTERNAL, NOMEM, UNKNOWN.
  */
 SES_API int ses_backup(ses_store *store, const char *path, const ses_backup_options *options,
                        ses_error *error);
 /*
  * Copies the whole store, as of one moment, into a store in memory, which is independent of it. `options` are
- * those of ses_open. The options of the other store are not taken over.
+ * those of ses_open. The options of the other store are not copied.
  *
  * Codes: MISUSE, BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
@@ -1736,25 +1759,25 @@ SES_API int ses_store_copy(ses_store *store, const ses_open_options *options, se
 /* How much is checked. Each level includes those before it. */
 typedef enum ses_check_level {
     SES_CHECK_QUICK = 0, /* the pages of the file, without its indexes */
-    SES_CHECK_FULL = 1,  /* and the indexes, and that no row has lost the row that it belongs to */
-    SES_CHECK_LOG = 2    /* and every row: the log of each session, and all that follows from it */
+    SES_CHECK_FULL = 1,  /* also the indexes, and that the row exists to which each row belongs */
+    SES_CHECK_LOG = 2    /* also every row: the log of each session, and all that follows from it */
 } ses_check_level;
 
 /* The part of a store that a problem concerns. */
 typedef enum ses_problem_kind {
     SES_PROBLEM_PAGE = 1,      /* the file: its pages, and what is on them */
-    SES_PROBLEM_INDEX = 2,     /* an index is not as its table, or leads to another row */
+    SES_PROBLEM_INDEX = 2,     /* an index does not match its table, or leads to another row */
     SES_PROBLEM_REFERENCE = 3, /* a row belongs to one that does not exist */
     SES_PROBLEM_NAME = 4,      /* the name of an app, user or session is not an id */
-    SES_PROBLEM_NUMBER = 5,    /* numbers of a session that cannot be, or contradict each other */
+    SES_PROBLEM_NUMBER = 5,    /* numbers of a session are impossible, or contradict each other */
     SES_PROBLEM_COUNT = 6,     /* a session does not have as many events as it says */
-    SES_PROBLEM_TIME = 7,      /* a time that cannot be, or contradicts others */
-    SES_PROBLEM_BODY = 8,      /* an event's text is not one that could be stored */
-    SES_PROBLEM_EVENT = 9,     /* id, invocation, author or branch are not as the event's text has them */
-    SES_PROBLEM_MARK = 10,     /* rewinds and compactions are not marked as the events have them */
-    SES_PROBLEM_STATE = 11,    /* a session's own state is not what its log leads to */
-    SES_PROBLEM_BASE = 12,     /* the state kept for pruned events, or the initial state, cannot be */
-    SES_PROBLEM_DETAIL = 13,   /* the title, or what a session says that it has */
+    SES_PROBLEM_TIME = 7,      /* a time is impossible, or contradicts others */
+    SES_PROBLEM_BODY = 8,      /* an event's text could not have been stored */
+    SES_PROBLEM_EVENT = 9,     /* id, invocation, author or branch differ from the event's text */
+    SES_PROBLEM_MARK = 10,     /* the marks of rewinds and compactions differ from the events */
+    SES_PROBLEM_STATE = 11,    /* a session's own state does not follow from its log */
+    SES_PROBLEM_BASE = 12,     /* the state kept for pruned events, or the initial state, is impossible */
+    SES_PROBLEM_DETAIL = 13,   /* the title, or the record of which details a session has */
     SES_PROBLEM_LABEL = 14,    /* a label */
     SES_PROBLEM_PARENT = 15,   /* the session that a fork was made from */
     SES_PROBLEM_LEASE = 16,    /* a lease */
@@ -1771,37 +1794,39 @@ typedef struct ses_problem {
     const char *app;     /* NULL: not known, or of none */
     const char *user;    /* NULL: not known, or of none */
     const char *session; /* NULL: not known, or of none */
-    int64_t seq;         /* of an event; 0: none */
+    int64_t seq;         /* the event's number; 0: not about an event */
     const char *message; /* what is wrong, and where */
 } ses_problem;
 
 typedef struct ses_check_options {
     size_t size;
     int level;     /* SES_CHECK_* */
-    int64_t limit; /* ends after so many problems; 0: 100 */
-    /* Is given each problem. Non-zero ends the check. It may use the store, but not close it. NULL: none */
+    int64_t limit; /* the check ends after this many problems; 0: 100 */
+    /* Called with each problem. Non-zero ends the check. It may use the store, but not close it. NULL: not
+     * called. */
     int (*report)(void *context, const ses_problem *problem);
     void *report_context;
-    /* With SES_CHECK_LOG, is told about how many sessions of how many are checked. Non-zero ends the check with
-     * INTERRUPTED. NULL: none */
+    /* With SES_CHECK_LOG, called with about how many sessions were checked, and their total. Non-zero ends
+     * the check with INTERRUPTED. NULL: not called. */
     int (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
 } ses_check_options;
 
 /*
- * Checks the store as of one moment and changes nothing. `*problems` is the number of problems that were found; 0
- * means that the store is sound. Damage is no failure of this call: where rows cannot be read, that is a problem,
- * and the check goes on with the next session. It takes as much memory as the state of one session needs. (A store
- * in memory is copied first.) Writers do not wait for it, as for ses_backup, and ses_store_interrupt ends it.
+ * Checks the store as of one moment and changes nothing. `*problems` is the number of problems that were
+ * found; 0 means that the store is sound. The call succeeds even if it finds damage: rows that cannot be read
+ * are a problem, and the check continues with the next session. It needs as much memory as the state of one
+ * session. (A store in memory is copied first.) Writers do not wait for it, as for ses_backup, and
+ * ses_store_interrupt ends it.
  *
- * No check can tell everything: a title, a time or a text that was changed to another good one looks as good.
+ * A check cannot find everything: it accepts a title, a time or a text that was changed to another valid one.
  *
  * Codes: MISUSE, INVALID, BUSY, IO, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM.
  */
 SES_API int ses_check(ses_store *store, const ses_check_options *options, int64_t *problems,
                       ses_error *error);
 
-/* ------------------------------------------------------------------------- what a store tells, and makes */
+/* ------------------------------------------------------------------------------ facts, statistics and ids */
 
 /* Facts about a store. Texts are static, or borrowed until the store is closed. */
 typedef struct ses_info {
@@ -1870,7 +1895,7 @@ SES_API int ses_store_interrupt(ses_store *store, ses_error *error);
  */
 SES_API int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *error);
 
-/* ---------------------------------------------------------------------------------------------- versions */
+/* ----------------------------------------------------------------------------------------------- versions */
 
 /* The version of this header. Tools and packages read it from here. */
 #define SES_VERSION_MAJOR 0

@@ -1,6 +1,6 @@
 /*
- * seslite's agent layer: what an agent framework needs besides the store. It builds and reads events, shows
- * the state as callbacks and tools see it, renders instruction templates, and saves an agent's output.
+ * seslite's agent layer: calls for agent frameworks. It builds and reads events, shows the state as callbacks
+ * and tools see it, renders instruction templates, and saves an agent's output.
  *
  * It is built on the calls of seslite.h, whose rules hold here too. A program that uses none of it links none
  * of it.
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* --------------------------------------------------------------------------------------- building events */
+/* ---------------------------------------------------------------------------------------- building events */
 
 /*
  * A builder makes the JSON of one event as the ADK writes it: camelCase, in the ADK's order, with no spaces
@@ -30,8 +30,7 @@ typedef struct ses_builder ses_builder;
  * state.
  *
  * The event has no id, so appending it makes one. Set the field "id" (see ses_store_make_id) if the append
- * may be retried after an outcome that is not known. INVALID: `author` or `invocation_id` breaks the rules of
- * ids.
+ * may be retried after UNKNOWN. INVALID: `author` or `invocation_id` breaks the rules of ids.
  *
  * Codes: MISUSE, INVALID, NOMEM.
  */
@@ -99,7 +98,7 @@ SES_API int ses_builder_action_string(ses_builder *builder, const char *field, c
  * NULL. */
 SES_API const char *ses_builder_json(ses_builder *builder, size_t *len);
 
-/* ---------------------------------------------------------------------------------------- reading events */
+/* ----------------------------------------------------------------------------------------- reading events */
 
 /*
  * A content is what an event says, found in one pass over its JSON. Fields may have either of the ADKs'
@@ -120,7 +119,7 @@ SES_API int ses_content_open(ses_store *store, const char *event, size_t event_l
 /* Frees the content. NULL is allowed. */
 SES_API void ses_content_close(ses_content *content);
 
-/* What these calls return is borrowed until the content is closed, or part of the event's text. */
+/* The results of these calls are borrowed until the content is closed, or are parts of the event's text. */
 
 /* Returns the `text` of all parts that are not `thought`, concatenated, or NULL if no part has one. `len` may
  * be NULL. */
@@ -167,11 +166,12 @@ SES_API ses_text ses_content_error_code(const ses_content *content);
 /* Returns the event's `errorMessage`. The text is NULL if the event has none. */
 SES_API ses_text ses_content_error_message(const ses_content *content);
 
-/* The tokens that a model call used, as its `usageMetadata` counts them. -1: it does not say, or not as an integer. */
+/* The tokens that a model call used, as its `usageMetadata` counts them. -1: the count is missing, or not an
+ * integer. */
 typedef struct ses_usage {
     int64_t prompt;     /* promptTokenCount, `cached` included */
     int64_t cached;     /* cachedContentTokenCount */
-    int64_t candidates; /* candidatesTokenCount: what the model answered */
+    int64_t candidates; /* candidatesTokenCount: the model's answer */
     int64_t thoughts;   /* thoughtsTokenCount */
     int64_t total;      /* totalTokenCount */
 } ses_usage;
@@ -179,14 +179,15 @@ typedef struct ses_usage {
 /* Returns the event's usage, or NULL if it has none. */
 SES_API const ses_usage *ses_content_usage(const ses_content *content);
 
-/* A compaction: its content stands for the events whose time lies in its range (see Context). */
+/* A compaction: its content replaces the events whose time lies in its range (see Context). */
 typedef struct ses_compaction {
     int64_t start_us; /* the first time of the range */
     int64_t end_us;   /* the last time of the range */
     ses_text content; /* the summary, a JSON object: role and parts */
 } ses_compaction;
 
-/* Returns the event's `actions.compaction`, or NULL if it has none, or one without a start, an end or a content. */
+/* Returns the event's `actions.compaction`, or NULL if it has none, or if that lacks a start, an end or a
+ * content. */
 SES_API const ses_compaction *ses_content_compaction(const ses_content *content);
 
 /* ------------------------------------------------------------------------------------------------ context */
@@ -195,16 +196,16 @@ SES_API const ses_compaction *ses_content_compaction(const ses_content *content)
  * A context is the part of a session's log that a model should be sent, in the order in which to send it, by
  * the ADK's rules:
  *
- *  - It holds the live events, those that rewinds have left (see History in seslite.h).
- *  - A compaction is an event with `actions.compaction`. Its summary stands for the events whose time lies in
- *    its range, wherever in the log they are. Of two ranges, one within the other, only the larger counts. If
- *    there is a compaction, everything is sorted by time, and a summary stands at the end of its range.
+ *  - It holds the live events, which no rewind has taken back (see History in seslite.h).
+ *  - A compaction is an event with `actions.compaction`. Its summary replaces the events whose time lies in
+ *    its range, wherever in the log they are. If one range lies within another, only the larger counts. If
+ *    there is a compaction, everything is sorted by time, and a summary has the time of the end of its range.
  *    Otherwise the order is that of the log.
  *  - If a function call is covered and its response is not, the event of the call comes back before the
  *    response, together with the responses to its other calls.
  *
- * What depends on the provider is left to the caller: who speaks in which role, and how responses are paired
- * with calls. A compaction without a start, an end or a content counts as any other event.
+ * The caller does what depends on the provider: who speaks in which role, and how responses are paired with
+ * calls. A compaction without a start, an end or a content counts as an ordinary event.
  *
  * A context is one snapshot of the log. It keeps what it has read, may outlive the handle and the store, and
  * does not change.
@@ -213,9 +214,9 @@ typedef struct ses_context ses_context;
 
 typedef enum ses_context_flags {
     /*
-     * Leaves out events of which a model sees nothing, before compactions are worked out: those that only
-     * change state, that hold only thoughts, or that belong to a sub-task (`isolationScope`), and the calls by
-     * which the ADK asks its user for credentials or a confirmation.
+     * Leaves out events that a model is not shown, before compactions are applied: those that only change
+     * state, that hold only thoughts, or that belong to a sub-task (`isolationScope`), and the calls by which
+     * the ADK asks its user for credentials or a confirmation.
      */
     SES_CONTEXT_VISIBLE = 0x1
 } ses_context_flags;
@@ -226,7 +227,7 @@ typedef struct ses_context_options {
 } ses_context_options;
 
 /*
- * Reads the context of a session as it is stored now, also if the handle lacks events. STALE: events were cut
+ * Reads the context of a session as it is stored now, even if the handle lacks events. STALE: events were cut
  * since the handle was read, or the session was deleted and another has its name: refresh the handle.
  *
  * Codes: MISUSE, NOTFOUND, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM; by a handle also STALE,
@@ -239,13 +240,13 @@ SES_API int ses_context_open_by_key(ses_store *store, const ses_key *key, const 
 /* Frees the context. NULL is allowed. */
 SES_API void ses_context_close(ses_context *context);
 
-/* What these calls return is borrowed until the context is closed. */
+/* The results of these calls are borrowed until the context is closed. */
 
 /* Returns the number of events and summaries. */
 SES_API size_t ses_context_count(const ses_context *context);
-/* Returns the stored event at that place, of a summary the compaction event. NULL past the end. */
+/* Returns the stored event at that index; for a summary, the compaction event. NULL past the end. */
 SES_API const ses_event *ses_context_event(const ses_context *context, size_t index);
-/* Returns what is to be sent: the content of the event, of a summary the `compactedContent`, as it is stored.
+/* Returns the content to send, as it is stored: that of the event, or for a summary the `compactedContent`.
  * The text is NULL if the event has no content, and past the end. */
 SES_API ses_text ses_context_content(const ses_context *context, size_t index);
 
@@ -256,25 +257,25 @@ SES_API ses_text ses_context_content(const ses_context *context, size_t index);
  * between a call and its result leaves one behind, and every model provider then refuses the conversation.
  *
  *  - A response with an id answers every call of that id before it, whatever its name. A response without an
- *    id answers the oldest call without an id that has its name. An empty id is none.
+ *    id answers the oldest call without an id that has its name. An empty id counts as no id.
  *  - In one event, responses come before calls. The answer that a long-running tool gives at first is a
  *    response.
  *
- * When a program starts and takes up a session, it opens the pending calls. For each event that has some that
+ * A program that resumes a session after a crash opens the pending calls. For each event that has some that
  * are not long-running, it opens a builder for the event's author in its invocation (NULL in place of ""),
  * adds ses_builder_interrupted for each of these calls, and appends the event. The model then sees the
  * response {"error":"interrupted"}, and google-adk recognizes the event by its errorCode.
  *
- * The object keeps what it has read, may outlive the handle and the store, and does not change. It takes
- * memory for the calls that are pending and their events, however long the log is.
+ * The object keeps what it has read, may outlive the handle and the store, and does not change. It needs
+ * memory for the pending calls and their events, however long the log is.
  */
 typedef struct ses_pending ses_pending;
 
 /*
- * Reads the pending calls of a session as it is stored now, also if the handle lacks events. What cannot be
- * read as a call or a response, because another program wrote it, is passed over. STALE: events were cut or
- * pruned while they were read; or, by a handle, events were cut since it was read, or the session was deleted
- * and another has its name: refresh the handle. IO includes a system that gives no random bytes.
+ * Reads the pending calls of a session as it is stored now, even if the handle lacks events. A call or
+ * response of another program that cannot be read is skipped. STALE: events were cut or pruned while they
+ * were read; or, with a handle, events were cut since it was read, or the session was deleted and another has
+ * its name: refresh the handle. IO also means that the system gave no random bytes.
  *
  * Codes: MISUSE, NOTFOUND, STALE, BUSY, IO, CORRUPT, CANTOPEN, INTERRUPTED, INTERNAL, NOMEM; by key also
  * INVALID.
@@ -286,8 +287,8 @@ SES_API int ses_pending_open_by_key(ses_store *store, const ses_key *key, const 
 /* Frees the object. NULL is allowed. */
 SES_API void ses_pending_close(ses_pending *pending);
 
-/* What these calls return is borrowed until the object is closed. Calls are in the order of the log, and of
- * the parts in an event. */
+/* The results of these calls are borrowed until the object is closed. Calls are in the order of the log, and
+ * of the parts in an event. */
 
 /* Returns the number of pending calls. */
 SES_API size_t ses_pending_count(const ses_pending *pending);
@@ -295,15 +296,17 @@ SES_API size_t ses_pending_count(const ses_pending *pending);
 SES_API const ses_function *ses_pending_call(const ses_pending *pending, size_t index);
 /* Returns the event that holds the call, or NULL past the end. */
 SES_API const ses_event *ses_pending_event(const ses_pending *pending, size_t index);
-/* Returns 1 if the event's `longRunningToolIds` holds the id of the call, and 0 otherwise and past the end. */
+/* Returns 1 if the event's `longRunningToolIds` holds the id of the call, and 0 otherwise and past the
+ * end. */
 SES_API int ses_pending_is_long_running(const ses_pending *pending, size_t index);
 
-/* Adds the response {"error":"interrupted"} to a call that was read, with the id and the name of the call, and
- * sets the field "errorCode" to "INVOCATION_ABORTED", as google-adk marks what ends an invocation. That makes the event final
- * (ses_content_is_final). The rules are those of ses_builder_response_to. Codes: MISUSE, INVALID, NOMEM. */
+/* Adds the response {"error":"interrupted"} to a call that was read, with the id and the name of the call,
+ * and sets the field "errorCode" to "INVOCATION_ABORTED", as google-adk marks an event that ends an
+ * invocation. That makes the event final (ses_content_is_final). The rules are those of
+ * ses_builder_response_to. Codes: MISUSE, INVALID, NOMEM. */
 SES_API int ses_builder_interrupted(ses_builder *builder, const ses_function *call, ses_error *error);
 
-/* ----------------------------------------------------------------------------------------- tracked state */
+/* ------------------------------------------------------------------------------------------ tracked state */
 
 /*
  * A view shows the state as a callback or a tool sees it (the ADK's callback and tool contexts). Reads find
@@ -328,7 +331,7 @@ typedef struct ses_tracked ses_tracked;
 
 typedef enum ses_track_flags {
     SES_TRACK_READ_ONLY = 0x1, /* every write returns READONLY */
-    SES_TRACK_ACCUMULATE = 0x2 /* ses_output_append saves all that the agent says (see Output key) */
+    SES_TRACK_ACCUMULATE = 0x2 /* ses_output_append saves all texts of the agent (see Output key) */
 } ses_track_flags;
 
 /* Opens a view. `flags` are SES_TRACK_*. Codes: MISUSE, NOMEM. */
@@ -362,8 +365,8 @@ SES_API void ses_tracked_discard(ses_tracked *tracked);
 /*
  * These calls read a value, as ses_state_get and its typed variants do. They return SES_ABSENT also for a key
  * that the view removed. Texts are borrowed until the view is written to, appended, discarded or closed, or
- * the handle appends, refreshes, begins or ends an invocation, or is closed. NOMEM includes a read that could
- * not be noted.
+ * the handle appends, refreshes, begins or ends an invocation, or is closed. NOMEM also means that the read
+ * could not be noted.
  *
  * Codes: MISUSE, CORRUPT, NOMEM; the typed calls also TYPE; string, int64 and double also RANGE.
  */
@@ -399,7 +402,7 @@ SES_API int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *l
  * After STALE the view's writes are still there, and hide what others wrote in the meantime. Values that were
  * computed from the older state must be computed again: ses_refresh, ses_tracked_discard, then read and write
  * again. (SES_APPEND_ANYWAY stores the view's values over the newer ones.) STALE is also returned if the view
- * ran out of memory when it was to note a read by ses_tracked_has. READONLY includes a read-only view.
+ * ran out of memory while it noted a read by ses_tracked_has. READONLY also means that the view is read-only.
  * Otherwise the rules are those of ses_append.
  *
  * Codes: those of ses_append.
@@ -407,7 +410,7 @@ SES_API int ses_tracked_delta(const ses_tracked *tracked, char **json, size_t *l
 SES_API int ses_tracked_append(ses_tracked *tracked, const char *event, size_t event_len,
                                const ses_append_options *options, ses_appended *appended, ses_error *error);
 
-/* --------------------------------------------------------------------------------------------- templates */
+/* ---------------------------------------------------------------------------------------------- templates */
 
 /*
  * A callback that reads an artifact that a template names. It makes a text of `*len` bytes with
@@ -460,7 +463,7 @@ SES_API int ses_tracked_render(const ses_tracked *tracked, const char *text, siz
                                const ses_render_options *options, char **rendered, size_t *rendered_len,
                                ses_error *error);
 
-/* -------------------------------------------------------------------------------------------- output key */
+/* --------------------------------------------------------------------------------------------- output key */
 
 /*
  * Makes the delta that saves an agent's final text under a state key: {"key":"text"}. It belongs to the
@@ -478,10 +481,11 @@ SES_API int ses_output_delta(ses_store *store, const char *event, size_t event_l
  * ses_tracked_append. The text wins over a value that the view wrote under the same key. `key` is NULL if the
  * agent has no output key.
  *
- * An agent may also say something beside its function calls, before its final text. On a view that was opened
- * with SES_TRACK_ACCUMULATE all of it is saved, as google-adk 2.13 does where there is no output_schema: each
- * event by `agent` that is not partial and has text saves the texts of all these events so far, concatenated.
- * Open such a view for each turn of an agent. It begins anew if `agent` or `key` is another than before.
+ * An agent may also say something along with its function calls, before its final text. On a view that was
+ * opened with SES_TRACK_ACCUMULATE all of it is saved, as google-adk 2.13 does where there is no
+ * output_schema: each event by `agent` that is not partial and has text saves the texts of all these events
+ * so far, concatenated. Open such a view for each turn of an agent. It starts over if `agent` or `key`
+ * differs from the last call.
  *
  * Codes: those of ses_append, and RANGE.
  */

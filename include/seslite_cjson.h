@@ -1,12 +1,12 @@
 /*
  * The same calls for programs that use cJSON. The rules at the top of seslite.h hold here too.
  *
- * cJSON keeps numbers as doubles and strings as C strings. What these calls read may therefore be rounded
- * (9007199254740993 becomes 9007199254740992) or cut at a NUL; the stored text does not change. What they
- * write is exactly what the tree holds: a number is written with as many digits as it takes to read the same
- * double again. To store other numbers exactly, pass text, or use cJSON_CreateRaw. Strings and doubles are
- * written as by every other call of the library, so an event that a builder made and the same event as a tree
- * have the same bytes.
+ * cJSON keeps numbers as doubles and strings as C strings. Values that these calls read may therefore be
+ * rounded (9007199254740993 becomes 9007199254740992) or cut at a NUL; the stored text does not change. They
+ * write exactly the values of the tree: a number has as many digits as it takes to read the same double
+ * again. To store other numbers exactly, pass text, or use cJSON_CreateRaw. Strings and doubles are written
+ * as by every other call of the library, so an event that a builder made and the same event as a tree have
+ * the same bytes.
  *
  * A tree that a call returns belongs to the caller (cJSON_Delete). Trees use cJSON's memory hooks, not the
  * store's allocator. Link with -lcjson. A program that calls nothing of this header does not need cJSON.
@@ -31,8 +31,8 @@ extern "C" {
 SES_API int ses_create_cjson(ses_store *store, const ses_key *key, const cJSON *state,
                              const ses_create_options *options, ses_session **session, ses_error *error);
 
-/* These calls append one event as ses_append and ses_append_by_key do. `error->offset` is a byte offset in the
- * text of the tree, printed without spaces. Codes: those of ses_append. */
+/* These calls append one event as ses_append and ses_append_by_key do. `error->offset` is a byte offset in
+ * the text of the tree, printed without spaces. Codes: those of ses_append. */
 SES_API int ses_append_cjson(ses_session *session, const cJSON *event, const ses_append_options *options,
                              ses_appended *appended, ses_error *error);
 SES_API int ses_append_by_key_cjson(ses_store *store, const ses_key *key, const cJSON *event,
