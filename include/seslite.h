@@ -1268,8 +1268,8 @@ SES_API int ses_store_maintain(ses_store *store, const ses_maintain_options *opt
 
 /* How much of the file is in use. */
 typedef struct ses_space {
-    size_t size;   /* input: sizeof(ses_space) */
-    int64_t bytes; /* size size size of the stored data, once the write-ahead log is copied into the file */
+    size_t size;        /* input: sizeof(ses_space) */
+    int64_t bytes;      /* size of the stored data, once the write-ahead log is copied into the file */
     int64_t free_bytes; /* free part of `bytes`: used again, or given back by ses_store_maintain */
 } ses_space;
 

@@ -1,4 +1,4 @@
-/* Appending an event together with what a view wrote. */
+/* Appends an event together with the writes of a view. */
 #include <string.h>
 
 #include "agent/tracked.h"
@@ -15,7 +15,7 @@ static bool writes_shared(const struct delta *writes)
     return false;
 }
 
-/* The view's writes, and one more. */
+/* Collects the view's writes, and `last` if it is given. */
 static bool take_writes(const ses_tracked *tracked, const struct member *last, struct delta *writes)
 {
     struct state_entry *const *entries = ses__state_sorted(&tracked->writes);
@@ -30,7 +30,7 @@ static bool take_writes(const ses_tracked *tracked, const struct member *last, s
            (!last || ses__delta_add(writes, tracked->allocator, ses__delta_op(last->name, last->value)));
 }
 
-/* What the handle showed of the keys that are written after they were read. */
+/* Collects, for each key that was read and then written, the value that the handle showed. */
 static bool take_reads(const ses_tracked *tracked, const struct member *last, struct delta *seen)
 {
     const struct state *reads = &tracked->reads->shown;
@@ -46,7 +46,7 @@ static bool take_reads(const ses_tracked *tracked, const struct member *last, st
     return ok;
 }
 
-/* A shared key that is written may have been read without a note. */
+/* STALE if a shared key is written that may have been read without a note. */
 static int check_notes(const ses_tracked *tracked, const struct delta *writes,
                        const ses_append_options *given, ses_error *error)
 {

@@ -1,4 +1,4 @@
-/* Building the JSON of an event, as the ADK writes it. */
+/* Builds the JSON of an event, as the ADK writes it. */
 #include "agent/builder.h"
 
 #include <string.h>
@@ -96,7 +96,7 @@ int ses__check_builder(const ses_builder *builder, ses_error *error)
     return code;
 }
 
-/* A JSON text that will be nested `depth` levels deep in the event. */
+/* Checks a JSON text that will be nested `depth` levels deep in the event. */
 static int check_json(const char *json, size_t len, const char *what, unsigned depth, struct span *value,
                       ses_error *error)
 {
@@ -130,7 +130,7 @@ int ses__check_utf8(const char *text, size_t len, const char *what, struct span 
 
 /* -------------------------------------------------------------------------------------------- fields */
 
-/* The order of the ADK's Event; fields it does not name come between customMetadata and invocationId. */
+/* The order of the ADK's Event; other fields come between customMetadata and invocationId. */
 static const char *const field_order[] = {"modelVersion",
                                           "content",
                                           "groundingMetadata",
@@ -156,7 +156,7 @@ enum {
     RANK_COUNT = sizeof field_order / sizeof field_order[0]
 };
 
-/* The order of the ADK's EventActions; those it does not name come last. */
+/* The order of the ADK's EventActions; other fields come last. */
 static const char *const action_order[] = {"skipSummarization",         "stateDelta", "artifactDelta",
                                            "transferToAgent",           "escalate",   "requestedAuthConfigs",
                                            "requestedToolConfirmations"};
@@ -177,7 +177,7 @@ static unsigned action_rank(struct span name)
     return rank_of(name, action_order, RANK_ACTION_COUNT, RANK_ACTION_COUNT);
 }
 
-/* Puts the field in its place; one of that name goes. On failure the list is as before. */
+/* Inserts the field at its rank, and removes an older one of that name. On failure the list is as before. */
 static int put_field(const ses_allocator *allocator, struct built_field **list, unsigned rank,
                      struct span name, struct span value, ses_error *error)
 {

@@ -7,7 +7,7 @@
 #include "base/common.h"
 #include "base/memory.h"
 
-/* A field of the event or of its actions, in a list of its own. */
+/* A field of the event or of its actions; each has a list. */
 struct built_field {
     struct built_field *next;
     unsigned rank;
@@ -22,7 +22,7 @@ struct ses_builder {
     char *invocation;    /* NULL: none */
     struct buffer parts; /* with commas between them */
     bool only_responses;
-    struct built_field *content; /* a whole one, in place of the parts; NULL: none */
+    struct built_field *content; /* a whole content, instead of the parts; NULL: none */
     struct built_field *actions;
     struct built_field *fields;
     struct buffer json;
@@ -30,7 +30,7 @@ struct ses_builder {
 
 /* Begins a public call on a builder: clears the error; MISUSE for NULL. */
 SESLITE_PRIVATE int ses__check_builder(const ses_builder *builder, ses_error *error);
-/* A JSON object that will be nested `depth` levels deep in the event: JSON, INVALID, LIMIT. */
+/* Checks a JSON object that will be nested `depth` levels deep in the event: JSON, INVALID, LIMIT. */
 SESLITE_PRIVATE int ses__check_object(const char *json, size_t len, const char *what, unsigned depth,
                                       struct span *value, ses_error *error);
 SESLITE_PRIVATE int ses__check_utf8(const char *text, size_t len, const char *what, struct span *span,

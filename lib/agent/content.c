@@ -1,4 +1,4 @@
-/* What an event says. */
+/* The content of an event. */
 #include "agent/content.h"
 
 #include "agent/text.h"

@@ -1,4 +1,4 @@
-/* What an event says. */
+/* The content of an event: its parts, calls and responses, and the fields around them. */
 #ifndef SESLITE_AGENT_CONTENT_H
 #define SESLITE_AGENT_CONTENT_H
 
@@ -7,7 +7,7 @@
 #include "base/common.h"
 #include "base/memory.h"
 
-/* The functions of a part are known by their places until all are read: the lists move while they grow. */
+/* Until all are read, the functions of a part are indices, because the lists move while they grow. */
 struct content_part {
     ses_part part;
     size_t call; /* + 1; 0: none */
@@ -40,7 +40,7 @@ struct ses_content {
     bool skips_summarization;
     bool runs_long;        /* longRunningToolIds names one */
     bool ends_with_result; /* the last part is a code execution result */
-    struct span actions;   /* without text: none, as in those below */
+    struct span actions;   /* without text: none; so are the next three */
     struct span state_delta;
     struct span error_code;
     struct span error_message;
@@ -50,7 +50,7 @@ struct ses_content {
     ses_compaction compaction;
 };
 
-/* Reads the event into a content that is empty. What it borrows lives as long as `text`. */
+/* Reads the event into an empty content, which borrows from `text`. */
 SESLITE_PRIVATE int ses__content_read(ses_content *content, struct span text, ses_error *error);
 
 #endif

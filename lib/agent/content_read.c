@@ -1,4 +1,4 @@
-/* Reading what an event says, in one pass; what can be is borrowed from its text. */
+/* Reads the content of an event in one pass, and borrows from its text where possible. */
 #include "agent/content.h"
 
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "json/object.h"
 #include "model/compaction.h"
 
-/* What is being read. */
+/* The state of the reading. */
 struct content_reader {
     ses_content *content;
     struct content_part part;
-    bool part_has_result; /* of code that was executed */
+    bool part_has_result; /* the result of executed code */
     ses_function function;
 };
 
@@ -159,7 +159,7 @@ static int content_add_part(ses_content *content, const struct content_part *par
     return SES_OK;
 }
 
-/* The element that comes next, an object. */
+/* Reads the next element, which must be an object. */
 static int read_part(struct content_reader *reader, struct json_reader *json, ses_error *error)
 {
     ses_content *content = reader->content;
@@ -308,7 +308,7 @@ static const struct json_object content_event_fields = {
      {"usageMetadata", "usage_metadata", JSON_MAY_BE(JSON_OBJECT), content_read_usage, NULL}},
 };
 
-/* The lists stay where they are from now on. */
+/* From now on the lists do not move. */
 static void link_functions(ses_content *content)
 {
     for (size_t i = 0; i < content->parts.count; i++) {

@@ -1,4 +1,4 @@
-/* What a model is to be sent of a session's log. */
+/* The part of a session's log that a model is sent. */
 #include "agent/context.h"
 
 #include "agent/epoch.h"
@@ -53,7 +53,7 @@ static int work_out(ses_context *context, unsigned flags, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-/* Takes the session over, in any case. */
+/* Takes the session over, also on failure. */
 static int context_new(ses_store *store, ses_session *session, unsigned flags, ses_context **context,
                        ses_error *error)
 {

@@ -1,4 +1,4 @@
-/* What a model is to be sent of a log, as it is worked out: read, compacted, and completed with calls. */
+/* The work of finding what to send to a model: the log is read, compacted, and completed with calls. */
 #ifndef SESLITE_AGENT_CONTEXT_H
 #define SESLITE_AGENT_CONTEXT_H
 
@@ -20,7 +20,7 @@ struct context_event {
     int64_t to_us;
     size_t first_function;
     size_t function_count;
-    bool is_there; /* in the context, as itself */
+    bool is_there; /* in the context itself, not only in a summary */
 };
 
 /* A function call or response that has an id. */
@@ -31,7 +31,7 @@ struct context_function {
     size_t exchange; /* of the call and its responses; CONTEXT_NONE: a response to nothing */
 };
 
-/* Where an event, or the summary of one, is to stand. */
+/* The position of an event, or of its summary, in the context. */
 struct context_place {
     int64_t time_us;
     size_t event;
@@ -45,7 +45,7 @@ struct context_exchange {
     bool has_answer_there;
 };
 
-/* Everything is in the arena, but for the functions. */
+/* Everything is in the arena, except the functions. */
 struct context_work {
     struct arena arena;
     struct context_event *events; /* in the order of the log */
@@ -60,26 +60,27 @@ struct context_work {
 
 /* ---- context_read.c */
 
-/* Fills the events and functions from the live events of the session; those that no model sees are left out if
- * `visible_only`. CORRUPT: an event cannot be read. */
+/* Fills the events and functions from the live events of the session; with `visible_only`, without those that
+ * no model sees. CORRUPT: an event cannot be read. */
 SESLITE_PRIVATE int ses__context_read(struct context_work *work, const ses_session *session,
                                       bool visible_only, ses_error *error);
 
 /* ---- visible.c */
 
-/* Does a model see anything of the event, by google.adk.flows.llm_flows.context._contents? It was read before. */
+/* Sets whether a model sees anything of the event, by google.adk.flows.llm_flows.context._contents. The event
+ * was read before. */
 SESLITE_PRIVATE int ses__event_is_visible(const ses_event *event, const struct stored_event *stored,
                                           bool *visible, ses_error *error);
 
 /* ---- context_compact.c */
 
-/* Fills the places: summaries stand for the events that they cover. False: out of memory. */
+/* Fills the places: summaries replace the events that they cover. False: out of memory. */
 SESLITE_PRIVATE bool ses__context_compact(struct context_work *work);
 
 /* ---- context_recall.c */
 
-/* Takes calls back into the places that a summary covers, but whose response it does not; and the responses to the other
- * calls of the same event. False: out of memory. */
+/* Adds to the places the calls that a summary covers without their response, and the responses to the other
+ * calls of the same events. False: out of memory. */
 SESLITE_PRIVATE bool ses__context_recall(struct context_work *work);
 
 #endif

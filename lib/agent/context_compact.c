@@ -1,7 +1,8 @@
 /*
- * Summaries in place of what they cover: google.adk.flows.llm_flows.context._compaction. Of ranges of which one lies
- * within another the larger counts; of equal ones the later in the log. An event is covered by its time, wherever in the
- * log it is, and a summary stands at the end of its range.
+ * Puts summaries in the place of the events that they cover, as
+ * google.adk.flows.llm_flows.context._compaction does. If one range lies within another, the larger counts;
+ * of equal ranges, the later in the log. The time of an event decides whether it is covered, wherever in the
+ * log it is. A summary has the time of the end of its range.
  */
 #include <stdlib.h>
 
@@ -14,11 +15,11 @@ struct compacted_range {
 };
 
 struct compacted_ranges {
-    struct compacted_range *items; /* in the order of their begin */
+    struct compacted_range *items; /* sorted by their beginning */
     size_t count;
 };
 
-/* Those that can hold others come first. */
+/* Ranges that can contain others come first. */
 static int compare_compacted(const void *left, const void *right)
 {
     const struct compacted_range *a = left;
@@ -57,7 +58,7 @@ static void drop_held(struct compacted_ranges *ranges)
     ranges->count = kept;
 }
 
-/* Makes one of those that overlap. A range that ends before it begins covers nothing. */
+/* Joins overlapping ranges. A range that ends before it begins covers nothing. */
 static void join_ranges(struct compacted_ranges *ranges)
 {
     size_t joined = 0;
@@ -79,7 +80,7 @@ static bool are_covering(const struct compacted_ranges *ranges, int64_t time_us)
     size_t low = 0;
     size_t high = ranges->count;
 
-    /* The first range that ends at the time or after it. */
+    /* Find the first range that ends at the time or after it. */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (ranges->items[middle].to_us < time_us)
@@ -129,7 +130,7 @@ bool ses__context_compact(struct context_work *work)
     put_summaries(work, &ranges);
     join_ranges(&ranges);
     put_events(work, &ranges);
-    if (work->compacts) /* else the order of the log stays */
+    if (work->compacts) /* otherwise the order of the log is kept */
         qsort(work->places, work->place_count, sizeof *work->places, compare_places_by_time);
     return true;
 }

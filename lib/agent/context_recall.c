@@ -1,6 +1,6 @@
 /*
- * Calls that a summary covers, while their response stands: they come back before it, for without them no provider takes
- * the response. google.adk.flows.llm_flows.context._compaction.
+ * Brings back the calls that a summary covers but whose response it does not, because no provider accepts a
+ * response without its call. See google.adk.flows.llm_flows.context._compaction.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* ------------------------------------------------------------------------------------------ exchanges */
 
-/* By id, then in the order of the log; within an event calls come first. */
+/* Sorts by id, then in the order of the log; within an event calls come first. */
 static int compare_functions(const void *left, const void *right)
 {
     const struct context_function *a = *(const struct context_function *const *)left;
@@ -85,7 +85,7 @@ struct recall {
     size_t count;
 };
 
-/* Each event once. */
+/* Adds an event, each only once. */
 static void come_back(struct recall *recall, size_t event)
 {
     struct context_event *own = &recall->work->events[event];
@@ -96,7 +96,8 @@ static void come_back(struct recall *recall, size_t event)
     }
 }
 
-/* A call's event comes back whole. Its other calls must not look as if nobody had answered them. */
+/* Brings back the whole event of a call, and the responses to its other calls, which would otherwise look
+ * unanswered. */
 static void bring_back_call(struct recall *recall, size_t event)
 {
     const struct context_event *call = &recall->work->events[event];

@@ -2,7 +2,8 @@
 
 #include "base/error.h"
 
-/* An append moves both, a cut only the version; a later session of that name begins above all versions of this one. */
+/* An append raises both numbers, a cut only the version. A later session of the same name starts above all
+ * versions of this one. */
 static int64_t epoch_of(const ses_session *session)
 {
     return ses_session_version(session) - ses_session_last_seq(session);

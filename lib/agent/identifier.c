@@ -4,7 +4,7 @@
 
 enum { CONTINUES = 1, STARTS = 2 };
 
-/* The character at `text`, which is valid UTF-8. */
+/* Returns the character at `text`, which is valid UTF-8. */
 static uint32_t decode_character(const char *text, size_t *len)
 {
     const unsigned char first = (unsigned char)text[0];
@@ -24,7 +24,7 @@ static unsigned ascii_kind(char letter)
     return letter >= '0' && letter <= '9' ? CONTINUES : 0;
 }
 
-/* That of the last run that begins at the character or before it. */
+/* Returns the kind of the last run that begins at the character or before it. */
 static unsigned kind_above_ascii(uint32_t character)
 {
     size_t low = 0;

@@ -9,11 +9,11 @@
 #include "json/writer.h"
 #include "session/handle.h"
 
-/* What is to be saved: the key, and the text as a JSON string; empty when there is nothing. */
+/* The output to save: the key, and the text as a JSON string. Both are empty if there is none. */
 struct output {
     struct span key;
     struct buffer text;
-    struct buffer turn; /* the view's, with this text; empty when it does not change */
+    struct buffer turn; /* the view's text with this one added; empty when it does not change */
     bool saves;
 };
 
@@ -34,7 +34,7 @@ static bool is_by(const ses_content *content, const char *agent)
            (content->author.len == 0 || memcmp(content->author.ptr, agent, content->author.len) == 0);
 }
 
-/* Begins the text of a turn: whose it is, and what was said so far if the view has it. */
+/* Begins the text of a turn: whose it is, and the text so far if the view has it. */
 static void begin_turn(struct buffer *turn, const ses_tracked *tracked, const char *agent, struct span key)
 {
     ses__buffer_add(turn, agent, strlen(agent) + 1);

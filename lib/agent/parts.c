@@ -8,7 +8,7 @@
 #include "json/reader.h"
 #include "json/writer.h"
 
-/* How deep they are nested in an event, and how deep the JSON of a function is. */
+/* How deep parts, and the JSON of a function, are nested in an event. */
 enum { PART_DEPTH = 3, FUNCTION_JSON_DEPTH = 5 };
 
 static int start_part(ses_builder *builder, size_t *before, ses_error *error)
@@ -20,7 +20,7 @@ static int start_part(ses_builder *builder, size_t *before, ses_error *error)
     return SES_OK;
 }
 
-/* Keeps the part whose bytes were added, or none of it. */
+/* Keeps the part whose bytes were added, or removes all of them. */
 static int end_part(ses_builder *builder, size_t before, bool is_response, ses_error *error)
 {
     if (builder->parts.failed) {
@@ -156,7 +156,7 @@ int ses_builder_interrupted(ses_builder *builder, const ses_function *call, ses_
     const bool only_responses = builder && builder->only_responses;
     ses_function named = call ? *call : (ses_function){{NULL, 0}, {NULL, 0}, {NULL, 0}};
 
-    if (!named.name.text) /* a response has a name: that of such a call is empty */
+    if (!named.name.text) /* a response needs a name: a call without one gives an empty one */
         named.name = (ses_text){"", 0};
     int code =
         ses_builder_response_to(builder, call ? &named : NULL, interrupted, sizeof interrupted - 1, error);

@@ -40,7 +40,7 @@ static int mark_long_running(struct long_running *own, struct json_reader *json,
     if (code == SES_NOMEM)
         return ses__error_nomem(error);
     if (code != SES_OK)
-        id = string.raw; /* as ids of calls are that UTF-8 cannot express */
+        id = string.raw; /* as it is for calls whose id UTF-8 cannot express */
     if (id.len > 0)
         ses__pending_mark(own->table, own->event, id);
     return SES_OK;
@@ -62,7 +62,7 @@ static const struct json_object long_running_fields = {
     {{"longRunningToolIds", "long_running_tool_ids", JSON_MAY_BE(JSON_ARRAY), mark_all_long_running, NULL}},
 };
 
-/* The event was read before, so this meets nothing that is wrong. */
+/* The event was read before, so this cannot fail on its text. */
 static int read_long_running_ids(struct pending_table *table, struct pending_event *event, ses_error *error)
 {
     struct long_running own = {table, event};
@@ -160,7 +160,7 @@ static int match_all(struct pending_table *table, ses_cursor *cursor, ses_error 
     return code;
 }
 
-/* What the cursor walks was the handle's session when the cursor was opened, if it is now. */
+/* If the stored session is the handle's now, it also was when the cursor was opened. */
 static int check_handle(const ses_session *handle, ses_store *store, const ses_key *key, ses_error *error)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};
@@ -186,7 +186,7 @@ static int read_log(struct pending_table *table, ses_store *store, const ses_key
         code = check_handle(handle, store, key, error);
     if (code == SES_OK)
         code = match_all(table, cursor, error);
-    (void)ses_cursor_close(cursor, NULL); /* what it met was told by the walk */
+    (void)ses_cursor_close(cursor, NULL); /* the walk has reported its errors */
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* Function calls that have no response yet, as a log is walked. */
+/* The function calls that have no response yet at a point of a walk through a log. */
 #ifndef SESLITE_AGENT_PENDING_H
 #define SESLITE_AGENT_PENDING_H
 
@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "model/state_map.h"
 
-/* An event with pending calls. It goes with the last of them. */
+/* An event with pending calls. It is freed with the last of them. */
 struct pending_event {
     struct arena arena; /* of the event, its calls, and texts that had to be decoded */
     const ses_event *event;
@@ -25,7 +25,7 @@ struct pending_call {
     struct pending_call *next; /* in its group */
 };
 
-/* The pending calls of one id, the newest first; or those without an id of one name, the oldest first. */
+/* The pending calls of one id, newest first; or those of one name without an id, oldest first. */
 struct pending_group {
     struct pending_group *next; /* in its slot */
     uint64_t hash;
@@ -50,14 +50,14 @@ struct pending_table {
 SESLITE_PRIVATE struct pending_event *ses__pending_event_new(const ses_allocator *allocator);
 SESLITE_PRIVATE void ses__pending_event_free(struct pending_event *event);
 
-/* Adds a call, which is in its event's arena. False: out of memory, and nothing has changed. */
+/* Adds a call, which is in its event's arena. False: out of memory; nothing has changed. */
 SESLITE_PRIVATE bool ses__pending_add(struct pending_table *table, struct pending_call *call);
-/* Takes away what a response of that id and name answers. Events that have no call left are freed. */
+/* Removes the calls that a response of that id and name answers. Events that have no call left are freed. */
 SESLITE_PRIVATE void ses__pending_answer(struct pending_table *table, struct span id, struct span name);
-/* Marks the calls of that id in the event, which is the last that was added. */
+/* Marks the calls of that id as long-running in the event that was added last. */
 SESLITE_PRIVATE void ses__pending_mark(struct pending_table *table, const struct pending_event *event,
                                        struct span id);
-/* With all calls and their events. */
+/* Frees the table with all calls and their events. */
 SESLITE_PRIVATE void ses__pending_table_free(struct pending_table *table);
 
 #endif

@@ -23,7 +23,7 @@ void ses__pending_event_free(struct pending_event *event)
 
 /* ---------------------------------------------------------------------------------------------- groups */
 
-/* What calls are matched by: the id, or where there is none the name. */
+/* The key by which calls are matched: the id, or the name if there is none. */
 static struct span key_of(struct span id, struct span name, bool *by_name)
 {
     static const struct span nameless = {"", 0};
@@ -37,7 +37,8 @@ static struct pending_group **pending_slot_of(const struct pending_table *table,
     return &table->slots[(size_t)hash & (table->slot_count - 1)];
 }
 
-/* Where the pointer to the group is; or to NULL, at the end of its slot. There must be slots. */
+/* Returns where the pointer to the group is, or where it would be at the end of its slot. There must be
+ * slots. */
 static struct pending_group **find_group(const struct pending_table *table, uint64_t hash, bool by_name,
                                          struct span key)
 {
@@ -49,7 +50,7 @@ static struct pending_group **find_group(const struct pending_table *table, uint
     return at;
 }
 
-/* As many slots as groups, at least. */
+/* Ensures at least as many slots as groups. */
 static bool make_slots(struct pending_table *table)
 {
     const size_t count = table->slot_count ? table->slot_count * 2 : 16;
@@ -76,7 +77,7 @@ static bool make_slots(struct pending_table *table)
     return true;
 }
 
-/* The group of the key, made where it is new. NULL: out of memory. */
+/* Returns the group of the key, and makes it if it is new. NULL: out of memory. */
 static struct pending_group *ensure_group(struct pending_table *table, struct span key, bool by_name)
 {
     const uint64_t hash = ses__state_hash(&table->seed, key);
@@ -137,7 +138,7 @@ static void remove_from_log(struct pending_table *table, struct pending_call *ca
         ses__pending_event_free(event);
 }
 
-/* At the end; of calls with an id at the beginning. */
+/* Adds at the end; a call with an id at the beginning. */
 static void add_to_group(struct pending_group *group, struct pending_call *call)
 {
     call->next = group->by_name ? NULL : group->first;

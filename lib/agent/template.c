@@ -37,7 +37,7 @@ enum name_kind { NAME_NONE, NAME_KEY, NAME_DOTTED, NAME_ARTIFACT };
 struct placeholder {
     enum name_kind kind;
     bool optional;
-    struct span name; /* of a key with its prefix, of an artifact without */
+    struct span name; /* of a key, with its prefix; of an artifact, without */
 };
 
 static const struct span artifact_prefix = {"artifact.", 9};
@@ -69,7 +69,7 @@ static enum name_kind kind_of(struct span name)
     return kind;
 }
 
-/* The text between the braces. */
+/* Reads the text between the braces. */
 static struct placeholder read_placeholder(struct span inside)
 {
     struct placeholder placeholder = {NAME_NONE, false, inside};
@@ -98,8 +98,7 @@ static struct placeholder read_placeholder(struct span inside)
 
 static int add_value(struct renderer *renderer, const char *name, struct span value, ses_error *error)
 {
-    struct span trimmed =
-        ses__json_trim(value); /* one that was written by hand can have white space around it */
+    struct span trimmed = ses__json_trim(value); /* a value written by hand can have white space around it */
     enum json_type type = ses__json_type_of(trimmed);
 
     if (type == JSON_STRING)
@@ -122,7 +121,7 @@ static int put_key(struct renderer *renderer, const struct placeholder *placehol
 {
     char name[sizeof "user:" + SES_ID_MAX];
     struct span value = {NULL, 0};
-    bool fits = placeholder->name.len < sizeof name; /* a longer one is no key */
+    bool fits = placeholder->name.len < sizeof name; /* a longer name is not a key */
     size_t len = fits ? placeholder->name.len : sizeof name - 1;
     int code;
 
@@ -135,7 +134,7 @@ static int put_key(struct renderer *renderer, const struct placeholder *placehol
     } else if (code != SES_ABSENT) {
         ses__error_prefix(error, "the state key \"%.200s\" of the template: ", name);
     } else if (placeholder->kind == NAME_DOTTED) {
-        code = SES_OK; /* it stays as it is */
+        code = SES_OK; /* the text stays as it is */
     } else if (placeholder->optional) {
         replace(renderer, from, to);
         code = SES_OK;
@@ -219,13 +218,13 @@ static const char *next_brace(const char *p, const char *end)
     return p;
 }
 
-/* At an opening brace: handles what it starts, and sets where to continue. */
+/* Handles the text that an opening brace starts, and sets where to continue. */
 static int render_braces(struct renderer *renderer, const char **at, ses_error *error)
 {
     bool runs = (renderer->options.flags & SES_RENDER_ADK_BRACES) != 0;
     const char *from = *at;
     const char *inside = after_run(from, renderer->end, '{');
-    bool starts = runs || inside - from == 1; /* next to another brace it starts nothing */
+    bool starts = runs || inside - from == 1; /* a brace next to another does not start anything */
     const char *closing = starts ? next_brace(inside, renderer->end) : inside;
     int code = SES_OK;
 

@@ -1,4 +1,4 @@
-/* A view of the state with writes of its own: its life, and writing. */
+/* A view of the state with writes of its own: opening, closing and writing. */
 #include "agent/tracked.h"
 
 #include <math.h>

@@ -8,11 +8,11 @@
 #include "base/memory.h"
 #include "model/state.h"
 
-/* The shared keys that a view read, as the handle showed them. Those that it writes must still be so when it is
- * appended. */
+/* The shared keys that a view read, as the handle showed them. Those that it writes must still have these
+ * values when it is appended. */
 struct view_reads {
     struct state shown; /* one that was not there has the tombstone */
-    bool lacks_one;     /* memory was out when ses_tracked_has, which cannot say so, was to note one */
+    bool lacks_one;     /* ses_tracked_has, which cannot fail, had no memory to note one */
 };
 
 struct ses_tracked {
@@ -26,7 +26,7 @@ struct ses_tracked {
     struct view_reads *reads; /* separate, because reading adds to it */
 };
 
-/* Below 0, 0 or above 0: the order of ses_state_json. */
+/* Compares in the order of ses_state_json: below 0, 0 or above 0. */
 SESLITE_PRIVATE int ses__state_key_order(struct span left, struct span right);
 
 /* MISUSE for NULL and for a handle that was closed. */

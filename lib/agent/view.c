@@ -35,8 +35,8 @@ static int look_up(const ses_tracked *tracked, const char *name, const void *out
     return code == SES_OK ? ses__tracked_value(tracked, name, value, error) : code;
 }
 
-/* Notes what the look-up that returned `found` has shown of a shared key, unless the value is the view's own. False:
- * out of memory. */
+/* Notes the value of a shared key that a look-up has shown, unless it is the view's own. `found` is the
+ * look-up's result. False: out of memory. */
 static bool note(const ses_tracked *tracked, const char *name, int found, struct span value)
 {
     if ((found != SES_OK && found != SES_ABSENT) || tracked->read_only)
@@ -124,7 +124,7 @@ int ses_tracked_has(const ses_tracked *tracked, const char *name)
 
     if (!note(tracked, name, code, value))
         tracked->reads->lacks_one = true;
-    return code == SES_OK || code == SES_CORRUPT; /* a key with a damaged value is there */
+    return code == SES_OK || code == SES_CORRUPT; /* a key with a damaged value exists */
 }
 
 int ses_tracked_changed(const ses_tracked *tracked)
@@ -143,7 +143,7 @@ struct view_walk {
     size_t own;
 };
 
-/* The handle's key at the walk's place; without text when there are no more. */
+/* Gives the handle's key at which the walk is; without text when there are no more. */
 static int stored_member(const struct view_walk *walk, struct member *member, ses_error *error)
 {
     int code = SES_OK;
@@ -157,7 +157,7 @@ static int stored_member(const struct view_walk *walk, struct member *member, se
     return code;
 }
 
-/* 1 with the next key that is shown, 0 at the end, or a code. */
+/* Returns 1 and the next key that is shown, 0 at the end, or a code. */
 static int walk_next(struct view_walk *walk, struct member *member, ses_error *error)
 {
     const ses_tracked *tracked = walk->tracked;
@@ -183,7 +183,7 @@ static int walk_next(struct view_walk *walk, struct member *member, ses_error *e
     return result;
 }
 
-/* Hands over the object whose members were added. */
+/* Ends the object, whose members were added, and hands it over. */
 static int take_object(struct buffer *object, char **json, size_t *len, ses_error *error)
 {
     ses__buffer_add(object, "}", 1);

@@ -1,4 +1,5 @@
-/* Whether a model sees anything of an event: google.adk.flows.llm_flows.context._contents, without a branch or a scope. */
+/* Whether a model sees anything of an event: google.adk.flows.llm_flows.context._contents, without a branch
+ * or a scope. */
 #include <string.h>
 
 #include "agent/context.h"
@@ -8,7 +9,7 @@ struct visibility {
     bool has_role;
     bool has_visible_part;
     bool has_transcription;
-    bool is_scoped; /* it belongs to a sub-task, which alone sees it */
+    bool is_scoped; /* belongs to a sub-task, and only that sees it */
     bool is_of_node;
     /* Of the part that is being read. */
     bool part_stays; /* even if it is a thought */
@@ -18,7 +19,7 @@ struct visibility {
 
 /* ---------------------------------------------------------------------------------------------- flags */
 
-/* Something is there, and if it is a text it is not empty. */
+/* Present means that there is a value, and not an empty text. */
 static int read_presence(const struct json_found *found, bool *present, ses_error *error)
 {
     struct span value;
@@ -149,7 +150,7 @@ static const struct json_object visible_event_fields = {
 
 /* --------------------------------------------------------------------------------------------- events */
 
-/* The ADK talks to its user by calls of these, which no model has made. */
+/* The ADK asks its user by calls of these functions, which no model has made. */
 static bool is_of_framework(struct span name)
 {
     static const char *const names[] = {"adk_framework", "adk_request_credential",

@@ -1,4 +1,4 @@
-/* The checks of arguments that public calls share. All fill the error and return the code. */
+/* Checks of arguments, shared by the public calls. All fill the error and return the code. */
 #ifndef SESLITE_BASE_ARGUMENT_H
 #define SESLITE_BASE_ARGUMENT_H
 
@@ -6,20 +6,21 @@
 
 /* MISUSE for NULL; `what` names the argument. */
 SESLITE_PRIVATE int ses__check_argument(const void *argument, const char *what, ses_error *error);
-/* A text of any length: MISUSE for NULL. `len` may be SES_NUL. */
+/* Checks a text of any length: MISUSE for NULL. `len` may be SES_NUL. */
 SESLITE_PRIVATE int ses__check_span(const char *text, size_t len, const char *what, struct span *span,
                                     ses_error *error);
-/* MISUSE for NULL, INVALID for what breaks the rules of ids. */
+/* MISUSE for NULL, INVALID for a text that is not a valid id. */
 SESLITE_PRIVATE int ses__check_id(const char *id, const char *what, ses_error *error);
 /*
- * Copies an options struct of the caller's, which may be of an older or newer version of the header. `given`
- * NULL: all defaults. MISUSE when its size is not set, or it asks for what this version does not know.
+ * Copies the caller's options struct, which may be of an older or newer version of the header. If `given` is
+ * NULL, all have their defaults. MISUSE if its size is not set, or it sets members that this version does not
+ * know.
  */
 SESLITE_PRIVATE int ses__take_options(void *own, size_t own_size, const void *given, const char *what,
                                       ses_error *error);
-/* MISUSE when a flag is set that is not in `known`. */
+/* MISUSE if a flag is set that is not in `known`. */
 SESLITE_PRIVATE int ses__check_flags(unsigned flags, unsigned known, const char *what, ses_error *error);
-/* Options that have no member yet: nothing may be set. */
+/* Checks options that have no members yet: MISUSE if anything is set. */
 SESLITE_PRIVATE int ses__check_call_options(const ses_call_options *options, ses_error *error);
 
 #endif

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #if defined(__APPLE__)
-#include <sys/random.h> /* getentropy, which others have in unistd.h */
+#include <sys/random.h> /* getentropy, which is in unistd.h elsewhere */
 #endif
 
 static int64_t read_clock(clockid_t id)
@@ -71,7 +71,7 @@ static bool advance(struct uuid_source *source, int64_t now_ms)
         ok = take_random(source, start, sizeof start);
         source->last_ms = now_ms;
         source->counter =
-            ((unsigned)start[0] << 8 | start[1]) & 0x7FF; /* half of the room is left to count */
+            ((unsigned)start[0] << 8 | start[1]) & 0x7FF; /* half of the range is left for counting */
     } else if (source->counter < 0xFFF) {
         source->counter++;
     } else {

@@ -10,10 +10,10 @@
 SESLITE_PRIVATE int64_t ses__clock_wall_us(void *context);
 /* Microseconds of a clock that is never set, for measuring time spent. */
 SESLITE_PRIVATE int64_t ses__clock_steady_us(void);
-/* Microseconds that the calling thread has worked. */
+/* Processor time of the calling thread, in microseconds. */
 SESLITE_PRIVATE int64_t ses__clock_thread_us(void);
 
-/* At most 256 unpredictable bytes. False: the system provides none. */
+/* Fills `out` with `count` unpredictable bytes, at most 256. False: the system provides none. */
 SESLITE_PRIVATE bool ses__random_bytes(void *out, size_t count);
 
 /*
@@ -32,7 +32,7 @@ enum { UUID_ROOM = 37 };
 
 SESLITE_PRIVATE bool ses__uuid_source_init(struct uuid_source *source);
 SESLITE_PRIVATE void ses__uuid_source_free(struct uuid_source *source);
-/* 36 characters and a NUL. False: the system provides no random bytes. */
+/* Writes 36 characters and a NUL. False: the system provides no random bytes. */
 SESLITE_PRIVATE bool ses__uuid_make(struct uuid_source *source, int64_t now_us, char out[UUID_ROOM]);
 
 #endif

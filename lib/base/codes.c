@@ -1,4 +1,4 @@
-/* What the codes are called and mean. */
+/* The names and meanings of the codes. */
 #include "base/common.h"
 
 struct code_entry {

@@ -1,4 +1,4 @@
-/* What every file of the library starts from. */
+/* Included by every file of the library. */
 #ifndef SESLITE_BASE_COMMON_H
 #define SESLITE_BASE_COMMON_H
 
@@ -8,8 +8,8 @@
 
 #include "seslite.h"
 
-/* Marks what the files of the library share among themselves: such a name begins with ses__, and is no part of what a
- * shared library exports. */
+/* Marks a name that the files of the library share. It begins with ses__, and a shared library does not
+ * export it. */
 #if defined(__GNUC__)
 #define SESLITE_PRIVATE __attribute__((visibility("hidden")))
 #else

@@ -9,7 +9,7 @@ bool ses__condition_init(pthread_cond_t *condition)
     pthread_condattr_t attributes;
     bool ok = pthread_condattr_init(&attributes) == 0;
     if (ok) {
-#if !defined(__APPLE__) /* which has no such clock for conditions: waits follow the wall clock there */
+#if !defined(__APPLE__) /* macOS has no such clock for conditions, so waits follow the wall clock there */
         ok = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0;
 #endif
         ok = ok && pthread_cond_init(condition, &attributes) == 0;

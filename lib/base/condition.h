@@ -7,7 +7,8 @@
 #include "base/common.h"
 
 SESLITE_PRIVATE bool ses__condition_init(pthread_cond_t *condition);
-/* With the lock held: waits for the condition; false when the deadline (steady clock; INT64_MAX: none) has passed. */
+/* Waits for the condition, with the lock held. False once the deadline (steady clock; INT64_MAX: none) has
+ * passed. */
 SESLITE_PRIVATE bool ses__condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
                                          int64_t deadline_us);
 

@@ -27,7 +27,7 @@ uint32_t ses__crc32(const struct crc32_tables *tables, uint32_t crc, const char 
     const uint32_t(*of)[256] = tables->of;
 
     crc = ~crc;
-    for (; len >= 8; len -= 8, at += 8) { /* eight bytes at a time, each by a table of its own */
+    for (; len >= 8; len -= 8, at += 8) { /* eight bytes at a time, each with its own table */
         const uint32_t low = crc ^ word_at(at);
         const uint32_t high = word_at(at + 4);
         crc = of[7][low & 255] ^ of[6][low >> 8 & 255] ^ of[5][low >> 16 & 255] ^ of[4][low >> 24] ^

@@ -9,7 +9,7 @@ struct crc32_tables {
 };
 
 SESLITE_PRIVATE void ses__crc32_prepare(struct crc32_tables *tables);
-/* Goes on with `crc`, which is 0 at the beginning. */
+/* Continues the sum `crc`, which is 0 at the beginning. */
 SESLITE_PRIVATE uint32_t ses__crc32(const struct crc32_tables *tables, uint32_t crc, const char *text,
                                     size_t len);
 

@@ -6,7 +6,8 @@
 
 #include "base/utf8.h"
 
-/* A message quotes what may be cut in the middle of a character, or be no UTF-8 at all: such bytes are dropped. */
+/* Drops bytes that are not valid UTF-8: a quoted text may be cut in the middle of a character, or not be
+ * UTF-8 at all. */
 static void drop_torn_characters(char *text)
 {
     const char *from = text;

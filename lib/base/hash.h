@@ -1,5 +1,5 @@
-/* The hash FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv), piece by piece: it begins with the basis, and each
- * piece goes on from the last. It is not a secret. */
+/* The hash FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv), piece by piece: start with the basis,
+ * and continue each piece from the last result. The hash is not keyed. */
 #ifndef SESLITE_BASE_HASH_H
 #define SESLITE_BASE_HASH_H
 

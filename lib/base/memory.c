@@ -98,7 +98,7 @@ char *ses__memory_text_of(const ses_allocator *allocator, struct span text)
 
 struct arena_chunk {
     _Alignas(max_align_t) struct arena_chunk *older;
-    size_t bytes; /* of room, after this header */
+    size_t bytes; /* usable bytes after this header */
 };
 
 enum {
@@ -118,7 +118,7 @@ void ses__arena_init_as(struct arena *arena, const ses_allocator *allocator, enu
     *arena = (struct arena){.allocator = allocator, .growth = growth};
 }
 
-/* The room of a new chunk that begins with a piece of so many bytes. */
+/* Returns the size of a new chunk whose first piece has `bytes` bytes. */
 static size_t room_from(const struct arena *arena, size_t bytes)
 {
     size_t room = 0;
@@ -141,7 +141,7 @@ static void *begin_chunk(struct arena *arena, size_t bytes)
         return NULL;
     chunk->bytes = room;
     if (arena->growth == ARENA_PACKED && room == bytes && arena->chunks) {
-        /* Behind the newest chunk, whose free room stays in use. */
+        /* After the newest chunk, whose free room stays in use. */
         chunk->older = arena->chunks->older;
         arena->chunks->older = chunk;
     } else {
@@ -203,7 +203,7 @@ void ses__arena_join(struct arena *into, struct arena *from)
         while (oldest->older)
             oldest = oldest->older;
         if (into->chunks) {
-            /* Behind the newest chunk, whose free room stays in use. */
+            /* After the newest chunk, whose free room stays in use. */
             oldest->older = into->chunks->older;
             into->chunks->older = from->chunks;
         } else {

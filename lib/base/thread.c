@@ -11,7 +11,7 @@ bool ses__thread_start(pthread_t *thread, void *(*work)(void *context), void *co
     bool ok = pthread_attr_init(&attributes) == 0;
 
     if (ok) {
-        (void)pthread_attr_setstacksize(&attributes, stack_bytes); /* if refused, the default will do */
+        (void)pthread_attr_setstacksize(&attributes, stack_bytes); /* if refused, the default serves */
         (void)sigfillset(&all);
         ok = pthread_sigmask(SIG_SETMASK, &all, &before) == 0;
         if (ok) {

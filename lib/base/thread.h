@@ -1,4 +1,4 @@
-/* Threads of the library's own. */
+/* Starts the library's own threads. */
 #ifndef SESLITE_BASE_THREAD_H
 #define SESLITE_BASE_THREAD_H
 
@@ -6,7 +6,8 @@
 
 #include "base/common.h"
 
-/* A small stack, and no signals: those are the application's. False: the system starts none. */
+/* The thread has a small stack, and blocks all signals, which belong to the application. False: the system
+ * could not start it. */
 SESLITE_PRIVATE bool ses__thread_start(pthread_t *thread, void *(*work)(void *context), void *context);
 
 #endif

@@ -1,4 +1,4 @@
-/* seslite_cjson.h for the agent layer, by the public calls alone. */
+/* The calls of seslite_cjson.h for the agent layer, which use only public calls. */
 #include "cjson/text.h"
 
 int ses_tracked_set_cjson(ses_tracked *tracked, const char *name, const cJSON *value, ses_error *error)

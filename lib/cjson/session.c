@@ -1,4 +1,4 @@
-/* seslite_cjson.h for sessions and events, by the public calls alone. */
+/* The calls of seslite_cjson.h for sessions and events, which use only public calls. */
 #include "cjson/text.h"
 #include "json/reader.h"
 
@@ -75,7 +75,8 @@ int ses_state_cjson(const ses_session *session, cJSON **state, ses_error *error)
     return code == SES_OK ? ses__cjson_parse(json, len, state, error) : code;
 }
 
-/* The body as it is in the file, where another program may have written it. cJSON takes some texts that are not JSON. */
+/* Checks a stored body, which another program may have written, because cJSON accepts some texts that are not
+ * JSON. */
 static int check_body(const ses_event *event, ses_error *error)
 {
     ses_error wrong;

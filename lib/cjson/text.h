@@ -1,4 +1,4 @@
-/* What the files for callers with cJSON trees share: it is linked only into programs that use them. */
+/* Shared by the files of this room, which are linked only into programs that use cJSON. */
 #ifndef SESLITE_CJSON_TEXT_H
 #define SESLITE_CJSON_TEXT_H
 
@@ -10,9 +10,9 @@ SESLITE_PRIVATE int ses__cjson_error_set(ses_error *error, int code, const char 
     FORMAT_PRINTF(3, 4);
 /* MISUSE for NULL; `what` names the argument. */
 SESLITE_PRIVATE int ses__cjson_need(const void *argument, const char *what, ses_error *error);
-/* The tree as text, to be freed with cJSON_free. */
+/* Writes the tree as text. Free it with cJSON_free. */
 SESLITE_PRIVATE int ses__cjson_write(const cJSON *tree, char **text, size_t *len, ses_error *error);
-/* The text is JSON. LIMIT when cJSON does not take it. The tree is the caller's. */
+/* Parses a text that is JSON. LIMIT if cJSON rejects it. The tree belongs to the caller. */
 SESLITE_PRIVATE int ses__cjson_parse(const char *text, size_t len, cJSON **tree, ses_error *error);
 
 #endif

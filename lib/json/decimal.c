@@ -12,12 +12,12 @@
 
 #include "json/reader.h"
 
-/* A JSON number taken apart: its digits are in `whole`, then in `fraction`. */
+/* The parts of a JSON number: its digits are in `whole`, then in `fraction`. */
 struct number_parts {
     bool negative;
     struct span whole;
     struct span fraction;
-    int64_t exponent; /* held within +-EXPONENT_BOUND, which is far past any digit that could matter */
+    int64_t exponent; /* limited to +-EXPONENT_BOUND, far beyond any digit that could matter */
 };
 
 static const int64_t EXPONENT_BOUND = INT64_C(1) << 40;
@@ -65,7 +65,7 @@ static struct number_parts take_apart(struct span number)
     return parts;
 }
 
-/* The digit with the weight 10^(point - 1 - index), with endless zeros after the last. */
+/* Returns the digit with the weight 10^(point - 1 - index); after the last digit, 0. */
 static int digit_at(const struct number_parts *parts, int64_t index)
 {
     int digit = 0;
@@ -135,8 +135,8 @@ enum decimal_result ses__decimal_round(struct span number, int shift, int64_t *v
 
 bool ses__decimal_to_double(struct span number, double *value, bool *nomem)
 {
-    /* strtod reads the decimal point of the thread's locale, so that is set to "C" around it (POSIX 2008,
-     * uselocale). cJSON's own parser refuses numbers of more than 63 characters in some versions. */
+    /* strtod reads the decimal point of the thread's locale, so the locale is set to "C" around it (POSIX
+     * 2008, uselocale). cJSON's own parser refuses numbers of more than 63 characters in some versions. */
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     bool finite = false;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The locale's decimal point, which can have several bytes, becomes JSON's. */
+/* Replaces the locale's decimal point, which can have several bytes, by JSON's. */
 static size_t set_point(char *text)
 {
     char *point = text + strspn(text, "+-0123456789eE");
@@ -28,7 +28,7 @@ size_t ses__double_write(double number, char text[DOUBLE_ROOM])
     } else if (number > -exact_integers && number < exact_integers && number == (double)(int64_t)number) {
         snprintf(text, DOUBLE_ROOM, "%.0f", number);
     } else {
-        /* Any double but the smallest has 15 digits of its own, and %g drops the zeros after them. */
+        /* All doubles but the smallest keep 15 digits, and %g drops trailing zeros. */
         int digits = fabs(number) < DBL_MIN ? 1 : 15;
         do {
             snprintf(text, DOUBLE_ROOM, "%.*g", digits, number);

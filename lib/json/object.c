@@ -11,12 +11,12 @@ static size_t offset_of(const struct json_reader *reader, const char *at)
 
 static bool has_name(struct json_string key, const char *name)
 {
-    /* Most differ in their first byte. */
+    /* Most names differ in their first byte. */
     return name && (key.escaped || (key.raw.len > 0 && key.raw.ptr[0] == name[0])) &&
            ses__json_string_is(key, name);
 }
 
-/* NULL: it is none. */
+/* Returns the field of that key, or NULL if the key is not a field's. */
 static const struct json_field *field_named(const struct json_object *object, struct json_string key,
                                             const char **spelling)
 {

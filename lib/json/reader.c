@@ -161,7 +161,7 @@ static bool skip_into(struct json_reader *reader, struct nesting *nesting, bool 
     return !object || skip_key(reader, &key);
 }
 
-/* The quote that ends the string whose text begins at `p`; NULL: there is none. */
+/* Returns the quote that ends the string whose text begins at `p`, or NULL if there is none. */
 static const char *closing_quote(const char *p, const char *end)
 {
     const char *start = p;
@@ -177,7 +177,7 @@ static const char *closing_quote(const char *p, const char *end)
     return NULL;
 }
 
-/* Over a string, object or array that was accepted before: only to its end. */
+/* Skips a string, object or array that was accepted before, by looking only for its end. */
 static bool pass(struct json_reader *reader)
 {
     const char *p = reader->at;

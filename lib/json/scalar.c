@@ -1,4 +1,4 @@
-/* Reads the values that hold no others: strings, numbers and words. */
+/* Reads strings, numbers and words. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -7,10 +7,11 @@
 #if defined(__GNUC__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define FIRST_MARKED(high_bits) ((size_t)__builtin_ctzll(high_bits) / 8)
 #else
-#define FIRST_MARKED(high_bits) 0 /* fewer are fine */
+#define FIRST_MARKED(high_bits) 0 /* fewer may be marked */
 #endif
 
-/* Of the next eight bytes, how many come first that are ordinary ASCII characters, neither quotes nor backslashes. */
+/* Returns how many of the next eight bytes, from the first, are ordinary ASCII characters, neither quotes nor
+ * backslashes. */
 static ALWAYS_INLINE size_t plain_bytes(const char *p)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -24,7 +25,7 @@ static ALWAYS_INLINE size_t plain_bytes(const char *p)
     return special == 0 ? 8 : FIRST_MARKED(special);
 }
 
-/* The escape that begins with the backslash at `p`: its length, or 0. */
+/* Returns the length of the escape that begins with the backslash at `p`, or 0. */
 static size_t escape_length(const char *p, const char *end)
 {
     size_t len = 0;

@@ -14,7 +14,7 @@ static inline bool ses__json_refuse(struct json_reader *reader, const char *at, 
     return false;
 }
 
-/* A value of `type`, as ses__json_peek has found it, which is no container. */
+/* Skips a value of `type`, as ses__json_peek has found it. It is not a container. */
 SESLITE_PRIVATE bool ses__json_skip_scalar(struct json_reader *reader, enum json_type type);
 
 #endif

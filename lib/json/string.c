@@ -31,7 +31,7 @@ int32_t ses__json_hex4(const char *p)
     return value;
 }
 
-/* One escape at `p`, decoded into `out`: moves both on. False: a lone surrogate. */
+/* Decodes one escape at `p` into `out`, and moves both on. False: a lone surrogate. */
 static bool unescape_one(const char **p, const char *end, char **out)
 {
     static const char escapes[] = "\"\\/bfnrt";
@@ -104,7 +104,7 @@ bool ses__json_add_text(struct buffer *buffer, struct json_string string)
         return true;
     }
     if (!ses__buffer_reserve(buffer, string.raw.len))
-        return true; /* it has failed, and says so */
+        return true; /* the buffer has failed, and reports it itself */
     bool ok = ses__json_unescape(string, buffer->data + buffer->len, &len);
     buffer->len += ok ? len : 0;
     buffer->data[buffer->len] = '\0';

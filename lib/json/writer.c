@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* The escape of a byte that a string cannot hold as it is: its length; 0 for any other byte. */
+/* Gives the escape of a byte that a string cannot hold as it is. Returns its length, or 0 for any other
+ * byte. */
 static size_t escape_byte(unsigned char byte, char escape[6])
 {
     static const char hex[] = "0123456789abcdef";
@@ -32,7 +33,7 @@ static size_t write_piece(char *to, size_t at, const char *piece, size_t len)
 
 size_t ses__json_write_string(char *to, const char *text, size_t len)
 {
-    const char *run = text; /* of bytes that stay as they are */
+    const char *run = text; /* a run of bytes that stay as they are */
     const char *end = text + len;
     size_t at = write_piece(to, 0, "\"", 1);
 

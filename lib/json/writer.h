@@ -1,19 +1,19 @@
-/* JSON, written: the one place that decides how a text is spelled. */
+/* Writes JSON. Only this file decides how a text is spelled. */
 #ifndef SESLITE_JSON_WRITER_H
 #define SESLITE_JSON_WRITER_H
 
 #include "base/common.h"
 #include "base/memory.h"
 
-/* Writes the text, valid UTF-8, as a JSON string in quotes, without a NUL; returns its length. `to` NULL: only
- * measures. */
+/* Writes the text, valid UTF-8, as a JSON string in quotes, without a NUL; returns its length. If `to` is
+ * NULL, it only measures. */
 SESLITE_PRIVATE size_t ses__json_write_string(char *to, const char *text, size_t len);
 /* Adds the text as a JSON string. */
 SESLITE_PRIVATE void ses__json_add_string(struct buffer *buffer, const char *text, size_t len);
 /* Adds the words, and the text as a JSON string after them. */
 SESLITE_PRIVATE void ses__json_add_named(struct buffer *buffer, const char *words, struct span text);
-/* Adds `"name":value`, with a comma before it unless it is the first since the buffer was `start` bytes long. The name
- * is plain text, the value JSON. */
+/* Adds `"name":value`, with a comma before it unless the buffer is `start` bytes long. The name is plain
+ * text, the value JSON. */
 SESLITE_PRIVATE void ses__json_add_member(struct buffer *buffer, size_t start, struct span name,
                                           struct span value);
 

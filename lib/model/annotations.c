@@ -119,7 +119,7 @@ static int check_label(const ses_label *label, size_t index, bool creating, ses_
     return SES_OK;
 }
 
-/* By name; of one name, in the order in which they were given. */
+/* Sorts by name; labels of the same name stay in the given order. */
 static int compare_given_labels(const void *left, const void *right)
 {
     const ses_label *const *a = left;
@@ -129,7 +129,7 @@ static int compare_given_labels(const void *left, const void *right)
     return order != 0 ? order : *a < *b ? -1 : *a > *b;
 }
 
-/* Sorts them, and keeps the last of each name. */
+/* Sorts the labels, and keeps the last of each name. */
 static int sort_labels(struct annotating *change, const ses_label *given, size_t count, struct arena *arena,
                        ses_error *error)
 {

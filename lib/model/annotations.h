@@ -1,4 +1,4 @@
-/* Title and labels of a session: their rules, and what a snapshot shows of them. */
+/* The title and labels of a session: their rules, and those that a snapshot shows. */
 #ifndef SESLITE_MODEL_ANNOTATIONS_H
 #define SESLITE_MODEL_ANNOTATIONS_H
 
@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 struct annotations {
-    struct arena arena; /* of the texts and the list */
+    struct arena arena; /* holds the texts and the list */
     const char *title;  /* NULL: none */
     ses_label *labels;  /* sorted by name */
     size_t label_count;
@@ -14,31 +14,31 @@ struct annotations {
 };
 
 SESLITE_PRIVATE void ses__annotations_init(struct annotations *own, const ses_allocator *allocator);
-/* Leaves them empty. */
+/* Frees them and leaves them empty. */
 SESLITE_PRIVATE void ses__annotations_free(struct annotations *own);
-/* Both copy the texts; false: out of memory. A label comes after all that are there. */
+/* Both copy the texts, and return false if out of memory. A label is added at the end. */
 SESLITE_PRIVATE bool ses__annotations_put_title(struct annotations *own, struct span title);
 SESLITE_PRIVATE bool ses__annotations_add_label(struct annotations *own, struct span name, struct span value);
-/* NULL: there is none of that name. */
+/* Returns the label of that name, or NULL. */
 SESLITE_PRIVATE const ses_label *ses__annotations_find(const struct annotations *own, const char *name);
 
-/* The rules, for what callers give and what is stored. */
+/* The rules, both for what callers give and for stored rows. */
 SESLITE_PRIVATE bool ses__is_title(struct span text);
 SESLITE_PRIVATE bool ses__is_label_name(struct span text);
 SESLITE_PRIVATE bool ses__is_label_value(struct span text);
 
-/* What a caller changes of them. */
+/* A caller's changes of title and labels. */
 struct annotating {
     bool sets_title;
-    const char *title;       /* NULL: it is removed */
+    const char *title;       /* NULL: removes the title */
     const ses_label *labels; /* sorted by name, each name once; a value of NULL removes */
     size_t label_count;
 };
 
 SESLITE_PRIVATE int ses__annotating_take_title(struct annotating *change, const char *title,
                                                ses_error *error);
-/* The list is copied into the arena, the texts are not. `creating`: no value may be NULL, and there may not be too many.
- * MISUSE, INVALID, LIMIT, NOMEM. */
+/* Copies the list into the arena, but not the texts. With `creating`, no value may be NULL, and the number of
+ * labels is checked. MISUSE, INVALID, LIMIT, NOMEM. */
 SESLITE_PRIVATE int ses__annotating_take_labels(struct annotating *change, const ses_label *labels,
                                                 size_t count, bool creating, struct arena *arena,
                                                 ses_error *error);

@@ -11,8 +11,8 @@ struct open_call {
 
 struct bond_entry {
     uint64_t hash;
-    bool by_name; /* calls without an id; else one invocation, or calls of one id */
-    bool ended;   /* of calls: they have a response */
+    bool by_name; /* calls without an id; otherwise one invocation, or calls of one id */
+    bool ended;   /* for calls: they have a response */
     int64_t first;
     int64_t last;
     struct open_call *oldest; /* by name */
@@ -60,7 +60,7 @@ static bool bond_entry_is(const struct bond_entry *entry, uint64_t hash, bool by
            memcmp(entry->id, id.ptr, id.len) == 0;
 }
 
-/* Its slot, or the free one where it would be. There must be a free one. */
+/* Returns the entry's slot, or the free slot where it would be. There must be a free slot. */
 static struct bond_entry **bond_slot_of(const struct bond_table *table, uint64_t hash, bool by_name,
                                         struct span id)
 {
@@ -78,7 +78,7 @@ static struct bond_entry *find_bond(const struct bonds *bonds, const struct bond
     return *bond_slot_of(table, ses__state_hash(&bonds->seed, id), by_name, id);
 }
 
-/* Never more than half full. */
+/* Keeps the table at most half full. */
 static bool bond_table_make_room(struct bonds *bonds, struct bond_table *table)
 {
     const ses_allocator *allocator = bonds->arena.allocator;
@@ -101,7 +101,7 @@ static bool bond_table_make_room(struct bonds *bonds, struct bond_table *table)
     return true;
 }
 
-/* One that is not there yet. NULL: out of memory. */
+/* Adds an entry that does not exist yet. NULL: out of memory. */
 static struct bond_entry *add_bond_entry(struct bonds *bonds, struct bond_table *table, bool by_name,
                                          struct span id, int64_t seq)
 {
@@ -131,7 +131,7 @@ static bool add_bonds_of(struct bonds *bonds, const struct bond_table *table)
 
 /* ----------------------------------------------------------------------------------------- invocations */
 
-/* Those that begin after the goal are not kept. */
+/* Notes the event's invocation. Invocations that begin after the goal are not kept. */
 static bool note_invocation(struct bonds *bonds, const struct event_row *row)
 {
     const struct span id = row->invocation_id;
@@ -169,7 +169,7 @@ static bool push_call(struct bonds *bonds, struct bond_entry *entry, int64_t seq
     return true;
 }
 
-/* A call that begins anew ends what earlier calls of its id had. */
+/* A repeated call of an id ends the bond of the earlier calls of that id. */
 static bool repeat_call(struct bonds *bonds, struct bond_entry *entry, int64_t seq)
 {
     if (!entry->ended)
@@ -181,7 +181,7 @@ static bool repeat_call(struct bonds *bonds, struct bond_entry *entry, int64_t s
     return ok;
 }
 
-/* An empty id is none. */
+/* An empty id counts as no id. */
 static bool is_by_name(const struct stored_function *function, struct span *id)
 {
     static const struct span nameless = {"", 0};

@@ -1,11 +1,11 @@
 /*
- * Which events of a log belong together, so that it is not cut between them: those of an invocation, a function call and
- * its responses, a rewind and what it takes back.
+ * Finds the events of a log that belong together, between which it must not be cut: those of an invocation, a
+ * function call and its responses, a rewind and the events that it takes back.
  *
- * A response with an id belongs to the last call of that id before it, and to those before that which had none yet;
- * without an id it belongs to the oldest call of its name that has none. Within an event responses come before calls. Who
- * answers whom can depend on what is live, and a rewind may be taken back: so both are kept together, what is so in the
- * whole log and what is so among live events.
+ * A response with an id belongs to the last call of that id before it, and to earlier calls of that id that
+ * had no response yet. A response without an id belongs to the oldest call of its name without a response.
+ * Within an event, responses come before calls. Which call a response answers can depend on which events are
+ * live, and a rewind may be taken back. So the bonds of the whole log and those among live events both count.
  */
 #ifndef SESLITE_MODEL_BONDS_H
 #define SESLITE_MODEL_BONDS_H
@@ -23,7 +23,7 @@ struct bond {
 
 struct bond_entry;
 
-/* What may go on, by its id. */
+/* The bonds that may continue, by id. */
 struct bond_table {
     struct bond_entry **slots;
     size_t count;
@@ -33,7 +33,7 @@ struct bond_table {
 struct bonds {
     struct arena arena;
     struct state_seed seed;
-    int64_t goal; /* bonds that begin after it are not wanted */
+    int64_t goal; /* bonds that begin after it are not needed */
     struct bond *items;
     size_t count;
     size_t capacity;
@@ -47,20 +47,21 @@ struct bonds {
 SESLITE_PRIVATE void ses__bonds_init(struct bonds *bonds, const ses_allocator *allocator,
                                      struct state_seed seed, int64_t goal);
 SESLITE_PRIVATE void ses__bonds_free(struct bonds *bonds);
-/* Do calls and responses of the next event count? */
+/* True if the calls and responses of the next event count. */
 SESLITE_PRIVATE bool ses__bonds_want(const struct bonds *bonds, const struct event_row *row);
-/* The next event of the log, with its functions where they count; NULL: it has none. False: out of memory. */
+/* Adds the next event of the log, with its functions if they count; NULL: it has none. False: out of
+ * memory. */
 SESLITE_PRIVATE bool ses__bonds_add_event(struct bonds *bonds, const struct event_row *row,
                                           const struct stored_event *functions, bool is_live);
 /* False: out of memory. */
 SESLITE_PRIVATE bool ses__bonds_add(struct bonds *bonds, int64_t first, int64_t last);
-/* When all events were added: then the two below can be asked. More can be added, and it be settled again. False: out of
- * memory. */
+/* To be called after the events were added, before the two calls below. After that, more events can be added
+ * and settled again. False: out of memory. */
 SESLITE_PRIVATE bool ses__bonds_settle(struct bonds *bonds);
-/* The last event at `seq` or before it, after which the log can be cut. */
+/* Returns the last event, at `seq` or before it, after which the log can be cut. */
 SESLITE_PRIVATE int64_t ses__bonds_before(const struct bonds *bonds, int64_t seq);
-/* The first event at `seq` or after it, after which the log can be cut; beyond the goal: there is none up to it. No bond
- * may begin before `seq`. */
+/* Returns the first event, at `seq` or after it, after which the log can be cut, or a number beyond the goal
+ * if there is none up to it. No bond may begin before `seq`. */
 SESLITE_PRIVATE int64_t ses__bonds_after(const struct bonds *bonds, int64_t seq);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "model/timestamp.h"
 
-/* Seconds; or RFC 3339, which the ADK for Go writes. */
+/* Reads seconds, or RFC 3339, which the ADK for Go writes. */
 static int read_bound(const struct json_found *found, int64_t *time_us, bool *has, ses_error *error)
 {
     struct span value;

@@ -15,7 +15,7 @@ void ses__coverage_free(struct coverage *coverage)
     *coverage = (struct coverage){.allocator = coverage->allocator};
 }
 
-/* How many ranges begin at the time or before it. */
+/* Returns how many ranges begin at the time or before it. */
 static size_t count_from(const struct coverage *coverage, int64_t from_us)
 {
     size_t low = 0;
@@ -49,7 +49,7 @@ bool ses__coverage_add(struct coverage *coverage, int64_t from_us, int64_t to_us
     coverage->ranges = ranges;
     size_t end = count_from(coverage, from_us);
     size_t first = end;
-    /* Those that lie within it go: of one that begins with it, too. */
+    /* Remove the ranges that lie within it, also one with the same beginning. */
     while (first > 0 && coverage->ranges[first - 1].from_us == from_us)
         first--;
     while (end < coverage->count && coverage->ranges[end].to_us <= to_us)

@@ -1,4 +1,4 @@
-/* What compactions cover: ranges of time, of which none lies within another. */
+/* The ranges of time that compactions cover. No range lies within another. */
 #ifndef SESLITE_MODEL_COVERAGE_H
 #define SESLITE_MODEL_COVERAGE_H
 
@@ -19,7 +19,7 @@ struct coverage {
 /* To be freed. */
 SESLITE_PRIVATE void ses__coverage_init(struct coverage *coverage, const ses_allocator *allocator);
 SESLITE_PRIVATE void ses__coverage_free(struct coverage *coverage);
-/* Does one of the ranges hold all of it, both ends included? */
+/* True if one range contains the whole period, both ends included. */
 SESLITE_PRIVATE bool ses__coverage_has(const struct coverage *coverage, int64_t from_us, int64_t to_us);
 /* False: out of memory. */
 SESLITE_PRIVATE bool ses__coverage_add(struct coverage *coverage, int64_t from_us, int64_t to_us);

@@ -53,7 +53,7 @@ static int compare_op_names(struct span left, struct span right)
     return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
 }
 
-/* By name; of one name, in the order in which they were given. */
+/* Sorts by name; operations on the same name stay in the given order. */
 static int compare_ops(const void *left, const void *right)
 {
     const struct delta_op *a = *(const struct delta_op *const *)left;
@@ -102,7 +102,7 @@ static const struct delta_op *changes_find(const struct changes *changes, struct
     return NULL;
 }
 
-/* Prints what is stored of them. */
+/* Prints the members that are stored. */
 static bool print_members(struct changes *changes)
 {
     struct buffer text;
@@ -128,7 +128,7 @@ int ses__changes_settle(struct changes *changes, ses_error *error)
 
 /* -------------------------------------------------------------------------------------------- reading */
 
-/* The key as plain text with a NUL: names go out as C strings. */
+/* Decodes the key as plain text with a NUL, because callers get names as C strings. */
 static int decode_name(struct arena *arena, struct json_string key, struct span *name, ses_error *error)
 {
     int code = ses__json_decode(key, arena, name);
@@ -146,14 +146,14 @@ static int decode_name(struct arena *arena, struct json_string key, struct span 
 }
 
 /*
- * Cuts members out so that valid JSON stays. A run of them before one that stays goes up to that one's key. A run at the
- * end goes with the comma before it, unless something is put in its place.
+ * Cuts members out and leaves valid JSON. A run of members before one that stays is cut up to that one's key.
+ * A run at the end is cut with the comma before it, unless something is put in its place.
  */
 struct cutter {
     bool running;
     size_t run_start; /* the key of the run's first member */
     size_t kept_end;  /* after the last member that stays; 0: none yet */
-    size_t last_end;  /* after the last member of all */
+    size_t last_end;  /* after the last member */
 };
 
 static bool cutter_member(struct cutter *cutter, struct edits *edits, const ses_allocator *allocator,
@@ -170,7 +170,7 @@ static bool cutter_member(struct cutter *cutter, struct edits *edits, const ses_
     return ok;
 }
 
-/* The object ends at `end`; `more` are members to be put in there, perhaps none. */
+/* The object ends at `end`. `more` are members to add there; it may be empty. */
 static bool cutter_end(const struct cutter *cutter, struct edits *edits, const ses_allocator *allocator,
                        size_t end, struct span more)
 {
@@ -197,7 +197,7 @@ struct delta_reader {
     struct cutter cutter;
 };
 
-/* One member, of which the key was read. */
+/* Reads one member, whose key was read. */
 static int read_member(struct delta_reader *reader, struct json_string key, ses_error *error)
 {
     struct json_reader *json = reader->json;
@@ -255,7 +255,7 @@ int ses__delta_read_text(struct span text, unsigned depth, struct arena *arena, 
                          ses_error *error)
 {
     struct json_reader reader;
-    struct edits edits = {0}; /* of a text that is not kept */
+    struct edits edits = {0}; /* for a text that is not kept */
     int code = ses__json_start_object(&reader, text, "it", error);
 
     reader.depth = depth;

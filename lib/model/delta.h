@@ -12,7 +12,7 @@ struct delta_op {
     enum scope scope;
     bool removes;      /* the ADK's tombstone */
     struct span name;  /* with prefix */
-    struct span key;   /* without; a part of `name` */
+    struct span key;   /* without prefix; a part of `name` */
     struct span value; /* JSON text */
 };
 
@@ -22,37 +22,38 @@ struct delta {
     size_t capacity;
 };
 
-/* The list is allocated by that allocator; what the operations point to is not the delta's. */
+/* Frees the list with that allocator. The texts of the operations do not belong to the delta. */
 SESLITE_PRIVATE void ses__delta_free(struct delta *delta, const ses_allocator *allocator);
 SESLITE_PRIVATE bool ses__delta_add(struct delta *delta, const ses_allocator *allocator, struct delta_op op);
-/* What a member of that name, plain text with a NUL after it, and that value does. */
+/* Returns the operation of a member with that name, plain text with a NUL after it, and that value. */
 SESLITE_PRIVATE struct delta_op ses__delta_op(struct span name, struct span value);
 
-/* State changes that are given beside an event. They are put into its own delta, and win. */
+/* State changes that are given in addition to an event. They are merged into its own delta, and win. */
 struct changes {
     struct arena arena;
     struct delta delta;
-    const struct delta_op **by_name; /* the operation that counts of each name, which is the last */
+    const struct delta_op **by_name; /* the operation that counts for each name, which is the last */
     size_t name_count;
-    struct span members; /* what is stored of them: `"name":value,...` */
+    struct span members; /* the stored members: `"name":value,...` */
 };
 
 SESLITE_PRIVATE void ses__changes_init(struct changes *changes, const ses_allocator *allocator);
 SESLITE_PRIVATE void ses__changes_free(struct changes *changes);
-/* To be called when all are in `delta`, before they are used. NOMEM. */
+/* To be called once all changes are in `delta`, before they are used. NOMEM. */
 SESLITE_PRIVATE int ses__changes_settle(struct changes *changes, ses_error *error);
 
 /*
- * Reads the object that comes next in `reader`. Decoded keys live in the arena, the lists in its allocator. `temp:`
- * keys become operations and also edits that cut them out of the text.
+ * Reads the object that comes next in `reader`. Decoded keys live in the arena, the lists in its allocator.
+ * `temp:` keys become operations and also edits that cut them out of the text.
  */
 SESLITE_PRIVATE int ses__delta_read(struct json_reader *reader, struct arena *arena, struct delta *delta,
                                     struct edits *edits, ses_error *error);
-/* The same for a text that is one object and nothing else, and will be nested `depth` levels deep in the event. */
+/* The same for a text that is one object and nothing else, and will be nested `depth` levels deep in the
+ * event. */
 SESLITE_PRIVATE int ses__delta_read_text(struct span text, unsigned depth, struct arena *arena,
                                          struct delta *delta, ses_error *error);
-/* ses__delta_read with changes that win over it, which are not added to `delta`: what they override is passed over and cut out
- * as well, and their members are put in at the end. `extras` may be NULL. */
+/* Works like ses__delta_read, with changes that win over the text and are not added to `delta`. Members that
+ * they override are skipped and cut out, and theirs are put in at the end. `extras` may be NULL. */
 SESLITE_PRIVATE int ses__delta_merge(struct json_reader *reader, struct arena *arena,
                                      const struct changes *extras, struct delta *delta, struct edits *edits,
                                      ses_error *error);

@@ -53,7 +53,8 @@ static int read_text(struct event_draft *draft, const struct json_found *found, 
     return code;
 }
 
-/* Where an id or a time will be put in, it takes the null's place: there the edit has its index. */
+/* Notes a null in place of an id or a time: the edit that inserts one gets the null's place, and keeps its
+ * index. */
 static int read_null(struct event_draft *draft, const struct json_found *found, size_t *index,
                      ses_error *error)
 {
@@ -228,7 +229,8 @@ static const struct json_object event_fields = {
     },
 };
 
-/* What is beside the event and found no place in its actions; and all of it becomes a part of its delta. */
+/* Inserts the extra changes if the event has no actions to put them into, and adds all of them to its
+ * delta. */
 static int join_extras(struct event_draft *draft, size_t end, ses_error *error)
 {
     bool empty = object_is_empty(draft->text, draft->edits.items[0].end);
@@ -292,7 +294,8 @@ int ses__event_seal(struct event_draft *draft, ses_error *error)
     ses__buffer_init(&lead, draft->arena.allocator);
     if (!draft->has_id)
         ses__json_add_string(&id, draft->row.id.ptr, draft->row.id.len);
-    /* The time first: so a retry that has the made id in front of the same event is given the same bytes. */
+    /* The time comes first, so that a retry that puts the made id in front of the same event gets the same
+     * bytes. */
     if (time_at_front) {
         ses__buffer_add(&lead, "\"timestamp\":", 12);
         ses__buffer_add(&lead, time, time_len);

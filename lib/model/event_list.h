@@ -1,4 +1,4 @@
-/* Events as callers see them, kept in an arena. */
+/* Events as callers see them, in an arena. */
 #ifndef SESLITE_MODEL_EVENT_LIST_H
 #define SESLITE_MODEL_EVENT_LIST_H
 
@@ -11,16 +11,17 @@ struct event_list {
     size_t capacity;
 };
 
-/* An event's copy in the arena; NULL: out of memory. */
+/* Copies an event into the arena. NULL: out of memory. */
 SESLITE_PRIVATE ses_event *ses__event_copy(struct arena *arena, const struct event_row *row);
 /* `event` may be NULL, a copy that failed. False: out of memory. */
 SESLITE_PRIVATE bool ses__event_list_add(struct event_list *list, const ses_allocator *allocator,
                                          ses_event *event);
-/* Makes room for exactly so many in all. False: out of memory. */
+/* Makes room for exactly that many events in all. False: out of memory. */
 SESLITE_PRIVATE bool ses__event_list_reserve(struct event_list *list, const ses_allocator *allocator,
                                              size_t count);
 SESLITE_PRIVATE void ses__event_list_reverse(struct event_list *list);
-/* Gives back what the list and the arena, which holds nothing else, reserved beyond their events. False: out of memory. */
+/* Gives back the memory that the list and the arena, which holds nothing else, reserved beyond their events.
+ * False: out of memory. */
 SESLITE_PRIVATE bool ses__event_list_trim(struct event_list *list, struct arena *arena);
 
 #endif

@@ -1,4 +1,5 @@
-/* Shared keys and the values that a caller has seen: an append that was computed from them asks that they still hold. */
+/* Shared keys and the values that a caller has seen. An append that was computed from them requires that they
+ * have not changed. */
 #ifndef SESLITE_MODEL_EXPECTED_H
 #define SESLITE_MODEL_EXPECTED_H
 
@@ -13,7 +14,7 @@ struct expected {
 
 /* To be freed. */
 SESLITE_PRIVATE void ses__expected_init(struct expected *expected, const ses_allocator *allocator);
-/* Adds what a JSON object says, which lives as long. JSON, INVALID, LIMIT, NOMEM. */
+/* Adds the members of a JSON object, which must live as long. JSON, INVALID, LIMIT, NOMEM. */
 SESLITE_PRIVATE int ses__expected_read(struct expected *expected, struct span text, ses_error *error);
 SESLITE_PRIVATE void ses__expected_free(struct expected *expected);
 

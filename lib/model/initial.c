@@ -16,8 +16,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/* Is it the same but for the white space between its tokens? A file that is indented has other blanks in a delta than in
- * the state. */
+/* Compares, ignoring white space between tokens, because an indented file has other white space in a delta
+ * than in the state. */
 static bool is_same_json(struct span a, struct span b)
 {
     bool in_string = false;
@@ -34,7 +34,7 @@ static bool is_same_json(struct span a, struct span b)
         if (a.ptr[i] != b.ptr[j])
             return false;
         if (in_string && a.ptr[i] == '\\' && i + 1 < a.len && j + 1 < b.len && a.ptr[i + 1] == b.ptr[j + 1]) {
-            i++; /* what is escaped ends no string */
+            i++; /* an escaped quote does not end the string */
             j++;
         } else if (a.ptr[i] == '"') {
             in_string = !in_string;
@@ -49,7 +49,8 @@ static int contradicts(const struct delta_op *op, ses_error *error)
                           op->name.ptr);
 }
 
-/* A value that no event has set. The text of the tombstone can only be an ordinary value here: it gets an escape. */
+/* Adds a value that no event has set. A string equal to the tombstone can only be an ordinary value here, so
+ * it is written with an escape. */
 static void add_initial(struct buffer *initial, const struct delta_op *op)
 {
     static const struct span escaped = {"\"\\u005f_ADK_SENTINEL_REMOVED__\"", 31};
@@ -57,7 +58,7 @@ static void add_initial(struct buffer *initial, const struct delta_op *op)
     ses__json_add_member(initial, 1, op->name, op->removes ? escaped : op->value);
 }
 
-/* Those of the keys that come before `name`, or all, must be removed in the end. */
+/* Checks that the touched keys before `name`, or all, are removed in the end. */
 static int pass_removed(const struct changes *touched, size_t *next, const struct span *name,
                         ses_error *error)
 {
@@ -71,7 +72,7 @@ static int pass_removed(const struct changes *touched, size_t *next, const struc
     return SES_OK;
 }
 
-/* Both lists are sorted, and gone through together. */
+/* Walks both lists, which are sorted, together. */
 int ses__initial_find(const struct changes *final, const struct changes *touched, struct buffer *initial,
                       ses_error *error)
 {

@@ -19,7 +19,7 @@ bool ses__live_add_rewind(struct live *live, int64_t seq, int64_t target)
     void *gaps = live->gaps;
 
     if (live->count > 0 && seq >= live->gaps[live->count - 1].first)
-        return true; /* it was taken back itself */
+        return true; /* was itself taken back */
     bool ok = ses__memory_grow(live->allocator, &gaps, &live->capacity, live->count + 1, sizeof gap);
     live->gaps = gaps;
     if (ok)
@@ -36,7 +36,7 @@ bool ses__live_stretch(const struct live *live, size_t index, int64_t *first, in
     return true;
 }
 
-/* The newest gap that begins at the event or before it; right after it comes the stretch. */
+/* Finds the newest gap that begins at the event or before it. The stretch comes right after that gap. */
 size_t ses__live_find(const struct live *live, int64_t seq)
 {
     size_t low = 0;

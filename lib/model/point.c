@@ -3,7 +3,7 @@
 #include "base/argument.h"
 #include "base/error.h"
 
-/* Of an event or an invocation; the latter may be of any length. */
+/* Checks the id of an event or an invocation; the latter may have any length. */
 static int check_point_id(const char *id, ses_error *error)
 {
     int code = ses__check_argument(id, "point.id", error);

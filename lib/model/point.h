@@ -1,4 +1,4 @@
-/* A point of a log: a ses_point, checked. */
+/* A point of a log: a checked ses_point. */
 #ifndef SESLITE_MODEL_POINT_H
 #define SESLITE_MODEL_POINT_H
 

@@ -1,4 +1,4 @@
-/* Which events: a ses_range, checked. */
+/* A selection of events: a checked ses_range. */
 #ifndef SESLITE_MODEL_RANGE_H
 #define SESLITE_MODEL_RANGE_H
 

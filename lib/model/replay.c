@@ -22,7 +22,7 @@ void ses__replay_free(struct replay *replay)
     ses__arena_free(&replay->arena);
 }
 
-/* `checked`: the keys and values are known to obey the rules. */
+/* `checked`: the keys and values are known to be valid. */
 static int apply(struct replay *replay, const struct delta *delta, int64_t seq, bool checked,
                  ses_error *error)
 {

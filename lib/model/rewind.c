@@ -24,7 +24,7 @@ static bool same_value(const struct state_entry *left, const struct state_entry 
     return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0;
 }
 
-/* One key of either state, or of both; NULL: it is not in that one. */
+/* Adds the change of one key, which is in either state or in both. NULL: the key is not in that state. */
 static int add_change(struct buffer *text, size_t start, struct state_entry *then, struct state_entry *now,
                       ses_error *error)
 {
@@ -79,7 +79,7 @@ static int write_event(struct buffer *text, const struct rewind_event *event, co
     return code == SES_OK && text->failed ? ses__error_nomem(error) : code;
 }
 
-/* Reads it as any event that comes in, so that it is held to the same rules. */
+/* Reads the event like any other event, so that the same rules apply. */
 static int read_own_event(struct event_draft *draft, const struct rewind_event *event,
                           const struct buffer *text, ses_error *error)
 {

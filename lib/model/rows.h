@@ -1,10 +1,11 @@
-/* What is stored of a session and of an event, as everything above the door sees it. */
+/* The stored form of a session and of an event, as everything above the door sees it. */
 #ifndef SESLITE_MODEL_ROWS_H
 #define SESLITE_MODEL_ROWS_H
 
 #include "base/common.h"
 
-/* The ids are the engine's own. `id` names one life of a session: never that of another, even under the same name. */
+/* The ids are the engine's own. An `id` is never used again, even if a session of the same name is
+ * created. */
 struct session_row {
     int64_t id;
     int64_t app_id;
@@ -16,23 +17,23 @@ struct session_row {
     int64_t updated_us;
     int64_t expires_us; /* INT64_MAX: never */
     int64_t base_seq;   /* events up to this one were pruned; 0: none */
-    int64_t details;    /* DETAIL_*: what more is stored of it */
-    int64_t changed_us; /* of the commit under way; it is not read */
+    int64_t details;    /* DETAIL_*: which details are stored */
+    int64_t changed_us; /* the time of the commit under way; never read back */
 };
 
 enum session_detail { DETAIL_PARENT = 0x1, DETAIL_TITLE = 0x2, DETAIL_LABELS = 0x4 };
 
-/* What appends leave as it is, and a cut moves. */
+/* The part of the version that appends do not change, and a cut does. */
 static inline int64_t ses__row_epoch(const struct session_row *row)
 {
     return row->version - row->last_seq;
 }
 
-/* What a double holds exactly, as programs in other languages keep numbers. */
+/* A double holds numbers up to this exactly, and programs in other languages keep numbers as doubles. */
 #define MAX_VERSION ((INT64_C(1) << 53) - 1)
 
-/* A deleted session raises where all others begin. So a load takes no version that would leave them too few, and a
- * check names what is left once 2^40 or fewer are. */
+/* Deleting a session raises the version at which all later sessions begin. So a load rejects a version that
+ * would leave them too few, and a check reports when 2^40 or fewer are left. */
 #define MAX_LOADED_VERSION (INT64_C(1) << 52)
 #define LATE_VERSION (MAX_VERSION - (INT64_C(1) << 40))
 
@@ -45,10 +46,10 @@ struct event_row {
     struct span author;
     struct span branch; /* without text: none */
     struct span body;
-    /* Only of an event on its way in. */
-    struct span rewinds_before; /* an invocation; empty: this is no rewind */
-    int64_t rewinds_to;         /* its first event, where that is known; else 0 */
-    int64_t rewinds_after;      /* no event up to this number is of it, as far as that is known; else 0 */
+    /* Only for an event that is being appended. */
+    struct span rewinds_before; /* an invocation; empty: not a rewind */
+    int64_t rewinds_to;         /* its first event, if known; otherwise 0 */
+    int64_t rewinds_after;      /* no event up to this number belongs to it; 0: not known */
     bool compacts;
 };
 

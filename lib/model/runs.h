@@ -1,4 +1,4 @@
-/* Which invocations a log holds, and where each begins: runs of neighbouring events of one invocation. */
+/* The invocations of a log, and where each begins, as runs of neighbouring events of one invocation. */
 #ifndef SESLITE_MODEL_RUNS_H
 #define SESLITE_MODEL_RUNS_H
 
@@ -8,7 +8,7 @@
 struct run {
     struct span id;
     int64_t first;
-    bool is_turn; /* as its first event was said to be */
+    bool is_turn; /* as given for its first event */
 };
 
 struct runs {
@@ -21,11 +21,11 @@ struct runs {
 /* To be freed. */
 SESLITE_PRIVATE void ses__runs_init(struct runs *runs, const ses_allocator *allocator);
 SESLITE_PRIVATE void ses__runs_free(struct runs *runs);
-/* Does the event belong to the last run? Events without an invocation belong to none. */
+/* True if the event belongs to the last run. Events without an invocation belong to no run. */
 SESLITE_PRIVATE bool ses__runs_continue(const struct runs *runs, const struct event_row *row);
-/* The next event of the log; `is_turn` counts if it begins a run. False: out of memory. */
+/* Adds the next event of the log; `is_turn` counts if it begins a run. False: out of memory. */
 SESLITE_PRIVATE bool ses__runs_add(struct runs *runs, const struct event_row *row, bool is_turn);
-/* By id, then by place: runs of one invocation become neighbours. */
+/* Sorts by id, then by place, so that the runs of one invocation are neighbours. */
 SESLITE_PRIVATE void ses__runs_sort(struct runs *runs);
 SESLITE_PRIVATE bool ses__run_is_of(const struct run *run, struct span id);
 

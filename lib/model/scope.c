@@ -20,7 +20,7 @@ bool ses__scope_is_shared(enum scope scope)
     return scope == SCOPE_APP || scope == SCOPE_USER;
 }
 
-/* The only scope that a name with this first byte can have, but for the session's. */
+/* Returns the only scope, other than the session's, that a name with this first byte can have. */
 static enum scope scope_by_first(char first)
 {
     return first == 'a' ? SCOPE_APP : first == 'u' ? SCOPE_USER : first == 't' ? SCOPE_TEMP : SCOPE_SESSION;
@@ -57,7 +57,7 @@ int ses__scope_check_name(struct span name, ses_error *error)
 
 bool ses__scope_is_tombstone(struct span value)
 {
-    /* In exactly this spelling: with an escape in it, it is an ordinary string. */
+    /* Only this exact spelling counts: with an escape in it, it is an ordinary string. */
     static const char spelled[] = "\"" TOMBSTONE "\"";
     return value.len == sizeof spelled - 1 && memcmp(value.ptr, spelled, value.len) == 0;
 }

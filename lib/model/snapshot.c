@@ -89,7 +89,7 @@ static int add_event(struct advance *advance, const struct event_row *row, ses_e
     return ok ? SES_OK : ses__error_nomem(error);
 }
 
-/* Its app and user changes may have been overwritten since: those scopes are read again. */
+/* The event's app and user changes may have been overwritten since, so those scopes are read again. */
 int ses__advance_read_event(struct advance *advance, const struct event_row *row, ses_error *error)
 {
     struct snapshot *snapshot = advance->snapshot;

@@ -7,7 +7,7 @@
 #include "json/writer.h"
 #include "model/typed.h"
 
-/* What ses__state_sorted and ses__state_to_json have made; thrown away at every change. */
+/* The results of ses__state_sorted and ses__state_to_json, dropped at every change. */
 struct state_view {
     struct state_entry **sorted;
     char *json;
@@ -232,7 +232,7 @@ int ses__state_load_put(struct state_loading *loading, struct span key, struct s
         return ses__error_nomem(error);
     }
     ses__state_map_put(state->allocator, loading->map, entry);
-    if (loading->map->count == before) /* such rows may have no end */
+    if (loading->map->count == before) /* a damaged table may repeat rows without end */
         return ses__error_set(error, SES_CORRUPT, "the state key \"%.*s\" appears twice", (int)key.len,
                               key.ptr);
     return SES_OK;

@@ -101,7 +101,7 @@ void ses__state_map_release(const ses_allocator *allocator, struct state_map *ma
     }
 }
 
-/* The slot that holds the name, or the empty one where it would go. The map must have slots. */
+/* Returns the slot that holds the name, or the empty slot where it would go. The map must have slots. */
 static size_t map_slot(const struct state_map *map, uint64_t hash, struct span name)
 {
     size_t mask = map->capacity - 1;

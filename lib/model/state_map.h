@@ -10,10 +10,11 @@
 struct state_entry {
     uint64_t hash;
     enum scope scope;
-    bool removes; /* in staged changes: takes the key away */
-    /* Key and value are known to be valid: they came with an event, or ses__state_entry_check accepted them. */
+    bool removes; /* in staged changes: removes the key */
+    /* Key and value are known to be valid: they came with an event, or ses__state_entry_check accepted
+     * them. */
     bool checked;
-    int64_t seq; /* in a replay: the event that set it */
+    int64_t seq; /* in a replay: the number of the event that set it */
     size_t name_len;
     size_t value_len;
     char *text; /* the unescaped string, made when first asked for */
@@ -26,7 +27,7 @@ SESLITE_PRIVATE struct span ses__state_entry_value(const struct state_entry *ent
 SESLITE_PRIVATE struct span ses__state_entry_span(const struct state_entry *entry); /* its name */
 SESLITE_PRIVATE void ses__state_entry_free(const ses_allocator *allocator, struct state_entry *entry);
 
-/* Keys the hash, so that no one can choose names that collide. */
+/* The key of the hash, so that nobody can choose names that collide. */
 struct state_seed {
     uint64_t words[2];
 };
@@ -40,16 +41,16 @@ struct state_map {
     struct state_entry **slots;
 };
 
-/* With one reference. NULL: out of memory. */
+/* Returns a map with one reference. NULL: out of memory. */
 SESLITE_PRIVATE struct state_map *ses__state_map_new(const ses_allocator *allocator);
 SESLITE_PRIVATE void ses__state_map_release(const ses_allocator *allocator, struct state_map *map);
 SESLITE_PRIVATE void ses__state_map_clear(const ses_allocator *allocator, struct state_map *map);
 SESLITE_PRIVATE struct state_entry *ses__state_map_find(const struct state_map *map, uint64_t hash,
                                                         struct span name);
-/* Room for `more` further entries; false: out of memory. */
+/* Makes room for `more` further entries. False: out of memory. */
 SESLITE_PRIVATE bool ses__state_map_reserve(const ses_allocator *allocator, struct state_map *map,
                                             size_t more);
-/* Takes the entry; one of the same name goes. There must be room. */
+/* Takes the entry over, and frees an older one of the same name. There must be room. */
 SESLITE_PRIVATE void ses__state_map_put(const ses_allocator *allocator, struct state_map *map,
                                         struct state_entry *entry);
 SESLITE_PRIVATE void ses__state_map_remove(const ses_allocator *allocator, struct state_map *map,

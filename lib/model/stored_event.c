@@ -191,7 +191,7 @@ static int read_delta_actions(void *context, const struct json_found *found, ses
     return ses__json_read_object(found->reader, &delta_actions, context, error);
 }
 
-/* All that was wanted has been read: an event that was accepted has each field once. */
+/* Everything needed has been read, because an accepted event has each field once. */
 enum { ENOUGH = 1 };
 
 static int stored_delta_only(void *context, const struct json_found *found, ses_error *error)
@@ -217,7 +217,8 @@ static int read_delta_only(void *context, const struct json_found *found, ses_er
         "content", NULL, JSON_MAY_BE(JSON_OBJECT), stored_content, NULL \
     }
 
-/* By what is wanted of content and actions: the rest is passed over, which is faster than reading it. */
+/* Indexed by the parts needed of content and actions. The rest is skipped, which is faster than reading
+ * it. */
 static const struct json_object stored_fields[] = {
     [STORED_DELTA] = {"the event", "", {{"actions", NULL, JSON_MAY_BE(JSON_OBJECT), read_delta_only, NULL}}},
     [STORED_CONTENT] = {"the event", "", {CONTENT_FIELD}},
@@ -254,7 +255,8 @@ int ses__stored_event_read(struct stored_event *event, const struct event_row *r
     return code;
 }
 
-/* Where `word` comes next that `before` is in front of; NULL: nowhere. It begins with what is rare in a text. */
+/* Finds the next `word` that `before` precedes; NULL: none. The search looks first for what is rare in a
+ * text. */
 static const char *find_word(struct span text, const char *from, const char *before, const char *word)
 {
     const size_t before_len = strlen(before);
@@ -284,7 +286,7 @@ bool ses__stored_event_may_call(const struct event_row *row)
            has_word(body, "", "\\u"); /* a name can be written with escapes */
 }
 
-/* Is one of the names followed by anything but an empty object? */
+/* True if one of the names is followed by anything but an empty object. */
 static bool may_have_filled(struct span text, const char *before, const char *word)
 {
     static const char empty[] = "\":{}";

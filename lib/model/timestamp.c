@@ -13,7 +13,7 @@ static bool in_range(int64_t time_us)
     return time_us >= TIMESTAMP_MIN && time_us <= TIMESTAMP_MAX;
 }
 
-/* From so many on, a number is milliseconds. */
+/* A number from this on counts milliseconds. */
 static const int64_t MILLISECONDS_FROM = INT64_C(100000000000);
 
 const char *ses__timestamp_from_number(struct span number, int64_t *time_us)
@@ -83,7 +83,7 @@ static bool take_date(const char **p, const char *end, int64_t *days)
     return ok;
 }
 
-/* The fraction of a second, in microseconds, rounded; digits may go on. */
+/* Reads the fraction of a second, rounded to microseconds, whatever its number of digits. */
 static bool take_fraction(const char **p, const char *end, int64_t *micro)
 {
     bool ok = true;
@@ -160,7 +160,7 @@ size_t ses__timestamp_to_number(int64_t time_us, char out[TIMESTAMP_ROOM])
     uint64_t magnitude = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
     int len;
 
-    if (time_us / 1000000 >= MILLISECONDS_FROM) /* so many seconds would be read as milliseconds */
+    if (time_us / 1000000 >= MILLISECONDS_FROM) /* as seconds it would be read as milliseconds */
         len = snprintf(out, TIMESTAMP_ROOM, "%" PRId64 ".%03" PRId64, time_us / 1000, time_us % 1000);
     else
         len = snprintf(out, TIMESTAMP_ROOM, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "",

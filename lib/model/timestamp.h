@@ -1,4 +1,4 @@
-/* Times of events: what the ADKs write, to and from microseconds since 1970 UTC. */
+/* Converts the times of events, as the ADKs write them, to and from microseconds since 1970 UTC. */
 #ifndef SESLITE_MODEL_TIMESTAMP_H
 #define SESLITE_MODEL_TIMESTAMP_H
 
@@ -9,23 +9,23 @@
 #define TIMESTAMP_MIN INT64_C(-62167219200000000)
 #define TIMESTAMP_MAX INT64_C(253402300799999999)
 
-/* A number of seconds, or from 1e11 on of milliseconds. NULL when it is good, else what is wrong with it. */
+/* Reads a number of seconds, or from 1e11 on of milliseconds. Returns NULL, or a description of the fault. */
 SESLITE_PRIVATE const char *ses__timestamp_from_number(struct span number, int64_t *time_us);
-/* RFC 3339, as in 2024-01-15T10:20:30.123456+02:00. NULL when it is good, else what is wrong with it. */
+/* Reads RFC 3339, as in 2024-01-15T10:20:30.123456+02:00. Returns NULL, or a description of the fault. */
 SESLITE_PRIVATE const char *ses__timestamp_from_text(const char *text, size_t len, int64_t *time_us);
 
 enum { TIMESTAMP_ROOM = 32 };
-/* As JSON that ses__timestamp_from_number reads as the same time: seconds with six places, "1741218414.968405", or from
- * the year 5138 on milliseconds with three. Returns the length. */
+/* Writes JSON that ses__timestamp_from_number reads as the same time: seconds with six places,
+ * "1741218414.968405", or from the year 5138 on milliseconds with three. Returns the length. */
 SESLITE_PRIVATE size_t ses__timestamp_to_number(int64_t time_us, char out[TIMESTAMP_ROOM]);
 
-/* Is the time between the two? */
+/* True if the time lies between the two. */
 static inline bool ses__timestamp_holds(int64_t time_us)
 {
     return time_us >= TIMESTAMP_MIN && time_us <= TIMESTAMP_MAX;
 }
 
-/* The same of a time of expiry, which may also be INT64_MAX: never. */
+/* The same for a time of expiry, which may also be INT64_MAX: never. */
 static inline bool ses__timestamp_holds_expiry(int64_t time_us)
 {
     return time_us == INT64_MAX || ses__timestamp_holds(time_us);

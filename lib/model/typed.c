@@ -5,7 +5,7 @@
 #include "json/reader.h"
 #include "base/memory.h"
 
-/* Takes off the white space around the value as well: one that was written by hand can have some. */
+/* Also removes the white space around the value, because a value written by hand can have some. */
 static int check_type(struct span *value, const char *name, enum json_type type, ses_error *error)
 {
     *value = ses__json_trim(*value);

@@ -4,7 +4,8 @@
 
 /* ------------------------------------------------------------------------------------------- setting */
 
-/* The change is whole. What the session has then is brought to the handle after the commit, where nothing can fail. */
+/* `op` holds the whole change. After the commit the handle gets the new title and labels; that cannot
+ * fail. */
 static int annotate(const struct session_call *call, struct annotate_op *op, ses_error *error)
 {
     struct storage *storage = call->store->storage;

@@ -16,7 +16,7 @@ struct append_call {
     ses_key key;
     bool is_batch;
     struct expected expected;
-    struct changes changes; /* beside the event; none for a batch */
+    struct changes changes; /* in addition to the event; none for a batch */
     struct append_op op;
 };
 
@@ -39,7 +39,8 @@ static int give_id(struct append_call *call, struct event_draft *draft, ses_appe
     return code;
 }
 
-/* An event that is stored may be given again however long it is: a rewind can be, or the limit was another then. */
+/* An event that is stored may be given again however long it is: a rewind can be, or the limit was another
+ * then. */
 static int check_size(const struct append_call *call, struct event_draft *draft, size_t len, ses_error *error)
 {
     const size_t limit = call->store->max_event_bytes;
@@ -51,7 +52,7 @@ static int check_size(const struct append_call *call, struct event_draft *draft,
     return SES_OK;
 }
 
-/* Reads one event and gives it what it lacks. */
+/* Reads one event, and adds a missing id or time. */
 static int prepare_draft(struct append_call *call, const ses_text *event, struct event_draft *draft,
                          ses_appended *result, ses_error *error)
 {
@@ -87,14 +88,14 @@ static bool all_partial(const struct append_call *call)
     return all;
 }
 
-/* Does the handle show the event now, but not before? It does for a duplicate that the handle lacked. */
+/* True if the handle shows the event now, but did not before, as for a duplicate that the handle lacked. */
 static bool is_new_to_handle(const struct append_call *call, const ses_appended *result, int64_t shown)
 {
     return result->status == SES_OK || (result->status == SES_DUPLICATE && result->seq > shown &&
                                         result->seq <= call->op.before.last_seq);
 }
 
-/* What was stored is brought to the handle, where nothing can fail any more. */
+/* Brings the stored events to the handle. This cannot fail. */
 static void move_handle(struct append_call *call, struct temp_update *temp)
 {
     int64_t shown = call->session->snapshot.row.last_seq;
@@ -132,7 +133,7 @@ static int store_drafts(struct append_call *call, ses_error *error)
     return code;
 }
 
-/* Of what may be stored or not, the caller keeps the ids by which it is sent again. */
+/* After UNKNOWN, the caller keeps only the ids by which it can send the events again. */
 static void forget_outcome(const struct append_op *op)
 {
     for (size_t i = 0; i < op->count; i++) {
@@ -145,7 +146,7 @@ static void forget_outcome(const struct append_op *op)
     }
 }
 
-/* Tells which event of a batch was refused. */
+/* Sets the index of the refused event of a batch. */
 static void name_event(ses_error *error, const struct append_call *call, size_t index)
 {
     if (error)
@@ -182,7 +183,7 @@ static int append_texts(struct append_call *call, const ses_text *events, ses_er
 
 /* ------------------------------------------------------------------------------------------ the options */
 
-/* How deep the members of a stateDelta are nested in an event: in it and its actions. */
+/* How deep the members of a stateDelta are nested in an event: in the event and its actions. */
 enum { DELTA_DEPTH = 2 };
 
 static int copy_delta(struct delta *to, const struct delta *from, const ses_allocator *allocator,
@@ -225,7 +226,7 @@ static int take_delta(struct append_call *call, const ses_append_options *option
         code = ses__delta_read_text(text, DELTA_DEPTH, &call->changes.arena, &call->changes.delta, error);
     if (code != SES_OK && error) {
         ses__error_prefix(error, "append options: `delta`: ");
-        error->offset = -1; /* which would be taken for one in the event */
+        error->offset = -1; /* it would be taken for an offset in the event */
     }
     return code;
 }
@@ -242,7 +243,7 @@ static int take_changes(struct append_call *call, const struct append_extras *ex
     return code == SES_OK ? ses__changes_settle(&call->changes, error) : code;
 }
 
-/* What it takes is to be released in any case. */
+/* The caller releases what the call holds, also after a failure. */
 static int take_append_options(struct append_call *call, const struct append_extras *extras,
                                const ses_append_options *given, ses_error *error)
 {

@@ -9,8 +9,8 @@
 struct append_extras {
     /* Changes of state. They override the event's, and the options' override them. */
     struct delta writes;
-    /* Shared keys as the view showed them, in the meaning of `expected` of the options. An operation that removes
-     * a key says that the key did not exist. */
+    /* Shared keys as the view showed them, in the meaning of `expected` of the options. An operation that
+     * removes a key says that the key did not exist. */
     struct delta seen;
 };
 

@@ -1,4 +1,4 @@
-/* Copies of a whole store. */
+/* Copies a whole store. */
 #include <string.h>
 
 #include "base/error.h"

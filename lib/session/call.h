@@ -1,10 +1,10 @@
-/* A call on a session in either of its forms: through a handle, or by key. */
+/* A call on a session in either form: through a handle, or by key. */
 #ifndef SESLITE_SESSION_CALL_H
 #define SESLITE_SESSION_CALL_H
 
 #include "session/session.h"
 
-/* Must stay where it is: `ref` points into it. */
+/* Must not be moved, because `ref` points into it. */
 struct session_call {
     ses_store *store;
     ses_session *session;      /* NULL: by key */
@@ -13,11 +13,11 @@ struct session_call {
     struct session_ref ref;
 };
 
-/* Begins the call: checks the handle, or the key. ses__call_end follows only after success. */
+/* Begins the call: checks the handle, or the key. Call ses__call_end only after success. */
 SESLITE_PRIVATE int ses__call_on_handle(struct session_call *call, ses_session *session, ses_error *error);
 SESLITE_PRIVATE int ses__call_by_key(struct session_call *call, ses_store *store, const ses_key *key,
                                      ses_error *error);
-/* MISUSE: a version was given to a handle, which has its own, or given and then ignored. */
+/* MISUSE: a version was given for a handle, which has its own, or together with a flag that ignores it. */
 SESLITE_PRIVATE int ses__call_check_version(const struct session_call *call, bool given, bool anyway,
                                             const char *what, ses_error *error);
 SESLITE_PRIVATE void ses__call_end(struct session_call *call);

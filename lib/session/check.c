@@ -1,4 +1,4 @@
-/* Is what is stored sound? */
+/* Checks whether the stored data is sound. */
 #include "base/error.h"
 #include "session/store.h"
 

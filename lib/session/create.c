@@ -4,7 +4,7 @@
 #include "session/session.h"
 #include "model/timestamp.h"
 
-/* The key is whole: an id was made where none was given. */
+/* The key is complete: an id was made if none was given. */
 static int create_session(ses_store *store, struct create_op *op, ses_session **session, ses_error *error)
 {
     ses_session *fresh = NULL;
@@ -21,7 +21,7 @@ static int create_session(ses_store *store, struct create_op *op, ses_session **
     return result;
 }
 
-/* The list of the labels is kept in the arena. */
+/* Keeps the list of the labels in the arena. */
 static int take_annotations(const ses_create_options *options, struct arena *arena, struct create_op *op,
                             ses_error *error)
 {

@@ -1,20 +1,20 @@
-/* Walking the events of a session, a page at a time. */
+/* Walks the events of a session, a page at a time. */
 #include <string.h>
 
 #include "base/error.h"
 #include "session/session.h"
 
-/* A page is full with so many events, or with so many bytes. */
+/* A page is full with this many events, or this many bytes. */
 enum { PAGE_EVENTS = 64, PAGE_BYTES = 256 * 1024 };
 
 struct ses_cursor {
     ses_store *store;
-    struct arena names; /* of the key */
+    struct arena names; /* holds the key */
     ses_key key;
-    struct session_row row; /* as of the first page: the log that is walked */
+    struct session_row row; /* the session as of the first page */
     struct live live;
     struct page_op op;
-    struct arena arena; /* the page */
+    struct arena arena; /* holds the page */
     struct event_list page;
     size_t next;
     int code; /* the first failure */
@@ -92,7 +92,7 @@ int ses__begun_cursor_open(ses_store *store, const ses_key *key, const ses_curso
     if (code == SES_OK)
         *cursor = fresh;
     else
-        (void)ses_cursor_close(fresh, NULL); /* it has met no failure of its own */
+        (void)ses_cursor_close(fresh, NULL); /* it has no failure of its own yet */
     return code;
 }
 

@@ -1,4 +1,4 @@
-/* Cutting off the end of a log. */
+/* Cuts off the end of a log. */
 #include "session/call.h"
 #include "session/followers.h"
 

@@ -1,4 +1,4 @@
-/* Deleting sessions, users and apps. */
+/* Deletes sessions, users and apps. */
 #include "base/error.h"
 #include "session/followers.h"
 

@@ -71,7 +71,7 @@ static int64_t within_years(int64_t time_us)
     return time_us < TIMESTAMP_MIN ? TIMESTAMP_MIN : time_us > TIMESTAMP_MAX ? TIMESTAMP_MAX : time_us;
 }
 
-/* What is idle for longer than there are times is nothing. */
+/* No session can be idle longer than the range of times. */
 static int64_t idle_before(int64_t now_us, int64_t idle_us)
 {
     return idle_us > 0 && idle_us <= now_us - TIMESTAMP_MIN ? now_us - idle_us : INT64_MIN;

@@ -1,4 +1,4 @@
-/* A store as JSON lines, out: the format is in README.md in this folder. */
+/* Writes a store as JSON lines, in the format that README.md in this folder describes. */
 #include <string.h>
 
 #include "base/crc32.h"
@@ -16,11 +16,11 @@ struct export_call {
     const ses_export_options *options;
     int (*write)(void *context, const char *data, size_t len, ses_error *error);
     void *write_context;
-    struct buffer out; /* whole lines, and the one that is being made */
-    size_t line;       /* where that begins */
+    struct buffer out; /* complete lines, and the one being made */
+    size_t line;       /* where the line being made begins */
     struct crc32_tables tables;
-    uint32_t crc;         /* of the lines outside sessions, and of their ends */
-    uint32_t session_crc; /* of the others of the session */
+    uint32_t crc;         /* sums the lines outside sessions, and the sessions' last lines */
+    uint32_t session_crc; /* sums the other lines of the session */
     bool in_session;
     struct update_times times; /* of the session, up to its last event */
     int64_t session_events;
@@ -103,14 +103,14 @@ static bool is_json_space(char byte)
     return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
 }
 
-/* Can it stand on a line as it is, so that a reader of JSON gets these very bytes? */
+/* True if the JSON fits on a line as it is, so that a reader of JSON gets exactly these bytes. */
 static bool fits_line(struct span json)
 {
     return json.len > 0 && !is_json_space(json.ptr[0]) && !is_json_space(json.ptr[json.len - 1]) &&
            !memchr(json.ptr, '\n', json.len) && !memchr(json.ptr, '\r', json.len);
 }
 
-/* JSON as a value; what cannot stand on a line, as a text under the other name. */
+/* Writes JSON as a value, or, if it does not fit on a line, as a text under the other name. */
 static void line_put_json(struct export_call *call, const char *name, const char *text_name, struct span json)
 {
     if (fits_line(json)) {
@@ -173,7 +173,7 @@ static void line_put_labels(struct export_call *call, const struct annotations *
     ses__buffer_add(&call->out, "}", 1);
 }
 
-/* Another program may have written it. */
+/* Checks a stored value, which another program may have written. */
 static int check_exported(struct span json, const char *what, ses_error *error)
 {
     ses_error wrong;
@@ -219,7 +219,7 @@ static int export_session(void *context, const struct visited_session *session, 
     line_put_text(call, "session", session->key.session);
     line_put_number(call, "created_us", row->created_us);
     line_put_number(call, "updated_us", row->updated_us);
-    if (row->version <= MAX_LOADED_VERSION) /* it is good for this store only */
+    if (row->version <= MAX_LOADED_VERSION) /* a higher version is valid in this store only */
         line_put_number(call, "version", row->version);
     line_put_number(call, "last_seq", row->last_seq);
     if (row->expires_us != INT64_MAX)
@@ -257,7 +257,7 @@ static void report_progress(const struct export_call *call)
         call->options->progress(call->options->progress_context, call->sessions, call->events);
 }
 
-/* Of the body so much is looked at as keeps the line a line: a reader looks at all of it. */
+/* Checks the body only enough to keep the line a line; the reader checks all of it. */
 static int check_exported_body(const struct event_row *row, ses_error *error)
 {
     const struct span body = row->body;

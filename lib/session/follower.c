@@ -1,4 +1,4 @@
-/* Following: the events of a session, or of a user's sessions, as they come. */
+/* Follows the events of a session, or of a user's sessions, as they are appended. */
 #include <string.h>
 #include <unistd.h>
 
@@ -9,7 +9,8 @@
 
 /* -------------------------------------------------------------------------------------------- reading */
 
-/* A round over a user's sessions is one page, or several. Only after a round in one page nothing can have been missed. */
+/* A round over a user's sessions takes one or more pages. Only a round of one page cannot have missed
+ * anything. */
 int ses__follower_read(ses_follower *follower, ses_error *error)
 {
     struct storage *storage = follower->store->storage;
@@ -42,7 +43,7 @@ static void end_item(ses_follower *follower)
     follower->event_of_item = 0;
 }
 
-/* The next event of the item; SES_OK: it has none. */
+/* Gives the next event of the item; SES_OK: there is none. */
 static int give_event(ses_follower *follower, struct follow_place *place, const ses_event **event)
 {
     const struct followed *item = &follower->op.items[follower->item];
@@ -80,7 +81,7 @@ static int give_item(ses_follower *follower, const ses_event **event, ses_error 
     return SES_RESET;
 }
 
-/* SES_ROW, SES_RESET, or SES_OK: the page holds nothing more. */
+/* Returns SES_ROW, SES_RESET, or SES_OK if the page holds nothing more. */
 static int give_next(ses_follower *follower, const ses_event **event, ses_error *error)
 {
     int result = SES_OK;
@@ -117,7 +118,7 @@ static int refuse_interrupted(const ses_follower *follower, ses_error *error)
                           follower->store->path);
 }
 
-/* Reads pages until one holds something, or there is nothing; then it waits. */
+/* Reads pages until one holds something. If there is nothing, waits. */
 static int next_news(ses_follower *follower, int64_t timeout_ms, const ses_event **event, ses_error *error)
 {
     const int64_t deadline = deadline_after(timeout_ms);
@@ -193,7 +194,7 @@ void ses_follower_close(ses_follower *follower)
 {
     if (follower) {
         ses_store *store = follower->store;
-        /* A child has the parent's locks as they were, and nobody to tell. */
+        /* A forked child has copies of the parent's locks, and no threads to notify. */
         if (follower->listener.home && store->process == getpid())
             ses__listener_leave(&follower->listener);
         ses__known_free(&follower->known, &store->allocator);

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-/* The first whose name is not before that one. */
+/* Returns the first place whose name is not before `name`. */
 static size_t find_name(const struct known_list *list, const char *name)
 {
     size_t low = 0;
@@ -75,7 +75,7 @@ void ses__known_free(struct known_list *list, const ses_allocator *allocator)
     *list = (struct known_list){.items = NULL};
 }
 
-/* At the end of a log its version is the epoch and the number. */
+/* At the end of a log the version is the sum of the epoch and the number. */
 static uint64_t version_of(const struct follow_place *place)
 {
     return (uint64_t)place->epoch + (uint64_t)place->seq;

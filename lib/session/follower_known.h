@@ -1,4 +1,4 @@
-/* How far a follower has come in each session, by name. */
+/* A follower's progress in each session, by name. */
 #ifndef SESLITE_SESSION_FOLLOWER_KNOWN_H
 #define SESLITE_SESSION_FOLLOWER_KNOWN_H
 
@@ -10,14 +10,15 @@ struct known_list {
     size_t capacity;
 };
 
-/* The place of the session, which is added if it is not there; NULL: out of memory. It lives until the next change. */
+/* Returns the place of the session, and adds it if it is missing. NULL: out of memory. The place lives until
+ * the next change. */
 SESLITE_PRIVATE struct follow_place *ses__known_place(struct known_list *list, const ses_allocator *allocator,
                                                       const char *name);
-/* Does nothing if it is not there. */
+/* Removes the place of the session, if there is one. */
 SESLITE_PRIVATE void ses__known_remove(struct known_list *list, const ses_allocator *allocator,
                                        const char *name);
 SESLITE_PRIVATE void ses__known_free(struct known_list *list, const ses_allocator *allocator);
-/* What a follower that has come to the end waits for. */
+/* Returns the state that a follower at the end waits to see change. */
 SESLITE_PRIVATE struct watched ses__known_state(const struct known_list *list, const ses_key *key);
 
 #endif

@@ -1,4 +1,4 @@
-/* Opening followers: where they begin. */
+/* Opens followers, and finds where they begin. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "session/follower.h"
 #include "session/follower_place.h"
 
-/* A page is full with so many events, or with so many bytes. */
+/* A page is full with this many events, or this many bytes. */
 enum { FOLLOWED_EVENTS = 64, FOLLOWED_BYTES = 256 * 1024 };
 
 /* ----------------------------------------------------------------------------------------- arguments */
@@ -80,7 +80,7 @@ static int follower_new(ses_store *store, const ses_key *key, const ses_follow_o
     return ses__listener_join(store, &fresh->listener, error);
 }
 
-/* Where the session is that was read last, or each of the user's. */
+/* Notes the current end of the session, or of each of the user's sessions. */
 static int know_items(ses_follower *follower, ses_error *error)
 {
     for (size_t i = 0; i < follower->op.count; i++) {
@@ -103,7 +103,7 @@ static int compare_id(const void *id, const void *place)
     return left < right ? -1 : left > right;
 }
 
-/* Of a user, sessions that the place does not name are new: all of their events are to be given. */
+/* For a user, sessions that the place does not name are new: all their events will be given. */
 static int know_places(ses_follower *follower, const struct follow_place *places, size_t count,
                        ses_error *error)
 {
@@ -183,7 +183,7 @@ static int begin_following(ses_follower *follower, const ses_follow_options *opt
     else if (code == SES_OK)
         code = begin_after_seq(follower, options->after_seq, error);
     follower->op.opens = false;
-    follower->op.count = 0; /* none of it is to be given */
+    follower->op.count = 0; /* nothing on the page will be given */
     follower->after[0] = '\0';
     return code;
 }

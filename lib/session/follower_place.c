@@ -1,7 +1,8 @@
 /*
- * A place is a head and, for each session, three numbers of 7 bits a byte: the session's, its epoch and the event's; all
- * in base64url. The head holds the version of this form, and a check sum over the numbers and over what the place belongs
- * to. That detects damaged places and places of others; it is not a secret, so the numbers can be anything.
+ * A place is a head and, for each session, three numbers of 7 bits a byte: the session's, its epoch and the
+ * event's; all in base64url. The head holds the version of this form, and a check sum over the numbers and
+ * over the session or user of the place. The sum detects damaged places and those of others. It is not keyed,
+ * so the numbers can be forged and must be checked.
  */
 #include "session/follower_place.h"
 
@@ -33,7 +34,7 @@ static void put_sum(char *to, uint32_t sum)
 
 /* ------------------------------------------------------------------------------------------- numbers */
 
-/* Small numbers of either sign become small ones without. */
+/* Maps small numbers of either sign to small unsigned ones. */
 static uint64_t fold(int64_t number)
 {
     return number < 0 ? ~((uint64_t)number << 1) : (uint64_t)number << 1;
@@ -54,7 +55,7 @@ static void put_varint(struct buffer *bytes, uint64_t number)
     } while (number > 0);
 }
 
-/* False at the end of the text, and for what no number is written as. */
+/* False at the end of the text, and for bytes that are not a number. */
 static bool get_varint(struct span *bytes, uint64_t *number)
 {
     *number = 0;
@@ -93,7 +94,8 @@ static char *encode(const ses_allocator *allocator, const char *bytes, size_t le
     return text;
 }
 
-/* False: there is another character, or bits are left over. `bytes` has room for three quarters of the text. */
+/* False: there is an invalid character, or bits are left over. `bytes` has room for three quarters of the
+ * text. */
 static bool decode(const char *text, size_t len, char *bytes, size_t *bytes_len)
 {
     uint32_t bits = 0;
@@ -191,7 +193,7 @@ static bool get_places(struct span numbers, struct follow_place *places, size_t 
     return are_different(places, *count);
 }
 
-/* Is it a place of that key? */
+/* True if the place belongs to that key. */
 static bool check_head(const ses_key *key, const char *bytes, size_t len)
 {
     char sum[4];

@@ -4,11 +4,11 @@
 
 #include "storage/door.h"
 
-/* To be freed with the allocator; NULL: out of memory. Names of what is known do not count. */
+/* Writes a place, to be freed with the allocator. NULL: out of memory. The names in `known` are not used. */
 SESLITE_PRIVATE char *ses__place_write(const ses_allocator *allocator, const ses_key *key,
                                        const struct follow_known *known, size_t count);
-/* INVALID when it is not a place of that session, or (a key without a session) of that user. `*places`, which are sorted
- * by session, are to be freed in any case; those of one session are one. */
+/* Reads a place. INVALID: it is not a place of that session, or (for a key without a session) of that user.
+ * `*places` are sorted by session and must be freed in any case; for one session there is one. */
 SESLITE_PRIVATE int ses__place_read(const ses_allocator *allocator, const ses_key *key, const char *text,
                                     struct follow_place **places, size_t *count, ses_error *error);
 

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-/* With its NUL, so that names do not run into each other. */
+/* Includes the NUL, so that names do not run into each other. */
 static uint64_t add_name(uint64_t hash, const char *name)
 {
     return ses__hash64(hash, name, strlen(name) + 1);

@@ -1,9 +1,9 @@
 /*
- * The followers of a store: what each of them waits for, and how a write tells them. Until the first follower is opened a
- * write only looks whether there are any.
+ * The followers of a store: what each of them waits for, and how a write notifies them. Until the first
+ * follower is opened, a write only checks whether there are any.
  *
- * All of it is guarded by one lock, which is held for moments: while it is held, nothing is read, allocated or waited for
- * (but on the conditions). The callers' `notify` runs under it.
+ * One lock guards all of it, and is held only for moments. While it is held, nothing is read, allocated or
+ * waited for (except on the conditions). The callers' `notify` runs under it.
  */
 #ifndef SESLITE_SESSION_FOLLOWERS_H
 #define SESLITE_SESSION_FOLLOWERS_H
@@ -13,7 +13,7 @@
 
 struct followers;
 
-/* One follower, as others see it. The first part is set by its owner, and stays; the rest is guarded. */
+/* One follower, as others see it. The owner sets the first part once; the lock guards the rest. */
 struct listener {
     ses_key key; /* without a session: all of the user */
     void (*notify)(void *context);
@@ -21,13 +21,13 @@ struct listener {
     struct followers *home;
     pthread_cond_t wake;
     struct listener *next; /* in the bucket */
-    bool notified;         /* something has happened since the last look */
+    bool notified;         /* something has changed since the last look */
     bool woken;            /* by its owner's ses_follower_wake */
     bool interrupted;
     bool armed;           /* `notify` is to be called */
-    bool watched;         /* it waits, or is armed: other processes matter to it */
+    bool watched;         /* waits or is armed, so writes of other processes matter */
     struct watched state; /* as of its last look */
-    size_t watch_at;      /* its number in the look of the poller that is under way; 0: it is not in it */
+    size_t watch_at;      /* its number in the poller's current look; 0: not in it */
 };
 
 enum { FOLLOWER_BUCKETS = 1024 };
@@ -48,10 +48,10 @@ struct followers {
 
 /* ---- followers.c */
 
-/* Tells those that follow the session; without one those of the user, without a user those of the app, without an app
- * all. */
+/* Notifies the followers of the session; without a session in the key those of the user, without a user those
+ * of the app, without an app all. */
 SESLITE_PRIVATE void ses__followers_signal(struct followers *followers, const ses_key *key);
-/* The same after a call that has written, unless it failed. */
+/* The same, after a call that has written, unless the call failed. */
 static inline void ses__followers_notify(ses_store *store, int code, const ses_key *key)
 {
     struct followers *followers = atomic_load(&store->followers);
@@ -59,9 +59,9 @@ static inline void ses__followers_notify(ses_store *store, int code, const ses_k
         ses__followers_signal(followers, key);
 }
 
-/* Those that wait return INTERRUPTED. */
+/* Makes followers that wait return INTERRUPTED. */
 SESLITE_PRIVATE void ses__followers_interrupt(struct followers *followers);
-/* The same for good; and the end of the poller, when no call is under way any more. */
+/* The same for good; and, once no call is under way, stops the poller. */
 SESLITE_PRIVATE void ses__followers_close(struct followers *followers);
 SESLITE_PRIVATE void ses__followers_stop(struct followers *followers);
 SESLITE_PRIVATE void ses__followers_free(struct followers *followers);
@@ -79,17 +79,18 @@ enum listener_end { LISTENER_NOTIFIED, LISTENER_PASSED, LISTENER_INTERRUPTED };
 /* `listener` has its key, `notify` and context. */
 SESLITE_PRIVATE int ses__listener_join(ses_store *store, struct listener *listener, ses_error *error);
 SESLITE_PRIVATE void ses__listener_leave(struct listener *listener);
-/* Before a look: what is told from now on may have come after it. `first`: of the call. */
+/* To be called before a look: later notifications may be about writes after it. `first`: it is the call's
+ * first look. */
 SESLITE_PRIVATE void ses__listener_begin(struct listener *listener, bool first);
-/* After a look that has found nothing but `state`. PASSED: the deadline has (INT64_MIN: without waiting), or it was woken;
- * then `notify` is armed. */
+/* To be called after a look that has found nothing new but `state`. PASSED: the deadline has passed
+ * (INT64_MIN: without waiting), or the listener was woken; then `notify` is armed. */
 SESLITE_PRIVATE enum listener_end ses__listener_wait(struct listener *listener, const struct watched *state,
                                                      int64_t deadline_us);
 SESLITE_PRIVATE void ses__listener_wake(struct listener *listener);
 
 /* ---- poller.c */
 
-/* With the lock held; false: the system starts no thread. */
+/* With the lock held. False: the system could not start the thread. */
 SESLITE_PRIVATE bool ses__poller_start(struct followers *followers);
 
 #endif

@@ -1,4 +1,4 @@
-/* A new session that begins as the log of another was at a point. */
+/* Makes a new session from the log of another up to a point. */
 #include <string.h>
 
 #include "base/error.h"
@@ -6,7 +6,7 @@
 #include "session/call.h"
 #include "session/followers.h"
 
-/* `to`, whole: an id is made where none was given, with room for it in `made_id`. */
+/* Completes `to`: makes an id if none was given, in `made_id`. */
 static int take_target(const struct session_call *call, const ses_key *to, unsigned flags, ses_key *target,
                        char *made_id, ses_error *error)
 {
@@ -49,7 +49,7 @@ static int take_fork_options(const struct session_call *call, const ses_fork_opt
     return ses__range_take(options.range, &op->range, error);
 }
 
-/* The operation is whole but for the new handle. */
+/* The operation is complete except for the new handle. */
 static int make_fork(const struct session_call *call, struct fork_op *op, ses_session **fork,
                      ses_error *error)
 {

@@ -1,23 +1,26 @@
-/* What the agent layer needs of a store and of a handle beyond the public calls. */
+/* The functions that the agent layer needs beyond the public calls. */
 #ifndef SESLITE_SESSION_HANDLE_H
 #define SESLITE_SESSION_HANDLE_H
 
 #include "base/common.h"
 #include "model/state_map.h"
 
-/* The allocator that everything made from the store uses. Lives as long as the store, or as the last handle on it. */
+/* Returns the allocator of everything that is made from the store. It lives as long as the store or the last
+ * handle on it. */
 SESLITE_PRIVATE const ses_allocator *ses__store_allocator(const ses_store *store);
 SESLITE_PRIVATE struct state_seed ses__store_seed(const ses_store *store);
 
-/* Keeps the memory of a handle beyond ses_session_close, until as many releases: for what is built on handles and may
- * outlive them. On a handle that was closed, calls that return a code are MISUSE; the others answer as before. */
+/* Keeps the memory of a handle beyond ses_session_close, until it is released as often as it was retained,
+ * for objects that may outlive the handle. On a closed handle, calls that return a code return MISUSE; the
+ * others answer as before. */
 SESLITE_PRIVATE void ses__session_retain(ses_session *session);
 SESLITE_PRIVATE void ses__session_release(ses_session *session);
-SESLITE_PRIVATE bool ses__session_is_open(const ses_session *session); /* NULL: false */
+SESLITE_PRIVATE bool ses__session_is_open(const ses_session *session); /* False for NULL. */
 SESLITE_PRIVATE ses_store *ses__session_store(const ses_session *session);
 
-/* A call that is made of several begins once, so that ses_close waits for all of it and no part of it is refused. Its
- * parts are the calls below: ses_get, ses_cursor_open and ses_cursor_next within a call that has begun. */
+/* A call that consists of several begins once, so that ses_close waits for all of it and no part is
+ * refused. The parts are the calls below: ses_get, ses_cursor_open and ses_cursor_next within a call that
+ * has begun. */
 SESLITE_PRIVATE int ses__store_begin(ses_store *store, ses_error *error);
 SESLITE_PRIVATE void ses__store_end(ses_store *store);
 SESLITE_PRIVATE int ses__begun_get(ses_store *store, const ses_key *key, const ses_get_options *given,

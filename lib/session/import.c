@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-/* Of another file not much is read before it is refused. */
+/* Limits how much of some other file is read before it is refused. */
 enum { FIRST_LINE_MAX = 4096 };
 
 /* --------------------------------------------------------------------------------------------- the whole */
@@ -28,7 +28,7 @@ static int take_first_line(struct import_call *call, ses_error *error)
     return SES_OK;
 }
 
-/* Is the number what the line says, if it says one? */
+/* True if the line has no such number, or this one. */
 static bool agrees(const struct line *line, enum line_field field, int64_t number)
 {
     return !ses__line_has(line, field) || line->of[field].number == number;
@@ -74,8 +74,8 @@ static int take_line(struct import_call *call, ses_error *error)
     return SES_OK;
 }
 
-/* Every byte of a body can be an escape of six, where it is a text. A rewind is as long as the state it brings back, which
- * the limit of an event does not bound. */
+/* If a body is written as a text, each byte can become an escape of six. A rewind is as long as the state it
+ * brings back, which the limit of an event does not bound. */
 static size_t longest_line(const ses_store *store)
 {
     const size_t rest = (size_t)16 << 20;
@@ -130,7 +130,7 @@ static int check_report(const ses_import_report *report, ses_error *error)
                : SES_OK;
 }
 
-/* Of a struct of an older header as much as it has room for. */
+/* Fills as much of the report as the caller's version of the struct has. */
 static void give_report(struct import_call *call, ses_import_report *report)
 {
     if (!report)

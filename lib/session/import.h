@@ -1,4 +1,4 @@
-/* What the parts of an import share. */
+/* Shared by the parts of an import. */
 #ifndef SESLITE_SESSION_IMPORT_H
 #define SESLITE_SESSION_IMPORT_H
 
@@ -6,17 +6,17 @@
 #include "session/lines.h"
 #include "session/store.h"
 
-/* The app or user whose lines are read, and shared keys of it that are not written yet. */
+/* The app or user whose lines are being read, and its shared keys that are not written yet. */
 struct import_keys {
     bool has_owner;
-    bool is_user;    /* else it is an app */
-    bool is_written; /* the owner itself is there */
+    bool is_user;    /* otherwise an app */
+    bool is_written; /* the owner itself exists */
     char app[SES_ID_MAX + 1];
     char user[SES_ID_MAX + 1];
     struct arena arena;
     struct delta delta;
     size_t bytes;
-    int64_t line; /* of the first */
+    int64_t line; /* the line of the first key */
 };
 
 /* One call. */
@@ -24,20 +24,20 @@ struct import_call {
     ses_store *store;
     ses_import_options options;
     struct lines lines;
-    struct line line;     /* the last that was read */
+    struct line line;     /* the last line read */
     bool in_session;      /* between a session's line and its end */
     bool broken;          /* the file cannot be read any further */
-    uint32_t crc;         /* of the lines outside sessions, and of their ends */
-    uint32_t session_crc; /* of the others of the session */
-    int64_t sessions;     /* that were begun */
-    int64_t events;       /* of all of them */
+    uint32_t crc;         /* sums the lines outside sessions, and the sessions' last lines */
+    uint32_t session_crc; /* sums the other lines of the session */
+    int64_t sessions;     /* sessions begun */
+    int64_t events;       /* events of all of them */
     ses_import_report report;
     struct import_keys keys;
 };
 
-/* import_line.c. The next line: 1, 0 at the end, or a code. */
+/* import_line.c: reads the next line. Returns 1, 0 at the end, or a code. */
 SESLITE_PRIVATE int ses__import_next(struct import_call *call, ses_error *error);
-/* A code with the number of the last line. */
+/* Sets an error with the number of the last line, and returns its code. */
 SESLITE_PRIVATE int ses__import_refuse(struct import_call *call, int code, const char *what,
                                        ses_error *error);
 SESLITE_PRIVATE void ses__import_report(const struct import_call *call, const ses_import_item *item);

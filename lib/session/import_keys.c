@@ -1,13 +1,13 @@
-/* Shared keys of an import: those that are not there are written, those that are there stay, unless they are to be
- * replaced. */
+/* Imports shared keys. Missing keys are written; existing keys stay, unless they are to be replaced. */
 #include <string.h>
 
 #include "base/error.h"
 #include "session/import.h"
 
-/* So many are written at once. */
+/* Limits of one write. */
 enum { KEYS_AT_ONCE = 1000, KEY_BYTES_AT_ONCE = 1024 * 1024 };
-/* Between reading and writing, another may change a key: then both are done again, a few times. */
+/* Another writer may change a key between reading and writing. Then both are repeated, up to this many
+ * times. */
 enum { KEY_TRIES = 100 };
 
 static const char *user_of(const struct import_keys *keys)
@@ -53,7 +53,7 @@ int ses__import_owner(struct import_call *call, ses_error *error)
 
 /* -------------------------------------------------------------------------------------------- reading */
 
-/* As the state of a session shows it: with the prefix of its scope. */
+/* Returns the name as a session's state shows it: with the prefix of its scope. */
 static char *prefixed_name(struct import_keys *keys, struct span key, size_t *len)
 {
     const struct span prefix = ses__scope_prefix(keys->is_user ? SCOPE_USER : SCOPE_APP);
@@ -129,7 +129,7 @@ static void report_key(const struct import_call *call, const struct delta_op *op
     ses__import_report(call, &item);
 }
 
-/* What is there now: the key is written if that is nothing, or is to be replaced. */
+/* Compares with the stored value: the key is written if there is none, or if it is to be replaced. */
 static int compare_key(struct import_call *call, const struct delta_op *op, bool tells,
                        struct key_changes *changes, ses_error *error)
 {

@@ -1,8 +1,8 @@
-/* One line of an import after the other. */
+/* Reads the lines of an import one after the other. */
 #include "base/error.h"
 #include "session/import.h"
 
-/* The lines of a session have a check sum of their own, in its end. */
+/* The lines of a session have their own check sum, in its last line. */
 static void sum_line(struct import_call *call)
 {
     const struct line *line = &call->line;

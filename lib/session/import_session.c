@@ -1,11 +1,11 @@
-/* One session of an import. */
+/* Imports one session. */
 #include <string.h>
 
 #include "base/error.h"
 #include "session/import.h"
 #include "session/load.h"
 
-/* The session as its lines give it, before its events. */
+/* The session as given by the lines before its events. */
 struct imported_session {
     struct import_call *call;
     struct arena arena;
@@ -57,7 +57,7 @@ static int count_members(struct span object, size_t *count, ses_error *error)
     return reader.wrong ? ses__json_error(&reader, error) : SES_OK;
 }
 
-/* A text of the labels, with a NUL after it. */
+/* Copies a text of the labels, with a NUL after it. */
 static int copy_label_text(struct imported_session *own, struct json_string string, const char **text,
                            ses_error *error)
 {
@@ -152,16 +152,16 @@ static int take_session_line(struct imported_session *own, const struct line *li
     return code;
 }
 
-/* ---------------------------------------------------------------------------------------- the lines after it */
+/* ------------------------------------------------------------------------------------- the lines after it */
 
-/* The file cannot be read any further. */
+/* Fails, and marks that the file cannot be read any further. */
 static int break_off(struct import_call *call, const char *what, ses_error *error)
 {
     call->broken = true;
     return ses__import_refuse(call, SES_INVALID, what, error);
 }
 
-/* 1 with the next line of the session. Lines of unknown kinds are passed over. */
+/* Returns 1 and the next line of the session. Lines of unknown kinds are skipped. */
 static int next_of_session(struct import_call *call, ses_error *error)
 {
     for (;;) {
@@ -201,7 +201,7 @@ static int add_base(struct imported_session *own, const struct line *line, ses_e
     return ok && own->base[own->base_count - 1].json ? SES_OK : ses__error_nomem(error);
 }
 
-/* The lines before the events, and the one after them. */
+/* Reads the lines before the events, and the one after them. */
 static int take_base_lines(struct imported_session *own, ses_error *error)
 {
     struct import_call *call = own->call;
@@ -268,7 +268,7 @@ static int next_imported(void *context, ses_loaded_event *event, ses_error *erro
     return take_event_line(own, event, error);
 }
 
-/* ---------------------------------------------------------------------------------------------- the result */
+/* --------------------------------------------------------------------------------------------- the result */
 
 static void report_session(const struct imported_session *own, const ses_load_result *result, int outcome,
                            const ses_error *why)
@@ -300,7 +300,7 @@ static bool is_refusal(int code)
     return code == SES_EXISTS || code == SES_INVALID || code == SES_JSON || code == SES_LIMIT;
 }
 
-/* To the end of a session that was refused. */
+/* Skips to the end of a refused session. */
 static int pass_over(struct imported_session *own, ses_error *error)
 {
     int code = 1;

@@ -5,7 +5,7 @@
 #include "model/delta.h"
 #include "session/store.h"
 
-/* Read, and made ready to be stored. */
+/* An initial state, read and ready to be stored. */
 struct initial_state {
     struct arena arena;
     struct delta delta;

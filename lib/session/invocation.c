@@ -1,4 +1,4 @@
-/* The invocation a handle is in: whose `temp:` values it shows. */
+/* The current invocation of a handle, whose `temp:` values it shows. */
 #include <string.h>
 
 #include "base/error.h"

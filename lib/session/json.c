@@ -1,4 +1,4 @@
-/* What servers send: a session as the ADK writes it, and texts as JSON strings. */
+/* JSON for servers to send: a session as the ADK writes it, and texts as JSON strings. */
 #include <string.h>
 
 #include "base/error.h"
@@ -28,7 +28,7 @@ static int add_state(struct buffer *json, const struct state *state, ses_error *
     return SES_OK;
 }
 
-/* Another program may have written it. */
+/* Checks an event, which another program may have written. */
 static int check_event(const ses_event *event, ses_error *error)
 {
     ses_error wrong;
@@ -53,7 +53,7 @@ static int add_events(struct buffer *json, const struct event_list *events, ses_
     return SES_OK;
 }
 
-/* Exact, and without zeros at the end. */
+/* Adds the exact time, without trailing zeros. */
 static void add_time(struct buffer *json, int64_t time_us)
 {
     char text[TIMESTAMP_ROOM];
@@ -82,7 +82,7 @@ static int add_session(struct buffer *json, const ses_session *session, ses_erro
     return code;
 }
 
-/* Gives what was written, or frees it. */
+/* Hands the text over, or frees it after a failure. */
 static int give_text(struct buffer *buffer, int code, char **text, size_t *len, ses_error *error)
 {
     if (code == SES_OK)

@@ -43,9 +43,9 @@ static int take_lease_options(const ses_lease_options *given, ses_lease_options 
 /* ---------------------------------------------------------------------------------------------- taking */
 
 /*
- * The first waiter of a session looks now and then, since other processes release leases too. One that has waited for
- * a while gets precedence before other processes; not at once, so that among processes whose waiters come and go those
- * get it that have waited for longer. It then looks less often the longer it takes.
+ * The first waiter of a session looks at intervals, because other processes release leases too. After a while
+ * it gets precedence over other processes. It does not get it at once, so that among processes whose waiters
+ * come and go, those that have waited longer get it. It then looks less often the longer it waits.
  */
 static const int64_t PRECEDENCE_AFTER_US = 40000;
 static const int64_t LOOK_SOONEST_US = 1000;
@@ -74,7 +74,7 @@ static int attempt(struct taking *taking, enum lease_attempt how, ses_error *err
     return code;
 }
 
-/* An attempt, as far as the order of the waiters permits. */
+/* Makes an attempt, if the order of the waiters permits it. */
 static int attempt_in_order(struct taking *taking, int64_t now_us, ses_error *error)
 {
     const bool is_first =
@@ -84,8 +84,8 @@ static int attempt_in_order(struct taking *taking, int64_t now_us, ses_error *er
     return attempt(taking, !is_first ? LEASE_EXTEND : registers ? LEASE_REGISTER : LEASE_TAKE, error);
 }
 
-/* When the first waiter looks again: about when the lease runs out, and before that in case it is released. Looks of
- * those without precedence are spread, so that each has a chance to get it. */
+/* Returns when the first waiter looks again: about when the lease runs out, and earlier in case it is
+ * released. The looks of waiters without precedence are spread, so that each has a chance. */
 static int64_t next_look(const struct taking *taking, int64_t now_us)
 {
     const struct lease_take_op *op = &taking->op;
@@ -116,7 +116,7 @@ static int refuse_held(const struct taking *taking, int64_t now_us, ses_error *e
         key->app, key->user, key->session, (long long)op->held_until_us, waited_ms);
 }
 
-/* In the queue: attempts until one succeeds, or the time is over. */
+/* Makes attempts from within the queue until one succeeds, or the time is over. */
 static int take_in_queue(struct taking *taking, ses_error *error)
 {
     struct lease_queue *queue = &taking->store->leases;
@@ -134,7 +134,8 @@ static int take_in_queue(struct taking *taking, ses_error *error)
     }
 }
 
-/* Whoever waits in other processes need not wait for the precedence to run out; should this fail, it does. */
+/* Gives up the precedence, so that waiters of other processes need not wait until it runs out. If this fails,
+ * it runs out by itself. */
 static void give_up_precedence(struct taking *taking)
 {
     ses_error unseen;

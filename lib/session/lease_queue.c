@@ -21,7 +21,7 @@ static bool same_session(const ses_key *a, const ses_key *b)
            strcmp(a->app, b->app) == 0;
 }
 
-/* With the lock held, as the next two. The first of the session from there on, or NULL. */
+/* With the lock held, as are the next two. Returns the first waiter of the session from there on, or NULL. */
 static struct lease_waiter *find_waiter(struct lease_waiter *from, const ses_key *key)
 {
     while (from && !same_session(from->key, key))

@@ -1,4 +1,5 @@
-/* The calls of a store that wait for leases, in the order in which they came; and what wakes them. */
+/* The calls of a store that wait for leases, in the order in which they came, and the calls that wake
+ * them. */
 #ifndef SESLITE_SESSION_LEASE_QUEUE_H
 #define SESLITE_SESSION_LEASE_QUEUE_H
 
@@ -6,41 +7,43 @@
 
 #include "base/common.h"
 
-/* In the memory of the call that waits, as is the key. */
+/* Lives in the memory of the waiting call, as does the key. */
 struct lease_waiter {
     const ses_key *key;
     struct lease_waiter *next;
     pthread_cond_t wake;
-    bool is_first;    /* of its session: it looks whether the lease is free, while the others only wait */
+    bool is_first;    /* the first of its session, which looks for the lease; the others only wait */
     int64_t first_us; /* since then, by the steady clock */
-    bool must_look;   /* something has happened since it last looked */
+    bool must_look;   /* something has changed since it last looked */
     bool is_interrupted;
 };
 
 struct lease_queue {
     pthread_mutex_t lock; /* guards everything, and the waiters; nothing is taken while it is held */
     struct lease_waiter *waiters;
-    bool closed; /* whoever comes is interrupted */
+    bool closed; /* calls that come later are interrupted */
 };
 
 SESLITE_PRIVATE bool ses__lease_queue_init(struct lease_queue *queue);
 SESLITE_PRIVATE void ses__lease_queue_free(struct lease_queue *queue);
 
-/* Joins the queue, to be left in any case after success; the key must live until then. False: out of memory. */
+/* Joins the queue. After success the call must leave it; the key must live until then. False: out of
+ * memory. */
 SESLITE_PRIVATE bool ses__lease_queue_join(struct lease_queue *queue, struct lease_waiter *waiter,
                                            const ses_key *key);
-/* The next of its session is woken. */
+/* Leaves the queue, and wakes the next waiter of its session. */
 SESLITE_PRIVATE void ses__lease_queue_leave(struct lease_queue *queue, struct lease_waiter *waiter);
-/* Is it the first of its session, and since when by the steady clock? */
+/* True if the waiter is the first of its session; and since when, by the steady clock. */
 SESLITE_PRIVATE bool ses__lease_queue_is_first(struct lease_queue *queue, const struct lease_waiter *waiter,
                                                int64_t *since_us);
-/* Waits until it is woken, or that time; one that is not the first waits until the deadline. False: interrupted. */
+/* Waits until it is woken, or until that time; a waiter that is not the first waits until the deadline.
+ * False: interrupted. */
 SESLITE_PRIVATE bool ses__lease_queue_wait(struct lease_queue *queue, struct lease_waiter *waiter,
                                            int64_t look_us, int64_t deadline_us);
 
-/* The lease of the session is free, or the session is gone; NULL: sessions are. */
+/* Wakes waiters because the lease of the session is free, or the session is gone. NULL: sessions are gone. */
 SESLITE_PRIVATE void ses__lease_queue_wake(struct lease_queue *queue, const ses_key *key);
-/* Ends the waiting of all calls that are in the queue; `closes`: and of those that are to come. */
+/* Interrupts all calls in the queue; with `closes`, also those that come later. */
 SESLITE_PRIVATE void ses__lease_queue_interrupt(struct lease_queue *queue, bool closes);
 
 #endif

@@ -30,7 +30,7 @@ int ses__lines_refuse(const struct lines *lines, ses_error *error, int code)
 
 /* ------------------------------------------------------------------------------------------------ lines */
 
-/* Reads more, behind what is there. What is done with makes room first. */
+/* Reads more, after the unread text. Text that is done with is removed first. */
 static int read_more(struct lines *lines, ses_error *error)
 {
     struct buffer *in = &lines->in;
@@ -66,7 +66,7 @@ static int read_more(struct lines *lines, ses_error *error)
     return SES_OK;
 }
 
-/* 1 with the line, 0 at the end. */
+/* Returns 1 and the line, or 0 at the end. */
 static int cut_line(struct lines *lines, struct span *text, ses_error *error)
 {
     struct buffer *in = &lines->in;
@@ -139,7 +139,7 @@ static enum line_field line_field_named(struct json_string key)
     return field;
 }
 
-/* A text that can be a C string. */
+/* Reads a text that can be a C string. */
 static int take_line_text(struct arena *arena, struct json_reader *reader, struct line_value *value,
                           ses_error *error)
 {
@@ -159,7 +159,7 @@ static int take_line_text(struct arena *arena, struct json_reader *reader, struc
     return SES_OK;
 }
 
-/* JSON that is stored, and looked at then: here only its end is found, however deep it is. */
+/* Reads JSON that is checked when it is stored. Here only its end is found, however deep it is. */
 static int take_line_json(struct json_reader *reader, enum json_type type, struct line_value *value,
                           ses_error *error)
 {

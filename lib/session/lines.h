@@ -1,4 +1,5 @@
-/* JSON lines as they come in: text from a function of the application's, cut into lines, and the members of each. */
+/* Reads JSON lines: cuts the text that the application's function gives into lines, and finds the members of
+ * each. */
 #ifndef SESLITE_SESSION_LINES_H
 #define SESLITE_SESSION_LINES_H
 
@@ -7,7 +8,7 @@
 
 enum { LINES_FORMAT = 1 };
 
-/* What a line can have. All that a kind of line does not have is passed over in it. */
+/* The fields of lines. Fields that a kind of line does not have are skipped in it. */
 enum line_field {
     LINE_KIND,
     LINE_SEQ,
@@ -52,21 +53,21 @@ struct line {
 struct lines {
     int (*read)(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error);
     void *context;
-    struct buffer in; /* what was read; of it `next` bytes are done with */
+    struct buffer in; /* the text read, of which `next` bytes are done with */
     size_t next;
-    size_t looked;  /* before this byte no line ends */
-    size_t longest; /* a line that is longer than this, and than what is read at once, is refused */
+    size_t looked;  /* no line ends before this byte */
+    size_t longest; /* a line longer than this, and than one read, is refused */
     bool ended;
-    int64_t number;     /* of the last line */
-    struct arena arena; /* of its texts */
+    int64_t number;     /* the number of the last line */
+    struct arena arena; /* holds its texts */
     struct crc32_tables tables;
 };
 
 /* To be freed. */
 SESLITE_PRIVATE void ses__lines_init(struct lines *lines, const ses_allocator *allocator);
 SESLITE_PRIVATE void ses__lines_free(struct lines *lines);
-/* The next line: 1, or 0 at the end. Its texts live until the next. INVALID, JSON, LIMIT, NOMEM with the line's number; and
- * the codes of `read`. */
+/* Reads the next line. Returns 1, or 0 at the end. Its texts live until the next call. INVALID, JSON, LIMIT,
+ * NOMEM with the line's number; and the codes of `read`. */
 SESLITE_PRIVATE int ses__lines_next(struct lines *lines, struct line *line, ses_error *error);
 /* Puts the number of the last line before the message. Returns the code. */
 SESLITE_PRIVATE int ses__lines_refuse(const struct lines *lines, ses_error *error, int code);
@@ -75,14 +76,14 @@ static inline bool ses__line_has(const struct line *line, enum line_field field)
 {
     return line->of[field].text.ptr != NULL;
 }
-/* Is it of that kind? */
+/* True if the line is of that kind. */
 SESLITE_PRIVATE bool ses__line_is(const struct line *line, const char *kind);
-/* The text, or NULL. */
+/* Returns the text, or NULL. */
 static inline const char *ses__line_text(const struct line *line, enum line_field field)
 {
     return line->of[field].text.ptr;
 }
-/* JSON that stands as it is, or as a text in the other field. */
+/* Returns JSON that is a value of one field, or a text in the other. */
 SESLITE_PRIVATE struct span ses__line_json(const struct line *line, enum line_field field,
                                            enum line_field as_text);
 

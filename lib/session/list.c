@@ -16,7 +16,7 @@ struct ses_page {
     const char *token;
 };
 
-/* The handles of a page that was read: they take its snapshots over. */
+/* Makes the handles of a page, which take over its snapshots. */
 static int adopt_all(ses_page *page, struct list_op *op, ses_error *error)
 {
     ses_store *store = page->store;
@@ -37,7 +37,7 @@ static int adopt_all(ses_page *page, struct list_op *op, ses_error *error)
     return code;
 }
 
-/* The place after the page's last session. */
+/* Makes the token of the place after the page's last session. */
 static int make_token(ses_page *page, const struct list_identity *identity, ses_error *error)
 {
     const ses_session *last = page->sessions[page->count - 1];

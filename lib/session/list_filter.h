@@ -4,7 +4,8 @@
 
 #include "storage/door.h"
 
-/* `given` NULL: all sessions. `user` NULL: of a list of all users. The texts are the caller's. MISUSE, INVALID. */
+/* Takes a caller's filter. `given` NULL: all sessions. `user` NULL: the list is of all users. The texts stay
+ * the caller's. MISUSE, INVALID. */
 SESLITE_PRIVATE int ses__list_filter_take(const ses_filter *given, const char *user,
                                           struct list_filter *filter, ses_error *error);
 

@@ -7,7 +7,7 @@
 
 /*
  * In hexadecimal: a check sum, three numbers, the session's name. The check sum is over these and over what
- * the token belongs to. It detects damaged tokens and tokens of other lists; it is not a secret.
+ * the token belongs to. It detects damaged tokens and tokens of other lists. It is not keyed.
  */
 enum { TOKEN_NUMBERS = 4, TOKEN_HEAD = TOKEN_NUMBERS * 8 };
 
@@ -16,7 +16,7 @@ static uint64_t add_number(uint64_t hash, int64_t number)
     return ses__hash64(hash, &number, sizeof number);
 }
 
-/* What is not asked adds nothing; what is asked begins with a letter that says what it is. */
+/* A member that is not set adds nothing; one that is set begins with a letter for its kind. */
 static uint64_t add_filter(uint64_t hash, const struct list_filter *filter)
 {
     if (filter->label)
@@ -34,7 +34,7 @@ static uint64_t add_filter(uint64_t hash, const struct list_filter *filter)
 
 static uint64_t check_sum(const struct list_identity *identity, const unsigned char *payload, size_t len)
 {
-    const char *user = identity->user ? identity->user : ""; /* no id is empty */
+    const char *user = identity->user ? identity->user : ""; /* an id is never empty */
     unsigned char order = (unsigned char)identity->order;
     uint64_t hash = ses__hash64(HASH64_BASIS, &order, 1);
 

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "storage/door.h"
 
-/* What a token belongs to. */
+/* The list that a token belongs to. */
 struct list_identity {
     const char *app;
     const char *user; /* NULL: all users */
@@ -16,7 +16,7 @@ struct list_identity {
 /* NULL: out of memory. */
 SESLITE_PRIVATE char *ses__list_token_write(const struct list_identity *identity,
                                             const struct list_place *place, struct arena *arena);
-/* INVALID when it is not a token of this list. The place's name lives in the arena. */
+/* INVALID: it is not a token of this list. The place's name is in the arena. */
 SESLITE_PRIVATE int ses__list_token_read(const struct list_identity *identity, const char *token,
                                          struct arena *arena, struct list_place *place, ses_error *error);
 

@@ -1,4 +1,4 @@
-/* A follower among the others: how it comes and goes, and waits. */
+/* One follower among the others: it joins, waits and leaves. */
 #include "base/condition.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -22,7 +22,7 @@ static struct followers *followers_new(ses_store *store)
     return fresh;
 }
 
-/* Those of the store, made if this is the first; NULL: out of memory. */
+/* Returns the followers of the store, and makes them if this is the first. NULL: out of memory. */
 static struct followers *followers_of(ses_store *store)
 {
     struct followers *there = atomic_load(&store->followers);
@@ -96,7 +96,7 @@ void ses__listener_begin(struct listener *listener, bool first)
     (void)pthread_mutex_unlock(&home->lock);
 }
 
-/* With the lock held. What was told after the last look is for the next call. */
+/* With the lock held. A notification after the last look is left for the next call. */
 static void pass_call(struct listener *listener)
 {
     listener->woken = false;

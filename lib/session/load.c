@@ -1,4 +1,4 @@
-/* Loading a session as it was. */
+/* Loads a session with its history. */
 #include "session/load.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 /* Numbers of events have 32 bits. */
 static const int64_t LAST_NUMBER = INT64_C(0xFFFFFFFF);
 
-/* One call. What is given is read and checked before storage is reached, but for the events. */
+/* One call. Everything but the events is read and checked before the storage is used. */
 struct load_call {
     ses_store *store;
     ses_loaded loaded;
@@ -22,13 +22,13 @@ struct load_call {
     struct arena arena;
     struct delta state;
     struct event_draft draft; /* the last event */
-    bool refused;             /* it could not be read */
+    bool refused;             /* the event could not be read */
     struct load_op op;
 };
 
 /* ------------------------------------------------------------------------------------------------- events */
 
-/* The application's function. */
+/* Calls the application's function. */
 static int ask_for_event(struct load_call *call, ses_loaded_event *event, ses_error *error)
 {
     ses_error own;
@@ -44,7 +44,7 @@ static int ask_for_event(struct load_call *call, ses_loaded_event *event, ses_er
     return code;
 }
 
-/* Gives it what it lacks. */
+/* Adds a missing id or time. */
 static int complete_draft(struct load_call *call, ses_error *error)
 {
     struct event_draft *draft = &call->draft;
@@ -74,7 +74,7 @@ static int read_draft(struct load_call *call, const ses_loaded_event *event, ses
     if (code == SES_OK)
         code = ses__event_read(draft, text, error);
     if (code == SES_OK &&
-        draft->row.rewinds_before.len == 0) /* a rewind is as long as the state it brings back */
+        draft->row.rewinds_before.len == 0) /* a rewind may be as long as the state it restores */
         code = ses__check_event_size(
             call->store, text.len,
             call->store->max_event_bytes + (draft->has_id && draft->has_time ? EVENT_ALLOWANCE : 0), error);
@@ -249,7 +249,7 @@ static int find_in_initial(const struct replay *initial, const struct base_value
     return SES_OK;
 }
 
-/* What no event had set comes from the initial state. */
+/* A value that no event had set must come from the initial state. */
 static int check_base_values(struct load_call *call, const struct base_value *values, size_t count,
                              ses_error *error)
 {

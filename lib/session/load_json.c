@@ -1,4 +1,4 @@
-/* Loading the JSON of a session, as the ADK and ses_session_json write it. */
+/* Loads the JSON of a session, as the ADK and ses_session_json write it. */
 #include <string.h>
 
 #include "base/error.h"
@@ -19,15 +19,15 @@ struct json_loading {
     struct span state;
     struct span events;
     bool has_time;
-    int64_t time_us; /* of the last update */
-    bool timeless;   /* there is an event without a time */
+    int64_t time_us; /* the last update time */
+    bool timeless;   /* an event has no time */
     int64_t first_us;
     int64_t last_us;
-    int64_t count;          /* of events that were read */
-    struct changes touched; /* what the events did to the session's own keys */
-    struct changes final;   /* the state */
+    int64_t count;          /* events read */
+    struct changes touched; /* the events' changes of the session's own keys */
+    struct changes final;   /* the state at the end */
     struct buffer initial;
-    struct json_reader reader; /* of the events, when they are given */
+    struct json_reader reader; /* reads the events when they are given */
 };
 
 /* ------------------------------------------------------------------------------------------- the session */
@@ -111,7 +111,7 @@ static bool is_session_field(struct json_string name)
     return false;
 }
 
-/* What has no place in a store would be lost. */
+/* Rejects unknown fields, because they would be lost. */
 static int check_session_fields(struct span text, ses_error *error)
 {
     struct json_reader reader;
@@ -197,7 +197,7 @@ static int look_at_events(struct json_loading *own, ses_error *error)
     return code;
 }
 
-/* For ses_load. */
+/* Gives ses_load the next event. */
 static int give_session_event(void *context, ses_loaded_event *event, ses_error *error)
 {
     struct json_loading *own = context;
@@ -231,7 +231,7 @@ static int read_final_state(struct json_loading *own, ses_error *error)
 
 /* ---------------------------------------------------------------------------------------- shared scopes */
 
-/* As an import writes them: those that are not there. */
+/* Writes the missing shared keys, as an import does. */
 static int write_shared(struct json_loading *own, const ses_key *key, enum scope scope, ses_error *error)
 {
     struct import_call call = {.store = own->store};
@@ -259,7 +259,8 @@ static int write_shared(struct json_loading *own, const ses_key *key, enum scope
 
 /* ----------------------------------------------------------------------------------------------- the call */
 
-/* The session, its state and its events are levels around what may itself be JSON_MAX_DEPTH deep. */
+/* The session, its state and its events are levels around values that may themselves be JSON_MAX_DEPTH
+ * deep. */
 static int read_session_object(struct json_loading *own, struct span text, ses_error *error)
 {
     struct json_reader reader;

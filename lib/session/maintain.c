@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "session/store.h"
 
-/* What PRAGMA incremental_vacuum takes. */
+/* The largest argument of PRAGMA incremental_vacuum. */
 static const int64_t MAX_PAGES = INT32_MAX;
 
 static int maintain(ses_store *store, const ses_maintain_options *options, ses_error *error)

@@ -115,7 +115,7 @@ static bool store_init_locks(ses_store *store)
     return leases;
 }
 
-/* Everything but the file. */
+/* Makes the store without its storage. */
 static int store_new(const char *path, const ses_open_options *options, const ses_allocator *allocator,
                      ses_store **store, ses_error *error)
 {
@@ -144,7 +144,7 @@ static int store_new(const char *path, const ses_open_options *options, const se
     return code;
 }
 
-/* `*opened` is to be released even after a failure. */
+/* The caller releases `*opened` even after a failure. */
 static int open_store(const char *path, const ses_open_options *given, const struct storage_opener *opener,
                       ses_store **opened, ses_error *error)
 {

@@ -1,7 +1,8 @@
 /*
- * Other processes tell nobody what they write. So a thread looks for those of a store's followers that wait: first whether
- * anything was written, then at what each waits for. It looks often while there is something to find, then less and less
- * often, and never for more than a twentieth of its time. While nobody waits it sleeps.
+ * Other processes do not announce their writes. A thread therefore looks on behalf of the store's followers
+ * that wait: first whether anything was written, then at the sessions that each follower waits for. It looks
+ * often while it finds something, then less and less often, and never for more than a twentieth of its time.
+ * It sleeps while no follower waits.
  */
 #include <string.h>
 
@@ -12,7 +13,7 @@
 
 static const int64_t SHORTEST_US = 4000;
 static const int64_t LONGEST_US = 120000;
-enum { SHARE = 20 }; /* it rests for so many times what a look took */
+enum { SHARE = 20 }; /* it rests this many times as long as a look took */
 
 struct poll {
     struct followers *followers;
@@ -20,13 +21,13 @@ struct poll {
     struct watch_op op;
     void *items;
     size_t capacity;
-    struct buffer names; /* of users, in `items` */
+    struct buffer names; /* users' names, used in `items` */
     int64_t interval_us;
 };
 
 /* ------------------------------------------------------------------------------------- what to look at */
 
-/* What comes while room is made is looked at the next time. */
+/* Listeners that join while room is made have to wait for the next look. */
 static bool make_room(struct poll *poll)
 {
     struct followers *followers = poll->followers;
@@ -44,7 +45,7 @@ static bool make_room(struct poll *poll)
            ses__buffer_reserve(&poll->names, needed);
 }
 
-/* There is room. */
+/* Adds a name, for which there is room. */
 static const char *keep_name(struct poll *poll, const char *name)
 {
     const char *copy = poll->names.data + poll->names.len;
@@ -64,7 +65,7 @@ static void add_watched(struct poll *poll, struct listener *listener)
     const bool is_user = listener->state.app != NULL;
 
     if (!has_room(poll, key, is_user)) {
-        listener->state.fresh = true; /* what this look finds written would be forgotten */
+        listener->state.fresh = true; /* otherwise the writes that this look finds would be forgotten */
         return;
     }
     struct watched *item = &poll->op.items[poll->op.count++];
@@ -94,13 +95,13 @@ static void collect(struct poll *poll)
 
 /* ------------------------------------------------------------------------------------------ one look */
 
-/* What the file is too busy for is tried again. Any other failure is for the callers, which meet it themselves. */
+/* A busy file is tried again later. Any other failure is left to the callers, which meet it themselves. */
 static bool concerns_callers(int code)
 {
     return code < 0 && code != SES_BUSY && code != SES_NOMEM && code != SES_INTERRUPTED;
 }
 
-/* Has anything happened? */
+/* Notifies the listeners whose sessions have changed. True if there were any. */
 static bool notify_found(struct poll *poll, int code)
 {
     struct followers *followers = poll->followers;
@@ -132,7 +133,7 @@ static bool look(struct poll *poll)
     return notify_found(poll, ses__door_watch(storage, &poll->op, NULL));
 }
 
-/* How long to rest after it. */
+/* Looks once. Returns how long to rest after it. */
 static int64_t look_once(struct poll *poll)
 {
     const int64_t begin = ses__clock_thread_us();
@@ -155,7 +156,7 @@ static void rest_until(struct followers *followers, int64_t deadline)
         in_time = ses__condition_wait(&followers->work, &followers->lock, deadline);
 }
 
-/* The same. */
+/* With the lock held. */
 static void sleep_until_watched(struct followers *followers)
 {
     followers->sleeps = true;

@@ -1,4 +1,4 @@
-/* Pruning: deleting the oldest events of a session. */
+/* Deletes the oldest events of a session. */
 #include "base/error.h"
 #include "session/call.h"
 #include "session/followers.h"
@@ -60,7 +60,7 @@ static int prune(const struct session_call *call, struct prune_op *op, const ses
     return op->more || op->erasure.unclean ? SES_MORE : code;
 }
 
-/* The handle shows what was pruned, but otherwise what it knows: it is as current as before. */
+/* Moves the handle's base. Its other contents stay, so it is as current as before. */
 static void move_base_of_handle(ses_session *session, const struct prune_op *op)
 {
     struct session_row *row = &session->snapshot.row;

@@ -1,4 +1,4 @@
-/* Taking back what came after a point of a log, and taking that back. */
+/* Takes back the events after a point of a log, and takes such a rewind back. */
 #include <string.h>
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 #include "session/followers.h"
 #include "session/temp.h"
 
-/* The ADK's, as is the form of the event. */
+/* The prefix is the ADK's, as is the form of the event. */
 static const char INVOCATION_PREFIX[] = "e-";
 
 struct rewind_call {
@@ -33,7 +33,7 @@ static int take_artifacts(struct rewind_call *call, const ses_rewind_options *op
         code = ses__json_check_within(artifacts->ptr, artifacts->len, ARTIFACTS_DEPTH, NULL, error);
     if (code != SES_OK && error) {
         ses__error_prefix(error, "rewind options: `artifact_delta`: ");
-        error->offset = -1; /* which would be taken for one in the event */
+        error->offset = -1; /* it would be taken for an offset in the event */
     }
     return code;
 }
@@ -60,7 +60,7 @@ static int take_rewind_options(struct rewind_call *call, const ses_rewind_option
     return options.artifact_delta ? take_artifacts(call, &options, error) : SES_OK;
 }
 
-/* All that the new event needs from above the door. */
+/* Prepares everything that the new event needs from above the door. */
 static int prepare_event(struct rewind_call *call, ses_error *error)
 {
     const size_t prefix_len = sizeof INVOCATION_PREFIX - 1;
@@ -81,7 +81,7 @@ static int prepare_event(struct rewind_call *call, ses_error *error)
     return code;
 }
 
-/* The id is told even when nobody knows whether the event is stored. */
+/* The caller gets the id even if it is not known whether the event is stored. */
 static void fill_result(struct rewind_call *call, int code)
 {
     const size_t len = strlen(call->event_id);
@@ -97,7 +97,7 @@ static void fill_result(struct rewind_call *call, int code)
     }
 }
 
-/* The event begins another invocation, which ends the temp: values of the one before. */
+/* The event begins another invocation, so the temp: values of the last one end. */
 static int store_rewind(struct rewind_call *call, ses_error *error)
 {
     struct storage *storage = call->at->store->storage;

@@ -7,7 +7,7 @@
 
 /* -------------------------------------------------------------------------------------- life of a handle */
 
-/* Names the handle, which has its snapshot. */
+/* Names the handle, which already has its snapshot. */
 static int name_session(ses_session *session, const ses_key *key, ses_error *error)
 {
     const size_t app_size = strlen(key->app) + 1;
@@ -60,7 +60,7 @@ int ses__session_adopt(ses_store *store, const ses_key *key, struct snapshot *sn
     if (code == SES_OK) {
         *session = fresh;
     } else {
-        *snapshot = fresh->snapshot; /* with what its arena has grown by */
+        *snapshot = fresh->snapshot; /* including the growth of its arena */
         ses__memory_free(&store->allocator, fresh);
         ses__store_release(store);
     }

@@ -1,4 +1,4 @@
-/* The handle: a snapshot of one session, and the invocation it is in. */
+/* The handle: a snapshot of one session, and its current invocation. */
 #ifndef SESLITE_SESSION_SESSION_H
 #define SESLITE_SESSION_SESSION_H
 
@@ -14,19 +14,20 @@ struct ses_session {
     const char *user;
     const char *id;
     struct snapshot snapshot;
-    char *invocation; /* whose temp: values the state shows; NULL: none yet */
-    char *place;      /* that ses_session_place returned last */
+    char *invocation; /* the current invocation; NULL: none */
+    char *place;      /* the text that ses_session_place returned last */
 };
 
-/* Begins a public call on a handle: clears the error; MISUSE for NULL and for one that was closed. */
+/* Begins a public call on a handle: clears the error. MISUSE for NULL and for a closed handle. */
 SESLITE_PRIVATE int ses__session_check(const ses_session *session, ses_error *error);
 /* The same for a call that needs its store. */
 SESLITE_PRIVATE int ses__session_enter(const ses_session *session, ses_error *error);
 
-/* A handle that shows nothing yet. `key` is copied. */
+/* Makes a handle that shows nothing yet. `key` is copied. */
 SESLITE_PRIVATE int ses__session_new(ses_store *store, const ses_key *key, ses_session **session,
                                      ses_error *error);
-/* A handle that shows the snapshot, which it takes over; after a failure it is still the caller's. */
+/* Makes a handle that shows the snapshot and takes it over. After a failure the snapshot still belongs to the
+ * caller. */
 SESLITE_PRIVATE int ses__session_adopt(ses_store *store, const ses_key *key, struct snapshot *snapshot,
                                        ses_session **session, ses_error *error);
 SESLITE_PRIVATE ses_key ses__session_key(const ses_session *session);

@@ -1,4 +1,4 @@
-/* Shared state without a session: that of an app, or of a user. */
+/* Reads and changes the shared state of an app or a user without a session. */
 #include <string.h>
 
 #include "base/error.h"
@@ -17,7 +17,7 @@ static int check_app_and_user(const char *app, const char *user, ses_error *erro
     return code == SES_OK && user ? ses__check_id(user, "user", error) : code;
 }
 
-/* In a session's state this would be the name of another key. */
+/* Rejects a prefix, because a session's state shows another key under that name. */
 static int refuse_prefix(struct span name, ses_error *error)
 {
     return ses__error_set(
@@ -116,7 +116,7 @@ static void shared_keys_free(struct shared_keys *keys)
     ses__arena_free(&keys->arena);
 }
 
-/* Reads them as keys of the scope, in which they are called without its prefix. */
+/* Reads the members as keys of the scope, which are given without its prefix. */
 static int shared_keys_read(struct shared_keys *keys, struct span text, enum scope scope, ses_error *error)
 {
     int code = ses__delta_read_text(text, 0, &keys->arena, &keys->delta, error);
@@ -140,7 +140,7 @@ static int take_expected_keys(const ses_shared_state_options *options, enum scop
         code = shared_keys_read(seen, text, scope, error);
     if (code != SES_OK && error) {
         ses__error_prefix(error, "shared state options: `expected`: ");
-        error->offset = -1; /* which would be taken for one in the delta */
+        error->offset = -1; /* it would be taken for an offset in the delta */
     }
     return code;
 }

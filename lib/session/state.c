@@ -1,4 +1,4 @@
-/* Looking at the state of a handle. */
+/* Reads the state of a handle. */
 #include <string.h>
 
 #include "base/error.h"
@@ -29,7 +29,7 @@ size_t ses_state_count(const ses_session *session)
     return ses__state_count(&session->snapshot.state);
 }
 
-/* The entry of that name, or SES_ABSENT. */
+/* Finds the entry of that name, or returns SES_ABSENT. */
 static int find_entry(const ses_session *session, const char *name, const void *output,
                       struct state_entry **entry, ses_error *error)
 {

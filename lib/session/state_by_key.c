@@ -1,11 +1,11 @@
-/* Reading state by key, without a handle. */
+/* Reads state by key, without a handle. */
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "session/store.h"
 
-/* The whole state, as a text for the caller. */
+/* Reads the whole state, as a text for the caller. */
 static int read_state(ses_store *store, const ses_key *key, char **json, size_t *len, ses_error *error)
 {
     struct snapshot snapshot;

@@ -71,7 +71,7 @@ int ses__store_begin(ses_store *store, ses_error *error)
 
     if (code == SES_OK) {
         (void)pthread_mutex_lock(&store->lock);
-        if (atomic_load(&store->closed)) /* just now */
+        if (atomic_load(&store->closed)) /* it was closed just now */
             code = refuse_closed_store(store, error);
         else
             store->calls++;
@@ -158,7 +158,7 @@ int ses_store_make_id(ses_store *store, char *id, size_t capacity, ses_error *er
     return code;
 }
 
-/* Ends calls that wait, and waits for all that are under way. */
+/* Interrupts calls that wait, and waits for all calls that are under way. */
 static void end_calls(ses_store *store)
 {
     (void)pthread_mutex_lock(&store->lock);
@@ -196,7 +196,7 @@ struct state_seed ses__store_seed(const ses_store *store)
     return store->seed;
 }
 
-/* An output struct of the caller's, which says how much of it there is. */
+/* Checks the caller's output struct, whose `size` says how large it is. */
 static int check_output(const void *output, const char *what, ses_error *error)
 {
     size_t size = 0;
@@ -210,7 +210,7 @@ static int check_output(const void *output, const char *what, ses_error *error)
     return code;
 }
 
-/* Fills as much as the caller's version of the struct has; its size stays. */
+/* Fills as much as the caller's version of the struct has, and keeps its `size`. */
 static void give_output(void *output, const void *filled, size_t filled_size)
 {
     size_t size;

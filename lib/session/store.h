@@ -1,4 +1,4 @@
-/* The store as the public calls see it: what it was given, and the checks that every call begins with. */
+/* The store as the public calls see it: its options, and the checks that every call begins with. */
 #ifndef SESLITE_SESSION_STORE_H
 #define SESLITE_SESSION_STORE_H
 
@@ -23,12 +23,12 @@ struct ses_store {
     pthread_mutex_t lock;           /* guards `calls` and `expired_to` */
     pthread_cond_t ended;           /* the last of them, after ses_close */
     unsigned calls;                 /* between ses__store_begin and ses__store_end */
-    struct expire_place expired_to; /* where the last ses_expire has come to */
+    struct expire_place expired_to; /* where the last ses_expire stopped */
     struct lease_queue leases;
     int64_t busy_timeout_us;
     char *path;
     struct storage *storage;
-    _Atomic(struct followers *) followers; /* NULL: there were none yet */
+    _Atomic(struct followers *) followers; /* NULL: none were opened yet */
     bool is_shared;                        /* other processes can write to it */
     size_t max_event_bytes;
     int64_t max_session_events;
@@ -41,29 +41,30 @@ struct ses_store {
 };
 
 /*
- * Begins a public call: clears the error; MISUSE for NULL, after ses_close, and in a forked child. ses__store_enter is for
- * calls on handles that only look at their own memory; what reaches the store itself or its storage goes between
- * ses__store_begin and (only when that succeeded) ses__store_end (handle.h), and ses_close waits for it.
+ * Begins a public call: clears the error. MISUSE for NULL, after ses_close, and in a forked child.
+ * ses__store_enter is for calls on handles that only read their own memory. Calls that use the store itself
+ * or its storage go between ses__store_begin and, only if that succeeded, ses__store_end (handle.h);
+ * ses_close waits for them.
  */
 SESLITE_PRIVATE int ses__store_enter(const ses_store *store, ses_error *error);
 SESLITE_PRIVATE void ses__store_retain(ses_store *store);
 SESLITE_PRIVATE void ses__store_release(ses_store *store);
 
-/* By the store's clock, held within the years 0 to 9999. */
+/* Returns the time of the store's clock, limited to the years 0 to 9999. */
 SESLITE_PRIVATE int64_t ses__store_now(const ses_store *store);
-/* An id of the store's making: `id` has room for SES_ID_MAX + 1 bytes. */
+/* Makes an id as the store does. `id` has room for SES_ID_MAX + 1 bytes. */
 SESLITE_PRIVATE int ses__store_make_id(ses_store *store, char *id, ses_error *error);
 
-/* How a store comes to its storage. */
+/* How to open the storage of a store. */
 struct storage_opener {
     int (*open)(void *context, const struct sqlite_config *config, struct storage **storage,
                 ses_error *error);
     void *context;
 };
-/* What ses_open does when its error and its output are cleared. */
+/* Does the work of ses_open, after its error and its output were cleared. */
 SESLITE_PRIVATE int ses__store_open(const char *path, const ses_open_options *options,
                                     const struct storage_opener *opener, ses_store **store, ses_error *error);
-/* The path of a file: MISUSE for NULL, INVALID for what can be none. */
+/* Checks the path of a file: MISUSE for NULL, INVALID for a text that cannot be a path. */
 SESLITE_PRIVATE int ses__check_path(const char *path, ses_error *error);
 
 SESLITE_PRIVATE int ses__check_key(const ses_key *key, ses_error *error);
@@ -73,7 +74,7 @@ SESLITE_PRIVATE int ses__check_key(const ses_key *key, ses_error *error);
 enum { EVENT_ALLOWANCE = 4096 };
 /* LIMIT for an event of more than `limit` bytes, which comes from the store's own. */
 SESLITE_PRIVATE int ses__check_event_size(const ses_store *store, size_t len, size_t limit, ses_error *error);
-/* A JSON argument, within the store's limit. */
+/* Checks a JSON argument against the store's limit. */
 SESLITE_PRIVATE int ses__check_text(const ses_store *store, const char *text, size_t len, const char *what,
                                     struct span *span, ses_error *error);
 

@@ -52,7 +52,7 @@ int ses__temp_stage(struct temp_update *update, ses_session *session, const stru
         struct temp_step *step = &update->steps[i];
         step->draft = &drafts[i];
         if (!drafts[i].partial) {
-            /* From the first event of another invocation on, any may be the one that the handle moves to. */
+            /* From the first event of another invocation on, the handle may move to any of the events. */
             moves = moves || !is_invocation(session->invocation, drafts[i].row.invocation_id);
             code = stage_one(update, step, moves, error);
         }

@@ -1,18 +1,18 @@
-/* The temp: values that appended events bring to a handle: they go with their invocation. */
+/* The temp: values that appended events bring to a handle. They end with their invocation. */
 #ifndef SESLITE_SESSION_TEMP_H
 #define SESLITE_SESSION_TEMP_H
 
 #include "session/session.h"
 
-/* What one event does. */
+/* The changes by one event. */
 struct temp_step {
     const struct event_draft *draft;
-    char *invocation; /* the handle's from then on; NULL: it stays */
-    size_t first;     /* of the changes */
+    char *invocation; /* the handle's new invocation; NULL: it keeps its own */
+    size_t first;     /* index of its first change */
     size_t end;
 };
 
-/* Made ready before the events are stored, where things can fail, and applied after, where nothing can. */
+/* Prepared before the events are stored, which can fail, and applied after that, which cannot. */
 struct temp_update {
     ses_session *session; /* NULL: by key */
     struct state_changes changes;
@@ -21,10 +21,10 @@ struct temp_update {
     struct temp_step one; /* the steps of a single event */
 };
 
-/* To be freed in any case; the drafts must live as long. */
+/* Must be freed in any case. The drafts must live as long. */
 SESLITE_PRIVATE int ses__temp_stage(struct temp_update *update, ses_session *session,
                                     const struct event_draft *drafts, size_t count, ses_error *error);
-/* The event at `index` has become a part of what the handle shows. In the order of the events. */
+/* Applies the event at `index`, which the handle now shows. To be called in the order of the events. */
 SESLITE_PRIVATE void ses__temp_apply(struct temp_update *update, size_t index);
 SESLITE_PRIVATE void ses__temp_free(struct temp_update *update);
 
