@@ -60,7 +60,7 @@ static int check_notes(const ses_tracked *tracked, const struct delta *writes,
         return code;
     return ses__error_set(
         error, SES_STALE,
-        "the view ran out of memory when it noted what ses_tracked_has showed: discard its writes, read again and compute again");
+        "the view ran out of memory while it noted a read by ses_tracked_has: discard its writes, read again and compute again");
 }
 
 int ses__tracked_append(ses_tracked *tracked, const char *event, size_t event_len, const struct member *last,

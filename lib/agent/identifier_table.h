@@ -1,5 +1,5 @@
 /*
- * The characters above ASCII that may stand in an identifier (XID_Start and XID_Continue of Unicode 14.0.0). Made by
+ * The characters above ASCII that an identifier may contain (XID_Start and XID_Continue of Unicode 14.0.0). Made by
  * tools/identifiers.py. Each number is where a run begins: the code point times 4, plus 2 if these characters may begin an
  * identifier, plus 1 if they may continue one.
  */

@@ -6,7 +6,7 @@
 
 #include "json/object.h"
 
-/* Reads the object that was found. What is no count is as if it were absent. */
+/* Reads the object that was found. A value that is not a count is treated as absent. */
 SESLITE_PRIVATE int ses__usage_read(const struct json_found *found, ses_usage *usage, ses_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* The state of a session as it was: at a point of its log, and when it was created. */
+/* Reads the past state of a session: at a point of its log, or when it was created. */
 #include "base/error.h"
 #include "session/call.h"
 

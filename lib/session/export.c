@@ -239,7 +239,8 @@ static int export_base(void *context, const struct base_value *value, ses_error 
     int code = ses__scope_check_name(value->name, NULL);
 
     if (code != SES_OK)
-        return ses__error_set(error, SES_CORRUPT, "the stored key \"%.200s\" is none", value->name.ptr);
+        return ses__error_set(error, SES_CORRUPT, "the stored key \"%.200s\" is not a valid state key",
+                              value->name.ptr);
     code = ses__state_check_value(value->name.ptr, value->value, error);
     if (code != SES_OK)
         return code;

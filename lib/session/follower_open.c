@@ -23,9 +23,8 @@ static int check_follow_options(const ses_key *key, const ses_follow_options *op
         return ses__error_set(error, SES_MISUSE,
                               "follow options: SES_FOLLOW_NEW, after_seq and place contradict each other");
     if (options->after_seq != 0 && !key->session)
-        return ses__error_set(
-            error, SES_MISUSE,
-            "follow options: after_seq is only for one session; a user's have a number each");
+        return ses__error_set(error, SES_MISUSE,
+                              "follow options: after_seq is only for a follower of one session");
     if (options->after_seq < 0)
         return ses__error_set(error, SES_INVALID, "follow options: after_seq is negative");
     return SES_OK;

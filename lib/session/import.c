@@ -70,7 +70,7 @@ static int take_line(struct import_call *call, ses_error *error)
         return take_session(call, error);
     if (!ses__line_has(line, LINE_KIND) || ses__line_is(line, "base") || ses__line_is(line, "event") ||
         ses__line_is(line, "end") || ses__line_is(line, "seslite"))
-        return ses__import_refuse(call, SES_INVALID, "it has no kind, or is out of its place", error);
+        return ses__import_refuse(call, SES_INVALID, "it has no kind, or is out of place", error);
     return SES_OK;
 }
 

@@ -83,7 +83,7 @@ static int add_key(struct import_keys *keys, struct span key, struct span json, 
     code = ses__scope_check_name(name, error);
     const struct delta_op op = ses__delta_op(name, value);
     if (code == SES_OK && op.removes)
-        code = ses__error_set(error, SES_INVALID, "the value removes keys, and is none");
+        code = ses__error_set(error, SES_INVALID, "a shared key cannot have the tombstone as its value");
     if (code == SES_OK && !ses__delta_add(&keys->delta, keys->arena.allocator, op))
         code = ses__error_nomem(error);
     keys->bytes += name.len + value.len;
@@ -130,7 +130,7 @@ static void report_key(const struct import_call *call, const struct delta_op *op
 }
 
 /* Compares with the stored value: the key is written if there is none, or if it is to be replaced. */
-static int compare_key(struct import_call *call, const struct delta_op *op, bool tells,
+static int compare_key(struct import_call *call, const struct delta_op *op, bool reports,
                        struct key_changes *changes, ses_error *error)
 {
     const ses_allocator *allocator = &call->store->allocator;
@@ -144,7 +144,7 @@ static int compare_key(struct import_call *call, const struct delta_op *op, bool
     const bool writes = !is_there || (!same && (call->options.flags & SES_IMPORT_REPLACE_KEYS));
     if (code == SES_OK && is_there && !same) {
         changes->kept += writes ? 0 : 1;
-        if (tells)
+        if (reports)
             report_key(call, op, writes ? SES_IMPORT_KEY_REPLACED : SES_IMPORT_KEY_KEPT);
     }
     seen.removes = !is_there;
@@ -172,7 +172,7 @@ static int write_changes_of_keys(struct import_call *call, struct key_changes *c
     return ses__door_set_shared(call->store->storage, &set, error);
 }
 
-static int try_to_write_keys(struct import_call *call, bool tells, ses_error *error)
+static int try_to_write_keys(struct import_call *call, bool reports, ses_error *error)
 {
     const struct delta *read = &call->keys.delta;
     struct key_changes changes = {.kept = 0};
@@ -180,7 +180,7 @@ static int try_to_write_keys(struct import_call *call, bool tells, ses_error *er
 
     ses__arena_init(&changes.arena, &call->store->allocator);
     for (size_t i = 0; i < read->count && code == SES_OK; i++)
-        code = compare_key(call, &read->ops[i], tells, &changes, error);
+        code = compare_key(call, &read->ops[i], reports, &changes, error);
     if (code == SES_OK)
         code = write_changes_of_keys(call, &changes, error);
     if (code == SES_OK) {

@@ -178,7 +178,7 @@ static int next_of_session(struct import_call *call, ses_error *error)
         if (ses__line_is(line, "app") || ses__line_is(line, "user") || ses__line_is(line, "key") ||
             ses__line_is(line, "session") || ses__line_is(line, "total") || ses__line_is(line, "seslite") ||
             !ses__line_has(line, LINE_KIND))
-            return break_off(call, "it stands within a session, before its end", error);
+            return break_off(call, "it is inside a session, before the end of that session", error);
     }
 }
 

@@ -108,7 +108,7 @@ static int refuse_held(const struct taking *taking, int64_t now_us, ses_error *e
     if (op->held_until_us <= op->now_us) /* released just now, and others came first */
         return ses__error_set(
             error, SES_BUSY,
-            "others wait for the lease of the session %.60s/%.60s/%.60s (app/user/session) in front of this call, which waited %lld ms",
+            "others wait for the lease of the session %.60s/%.60s/%.60s (app/user/session) ahead of this call, which waited %lld ms",
             key->app, key->user, key->session, waited_ms);
     return ses__error_set(
         error, SES_BUSY,

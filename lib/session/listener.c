@@ -61,7 +61,7 @@ int ses__listener_join(ses_store *store, struct listener *listener, ses_error *e
         return SES_OK;
     (void)pthread_cond_destroy(&listener->wake);
     listener->home = NULL;
-    return ses__error_set(error, SES_NOMEM, "the system starts no thread, which followers need");
+    return ses__error_set(error, SES_NOMEM, "the system could not start a thread, which followers need");
 }
 
 void ses__listener_leave(struct listener *listener)

@@ -214,9 +214,10 @@ static int check_base_value(const ses_loaded_value *given, int64_t base_seq, str
                  own->seq >= 0 && own->seq <= base_seq;
     return sound
                ? SES_OK
-               : ses__error_set(error, SES_INVALID,
-                                "the key \"%.200s\" is of temp:, removed, or set by an event after the base",
-                                given->name);
+               : ses__error_set(
+                     error, SES_INVALID,
+                     "the key \"%.200s\" has the prefix temp:, is removed, or was set by an event after the base",
+                     given->name);
 }
 
 static int compare_base_names(const void *left, const void *right)
@@ -273,7 +274,7 @@ static int take_base(struct load_call *call, ses_error *error)
     if (code != SES_OK || count == 0)
         return code;
     if (call->op.base_seq == 0)
-        return ses__error_set(error, SES_INVALID, "a session of which no event was pruned has no base");
+        return ses__error_set(error, SES_INVALID, "a session without pruned events cannot have a base");
     struct base_value *values =
         count < SIZE_MAX / sizeof *values ? ses__arena_new(&call->arena, count * sizeof *values) : NULL;
     if (!values)

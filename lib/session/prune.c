@@ -13,8 +13,9 @@ static int check_prune_options(const ses_prune_options *options, ses_error *erro
     if (code == SES_OK)
         code = ses__check_flags(options->flags, SES_DELETE_SECURE, "prune options", error);
     if (code == SES_OK && options->which == 0)
-        code = ses__error_set(error, SES_INVALID,
-                              "prune options: which events? Set `which` to some of SES_PRUNE_*");
+        code =
+            ses__error_set(error, SES_INVALID,
+                           "prune options: `which` selects no events; set it to one or more of SES_PRUNE_*");
     if (code == SES_OK && (options->which & SES_PRUNE_KEEP) && options->keep < 0)
         code = ses__error_set(error, SES_INVALID, "prune options: keep is negative");
     if (code == SES_OK && (options->which & SES_PRUNE_SEQ) && options->last_seq < 0)

@@ -556,7 +556,7 @@ static void test_a_reading_that_could_not_be_noted(void **state)
         int code = ses_tracked_append(scene.tracked, EVENT, SES_NUL, NULL, NULL, &error);
         assert_code(again == 0 ? SES_STALE : SES_OK, code);
         if (again == 0) {
-            assert_message("out of memory when");
+            assert_message("out of memory while");
             ses_tracked_discard(scene.tracked);
         }
     }
