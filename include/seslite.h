@@ -1185,20 +1185,23 @@ typedef struct ses_prune_options {
     int64_t keep;      /* for SES_PRUNE_KEEP; 0 or more */
     int64_t before_us; /* for SES_PRUNE_BEFORE */
     int64_t last_seq;  /* for SES_PRUNE_SEQ */
-    int64_t limit;     /* events per call; 0: 10,000 */
+    int64_t limit;     /* events per transaction; 0: 10,000 */
 } ses_prune_options;
 
 /*
- * Deletes the oldest events of a session, in steps of one transaction. The own state, the numbers and the
- * history after the pruned events stay exact, because the state at that point is kept. Fewer events are
- * pruned than the options select where an invocation, a function call and its response, or a rewind and the
- * events that it takes back would be separated. The version does not change, and no handle becomes STALE. A
- * cursor that still needed these events returns STALE. Ids of pruned events are forgotten: the same event can
- * be appended again. Through a handle, only events that it knows are pruned.
+ * Deletes the oldest events of a session. A call reads the remaining log once to find out which events it may
+ * delete. It then deletes them in transactions of about `limit` events, until half of the events that it read
+ * are gone, another writer appends, or a transaction fails. The own state, the numbers and the history after
+ * the pruned events stay exact, because the state at that point is kept. Fewer events are pruned than the
+ * options select where an invocation, a function call and its response, or a rewind and the events that it
+ * takes back would be separated. The version does not change, and no handle becomes STALE. A cursor that still
+ * needed these events returns STALE. Ids of pruned events are forgotten: the same event can be appended again.
+ * Through a handle, only events that it knows are pruned.
  *
  * `*deleted` (may be NULL) is the number of events that this call deleted. Returns 0, SES_UNCHANGED if there
  * is nothing to prune, or SES_MORE if a further call has more to prune (or, with SES_DELETE_SECURE, to empty
- * the log). A step may exceed `limit` where events must stay together.
+ * the log). It also returns SES_MORE if a transaction failed after others succeeded; the next call then
+ * reports the failure, if it persists. A transaction may exceed `limit` where events must stay together.
  *
  * Codes: MISUSE, INVALID, NOTFOUND, STALE (handle), BUSY, READONLY, FULL, IO, CORRUPT, CANTOPEN, INTERNAL,
  * NOMEM, UNKNOWN.

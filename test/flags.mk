@@ -38,6 +38,7 @@ $(SLOW_TESTS:%=$(B)/test/%): $(B)/tools/bench/slow_vfs.o
 
 TEST_LIBS_storage/list_statements := -Wl,--wrap=sqlite3_step
 TEST_LIBS_storage/expire_statements := -Wl,--wrap=sqlite3_step
+TEST_LIBS_storage/prune_statements := -Wl,--wrap=sqlite3_step
 TEST_LIBS_storage/readers_waiting := -Wl,--wrap=sqlite3_step
 TEST_LIBS_storage/checkpoint_reader := -Wl,--wrap=sqlite3_interrupt
 TEST_LIBS_storage/interrupt := -Wl,--wrap=sqlite3_step -Wl,--wrap=sqlite3_interrupt -Wl,--wrap=sqlite3_declare_vtab

@@ -317,8 +317,8 @@ static void faults_play_retention(struct faults *faults, ses_store *store)
         ("{'invocationId':'d','timestamp':4,'actions':{'compaction':{'startTimestamp':1,'endTimestamp':3,'"
          "compactedContent':{}}}}"),
         "{'invocationId':'e','timestamp':5,'actions':{'rewindBeforeInvocationId':'none'}}"};
-    const ses_prune_options step = {.size = sizeof step, .which = SES_PRUNE_COMPACTED, .limit = 1};
-    const ses_prune_options rest = {.size = sizeof rest, .which = SES_PRUNE_KEEP, .keep = 2};
+    const ses_prune_options step = {.size = sizeof step, .which = SES_PRUNE_COMPACTED};
+    const ses_prune_options rest = {.size = sizeof rest, .which = SES_PRUNE_KEEP, .keep = 1};
     const ses_expire_options due = {.size = sizeof due,
                                     .now_us = &(int64_t){INT64_C(1700000000000010)},
                                     .idle_us = INT64_C(60000000),
@@ -337,7 +337,7 @@ static void faults_play_retention(struct faults *faults, ses_store *store)
         return;
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
         STEP(SES_OK, ses_append(session, Q(events[i]), SES_NUL, NULL, NULL, &error));
-    STEP(SES_MORE, ses_prune(session, &step, &deleted, &error));
+    STEP(SES_OK, ses_prune(session, &step, &deleted, &error));
     STEP(SES_OK, ses_prune_by_key(store, &kept, &rest, &deleted, &error));
     STEP(SES_UNCHANGED, ses_prune(session, &rest, &deleted, &error));
     STEP(SES_OK, ses_expire(store, "kept", &due, &deleted, &error));
@@ -345,7 +345,7 @@ static void faults_play_retention(struct faults *faults, ses_store *store)
         faults_complain(faults, "ses_expire has not deleted one session", 0, &error);
     ses_session_close(session);
     STEP(SES_OK, ses_get(store, &kept, NULL, &session, &error));
-    if (session && (ses_session_base_seq(session) != 3 || ses_session_event_count(session) != 2 ||
+    if (session && (ses_session_base_seq(session) != 4 || ses_session_event_count(session) != 1 ||
                     ses_state_count(session) != 3))
         faults_complain(faults, "the pruned session is not as it should be", 0, &error);
     ses_session_close(session);

@@ -64,9 +64,14 @@ static void cut_and_say(void)
 
 static void prune_one(void)
 {
-    const ses_prune_options one = {.size = sizeof one, .which = SES_PRUNE_KEEP, .keep = 3, .limit = 1};
+    ses_session *session = must_get(stranger, &key);
+    const ses_prune_options one = {.size = sizeof one,
+                                   .which = SES_PRUNE_KEEP | SES_PRUNE_SEQ,
+                                   .keep = 3,
+                                   .last_seq = ses_session_event(session, 0)->seq};
     ses_error error;
 
+    ses_session_close(session);
     assert_ok(ses_prune_by_key(stranger, &key, &one, NULL, &error) < 0 ? error.code : SES_OK);
 }
 
@@ -178,7 +183,7 @@ static void test_a_fork(void **state)
 static void test_a_prune(void **state)
 {
     static void (*const ways[])(void) = {say_more, cut_and_say, prune_one, rewind_once};
-    const ses_prune_options few = {.size = sizeof few, .which = SES_PRUNE_KEEP, .keep = 6};
+    const ses_prune_options few = {.size = sizeof few, .which = SES_PRUNE_KEEP, .keep = 6, .limit = 2};
     const struct fixture *fixture = *state;
     ses_error error;
 

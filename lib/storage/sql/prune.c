@@ -1,6 +1,7 @@
 /*
  * Pruning. How far is found out in a read transaction, as the whole log has to be looked at; the write transaction looks
- * at what came since, and prunes.
+ * at what came since, and prunes. So that pruning step by step takes time in proportion to the log, one look at it is good
+ * for several steps.
  */
 #include "base/error.h"
 #include "storage/sql/history.h"
@@ -13,6 +14,10 @@
 struct pruning {
     struct prune_op *op;
     struct prune_plan plan;
+    bool goes_on;             /* the plan is good for a further step */
+    int64_t deleted;          /* by all steps so far */
+    struct session_row after; /* the last of them */
+    bool more;
 };
 
 /* ------------------------------------------------------------------------------------------- the base */
@@ -146,13 +151,25 @@ static int find_step(struct db *db, const struct prune_plan *plan, int64_t *seq,
     return code;
 }
 
-/* SES_UNCHANGED if there is nothing to prune. */
+/* Each plan is used once: what a further step is planned from must have been committed. */
+static int make_plan(struct pruning *own, struct db *db, const struct session_row *row, ses_error *error)
+{
+    const struct session_row *after = &own->after;
+    const bool same = own->goes_on && row->base_seq == after->base_seq && row->version == after->version;
+
+    own->goes_on = false;
+    if (own->deleted == 0)
+        return ses__prune_plan_make(&own->plan, db, row, error);
+    return same ? ses__prune_plan_go_on(&own->plan, db, error) : SES_UNCHANGED;
+}
+
+/* SES_UNCHANGED if there is nothing to prune, or nothing more with this plan. */
 static int plan_prune(struct db *db, void *context, const struct session_row *row, ses_error *error)
 {
     struct pruning *own = context;
     struct prune_op *op = own->op;
     int64_t seq = 0;
-    int code = ses__prune_plan_make(&own->plan, db, row, error);
+    int code = make_plan(own, db, row, error);
 
     op->row = *row;
     if (code == SES_OK)
@@ -181,6 +198,42 @@ static int write_prune(struct db *db, void *context, const struct session_row *r
     return seq > 0 ? prune_to(db, own, seq, error) : SES_UNCHANGED;
 }
 
+static void note_step(struct pruning *own)
+{
+    const struct prune_op *op = own->op;
+
+    own->deleted += op->deleted;
+    own->after = op->row;
+    own->more = op->more;
+    own->plan.row = op->row;
+    own->goes_on = true;
+}
+
+/* Until a part of the events that were looked at is gone: so all calls together look at each a few times. */
+static int prune_in_steps(struct storage *storage, struct pruning *own, const struct planned *planned,
+                          ses_error *error)
+{
+    const int64_t part = 2;
+    struct prune_op *op = own->op;
+    int code;
+
+    do {
+        code = ses__run_planned(storage, planned, error);
+        if (code == SES_OK)
+            note_step(own);
+    } while (code == SES_OK && own->more && own->deleted * part < own->plan.looked);
+    if (own->deleted == 0 || code == SES_UNKNOWN)
+        return code;
+    if (code < 0) { /* the next call says what failed, if it still does */
+        ses__error_clear(error);
+        own->more = true;
+    }
+    op->deleted = own->deleted;
+    op->row = own->after;
+    op->more = own->more;
+    return SES_OK;
+}
+
 int ses__sql_prune(struct storage *storage, struct prune_op *op, ses_error *error)
 {
     struct pruning own = {.op = op};
@@ -194,7 +247,7 @@ int ses__sql_prune(struct storage *storage, struct prune_op *op, ses_error *erro
 
     op->deleted = 0;
     if (code == SES_OK)
-        code = ses__run_planned(storage, &planned, error);
+        code = prune_in_steps(storage, &own, &planned, error);
     ses__prune_plan_free(&own.plan);
     return code;
 }

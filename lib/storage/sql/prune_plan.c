@@ -177,10 +177,12 @@ static bool note_target(struct prune_plan *plan, const struct event_row *row)
     return true;
 }
 
-/* Each body is read at most once, for what is wanted of it. */
+/* Each body is read at most once, for what is wanted of it: the bonds of an event, and what it changes if this step is to
+ * prune it. */
 static int plan_event(struct prune_plan *plan, const struct event_row *row, ses_error *error)
 {
-    const bool calls = ses__bonds_want(&plan->bonds, row) && ses__stored_event_may_call(row);
+    const bool is_new = row->seq > plan->known;
+    const bool calls = is_new && ses__bonds_want(&plan->bonds, row) && ses__stored_event_may_call(row);
     const bool changes = note_target(plan, row) && ses__stored_event_may_change(row);
     const struct stored_event *functions = calls ? &plan->event : NULL;
     int code = SES_OK;
@@ -194,10 +196,13 @@ static int plan_event(struct prune_plan *plan, const struct event_row *row, ses_
     if (changes)
         plan->staged_bytes += row->body.len;
     plan->full = plan->events >= plan->op->limit || plan->staged_bytes >= MAX_STAGED_BYTES;
-    if (code == SES_OK &&
-        !ses__bonds_add_event(&plan->bonds, row, functions, ses__live_has(&plan->live, row->seq)))
-        code = ses__error_nomem(error);
-    return code;
+    if (code != SES_OK || !is_new)
+        return code;
+    plan->known = row->seq;
+    plan->looked++;
+    return ses__bonds_add_event(&plan->bonds, row, functions, ses__live_has(&plan->live, row->seq))
+               ? SES_OK
+               : ses__error_nomem(error);
 }
 
 static int plan_events(struct prune_plan *plan, struct db *db, int64_t first, int64_t last, ses_error *error)
@@ -207,7 +212,7 @@ static int plan_events(struct prune_plan *plan, struct db *db, int64_t first, in
     int code = SES_OK;
 
     ses__event_rows_open(&rows, db, plan->row.id, first, last, WALK_FORWARD, error);
-    while (code == SES_OK && ses__event_rows_next(&rows, &event))
+    while (code == SES_OK && !(plan->full && plan->known >= last) && ses__event_rows_next(&rows, &event))
         code = plan_event(plan, &event, error);
     int closed = ses__event_rows_close(&rows);
     return code != SES_OK ? code : closed;
@@ -242,6 +247,7 @@ int ses__prune_plan_make(struct prune_plan *plan, struct db *db, const struct se
     int code = ses__prune_plan_init(plan, op, allocator, error);
     plan->row = *row;
     plan->target = row->base_seq;
+    plan->known = row->base_seq;
     if (code == SES_OK)
         code = ses__load_live(db, row->id, row->last_seq, &plan->live, error);
     if (code == SES_OK)
@@ -252,6 +258,20 @@ int ses__prune_plan_make(struct prune_plan *plan, struct db *db, const struct se
     if (code == SES_OK)
         code = plan_rewinds(plan, db, error);
     return code;
+}
+
+int ses__prune_plan_go_on(struct prune_plan *plan, struct db *db, ses_error *error)
+{
+    const int64_t base_seq = plan->row.base_seq;
+
+    ses__replay_free(&plan->replay);
+    int code = ses__replay_init(&plan->replay, plan->allocator, plan->op->seed, true, error);
+    plan->first = 0;
+    plan->target = base_seq;
+    plan->events = 0;
+    plan->staged_bytes = 0;
+    plan->full = false;
+    return code == SES_OK ? plan_events(plan, db, base_seq + 1, plan->goal, error) : code;
 }
 
 /* The newest mark may be a rewind, by which other events are live. */

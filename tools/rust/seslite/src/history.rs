@@ -126,7 +126,7 @@ impl PruneOptions {
         self.flags |= sys::SES_DELETE_SECURE;
         self
     }
-    /// Events per call.
+    /// Events per transaction.
     pub fn limit(mut self, events: i64) -> Self {
         self.limit = events;
         self
