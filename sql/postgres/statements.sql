@@ -495,7 +495,7 @@ ORDER BY $4 * s.updated_us, CASE $4 WHEN 0 THEN s.id END, CASE $4 WHEN 0 THEN ''
 LIMIT $8::bigint;
 
 -- name: label_get
-SELECT 1 FROM seslite.session_labels
+SELECT 1::bigint FROM seslite.session_labels
 WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND name = $2
   AND value BETWEEN $3 AND coalesce($4, repeat(chr(1114111), 129));
 
