@@ -704,7 +704,7 @@ SES_API int ses_state_get_by_key(ses_store *store, const ses_key *key, const cha
                                  const ses_call_options *options, char **json, size_t *len, ses_error *error);
 
 /*
- * These calls read and change shared state without a session: that of the app if `user` is NULL, otherwise
+ * These calls read shared state without a session: that of the app if `user` is NULL, otherwise
  * that of the user. Keys have no prefix here. A key that begins with "app:", "user:" or "temp:" is INVALID,
  * because a session shows a different key under that name.
  *
@@ -1645,7 +1645,7 @@ typedef struct ses_import_item {
     const char *session;    /* as in the file; NULL: a shared key */
     const char *loaded_as;  /* the session's id in this store */
     const char *key;        /* NULL: a session */
-    int outcome;            /* SES_LOADED_*, SES_IMPORT_* */
+    int outcome;            /* a ses_load_outcome or a ses_import_outcome */
     int64_t events;         /* events stored */
     int64_t line;           /* where it begins; for a key, approximately */
     const ses_error *error; /* why it was refused; NULL: it was not */

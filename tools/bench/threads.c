@@ -171,7 +171,7 @@ static void bench_gets_beside_writer(void)
     double alone_us = median(alone, (size_t)rounds);
     double beside_us = median(beside, (size_t)rounds);
     report(&(struct figure){
-        .name = "get of 20 events beside a busy writer",
+        .name = "get of 20 events during writes by a busy writer",
         .unit = "us",
         .left_name = "with a writer",
         .left = beside_us,

@@ -1,7 +1,7 @@
 /*
- * Pruning. How far is found out in a read transaction, as the whole log has to be looked at; the write transaction looks
- * at what came since, and prunes. So that pruning step by step takes time in proportion to the log, one look at it is good
- * for several steps.
+ * Pruning. A read transaction looks at the whole log to plan how far to prune. The write transaction then looks only at
+ * the events that came since. One plan serves several transactions, so that pruning a log in steps takes time in
+ * proportion to its length.
  */
 #include "base/error.h"
 #include "storage/sql/history.h"
@@ -151,7 +151,7 @@ static int find_step(struct db *db, const struct prune_plan *plan, int64_t *seq,
     return code;
 }
 
-/* Each plan is used once: what a further step is planned from must have been committed. */
+/* A further step goes on with the plan only if the step before it was committed and nothing else was. */
 static int make_plan(struct pruning *own, struct db *db, const struct session_row *row, ses_error *error)
 {
     const struct session_row *after = &own->after;
@@ -209,7 +209,7 @@ static void note_step(struct pruning *own)
     own->goes_on = true;
 }
 
-/* Until a part of the events that were looked at is gone: so all calls together look at each a few times. */
+/* Steps until half of the events that were read are gone, so that all calls together read each about twice. */
 static int prune_in_steps(struct storage *storage, struct pruning *own, const struct planned *planned,
                           ses_error *error)
 {
