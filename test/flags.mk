@@ -75,8 +75,8 @@ TEST_OBJECTS_program/foreign_zone := $(ZONE_OBJECTS)
 $(B)/test/program/foreign_zone: $(ZONE_OBJECTS)
 
 TEST_CFLAGS_program/leftover := -Itools/seslite
-TEST_OBJECTS_program/leftover := $(B)/tools/seslite/leftover.o
-$(B)/test/program/leftover: $(B)/tools/seslite/leftover.o
+TEST_OBJECTS_program/leftover := $(B)/tools/seslite/signals.o
+$(B)/test/program/leftover: $(B)/tools/seslite/signals.o
 
 # What takes more than about 0.7 seconds, of work or of waiting: begun first, and left out by `make quick`.
 LONG_TESTS := postgres/failover postgres/stopped postgres/races postgres/open postgres/machines postgres/hosts \

@@ -92,3 +92,50 @@ void ses__error_prefix(ses_error *error, const char *format, ...)
         }
     }
 }
+
+/* ---------------------------------------------------------------------------------------------------- codes */
+
+struct code_entry {
+    int code;
+    const char *name;
+    const char *text;
+};
+
+static const struct code_entry code_entries[] = {
+    {SES_OK, "SES_OK", "success"},
+    {SES_PARTIAL, "SES_PARTIAL", "success: a partial event, so nothing was stored"},
+    {SES_DUPLICATE, "SES_DUPLICATE", "success: the event was already stored"},
+    {SES_EXISTING, "SES_EXISTING", "success: the session already existed"},
+    {SES_ROW, "SES_ROW", "success: an event was read"},
+    {SES_ABSENT, "SES_ABSENT", "success: the state key does not exist"},
+    {SES_UNCHANGED, "SES_UNCHANGED", "success: nothing had to change"},
+    {SES_MORE, "SES_MORE", "success: one step is done, and more remain"},
+    {SES_RESET, "SES_RESET", "success: followed events were removed; read the session again"},
+#define CODE_ENTRY(name, number, text) {SES_##name, "SES_" #name, text},
+    SES_CODES(CODE_ENTRY)
+#undef CODE_ENTRY
+};
+
+static const struct code_entry *code_find(int code)
+{
+    static const struct code_entry unknown = {0, "?", "not a code of seslite"};
+    const struct code_entry *found = &unknown;
+
+    for (size_t i = 0; i < sizeof code_entries / sizeof code_entries[0]; i++) {
+        if (code_entries[i].code == code) {
+            found = &code_entries[i];
+            break;
+        }
+    }
+    return found;
+}
+
+const char *ses_code_name(int code)
+{
+    return code_find(code)->name;
+}
+
+const char *ses_code_text(int code)
+{
+    return code_find(code)->text;
+}

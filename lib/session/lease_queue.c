@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/condition.h"
+#include "base/thread.h"
 
 bool ses__lease_queue_init(struct lease_queue *queue)
 {

@@ -1,5 +1,5 @@
 /* One follower among the others: it joins, waits and leaves. */
-#include "base/condition.h"
+#include "base/thread.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "session/followers.h"

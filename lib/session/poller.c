@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/condition.h"
+#include "base/thread.h"
 #include "base/memory.h"
 #include "session/followers.h"
 

@@ -6,7 +6,7 @@
 #include "choose.h"
 #include "json.h"
 #include "progress.h"
-#include "stop.h"
+#include "signals.h"
 
 static int report_backup(struct run *run, const char *path)
 {

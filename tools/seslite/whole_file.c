@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "leftover.h"
+#include "signals.h"
 
 /* ------------------------------------------------------------------------------------------------- errors */
 

@@ -1,7 +1,7 @@
 /* The engine: opening and closing, what it tells of itself, and what is about files only. */
 #include <string.h>
 
-#include "base/condition.h"
+#include "base/thread.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "storage/postgres/operations.h"

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/condition.h"
+#include "base/thread.h"
 #include "base/error.h"
 #include "storage/postgres/leave.h"
 #include "storage/postgres/parts.h"

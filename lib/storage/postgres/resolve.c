@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "base/condition.h"
 #include "base/thread.h"
 
 /* The longest time until an interrupt is seen. */

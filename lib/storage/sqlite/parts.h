@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "base/condition.h"
+#include "base/thread.h"
 #include "storage/sqlite/connection.h"
 #include "storage/door.h"
 #include "storage/sql/run.h"
