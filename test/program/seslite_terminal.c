@@ -240,9 +240,11 @@ static void test_no_text_drives_the_terminal(void **state)
 
     fill_hostile(fixture->store, &key);
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        const bool lists = strcmp(commands[i][0], "list") == 0; /* takes no session */
+        const char *const scope[] = {lists ? "-u" : "-s", lists ? key.user : key.session};
         const char *const arguments[] = {
-            COMMAND, "-f",        fixture->path,  "-a",           key.app,        "-u",           key.user,
-            "-s",    key.session, commands[i][0], commands[i][1], commands[i][2], commands[i][3], NULL};
+            COMMAND,  "-f",     fixture->path,  "-a",           key.app,        "-u",           key.user,
+            scope[0], scope[1], commands[i][0], commands[i][1], commands[i][2], commands[i][3], NULL};
         command_run(&reply, &without_colour, arguments);
         if (reply.status != 0)
             print_error("%s: %s\n", commands[i][0], reply.screen.data);

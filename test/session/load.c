@@ -679,7 +679,7 @@ static void test_a_base_that_cannot_be_is_refused(void **state)
                                            .base_count = bases[i][1].name ? 2 : 1}};
         assert_refused(store, &source, codes[i], "the base", -1);
         source.loaded.base_seq = 0;
-        assert_refused(store, &source, SES_INVALID, "no base", -1);
+        assert_refused(store, &source, SES_INVALID, "cannot have a base", -1);
     }
 }
 
