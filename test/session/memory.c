@@ -1,4 +1,4 @@
-/* A handle holds little more than its events. */
+/* A handle holds little more than its events, and an import little more than a line. */
 #include "open.h"
 
 enum { EVENTS = 1000 };
@@ -151,6 +151,52 @@ static void test_an_append_holds_its_event_only(void **state)
     ses_session_close(session);
 }
 
+/* Lines that are made as they are read, and the bytes that were held after the first events and at the end. */
+struct made_lines {
+    const struct counting_memory *memory;
+    size_t at;
+    long early;
+    long late;
+};
+
+enum { EARLY = 100, LINES = 5000 };
+
+static int read_made_line(void *context, char *buffer, size_t capacity, size_t *len, ses_error *error)
+{
+    struct made_lines *lines = context;
+    const size_t at = lines->at++;
+    int written = 0;
+
+    (void)error;
+    if (at == EARLY)
+        lines->early = lines->memory->bytes;
+    lines->late = lines->memory->bytes;
+    if (at == 0)
+        written =
+            snprintf(buffer, capacity,
+                     "{\"kind\":\"seslite\",\"format\":1}\n"
+                     "{\"kind\":\"session\",\"app\":\"app\",\"user\":\"user\",\"session\":\"session\"}\n");
+    else if (at <= LINES)
+        written = snprintf(buffer, capacity, "{\"kind\":\"event\",\"body\":%s}\n", event_of(300, at));
+    else if (at == LINES + 1)
+        written = snprintf(buffer, capacity, "{\"kind\":\"end\"}\n{\"kind\":\"total\"}\n");
+    assert_in_range(written, 0, capacity - 1);
+    *len = (size_t)written;
+    return 0;
+}
+
+static void test_an_import_holds_a_line_only(void **state)
+{
+    struct memory_test *test = *state;
+    struct made_lines lines = {.memory = &test->memory};
+    ses_import_report report = {.size = sizeof report};
+    ses_error error;
+
+    assert_ok(ses_import(test->store, NULL, read_made_line, &lines, &report, &error));
+    assert_int_equal(report.events, LINES);
+    assert_in_range(lines.late, 1, lines.early + 20000);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -158,6 +204,7 @@ int main(void)
         TEST(test_a_get_reserves_what_it_needs),
         TEST(test_a_range_of_none_reserves_nothing),
         TEST(test_an_append_holds_its_event_only),
+        TEST(test_an_import_holds_a_line_only),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

@@ -280,8 +280,11 @@ static void test_killed_while_copying(void **state)
     assert_all_there(fixture->path, stored);
 }
 
+static sqlite3_int64 used_before;
+
 static int setup(void **state)
 {
+    used_before = sqlite3_memory_used();
     atomic_store(&held, false);
     atomic_store(&writes_left, 0);
     return fixture_setup(state);
@@ -290,7 +293,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     atomic_store(&held, false);
-    return fixture_teardown(state);
+    const int result = fixture_teardown(state);
+    assert_int_equal(sqlite3_memory_used(), used_before); /* every connection was closed */
+    return result;
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
