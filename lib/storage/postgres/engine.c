@@ -1,4 +1,4 @@
-/* The engine: opening and closing, what it tells of itself, and what is about files only. */
+/* The engine: opens and closes stores, describes itself, and refuses the operations on files. */
 #include <string.h>
 
 #include "base/thread.h"

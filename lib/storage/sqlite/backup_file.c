@@ -153,7 +153,7 @@ int ses__backup_file_make(struct backup_file *file, int64_t busy_timeout_us, ses
         return code;
     file->descriptor = mkstemp(file->temporary); /* mode 0600, as POSIX says */
     if (file->descriptor < 0) {
-        code = ses__file_refuse(file->target, "cannot make a file beside it", errno, error);
+        code = ses__file_refuse(file->target, "cannot create a temporary file next to it", errno, error);
         ses__memory_free(file->allocator, file->temporary); /* there is none to be removed */
         file->temporary = NULL;
         return code;

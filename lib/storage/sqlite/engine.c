@@ -23,11 +23,11 @@ static const char *known_bugs(int version)
                  (version >= 3044006 && version < 3045000);
     return fixed
                ? ""
-               : "WAL-reset (https://www.sqlite.org/wal.html#walresetbug): when two connections checkpoint or write "
-                 "at the very same moment the file can, very rarely, be damaged. "
+               : "WAL-reset (https://www.sqlite.org/wal.html#walresetbug): if two connections checkpoint or write "
+                 "at the same moment, the file can, very rarely, be damaged. "
                  "Fixed in SQLite 3.51.3, 3.50.7 and 3.44.6. "
-                 "Within one process a store keeps clear of it: its writing connection checkpoints in its turn, "
-                 "and what is copied beside it is copied while a read transaction keeps the log from being reset";
+                 "Within one process a store avoids it: its writing connection checkpoints between commits, "
+                 "and a read transaction keeps the log from being reset during any other checkpoint";
 }
 
 static int check_sqlite(ses_error *error)
@@ -186,7 +186,7 @@ static int check_read_only(struct sqlite *storage, ses_error *error)
     if (code == SES_CANTOPEN || code == SES_READONLY)
         code = ses__error_set(
             error, SES_CANTOPEN,
-            "%s: SQLite needs to make files beside a store with a write-ahead log, even to read it: make the folder writable, or copy the file (and its -wal file) to one that is",
+            "%s: SQLite creates files next to a store with a write-ahead log, even to read it: make the folder writable, or copy the file (and its -wal file) to one that is",
             path);
     else if (code == SES_OK && version == 0)
         code = ses__error_set(

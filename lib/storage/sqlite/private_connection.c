@@ -1,4 +1,4 @@
-/* Connections beside the pool, for reads that take long; and stores that are copies in memory. */
+/* Connections outside the pool, for long reads, and copies of stores in memory. */
 #include "storage/sqlite/private_connection.h"
 
 #include "base/clock.h"

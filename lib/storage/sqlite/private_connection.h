@@ -1,10 +1,10 @@
-/* Reads that take long have a connection of their own, so that none of the pool is missing meanwhile. */
+/* A connection outside the pool, for a long read, so that the pool does not lack one meanwhile. */
 #ifndef SESLITE_STORAGE_SQLITE_PRIVATE_CONNECTION_H
 #define SESLITE_STORAGE_SQLITE_PRIVATE_CONNECTION_H
 
 #include "storage/sqlite/connection.h"
 
-/* The connection; of a store in memory, which only one connection sees, it is on a copy. */
+/* Only one connection sees a store in memory, so there this is a connection to a copy. */
 struct private_connection {
     struct sqlite *storage;
     struct sqlite_config config; /* of the copy */
@@ -16,13 +16,13 @@ struct private_connection {
 SESLITE_PRIVATE int ses__private_connection_open(struct storage *storage, struct private_connection *private,
                                                  ses_error *error);
 SESLITE_PRIVATE void ses__private_connection_close(struct private_connection *private);
-/* Of a connection to another file, which waits as long as those of the store. Path and file are borrowed. */
+/* The settings of a connection to another file, with the timeout of the store. Path and file are borrowed. */
 SESLITE_PRIVATE struct sqlite_config ses__config_for_file(const struct storage *storage, const char *path,
                                                           const struct sqlite_file *file);
 
-/* Is told of each step; non-zero ends the copying. */
+/* Receives each step; a non-zero result ends the copying. */
 struct copy_progress {
-    int (*report)(void *context, int64_t done, int64_t total); /* NULL: nobody is told */
+    int (*report)(void *context, int64_t done, int64_t total); /* may be NULL */
     void *context;
 };
 /* Copies all pages of `from`, on which a read transaction or the writer's turn keeps others from writing, to `to`, which

@@ -13,7 +13,7 @@
 
 enum { BUSY_MS = 5000 };
 
-/* ---------------------------------------------------------------------------------------- files beside it */
+/* ---------------------------------------------------------------------------------------- companion files */
 
 /* The size of the file PATH with this suffix, or -1 if it does not exist. */
 static int64_t size_of(const char *path, const char *suffix)

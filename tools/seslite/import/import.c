@@ -52,9 +52,9 @@ static int say_refused(const struct run *run, const struct import_report *report
 {
     if (report->first_code == 0 || given(run, OPTION_SKIP))
         return EXIT_OK;
-    note("%s", given(run, OPTION_DRY_RUN) ? "--skip would leave out what is rejected."
-                                          : "--skip leaves out what is rejected; seslite help import "
-                                            "describes --update, --replace and --rename.");
+    note("%s", given(run, OPTION_DRY_RUN) ? "--skip would leave these out."
+                                          : "--skip leaves these out; seslite help import describes "
+                                            "--update, --replace and --rename.");
     return exit_code_of(report->first_code);
 }
 
