@@ -57,8 +57,8 @@ int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *e
 
 static int check_expire_options(const ses_expire_options *options, ses_error *error)
 {
-    int code =
-        ses__check_flags(options->flags, SES_DELETE_SECURE | SES_EXPIRE_COUNT, "expire options", error);
+    const unsigned known = (unsigned)SES_DELETE_SECURE | (unsigned)SES_EXPIRE_COUNT;
+    int code = ses__check_flags(options->flags, known, "expire options", error);
 
     if (code == SES_OK && (options->idle_us < 0 || options->sessions_per_user < 0 || options->limit < 0))
         code = ses__error_set(error, SES_INVALID,

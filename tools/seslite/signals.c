@@ -45,7 +45,7 @@ bool stop_is_asked(void)
 void stop_now(void)
 {
     if (asked)
-        (void)raise(asked); /* SA_RESETHAND: it ends the program now */
+        (void)raise((int)asked); /* SA_RESETHAND: it ends the program now */
 }
 
 /* --------------------------------------------------------------------------------------------- leftovers */

@@ -23,7 +23,7 @@ STRICT = "the text is not strict JSON (RFC 8259)"
 TEXT = "Text is UTF-8."
 NUL = "Authors of bindings: reject a NUL inside a string before the call, or the library sees only the part in front of it."
 EXACT = (
-    "Its `actions.stateDelta` makes the own state what it was there: keys that differ get their bytes back, and keys that did "
+    "Its `actions.stateDelta` restores the own state of the point: keys that differ get their bytes back, and keys that did "
     "not exist are removed."
 )
 CONSTRAINT = "IntegrityError: UNIQUE constraint failed: events.app_name, e"
