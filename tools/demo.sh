@@ -1,6 +1,6 @@
 #!/bin/sh
 # Stores a conversation in one process, reads it in another, and shows the file with the seslite command and the sqlite3
-# program. Then a small agent runs, whose model is a script.
+# program. Then a small agent with a scripted model runs.
 #     sh tools/demo.sh DEMO-PROGRAM FILE AGENT-PROGRAM COMMAND
 set -eu
 demo=$1
@@ -18,29 +18,29 @@ rm -f "$file" "$file-wal" "$file-shm" "$file-journal"
 say "1. A process stores a conversation: two turns, a tool call, state in all four scopes"
 "$demo" write "$file"
 
-say "2. Another process opens the file. Look: every scope merged, numbers exact, no temp: key"
+say "2. Another process opens the file. Note: all scopes merged, exact numbers, no temp: key"
 "$demo" read "$file"
 
-say "3. The same file in the sqlite3 program. Look: a transcript a person can read"
+say "3. The same file in the sqlite3 program: a readable transcript"
 show "SELECT seq, substr(time, 1, 19) AS time, author, coalesce(text, calls, responses, changes) AS what FROM transcript"
 
-say "4. State: one row a key, in a table for each scope, and all of it merged"
+say "4. State: one row per key, one table per scope, and all of it merged"
 show "SELECT key, value, seq FROM app_state"
 show "SELECT key, value, seq FROM user_state"
 show "SELECT key, value, seq FROM session_state"
 show "SELECT key, value FROM merged_state"
 
-say "5. Sessions with their counts; and nothing of temp: anywhere in the file"
+say "5. Sessions with their counts, and no temp: key anywhere in the file"
 show "SELECT * FROM session_overview"
 show "SELECT count(*) AS events_that_mention_temp FROM events WHERE body LIKE '%temp:%'"
 
-say "6. An agent at work (tools/agent.c). Look: state in the instructions, temp: gone with its invocation"
+say "6. An agent at work (tools/agent.c): state in the instructions, temp: gone with its invocation"
 rm -f "$file-agent" "$file-agent-wal" "$file-agent-shm"
 "$agent" "$file-agent"
 echo
 file=$file-agent
 show "SELECT seq, author, coalesce(text, calls, responses, changes) AS what FROM transcript"
-say "7. The seslite command. Look: a transcript, the state at a point, a turn taken back, a copy to try things in, a page"
+say "7. The seslite command: a transcript, the state at a point, a turn undone, a copy to experiment with, a page"
 file=${file%-agent}
 run list
 run show
@@ -54,13 +54,13 @@ run redo trip-to-oslo
 run delete another-try --dry-run
 run html trip-to-oslo -o "$file.html" --replace
 
-say "8. Out and in: JSON lines, a database that google-adk opens, another store; and a backup, which is checked"
+say "8. Export and import: JSON lines, a google-adk database; then a backup and a check"
 run export -o "$file.jsonl" --replace
 run export --to sqlite -o "$file.adk" --replace
 run import "$file.adk" --to-user bob
 run backup "$file.backup" --replace
 run check
-echo "   seslite help tells more."
+echo "   For everything else, run: seslite help"
 echo
 file=$file-agent
-echo "The files stay: sqlite3 ${file%-agent}; sqlite3 $file"
+echo "Both files are kept: sqlite3 ${file%-agent}; sqlite3 $file"
