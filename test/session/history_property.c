@@ -148,8 +148,8 @@ static void check_state_rows(int slot)
         if (state[i].value == ABSENT)
             continue;
         assert_int_equal(sqlite3_step(rows), SQLITE_ROW);
-        assert_string_equal(sqlite3_column_text(rows, 0), key_names[i]);
-        assert_string_equal(sqlite3_column_text(rows, 1), value_texts[state[i].value]);
+        assert_string_equal((const char *)sqlite3_column_text(rows, 0), key_names[i]);
+        assert_string_equal((const char *)sqlite3_column_text(rows, 1), value_texts[state[i].value]);
         assert_int_equal(sqlite3_column_int64(rows, 2), state[i].seq);
     }
     assert_int_equal(sqlite3_step(rows), SQLITE_DONE);
