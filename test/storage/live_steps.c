@@ -8,8 +8,9 @@ static const ses_key key = {"app", "user", "session"};
 
 enum { EVENTS = 100000, REWINDS = 1000, BETWEEN = EVENTS / REWINDS, TAKEN_BACK = 40, PAGE = 64 };
 
-static long steps;
-static long locked_steps; /* of them, while nobody else could write */
+/* The steps of the calling thread. Another thread copies the log. */
+static _Thread_local long steps;
+static _Thread_local long locked_steps; /* those of them while nobody else could write */
 
 int __real_sqlite3_step(sqlite3_stmt *statement);
 int __wrap_sqlite3_step(sqlite3_stmt *statement);
