@@ -75,7 +75,7 @@ function put_search(called, kind, address, about, e, i, text) {
 }
 
 function quoted(text) {
-    gsub(/\\/, "\\\\", text)
+    gsub(/\\/, "&&", text)
     gsub(/"/, "\\\"", text)
     return "\"" text "\""
 }
