@@ -144,7 +144,7 @@ static void test_a_program_that_ends_at_once_leaves_no_process(void **state)
     delete_sessions(database);
 }
 
-/* What a proxy does to the first cancels of a store, and to those after them. */
+/* How a proxy treats the first cancels of a store, and those after them. */
 struct way_to_fail {
     ses_key key; /* of a session of its own, since it stays locked */
     int first;

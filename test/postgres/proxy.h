@@ -36,7 +36,7 @@ enum { PROXY_WAKE, PROXY_TIMER, PROXY_LISTENER, PROXY_FIXED };
 /* A sleep ends so much before its time, and the rest is waited out by asking again. */
 enum { PROXY_SPIN_NS = 30000 };
 
-/* What becomes of requests to cancel: they are handed on, closed without being handed on, or never answered. */
+/* How the proxy treats requests to cancel: it hands them on, closes them, or never answers. */
 enum { PROXY_CANCELS_PASS, PROXY_CANCELS_ARE_LOST, PROXY_CANCELS_HANG };
 
 /* What came in by one read. Empty: the end of what this side sends. */

@@ -127,7 +127,7 @@ static void test_what_has_expired_is_removed(void **state)
     assert_sound(fixture->path);
 }
 
-/* What the events say of their time is not asked: a client with nonsense on its clock, or one that sends old events. */
+/* The times in events do not count: a client may have a wrong clock, or send old events. */
 static void test_idleness_counts_from_the_write(void **state)
 {
     static const char *const events[] = {"{'timestamp':90000000000}", "{'timestamp':1}", "{}"};

@@ -120,7 +120,7 @@ static void test_a_get_reserves_what_it_needs(void **state)
     }
 }
 
-/* What a range leaves out is not known before. */
+/* The number of events in such a range is not known before. */
 static void test_a_range_of_none_reserves_nothing(void **state)
 {
     const ses_range none = {.size = sizeof none, .which = SES_RANGE_NONE};

@@ -322,7 +322,7 @@ static void assert_as_model(struct model *model, const char *state_before)
     free(base.data);
 }
 
-/* What a call leaves: it goes on with further steps until half of the events are gone. */
+/* The events that a call leaves. It takes further steps until half of the events are gone. */
 static int prune_model(struct model *model, const ses_prune_options *options)
 {
     const int before = model->count;

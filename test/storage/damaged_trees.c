@@ -57,7 +57,7 @@ static void test_trees_without_end(void **state)
 
 /* --------------------------------------------------------------------------------------------- schema */
 
-/* Another program changes the schema while the store is open. What the next call meets is not the library's fault. */
+/* Another program changes the schema while the store is open. The next call fails, which is not INTERNAL. */
 static void test_schema_changed_under_an_open_store(void **state)
 {
     static const char *const changes[] = {

@@ -152,8 +152,8 @@ static void test_a_retry_in_the_same_group(void **state)
     assert_int_equal(stored(fixture->store, "a"), 2);
 }
 
-/* A rewind that was made elsewhere looks for what it takes back before it comes to the writer. What came to the writer
- * before it has pruned that, or put another event in its place. */
+/* A rewind that was made elsewhere looks up the events that it takes back before it joins the writer's queue. Calls ahead of
+ * it in the queue prune those events, or put another event in their place. */
 static void test_a_rewind_whose_target_is_gone(void **state)
 {
     static const struct call between[] = {{.kind = PRUNE, .session_id = "a", .version = 2},
@@ -187,7 +187,7 @@ static void test_a_rewind_whose_target_is_gone(void **state)
     }
 }
 
-/* What a prune or a cut has planned ahead is used up when it is carried out; it may be rolled back with its group. */
+/* A prune or a cut uses up its plan when it is carried out, but may be rolled back with its group. */
 static void test_prunes_and_cuts_that_are_carried_out_twice(void **state)
 {
     static const char *const ids[] = {"a", "b"};
