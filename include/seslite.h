@@ -302,8 +302,8 @@ SES_API int ses_open(const char *path, const ses_open_options *options, ses_stor
  * however long that takes. After another program's long read transaction that can be gigabytes (see
  * wal_bytes).
  *
- * Sessions, cursors, followers, views and pages may outlive the store, and can be closed later. What they
- * hold can still be read. Calls on them that need the store return MISUSE.
+ * Sessions, cursors, followers, views and pages may outlive the store, and can be closed later. Their
+ * contents can still be read. Calls on them that need the store return MISUSE.
  */
 SES_API void ses_close(ses_store *store);
 
@@ -1471,7 +1471,7 @@ typedef struct ses_loaded {
     const char *initial_state;
     size_t initial_state_len;
     /* Its own keys, as an object. They must equal the state that the rest leads to, byte for byte. If they do
-     * not, the call returns INVALID, and the message names the key. NULL: not checked. */
+     * not, the call returns INVALID, and the message names the key. If NULL, they are not checked. */
     const char *state;
     size_t state_len;
     const int64_t *created_us; /* NULL: the store's clock */
@@ -1485,7 +1485,7 @@ typedef struct ses_loaded {
     const char *title;       /* NULL: none */
     const ses_label *labels; /* as for ses_create */
     size_t label_count;
-    const ses_key *parent;        /* of a fork; its app is the session's, or NULL; NULL: not a fork */
+    const ses_key *parent;        /* of a fork, otherwise NULL; its app is NULL or the session's */
     int64_t parent_seq;           /* not above the last number */
     int64_t base_seq;             /* the last event that was pruned; 0: none was */
     const ses_loaded_value *base; /* the own keys as the pruned events had left them */
@@ -1598,7 +1598,7 @@ typedef struct ses_export_options {
     const char *app;     /* NULL: all */
     const char *user;    /* NULL: all of the app */
     const char *session; /* NULL: all of the user */
-    /* Called after each session and every 1,000 events, with the numbers written so far. NULL: not called. */
+    /* Called after each session and every 1,000 events, with the numbers written so far. May be NULL. */
     void (*progress)(void *context, int64_t sessions, int64_t events);
     void *progress_context;
 } ses_export_options;
@@ -1656,8 +1656,7 @@ typedef struct ses_import_options {
     unsigned flags;   /* SES_IMPORT_* */
     const char *app;  /* put everything into this app ... */
     const char *user; /* ... and everything of a user under this one; NULL: as in the file */
-    /* Called for each session, and for each shared key that has another value in the store. NULL: not
-     * called. */
+    /* Called for each session, and for each shared key that has another value in the store. May be NULL. */
     void (*report)(void *context, const ses_import_item *item);
     void *report_context;
 } ses_import_options;
@@ -1717,7 +1716,7 @@ typedef struct ses_backup_options {
     size_t size;
     unsigned flags; /* SES_BACKUP_* */
     /* Called with the number of pages copied and the total; with SES_BACKUP_COMPACT both are estimates.
-     * Non-zero ends the backup with INTERRUPTED. It may use the store, but not close it. NULL: not called. */
+     * Non-zero ends the backup with INTERRUPTED. It may use the store, but not close it. May be NULL. */
     int (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
 } ses_backup_options;
@@ -1794,9 +1793,9 @@ SES_API const char *ses_problem_name(int kind);
 /* One problem. It and its texts are borrowed during the report. */
 typedef struct ses_problem {
     int kind;            /* SES_PROBLEM_* */
-    const char *app;     /* NULL: not known, or of none */
-    const char *user;    /* NULL: not known, or of none */
-    const char *session; /* NULL: not known, or of none */
+    const char *app;     /* NULL if the problem has none, or it is unknown */
+    const char *user;    /* NULL if the problem has none, or it is unknown */
+    const char *session; /* NULL if the problem has none, or it is unknown */
     int64_t seq;         /* the event's number; 0: not about an event */
     const char *message; /* what is wrong, and where */
 } ses_problem;
@@ -1805,12 +1804,11 @@ typedef struct ses_check_options {
     size_t size;
     int level;     /* SES_CHECK_* */
     int64_t limit; /* the check ends after this many problems; 0: 100 */
-    /* Called with each problem. Non-zero ends the check. It may use the store, but not close it. NULL: not
-     * called. */
+    /* Called with each problem. Non-zero ends the check. It may use the store, but not close it. May be NULL. */
     int (*report)(void *context, const ses_problem *problem);
     void *report_context;
     /* With SES_CHECK_LOG, called with about how many sessions were checked, and their total. Non-zero ends
-     * the check with INTERRUPTED. NULL: not called. */
+     * the check with INTERRUPTED. May be NULL. */
     int (*progress)(void *context, int64_t done, int64_t total);
     void *progress_context;
 } ses_check_options;
@@ -1850,7 +1848,7 @@ typedef struct ses_info {
 /* Fills `info`, whose `size` the caller sets. Codes: MISUSE. */
 SES_API int ses_store_info(ses_store *store, ses_info *info, ses_error *error);
 
-/* What a store has done since it was opened, and its size now. Counts are of this store, not of the file. */
+/* The work of a store since it was opened, and its size now. Counts are of this store, not of the file. */
 typedef struct ses_stats {
     size_t size;            /* input: sizeof(ses_stats) */
     int64_t events;         /* events stored */

@@ -68,9 +68,9 @@ SESLITE_PRIVATE int ses__store_open(const char *path, const ses_open_options *op
 SESLITE_PRIVATE int ses__check_path(const char *path, ses_error *error);
 
 SESLITE_PRIVATE int ses__check_key(const ses_key *key, ses_error *error);
-/* What max_event_bytes may be. */
+/* The upper bound of max_event_bytes. */
 #define LARGEST_MAX_EVENT ((size_t)512 << 20)
-/* What is stored has an id and a time, which may make it longer by so much than what was given. */
+/* The id and the time that the store adds make an event longer by at most this many bytes. */
 enum { EVENT_ALLOWANCE = 4096 };
 /* LIMIT for an event of more than `limit` bytes, which comes from the store's own. */
 SESLITE_PRIVATE int ses__check_event_size(const ses_store *store, size_t len, size_t limit, ses_error *error);
