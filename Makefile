@@ -91,11 +91,11 @@ HEADERS := $(filter-out $(if $(POSTGRES),,%/seslite_postgres.h),$(sort $(wildcar
 STATEMENTS := sql/sqlite/statements.sql
 SCRIPTS    := $(sort $(wildcard sql/sqlite/0*.sql))
 object_of   = $(B)/lib/$(subst /,-,$(patsubst lib/%.c,%,$(1))).o
-SQL_OBJECT := $(B)/lib/storage-sqlite-sql_text.o
+MADE_OBJECTS := $(B)/lib/storage-sql-statements.o $(B)/lib/storage-sqlite-scripts.o
 POSTGRES_STATEMENTS := sql/postgres/statements.sql
 POSTGRES_SCRIPTS    := $(sort $(wildcard sql/postgres/0*.sql))
 POSTGRES_OBJECT     := $(if $(POSTGRES),$(B)/lib/storage-postgres-sql_text.o)
-OBJECTS    := $(foreach source,$(SOURCES),$(call object_of,$(source))) $(SQL_OBJECT) $(POSTGRES_OBJECT)
+OBJECTS    := $(foreach source,$(SOURCES),$(call object_of,$(source))) $(MADE_OBJECTS) $(POSTGRES_OBJECT)
 LIBRARY    := $(B)/libseslite.a
 
 # The compiler says what it builds for, since that need not be this system. The programs of a macOS find the library by
@@ -127,11 +127,17 @@ $(B)/gen/statements.h: $(STATEMENTS) tools/embed.awk
 	@mkdir -p $(@D)
 	$(AWK) -f tools/embed.awk -v mode=names $(STATEMENTS) > $@.new && mv $@.new $@
 
-$(B)/gen/sql_text.c: $(STATEMENTS) $(SCRIPTS) tools/embed.awk
+$(B)/gen/statements.c: $(STATEMENTS) tools/embed.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed.awk -v mode=text $(STATEMENTS) $(SCRIPTS) > $@.new && mv $@.new $@
+	$(AWK) -f tools/embed.awk -v mode=texts $(STATEMENTS) > $@.new && mv $@.new $@
 
-$(SQL_OBJECT): $(B)/gen/sql_text.c $(B)/gen/statements.h
+$(B)/gen/scripts.c: $(SCRIPTS) tools/embed.awk
+	@mkdir -p $(@D)
+	$(AWK) -f tools/embed.awk -v mode=scripts $(SCRIPTS) > $@.new && mv $@.new $@
+
+$(B)/lib/storage-sql-statements.o: $(B)/gen/statements.c $(B)/gen/statements.h
+$(B)/lib/storage-sqlite-scripts.o: $(B)/gen/scripts.c
+$(MADE_OBJECTS):
 	@mkdir -p $(@D)
 	$(COMPILE) -c -o $@ $<
 
@@ -148,7 +154,7 @@ $(POSTGRES_OBJECT): $(B)/gen/postgres_sql.c $(B)/gen/postgres_statements.h $(B)/
 	$(COMPILE) -c -o $@ $<
 
 # The files of the amalgamation that are not in lib/.
-AMALGAMATED := $(addprefix $(B)/gen/,statements.h sql_text.c postgres_statements.h postgres_sql.c)
+AMALGAMATED := $(addprefix $(B)/gen/,statements.h statements.c scripts.c postgres_statements.h postgres_sql.c)
 
 # Only the room that knows a foreign library is given its headers.
 cflags_of = $(if $(filter lib/storage/sqlite/%,$(1)),$(SQLITE_CFLAGS)) $(if $(filter lib/cjson/%,$(1)),$(CJSON_CFLAGS)) \

@@ -7,14 +7,14 @@ WRAPPED := step bind_int64 bind_text64 prepare_v2 prepare_v3 exec open_v2 busy_h
 TEST_LIBS_storage/faults_sqlite := $(WRAPPED:%=-Wl,--wrap=sqlite3_%)
 
 # The library with a second schema script, in place of the archive.
-$(B)/test/gen/sql_text.c: $(STATEMENTS) $(SCRIPTS) test/sql/0002_test.sql tools/embed.awk
+$(B)/test/gen/scripts.c: $(SCRIPTS) test/sql/0002_test.sql tools/embed.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed.awk -v mode=text $(STATEMENTS) $(SCRIPTS) test/sql/0002_test.sql > $@.new && mv $@.new $@
+	$(AWK) -f tools/embed.awk -v mode=scripts $(SCRIPTS) test/sql/0002_test.sql > $@.new && mv $@.new $@
 
-$(B)/test/gen/sql_text.o: $(B)/test/gen/sql_text.c $(B)/gen/statements.h
+$(B)/test/gen/scripts.o: $(B)/test/gen/scripts.c $(B)/gen/statements.h
 	$(COMPILE) -Ilib -c -o $@ $<
 
-TEST_OBJECTS_storage/migrate := $(filter-out $(SQL_OBJECT),$(OBJECTS)) $(B)/test/gen/sql_text.o
+TEST_OBJECTS_storage/migrate := $(filter-out $(B)/lib/storage-sqlite-scripts.o,$(OBJECTS)) $(B)/test/gen/scripts.o
 $(B)/test/storage/migrate: $(TEST_OBJECTS_storage/migrate)
 TEST_LIBS_session/codes := -Wl,--wrap=sqlite3_step
 TEST_LIBS_storage/live_steps := -Wl,--wrap=sqlite3_step

@@ -15,6 +15,7 @@ storage/sql     storage/sql storage model json base
 storage/sqlite  storage/sqlite storage/sql storage model json base
 storage/postgres  storage/postgres storage/sql storage model json base
 session         session storage model json base
+session/sqlite  session/sqlite session storage/sqlite storage model json base
 session/postgres  session storage/postgres storage model json base
 agent           agent session/append_extras.h session/handle.h model json base
 cjson           cjson json base
@@ -60,6 +61,11 @@ uses() {
             }
         }'
 }
+# Symbols tell more than includes: nothing but its own rooms needs a named engine.
+for engine in sqlite postgres; do
+    uses $OBJECTS | grep "/storage-$engine-[^/]*$" | grep -v "^[^ ]*/\(storage\|session\)-$engine-" >&2 &&
+        complain "objects need the engine $engine by name"
+done
 check_circles() {
     folder=$1
     shift

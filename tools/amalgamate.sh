@@ -45,7 +45,7 @@ merge() {
 
 merge seslite_agent.h "seslite in one file, made by tools/amalgamate.sh: compile it with your program and link with -lsqlite3 -pthread.
  * (Beside it, seslite_cjson.c has the calls for programs that use cJSON, and seslite_postgres.c stores on a PostgreSQL server.)" \
-    $(find lib -name '*.c' ! -path 'lib/cjson/*' ! -path '*/postgres/*' | sort) "$gen/sql_text.c" >"$out/seslite.c.new"
+    $(find lib -name '*.c' ! -path 'lib/cjson/*' ! -path '*/postgres/*' | sort) "$gen/statements.c" "$gen/scripts.c" >"$out/seslite.c.new"
 mv "$out/seslite.c.new" "$out/seslite.c"
 merge seslite_cjson.h "The calls of seslite for programs that use cJSON, made by tools/amalgamate.sh: compile it beside seslite.c and
  * link with -lcjson." $(find lib/cjson -name '*.c' | sort) >"$out/seslite_cjson.c.new"

@@ -1,7 +1,8 @@
 # Turns the scripts of sql/ into C.
 #
 #   awk -f embed.awk -v mode=names statements.sql          the names of the statements (statements.h)
-#   awk -f embed.awk -v mode=text statements.sql 0*.sql    their texts and the schema scripts (sql_text.c)
+#   awk -f embed.awk -v mode=texts statements.sql          their texts (statements.c)
+#   awk -f embed.awk -v mode=scripts 0*.sql                the schema scripts (scripts.c)
 #
 # A schema script's version is the number its file name begins with. Each statement is an object of its own, so that a
 # program links only those that it runs.
@@ -18,7 +19,7 @@ function c_string(line) {
 }
 
 function close_text() {
-    if (open && in_scripts)
+    if (open && mode == "scripts")
         print "    },"
     else if (open) {
         print "    ;"
@@ -28,20 +29,17 @@ function close_text() {
 }
 
 FNR == 1 {
-    file = base_name(FILENAME)
-    is_statements = (file == "statements.sql")
-    if (mode == "text" && !is_statements) {
+    if (NR == 1)
+        begin_file()
+    if (mode == "scripts") {
+        file = base_name(FILENAME)
         close_text()
-        if (!in_scripts) {
-            print "\nstatic const struct schema_script schema_scripts[] = {"
-            in_scripts = 1
-        }
         print "    {" (file + 0) ", \"" file "\","
         open = 1
     }
 }
 
-FNR == 1 && NR == 1 {
+function begin_file() {
     print "/* Made from sql/ by tools/embed.awk. */"
     if (mode == "names") {
         print "#ifndef SESLITE_STATEMENTS_H\n#define SESLITE_STATEMENTS_H\n\n#include \"base/common.h\"\n"
@@ -49,13 +47,15 @@ FNR == 1 && NR == 1 {
         print "    size_t slot; /* of a connection, where it is kept when it was prepared */"
         print "    const char *name;\n    const char *sql;\n};\n"
     } else {
-        print "#include \"storage/sqlite/sql_text.h\"\n"
+        print "#include \"" (mode == "texts" ? "statements.h" : "storage/sqlite/scripts.h") "\"\n"
         print "/* Longer than the 4095 characters that every C compiler must take; all we know of take more. */"
         print "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n"
     }
+    if (mode == "scripts")
+        print "static const struct schema_script schema_scripts[] = {"
 }
 
-is_statements && /^-- name: / {
+mode != "scripts" && /^-- name: / {
     if (mode == "names") {
         print "extern SESLITE_PRIVATE const struct statement ses__statement_" $3 ";"
         print "#define STATEMENT_" toupper($3) " (&ses__statement_" $3 ")"
@@ -71,11 +71,13 @@ is_statements && /^-- name: / {
 
 /^--/ || /^$/ { next } # comments between statements are for people
 
-mode == "text" && open { print c_string($0) }
+open { print c_string($0) }
 
 END {
     if (mode == "names") {
         print "enum { STATEMENT_COUNT = " count " };\n\n#endif"
+    } else if (mode == "texts") {
+        close_text()
     } else {
         close_text()
         print "};\n"

@@ -8,7 +8,7 @@
 
 static const size_t DEFAULT_MAX_EVENT = (size_t)16 << 20;
 
-enum { DEFAULT_READERS = 4, MAX_READERS = 64, DEFAULT_BUSY_MS = 10000 };
+enum { DEFAULT_BUSY_MS = 10000 };
 
 static int check_allocator(const ses_allocator *given, ses_allocator *own, ses_error *error)
 {
@@ -29,19 +29,10 @@ static int check_options(const ses_open_options *options, ses_error *error)
     int code =
         ses__check_flags(options->flags, SES_OPEN_READ_ONLY | SES_OPEN_MUST_EXIST, "open options", error);
 
-    if (code == SES_OK && options->synchronous != SES_SYNC_FULL && options->synchronous != SES_SYNC_NORMAL)
-        code = ses__error_set(error, SES_MISUSE, "open options: synchronous is not one of SES_SYNC_*");
-    if (code == SES_OK && (options->journal < SES_JOURNAL_AUTO || options->journal > SES_JOURNAL_ROLLBACK))
-        code = ses__error_set(error, SES_MISUSE, "open options: journal is not one of SES_JOURNAL_*");
-    if (code == SES_OK && options->checkpoint != SES_CHECKPOINT_AUTO &&
-        options->checkpoint != SES_CHECKPOINT_EXTERNAL)
-        code = ses__error_set(error, SES_MISUSE, "open options: checkpoint is not one of SES_CHECKPOINT_*");
     if (code == SES_OK && options->max_event_bytes > LARGEST_MAX_EVENT)
         code = ses__error_set(error, SES_MISUSE, "open options: max_event_bytes is more than 512 MiB");
     if (code == SES_OK && options->max_session_events < 0)
         code = ses__error_set(error, SES_MISUSE, "open options: max_session_events is negative");
-    if (code == SES_OK && options->max_readers > MAX_READERS)
-        code = ses__error_set(error, SES_MISUSE, "open options: max_readers is more than %d", MAX_READERS);
     return code;
 }
 
@@ -57,36 +48,29 @@ int ses__check_path(const char *path, ses_error *error)
     return code;
 }
 
+static int64_t timeout_us(const ses_open_options *options)
+{
+    const int64_t longest_ms = INT64_MAX / 4000;
+    const int64_t ms = options->busy_timeout_ms == 0 ? DEFAULT_BUSY_MS : options->busy_timeout_ms;
+
+    return (ms < 0 ? 0 : ms > longest_ms ? longest_ms : ms) * 1000;
+}
+
 static int open_storage(ses_store *store, const ses_open_options *options,
                         const struct storage_opener *opener, ses_error *error)
 {
-    const int64_t longest_ms = INT64_MAX / 4000;
-    int64_t busy_ms = options->busy_timeout_ms == 0 ? DEFAULT_BUSY_MS : options->busy_timeout_ms;
-    const struct sqlite_config config = {
+    const struct storage_config config = {
         .path = store->path,
-        .in_memory = strcmp(store->path, ":memory:") == 0,
         .read_only = (options->flags & SES_OPEN_READ_ONLY) != 0,
         .must_exist = (options->flags & SES_OPEN_MUST_EXIST) != 0,
-        .synchronous = options->synchronous,
-        .journal = options->journal,
-        .checkpoint = options->checkpoint,
-        .busy_timeout_us = (busy_ms < 0            ? 0
-                            : busy_ms > longest_ms ? longest_ms
-                                                   : busy_ms) *
-                           1000,
-        .max_readers = options->max_readers ? options->max_readers : DEFAULT_READERS,
         .has_clock = options->clock != NULL,
+        .timeout_us = timeout_us(options),
         .allocator = &store->allocator,
     };
-    int code = SES_OK;
 
-    store->busy_timeout_us = config.busy_timeout_us;
-    store->is_shared = !config.in_memory;
-    if (config.in_memory && (config.read_only || config.must_exist))
-        code = ses__error_set(error, SES_MISUSE, "a store in memory is always new and writable");
-    if (code == SES_OK)
-        code = opener->open(opener->context, &config, &store->storage, error);
-    return code;
+    store->busy_timeout_us = config.timeout_us;
+    store->is_shared = strcmp(store->path, ":memory:") != 0;
+    return opener->open(opener->context, &config, options, &store->storage, error);
 }
 
 static void set_callbacks(ses_store *store, const ses_open_options *options)
@@ -174,21 +158,4 @@ int ses__store_open(const char *path, const ses_open_options *options, const str
     else if (opened)
         ses__store_release(opened);
     return code;
-}
-
-static int open_sqlite(void *context, const struct sqlite_config *config, struct storage **storage,
-                       ses_error *error)
-{
-    (void)context;
-    return ses__sqlite_open(config, storage, error);
-}
-
-int ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error)
-{
-    int code = ses__check_argument(store, "store", error);
-    if (code != SES_OK)
-        return code;
-    *store = NULL;
-    ses__error_clear(error);
-    return ses__store_open(path, options, &(struct storage_opener){open_sqlite, NULL}, store, error);
 }

@@ -102,7 +102,7 @@ void ses__store_release(ses_store *store)
         if (followers)
             ses__followers_free(followers);
         if (store->storage)
-            store->storage->engine->release(store->storage);
+            ses__door_release(store->storage);
         ses__uuid_source_free(&store->uuids);
         ses__lease_queue_free(&store->leases);
         (void)pthread_cond_destroy(&store->ended);
@@ -181,7 +181,7 @@ void ses_close(ses_store *store)
 {
     if (store && store->process == getpid()) {
         end_calls(store);
-        store->storage->engine->close(store->storage);
+        ses__door_close(store->storage);
         ses__store_release(store);
     }
 }
@@ -226,7 +226,7 @@ static int give_info(ses_store *store, ses_info *info, ses_error *error)
     int code = check_output(info, "info", error);
     if (code != SES_OK)
         return code;
-    store->storage->engine->describe(store->storage, &filled);
+    ses__door_describe(store->storage, &filled);
     give_output(info, &filled, sizeof filled);
     return SES_OK;
 }
@@ -271,7 +271,7 @@ static int give_stats(ses_store *store, ses_stats *stats, ses_error *error)
     int code = check_output(stats, "stats", error);
     if (code != SES_OK)
         return code;
-    store->storage->engine->count(store->storage, &filled);
+    ses__door_count(store->storage, &filled);
     give_output(stats, &filled, sizeof filled);
     return SES_OK;
 }
@@ -291,7 +291,7 @@ int ses_store_interrupt(ses_store *store, ses_error *error)
     int code = ses__store_begin(store, error);
     if (code != SES_OK)
         return code;
-    store->storage->engine->interrupt(store->storage);
+    ses__door_interrupt(store->storage);
     ses__lease_queue_interrupt(&store->leases, false);
     struct followers *followers = atomic_load(&store->followers);
     if (followers)

@@ -55,10 +55,10 @@ SESLITE_PRIVATE int64_t ses__store_now(const ses_store *store);
 /* Makes an id as the store does. `id` has room for SES_ID_MAX + 1 bytes. */
 SESLITE_PRIVATE int ses__store_make_id(ses_store *store, char *id, ses_error *error);
 
-/* How to open the storage of a store. */
+/* How to open the storage of a store. The options are complete and, but for those of one engine, checked. */
 struct storage_opener {
-    int (*open)(void *context, const struct sqlite_config *config, struct storage **storage,
-                ses_error *error);
+    int (*open)(void *context, const struct storage_config *config, const ses_open_options *options,
+                struct storage **storage, ses_error *error);
     void *context;
 };
 /* Does the work of ses_open, after its error and its output were cleared. */

@@ -1,10 +1,9 @@
 /*
  * The door to what is stored: the only header through which the rest of the library reaches it.
  *
- * Storage is a table of whole operations. Each is one transaction, sees one moment, and for an engine that is far away
- * one round trip. An operation is a struct: its first members are what is asked, those after "out" are the answer. An
- * engine may begin one again from the start (a lock, a lost connection), so it sets all of the answer itself; after a
- * negative code the answer means nothing, and what has to be freed is freed as after success.
+ * Each operation is a transaction of its own and sees one moment. It is a struct: its first members are what is asked,
+ * those after "out" are the answer. After a negative code the answer means nothing, and what has to be freed is freed as
+ * after success. `create` returns 0 or SES_EXISTING, the others 0.
  *
  * A missing session is NOTFOUND with a message that names it.
  */
@@ -16,6 +15,8 @@
 #include "model/point.h"
 #include "model/range.h"
 #include "model/snapshot.h"
+
+struct storage;
 
 /* ---------------------------------------------------------------------------------------- operations */
 
@@ -37,12 +38,14 @@ struct create_op {
     struct range range;
     struct snapshot *snapshot; /* to be filled, freshly made; NULL: not needed */
 };
+SESLITE_PRIVATE int ses__door_create(struct storage *storage, struct create_op *op, ses_error *error);
 
 struct get_op {
     const ses_key *key;
     struct range range;
     struct snapshot *snapshot; /* to be filled, freshly made */
 };
+SESLITE_PRIVATE int ses__door_get(struct storage *storage, struct get_op *op, ses_error *error);
 
 /* Reads the events that a snapshot does not have yet. */
 struct refresh_op {
@@ -51,6 +54,7 @@ struct refresh_op {
     /* out: to be freed in any case, and applied after success. */
     struct advance advance;
 };
+SESLITE_PRIVATE int ses__door_refresh(struct storage *storage, struct refresh_op *op, ses_error *error);
 
 /* One value of stored state. */
 struct value_op {
@@ -63,6 +67,7 @@ struct value_op {
     char *json; /* to be freed by ses_free in any case; NULL: there is no such key */
     size_t len;
 };
+SESLITE_PRIVATE int ses__door_value(struct storage *storage, struct value_op *op, ses_error *error);
 
 /* Shared state without a session. */
 struct shared_get_op {
@@ -74,6 +79,7 @@ struct shared_get_op {
     char *json; /* to be freed by ses_free in any case; NULL: there is no such key */
     size_t len;
 };
+SESLITE_PRIVATE int ses__door_get_shared(struct storage *storage, struct shared_get_op *op, ses_error *error);
 
 /* Changes it. STALE when an expected key has changed. */
 struct shared_set_op {
@@ -84,6 +90,7 @@ struct shared_set_op {
     const struct delta *expected; /* what was seen of it; an operation that removes: the key does not exist */
     size_t bytes;                 /* about how much is written */
 };
+SESLITE_PRIVATE int ses__door_set_shared(struct storage *storage, struct shared_set_op *op, ses_error *error);
 
 /*
  * Appends the drafts in order. STALE when the version is not the one that was checked for, or an expected key has changed,
@@ -114,6 +121,7 @@ struct append_op {
     struct session_row row;
     struct advance advance; /* of the snapshot, as in refresh_op */
 };
+SESLITE_PRIVATE int ses__door_append(struct storage *storage, struct append_op *op, ses_error *error);
 
 /* A page of a session's events. The first page of a walk ends it at the events that are there then; the others are given
  * its row as `session.known`. STALE when events were cut since, or pruned that the walk still needs. */
@@ -133,6 +141,7 @@ struct page_op {
     struct arena *arena;       /* of the events; reset first */
     struct event_list *events; /* the list's memory is kept */
 };
+SESLITE_PRIVATE int ses__door_page(struct storage *storage, struct page_op *op, ses_error *error);
 
 /* How far a follower has come in a session: its life, what cuts move, the number. */
 struct follow_place {
@@ -178,6 +187,7 @@ struct follow_op {
     size_t capacity;
     bool more; /* it may not be all: of a user's, go on after the last item */
 };
+SESLITE_PRIVATE int ses__door_follow(struct storage *storage, struct follow_op *op, ses_error *error);
 
 /* The state of the store that a follower has seen. It waits until this changes. */
 struct watched {
@@ -196,6 +206,7 @@ struct watch_op {
     struct watched *items;
     size_t count;
 };
+SESLITE_PRIVATE int ses__door_watch(struct storage *storage, struct watch_op *op, ses_error *error);
 
 /* A place in a list: after the session it names. For creation order only `session_id` counts. */
 struct list_place {
@@ -237,6 +248,7 @@ struct list_op {
     size_t capacity;
     bool more; /* there are sessions after the last */
 };
+SESLITE_PRIVATE int ses__door_list(struct storage *storage, struct list_op *op, ses_error *error);
 
 struct count_op {
     const char *app;
@@ -245,6 +257,7 @@ struct count_op {
     /* out */
     int64_t count;
 };
+SESLITE_PRIVATE int ses__door_list_count(struct storage *storage, struct count_op *op, ses_error *error);
 
 /* A page of names, in their order: of all apps, or of the users of one. */
 struct names_op {
@@ -260,6 +273,7 @@ struct names_op {
     size_t capacity;
     bool more; /* there are names after the last */
 };
+SESLITE_PRIVATE int ses__door_list_names(struct storage *storage, struct names_op *op, ses_error *error);
 
 /* With `secure`, deleted bytes are overwritten. `unclean` (out): a reader kept the write-ahead log, which
  * still holds them, from being emptied. */
@@ -275,6 +289,7 @@ struct delete_op {
     /* out */
     int64_t deleted; /* 0 or 1 */
 };
+SESLITE_PRIVATE int ses__door_delete_session(struct storage *storage, struct delete_op *op, ses_error *error);
 
 struct delete_user_op {
     const char *app;
@@ -284,6 +299,8 @@ struct delete_user_op {
     int64_t sessions;
     int64_t state_keys;
 };
+SESLITE_PRIVATE int ses__door_delete_user(struct storage *storage, struct delete_user_op *op,
+                                          ses_error *error);
 
 /* A step: deletes up to `limit` sessions, and the app when none is left. */
 struct delete_app_op {
@@ -294,6 +311,7 @@ struct delete_app_op {
     int64_t sessions;
     bool more;
 };
+SESLITE_PRIVATE int ses__door_delete_app(struct storage *storage, struct delete_app_op *op, ses_error *error);
 
 /* -------------------------------------------------------------------------------------------- history */
 
@@ -309,6 +327,7 @@ struct as_of_op {
     char *json; /* to be freed by ses_free in any case */
     size_t len;
 };
+SESLITE_PRIVATE int ses__door_as_of(struct storage *storage, struct as_of_op *op, ses_error *error);
 
 /*
  * Appends the event that takes back what came after a point; or, if `redoes`, the newest rewind. Else as an append of one
@@ -327,6 +346,7 @@ struct rewind_op {
     /* out */
     ses_appended result; /* status SES_UNCHANGED: nothing was stored */
 };
+SESLITE_PRIVATE int ses__door_rewind(struct storage *storage, struct rewind_op *op, ses_error *error);
 
 struct cut_op {
     struct session_ref session;
@@ -341,6 +361,7 @@ struct cut_op {
     int64_t deleted; /* 0: there was nothing to cut, and nothing has changed */
     struct advance advance;
 };
+SESLITE_PRIVATE int ses__door_cut(struct storage *storage, struct cut_op *op, ses_error *error);
 
 struct fork_op {
     struct session_ref session;
@@ -353,6 +374,7 @@ struct fork_op {
     int64_t max_events;
     struct snapshot *snapshot; /* of the new session, to be filled, freshly made; NULL: not needed */
 };
+SESLITE_PRIVATE int ses__door_fork(struct storage *storage, struct fork_op *op, ses_error *error);
 
 /* A step: deletes about `limit` of the oldest events. */
 struct prune_op {
@@ -369,6 +391,7 @@ struct prune_op {
     bool more;
     struct session_row row;
 };
+SESLITE_PRIVATE int ses__door_prune(struct storage *storage, struct prune_op *op, ses_error *error);
 
 struct expiry_op {
     struct session_ref session;
@@ -376,6 +399,7 @@ struct expiry_op {
     /* out */
     struct session_row row;
 };
+SESLITE_PRIVATE int ses__door_set_expiry(struct storage *storage, struct expiry_op *op, ses_error *error);
 
 /* Sets or removes title and labels. LIMIT: there would be too many labels. */
 struct annotate_op {
@@ -386,6 +410,7 @@ struct annotate_op {
     struct session_row row;
     struct annotations annotations; /* as they are then; to be freed in any case */
 };
+SESLITE_PRIVATE int ses__door_annotate(struct storage *storage, struct annotate_op *op, ses_error *error);
 
 /* The user after which the search for those with too many sessions goes on; app_id 0: it begins. */
 struct expire_place {
@@ -408,18 +433,21 @@ struct expire_op {
     int64_t deleted;
     bool more;
 };
+SESLITE_PRIVATE int ses__door_expire(struct storage *storage, struct expire_op *op, ses_error *error);
 
 struct maintain_op {
     int64_t limit; /* pages */
     /* out */
     bool more;
 };
+SESLITE_PRIVATE int ses__door_maintain(struct storage *storage, struct maintain_op *op, ses_error *error);
 
 struct space_op {
     /* out */
     int64_t bytes;
     int64_t free_bytes;
 };
+SESLITE_PRIVATE int ses__door_space(struct storage *storage, struct space_op *op, ses_error *error);
 
 /* -------------------------------------------------------------------------------------------- loading */
 
@@ -465,6 +493,7 @@ struct load_op {
     int64_t version_now;
     char name[SES_ID_MAX + 1]; /* the session's, which may be another than the key's */
 };
+SESLITE_PRIVATE int ses__door_load(struct storage *storage, struct load_op *op, ses_error *error);
 
 /* ------------------------------------------------------------------------------------------- visiting */
 
@@ -502,25 +531,9 @@ struct visit_op {
     const struct store_visitor *visitor;
     void *context;
 };
+SESLITE_PRIVATE int ses__door_visit(struct storage *storage, struct visit_op *op, ses_error *error);
 
 /* -------------------------------------------------------------------------------------------- upkeep */
-
-/* A copy of all that is stored, as of one moment, in a file of its own. */
-struct backup_op {
-    const char *path;
-    bool replaces;
-    bool compact;
-    int (*progress)(void *context, int64_t done, int64_t total); /* NULL: none */
-    void *progress_context;
-};
-
-/* The same in memory. */
-struct sqlite_config;
-struct copy_op {
-    const struct sqlite_config *config; /* of the copy */
-    /* out */
-    struct storage *copy; /* NULL after a failure */
-};
 
 struct check_op {
     int level; /* SES_CHECK_* */
@@ -533,6 +546,7 @@ struct check_op {
     /* out */
     int64_t problems;
 };
+SESLITE_PRIVATE int ses__door_check(struct storage *storage, struct check_op *op, ses_error *error);
 
 /* --------------------------------------------------------------------------------------------- leases */
 
@@ -561,6 +575,7 @@ struct lease_take_op {
     int64_t held_until_us; /* not taken: until when another has it, or has precedence */
     bool registered;       /* the owner has precedence */
 };
+SESLITE_PRIVATE int ses__door_lease_take(struct storage *storage, struct lease_take_op *op, ses_error *error);
 
 /* LEASED: it is another's now, or never was this session's. */
 struct lease_op {
@@ -571,78 +586,29 @@ struct lease_op {
     /* out */
     int64_t until_us;
 };
+SESLITE_PRIVATE int ses__door_lease_renew(struct storage *storage, struct lease_op *op, ses_error *error);
+SESLITE_PRIVATE int ses__door_lease_release(struct storage *storage, struct lease_op *op, ses_error *error);
 
-/* ------------------------------------------------------------------------------------------- engines */
+/* ------------------------------------------------------------------------------------ the storage itself */
 
-/* An engine's own struct begins with this one. */
-struct storage {
-    const struct engine *engine;
+/* What a store is opened with, on any engine. Path and allocator must live as long as the storage. */
+struct storage_config {
+    const char *path; /* or the name of the store */
+    bool read_only;
+    bool must_exist;
+    bool has_clock;     /* the caller has given one */
+    int64_t timeout_us; /* 0: do not wait for others */
+    const ses_allocator *allocator;
 };
 
-/* X(name, type, room): every operation, its struct, and the room of the one that SQLite has. `create` returns 0 or
- * SES_EXISTING, the others 0. */
-#define DOOR_OPERATIONS(X)              \
-    X(create, create_op, sql)           \
-    X(get, get_op, sql)                 \
-    X(refresh, refresh_op, sql)         \
-    X(value, value_op, sql)             \
-    X(get_shared, shared_get_op, sql)   \
-    X(set_shared, shared_set_op, sql)   \
-    X(append, append_op, sql)           \
-    X(page, page_op, sql)               \
-    X(list, list_op, sql)               \
-    X(list_count, count_op, sql)        \
-    X(list_names, names_op, sql)        \
-    X(delete_session, delete_op, sql)   \
-    X(delete_user, delete_user_op, sql) \
-    X(delete_app, delete_app_op, sql)   \
-    X(as_of, as_of_op, sql)             \
-    X(rewind, rewind_op, sql)           \
-    X(cut, cut_op, sql)                 \
-    X(fork, fork_op, sql)               \
-    X(load, load_op, sql)               \
-    X(visit, visit_op, sql)             \
-    X(prune, prune_op, sql)             \
-    X(set_expiry, expiry_op, sql)       \
-    X(annotate, annotate_op, sql)       \
-    X(expire, expire_op, sql)           \
-    X(lease_take, lease_take_op, sql)   \
-    X(lease_renew, lease_op, sql)       \
-    X(lease_release, lease_op, sql)     \
-    X(maintain, maintain_op, sqlite)    \
-    X(space, space_op, sqlite)          \
-    X(backup, backup_op, sqlite)        \
-    X(copy, copy_op, sqlite)            \
-    X(check, check_op, sqlite)          \
-    X(follow, follow_op, sql)           \
-    X(watch, watch_op, sqlite)
-
-struct engine {
-    /* NULL: the room's, which is called by name, so that a program links only the operations that it uses. */
-#define DOOR_MEMBER(name, type, room) \
-    int (*name)(struct storage * storage, struct type * op, ses_error * error);
-    DOOR_OPERATIONS(DOOR_MEMBER)
-#undef DOOR_MEMBER
-
-    /* Makes the reads that are under way fail with INTERRUPTED. */
-    void (*interrupt)(struct storage *storage);
-    /* Fill what the engine knows. */
-    void (*describe)(const struct storage *storage, ses_info *info);
-    void (*count)(struct storage *storage, ses_stats *stats);
-    /* No other call may be under way, and none but `release` may follow. */
-    void (*close)(struct storage *storage);
-    void (*release)(struct storage *storage);
-};
-
-#define DOOR_CALL(name, type, room)                                                                       \
-    SESLITE_PRIVATE int ses__##room##_##name(struct storage *storage, struct type *op, ses_error *error); \
-    static inline int ses__door_##name(struct storage *storage, struct type *op, ses_error *error)        \
-    {                                                                                                     \
-        return storage->engine->name ? storage->engine->name(storage, op, error)                          \
-                                     : ses__##room##_##name(storage, op, error);                          \
-    }
-DOOR_OPERATIONS(DOOR_CALL)
-#undef DOOR_CALL
+/* Makes the reads that are under way fail with INTERRUPTED. */
+SESLITE_PRIVATE void ses__door_interrupt(struct storage *storage);
+/* Fill what the engine knows. */
+SESLITE_PRIVATE void ses__door_describe(const struct storage *storage, ses_info *info);
+SESLITE_PRIVATE void ses__door_count(struct storage *storage, ses_stats *stats);
+/* No other call may be under way, and none but `release` may follow. */
+SESLITE_PRIVATE void ses__door_close(struct storage *storage);
+SESLITE_PRIVATE void ses__door_release(struct storage *storage);
 
 SESLITE_PRIVATE void ses__list_op_free(struct list_op *op, const ses_allocator *allocator);
 /* NOTFOUND, with the message that names the session. */
@@ -650,29 +616,5 @@ SESLITE_PRIVATE int ses__no_such_session(const ses_key *key, ses_error *error);
 /* LEASED: the token is not that of the session's lease. */
 SESLITE_PRIVATE int ses__not_leased(int64_t token, ses_error *error);
 SESLITE_PRIVATE int ses__refuse_interrupted(const char *what, ses_error *error);
-
-/* How each engine is opened. The config's path and allocator must live as long as the storage. */
-
-struct connection;
-struct sqlite_file;
-struct sqlite_config {
-    const char *path;
-    bool in_memory;
-    bool read_only;
-    bool must_exist;
-    int synchronous;         /* SES_SYNC_* */
-    int journal;             /* SES_JOURNAL_* */
-    int checkpoint;          /* SES_CHECKPOINT_* */
-    int64_t busy_timeout_us; /* 0: do not wait */
-    unsigned max_readers;
-    bool has_clock; /* the caller has given one */
-    const ses_allocator *allocator;
-    const struct sqlite_file *file; /* the engine's own */
-    /* Fills a store in memory before it is looked at; NULL: it begins empty. Called by name, it would be linked by all. */
-    int (*fill)(void *context, struct connection *connection, ses_error *error);
-    void *fill_context;
-};
-SESLITE_PRIVATE int ses__sqlite_open(const struct sqlite_config *config, struct storage **storage,
-                                     ses_error *error);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "append.h"
 #include "fake_engine.h"
+#include "storage/sqlite/config.h"
 
 static const int codes[] = {
 #define CODE(name, number, text) SES_##name,

@@ -23,6 +23,7 @@ PURPOSES = {
     "storage/sqlite": "SQLite",
     "storage/postgres": "PostgreSQL",
     "session": "the store, handles and cursors",
+    "session/sqlite": "stores in files",
     "session/postgres": "stores on a server",
     "agent": "contents, tool calls, templates",
     "cjson": "trees of cJSON",

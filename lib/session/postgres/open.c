@@ -13,9 +13,10 @@ struct postgres_place {
     const ses_postgres_options *options;
 };
 
-static int open_postgres(void *context, const struct sqlite_config *common, struct storage **storage,
-                         ses_error *error)
+static int open_postgres(void *context, const struct storage_config *common, const ses_open_options *options,
+                         struct storage **storage, ses_error *error)
 {
+    (void)options; /* check_common has refused those of files */
     const struct postgres_place *place = context;
     const unsigned limit = place->options->max_connections;
     const struct postgres_config config = {
@@ -27,7 +28,7 @@ static int open_postgres(void *context, const struct sqlite_config *common, stru
         .has_clock = common->has_clock,
         .unprepared = place->options->unprepared != 0,
         .max_connections = limit ? limit : DEFAULT_CONNECTIONS,
-        .timeout_us = common->busy_timeout_us,
+        .timeout_us = common->timeout_us,
         .allocator = common->allocator,
     };
     return ses__postgres_open(&config, storage, error);

@@ -2,7 +2,7 @@
 #ifndef SESLITE_STORAGE_POSTGRES_ANNOUNCE_H
 #define SESLITE_STORAGE_POSTGRES_ANNOUNCE_H
 
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 /* A way to send a whole transaction, with its commit, before the job runs and reads the answers. */
 struct whole {

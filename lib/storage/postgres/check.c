@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "storage/postgres/operations.h"
 #include "storage/postgres/parts.h"
 
 typedef void visit_found(struct check *check, struct query *row);
@@ -85,17 +84,10 @@ static int count_sessions(struct check *check)
     return ses__query_end(&query);
 }
 
-static int check_rows(struct check *check)
+static int check_counters(struct check *check)
 {
     int code = count_sessions(check);
-
-    if (code == SES_OK)
-        code = visit_all(check, STATEMENT_CHECK_FLOORS, visit_floor);
-    if (code == SES_OK)
-        code = ses__check_apps(check);
-    if (code == SES_OK)
-        code = ses__check_users(check);
-    return code == SES_OK ? ses__check_sessions(check) : code;
+    return code == SES_OK ? visit_all(check, STATEMENT_CHECK_FLOORS, visit_floor) : code;
 }
 
 /* Has no time limit; ses_store_interrupt ends it. */
@@ -111,21 +103,16 @@ static int run_check(struct db *db, void *context, ses_error *error)
     if (code == SES_OK && usable && check->op->level >= SES_CHECK_FULL)
         code = check_references(check);
     if (code == SES_OK && usable && check->op->level >= SES_CHECK_LOG)
-        code = check_rows(check);
-    return code;
+        code = check_counters(check);
+    return code == SES_OK && usable ? check->rows(check) : code;
 }
 
-int ses__postgres_check(struct storage *storage, struct check_op *op, ses_error *error)
+int ses__postgres_check(struct storage *storage, struct check *check)
 {
-    struct check check = {.op = op, .last_session = INT64_MAX, .trusts_indexes = true};
+    const struct manner alone = {.alone = true};
 
-    op->problems = 0;
-    ses__error_clear(&check.error);
-    ses__arena_init(&check.arena, ((const struct sql_storage *)storage)->allocator);
-    int code = ses__run_read_by_itself(storage, run_check, &check, &check.error);
-    code = ses__check_settle(&check, code, SES_PROBLEM_PAGE);
-    ses__arena_free(&check.arena);
-    if (code != SES_OK && error)
-        *error = check.error;
-    return code;
+    check->last_session = INT64_MAX;
+    check->trusts_indexes = true;
+    return ses__check_settle(check, storage->engine->run(storage, &alone, run_check, check, &check->error),
+                             SES_PROBLEM_PAGE);
 }

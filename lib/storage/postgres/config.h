@@ -4,6 +4,7 @@
 
 #include "storage/door.h"
 
+struct engine;
 struct session_cache;
 
 /* The name and the allocator must live as long as the storage. */
@@ -18,7 +19,8 @@ struct postgres_config {
     unsigned max_connections;
     int64_t timeout_us;
     const ses_allocator *allocator;
-    struct session_cache *session_cache; /* the storage's own */
+    struct session_cache *session_cache; /* the storage's own, as is the next */
+    const struct engine *engine;
 };
 
 /* "postgresql://host:port/database" of a connection string, to be freed with ses_free. INVALID. */

@@ -171,7 +171,7 @@ struct pg *ses__pg_new(const struct postgres_config *config)
     struct pg *pg = ses__memory_zeroed(config->allocator, sizeof *pg);
 
     if (pg) {
-        pg->base = (struct db){.driver = &ses__pg_driver,
+        pg->base = (struct db){.engine = config->engine,
                                .allocator = config->allocator,
                                .name = config->name,
                                .timeout_us = config->timeout_us,

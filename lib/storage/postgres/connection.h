@@ -139,7 +139,19 @@ SESLITE_PRIVATE int ses__pg_run(struct pg *pg, const char *sql, ses_error *error
 
 /* ---- query.c */
 
-extern SESLITE_PRIVATE const struct sql_driver ses__pg_driver;
+/* The engine's functions for statements. */
+SESLITE_PRIVATE void ses__pg_start(struct query *query);
+SESLITE_PRIVATE void ses__pg_bind_int(struct query *query, int parameter, int64_t value);
+SESLITE_PRIVATE void ses__pg_bind_text(struct query *query, int parameter, struct span text);
+SESLITE_PRIVATE void ses__pg_bind_owners(struct query *query, int parameter, const struct owner_list *owners);
+SESLITE_PRIVATE bool ses__pg_row(struct query *query);
+SESLITE_PRIVATE enum sql_type ses__pg_type(const struct query *query, int column);
+SESLITE_PRIVATE int64_t ses__pg_int_of(struct query *query, int column);
+SESLITE_PRIVATE struct span ses__pg_text_of(struct query *query, int column);
+SESLITE_PRIVATE int ses__pg_end(struct query *query);
+SESLITE_PRIVATE int64_t ses__pg_changed(const struct db *db);
+SESLITE_PRIVATE int64_t ses__pg_given(const struct db *db);
+SESLITE_PRIVATE void ses__pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive);
 
 /* ---- run_text.c */
 

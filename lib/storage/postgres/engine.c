@@ -1,31 +1,10 @@
-/* The engine: opens and closes stores, describes itself, and refuses the operations on files. */
+/* The engine: opens and closes stores, and describes itself. */
 #include <string.h>
 
 #include "base/thread.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "storage/postgres/operations.h"
 #include "storage/postgres/parts.h"
-
-/* --------------------------------------------------------------------------------- what only files have */
-
-static int refuse_backup(struct storage *storage, struct backup_op *op, ses_error *error)
-{
-    (void)storage;
-    (void)op;
-    return ses__error_set(
-        error, SES_MISUSE,
-        "ses_backup copies files: use pg_dump or a base backup for a server, or ses_export for a file that any store can import");
-}
-
-static int refuse_copy(struct storage *storage, struct copy_op *op, ses_error *error)
-{
-    (void)storage;
-    op->copy = NULL;
-    return ses__error_set(
-        error, SES_MISUSE,
-        "ses_store_copy copies files: move a server's store with ses_export and ses_import");
-}
 
 /* The server vacuums and analyzes by itself. */
 static int maintain(struct storage *storage, struct maintain_op *op, ses_error *error)
@@ -61,7 +40,6 @@ static void postgres_describe(const struct storage *base, ses_info *info)
 {
     const struct postgres *storage = (const struct postgres *)base;
 
-    info->engine = "postgresql";
     info->path = storage->config.name;
     info->schema_version = ses__postgres_latest();
     info->read_only = storage->config.read_only;
@@ -120,17 +98,24 @@ static void postgres_release(struct storage *base)
 }
 
 static const struct engine postgres_engine = {
-    .backup = refuse_backup,
-    .copy = refuse_copy,
-    .maintain = maintain,
-    .page = ses__postgres_page,
-    .list = ses__postgres_list,
-    .list_count = ses__postgres_list_count,
-    .list_names = ses__postgres_list_names,
-    .visit = ses__postgres_visit,
-    .watch = ses__postgres_watch,
-    .space = ses__postgres_space,
+    .name = "postgresql",
+    .run = ses__postgres_run,
+    .start = ses__pg_start,
+    .bind_int = ses__pg_bind_int,
+    .bind_text = ses__pg_bind_text,
+    .bind_owners = ses__pg_bind_owners,
+    .row = ses__pg_row,
+    .type = ses__pg_type,
+    .int_of = ses__pg_int_of,
+    .text_of = ses__pg_text_of,
+    .end = ses__pg_end,
+    .changed = ses__pg_changed,
+    .given = ses__pg_given,
+    .lock = ses__pg_lock,
     .check = ses__postgres_check,
+    .maintain = maintain,
+    .space = ses__postgres_space,
+    .watch = ses__postgres_watch,
     .interrupt = postgres_interrupt,
     .describe = postgres_describe,
     .count = postgres_count,
@@ -175,11 +160,10 @@ static int postgres_new(const struct postgres_config *config, struct postgres **
         ses__memory_free(config->allocator, made);
         return ses__error_nomem(error);
     }
-    made->base = (struct sql_storage){.base.engine = &postgres_engine,
-                                      .runner = &ses__postgres_runner,
-                                      .allocator = config->allocator,
-                                      .read_only = config->read_only};
+    made->base = (struct storage){
+        .engine = &postgres_engine, .allocator = config->allocator, .read_only = config->read_only};
     made->config = *config;
+    made->config.engine = &postgres_engine;
     made->config.session_cache = &made->session_cache;
     made->config.replica = NULL;
     *storage = made;
@@ -212,8 +196,8 @@ int ses__postgres_open(const struct postgres_config *config, struct storage **st
     if (code == SES_OK)
         code = ses__postgres_migrate(opened, error);
     if (code == SES_OK)
-        *storage = &opened->base.base;
+        *storage = &opened->base;
     else if (opened)
-        postgres_release(&opened->base.base);
+        postgres_release(&opened->base);
     return code;
 }

@@ -6,10 +6,12 @@
 
 #include "storage/postgres/connection.h"
 #include "storage/postgres/session_cache.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
+
+struct check;
 
 struct postgres {
-    struct sql_storage base;
+    struct storage base;
     struct postgres_config config;
     char *connection;         /* the config's */
     struct postgres *replica; /* for some reads; NULL: none */
@@ -42,7 +44,20 @@ SESLITE_PRIVATE void ses__pool_close(struct postgres *storage);
 
 /* ---- run.c */
 
-extern SESLITE_PRIVATE const struct sql_runner ses__postgres_runner;
+SESLITE_PRIVATE int ses__postgres_run(struct storage *storage, const struct manner *manner, storage_job *job,
+                                      void *context, ses_error *error);
+
+/* ---- replica.c */
+
+/* The storage that runs the transaction: the replica, if the program has named one and it may answer. */
+SESLITE_PRIVATE int ses__postgres_side(struct postgres *storage, const struct manner *manner,
+                                       struct postgres **side, ses_error *error);
+
+/* ---- check.c, space.c, watch.c: the engine's operations */
+
+SESLITE_PRIVATE int ses__postgres_check(struct storage *storage, struct check *check);
+SESLITE_PRIVATE int ses__postgres_space(struct storage *storage, struct space_op *op, ses_error *error);
+SESLITE_PRIVATE int ses__postgres_watch(struct storage *storage, struct watch_op *op, ses_error *error);
 
 /* ---- schema.c */
 

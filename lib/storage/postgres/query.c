@@ -79,7 +79,7 @@ static void begin_announced(struct pg *pg, struct pg_run *run)
     pg->ahead.parameter = 0;
 }
 
-static void pg_start(struct query *query)
+void ses__pg_start(struct query *query)
 {
     struct pg *pg = ses__pg_of(query->db);
 
@@ -116,7 +116,7 @@ static bool binds_placeholder(const struct query *query, int parameter, int64_t 
     return is_placeholder;
 }
 
-static void pg_bind_int(struct query *query, int parameter, int64_t value)
+void ses__pg_bind_int(struct query *query, int parameter, int64_t value)
 {
     struct pg_run *run = run_of(query);
 
@@ -126,7 +126,7 @@ static void pg_bind_int(struct query *query, int parameter, int64_t value)
     }
 }
 
-static void pg_bind_text(struct query *query, int parameter, struct span text)
+void ses__pg_bind_text(struct query *query, int parameter, struct span text)
 {
     struct pg_run *run = run_of(query);
 
@@ -156,7 +156,7 @@ static void bind_list(struct query *query, int parameter, struct buffer *list, b
     run->formats[parameter - 1] = is_text ? 0 : 1;
 }
 
-static void pg_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
+void ses__pg_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
 {
     struct buffer list;
     char number[24];
@@ -274,7 +274,7 @@ static void ask(struct pg *pg, struct pg_run *run)
 
 /* -------------------------------------------------------------------------------------------------- rows */
 
-static bool pg_row(struct query *query)
+bool ses__pg_row(struct query *query)
 {
     struct pg *pg = ses__pg_of(query->db);
     struct pg_run *run = run_of(query);
@@ -295,7 +295,7 @@ static bool pg_row(struct query *query)
     return true;
 }
 
-static enum sql_type pg_type(const struct query *query, int column)
+enum sql_type ses__pg_type(const struct query *query, int column)
 {
     const struct pg_run *run = run_of(query);
     const Oid type = PQftype(run->result, column);
@@ -307,13 +307,13 @@ static enum sql_type pg_type(const struct query *query, int column)
                : SQL_TEXT;
 }
 
-static int64_t pg_int_of(struct query *query, int column)
+int64_t ses__pg_int_of(struct query *query, int column)
 {
     const struct pg_run *run = run_of(query);
     return number_at(run->result, run->row, column);
 }
 
-static struct span pg_text_of(struct query *query, int column)
+struct span ses__pg_text_of(struct query *query, int column)
 {
     const struct pg_run *run = run_of(query);
 
@@ -343,7 +343,7 @@ static int end_announced(struct query *query)
     return query->code;
 }
 
-static int pg_end(struct query *query)
+int ses__pg_end(struct query *query)
 {
     struct pg *pg = ses__pg_of(query->db);
     struct pg_run *run = run_of(query);
@@ -360,7 +360,7 @@ static int pg_end(struct query *query)
 }
 
 /* The statement in question was sent last, so all answers have arrived with its own. */
-static int64_t pg_changed(const struct db *db)
+int64_t ses__pg_changed(const struct db *db)
 {
     struct pg *pg = (struct pg *)(uintptr_t)db;
 
@@ -371,13 +371,13 @@ static int64_t pg_changed(const struct db *db)
     return pg->changed;
 }
 
-static int64_t pg_given(const struct db *db)
+int64_t ses__pg_given(const struct db *db)
 {
     return ((const struct pg *)db)->given;
 }
 
 /* Does not wait: later statements of the transaction run after it anyway. */
-static void pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive)
+void ses__pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive)
 {
     const struct statement *statement = scope == SCOPE_APP
                                             ? (exclusive ? STATEMENT_LOCK_APP : STATEMENT_SHARE_APP)
@@ -390,18 +390,3 @@ static void pg_lock(struct db *db, enum scope scope, int64_t owner, bool exclusi
     ses__query_bind_int(&query, 1, owner);
     (void)ses__query_end(&query); /* the transaction keeps a failure */
 }
-
-const struct sql_driver ses__pg_driver = {
-    .start = pg_start,
-    .bind_int = pg_bind_int,
-    .bind_text = pg_bind_text,
-    .bind_owners = pg_bind_owners,
-    .row = pg_row,
-    .type = pg_type,
-    .int_of = pg_int_of,
-    .text_of = pg_text_of,
-    .end = pg_end,
-    .changed = pg_changed,
-    .given = pg_given,
-    .lock = pg_lock,
-};

@@ -9,13 +9,6 @@
 #include "storage/postgres/announce.h"
 #include "storage/postgres/parts.h"
 
-/* How to run a transaction. */
-struct manner {
-    bool writes;
-    bool once; /* the job is never run again */
-    bool interruptible;
-};
-
 /* A job and the state of running it. */
 struct attempt {
     const struct manner *manner;
@@ -29,6 +22,11 @@ struct attempt {
 };
 
 enum { WAYS = sizeof((struct announcement *)NULL)->whole / sizeof(struct whole), MISSED = -1000 };
+
+static bool is_interruptible(const struct manner *manner)
+{
+    return !manner->writes && !manner->uninterruptible;
+}
 
 static void forget_failure(struct pg *pg)
 {
@@ -221,7 +219,7 @@ static void pause_before(int tries)
 static int run_on_a_connection(struct postgres *storage, struct attempt *attempt, int64_t deadline_us)
 {
     struct pg *pg = NULL;
-    int result = ses__pool_take(storage, deadline_us, attempt->manner->interruptible, &pg, attempt->error);
+    int result = ses__pool_take(storage, deadline_us, is_interruptible(attempt->manner), &pg, attempt->error);
 
     attempt->again = result == SES_CANTOPEN; /* the server may be starting, or another may take its place */
     if (result == SES_OK) {
@@ -261,10 +259,9 @@ static int settle_unknown(const struct attempt *attempt, int result)
                           "the server did not confirm the commit, and could not be asked again");
 }
 
-static int run_as(struct storage *base, const struct manner *manner, storage_job *job, void *context,
+static int run_on(struct postgres *storage, const struct manner *manner, storage_job *job, void *context,
                   ses_error *error)
 {
-    struct postgres *storage = (struct postgres *)base;
     const int64_t deadline_us = ses__clock_steady_us() + storage->config.timeout_us;
     struct attempt attempt = {.manner = manner,
                               .job = job,
@@ -282,7 +279,7 @@ static int run_as(struct storage *base, const struct manner *manner, storage_job
         result = run_on_a_connection(storage, &attempt, deadline_us);
         go_on_from_unknown(&attempt, result);
         attempt.again =
-            attempt.again && !manner->once && ses__clock_steady_us() < deadline_us - LEAST_LEFT_US;
+            attempt.again && !manner->alone && ses__clock_steady_us() < deadline_us - LEAST_LEFT_US;
         if (attempt.again)
             pause_before(tries);
     }
@@ -295,48 +292,22 @@ static int run_as(struct storage *base, const struct manner *manner, storage_job
     return result;
 }
 
-static int run_write(struct storage *storage, storage_job *job, void *context, size_t bytes, ses_error *error)
+static int refuse_secure(ses_error *error)
 {
-    (void)bytes;
-    return run_as(storage, &(struct manner){.writes = true}, job, context, error);
+    return ses__error_set(
+        error, SES_MISUSE,
+        "secure deletion works on files only: a server keeps deleted rows until it vacuums, and its log for as long as it is archived");
 }
 
-static int run_write_by_itself(struct storage *storage, storage_job *job, void *context, ses_error *error)
+int ses__postgres_run(struct storage *storage, const struct manner *manner, storage_job *job, void *context,
+                      ses_error *error)
 {
-    return run_as(storage, &(struct manner){.writes = true, .once = true}, job, context, error);
-}
+    struct postgres *side = NULL;
 
-static int run_delete(struct storage *storage, storage_job *job, void *context, size_t bytes,
-                      struct erasure *erasure, ses_error *error)
-{
-    erasure->unclean = false;
-    if (erasure->secure)
-        return ses__error_set(
-            error, SES_MISUSE,
-            "secure deletion works on files only: a server keeps deleted rows until it vacuums, and its log for as long as it is archived");
-    return run_write(storage, job, context, bytes, error);
+    if (manner->erasure)
+        manner->erasure->unclean = false;
+    if (manner->erasure && manner->erasure->secure)
+        return refuse_secure(error);
+    const int code = ses__postgres_side((struct postgres *)storage, manner, &side, error);
+    return code == SES_OK ? run_on(side, manner, job, context, error) : code;
 }
-
-static int run_read(struct storage *storage, storage_job *job, void *context, ses_error *error)
-{
-    return run_as(storage, &(struct manner){.interruptible = true}, job, context, error);
-}
-
-static int run_read_by_itself(struct storage *storage, storage_job *job, void *context, ses_error *error)
-{
-    return run_as(storage, &(struct manner){.interruptible = true, .once = true}, job, context, error);
-}
-
-static int run_read_to_write(struct storage *storage, storage_job *job, void *context, ses_error *error)
-{
-    return run_as(storage, &(struct manner){.writes = false}, job, context, error);
-}
-
-const struct sql_runner ses__postgres_runner = {
-    .write = run_write,
-    .write_by_itself = run_write_by_itself,
-    .delete = run_delete,
-    .read = run_read,
-    .read_by_itself = run_read_by_itself,
-    .read_to_write = run_read_to_write,
-};

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "storage/postgres/operations.h"
 #include "storage/postgres/parts.h"
 
 /* Collects the numbers of the watched sessions, to be freed. Returns NULL if out of memory. */

@@ -1,7 +1,7 @@
 /* Setting the title and labels of a session. */
 #include "storage/sql/operations.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 /* All that is there, whatever the row says is. */
 static int read_annotations(struct db *db, const struct session_row *row, struct annotations *annotations,
@@ -25,7 +25,7 @@ static int run_annotate(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? read_annotations(db, &op->row, &op->annotations, error) : code;
 }
 
-int ses__sql_annotate(struct storage *storage, struct annotate_op *op, ses_error *error)
+int ses__door_annotate(struct storage *storage, struct annotate_op *op, ses_error *error)
 {
     ses__annotations_init(&op->annotations, op->allocator);
     return ses__run_write(storage, run_annotate, op, 0, error);

@@ -5,7 +5,7 @@
 #include "storage/sql/history.h"
 #include "storage/sql/operations.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 /* ---------------------------------------------------------------------------------- what is stored already */
 
@@ -312,13 +312,13 @@ static int find_targets(struct db *db, void *context, ses_error *error)
 }
 
 /* Looking for them reads a whole log: that is done before the write, while others write. */
-int ses__sql_append(struct storage *storage, struct append_op *op, ses_error *error)
+int ses__door_append(struct storage *storage, struct append_op *op, ses_error *error)
 {
     int code = SES_OK;
 
     op->advance.snapshot = NULL;
     op->looked.id = 0;
-    if (UNLIKELY(has_rewind(op)) && !((const struct sql_storage *)storage)->read_only)
+    if (UNLIKELY(has_rewind(op)) && !storage->read_only)
         code = ses__run_read_to_write(storage, find_targets, op, error);
     return code == SES_OK ? ses__run_write(storage, ses__append_job, op, op->bytes, error) : code;
 }

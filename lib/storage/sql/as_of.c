@@ -6,7 +6,7 @@
 #include "storage/sql/history.h"
 #include "storage/sql/operations.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 static int keep_json(struct as_of_op *op, struct span text, ses_error *error)
 {
@@ -83,7 +83,7 @@ static int run_as_of(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? read_replayed(db, op, &row, seq, error) : code;
 }
 
-int ses__sql_as_of(struct storage *storage, struct as_of_op *op, ses_error *error)
+int ses__door_as_of(struct storage *storage, struct as_of_op *op, ses_error *error)
 {
     op->json = NULL;
     op->len = 0;

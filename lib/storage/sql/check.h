@@ -9,6 +9,8 @@
 struct check {
     struct db *db;
     struct check_op *op;
+    /* Checks all rows, if the level asks for it. For the engine, with `db` set and its own checks done. */
+    int (*rows)(struct check *check);
     bool ended;               /* the caller has ended it, or enough was found */
     struct ses_problem about; /* what is being looked at; texts in `arena` */
     int64_t last_session;     /* the highest number that a session was ever given */

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "storage/sql/operations.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 /* ------------------------------------------------------------------------------------------- creating */
 
@@ -50,7 +50,7 @@ int ses__find_existing_job(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? SES_EXISTING : code;
 }
 
-int ses__sql_create(struct storage *storage, struct create_op *op, ses_error *error)
+int ses__door_create(struct storage *storage, struct create_op *op, ses_error *error)
 {
     int result = SES_NOTFOUND;
 
@@ -80,7 +80,7 @@ static int run_delete(struct db *db, void *context, ses_error *error)
     return code;
 }
 
-int ses__sql_delete_session(struct storage *storage, struct delete_op *op, ses_error *error)
+int ses__door_delete_session(struct storage *storage, struct delete_op *op, ses_error *error)
 {
     return ses__run_delete(storage, run_delete, op, 0, &op->erasure, error);
 }
@@ -98,7 +98,7 @@ static int run_delete_user(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? ses__user_remove(db, &user, &op->sessions, &op->state_keys, error) : code;
 }
 
-int ses__sql_delete_user(struct storage *storage, struct delete_user_op *op, ses_error *error)
+int ses__door_delete_user(struct storage *storage, struct delete_user_op *op, ses_error *error)
 {
     return ses__run_delete(storage, run_delete_user, op, 0, &op->erasure, error);
 }
@@ -169,7 +169,7 @@ static int run_delete_app(struct db *db, void *context, ses_error *error)
     return code == SES_OK && !op->more ? ses__app_remove(db, app_id, error) : code;
 }
 
-int ses__sql_delete_app(struct storage *storage, struct delete_app_op *op, ses_error *error)
+int ses__door_delete_app(struct storage *storage, struct delete_app_op *op, ses_error *error)
 {
     return ses__run_delete(storage, run_delete_app, op, 0, &op->erasure, error);
 }

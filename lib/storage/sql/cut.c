@@ -5,7 +5,7 @@
 #include "storage/sql/operations.h"
 #include "storage/sql/planned.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 struct cutting {
     struct cut_op *op;
@@ -81,7 +81,7 @@ static int write_cut(struct db *db, void *context, const struct session_row *fou
     return code == SES_OK && op->snapshot ? advance_over_cut(db, op, &row, error) : code;
 }
 
-int ses__sql_cut(struct storage *storage, struct cut_op *op, ses_error *error)
+int ses__door_cut(struct storage *storage, struct cut_op *op, ses_error *error)
 {
     struct cutting own = {.op = op};
     const struct planned planned = {.session = &op->session,
@@ -89,8 +89,7 @@ int ses__sql_cut(struct storage *storage, struct cut_op *op, ses_error *error)
                                     .write = write_cut,
                                     .context = &own,
                                     .erasure = &op->erasure};
-    int code = ses__replay_init(&own.replay, ((const struct sql_storage *)storage)->allocator, op->seed,
-                                false, error);
+    int code = ses__replay_init(&own.replay, storage->allocator, op->seed, false, error);
 
     op->advance.snapshot = NULL;
     if (code == SES_OK)

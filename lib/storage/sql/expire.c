@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "storage/sql/operations.h"
 #include "storage/sql/rows_parts.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 /* ------------------------------------------------------------------------------------- setting a time */
 
@@ -29,7 +29,7 @@ static int run_set_expiry(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
 }
 
-int ses__sql_set_expiry(struct storage *storage, struct expiry_op *op, ses_error *error)
+int ses__door_set_expiry(struct storage *storage, struct expiry_op *op, ses_error *error)
 {
     return ses__run_write(storage, run_set_expiry, op, 0, error);
 }
@@ -306,9 +306,9 @@ static int run_expire(struct db *db, void *context, ses_error *error)
     return code;
 }
 
-int ses__sql_expire(struct storage *storage, struct expire_op *op, ses_error *error)
+int ses__door_expire(struct storage *storage, struct expire_op *op, ses_error *error)
 {
-    const bool read_only = ((const struct sql_storage *)storage)->read_only; /* the write then reports it */
+    const bool read_only = storage->read_only; /* the write then reports it */
     struct expiring own = {.op = op};
     int code;
 

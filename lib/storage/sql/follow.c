@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "storage/sql/rows_parts.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 struct follow_run {
     struct follow_op *op;
@@ -193,7 +193,7 @@ static int run_follow(struct db *db, void *context, ses_error *error)
     return code;
 }
 
-int ses__sql_follow(struct storage *storage, struct follow_op *op, ses_error *error)
+int ses__door_follow(struct storage *storage, struct follow_op *op, ses_error *error)
 {
     return ses__run_read(storage, run_follow, op, error);
 }

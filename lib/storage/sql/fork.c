@@ -5,7 +5,7 @@
 #include "storage/sql/operations.h"
 #include "storage/sql/planned.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 /* The data of one fork while it runs. */
 struct fork_run {
@@ -147,13 +147,12 @@ static int write_fork(struct db *db, void *context, const struct session_row *ro
                : code;
 }
 
-int ses__sql_fork(struct storage *storage, struct fork_op *op, ses_error *error)
+int ses__door_fork(struct storage *storage, struct fork_op *op, ses_error *error)
 {
     struct fork_run run = {.op = op};
     const struct planned planned = {
         .session = &op->session, .plan = plan_fork, .write = write_fork, .context = &run};
-    int code = ses__replay_init(&run.replay, ((const struct sql_storage *)storage)->allocator, op->seed,
-                                false, error);
+    int code = ses__replay_init(&run.replay, storage->allocator, op->seed, false, error);
 
     if (code == SES_OK)
         code = ses__run_planned(storage, &planned, error);

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "model/timestamp.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 /* ---------------------------------------------------------------------------------------------- taking */
 
@@ -159,9 +159,9 @@ static int run_take(struct db *db, void *context, ses_error *error)
     return code;
 }
 
-int ses__sql_lease_take(struct storage *storage, struct lease_take_op *op, ses_error *error)
+int ses__door_lease_take(struct storage *storage, struct lease_take_op *op, ses_error *error)
 {
-    const bool read_only = ((const struct sql_storage *)storage)->read_only; /* the write then reports it */
+    const bool read_only = storage->read_only; /* the write then reports it */
     int result = read_only ? MUST_WRITE : ses__run_read(storage, run_look, op, error);
 
     return result == MUST_WRITE ? ses__run_write(storage, run_take, op, 0, error) : result;
@@ -190,7 +190,7 @@ static int run_renew(struct db *db, void *context, ses_error *error)
     return set_until(db, context, true, error);
 }
 
-int ses__sql_lease_renew(struct storage *storage, struct lease_op *op, ses_error *error)
+int ses__door_lease_renew(struct storage *storage, struct lease_op *op, ses_error *error)
 {
     return ses__run_write(storage, run_renew, op, 0, error);
 }
@@ -200,7 +200,7 @@ static int run_release(struct db *db, void *context, ses_error *error)
     return set_until(db, context, false, error);
 }
 
-int ses__sql_lease_release(struct storage *storage, struct lease_op *op, ses_error *error)
+int ses__door_lease_release(struct storage *storage, struct lease_op *op, ses_error *error)
 {
     return ses__run_write(storage, run_release, op, 0, error);
 }

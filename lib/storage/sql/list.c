@@ -7,7 +7,7 @@
 #include "storage/sql/list_filter.h"
 #include "storage/sql/operations.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 static int add_listed(struct list_op *op, const struct session_row *row, struct span name, struct span user,
                       ses_error *error)
@@ -293,12 +293,12 @@ int ses__list_job(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? load_page(op, db, error) : code;
 }
 
-int ses__sql_list(struct storage *storage, struct list_op *op, ses_error *error)
+int ses__door_list(struct storage *storage, struct list_op *op, ses_error *error)
 {
     op->items = NULL;
     op->count = 0;
     op->capacity = 0;
-    return ses__run_read(storage, ses__list_job, op, error);
+    return ses__run_read_behind(storage, ses__list_job, op, error);
 }
 
 static int run_list_count(struct db *db, void *context, ses_error *error)
@@ -313,7 +313,7 @@ static int run_list_count(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? ses__list_count_all(db, &query, &op->count, error) : code;
 }
 
-int ses__sql_list_count(struct storage *storage, struct count_op *op, ses_error *error)
+int ses__door_list_count(struct storage *storage, struct count_op *op, ses_error *error)
 {
-    return ses__run_read(storage, run_list_count, op, error);
+    return ses__run_read_behind(storage, run_list_count, op, error);
 }

@@ -8,7 +8,7 @@
 #include "model/timestamp.h"
 #include "storage/sql/operations.h"
 #include "storage/sql/rows_parts.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 /* The job has succeeded, and what it wrote is to be taken back: no code of a call. */
 enum { LOAD_UNDONE = -1000 };
@@ -377,8 +377,8 @@ static int run_load(struct db *db, void *context, ses_error *error)
     return code == SES_OK && (op->flags & SES_LOAD_DRY_RUN) ? LOAD_UNDONE : code;
 }
 
-int ses__sql_load(struct storage *storage, struct load_op *op, ses_error *error)
+int ses__door_load(struct storage *storage, struct load_op *op, ses_error *error)
 {
-    int code = ses__run_write_by_itself(storage, run_load, op, error);
+    int code = ses__run_write_alone(storage, run_load, op, error);
     return code == LOAD_UNDONE ? SES_OK : code;
 }

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 static struct span span_of_name(const char *text)
 {
@@ -48,7 +48,7 @@ static int run_names(struct db *db, void *context, ses_error *error)
     return code != SES_OK ? code : closed;
 }
 
-int ses__sql_list_names(struct storage *storage, struct names_op *op, ses_error *error)
+int ses__door_list_names(struct storage *storage, struct names_op *op, ses_error *error)
 {
-    return ses__run_read(storage, run_names, op, error);
+    return ses__run_read_behind(storage, run_names, op, error);
 }

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "storage/sql/operations.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 static const struct live *live_of(const struct page_op *op)
 {
@@ -123,6 +123,24 @@ static void shrink_range(struct page_op *op, bool full)
     }
 }
 
+/* True if a replica answers that is behind the one of the last page: it has fewer events or none, or its log looks
+ * damaged. */
+static bool is_behind(const struct page_op *op, int code)
+{
+    return (code == SES_OK || code == SES_CORRUPT) && !op->first &&
+           op->row.version < op->session.known->version;
+}
+
+static int refuse_behind(const struct db *db, const struct page_op *op, ses_error *error)
+{
+    (void)ses__error_set(error, SES_STALE,
+                         "%s: the server that answered is behind the one before it: open another cursor",
+                         db->name);
+    if (error)
+        error->version = op->row.version;
+    return SES_STALE;
+}
+
 int ses__page_job(struct db *db, void *context, ses_error *error)
 {
     const struct page_run *run = context;
@@ -137,13 +155,15 @@ int ses__page_job(struct db *db, void *context, ses_error *error)
         code = op->first ? begin_walk(db, op, error) : check_log(op, error);
     if (code == SES_OK)
         code = read_events(db, op, &full, error);
+    if (is_behind(op, code))
+        return refuse_behind(db, op, error);
     if (code == SES_OK)
         shrink_range(op, full);
     return code;
 }
 
-int ses__sql_page(struct storage *storage, struct page_op *op, ses_error *error)
+int ses__door_page(struct storage *storage, struct page_op *op, ses_error *error)
 {
     struct page_run run = {op, op->range};
-    return ses__run_read(storage, ses__page_job, &run, error);
+    return ses__run_read_behind(storage, ses__page_job, &run, error);
 }

@@ -2,7 +2,7 @@
 
 #include "storage/sql/history.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 /* A session that others append to all the time may change during each of them; the last is made inside the write. */
 enum { MAX_PLANS = 3 };
@@ -75,7 +75,7 @@ int ses__run_planned(struct storage *storage, const struct planned *planned, ses
     if (planned->erasure)
         planned->erasure->unclean = false;
     for (int plans = 1; code == SES_OK && !run.fits; plans++) {
-        run.inside = plans == MAX_PLANS || ((const struct sql_storage *)storage)->read_only;
+        run.inside = plans == MAX_PLANS || storage->read_only;
         run.fits = run.inside;
         code = look_ahead(storage, &run, error);
         if (code != SES_OK)

@@ -9,7 +9,7 @@
 #include "storage/sql/planned.h"
 #include "storage/sql/prune_plan.h"
 #include "storage/sql/rows_parts.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 struct pruning {
     struct prune_op *op;
@@ -234,7 +234,7 @@ static int prune_in_steps(struct storage *storage, struct pruning *own, const st
     return SES_OK;
 }
 
-int ses__sql_prune(struct storage *storage, struct prune_op *op, ses_error *error)
+int ses__door_prune(struct storage *storage, struct prune_op *op, ses_error *error)
 {
     struct pruning own = {.op = op};
     const struct planned planned = {.session = &op->session,
@@ -243,7 +243,7 @@ int ses__sql_prune(struct storage *storage, struct prune_op *op, ses_error *erro
                                     .write = write_prune,
                                     .context = &own,
                                     .erasure = &op->erasure};
-    int code = ses__prune_plan_init(&own.plan, op, ((const struct sql_storage *)storage)->allocator, error);
+    int code = ses__prune_plan_init(&own.plan, op, storage->allocator, error);
 
     op->deleted = 0;
     if (code == SES_OK)

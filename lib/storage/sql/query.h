@@ -2,8 +2,7 @@
 #ifndef SESLITE_STORAGE_SQL_QUERY_H
 #define SESLITE_STORAGE_SQL_QUERY_H
 
-#include "base/common.h"
-#include "model/scope.h"
+#include "storage/sql/engine.h"
 #include "statements.h"
 
 /* Numbers of users or sessions, given to a statement as one parameter. */
@@ -14,7 +13,7 @@ struct owner_list {
 
 /* A connection, as operations see it. An engine's own struct begins with this one. */
 struct db {
-    const struct sql_driver *driver;
+    const struct engine *engine;
     const ses_allocator *allocator;
     const char *name;       /* of the store, for messages */
     int64_t timeout_us;     /* for which a call waits for others ... */
@@ -50,75 +49,53 @@ struct query {
     ses_error *error;
 };
 
-/* The types of values, with SQLite's numbers (https://www.sqlite.org/c3ref/c_blob.html). The others are
- * not used. */
-enum sql_type { SQL_INT = 1, SQL_TEXT = 3, SQL_NULL = 5 };
-
-/* The functions of an engine for a query and for a connection. */
-struct sql_driver {
-    void (*start)(struct query *query);
-    void (*bind_int)(struct query *query, int parameter, int64_t value);
-    void (*bind_text)(struct query *query, int parameter, struct span text);
-    void (*bind_owners)(struct query *query, int parameter, const struct owner_list *owners);
-    bool (*row)(struct query *query);
-    enum sql_type (*type)(const struct query *query, int column);
-    int64_t (*int_of)(struct query *query, int column);
-    struct span (*text_of)(struct query *query, int column);
-    int (*end)(struct query *query);
-    int64_t (*changed)(const struct db *db);
-    int64_t (*given)(const struct db *db);
-    /* In a transaction that writes: keeps others from changing the state of an app or a user, or from deleting it (then
-     * many may do so at a time). NULL: nobody else writes meanwhile anyway. */
-    void (*lock)(struct db *db, enum scope scope, int64_t owner, bool exclusive);
-};
-
 static inline void ses__query_start(struct query *query, struct db *db, const struct statement *source,
                                     ses_error *error)
 {
     *query = (struct query){.db = db, .source = source, .code = SES_OK, .error = error};
-    db->driver->start(query);
+    db->engine->start(query);
 }
 
 static inline void ses__query_bind_int(struct query *query, int parameter, int64_t value)
 {
-    query->db->driver->bind_int(query, parameter, value);
+    query->db->engine->bind_int(query, parameter, value);
 }
 
 /* No text: NULL, as a parameter that is not bound. */
 static inline void ses__query_bind_text(struct query *query, int parameter, struct span text)
 {
-    query->db->driver->bind_text(query, parameter, text);
+    query->db->engine->bind_text(query, parameter, text);
 }
 
 static inline void ses__query_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
 {
-    query->db->driver->bind_owners(query, parameter, owners);
+    query->db->engine->bind_owners(query, parameter, owners);
 }
 
 static inline bool ses__query_row(struct query *query)
 {
-    return query->db->driver->row(query);
+    return query->db->engine->row(query);
 }
 
 static inline enum sql_type ses__query_type(const struct query *query, int column)
 {
-    return query->db->driver->type(query, column);
+    return query->db->engine->type(query, column);
 }
 
 static inline int64_t ses__query_int(struct query *query, int column)
 {
-    return query->db->driver->int_of(query, column);
+    return query->db->engine->int_of(query, column);
 }
 
 /* Borrowed until the next row; running out of memory is kept like any failure. */
 static inline struct span ses__query_text(struct query *query, int column)
 {
-    return query->db->driver->text_of(query, column);
+    return query->db->engine->text_of(query, column);
 }
 
 static inline int ses__query_end(struct query *query)
 {
-    return query->db->driver->end(query);
+    return query->db->engine->end(query);
 }
 
 SESLITE_PRIVATE void ses__query_bind_string(struct query *query, int parameter, const char *string);
@@ -128,21 +105,21 @@ SESLITE_PRIVATE int ses__query_run(struct db *db, const struct statement *source
 /* How many rows the last statement has changed. */
 static inline int64_t ses__db_changed(const struct db *db)
 {
-    return db->driver->changed(db);
+    return db->engine->changed(db);
 }
 
 /* Locks the state of an app or a user: `exclusive` before reading it for a change that depends on it, and
  * before deleting its owner; shared before changing it unseen. The next query reports a failure. */
 static inline void ses__db_lock(struct db *db, enum scope scope, int64_t owner, bool exclusive)
 {
-    if (db->driver->lock)
-        db->driver->lock(db, scope, owner, exclusive);
+    if (db->engine->lock)
+        db->engine->lock(db, scope, owner, exclusive);
 }
 
 /* The number that the last statement has given to the session or the lease that it added. */
 static inline int64_t ses__db_given(const struct db *db)
 {
-    return db->driver->given(db);
+    return db->engine->given(db);
 }
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "storage/sql/operations.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 /* ---------------------------------------------------------------------------------------------- whole */
 
@@ -66,7 +66,7 @@ int ses__get_job(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? ses__load_snapshot(db, op->snapshot, op->key, &row, &op->range, error) : code;
 }
 
-int ses__sql_get(struct storage *storage, struct get_op *op, ses_error *error)
+int ses__door_get(struct storage *storage, struct get_op *op, ses_error *error)
 {
     return ses__run_read(storage, ses__get_job, op, error);
 }
@@ -153,7 +153,7 @@ int ses__refresh_job(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? ses__advance_prepare(&op->advance, &row, error) : code;
 }
 
-int ses__sql_refresh(struct storage *storage, struct refresh_op *op, ses_error *error)
+int ses__door_refresh(struct storage *storage, struct refresh_op *op, ses_error *error)
 {
     op->advance = (struct advance){.snapshot = NULL};
     return ses__run_read(storage, ses__refresh_job, op, error);
@@ -192,7 +192,7 @@ int ses__value_job(struct db *db, void *context, ses_error *error)
     return code != SES_OK ? code : closed;
 }
 
-int ses__sql_value(struct storage *storage, struct value_op *op, ses_error *error)
+int ses__door_value(struct storage *storage, struct value_op *op, ses_error *error)
 {
     op->json = NULL;
     op->len = 0;

@@ -8,7 +8,7 @@
 #include "storage/sql/operations.h"
 #include "storage/sql/planned.h"
 #include "storage/sql/rows.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 /* A rewind takes back every event from the first one of an invocation on. */
 struct rewind_run {
@@ -263,9 +263,9 @@ static int write_rewind(struct db *db, void *context, const struct session_row *
     return code;
 }
 
-int ses__sql_rewind(struct storage *storage, struct rewind_op *op, ses_error *error)
+int ses__door_rewind(struct storage *storage, struct rewind_op *op, ses_error *error)
 {
-    const ses_allocator *allocator = ((const struct sql_storage *)storage)->allocator;
+    const ses_allocator *allocator = storage->allocator;
     struct rewind_run run = {.op = op};
     const struct planned planned = {.session = &op->append.session,
                                     .plan = plan_rewind,

@@ -5,7 +5,7 @@
 #include "json/writer.h"
 #include "storage/sql/operations.h"
 #include "storage/sql/rows_parts.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 static enum scope scope_shared_by(const char *user)
 {
@@ -132,7 +132,7 @@ static int run_get_shared(struct db *db, void *context, ses_error *error)
     return read_all_keys(op, db, &owner, found, error);
 }
 
-int ses__sql_get_shared(struct storage *storage, struct shared_get_op *op, ses_error *error)
+int ses__door_get_shared(struct storage *storage, struct shared_get_op *op, ses_error *error)
 {
     op->json = NULL;
     op->len = 0;
@@ -193,7 +193,7 @@ static int run_set_shared(struct db *db, void *context, ses_error *error)
     return code == SES_OK ? ses__delta_store(db, op->delta, &owner, 0, error) : code;
 }
 
-int ses__sql_set_shared(struct storage *storage, struct shared_set_op *op, ses_error *error)
+int ses__door_set_shared(struct storage *storage, struct shared_set_op *op, ses_error *error)
 {
     return ses__run_write(storage, run_set_shared, op, op->bytes, error);
 }

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "storage/sql/history.h"
 #include "storage/sql/rows_parts.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
 /* So many sessions of a user are sorted at once. */
 enum { SESSIONS_AT_ONCE = 10000 };
@@ -290,7 +290,9 @@ static int run_visit(struct db *db, void *context, ses_error *error)
     return code;
 }
 
-int ses__sql_visit(struct storage *storage, struct visit_op *op, ses_error *error)
+int ses__door_visit(struct storage *storage, struct visit_op *op, ses_error *error)
 {
-    return ses__run_read_by_itself(storage, run_visit, op, error);
+    const struct manner manner = {.alone = true, .may_be_behind = true};
+
+    return storage->engine->run(storage, &manner, run_visit, op, error);
 }

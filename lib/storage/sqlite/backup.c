@@ -74,7 +74,7 @@ static int copy_to_file(struct db *base, void *context, ses_error *error)
     const struct copy_progress progress = {run->op->progress, run->op->progress_context};
     struct sqlite_file file = {.known = false};
     const struct sqlite_config config =
-        ses__config_for_file(&run->private.storage->base.base, run->file.temporary, &file);
+        ses__config_for_file(&run->private.storage->base, run->file.temporary, &file);
     struct connection *copy = NULL;
     int code = ses__pages_count(db, &run->pages, error); /* reads, with which the transaction begins */
 
@@ -171,7 +171,7 @@ static int check_copy(const struct backup_run *run, ses_error *error)
 {
     struct sqlite_file file = {.known = false, .immutable = true};
     const struct sqlite_config config =
-        ses__config_for_file(&run->private.storage->base.base, run->file.temporary, &file);
+        ses__config_for_file(&run->private.storage->base, run->file.temporary, &file);
     struct connection *copy = NULL;
     int code = ses__connection_open(&config, CONNECTION_READER, &copy, error);
     if (code != SES_OK)
@@ -202,9 +202,9 @@ static int make_copy(struct backup_run *run, ses_error *error)
 static int back_up_apart(struct backup_run *run, ses_error *error)
 {
     const bool replaces = run->op->replaces;
-    int code =
-        replaces ? ses__backup_target_lock(&run->target, &run->file, &run->private.storage->base.base, error)
-                 : check_is_new(&run->file, error);
+    int code = replaces
+                   ? ses__backup_target_lock(&run->target, &run->file, &run->private.storage->base, error)
+                   : check_is_new(&run->file, error);
 
     if (code == SES_OK)
         code = make_copy(run, error);

@@ -114,17 +114,6 @@ static int check_counters(struct check *check)
 
 /* --------------------------------------------------------------------------------------------- all of it */
 
-static int check_rows(struct check *check)
-{
-    int code = check_counters(check);
-
-    if (code == SES_OK)
-        code = ses__check_apps(check);
-    if (code == SES_OK)
-        code = ses__check_users(check);
-    return code == SES_OK ? ses__check_sessions(check) : code;
-}
-
 static int run_check(struct db *base, void *context, ses_error *error)
 {
     struct connection *db = ses__connection_of(base);
@@ -138,11 +127,11 @@ static int run_check(struct db *base, void *context, ses_error *error)
     if (code == SES_OK && check->op->level >= SES_CHECK_FULL)
         code = visit_rows_of(check, "PRAGMA main.foreign_key_check", visit_orphan);
     if (code == SES_OK && check->op->level >= SES_CHECK_LOG)
-        code = check_rows(check);
-    return code;
+        code = check_counters(check);
+    return code == SES_OK ? check->rows(check) : code;
 }
 
-static int check_apart(struct storage *storage, struct check *check)
+int ses__sqlite_check(struct storage *storage, struct check *check)
 {
     struct private_connection private;
     int code = ses__private_connection_open(storage, &private, &check->error);
@@ -152,19 +141,4 @@ static int check_apart(struct storage *storage, struct check *check)
     code = ses__transaction_read(private.db, run_check, check, &check->error);
     ses__private_connection_close(&private);
     return ses__check_settle(check, code, SES_PROBLEM_PAGE);
-}
-
-int ses__sqlite_check(struct storage *storage, struct check_op *op, ses_error *error)
-{
-    const struct sqlite *own = (const struct sqlite *)storage;
-    struct check check = {.op = op};
-
-    op->problems = 0;
-    ses__error_clear(&check.error);
-    ses__arena_init(&check.arena, own->config.allocator);
-    int code = check_apart(storage, &check);
-    ses__arena_free(&check.arena);
-    if (code != SES_OK && error)
-        *error = check.error;
-    return code;
 }

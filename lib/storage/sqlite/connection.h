@@ -7,8 +7,7 @@
 #include <stdatomic.h>
 
 #include "base/common.h"
-#include "storage/sqlite/sql_text.h"
-#include "storage/door.h"
+#include "storage/sqlite/config.h"
 #include "storage/sql/query.h"
 #include "storage/sqlite/file.h"
 
@@ -47,8 +46,19 @@ static inline struct connection *ses__connection_of(struct db *db)
     return (struct connection *)db;
 }
 
-/* query.c */
-extern SESLITE_PRIVATE const struct sql_driver ses__sqlite_driver;
+/* query.c: the engine's functions for statements */
+SESLITE_PRIVATE void ses__sqlite_start(struct query *query);
+SESLITE_PRIVATE void ses__sqlite_bind_int(struct query *query, int parameter, int64_t value);
+SESLITE_PRIVATE void ses__sqlite_bind_text(struct query *query, int parameter, struct span text);
+SESLITE_PRIVATE void ses__sqlite_bind_owners(struct query *query, int parameter,
+                                             const struct owner_list *owners);
+SESLITE_PRIVATE bool ses__sqlite_row(struct query *query);
+SESLITE_PRIVATE enum sql_type ses__sqlite_type(const struct query *query, int column);
+SESLITE_PRIVATE int64_t ses__sqlite_int_of(struct query *query, int column);
+SESLITE_PRIVATE struct span ses__sqlite_text_of(struct query *query, int column);
+SESLITE_PRIVATE int ses__sqlite_end(struct query *query);
+SESLITE_PRIVATE int64_t ses__sqlite_changed(const struct db *db);
+SESLITE_PRIVATE int64_t ses__sqlite_given(const struct db *db);
 
 enum connection_role { CONNECTION_WRITER, CONNECTION_READER };
 

@@ -132,7 +132,7 @@ int ses__connection_open(const struct sqlite_config *config, enum connection_rol
         code = ses__error_nomem(error);
     }
     if (code == SES_OK) {
-        opened->base = (struct db){.driver = &ses__sqlite_driver,
+        opened->base = (struct db){.engine = config->engine,
                                    .allocator = config->allocator,
                                    .name = config->path,
                                    .timeout_us = config->busy_timeout_us,

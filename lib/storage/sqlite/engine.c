@@ -1,5 +1,5 @@
 /* Opening, closing and describing; reading and writing are in readers.c and writer.c. */
-#include "storage/door.h"
+#include "storage/sqlite/config.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -282,7 +282,6 @@ static void sqlite_describe(const struct storage *base, ses_info *info)
 {
     const struct sqlite *storage = (const struct sqlite *)base;
 
-    info->engine = "sqlite";
     info->path = storage->given_path;
     info->sqlite.journal_mode = storage->journal_mode;
     info->sqlite.journal_reason = storage->journal_reason;
@@ -318,6 +317,23 @@ static void sqlite_count(struct storage *base, ses_stats *counts)
 /* -------------------------------------------------------------------------------------------- the table */
 
 static const struct engine sqlite_engine = {
+    .name = "sqlite",
+    .run = ses__sqlite_run,
+    .start = ses__sqlite_start,
+    .bind_int = ses__sqlite_bind_int,
+    .bind_text = ses__sqlite_bind_text,
+    .bind_owners = ses__sqlite_bind_owners,
+    .row = ses__sqlite_row,
+    .type = ses__sqlite_type,
+    .int_of = ses__sqlite_int_of,
+    .text_of = ses__sqlite_text_of,
+    .end = ses__sqlite_end,
+    .changed = ses__sqlite_changed,
+    .given = ses__sqlite_given,
+    .check = ses__sqlite_check,
+    .maintain = ses__sqlite_maintain,
+    .space = ses__sqlite_space,
+    .watch = ses__sqlite_watch,
     .interrupt = sqlite_interrupt,
     .describe = sqlite_describe,
     .count = sqlite_count,
@@ -335,13 +351,19 @@ static int storage_new(const struct sqlite_config *config, struct sqlite **stora
         ses__memory_free(config->allocator, fresh);
         return ses__error_nomem(error);
     }
-    fresh->base = (struct sql_storage){
-        .base.engine = &sqlite_engine, .allocator = config->allocator, .read_only = config->read_only};
+    fresh->base = (struct storage){
+        .engine = &sqlite_engine, .allocator = config->allocator, .read_only = config->read_only};
     fresh->config = *config;
     fresh->config.file = &fresh->file;
+    fresh->config.engine = &sqlite_engine;
     fresh->given_path = config->path;
     *storage = fresh;
     return SES_OK;
+}
+
+bool ses__sqlite_has(const struct storage *storage)
+{
+    return storage->engine->name == sqlite_engine.name;
 }
 
 int ses__sqlite_open(const struct sqlite_config *config, struct storage **storage, ses_error *error)
@@ -360,8 +382,8 @@ int ses__sqlite_open(const struct sqlite_config *config, struct storage **storag
     if (code == SES_OK)
         code = open_writer(opened, error);
     if (code == SES_OK)
-        *storage = &opened->base.base;
+        *storage = &opened->base;
     else if (opened)
-        sqlite_release(&opened->base.base);
+        sqlite_release(&opened->base);
     return code;
 }

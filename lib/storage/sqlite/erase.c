@@ -34,11 +34,6 @@ int ses__erase_setup(struct connection *db, ses_error *error)
                                                                : code;
 }
 
-struct deletion {
-    storage_job *job;
-    void *context;
-};
-
 /* Other jobs may share the transaction, so it is set for this one alone. If it cannot be set again afterwards, the next
  * secure deletion does. */
 static int run_plainly(struct db *base, void *context, ses_error *error)
@@ -67,15 +62,8 @@ static int run_securely(struct db *base, void *context, ses_error *error)
     return code == SES_OK ? deletion->job(&db->base, deletion->context, error) : code;
 }
 
-int ses__sqlite_run_delete(struct storage *storage, storage_job *job, void *context, size_t bytes,
-                           struct erasure *erasure, ses_error *error)
+int ses__erase_job(struct db *db, void *context, ses_error *error)
 {
-    struct deletion deletion = {job, context};
-    int result =
-        ses__run_write(storage, erasure->secure ? run_securely : run_plainly, &deletion, bytes, error);
-
-    /* The deletion is committed, even if something keeps the log from being emptied. */
-    erasure->unclean =
-        erasure->secure && result >= 0 && ses__log_empty((struct sqlite *)storage, NULL) != SES_OK;
-    return result;
+    const struct deletion *deletion = context;
+    return deletion->secure ? run_securely(db, context, error) : run_plainly(db, context, error);
 }

@@ -7,8 +7,9 @@
 #include "base/thread.h"
 #include "storage/sqlite/connection.h"
 #include "storage/door.h"
-#include "storage/sql/run.h"
+#include "storage/sql/engine.h"
 
+struct check;
 struct pending; /* a job that waits for the writer; see writer.c */
 
 enum job_kind {
@@ -84,7 +85,7 @@ struct log_file {
 };
 
 struct sqlite {
-    struct sql_storage base;
+    struct storage base;
     struct sqlite_config config; /* its path is absolute and without links */
     struct sqlite_file file;
     const char *given_path; /* the caller's */
@@ -132,9 +133,11 @@ SESLITE_PRIVATE void ses__give_way_others_seen(struct writer *writer);
 
 /* ---- run.c */
 
+SESLITE_PRIVATE int ses__sqlite_run(struct storage *storage, const struct manner *manner, storage_job *job,
+                                    void *context, ses_error *error);
 /* A read of no call: it is not counted, not interrupted, and BUSY after a moment. */
-SESLITE_PRIVATE int ses__run_watch(struct storage *storage, storage_job *job, void *context,
-                                   ses_error *error);
+SESLITE_PRIVATE int ses__sqlite_run_watch(struct storage *storage, storage_job *job, void *context,
+                                          ses_error *error);
 
 /* ---- readers.c */
 
@@ -184,6 +187,20 @@ SESLITE_PRIVATE void ses__checkpoint_concurrently(struct sqlite *storage);
 
 /* For the connection that writes, when it is opened. */
 SESLITE_PRIVATE int ses__erase_setup(struct connection *db, ses_error *error);
+/* A job that deletes, and what must be overwritten around it. */
+struct deletion {
+    bool secure;
+    storage_job *job;
+    void *context;
+};
+SESLITE_PRIVATE int ses__erase_job(struct db *db, void *context, ses_error *error);
+
+/* ---- check.c, maintain.c, space.c, watch.c: the engine's operations */
+
+SESLITE_PRIVATE int ses__sqlite_check(struct storage *storage, struct check *check);
+SESLITE_PRIVATE int ses__sqlite_maintain(struct storage *storage, struct maintain_op *op, ses_error *error);
+SESLITE_PRIVATE int ses__sqlite_space(struct storage *storage, struct space_op *op, ses_error *error);
+SESLITE_PRIVATE int ses__sqlite_watch(struct storage *storage, struct watch_op *op, ses_error *error);
 
 /* ---- log_empty.c */
 

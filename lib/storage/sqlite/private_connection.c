@@ -1,4 +1,4 @@
-/* Connections outside the pool, for long reads, and copies of stores in memory. */
+/* Connections outside the pool, for long reads. */
 #include "storage/sqlite/private_connection.h"
 
 #include "base/clock.h"
@@ -12,6 +12,7 @@ struct sqlite_config ses__config_for_file(const struct storage *storage, const c
     return (struct sqlite_config){.path = path,
                                   .busy_timeout_us = of_store->busy_timeout_us,
                                   .allocator = of_store->allocator,
+                                  .engine = of_store->engine,
                                   .file = file};
 }
 
@@ -24,7 +25,7 @@ static int copy_memory(struct db *base, void *context, ses_error *error)
 /* In the writer's turn: the writers wait for as long as it takes to copy memory. */
 static int open_copy(struct private_connection *private, ses_error *error)
 {
-    private->config = ses__config_for_file(&private->storage->base.base, ":memory:", &private->file);
+    private->config = ses__config_for_file(&private->storage->base, ":memory:", &private->file);
     private->config.in_memory = true;
     int code = ses__connection_open(&private->config, CONNECTION_WRITER, &private->db, error);
     if (code != SES_OK)
@@ -67,49 +68,4 @@ void ses__private_connection_close(struct private_connection *private)
     ses__connection_count(private->db, &own->counts);
     (void)pthread_mutex_unlock(&own->lock);
     ses__connection_close(private->db);
-}
-
-/* ------------------------------------------------------------------------------------ copies as stores */
-
-/* Pages from another store's connection, into one that was just opened. */
-static int fill_copy(void *context, struct connection *db, ses_error *error)
-{
-    return ses__pages_copy(((struct private_connection *)context)->db, db,
-                           &(struct copy_progress){NULL, NULL}, error);
-}
-
-struct copying_job {
-    struct private_connection *private;
-    struct copy_op *op;
-};
-
-static int open_filled(struct db *base, void *context, ses_error *error)
-{
-    struct connection *db = ses__connection_of(base);
-    struct copying_job *job = context;
-    struct sqlite_config config = *job->op->config;
-    int64_t pages = 0;
-    int code = ses__pages_count(db, &pages, error); /* reads, with which the transaction begins */
-
-    config.fill = fill_copy;
-    config.fill_context = job->private;
-    return code == SES_OK ? ses__sqlite_open(&config, &job->op->copy, error) : code;
-}
-
-int ses__sqlite_copy(struct storage *storage, struct copy_op *op, ses_error *error)
-{
-    struct private_connection private;
-    struct copying_job job = {&private, op};
-
-    op->copy = NULL;
-    int code = ses__private_connection_open(storage, &private, error);
-    if (code != SES_OK)
-        return code;
-    code = ses__transaction_read(private.db, open_filled, &job, error);
-    if (code != SES_OK && op->copy) {
-        op->copy->engine->release(op->copy);
-        op->copy = NULL;
-    }
-    ses__private_connection_close(&private);
-    return code;
 }

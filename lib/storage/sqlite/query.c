@@ -42,7 +42,7 @@ static void query_fail(struct query *query, int rc)
     }
 }
 
-static void sqlite_start(struct query *query)
+void ses__sqlite_start(struct query *query)
 {
     struct connection *db = ses__connection_of(query->db);
     const struct statement *source = query->source;
@@ -59,7 +59,7 @@ static void sqlite_start(struct query *query)
     query->run = statement;
 }
 
-static void sqlite_bind_int(struct query *query, int parameter, int64_t value)
+void ses__sqlite_bind_int(struct query *query, int parameter, int64_t value)
 {
     if (query->code == SES_OK) {
         int rc = sqlite3_bind_int64(query->run, parameter, value);
@@ -68,7 +68,7 @@ static void sqlite_bind_int(struct query *query, int parameter, int64_t value)
     }
 }
 
-static void sqlite_bind_text(struct query *query, int parameter, struct span text)
+void ses__sqlite_bind_text(struct query *query, int parameter, struct span text)
 {
     if (query->code == SES_OK) {
         int rc = sqlite3_bind_text64(query->run, parameter, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
@@ -78,7 +78,7 @@ static void sqlite_bind_text(struct query *query, int parameter, struct span tex
     }
 }
 
-static void sqlite_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
+void ses__sqlite_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
 {
     if (query->code == SES_OK) {
         int rc = ses__id_list_bind(query->run, parameter, owners);
@@ -104,7 +104,7 @@ static void refuse_lost_transaction(struct query *query)
                        query->db->name);
 }
 
-static bool sqlite_row(struct query *query)
+bool ses__sqlite_row(struct query *query)
 {
     bool row = false;
     if (UNLIKELY(atomic_load_explicit(&ses__connection_of(query->db)->interrupted, memory_order_relaxed)))
@@ -123,17 +123,17 @@ static bool sqlite_row(struct query *query)
 _Static_assert(SQL_INT == SQLITE_INTEGER && SQL_TEXT == SQLITE_TEXT && SQL_NULL == SQLITE_NULL,
                "types of values are numbered as SQLite numbers them");
 
-static enum sql_type sqlite_type(const struct query *query, int column)
+enum sql_type ses__sqlite_type(const struct query *query, int column)
 {
     return (enum sql_type)sqlite3_column_type(query->run, column);
 }
 
-static int64_t sqlite_int_of(struct query *query, int column)
+int64_t ses__sqlite_int_of(struct query *query, int column)
 {
     return sqlite3_column_int64(query->run, column);
 }
 
-static struct span sqlite_text_of(struct query *query, int column)
+struct span ses__sqlite_text_of(struct query *query, int column)
 {
     /* One way to the column, where sqlite3_column_text and sqlite3_column_bytes each take it. Such a value is for one
      * thread only, which a connection in use is, too. */
@@ -146,7 +146,7 @@ static struct span sqlite_text_of(struct query *query, int column)
     return text;
 }
 
-static int sqlite_end(struct query *query)
+int ses__sqlite_end(struct query *query)
 {
     if (query->run) {
         /* Reset repeats what the step returned, which was reported already; bindings borrow the caller's texts. */
@@ -156,26 +156,12 @@ static int sqlite_end(struct query *query)
     return query->code;
 }
 
-static int64_t sqlite_changed(const struct db *db)
+int64_t ses__sqlite_changed(const struct db *db)
 {
     return sqlite3_changes64(((const struct connection *)db)->handle);
 }
 
-static int64_t sqlite_given(const struct db *db)
+int64_t ses__sqlite_given(const struct db *db)
 {
     return sqlite3_last_insert_rowid(((const struct connection *)db)->handle);
 }
-
-const struct sql_driver ses__sqlite_driver = {
-    .start = sqlite_start,
-    .bind_int = sqlite_bind_int,
-    .bind_text = sqlite_bind_text,
-    .bind_owners = sqlite_bind_owners,
-    .row = sqlite_row,
-    .type = sqlite_type,
-    .int_of = sqlite_int_of,
-    .text_of = sqlite_text_of,
-    .end = sqlite_end,
-    .changed = sqlite_changed,
-    .given = sqlite_given,
-};

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "storage/sqlite/schema.h"
+#include "storage/sqlite/scripts.h"
 
 static bool is_made_by_script(const char *table)
 {

@@ -1,59 +1,56 @@
-#include "storage/sql/run.h"
-
+/* How jobs are run. */
 #include "base/error.h"
 #include "storage/sqlite/parts.h"
 
-static int write_as(struct storage *storage, storage_job *job, void *context, size_t bytes,
-                    enum job_kind kind, ses_error *error)
+static int write_as(struct sqlite *storage, const struct manner *manner, storage_job *job, void *context,
+                    ses_error *error)
 {
-    struct sqlite *own = (struct sqlite *)storage;
+    const enum job_kind kind = manner->alone ? JOB_WRITES_BY_ITSELF : JOB_WRITES;
 
-    if (own->config.read_only)
-        return ses__error_set(error, SES_READONLY, "%s: the store was opened read-only", own->config.path);
-    int result = ses__writer_run(own, job, context, bytes, kind, error);
-    ses__checkpoint_start(own);
+    if (storage->config.read_only)
+        return ses__error_set(error, SES_READONLY, "%s: the store was opened read-only",
+                              storage->config.path);
+    int result = ses__writer_run(storage, job, context, manner->bytes, kind, error);
+    ses__checkpoint_start(storage);
     return result;
 }
 
-int ses__sqlite_run_write(struct storage *storage, storage_job *job, void *context, size_t bytes,
-                          ses_error *error)
+static int delete_as(struct sqlite *storage, const struct manner *manner, storage_job *job, void *context,
+                     ses_error *error)
 {
-    return write_as(storage, job, context, bytes, JOB_WRITES, error);
+    struct erasure *erasure = manner->erasure;
+    struct deletion deletion = {erasure->secure, job, context};
+    int result = write_as(storage, manner, ses__erase_job, &deletion, error);
+
+    /* The deletion is committed, even if something keeps the log from being emptied. */
+    erasure->unclean = erasure->secure && result >= 0 && ses__log_empty(storage, NULL) != SES_OK;
+    return result;
 }
 
-int ses__sqlite_run_write_by_itself(struct storage *storage, storage_job *job, void *context,
-                                    ses_error *error)
-{
-    return write_as(storage, job, context, 0, JOB_WRITES_BY_ITSELF, error);
-}
-
-static int read_as(struct storage *storage, storage_job *job, void *context, enum job_kind kind,
+static int read_as(struct sqlite *storage, enum job_kind kind, storage_job *job, void *context,
                    ses_error *error)
 {
-    struct sqlite *own = (struct sqlite *)storage;
-
     /* A store in memory is seen by one connection only. */
-    return own->config.in_memory ? ses__writer_run(own, job, context, 0, kind, error)
-                                 : ses__readers_run(own, job, context, kind, error);
+    return storage->config.in_memory ? ses__writer_run(storage, job, context, 0, kind, error)
+                                     : ses__readers_run(storage, job, context, kind, error);
 }
 
-int ses__sqlite_run_read(struct storage *storage, storage_job *job, void *context, ses_error *error)
+int ses__sqlite_run(struct storage *base, const struct manner *manner, storage_job *job, void *context,
+                    ses_error *error)
 {
-    return read_as(storage, job, context, JOB_READS, error);
+    struct sqlite *storage = (struct sqlite *)base;
+
+    if (manner->erasure)
+        return delete_as(storage, manner, job, context, error);
+    if (manner->writes)
+        return write_as(storage, manner, job, context, error);
+    const enum job_kind kind = manner->uninterruptible                      ? JOB_READS_TO_WRITE
+                               : manner->alone && storage->config.in_memory ? JOB_READS_BY_ITSELF
+                                                                            : JOB_READS;
+    return read_as(storage, kind, job, context, error);
 }
 
-int ses__sqlite_run_read_by_itself(struct storage *storage, storage_job *job, void *context, ses_error *error)
+int ses__sqlite_run_watch(struct storage *base, storage_job *job, void *context, ses_error *error)
 {
-    const struct sqlite *own = (const struct sqlite *)storage;
-    return read_as(storage, job, context, own->config.in_memory ? JOB_READS_BY_ITSELF : JOB_READS, error);
-}
-
-int ses__sqlite_run_read_to_write(struct storage *storage, storage_job *job, void *context, ses_error *error)
-{
-    return read_as(storage, job, context, JOB_READS_TO_WRITE, error);
-}
-
-int ses__run_watch(struct storage *storage, storage_job *job, void *context, ses_error *error)
-{
-    return read_as(storage, job, context, JOB_WATCHES, error);
+    return read_as((struct sqlite *)base, JOB_WATCHES, job, context, error);
 }

@@ -1,4 +1,5 @@
 #include "storage/sqlite/schema.h"
+#include "storage/sqlite/scripts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  * is an addition to one that computes or forbids values.
  */
 #include "storage/sqlite/schema.h"
+#include "storage/sqlite/scripts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -35,5 +35,5 @@ static int run_watch(struct db *base, void *context, ses_error *error)
 
 int ses__sqlite_watch(struct storage *storage, struct watch_op *op, ses_error *error)
 {
-    return ses__run_watch(storage, run_watch, op, error);
+    return ses__sqlite_run_watch(storage, run_watch, op, error);
 }

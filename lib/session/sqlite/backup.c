@@ -1,8 +1,8 @@
-/* Copies a whole store. */
+/* Copies a whole file. */
 #include <string.h>
 
 #include "base/error.h"
-#include "session/store.h"
+#include "session/sqlite/config.h"
 
 static int check_backup_path(const char *path, ses_error *error)
 {
@@ -30,7 +30,11 @@ static int back_up(ses_store *store, const char *path, const ses_backup_options 
                            .compact = (own.flags & SES_BACKUP_COMPACT) != 0,
                            .progress = own.progress,
                            .progress_context = own.progress_context};
-    return ses__door_backup(store->storage, &op, error);
+    if (!ses__sqlite_has(store->storage))
+        return ses__error_set(
+            error, SES_MISUSE,
+            "ses_backup copies files: use pg_dump or a base backup for a server, or ses_export for a file that any store can import");
+    return ses__sqlite_backup(store->storage, &op, error);
 }
 
 int ses_backup(ses_store *store, const char *path, const ses_backup_options *options, ses_error *error)
@@ -45,13 +49,20 @@ int ses_backup(ses_store *store, const char *path, const ses_backup_options *opt
 
 /* ------------------------------------------------------------------------------------------ in memory */
 
-static int open_copy_of(void *context, const struct sqlite_config *config, struct storage **storage,
-                        ses_error *error)
+static int open_copy_of(void *context, const struct storage_config *common, const ses_open_options *options,
+                        struct storage **storage, ses_error *error)
 {
     ses_store *original = context;
-    struct copy_op op = {.config = config};
-    int code = ses__door_copy(original->storage, &op, error);
+    struct sqlite_config config;
+    struct copy_op op = {.config = &config};
+    int code = ses__sqlite_configure(common, options, &config, error);
 
+    if (code == SES_OK && !ses__sqlite_has(original->storage))
+        code = ses__error_set(
+            error, SES_MISUSE,
+            "ses_store_copy copies files: move a server's store with ses_export and ses_import");
+    if (code == SES_OK)
+        code = ses__sqlite_copy(original->storage, &op, error);
     *storage = op.copy;
     return code;
 }

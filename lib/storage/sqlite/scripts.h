@@ -1,9 +1,8 @@
-/* The texts of sql/, as tools/embed.awk puts them into the library. */
-#ifndef SESLITE_STORAGE_SQLITE_SQL_TEXT_H
-#define SESLITE_STORAGE_SQLITE_SQL_TEXT_H
+/* The schema scripts of sql/sqlite, as tools/embed.awk puts them into the library. */
+#ifndef SESLITE_STORAGE_SQLITE_SCRIPTS_H
+#define SESLITE_STORAGE_SQLITE_SCRIPTS_H
 
 #include "base/common.h"
-#include "statements.h"
 
 /* Brings a file from version `version - 1` to `version`. */
 struct schema_script {

@@ -1,6 +1,5 @@
 /* The space that a store takes on a server. */
 #include "storage/postgres/parts.h"
-#include "storage/postgres/operations.h"
 #include "storage/sql/operations.h"
 
 /* The server reuses free space by itself. */

@@ -1,0 +1,64 @@
+/* Opens a store in a file, or in memory. */
+#include <string.h>
+
+#include "base/error.h"
+#include "session/sqlite/config.h"
+
+enum { DEFAULT_READERS = 4, MAX_READERS = 64 };
+
+static int check_file_options(const ses_open_options *options, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (options->synchronous != SES_SYNC_FULL && options->synchronous != SES_SYNC_NORMAL)
+        code = ses__error_set(error, SES_MISUSE, "open options: synchronous is not one of SES_SYNC_*");
+    else if (options->journal < SES_JOURNAL_AUTO || options->journal > SES_JOURNAL_ROLLBACK)
+        code = ses__error_set(error, SES_MISUSE, "open options: journal is not one of SES_JOURNAL_*");
+    else if (options->checkpoint != SES_CHECKPOINT_AUTO && options->checkpoint != SES_CHECKPOINT_EXTERNAL)
+        code = ses__error_set(error, SES_MISUSE, "open options: checkpoint is not one of SES_CHECKPOINT_*");
+    else if (options->max_readers > MAX_READERS)
+        code = ses__error_set(error, SES_MISUSE, "open options: max_readers is more than %d", MAX_READERS);
+    return code;
+}
+
+int ses__sqlite_configure(const struct storage_config *common, const ses_open_options *options,
+                          struct sqlite_config *config, ses_error *error)
+{
+    int code = check_file_options(options, error);
+
+    *config = (struct sqlite_config){
+        .path = common->path,
+        .in_memory = strcmp(common->path, ":memory:") == 0,
+        .read_only = common->read_only,
+        .must_exist = common->must_exist,
+        .synchronous = options->synchronous,
+        .journal = options->journal,
+        .checkpoint = options->checkpoint,
+        .busy_timeout_us = common->timeout_us,
+        .max_readers = options->max_readers ? options->max_readers : DEFAULT_READERS,
+        .allocator = common->allocator,
+    };
+    if (code == SES_OK && config->in_memory && (config->read_only || config->must_exist))
+        code = ses__error_set(error, SES_MISUSE, "a store in memory is always new and writable");
+    return code;
+}
+
+static int open_sqlite(void *context, const struct storage_config *common, const ses_open_options *options,
+                       struct storage **storage, ses_error *error)
+{
+    struct sqlite_config config;
+    int code = ses__sqlite_configure(common, options, &config, error);
+    (void)context;
+
+    return code == SES_OK ? ses__sqlite_open(&config, storage, error) : code;
+}
+
+int ses_open(const char *path, const ses_open_options *options, ses_store **store, ses_error *error)
+{
+    int code = ses__check_argument(store, "store", error);
+    if (code != SES_OK)
+        return code;
+    *store = NULL;
+    ses__error_clear(error);
+    return ses__store_open(path, options, &(struct storage_opener){open_sqlite, NULL}, store, error);
+}

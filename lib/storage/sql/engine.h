@@ -1,0 +1,123 @@
+/* What an engine is: how it runs transactions and statements, and the few operations that every engine does in its own
+ * way. All else is made of these. */
+#ifndef SESLITE_STORAGE_SQL_ENGINE_H
+#define SESLITE_STORAGE_SQL_ENGINE_H
+
+#include "model/scope.h"
+#include "storage/door.h"
+
+struct check;
+struct db;
+struct owner_list;
+struct query;
+
+/* The types of values, with SQLite's numbers (https://www.sqlite.org/c3ref/c_blob.html). The others are
+ * not used. */
+enum sql_type { SQL_INT = 1, SQL_TEXT = 3, SQL_NULL = 5 };
+
+/*
+ * A job runs inside one transaction, on a connection that is its own for that time, and touches nothing but the
+ * connection and its own context: so jobs of several threads can be queued and committed together.
+ *
+ * It returns 0 or a positive value to commit, a negative code to roll back. It may run on another thread, while its own
+ * waits; and it may be run again from the start (a lock, a lost connection, the failure of others that shared its
+ * transaction), so it sets all of its answer itself, and frees what an earlier run has left there.
+ */
+typedef int storage_job(struct db *db, void *context, ses_error *error);
+
+/* How a job is run. */
+struct manner {
+    bool writes;
+    bool alone;           /* once, on the caller's thread, in a transaction that no other job shares */
+    bool may_be_behind;   /* a read: a replica may answer it */
+    bool uninterruptible; /* a read by a call that may write after it */
+    size_t bytes;         /* about how much it writes */
+    struct erasure
+        *erasure; /* a job that deletes: with `secure` what it deletes is overwritten; NULL: others */
+};
+
+struct engine {
+    const char *name; /* as ses_info gives it */
+
+    /* Returns what the job returns, or why the transaction failed. */
+    int (*run)(struct storage *storage, const struct manner *manner, storage_job *job, void *context,
+               ses_error *error);
+
+    /* Statements, on the connection of a job; see query.h. */
+    void (*start)(struct query *query);
+    void (*bind_int)(struct query *query, int parameter, int64_t value);
+    void (*bind_text)(struct query *query, int parameter, struct span text);
+    void (*bind_owners)(struct query *query, int parameter, const struct owner_list *owners);
+    bool (*row)(struct query *query);
+    enum sql_type (*type)(const struct query *query, int column);
+    int64_t (*int_of)(struct query *query, int column);
+    struct span (*text_of)(struct query *query, int column);
+    int (*end)(struct query *query);
+    int64_t (*changed)(const struct db *db);
+    int64_t (*given)(const struct db *db);
+    /* NULL: nobody else writes during a transaction that writes. */
+    void (*lock)(struct db *db, enum scope scope, int64_t owner, bool exclusive);
+
+    /* Checks what the engine keeps in its own way, then calls `check->rows`, all in one transaction that only reads. */
+    int (*check)(struct storage *storage, struct check *check);
+    int (*maintain)(struct storage *storage, struct maintain_op *op, ses_error *error);
+    int (*space)(struct storage *storage, struct space_op *op, ses_error *error);
+    int (*watch)(struct storage *storage, struct watch_op *op, ses_error *error);
+
+    /* As the door's functions of these names. */
+    void (*interrupt)(struct storage *storage);
+    void (*describe)(const struct storage *storage, ses_info *info);
+    void (*count)(struct storage *storage, ses_stats *stats);
+    void (*close)(struct storage *storage);
+    void (*release)(struct storage *storage);
+};
+
+/* An engine's own struct begins with this one. */
+struct storage {
+    const struct engine *engine;
+    const ses_allocator *allocator;
+    bool read_only;
+};
+
+/* `bytes` is about how much it writes. */
+static inline int ses__run_write(struct storage *storage, storage_job *job, void *context, size_t bytes,
+                                 ses_error *error)
+{
+    return storage->engine->run(storage, &(struct manner){.writes = true, .bytes = bytes}, job, context,
+                                error);
+}
+
+/* For a job that asks its caller for what it writes. */
+static inline int ses__run_write_alone(struct storage *storage, storage_job *job, void *context,
+                                       ses_error *error)
+{
+    return storage->engine->run(storage, &(struct manner){.writes = true, .alone = true}, job, context,
+                                error);
+}
+
+/* `erasure->unclean` says whether the overwriting is still to be done. */
+static inline int ses__run_delete(struct storage *storage, storage_job *job, void *context, size_t bytes,
+                                  struct erasure *erasure, ses_error *error)
+{
+    return storage->engine->run(storage, &(struct manner){.writes = true, .bytes = bytes, .erasure = erasure},
+                                job, context, error);
+}
+
+static inline int ses__run_read(struct storage *storage, storage_job *job, void *context, ses_error *error)
+{
+    return storage->engine->run(storage, &(struct manner){.writes = false}, job, context, error);
+}
+
+static inline int ses__run_read_behind(struct storage *storage, storage_job *job, void *context,
+                                       ses_error *error)
+{
+    return storage->engine->run(storage, &(struct manner){.may_be_behind = true}, job, context, error);
+}
+
+static inline int ses__run_read_to_write(struct storage *storage, storage_job *job, void *context,
+                                         ses_error *error)
+{
+    return storage->engine->run(storage, &(struct manner){.uninterruptible = true}, job, context, error);
+}
+
+#endif
