@@ -83,7 +83,7 @@ endif
 
 # Every file below lib/ is part of it: a new one is named nowhere. An object is called after its room as well, since
 # rooms may have files of one name and an archive may not.
-SOURCES := $(sort $(wildcard lib/*/*.c lib/*/*/*.c))
+SOURCES := $(sort $(wildcard $(addprefix lib/,*/*.c */*/*.c */*/*/*.c)))
 ifeq ($(POSTGRES),)
 SOURCES := $(foreach source,$(SOURCES),$(if $(findstring /postgres/,$(source)),,$(source)))
 endif

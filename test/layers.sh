@@ -6,25 +6,48 @@
 set -eu
 
 # Each room, and what its files may include: rooms, and single headers of a room.
-rooms='
+models='model model/event model/state json base'
+sql='storage/sql storage'
+rooms="
 base            base
 json            json base
-model           model json base
-storage         storage model json base
-storage/sql     storage/sql storage model json base
-storage/sqlite  storage/sqlite storage/sql storage model json base
-storage/postgres  storage/postgres storage/sql storage model json base
-session         session storage model json base
-session/sqlite  session/sqlite session storage/sqlite storage model json base
-session/postgres  session storage/postgres storage model json base
-agent           agent session/append_extras.h session/handle.h model json base
+model/state     model/state json base
+model/event     model/event model/state json base
+model           $models
+storage         storage $models
+storage/sql     $sql $models
+storage/sql/rows      storage/sql/rows $sql $models
+storage/sql/session   storage/sql/session storage/sql/rows $sql $models
+storage/sql/history   storage/sql/history storage/sql/session storage/sql/rows $sql $models
+storage/sql/list      storage/sql/list storage/sql/session storage/sql/rows $sql $models
+storage/sql/transfer  storage/sql/transfer storage/sql/session storage/sql/rows $sql $models
+storage/sql/upkeep    storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
+storage/sqlite/connection  storage/sqlite/connection $sql $models
+storage/sqlite  storage/sqlite storage/sqlite/connection storage/sql/upkeep storage/sql/rows $sql $models
+storage/sqlite/backup  storage/sqlite/backup storage/sqlite storage/sqlite/connection $sql $models
+storage/sqlite/wal     storage/sqlite/wal storage/sqlite storage/sqlite/connection $sql $models
+storage/postgres  storage/postgres storage/sql/upkeep storage/sql/session storage/sql/rows $sql $models
+session         session storage $models
+session/follow  session/follow session storage $models
+session/history session/history session storage $models
+session/read    session/read session storage $models
+session/transfer  session/transfer session storage $models
+session/upkeep  session/upkeep session storage $models
+session/sqlite  session/sqlite session storage/sqlite/connection storage $models
+session/postgres  session storage/postgres storage $models
+agent           agent session/append_extras.h session/handle.h $models
+agent/context   agent/context agent session/append_extras.h session/handle.h $models
 cjson           cjson json base
-'
+"
 failed=0
 complain() {
     echo "layers: $1" >&2
     failed=1
 }
+for folder in $(find lib -type d); do
+    [ "$(find "$folder" -maxdepth 1 -name '*.[ch]' | wc -l)" -le 25 ] || [ "$folder" = lib/storage/postgres ] ||
+        complain "$folder has more than 25 files"
+done
 for file in $(find lib -name '*.[ch]'); do
     room=${file%/*}
     room=${room#lib/}

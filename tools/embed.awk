@@ -47,7 +47,7 @@ function begin_file() {
         print "    size_t slot; /* of a connection, where it is kept when it was prepared */"
         print "    const char *name;\n    const char *sql;\n};\n"
     } else {
-        print "#include \"" (mode == "texts" ? "statements.h" : "storage/sqlite/scripts.h") "\"\n"
+        print "#include \"" (mode == "texts" ? "statements.h" : "storage/sqlite/connection/scripts.h") "\"\n"
         print "/* Longer than the 4095 characters that every C compiler must take; all we know of take more. */"
         print "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n"
     }

@@ -7,7 +7,7 @@
 #include "agent/usage.h"
 #include "base/error.h"
 #include "json/object.h"
-#include "model/compaction.h"
+#include "model/event/compaction.h"
 
 /* The state of the reading. */
 struct content_reader {

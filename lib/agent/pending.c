@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "json/object.h"
-#include "model/event_list.h"
-#include "model/stored_event.h"
+#include "model/event/event_list.h"
+#include "model/event/stored_event.h"
 #include "session/handle.h"
 
 struct ses_pending {

@@ -6,7 +6,7 @@
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "model/state_map.h"
+#include "model/state/state_map.h"
 
 /* An event with pending calls. It is freed with the last of them. */
 struct pending_event {

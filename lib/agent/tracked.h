@@ -6,7 +6,7 @@
 
 #include "base/common.h"
 #include "base/memory.h"
-#include "model/state.h"
+#include "model/state/state.h"
 
 /* The shared keys that a view read, as the handle showed them. Those that it writes must still have these
  * values when it is appended. */

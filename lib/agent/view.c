@@ -6,7 +6,7 @@
 #include "base/argument.h"
 #include "base/error.h"
 #include "json/writer.h"
-#include "model/typed.h"
+#include "model/state/typed.h"
 
 /* ------------------------------------------------------------------------------------------ one value */
 

@@ -11,9 +11,9 @@
 #define SESLITE_MODEL_BONDS_H
 
 #include "base/memory.h"
-#include "model/rows.h"
-#include "model/state_map.h"
-#include "model/stored_event.h"
+#include "model/event/rows.h"
+#include "model/state/state_map.h"
+#include "model/event/stored_event.h"
 
 /* Events that belong together: the first and the last of them. */
 struct bond {

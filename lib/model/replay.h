@@ -2,9 +2,9 @@
 #ifndef SESLITE_MODEL_REPLAY_H
 #define SESLITE_MODEL_REPLAY_H
 
-#include "model/rows.h"
-#include "model/state.h"
-#include "model/stored_event.h"
+#include "model/event/rows.h"
+#include "model/state/state.h"
+#include "model/event/stored_event.h"
 
 struct replay {
     struct state state; /* its entries know the event that set them; 0: the creation of the session */

@@ -2,8 +2,8 @@
 #ifndef SESLITE_MODEL_REWIND_H
 #define SESLITE_MODEL_REWIND_H
 
-#include "model/event.h"
-#include "model/state.h"
+#include "model/event/event.h"
+#include "model/state/state.h"
 
 struct rewind_event {
     struct span id;

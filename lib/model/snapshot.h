@@ -3,10 +3,10 @@
 #define SESLITE_MODEL_SNAPSHOT_H
 
 #include "model/annotations.h"
-#include "model/event.h"
-#include "model/event_list.h"
-#include "model/rows.h"
-#include "model/state.h"
+#include "model/event/event.h"
+#include "model/event/event_list.h"
+#include "model/event/rows.h"
+#include "model/state/state.h"
 
 struct snapshot {
     const ses_allocator *allocator;

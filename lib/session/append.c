@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/event.h"
-#include "model/expected.h"
+#include "model/event/event.h"
+#include "model/state/expected.h"
 #include "session/append_extras.h"
 #include "session/followers.h"
 #include "session/session.h"

@@ -3,7 +3,7 @@
 #define SESLITE_SESSION_APPEND_EXTRAS_H
 
 #include "base/common.h"
-#include "model/delta.h"
+#include "model/state/delta.h"
 
 /* The names and values are valid, and live as long as the call. The last operation on a name counts. */
 struct append_extras {

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "session/initial_state.h"
 #include "session/session.h"
-#include "model/timestamp.h"
+#include "model/event/timestamp.h"
 
 /* The key is complete: an id was made if none was given. */
 static int create_session(ses_store *store, struct create_op *op, ses_session **session, ses_error *error)

@@ -2,7 +2,7 @@
 #ifndef SESLITE_SESSION_INITIAL_STATE_H
 #define SESLITE_SESSION_INITIAL_STATE_H
 
-#include "model/delta.h"
+#include "model/state/delta.h"
 #include "session/store.h"
 
 /* An initial state, read and ready to be stored. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "model/delta.h"
+#include "model/state/delta.h"
 #include "session/store.h"
 
 static enum scope scope_of_owner(const char *user)

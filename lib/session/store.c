@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "model/timestamp.h"
+#include "model/event/timestamp.h"
 #include "session/followers.h"
 #include "session/handle.h"
 

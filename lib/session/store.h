@@ -8,7 +8,7 @@
 #include "base/argument.h"
 #include "base/clock.h"
 #include "base/common.h"
-#include "model/state.h"
+#include "model/state/state.h"
 #include "session/handle.h"
 #include "session/lease_queue.h"
 #include "storage/door.h"

@@ -10,10 +10,10 @@
 #ifndef SESLITE_STORAGE_DOOR_H
 #define SESLITE_STORAGE_DOOR_H
 
-#include "model/expected.h"
-#include "model/live.h"
-#include "model/point.h"
-#include "model/range.h"
+#include "model/state/expected.h"
+#include "model/event/live.h"
+#include "model/event/point.h"
+#include "model/event/range.h"
 #include "model/snapshot.h"
 
 struct storage;

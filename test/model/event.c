@@ -1,5 +1,5 @@
 /* An event from the text that came to the row that is stored, without a store. */
-#include "model/event.h"
+#include "model/event/event.h"
 
 #include "random.h"
 

@@ -1,8 +1,8 @@
 /* State keys, the deltas that change them, and what an append expects of them. */
-#include "model/scope.h"
+#include "model/state/scope.h"
 
-#include "model/delta.h"
-#include "model/expected.h"
+#include "model/state/delta.h"
+#include "model/state/expected.h"
 #include "random.h"
 
 #define TOMBSTONE_JSON "'" TOMBSTONE "'"

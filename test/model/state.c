@@ -1,5 +1,5 @@
 /* The state that a handle shows, held against a plain array of keys. */
-#include "model/state.h"
+#include "model/state/state.h"
 
 #include "random.h"
 

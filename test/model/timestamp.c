@@ -1,7 +1,7 @@
 /* Times: numbers and texts, to microseconds and back; and ranges of events. */
-#include "model/timestamp.h"
+#include "model/event/timestamp.h"
 
-#include "model/range.h"
+#include "model/event/range.h"
 #include "random.h"
 
 static const int64_t UNREAD = 77;

@@ -7,7 +7,7 @@
 
 #include "append.h"
 #include "fake_engine.h"
-#include "storage/sqlite/config.h"
+#include "storage/sqlite/connection/config.h"
 
 static const int codes[] = {
 #define CODE(name, number, text) SES_##name,

@@ -14,6 +14,7 @@ import sys
 import textwrap
 from collections import defaultdict
 
+# A folder below one of these is a part of it.
 PURPOSES = {
     "base": "errors, memory, UTF-8, clock, threads",
     "json": "reader, numbers, writer",
@@ -34,6 +35,12 @@ FOREIGN = ("sqlite3.h", "libpq-fe.h", "cjson/cJSON.h")
 # ----------------------------------------------------------------------------------------------------- the code
 
 
+def room_of(folder):
+    while folder and folder not in PURPOSES:
+        folder = folder.rpartition("/")[0]
+    return folder
+
+
 class Code:
     """The rooms and public headers, and for each the others that it uses, with the headers by which it does."""
 
@@ -41,7 +48,11 @@ class Code:
         self.uses = defaultdict(lambda: defaultdict(set))
         self.foreign = defaultdict(set)
         files = sorted(top.glob("lib/**/*.[ch]"))
-        self.texts = [(path.parent.relative_to(top / "lib").as_posix(), path.read_text()) for path in files]
+        folders = {path.parent.relative_to(top / "lib").as_posix() for path in files}
+        self.parts = defaultdict(list)
+        for folder in sorted(folders - PURPOSES.keys()):
+            self.parts[room_of(folder)].append(folder.removeprefix(room_of(folder) + "/"))
+        self.texts = [(room_of(path.parent.relative_to(top / "lib").as_posix()), path.read_text()) for path in files]
         self.rooms = sorted({room for room, _ in self.texts})
         for room, text in self.texts:
             self._add_includes(room, text)
@@ -52,8 +63,8 @@ class Code:
             folder, _, name = header.rpartition("/")
             if header in FOREIGN:
                 self.foreign[room].add(header)
-            elif folder in self.rooms and folder != room:
-                self.uses[room][folder].add(name)
+            elif room_of(folder) in self.rooms and room_of(folder) != room:
+                self.uses[room][room_of(folder)].add(name)
 
     def _add_calls(self, headers):
         """A header uses the rooms that define its calls. A room uses those whose calls it makes."""
@@ -125,7 +136,7 @@ class Order:
 
 # -------------------------------------------------------------------------------------------------- the picture
 
-COLUMN, GAP, FLOOR, HIGH, HEADER, MARGIN = 168, 12, 112, 76, 44, 20
+COLUMN, GAP, FLOOR, HIGH, HEADER, MARGIN = 168, 12, 124, 92, 44, 20
 
 STYLE = """
 text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;text-anchor:middle;fill:#1f2328}
@@ -195,6 +206,7 @@ class Picture:
         letters = width // 6
         lines = [(node, "name")]
         lines += [(line, "") for line in textwrap.wrap(PURPOSES.get(node, ""), letters)]
+        lines += [(line, "part") for line in textwrap.wrap(" · ".join(self.code.parts[node]), letters)]
         lines += [(line, "soft") for line in textwrap.wrap(self.list_of_used(node), letters)]
         drawn = [f'<rect class="{self.kind(node)}" x="{x}" y="{y}" width="{width}" height="{height}" rx="5"/>']
         at = y + height / 2 - 8 * (len(lines) - 1) + 5

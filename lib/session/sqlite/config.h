@@ -3,7 +3,7 @@
 #define SESLITE_SESSION_SQLITE_CONFIG_H
 
 #include "session/store.h"
-#include "storage/sqlite/config.h"
+#include "storage/sqlite/connection/config.h"
 
 /* MISUSE: an option that only files have is none of its values. */
 SESLITE_PRIVATE int ses__sqlite_configure(const struct storage_config *common,

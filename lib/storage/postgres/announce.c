@@ -2,8 +2,11 @@
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
 #include "storage/postgres/session_cache.h"
-#include "storage/sql/operations.h"
-#include "storage/sql/rows.h"
+#include "storage/sql/session/jobs.h"
+#include "storage/sql/rows/event.h"
+#include "storage/sql/rows/list.h"
+#include "storage/sql/rows/session.h"
+#include "storage/sql/rows/state.h"
 
 const struct session_row ses__announced_row = {
     .id = INT64_MIN + PG_SESSION, .app_id = INT64_MIN + PG_APP, .user_id = INT64_MIN + PG_USER};

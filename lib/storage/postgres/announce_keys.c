@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
-#include "storage/sql/rows_parts.h"
+#include "storage/sql/rows/parts.h"
 
 /* The change of one key by one event. */
 struct key_change {

@@ -1,10 +1,10 @@
 /* Transactions that are sent as a whole: creating a session, and appending events. The server finds and computes the
  * numbers that they need. */
-#include "model/timestamp.h"
+#include "model/event/timestamp.h"
 #include "storage/postgres/ahead.h"
 #include "storage/postgres/announce_parts.h"
 #include "storage/postgres/session_cache.h"
-#include "storage/sql/rows_parts.h"
+#include "storage/sql/rows/parts.h"
 
 /* ------------------------------------------------------------------------------------------- creating */
 

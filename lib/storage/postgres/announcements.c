@@ -1,7 +1,7 @@
 /* The table of jobs and their announcements. */
 #include "storage/postgres/announce.h"
 #include "storage/postgres/announce_parts.h"
-#include "storage/sql/operations.h"
+#include "storage/sql/session/jobs.h"
 
 const struct announcement *ses__announcement_of(storage_job *job)
 {

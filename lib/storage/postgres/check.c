@@ -1,5 +1,5 @@
 /* A check of all rows, as of one moment. It changes nothing. Pages and indexes are the server's concern. */
-#include "storage/sql/check.h"
+#include "storage/sql/upkeep/check.h"
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/state_map.h"
+#include "model/state/state_map.h"
 #include "storage/postgres/ahead.h"
 
 /* A source may have a source, which may have another. */

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "model/rows.h"
+#include "model/event/rows.h"
 
 enum { SESSION_CACHE_ENTRIES = 1024 };
 

@@ -1,6 +1,6 @@
 /* The space that a store takes on a server. */
 #include "storage/postgres/parts.h"
-#include "storage/sql/operations.h"
+#include "storage/sql/session/jobs.h"
 
 /* The server reuses free space by itself. */
 static int run_space(struct db *db, void *context, ses_error *error)

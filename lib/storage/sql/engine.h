@@ -3,7 +3,7 @@
 #ifndef SESLITE_STORAGE_SQL_ENGINE_H
 #define SESLITE_STORAGE_SQL_ENGINE_H
 
-#include "model/scope.h"
+#include "model/state/scope.h"
 #include "storage/door.h"
 
 struct check;

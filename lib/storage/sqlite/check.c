@@ -1,5 +1,5 @@
 /* A check of all that is stored, as of one moment. Nothing is changed. */
-#include "storage/sql/check.h"
+#include "storage/sql/upkeep/check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "storage/sqlite/private_connection.h"
 #include "storage/sqlite/parts.h"
-#include "storage/sql/rows_parts.h"
-#include "storage/sqlite/schema.h"
+#include "storage/sql/rows/parts.h"
+#include "storage/sqlite/connection/schema.h"
 
 /* ------------------------------------------------------------------------------------- what SQLite checks */
 

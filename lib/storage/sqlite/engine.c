@@ -1,5 +1,5 @@
 /* Opening, closing and describing; reading and writing are in readers.c and writer.c. */
-#include "storage/sqlite/config.h"
+#include "storage/sqlite/connection/config.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,12 +7,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "storage/sqlite/file.h"
+#include "storage/sqlite/connection/file.h"
 #include "base/memory.h"
-#include "storage/sqlite/registry.h"
-#include "storage/sqlite/schema.h"
+#include "storage/sqlite/connection/registry.h"
+#include "storage/sqlite/connection/schema.h"
 #include "storage/sqlite/parts.h"
-#include "storage/sql/operations.h"
 
 /* ------------------------------------------------------------------------------------------- opening */
 

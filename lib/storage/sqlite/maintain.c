@@ -1,7 +1,6 @@
 /* Upkeep on request: free pages, statistics, the log. */
 #include <stdio.h>
 
-#include "storage/sql/operations.h"
 #include "storage/sqlite/parts.h"
 #include "storage/sql/query.h"
 
@@ -61,7 +60,7 @@ int ses__sqlite_maintain(struct storage *storage, struct maintain_op *op, ses_er
     if (code != SES_OK || own->config.checkpoint == SES_CHECKPOINT_EXTERNAL)
         return code;
     /* The file becomes shorter when the log is copied into it. */
-    code = ses__log_empty(own, error);
+    code = ses__wal_empty(own, error);
     op->more = op->more || code == SES_MORE;
     return code == SES_MORE ? SES_OK : code;
 }

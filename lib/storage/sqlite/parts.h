@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "base/thread.h"
-#include "storage/sqlite/connection.h"
+#include "storage/sqlite/connection/transaction.h"
 #include "storage/door.h"
 #include "storage/sql/engine.h"
 
@@ -58,7 +58,7 @@ struct checkpoint_attempts {
     int64_t not_before_us;
 };
 
-/* Copies pages from the write-ahead file, the log, into the database; see checkpoint.c. */
+/* Copies pages from the write-ahead file, the log, into the database; see wal/checkpoint.c. */
 struct checkpointer {
     pthread_t thread;
     pthread_cond_t wake;
@@ -69,7 +69,7 @@ struct checkpointer {
     bool finishes;             /* the rest of a concurrent copy must be copied now */
     enum checkpoint_work work; /* it has come with the turn */
     struct connection *copier; /* the connection that copies concurrently with the writers */
-    int64_t log_pages;         /* as of the last commit */
+    int64_t wal_pages;         /* as of the last commit */
     int64_t copied_pages;      /* of these, as of the last checkpoint */
     int64_t page_ns;           /* to copy one, by the last checkpoint that copied many */
     struct checkpoint_attempts copying;
@@ -78,8 +78,8 @@ struct checkpointer {
     atomic_int slowed; /* writers pause for so many times what a commit takes; without the lock */
 };
 
-/* The write-ahead file's length; see log_file.c. Called by the one who has the turn, without the lock. */
-struct log_file {
+/* The write-ahead file's length; see wal_file.c. Called by the one who has the turn, without the lock. */
+struct wal_file {
     int64_t limit; /* SQLite's journal_size_limit */
     int64_t bytes; /* its length when last looked at, or 0; others may have changed it since */
 };
@@ -97,24 +97,9 @@ struct sqlite {
     struct writer writer;
     struct readers readers;
     struct checkpointer checkpointer;
-    struct log_file log_file;
+    struct wal_file wal_file;
     ses_stats counts;
 };
-
-/* ---- transaction.c */
-
-SESLITE_PRIVATE int ses__transaction_begin(struct connection *db, const struct statement *how,
-                                           ses_error *error);
-SESLITE_PRIVATE void ses__transaction_roll_back(struct connection *db);
-/* Runs a job that reads in a transaction of its own. */
-SESLITE_PRIVATE int ses__transaction_read(struct connection *db, storage_job *job, void *context,
-                                          ses_error *error);
-
-/* ---- commit.c */
-
-/* Commits a transaction that wrote. UNKNOWN: it may be stored or not. After any other failure nothing is, and the
- * transaction may still be open. */
-SESLITE_PRIVATE int ses__commit(struct connection *db, ses_error *failure);
 
 /* ---- writer.c */
 
@@ -145,12 +130,12 @@ SESLITE_PRIVATE int ses__readers_run(struct sqlite *storage, storage_job *job, v
                                      enum job_kind kind, ses_error *error);
 SESLITE_PRIVATE void ses__readers_close(struct sqlite *storage);
 
-/* ---- log_account.c */
+/* ---- wal/wal_account.c */
 
-/* From LOG_PRESSING_PAGES pages on, a checkpoint also waits a little for readers, so that the log starts
- * again even under constant reading. More than LOG_MAX_IN_TURN uncopied pages are never copied in the
+/* From WAL_PRESSING_PAGES pages on, a checkpoint also waits a little for readers, so that the log starts
+ * again even under constant reading. More than WAL_MAX_IN_TURN uncopied pages are never copied in the
  * writer's turn, however fast the disk. */
-enum { LOG_PRESSING_PAGES = 4000, LOG_MAX_IN_TURN = 4000 };
+enum { WAL_PRESSING_PAGES = 4000, WAL_MAX_IN_TURN = 4000 };
 
 /* The result of sqlite3_wal_checkpoint_v2. */
 struct checkpoint_run {
@@ -163,17 +148,17 @@ struct checkpoint_run {
 };
 
 /* With the lock held: keeps account of a run. True when it has copied something. */
-SESLITE_PRIVATE bool ses__log_account(struct sqlite *storage, const struct checkpoint_run *run);
+SESLITE_PRIVATE bool ses__wal_account(struct sqlite *storage, const struct checkpoint_run *run);
 /* With the lock held: is what is left to be copied little enough for the writer's turn? */
-SESLITE_PRIVATE bool ses__log_fits_turn(const struct checkpointer *own);
+SESLITE_PRIVATE bool ses__wal_fits_turn(const struct checkpointer *own);
 /* With the lock held, after a commit: is a checkpoint due? */
-SESLITE_PRIVATE void ses__log_note_commit(struct sqlite *storage);
+SESLITE_PRIVATE void ses__wal_note_commit(struct sqlite *storage);
 /* Called before a transaction by the one who has the turn: a pause when writers are faster than the copying. */
-SESLITE_PRIVATE void ses__log_slow_down(struct sqlite *storage);
+SESLITE_PRIVATE void ses__wal_slow_down(struct sqlite *storage);
 /* The same, at the end of one. */
-SESLITE_PRIVATE void ses__log_before_commit(struct sqlite *storage);
+SESLITE_PRIVATE void ses__wal_before_commit(struct sqlite *storage);
 
-/* ---- checkpoint.c, checkpoint_concurrent.c */
+/* ---- wal/checkpoint.c, wal/checkpoint_concurrent.c */
 
 SESLITE_PRIVATE int ses__checkpoint_setup(struct sqlite *storage, ses_error *error);
 /* After a write, without the lock: starts the thread for the first checkpoint. */
@@ -202,26 +187,26 @@ SESLITE_PRIVATE int ses__sqlite_maintain(struct storage *storage, struct maintai
 SESLITE_PRIVATE int ses__sqlite_space(struct storage *storage, struct space_op *op, ses_error *error);
 SESLITE_PRIVATE int ses__sqlite_watch(struct storage *storage, struct watch_op *op, ses_error *error);
 
-/* ---- log_empty.c */
+/* ---- wal/wal_empty.c */
 
 /* Copies the whole log and makes its file empty. SES_MORE: a reader, or another process, kept it from that for as long as
  * a call waits; or the log is another program's (SES_CHECKPOINT_EXTERNAL). */
-SESLITE_PRIVATE int ses__log_empty(struct sqlite *storage, ses_error *error);
+SESLITE_PRIVATE int ses__wal_empty(struct sqlite *storage, ses_error *error);
 
-/* ---- log_file.c: called by the one who has the turn, without the lock */
+/* ---- wal_file.c: called by the one who has the turn, without the lock */
 
-enum { LOG_FILE_AS_IT_IS = -1 };
+enum { WAL_FILE_AS_IT_IS = -1 };
 /* When the log starts again, a file that is too long becomes shorter, however long that takes. */
-SESLITE_PRIVATE void ses__log_file_bound(struct sqlite *storage);
+SESLITE_PRIVATE void ses__wal_file_bound(struct sqlite *storage);
 /* When the log starts again, the file stays as long as it is. */
-SESLITE_PRIVATE void ses__log_file_keep(struct sqlite *storage);
+SESLITE_PRIVATE void ses__wal_file_keep(struct sqlite *storage);
 /* When the log starts again, a file that is too long becomes somewhat shorter. */
-SESLITE_PRIVATE void ses__log_file_cut(struct sqlite *storage);
+SESLITE_PRIVATE void ses__wal_file_cut(struct sqlite *storage);
 /* The log has nothing in it any more, and its file is empty. */
-SESLITE_PRIVATE void ses__log_file_emptied(struct sqlite *storage);
+SESLITE_PRIVATE void ses__wal_file_emptied(struct sqlite *storage);
 /* The length of the log's file now. */
-SESLITE_PRIVATE int64_t ses__log_file_bytes(const struct sqlite *storage);
+SESLITE_PRIVATE int64_t ses__wal_file_bytes(const struct sqlite *storage);
 /* Inside a write transaction, if the log has so many pages: makes the file longer before that is needed. */
-SESLITE_PRIVATE void ses__log_file_extend(struct sqlite *storage, int64_t from_pages);
+SESLITE_PRIVATE void ses__wal_file_extend(struct sqlite *storage, int64_t from_pages);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef SESLITE_STORAGE_SQLITE_PRIVATE_CONNECTION_H
 #define SESLITE_STORAGE_SQLITE_PRIVATE_CONNECTION_H
 
-#include "storage/sqlite/connection.h"
+#include "storage/sqlite/connection/transaction.h"
 
 /* Only one connection sees a store in memory, so there this is a connection to a copy. */
 struct private_connection {
@@ -19,17 +19,5 @@ SESLITE_PRIVATE void ses__private_connection_close(struct private_connection *pr
 /* The settings of a connection to another file, with the timeout of the store. Path and file are borrowed. */
 SESLITE_PRIVATE struct sqlite_config ses__config_for_file(const struct storage *storage, const char *path,
                                                           const struct sqlite_file *file);
-
-/* Receives each step; a non-zero result ends the copying. */
-struct copy_progress {
-    int (*report)(void *context, int64_t done, int64_t total); /* may be NULL */
-    void *context;
-};
-/* Copies all pages of `from`, on which a read transaction or the writer's turn keeps others from writing, to `to`, which
- * nobody else uses. INTERRUPTED: `from` was interrupted, or the progress ended it. */
-SESLITE_PRIVATE int ses__pages_copy(struct connection *from, struct connection *to,
-                                    const struct copy_progress *progress, ses_error *error);
-/* CORRUPT: the file, with its log, is too short for the pages that it says it has. */
-SESLITE_PRIVATE int ses__pages_count(struct connection *db, int64_t *pages, ses_error *error);
 
 #endif

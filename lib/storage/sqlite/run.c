@@ -23,7 +23,7 @@ static int delete_as(struct sqlite *storage, const struct manner *manner, storag
     int result = write_as(storage, manner, ses__erase_job, &deletion, error);
 
     /* The deletion is committed, even if something keeps the log from being emptied. */
-    erasure->unclean = erasure->secure && result >= 0 && ses__log_empty(storage, NULL) != SES_OK;
+    erasure->unclean = erasure->secure && result >= 0 && ses__wal_empty(storage, NULL) != SES_OK;
     return result;
 }
 

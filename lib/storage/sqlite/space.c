@@ -1,5 +1,4 @@
 /* How much of a file is in use. */
-#include "storage/sql/operations.h"
 #include "storage/sqlite/parts.h"
 
 static int run_space(struct db *base, void *context, ses_error *error)

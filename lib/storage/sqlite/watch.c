@@ -1,5 +1,5 @@
 /* Whether what followers wait for has happened. */
-#include "storage/sql/operations.h"
+#include "storage/sql/rows/session.h"
 #include "storage/sqlite/parts.h"
 
 static int read_data_version(struct connection *db, int64_t *version, ses_error *error)

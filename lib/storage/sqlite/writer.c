@@ -124,7 +124,7 @@ static bool give_to_checkpointer(struct sqlite *storage)
 
     if (takes) {
         own->due = false;
-        own->work = own->finishes || ses__log_fits_turn(own) ? CHECKPOINT_IN_TURN : CHECKPOINT_CONCURRENT;
+        own->work = own->finishes || ses__wal_fits_turn(own) ? CHECKPOINT_IN_TURN : CHECKPOINT_CONCURRENT;
         (void)pthread_cond_signal(&own->wake);
     }
     return takes;
@@ -285,7 +285,7 @@ static int commit_or_roll_back(struct sqlite *storage, ses_error *failure)
     int code = ses__connection_check_file(db, failure);
 
     if (code == SES_OK) {
-        ses__log_before_commit(storage);
+        ses__wal_before_commit(storage);
         code = ses__commit(db, failure);
     }
     if (code != SES_OK)
@@ -397,7 +397,7 @@ static void account(struct sqlite *storage, const struct group *group, bool comm
     count_calls(storage, group->count, group->reads);
     storage->counts.sqlite.wal_pages = writer->db->wal_pages;
     ses__connection_count(writer->db, &storage->counts);
-    ses__log_note_commit(storage);
+    ses__wal_note_commit(storage);
 }
 
 /* Each thread of a group wakes the next one, so that the leader can return after waking one. */
@@ -412,7 +412,7 @@ static void lead(struct sqlite *storage, struct pending *own)
 {
     struct group group = {0};
 
-    ses__log_slow_down(storage);
+    ses__wal_slow_down(storage);
     begin_group(&storage->writer, &group, own);
     bool commits = run_group(storage, &group, own);
     (void)pthread_mutex_lock(&storage->lock);

@@ -1,0 +1,86 @@
+/* The work of finding what to send to a model: the log is read, compacted, and completed with calls. */
+#ifndef SESLITE_AGENT_CONTEXT_CONTEXT_H
+#define SESLITE_AGENT_CONTEXT_CONTEXT_H
+
+#include "seslite_agent.h"
+
+#include "base/common.h"
+#include "base/memory.h"
+#include "model/event/stored_event.h"
+
+#define CONTEXT_NONE SIZE_MAX
+
+/* A live event. Texts are the event's, or in the arena. */
+struct context_event {
+    const ses_event *event;
+    struct span content; /* without text: none */
+    /* The content that replaces the events it compacts. Without text if it compacts none. */
+    struct span summary;
+    int64_t from_us;
+    int64_t to_us;
+    size_t first_function;
+    size_t function_count;
+    bool is_there; /* in the context itself, not only in a summary */
+};
+
+/* A function call or response that has an id. */
+struct context_function {
+    size_t event;
+    struct span id;
+    bool is_response;
+    size_t exchange; /* of the call and its responses; CONTEXT_NONE: a response to nothing */
+};
+
+/* The position of an event, or of its summary, in the context. */
+struct context_place {
+    int64_t time_us;
+    size_t event;
+    bool is_summary;
+};
+
+/* The calls of one id in one event, and their responses. */
+struct context_exchange {
+    size_t call;   /* events */
+    size_t answer; /* the latest by time; CONTEXT_NONE: there is none */
+    bool has_answer_there;
+};
+
+/* Everything is in the arena, except the functions. */
+struct context_work {
+    struct arena arena;
+    struct context_event *events; /* in the order of the log */
+    size_t event_count;
+    struct context_function *functions;
+    size_t function_count;
+    size_t function_capacity;
+    bool compacts;                /* there is a summary */
+    struct context_place *places; /* the context */
+    size_t place_count;
+};
+
+/* ---- context_read.c */
+
+/* Fills the events and functions from the live events of the session; with `visible_only`, without those that
+ * no model sees. CORRUPT: an event cannot be read. */
+SESLITE_PRIVATE int ses__context_read(struct context_work *work, const ses_session *session,
+                                      bool visible_only, ses_error *error);
+
+/* ---- visible.c */
+
+/* Sets whether a model sees anything of the event, by google.adk.flows.llm_flows.context._contents. The event
+ * was read before. */
+SESLITE_PRIVATE int ses__event_is_visible(const ses_event *event, const struct stored_event *stored,
+                                          bool *visible, ses_error *error);
+
+/* ---- context_compact.c */
+
+/* Fills the places: summaries replace the events that they cover. False: out of memory. */
+SESLITE_PRIVATE bool ses__context_compact(struct context_work *work);
+
+/* ---- context_recall.c */
+
+/* Adds to the places the calls that a summary covers without their response, and the responses to the other
+ * calls of the same events. False: out of memory. */
+SESLITE_PRIVATE bool ses__context_recall(struct context_work *work);
+
+#endif

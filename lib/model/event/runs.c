@@ -1,0 +1,65 @@
+#include "model/event/runs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ses__runs_init(struct runs *runs, const ses_allocator *allocator)
+{
+    *runs = (struct runs){.items = NULL};
+    ses__arena_init(&runs->arena, allocator);
+}
+
+void ses__runs_free(struct runs *runs)
+{
+    ses__memory_free(runs->arena.allocator, runs->items);
+    ses__arena_free(&runs->arena);
+}
+
+bool ses__run_is_of(const struct run *run, struct span id)
+{
+    return run->id.len == id.len && memcmp(run->id.ptr, id.ptr, id.len) == 0;
+}
+
+bool ses__runs_continue(const struct runs *runs, const struct event_row *row)
+{
+    return runs->count > 0 && ses__run_is_of(&runs->items[runs->count - 1], row->invocation_id);
+}
+
+static bool begin_run(struct runs *runs, const struct event_row *row, bool is_turn)
+{
+    const struct span id = row->invocation_id;
+    const char *copy = ses__arena_text(&runs->arena, id.ptr, id.len);
+    void *items = runs->items;
+    bool ok = copy && ses__memory_grow(runs->arena.allocator, &items, &runs->capacity, runs->count + 1,
+                                       sizeof *runs->items);
+
+    runs->items = items;
+    if (ok)
+        runs->items[runs->count++] = (struct run){{copy, id.len}, row->seq, is_turn};
+    return ok;
+}
+
+bool ses__runs_add(struct runs *runs, const struct event_row *row, bool is_turn)
+{
+    if (row->invocation_id.len == 0)
+        return true;
+    return ses__runs_continue(runs, row) || begin_run(runs, row, is_turn);
+}
+
+static int compare_runs(const void *left, const void *right)
+{
+    const struct run *a = left;
+    const struct run *b = right;
+    size_t shorter = a->id.len < b->id.len ? a->id.len : b->id.len;
+    int order = memcmp(a->id.ptr, b->id.ptr, shorter);
+
+    if (order == 0)
+        order = a->id.len < b->id.len ? -1 : a->id.len > b->id.len;
+    return order != 0 ? order : a->first < b->first ? -1 : a->first > b->first;
+}
+
+void ses__runs_sort(struct runs *runs)
+{
+    if (runs->count > 1)
+        qsort(runs->items, runs->count, sizeof *runs->items, compare_runs);
+}

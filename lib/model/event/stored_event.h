@@ -1,0 +1,53 @@
+/*
+ * Reads from stored events the parts that history needs: changes of state, function calls and responses,
+ * compactions. The store checked only the envelope when they were appended, so content of any shape is
+ * possible. Parts of another shape are skipped.
+ */
+#ifndef SESLITE_MODEL_EVENT_STORED_EVENT_H
+#define SESLITE_MODEL_EVENT_STORED_EVENT_H
+
+#include "base/memory.h"
+#include "model/event/compaction.h"
+#include "model/state/delta.h"
+#include "model/event/rows.h"
+
+/* A function call, or a response to one, in the order of the parts. */
+struct stored_function {
+    bool is_response;
+    struct span id;   /* empty: none */
+    struct span name; /* empty: none */
+    struct span args; /* the arguments of a call, an object in the body; without text: none */
+};
+
+struct stored_event {
+    struct arena *arena; /* holds decoded texts; its allocator is the lists' */
+    struct delta delta;
+    struct edits edits; /* a by-product that is not used */
+    struct stored_function *functions;
+    size_t function_count;
+    size_t function_capacity;
+    struct span content;   /* as it is in the body; without text: none */
+    size_t part_count;     /* the parts of the content; 0: none */
+    size_t response_count; /* those parts that are function responses and nothing else */
+    struct compaction compaction;
+};
+
+enum stored_parts {
+    STORED_DELTA = 0x1,   /* actions.stateDelta */
+    STORED_CONTENT = 0x2, /* content.parts */
+    STORED_CONTEXT = 0x4  /* content.parts and actions.compaction; not with another flag */
+};
+
+/* Can be used for several reads: each forgets the one before, except what is in the arena. Must be freed. */
+SESLITE_PRIVATE void ses__stored_event_init(struct stored_event *event, struct arena *arena);
+SESLITE_PRIVATE void ses__stored_event_free(struct stored_event *event);
+/* Reads the parts that STORED_* flags select. Texts live as long as the row's body and the arena. CORRUPT:
+ * the store never accepted such a body. NOMEM. */
+SESLITE_PRIVATE int ses__stored_event_read(struct stored_event *event, const struct event_row *row,
+                                           unsigned wanted, ses_error *error);
+/* True if the event may have function calls or responses, or may change state. False is certain. The event is
+ * not read for this. */
+SESLITE_PRIVATE bool ses__stored_event_may_call(const struct event_row *row);
+SESLITE_PRIVATE bool ses__stored_event_may_change(const struct event_row *row);
+
+#endif

@@ -1,0 +1,268 @@
+#include "model/state/delta.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "json/writer.h"
+
+void ses__delta_free(struct delta *delta, const ses_allocator *allocator)
+{
+    ses__memory_free(allocator, delta->ops);
+    *delta = (struct delta){0};
+}
+
+bool ses__delta_add(struct delta *delta, const ses_allocator *allocator, struct delta_op op)
+{
+    void *ops = delta->ops;
+    bool ok = ses__memory_grow(allocator, &ops, &delta->capacity, delta->count + 1, sizeof *delta->ops);
+
+    delta->ops = ops;
+    if (ok)
+        delta->ops[delta->count++] = op;
+    return ok;
+}
+
+struct delta_op ses__delta_op(struct span name, struct span value)
+{
+    struct delta_op op = {.name = name, .value = value, .removes = ses__scope_is_tombstone(value)};
+
+    op.scope = ses__scope_of(name, &op.key);
+    return op;
+}
+
+/* -------------------------------------------------------------------------------------------- changes */
+
+void ses__changes_init(struct changes *changes, const ses_allocator *allocator)
+{
+    *changes = (struct changes){.members = {"", 0}};
+    ses__arena_init(&changes->arena, allocator);
+}
+
+void ses__changes_free(struct changes *changes)
+{
+    ses__delta_free(&changes->delta, changes->arena.allocator);
+    ses__arena_free(&changes->arena);
+}
+
+static int compare_op_names(struct span left, struct span right)
+{
+    size_t shorter = left.len < right.len ? left.len : right.len;
+    int order = memcmp(left.ptr, right.ptr, shorter);
+
+    return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
+}
+
+/* Sorts by name; operations on the same name stay in the given order. */
+static int compare_ops(const void *left, const void *right)
+{
+    const struct delta_op *a = *(const struct delta_op *const *)left;
+    const struct delta_op *b = *(const struct delta_op *const *)right;
+    int order = compare_op_names(a->name, b->name);
+
+    return order != 0 ? order : a < b ? -1 : a > b;
+}
+
+/* Sorts the operations by name, and keeps the last of each. */
+static bool index_names(struct changes *changes)
+{
+    const struct delta *delta = &changes->delta;
+    const struct delta_op **names = ses__arena_new(&changes->arena, delta->count * sizeof *names);
+    size_t kept = 0;
+
+    if (!names)
+        return false;
+    for (size_t i = 0; i < delta->count; i++)
+        names[i] = &delta->ops[i];
+    qsort(names, delta->count, sizeof *names, compare_ops);
+    for (size_t i = 0; i < delta->count; i++) {
+        if (i + 1 == delta->count || compare_op_names(names[i]->name, names[i + 1]->name) != 0)
+            names[kept++] = names[i];
+    }
+    changes->by_name = names;
+    changes->name_count = kept;
+    return true;
+}
+
+static const struct delta_op *changes_find(const struct changes *changes, struct span name)
+{
+    size_t low = 0;
+    size_t high = changes->name_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = compare_op_names(changes->by_name[middle]->name, name);
+        if (order == 0)
+            return changes->by_name[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* Prints the members that are stored. */
+static bool print_members(struct changes *changes)
+{
+    struct buffer text;
+
+    ses__buffer_init(&text, changes->arena.allocator);
+    for (size_t i = 0; i < changes->delta.count; i++) {
+        const struct delta_op *op = &changes->delta.ops[i];
+        if (op->scope != SCOPE_TEMP && changes_find(changes, op->name) == op)
+            ses__json_add_member(&text, 0, op->name, op->value);
+    }
+    char *kept = text.failed ? NULL : ses__arena_text(&changes->arena, text.data, text.len);
+    changes->members = (struct span){kept, text.len};
+    ses__buffer_free(&text);
+    return kept != NULL;
+}
+
+int ses__changes_settle(struct changes *changes, ses_error *error)
+{
+    if (changes->delta.count == 0)
+        return SES_OK;
+    return index_names(changes) && print_members(changes) ? SES_OK : ses__error_nomem(error);
+}
+
+/* -------------------------------------------------------------------------------------------- reading */
+
+/* Decodes the key as plain text with a NUL, because callers get names as C strings. */
+static int decode_name(struct arena *arena, struct json_string key, struct span *name, ses_error *error)
+{
+    int code = ses__json_decode(key, arena, name);
+
+    if (code == SES_OK && !key.escaped) {
+        name->ptr = ses__arena_text(arena, key.raw.ptr, key.raw.len);
+        code = name->ptr ? SES_OK : SES_NOMEM;
+    }
+    if (code == SES_NOMEM)
+        return ses__error_nomem(error);
+    if (code != SES_OK)
+        return ses__error_set(error, SES_INVALID,
+                              "a state key holds a lone surrogate, which UTF-8 cannot express");
+    return ses__scope_check_name(*name, error);
+}
+
+/*
+ * Cuts members out and leaves valid JSON. A run of members before one that stays is cut up to that one's key.
+ * A run at the end is cut with the comma before it, unless something is put in its place.
+ */
+struct cutter {
+    bool running;
+    size_t run_start; /* the key of the run's first member */
+    size_t kept_end;  /* after the last member that stays; 0: none yet */
+    size_t last_end;  /* after the last member */
+};
+
+static bool cutter_member(struct cutter *cutter, struct edits *edits, const ses_allocator *allocator,
+                          bool cut, size_t start)
+{
+    bool ok = true;
+    if (cut && !cutter->running) {
+        cutter->running = true;
+        cutter->run_start = start;
+    } else if (!cut && cutter->running) {
+        cutter->running = false;
+        ok = ses__edits_add(edits, allocator, (struct edit){cutter->run_start, start, {NULL, 0}});
+    }
+    return ok;
+}
+
+/* The object ends at `end`. `more` are members to add there; it may be empty. */
+static bool cutter_end(const struct cutter *cutter, struct edits *edits, const ses_allocator *allocator,
+                       size_t end, struct span more)
+{
+    static const struct span comma = {",", 1};
+
+    if (more.len == 0 && !cutter->running)
+        return true;
+    if (more.len == 0) {
+        size_t start = cutter->kept_end ? cutter->kept_end : cutter->run_start;
+        return ses__edits_add(edits, allocator, (struct edit){start, cutter->last_end, {NULL, 0}});
+    }
+    if (cutter->running)
+        return ses__edits_add(edits, allocator, (struct edit){cutter->run_start, end, more});
+    return (!cutter->kept_end || ses__edits_add(edits, allocator, (struct edit){end, end, comma})) &&
+           ses__edits_add(edits, allocator, (struct edit){end, end, more});
+}
+
+struct delta_reader {
+    struct json_reader *json;
+    struct arena *arena;
+    const struct changes *extras; /* NULL: none */
+    struct delta *delta;
+    struct edits *edits;
+    struct cutter cutter;
+};
+
+/* Reads one member, whose key was read. */
+static int read_member(struct delta_reader *reader, struct json_string key, ses_error *error)
+{
+    struct json_reader *json = reader->json;
+    struct cutter *cutter = &reader->cutter;
+    const ses_allocator *allocator = reader->arena->allocator;
+    size_t key_at = (size_t)(key.raw.ptr - 1 - json->text);
+    struct span name;
+    struct span value;
+    int code = decode_name(reader->arena, key, &name, error);
+
+    if (code != SES_OK) {
+        if (error)
+            error->offset = (int64_t)key_at;
+        return code;
+    }
+    if (!ses__json_skip(json, &value))
+        return ses__json_error(json, error);
+    struct delta_op op = ses__delta_op(name, value);
+    bool overridden = reader->extras && changes_find(reader->extras, name);
+    bool cut = overridden || op.scope == SCOPE_TEMP;
+    if (!cutter_member(cutter, reader->edits, allocator, cut, key_at) ||
+        (!overridden && !ses__delta_add(reader->delta, allocator, op)))
+        return ses__error_nomem(error);
+    cutter->last_end = (size_t)(json->at - json->text);
+    if (!cut)
+        cutter->kept_end = cutter->last_end;
+    return SES_OK;
+}
+
+int ses__delta_merge(struct json_reader *json, struct arena *arena, const struct changes *extras,
+                     struct delta *delta, struct edits *edits, ses_error *error)
+{
+    const struct span more = extras ? extras->members : (struct span){NULL, 0};
+    struct delta_reader reader = {json, arena, extras, delta, edits, {0}};
+    struct json_string key;
+    int code = ses__json_enter(json) ? SES_OK : ses__json_error(json, error);
+
+    while (code == SES_OK && ses__json_member(json, &key))
+        code = read_member(&reader, key, error);
+    if (code == SES_OK && json->wrong)
+        code = ses__json_error(json, error);
+    if (code == SES_OK &&
+        !cutter_end(&reader.cutter, edits, arena->allocator, (size_t)(json->at - 1 - json->text), more))
+        code = ses__error_nomem(error);
+    return code;
+}
+
+int ses__delta_read(struct json_reader *reader, struct arena *arena, struct delta *delta, struct edits *edits,
+                    ses_error *error)
+{
+    return ses__delta_merge(reader, arena, NULL, delta, edits, error);
+}
+
+int ses__delta_read_text(struct span text, unsigned depth, struct arena *arena, struct delta *delta,
+                         ses_error *error)
+{
+    struct json_reader reader;
+    struct edits edits = {0}; /* for a text that is not kept */
+    int code = ses__json_start_object(&reader, text, "it", error);
+
+    reader.depth = depth;
+    if (code == SES_OK)
+        code = ses__delta_read(&reader, arena, delta, &edits, error);
+    if (code == SES_OK && !ses__json_finish(&reader))
+        code = ses__json_error(&reader, error);
+    ses__edits_free(&edits, arena->allocator);
+    return code;
+}

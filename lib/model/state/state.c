@@ -1,0 +1,352 @@
+#include "model/state/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "json/writer.h"
+#include "model/state/typed.h"
+
+/* The results of ses__state_sorted and ses__state_to_json, dropped at every change. */
+struct state_view {
+    struct state_entry **sorted;
+    char *json;
+    size_t json_len;
+};
+
+int ses__state_init(struct state *state, const ses_allocator *allocator, struct state_seed seed,
+                    ses_error *error)
+{
+    bool ok;
+
+    *state = (struct state){.allocator = allocator, .seed = seed};
+    state->view = ses__memory_zeroed(allocator, sizeof *state->view);
+    ok = state->view != NULL;
+    for (int scope = 0; scope < SCOPE_COUNT && ok; scope++) {
+        state->scopes[scope] = ses__state_map_new(allocator);
+        ok = state->scopes[scope] != NULL;
+    }
+    return ok ? SES_OK : ses__error_nomem(error);
+}
+
+static void view_forget(struct state *state)
+{
+    ses__memory_free(state->allocator, state->view->sorted);
+    ses__memory_free(state->allocator, state->view->json);
+    *state->view = (struct state_view){0};
+}
+
+void ses__state_free(struct state *state)
+{
+    for (int scope = 0; scope < SCOPE_COUNT; scope++)
+        ses__state_map_release(state->allocator, state->scopes[scope]);
+    if (state->view)
+        view_forget(state);
+    ses__memory_free(state->allocator, state->view);
+}
+
+size_t ses__state_count(const struct state *state)
+{
+    size_t count = 0;
+    for (int scope = 0; scope < SCOPE_COUNT; scope++)
+        count += state->scopes[scope]->count;
+    return count;
+}
+
+struct state_entry *ses__state_find(const struct state *state, struct span name)
+{
+    const struct state_map *map = state->scopes[ses__scope_of(name, NULL)];
+    return ses__state_map_find(map, ses__state_hash(&state->seed, name), name);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const struct state_entry *a = *(struct state_entry *const *)left;
+    const struct state_entry *b = *(struct state_entry *const *)right;
+    size_t shorter = a->name_len < b->name_len ? a->name_len : b->name_len;
+    int order = a->scope != b->scope ? (a->scope < b->scope ? -1 : 1) : memcmp(a->bytes, b->bytes, shorter);
+    return order != 0 ? order : a->name_len < b->name_len ? -1 : a->name_len > b->name_len;
+}
+
+struct state_entry *const *ses__state_sorted(const struct state *state)
+{
+    struct state_view *view = state->view;
+    size_t total = ses__state_count(state);
+
+    if (!view->sorted) {
+        view->sorted = ses__memory_new(state->allocator, total * sizeof(struct state_entry *));
+        if (view->sorted) {
+            size_t count = 0;
+            for (int scope = 0; scope < SCOPE_COUNT; scope++) {
+                const struct state_map *map = state->scopes[scope];
+                for (size_t i = 0; i < map->capacity; i++) {
+                    if (map->slots[i])
+                        view->sorted[count++] = map->slots[i];
+                }
+            }
+            qsort(view->sorted, count, sizeof(struct state_entry *), compare_names);
+        }
+    }
+    return view->sorted;
+}
+
+/* -------------------------------------------------------------------------------------------- checking */
+
+static int check_stored_name(const struct state_entry *entry, ses_error *error)
+{
+    static const char advice[] = "; another program wrote it: rename or delete it with the sqlite3 program";
+    struct span name = ses__state_entry_span(entry);
+    int code = SES_OK;
+
+    if (ses__scope_of(name, NULL) != entry->scope)
+        code = ses__error_set(
+            error, SES_CORRUPT,
+            "the state of the session has a key \"%.200s\", whose prefix is that of another scope%s",
+            entry->bytes, advice);
+    else if (ses__scope_check_name(name, NULL) != SES_OK)
+        code = ses__error_set(
+            error, SES_CORRUPT,
+            "the stored state key \"%.200s\" is not valid UTF-8, contains a NUL, or has more than %d bytes after its prefix%s",
+            entry->bytes, SES_ID_MAX, advice);
+    return code;
+}
+
+int ses__state_check_value(const char *name, struct span value, ses_error *error)
+{
+    struct json_reader reader;
+    int code = SES_OK;
+
+    ses__json_start(&reader, value.ptr, value.len);
+    reader.depth = 1; /* its depth in the merged state */
+    if (!ses__json_skip(&reader, NULL) || !ses__json_finish(&reader))
+        code = ses__error_set(
+            error, SES_CORRUPT,
+            "the stored value of \"%.200s\" is not JSON (at byte %zu: %s); another program wrote it: correct or delete it with the sqlite3 program",
+            name, (size_t)(reader.wrong_at - reader.text), reader.wrong);
+    return code;
+}
+
+int ses__state_entry_check(struct state_entry *entry, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (!entry->checked) {
+        code = check_stored_name(entry, error);
+        if (code == SES_OK)
+            code = ses__state_check_value(entry->bytes, ses__state_entry_value(entry), error);
+        entry->checked = code == SES_OK;
+    }
+    return code;
+}
+
+/* --------------------------------------------------------------------------------------------- showing */
+
+static int add_members(const struct state *state, struct state_entry *const *sorted, struct buffer *json,
+                       ses_error *error)
+{
+    size_t total = ses__state_count(state);
+    int code = SES_OK;
+
+    for (size_t i = 0; i < total && code == SES_OK; i++) {
+        struct span value = ses__state_entry_value(sorted[i]);
+        code = ses__state_entry_check(sorted[i], error);
+        if (code == SES_OK) {
+            ses__json_add_member(json, 1, ses__state_entry_span(sorted[i]), value);
+        }
+    }
+    return code;
+}
+
+static int view_make_json(const struct state *state, ses_error *error)
+{
+    struct state_entry *const *sorted = ses__state_sorted(state);
+    struct buffer json;
+    int code = sorted ? SES_OK : ses__error_nomem(error);
+
+    if (code == SES_OK) {
+        ses__buffer_init(&json, state->allocator);
+        ses__buffer_add(&json, "{", 1);
+        code = add_members(state, sorted, &json, error);
+        ses__buffer_add(&json, "}", 1);
+        if (code == SES_OK && json.failed)
+            code = ses__error_nomem(error);
+        if (code != SES_OK)
+            ses__buffer_free(&json);
+        state->view->json = json.data;
+        state->view->json_len = json.len;
+    }
+    return code;
+}
+
+int ses__state_to_json(const struct state *state, struct span *json, ses_error *error)
+{
+    int code = state->view->json ? SES_OK : view_make_json(state, error);
+    *json = (struct span){state->view->json, state->view->json_len};
+    return code;
+}
+
+int ses__state_entry_text(const struct state *state, struct state_entry *entry, ses_error *error)
+{
+    return entry->text ? SES_OK
+                       : ses__typed_text(ses__state_entry_value(entry), entry->bytes, state->allocator,
+                                         &entry->text, &entry->text_len, error);
+}
+
+/* ------------------------------------------------------------------------------------------- changing */
+
+static struct state_entry *entry_new(const struct state *state, enum scope scope, struct span prefix,
+                                     struct span key, struct span value)
+{
+    size_t name_len = prefix.len + key.len;
+    struct state_entry *entry = ses__memory_new(state->allocator, sizeof *entry + name_len + value.len + 2);
+    if (entry) {
+        char *bytes = entry->bytes;
+        *entry = (struct state_entry){.scope = scope, .name_len = name_len, .value_len = value.len};
+        memcpy(bytes, prefix.ptr, prefix.len);
+        memcpy(bytes + prefix.len, key.ptr, key.len);
+        bytes[name_len] = '\0';
+        if (value.len)
+            memcpy(bytes + name_len + 1, value.ptr, value.len);
+        bytes[name_len + 1 + value.len] = '\0';
+        entry->hash = ses__state_hash(&state->seed, (struct span){bytes, name_len});
+    }
+    return entry;
+}
+
+int ses__state_load_begin(struct state_loading *loading, struct state *state, enum scope scope,
+                          ses_error *error)
+{
+    *loading = (struct state_loading){state, scope, ses__state_map_new(state->allocator)};
+    return loading->map ? SES_OK : ses__error_nomem(error);
+}
+
+int ses__state_load_put(struct state_loading *loading, struct span key, struct span value, ses_error *error)
+{
+    const struct state *state = loading->state;
+    const size_t before = loading->map->count;
+    struct state_entry *entry =
+        entry_new(state, loading->scope, ses__scope_prefix(loading->scope), key, value);
+
+    if (!entry || !ses__state_map_reserve(state->allocator, loading->map, 1)) {
+        ses__state_entry_free(state->allocator, entry);
+        return ses__error_nomem(error);
+    }
+    ses__state_map_put(state->allocator, loading->map, entry);
+    if (loading->map->count == before) /* a damaged table may repeat rows without end */
+        return ses__error_set(error, SES_CORRUPT, "the state key \"%.*s\" appears twice", (int)key.len,
+                              key.ptr);
+    return SES_OK;
+}
+
+void ses__state_load_end(struct state_loading *loading, bool whole)
+{
+    struct state *state = loading->state;
+    struct state_map *dropped = loading->map;
+
+    if (whole) {
+        dropped = state->scopes[loading->scope];
+        state->scopes[loading->scope] = loading->map;
+        view_forget(state);
+    }
+    ses__state_map_release(state->allocator, dropped);
+}
+
+int ses__state_put(struct state *state, struct span name, struct span value, ses_error *error)
+{
+    static const struct span none = {"", 0};
+    const enum scope scope = ses__scope_of(name, NULL);
+    struct state_entry *entry = entry_new(state, scope, none, name, value);
+
+    if (!entry || !ses__state_map_reserve(state->allocator, state->scopes[scope], 1)) {
+        ses__state_entry_free(state->allocator, entry);
+        return ses__error_nomem(error);
+    }
+    entry->removes = ses__scope_is_tombstone(value);
+    entry->checked = true;
+    ses__state_map_put(state->allocator, state->scopes[scope], entry);
+    view_forget(state);
+    return SES_OK;
+}
+
+void ses__state_share(struct state *state, const struct state *other, enum scope scope)
+{
+    other->scopes[scope]->references++;
+    ses__state_map_release(state->allocator, state->scopes[scope]);
+    state->scopes[scope] = other->scopes[scope];
+    view_forget(state);
+}
+
+void ses__state_clear(struct state *state, enum scope scope)
+{
+    ses__state_map_clear(state->allocator, state->scopes[scope]);
+    view_forget(state);
+}
+
+int ses__state_stage(struct state *state, const struct delta *delta, enum scope from, enum scope to,
+                     struct state_changes *changes, ses_error *error)
+{
+    static const struct span none = {"", 0};
+    int code = SES_OK;
+
+    for (size_t i = 0; i < delta->count && code == SES_OK; i++) {
+        const struct delta_op *op = &delta->ops[i];
+        if (op->scope >= from && op->scope <= to) {
+            void *entries = changes->entries;
+            struct state_entry *entry =
+                entry_new(state, op->scope, none, op->name, op->removes ? none : op->value);
+            if (entry && ses__memory_grow(state->allocator, &entries, &changes->capacity, changes->count + 1,
+                                          sizeof(struct state_entry *))) {
+                entry->removes = op->removes;
+                entry->checked = true;
+                changes->entries = entries;
+                changes->entries[changes->count++] = entry;
+            } else {
+                ses__state_entry_free(state->allocator, entry);
+                code = ses__error_nomem(error);
+            }
+        }
+    }
+    return code;
+}
+
+int ses__state_reserve(struct state *state, const struct state_changes *changes, ses_error *error)
+{
+    size_t more[SCOPE_COUNT] = {0};
+    bool ok = true;
+
+    for (size_t i = 0; i < changes->count; i++)
+        more[changes->entries[i]->scope]++;
+    for (int scope = 0; scope < SCOPE_COUNT && ok; scope++)
+        ok = more[scope] == 0 || ses__state_map_reserve(state->allocator, state->scopes[scope], more[scope]);
+    return ok ? SES_OK : ses__error_nomem(error);
+}
+
+void ses__state_apply_some(struct state *state, struct state_changes *changes, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++) {
+        struct state_entry *entry = changes->entries[i];
+        struct state_map *map = state->scopes[entry->scope];
+        changes->entries[i] = NULL;
+        if (entry->removes) {
+            ses__state_map_remove(state->allocator, map, entry->hash, ses__state_entry_span(entry));
+            ses__state_entry_free(state->allocator, entry);
+        } else {
+            ses__state_map_put(state->allocator, map, entry);
+        }
+    }
+    view_forget(state);
+}
+
+void ses__state_apply(struct state *state, struct state_changes *changes)
+{
+    ses__state_apply_some(state, changes, 0, changes->count);
+    ses__state_changes_free(state, changes);
+}
+
+void ses__state_changes_free(struct state *state, struct state_changes *changes)
+{
+    for (size_t i = 0; i < changes->count; i++)
+        ses__state_entry_free(state->allocator, changes->entries[i]);
+    ses__memory_free(state->allocator, changes->entries);
+    *changes = (struct state_changes){0};
+}

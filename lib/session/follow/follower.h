@@ -1,0 +1,32 @@
+/* A follower: its progress, and the page that it has read. */
+#ifndef SESLITE_SESSION_FOLLOW_FOLLOWER_H
+#define SESLITE_SESSION_FOLLOW_FOLLOWER_H
+
+#include "session/follow/follower_known.h"
+#include "session/followers.h"
+
+struct ses_follower {
+    ses_store *store;
+    struct arena names; /* holds the key */
+    ses_key key;
+    struct listener listener;
+    struct known_list known; /* up to the last event that was given */
+    /* The page: the items read, and how much of them was given. */
+    struct follow_op op;
+    struct arena arena;
+    struct event_list events;
+    char after[SES_ID_MAX + 1]; /* for a user's sessions: where the next page begins */
+    size_t item;
+    size_t event;         /* the next event in the page ... */
+    size_t event_of_item; /* ... and in its item */
+    bool at_end;          /* the page held everything when it was read */
+    bool is_lost;         /* the given place is not valid any more, and this was not reported yet */
+    bool is_deleted;
+    const char *session; /* the session of the last result */
+    char *place;         /* the last one returned; if it is lost, the given one */
+};
+
+/* Reads the first page, or the next. */
+SESLITE_PRIVATE int ses__follower_read(ses_follower *follower, ses_error *error);
+
+#endif

@@ -1,0 +1,119 @@
+/* Makes a new session from the log of another up to a point. */
+#include <string.h>
+
+#include "base/error.h"
+#include "model/event/timestamp.h"
+#include "session/call.h"
+#include "session/followers.h"
+
+/* Completes `to`: makes an id if none was given, in `made_id`. */
+static int take_target(const struct session_call *call, const ses_key *to, unsigned flags, ses_key *target,
+                       char *made_id, ses_error *error)
+{
+    int code = SES_OK;
+
+    *target = to ? *to : (ses_key){call->key.app, call->key.user, NULL};
+    if (!target->session) {
+        code = ses__store_make_id(call->store, made_id, error);
+        target->session = made_id;
+    }
+    if (code == SES_OK)
+        code = ses__check_key(target, error);
+    if (code != SES_OK)
+        return code;
+    if (strcmp(target->app, call->key.app) != 0)
+        return ses__error_set(error, SES_INVALID, "a fork belongs to the app of its session, \"%.100s\"",
+                              call->key.app);
+    if (strcmp(target->user, call->key.user) != 0 && !(flags & SES_FORK_OTHER_USER))
+        return ses__error_set(error, SES_INVALID,
+                              "a fork for another user than \"%.100s\" needs SES_FORK_OTHER_USER",
+                              call->key.user);
+    return SES_OK;
+}
+
+static int take_fork_options(const struct session_call *call, const ses_fork_options *given,
+                             struct fork_op *op, unsigned *flags, ses_error *error)
+{
+    ses_fork_options options;
+    int code = ses__take_options(&options, sizeof options, given, "fork options", error);
+
+    if (code == SES_OK)
+        code = ses__check_flags(options.flags, SES_FORK_OTHER_USER, "fork options", error);
+    if (code != SES_OK)
+        return code;
+    *flags = options.flags;
+    op->now_us = ses__store_now(call->store);
+    op->created_us = options.create_us ? *options.create_us : op->now_us;
+    if (op->created_us < TIMESTAMP_MIN || op->created_us > TIMESTAMP_MAX)
+        return ses__error_set(error, SES_INVALID, "the time of creation is outside the years 0 to 9999");
+    return ses__range_take(options.range, &op->range, error);
+}
+
+/* The operation is complete except for the new handle. */
+static int make_fork(const struct session_call *call, struct fork_op *op, ses_session **fork,
+                     ses_error *error)
+{
+    struct storage *storage = call->store->storage;
+    ses_session *fresh = NULL;
+    int code = fork ? ses__session_new(call->store, op->to, &fresh, error) : SES_OK;
+
+    if (code != SES_OK)
+        return code;
+    op->snapshot = fresh ? &fresh->snapshot : NULL;
+    code = ses__door_fork(storage, op, error);
+    ses__followers_notify(call->store, code, op->to);
+    if (code == SES_OK && fork)
+        *fork = fresh;
+    else
+        ses_session_close(fresh);
+    return code;
+}
+
+static int fork_session(const struct session_call *call, const ses_point *point, const ses_key *to,
+                        const ses_fork_options *options, ses_session **fork, ses_error *error)
+{
+    char made_id[SES_ID_MAX + 1];
+    ses_key target;
+    unsigned flags = 0;
+    struct fork_op op = {.session = call->ref,
+                         .to = &target,
+                         .seed = call->store->seed,
+                         .max_events = call->store->max_session_events};
+    int code = ses__point_take(point, &op.point, error);
+
+    if (code == SES_OK)
+        code = take_fork_options(call, options, &op, &flags, error);
+    if (code == SES_OK)
+        code = take_target(call, to, flags, &target, made_id, error);
+    return code == SES_OK ? make_fork(call, &op, fork, error) : code;
+}
+
+int ses_fork(ses_session *session, const ses_point *point, const ses_key *to, const ses_fork_options *options,
+             ses_session **fork, ses_error *error)
+{
+    struct session_call call;
+
+    if (fork)
+        *fork = NULL;
+    int code = ses__call_on_handle(&call, session, error);
+    if (code != SES_OK)
+        return code;
+    code = fork_session(&call, point, to, options, fork, error);
+    ses__call_end(&call);
+    return code;
+}
+
+int ses_fork_by_key(ses_store *store, const ses_key *key, const ses_point *point, const ses_key *to,
+                    const ses_fork_options *options, ses_session **fork, ses_error *error)
+{
+    struct session_call call;
+
+    if (fork)
+        *fork = NULL;
+    int code = ses__call_by_key(&call, store, key, error);
+    if (code != SES_OK)
+        return code;
+    code = fork_session(&call, point, to, options, fork, error);
+    ses__call_end(&call);
+    return code;
+}

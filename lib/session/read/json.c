@@ -1,0 +1,133 @@
+/* JSON for servers to send: a session as the ADK writes it, and texts as JSON strings. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "json/reader.h"
+#include "json/writer.h"
+#include "model/event/timestamp.h"
+#include "session/session.h"
+
+static int add_state(struct buffer *json, const struct state *state, ses_error *error)
+{
+    struct state_entry *const *sorted = ses__state_sorted(state);
+    const size_t count = ses__state_count(state);
+    const size_t start = json->len;
+
+    if (!sorted)
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < count; i++) {
+        if (sorted[i]->scope == SCOPE_TEMP)
+            continue;
+        int code = ses__state_entry_check(sorted[i], error);
+        if (code != SES_OK)
+            return code;
+        ses__json_add_member(json, start, ses__state_entry_span(sorted[i]),
+                             ses__state_entry_value(sorted[i]));
+    }
+    return SES_OK;
+}
+
+/* Checks an event, which another program may have written. */
+static int check_event(const ses_event *event, ses_error *error)
+{
+    ses_error wrong;
+
+    return ses__json_check_stored(event->json, event->json_len, &wrong) == SES_OK
+               ? SES_OK
+               : ses__error_set(
+                     error, SES_CORRUPT,
+                     "the stored event %lld is not JSON (%s); another program wrote it: correct or delete it with the sqlite3 program",
+                     (long long)event->seq, wrong.message);
+}
+
+static int add_events(struct buffer *json, const struct event_list *events, ses_error *error)
+{
+    for (size_t i = 0; i < events->count; i++) {
+        int code = check_event(events->items[i], error);
+        if (code != SES_OK)
+            return code;
+        ses__buffer_add(json, ",", i > 0 ? 1 : 0);
+        ses__buffer_add(json, events->items[i]->json, events->items[i]->json_len);
+    }
+    return SES_OK;
+}
+
+/* Adds the exact time, without trailing zeros. */
+static void add_time(struct buffer *json, int64_t time_us)
+{
+    char text[TIMESTAMP_ROOM];
+    size_t len = ses__timestamp_to_number(time_us, text);
+
+    while (len > 0 && text[len - 1] == '0')
+        len--;
+    if (len > 0 && text[len - 1] == '.')
+        len--;
+    ses__buffer_add(json, text, len);
+}
+
+static int add_session(struct buffer *json, const ses_session *session, ses_error *error)
+{
+    ses__json_add_named(json, "{\"id\":", (struct span){session->id, strlen(session->id)});
+    ses__json_add_named(json, ",\"appName\":", (struct span){session->app, strlen(session->app)});
+    ses__json_add_named(json, ",\"userId\":", (struct span){session->user, strlen(session->user)});
+    ses__buffer_add_word(json, ",\"state\":{");
+    int code = add_state(json, &session->snapshot.state, error);
+    ses__buffer_add_word(json, "},\"events\":[");
+    if (code == SES_OK)
+        code = add_events(json, &session->snapshot.events, error);
+    ses__buffer_add_word(json, "],\"lastUpdateTime\":");
+    add_time(json, session->snapshot.row.updated_us);
+    ses__buffer_add_word(json, "}");
+    return code;
+}
+
+/* Hands the text over, or frees it after a failure. */
+static int give_text(struct buffer *buffer, int code, char **text, size_t *len, ses_error *error)
+{
+    if (code == SES_OK)
+        *text = ses__buffer_take(buffer, len);
+    if (code == SES_OK && !*text)
+        code = ses__error_nomem(error);
+    ses__buffer_free(buffer);
+    return code;
+}
+
+int ses_session_json(const ses_session *session, char **json, size_t *len, ses_error *error)
+{
+    struct buffer buffer;
+
+    if (json)
+        *json = NULL;
+    int code = ses__session_check(session, error);
+    if (code == SES_OK)
+        code = ses__check_argument(json, "json", error);
+    if (code != SES_OK)
+        return code;
+    ses__buffer_init_text(&buffer, &session->store->allocator);
+    code = add_session(&buffer, session, error);
+    return give_text(&buffer, code, json, len, error);
+}
+
+int ses_text_quote(ses_store *store, const char *text, size_t len, char **json, size_t *json_len,
+                   ses_error *error)
+{
+    struct buffer buffer;
+    struct span span;
+
+    if (json)
+        *json = NULL;
+    int code = ses__check_argument(store, "store", error);
+    if (code == SES_OK)
+        code = ses__check_argument(json, "json", error);
+    if (code == SES_OK)
+        code = ses__check_span(text, len, "text", &span, error);
+    if (code != SES_OK)
+        return code;
+    if (!ses__utf8_valid(span.ptr, span.len))
+        return ses__error_set(error, SES_INVALID, "the text is not valid UTF-8");
+    ses__error_clear(error);
+    ses__buffer_init_text(&buffer, &store->allocator);
+    ses__json_add_string(&buffer, span.ptr, span.len);
+    return give_text(&buffer, SES_OK, json, json_len, error);
+}

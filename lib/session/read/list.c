@@ -1,0 +1,202 @@
+/* Pages of sessions. */
+#include <string.h>
+
+#include "base/error.h"
+#include "session/read/list_filter.h"
+#include "session/read/list_token.h"
+#include "session/session.h"
+
+enum { LIST_DEFAULT = 100, LIST_MAX = 10000 };
+
+struct ses_page {
+    ses_store *store;
+    struct arena arena;
+    ses_session **sessions;
+    size_t count;
+    const char *token;
+};
+
+/* Makes the handles of a page, which take over its snapshots. */
+static int adopt_all(ses_page *page, struct list_op *op, ses_error *error)
+{
+    ses_store *store = page->store;
+    int code = SES_OK;
+
+    page->sessions = ses__memory_new(&store->allocator, (op->count + 1) * sizeof(ses_session *));
+    if (!page->sessions)
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < op->count && code == SES_OK; i++) {
+        struct listed *listed = &op->items[i];
+        const ses_key key = {op->app, listed->user, listed->name};
+        code = ses__session_adopt(store, &key, &listed->snapshot, &page->sessions[page->count], error);
+        if (code == SES_OK) {
+            listed->snapshot = (struct snapshot){.allocator = NULL};
+            page->count++;
+        }
+    }
+    return code;
+}
+
+/* Makes the token of the place after the page's last session. */
+static int make_token(ses_page *page, const struct list_identity *identity, ses_error *error)
+{
+    const ses_session *last = page->sessions[page->count - 1];
+    const struct session_row *row = &last->snapshot.row;
+    const struct list_place place = {row->updated_us, {last->id, strlen(last->id)}, row->user_id, row->id};
+
+    page->token = ses__list_token_write(identity, &place, &page->arena);
+    return page->token ? SES_OK : ses__error_nomem(error);
+}
+
+static int page_new(ses_store *store, ses_page **page, ses_error *error)
+{
+    ses_page *fresh = ses__memory_zeroed(&store->allocator, sizeof *fresh);
+    if (fresh) {
+        fresh->store = store;
+        ses__store_retain(store);
+        ses__arena_init(&fresh->arena, &store->allocator);
+        *page = fresh;
+    }
+    return fresh ? SES_OK : ses__error_nomem(error);
+}
+
+static int read_into_page(ses_page *page, const struct list_identity *identity, struct list_op *op,
+                          const char *token, ses_error *error)
+{
+    struct storage *storage = page->store->storage;
+    int code = SES_OK;
+
+    op->arena = &page->arena;
+    if (token)
+        code = ses__list_token_read(identity, token, &page->arena, &op->after, error);
+    if (code != SES_OK)
+        return code;
+    code = ses__door_list(storage, op, error);
+    if (code == SES_OK)
+        code = adopt_all(page, op, error);
+    ses__list_op_free(op, &page->store->allocator);
+    return code == SES_OK && op->more ? make_token(page, identity, error) : code;
+}
+
+static int check_owners(const char *app, const char *user, ses_error *error)
+{
+    int code = ses__check_id(app, "app", error);
+
+    return code == SES_OK && user ? ses__check_id(user, "user", error) : code;
+}
+
+static int check_list(const char *app, const char *user, const ses_list_options *options, ses_error *error)
+{
+    int code = check_owners(app, user, error);
+
+    if (code == SES_OK && (options->order < SES_ORDER_NEWEST || options->order > SES_ORDER_CREATED))
+        code = ses__error_set(error, SES_MISUSE, "list options: order is not one of SES_ORDER_*");
+    if (code == SES_OK && options->limit > LIST_MAX)
+        code = ses__error_set(error, SES_INVALID, "list options: limit is more than %d", LIST_MAX);
+    return code == SES_OK ? ses__check_flags(options->flags, SES_LIST_NO_STATE, "list options", error) : code;
+}
+
+static int list_sessions(ses_store *store, const char *app, const char *user, const ses_list_options *given,
+                         ses_page **page, ses_error *error)
+{
+    ses_list_options options;
+    struct list_filter filter;
+    ses_page *fresh = NULL;
+    int code = ses__check_argument(page, "page", error);
+
+    if (code == SES_OK)
+        code = ses__take_options(&options, sizeof options, given, "list options", error);
+    if (code == SES_OK)
+        code = check_list(app, user, &options, error);
+    if (code == SES_OK)
+        code = ses__list_filter_take(options.filter, user, &filter, error);
+    if (code == SES_OK)
+        code = page_new(store, &fresh, error);
+    if (code == SES_OK) {
+        const struct list_identity identity = {app, user, options.order, &filter};
+        struct list_op op = {.app = app,
+                             .user = user,
+                             .filter = filter,
+                             .no_state = (options.flags & SES_LIST_NO_STATE) != 0,
+                             .order = options.order,
+                             .limit = options.limit ? options.limit : LIST_DEFAULT,
+                             .from_start = options.token == NULL,
+                             .seed = store->seed};
+        code = read_into_page(fresh, &identity, &op, options.token, error);
+    }
+    if (code == SES_OK)
+        *page = fresh;
+    else
+        ses_page_close(fresh);
+    return code;
+}
+
+int ses_list(ses_store *store, const char *app, const char *user, const ses_list_options *options,
+             ses_page **page, ses_error *error)
+{
+    if (page)
+        *page = NULL;
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = list_sessions(store, app, user, options, page, error);
+    ses__store_end(store);
+    return code;
+}
+
+static int count_sessions(ses_store *store, const char *app, const char *user, const ses_filter *filter,
+                          int64_t *count, ses_error *error)
+{
+    struct count_op op = {.app = app, .user = user};
+    int code = ses__check_argument(count, "count", error);
+
+    if (code == SES_OK)
+        code = check_owners(app, user, error);
+    if (code == SES_OK)
+        code = ses__list_filter_take(filter, user, &op.filter, error);
+    if (code == SES_OK)
+        code = ses__door_list_count(store->storage, &op, error);
+    if (code == SES_OK)
+        *count = op.count;
+    return code;
+}
+
+int ses_list_count(ses_store *store, const char *app, const char *user, const ses_filter *filter,
+                   int64_t *count, ses_error *error)
+{
+    int code = ses__store_begin(store, error);
+
+    if (code != SES_OK)
+        return code;
+    code = count_sessions(store, app, user, filter, count, error);
+    ses__store_end(store);
+    return code;
+}
+
+size_t ses_page_count(const ses_page *page)
+{
+    return page->count;
+}
+
+const ses_session *ses_page_session(const ses_page *page, size_t index)
+{
+    return index < page->count ? page->sessions[index] : NULL;
+}
+
+const char *ses_page_token(const ses_page *page)
+{
+    return page->token;
+}
+
+void ses_page_close(ses_page *page)
+{
+    if (page) {
+        ses_store *store = page->store;
+        for (size_t i = 0; i < page->count; i++)
+            ses_session_close(page->sessions[i]);
+        ses__memory_free(&store->allocator, page->sessions);
+        ses__arena_free(&page->arena);
+        ses__memory_free(&store->allocator, page);
+        ses__store_release(store);
+    }
+}

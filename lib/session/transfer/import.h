@@ -1,0 +1,53 @@
+/* Shared by the parts of an import. */
+#ifndef SESLITE_SESSION_TRANSFER_IMPORT_H
+#define SESLITE_SESSION_TRANSFER_IMPORT_H
+
+#include "model/state/delta.h"
+#include "session/transfer/lines.h"
+#include "session/store.h"
+
+/* The app or user whose lines are being read, and its shared keys that are not written yet. */
+struct import_keys {
+    bool has_owner;
+    bool is_user;    /* otherwise an app */
+    bool is_written; /* the owner itself exists */
+    char app[SES_ID_MAX + 1];
+    char user[SES_ID_MAX + 1];
+    struct arena arena;
+    struct delta delta;
+    size_t bytes;
+    int64_t line; /* the line of the first key */
+};
+
+/* One call. */
+struct import_call {
+    ses_store *store;
+    ses_import_options options;
+    struct lines lines;
+    struct line line;     /* the last line read */
+    bool in_session;      /* between a session's line and its end */
+    bool broken;          /* the file cannot be read any further */
+    uint32_t crc;         /* sums the lines outside sessions, and the sessions' last lines */
+    uint32_t session_crc; /* sums the other lines of the session */
+    int64_t sessions;     /* sessions begun */
+    int64_t events;       /* events of all of them */
+    ses_import_report report;
+    struct import_keys keys;
+};
+
+/* import_line.c: reads the next line. Returns 1, 0 at the end, or a code. */
+SESLITE_PRIVATE int ses__import_next(struct import_call *call, ses_error *error);
+/* Sets an error with the number of the last line, and returns its code. */
+SESLITE_PRIVATE int ses__import_refuse(struct import_call *call, int code, const char *what,
+                                       ses_error *error);
+SESLITE_PRIVATE void ses__import_report(const struct import_call *call, const ses_import_item *item);
+
+/* import_session.c: the session whose line was read, up to its end. */
+SESLITE_PRIVATE int ses__import_session(struct import_call *call, ses_error *error);
+
+/* import_keys.c: the app or user whose line was read; a key of it; and writing what was read. */
+SESLITE_PRIVATE int ses__import_owner(struct import_call *call, ses_error *error);
+SESLITE_PRIVATE int ses__import_key(struct import_call *call, ses_error *error);
+SESLITE_PRIVATE int ses__import_write_keys(struct import_call *call, ses_error *error);
+
+#endif

@@ -1,0 +1,41 @@
+/* Reads the lines of an import one after the other. */
+#include "base/error.h"
+#include "session/transfer/import.h"
+
+/* The lines of a session have their own check sum, in its last line. */
+static void sum_line(struct import_call *call)
+{
+    const struct line *line = &call->line;
+    const struct crc32_tables *tables = &call->lines.tables;
+
+    if (!call->in_session && ses__line_is(line, "session")) {
+        call->in_session = true;
+        call->session_crc = 0;
+    } else if (call->in_session && ses__line_is(line, "end")) {
+        call->in_session = false;
+    }
+    if (call->in_session)
+        call->session_crc = ses__crc32(tables, call->session_crc, line->text.ptr, line->text.len);
+    else if (!ses__line_is(line, "total"))
+        call->crc = ses__crc32(tables, call->crc, line->text.ptr, line->text.len);
+}
+
+int ses__import_next(struct import_call *call, ses_error *error)
+{
+    int code = ses__lines_next(&call->lines, &call->line, error);
+
+    if (code == 1)
+        sum_line(call);
+    return code;
+}
+
+int ses__import_refuse(struct import_call *call, int code, const char *what, ses_error *error)
+{
+    return ses__lines_refuse(&call->lines, error, ses__error_set(error, code, "%s", what));
+}
+
+void ses__import_report(const struct import_call *call, const ses_import_item *item)
+{
+    if (call->options.report)
+        call->options.report(call->options.report_context, item);
+}

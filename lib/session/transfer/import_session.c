@@ -1,0 +1,373 @@
+/* Imports one session. */
+#include <string.h>
+
+#include "base/error.h"
+#include "session/transfer/import.h"
+#include "session/transfer/load.h"
+
+/* The session as given by the lines before its events. */
+struct imported_session {
+    struct import_call *call;
+    struct arena arena;
+    int64_t line;
+    ses_key key;
+    ses_key parent;
+    ses_loaded loaded;
+    int64_t version;
+    int64_t created_us;
+    int64_t updated_us;
+    int64_t expires_us;
+    int64_t event_us;
+    ses_label *labels;
+    ses_loaded_value *base;
+    size_t base_count;
+    size_t base_capacity;
+    bool pending; /* the line after the base was read */
+    bool ended;
+    int64_t events;
+};
+
+static const char *keep_line_text(struct imported_session *own, const char *text, bool *ok)
+{
+    const char *copy = text ? ses__arena_text(&own->arena, text, strlen(text)) : NULL;
+
+    *ok = *ok && (!text || copy);
+    return copy;
+}
+
+static const int64_t *take_line_int(const struct line *line, enum line_field field, int64_t *room)
+{
+    *room = line->of[field].number;
+    return ses__line_has(line, field) ? room : NULL;
+}
+
+/* --------------------------------------------------------------------------------------------- its line */
+
+static int count_members(struct span object, size_t *count, ses_error *error)
+{
+    struct json_reader reader;
+    struct json_string key;
+
+    *count = 0;
+    ses__json_start(&reader, object.ptr, object.len);
+    if (!ses__json_enter(&reader))
+        return ses__json_error(&reader, error);
+    while (ses__json_member(&reader, &key) && ses__json_skip(&reader, NULL))
+        (*count)++;
+    return reader.wrong ? ses__json_error(&reader, error) : SES_OK;
+}
+
+/* Copies a text of the labels, with a NUL after it. */
+static int copy_label_text(struct imported_session *own, struct json_string string, const char **text,
+                           ses_error *error)
+{
+    struct span plain;
+    int code = ses__json_decode(string, &own->arena, &plain);
+
+    if (code == SES_RANGE || (code == SES_OK && plain.len > 0 && memchr(plain.ptr, '\0', plain.len)))
+        return ses__error_set(error, SES_INVALID, "a label holds a NUL or a lone surrogate");
+    *text = code == SES_OK ? ses__arena_text(&own->arena, plain.ptr, plain.len) : NULL;
+    return *text ? SES_OK : ses__error_nomem(error);
+}
+
+static int take_imported_label(struct imported_session *own, struct json_reader *reader,
+                               struct json_string name, ses_label *label, ses_error *error)
+{
+    struct json_string value;
+
+    if (ses__json_peek(reader) != JSON_STRING)
+        return ses__error_set(error, SES_INVALID, "the value of a label must be a string");
+    if (!ses__json_read_string(reader, &value))
+        return ses__json_error(reader, error);
+    int code = copy_label_text(own, name, &label->name, error);
+    return code == SES_OK ? copy_label_text(own, value, &label->value, error) : code;
+}
+
+static int take_imported_labels(struct imported_session *own, struct span object, ses_error *error)
+{
+    struct json_reader reader;
+    struct json_string name;
+    size_t count = 0;
+    int code = object.ptr ? count_members(object, &count, error) : SES_OK;
+
+    if (code != SES_OK || count == 0)
+        return code;
+    own->labels = ses__arena_new(&own->arena, count * sizeof *own->labels);
+    if (!own->labels)
+        return ses__error_nomem(error);
+    ses__json_start(&reader, object.ptr, object.len);
+    (void)ses__json_enter(&reader); /* it has been read */
+    while (code == SES_OK && ses__json_member(&reader, &name))
+        code = take_imported_label(own, &reader, name, &own->labels[own->loaded.label_count++], error);
+    own->loaded.labels = own->labels;
+    return code;
+}
+
+static int take_state(struct imported_session *own, const struct line *line, ses_error *error)
+{
+    const struct span initial = ses__line_json(line, LINE_INITIAL, LINE_INITIAL_TEXT);
+
+    if (!initial.ptr)
+        return SES_OK;
+    own->loaded.initial_state = ses__arena_text(&own->arena, initial.ptr, initial.len);
+    own->loaded.initial_state_len = initial.len;
+    return own->loaded.initial_state ? SES_OK : ses__error_nomem(error);
+}
+
+static bool take_names(struct imported_session *own, const struct line *line)
+{
+    const ses_import_options *options = &own->call->options;
+    bool ok = true;
+
+    own->key.app = options->app ? options->app : keep_line_text(own, ses__line_text(line, LINE_APP), &ok);
+    own->key.user = options->user ? options->user : keep_line_text(own, ses__line_text(line, LINE_USER), &ok);
+    own->key.session = keep_line_text(own, ses__line_text(line, LINE_SESSION), &ok);
+    own->loaded.title = keep_line_text(own, ses__line_text(line, LINE_TITLE), &ok);
+    own->parent.user =
+        options->user ? options->user : keep_line_text(own, ses__line_text(line, LINE_PARENT_USER), &ok);
+    own->parent.session = keep_line_text(own, ses__line_text(line, LINE_PARENT_SESSION), &ok);
+    own->loaded.parent = own->parent.session ? &own->parent : NULL;
+    return ok;
+}
+
+static int take_session_line(struct imported_session *own, const struct line *line, ses_error *error)
+{
+    ses_loaded *loaded = &own->loaded;
+
+    loaded->size = sizeof *loaded;
+    loaded->created_us = take_line_int(line, LINE_CREATED, &own->created_us);
+    loaded->updated_us = take_line_int(line, LINE_UPDATED, &own->updated_us);
+    loaded->expires_us = take_line_int(line, LINE_EXPIRES, &own->expires_us);
+    loaded->version = take_line_int(line, LINE_VERSION, &own->version);
+    loaded->last_seq = line->of[LINE_LAST_SEQ].number;
+    loaded->base_seq = line->of[LINE_BASE_SEQ].number;
+    loaded->parent_seq = line->of[LINE_PARENT_SEQ].number;
+    if (!take_names(own, line))
+        return ses__error_nomem(error);
+    int code = take_imported_labels(own, line->of[LINE_LABELS].text, error);
+    if (code == SES_OK)
+        code = take_state(own, line, error);
+    if (code == SES_OK && (!own->key.app || !own->key.user || !own->key.session))
+        code = ses__error_set(error, SES_INVALID, "a session needs the names app, user and session");
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------- the lines after it */
+
+/* Fails, and marks that the file cannot be read any further. */
+static int break_off(struct import_call *call, const char *what, ses_error *error)
+{
+    call->broken = true;
+    return ses__import_refuse(call, SES_INVALID, what, error);
+}
+
+/* Returns 1 and the next line of the session. Lines of unknown kinds are skipped. */
+static int next_of_session(struct import_call *call, ses_error *error)
+{
+    for (;;) {
+        const struct line *line = &call->line;
+        int code = ses__import_next(call, error);
+        if (code == 0)
+            return break_off(call, "the text ends within a session: it was cut short", error);
+        if (code < 0) {
+            call->broken = true;
+            return code;
+        }
+        if (ses__line_is(line, "event") || ses__line_is(line, "base") || ses__line_is(line, "end"))
+            return 1;
+        if (ses__line_is(line, "app") || ses__line_is(line, "user") || ses__line_is(line, "key") ||
+            ses__line_is(line, "session") || ses__line_is(line, "total") || ses__line_is(line, "seslite") ||
+            !ses__line_has(line, LINE_KIND))
+            return break_off(call, "it is inside a session, before the end of that session", error);
+    }
+}
+
+static int add_base(struct imported_session *own, const struct line *line, ses_error *error)
+{
+    const struct span json = ses__line_json(line, LINE_VALUE, LINE_VALUE_TEXT);
+    void *base = own->base;
+    bool ok = true;
+
+    if (!ses__line_has(line, LINE_KEY) || !json.ptr)
+        return break_off(own->call, "a key of the base has no name or no value", error);
+    ok = ses__memory_grow(own->arena.allocator, &base, &own->base_capacity, own->base_count + 1,
+                          sizeof *own->base);
+    own->base = base;
+    if (!ok)
+        return ses__error_nomem(error);
+    own->base[own->base_count++] = (ses_loaded_value){
+        keep_line_text(own, ses__line_text(line, LINE_KEY), &ok),
+        ses__arena_text(&own->arena, json.ptr, json.len), json.len, line->of[LINE_SEQ].number};
+    return ok && own->base[own->base_count - 1].json ? SES_OK : ses__error_nomem(error);
+}
+
+/* Reads the lines before the events, and the one after them. */
+static int take_base_lines(struct imported_session *own, ses_error *error)
+{
+    struct import_call *call = own->call;
+    int code = next_of_session(call, error);
+
+    while (code == 1 && ses__line_is(&call->line, "base")) {
+        code = add_base(own, &call->line, error);
+        if (code == SES_OK)
+            code = next_of_session(call, error);
+    }
+    own->pending = code == 1;
+    own->loaded.base = own->base;
+    own->loaded.base_count = own->base_count;
+    return code == 1 ? SES_OK : code;
+}
+
+static int take_end(struct imported_session *own, ses_error *error)
+{
+    const struct import_call *call = own->call;
+    const struct line *line = &call->line;
+
+    own->ended = true;
+    if (ses__line_has(line, LINE_EVENTS) && line->of[LINE_EVENTS].number != own->events)
+        return ses__error_set(
+            error, SES_INVALID,
+            "line %lld: the session had %lld events, but %lld lines of them came: the text was changed",
+            (long long)call->lines.number, (long long)line->of[LINE_EVENTS].number, (long long)own->events);
+    if (ses__line_has(line, LINE_CRC) && line->of[LINE_CRC].number != (int64_t)call->session_crc)
+        return ses__error_set(
+            error, SES_INVALID,
+            "line %lld: the lines of the session do not have the check sum %lld: the text was changed",
+            (long long)call->lines.number, (long long)line->of[LINE_CRC].number);
+    return SES_OK;
+}
+
+static int take_event_line(struct imported_session *own, ses_loaded_event *event, ses_error *error)
+{
+    const struct line *line = &own->call->line;
+    const struct span body = ses__line_json(line, LINE_BODY, LINE_BODY_TEXT);
+
+    if (!body.ptr)
+        return break_off(own->call, "an event has no body", error);
+    event->json = body.ptr;
+    event->json_len = body.len;
+    event->seq = line->of[LINE_SEQ].number;
+    event->updated_us = take_line_int(line, LINE_UPDATED, &own->event_us);
+    own->events++;
+    return 1;
+}
+
+static int next_imported(void *context, ses_loaded_event *event, ses_error *error)
+{
+    struct imported_session *own = context;
+    struct import_call *call = own->call;
+    int code = own->pending ? 1 : next_of_session(call, error);
+
+    own->pending = false;
+    if (code != 1)
+        return code;
+    if (ses__line_is(&call->line, "end"))
+        return take_end(own, error);
+    if (ses__line_is(&call->line, "base"))
+        return break_off(call, "a key of the base comes after an event", error);
+    return take_event_line(own, event, error);
+}
+
+/* --------------------------------------------------------------------------------------------- the result */
+
+static void report_session(const struct imported_session *own, const ses_load_result *result, int outcome,
+                           const ses_error *why)
+{
+    const ses_import_item item = {.app = own->key.app,
+                                  .user = own->key.user,
+                                  .session = own->key.session,
+                                  .loaded_as = result ? result->session : NULL,
+                                  .outcome = outcome,
+                                  .events = result ? result->events : 0,
+                                  .line = own->line,
+                                  .error = why};
+    ses__import_report(own->call, &item);
+}
+
+static void count_session(ses_import_report *report, const ses_load_result *result)
+{
+    int64_t *const counts[] = {[SES_LOADED_NEW] = &report->made,
+                               [SES_LOADED_EQUAL] = &report->equal,
+                               [SES_LOADED_UPDATED] = &report->updated,
+                               [SES_LOADED_REPLACED] = &report->replaced,
+                               [SES_LOADED_RENAMED] = &report->renamed};
+    (*counts[result->outcome])++;
+    report->events += result->events;
+}
+
+static bool is_refusal(int code)
+{
+    return code == SES_EXISTS || code == SES_INVALID || code == SES_JSON || code == SES_LIMIT;
+}
+
+/* Skips to the end of a refused session. */
+static int pass_over(struct imported_session *own, ses_error *error)
+{
+    int code = 1;
+
+    while (!own->ended && code == 1) {
+        code = own->pending ? 1 : next_of_session(own->call, error);
+        own->pending = false;
+        own->ended = code == 1 && ses__line_is(&own->call->line, "end");
+        own->events += code == 1 && ses__line_is(&own->call->line, "event");
+    }
+    return code == 1 ? SES_OK : code;
+}
+
+static int refuse_session(struct imported_session *own, int code, ses_error *error)
+{
+    struct import_call *call = own->call;
+    ses_error why = *error;
+
+    ses__error_prefix(&why, "line %lld, session %.60s/%.60s/%.60s: ", (long long)own->line,
+                      own->key.app ? own->key.app : "?", own->key.user ? own->key.user : "?",
+                      own->key.session ? own->key.session : "?");
+    call->report.refused++;
+    report_session(own, NULL, SES_IMPORT_REFUSED, &why);
+    *error = why;
+    if (!(call->options.flags & SES_IMPORT_SKIP))
+        return code;
+    ses__error_clear(error);
+    return pass_over(own, error);
+}
+
+static int load_imported(struct imported_session *own, ses_error *error)
+{
+    struct import_call *call = own->call;
+    const ses_load_options options = {
+        .size = sizeof options,
+        .flags = call->options.flags &
+                 (SES_IMPORT_UPDATE | SES_IMPORT_REPLACE | SES_IMPORT_RENAME | SES_IMPORT_DRY_RUN)};
+    ses_load_result result;
+    int code = ses__load_session(call->store, &own->key, &own->loaded, &options, &result, error);
+
+    if (code < 0)
+        return code;
+    count_session(&call->report, &result);
+    report_session(own, &result, result.outcome, NULL);
+    return SES_OK;
+}
+
+int ses__import_session(struct import_call *call, ses_error *error)
+{
+    struct imported_session own = {.call = call, .line = call->lines.number};
+    ses_error why;
+
+    ses__error_clear(&why);
+    own.loaded.next = next_imported;
+    own.loaded.next_context = &own;
+    ses__arena_init(&own.arena, &call->store->allocator);
+    int code = take_session_line(&own, &call->line, &why);
+    if (code == SES_OK)
+        code = take_base_lines(&own, &why);
+    if (code == SES_OK)
+        code = load_imported(&own, &why);
+    if (is_refusal(code) && !call->broken)
+        code = refuse_session(&own, code, &why);
+    if (code != SES_OK && error)
+        *error = why;
+    call->events += own.events;
+    ses__memory_free(own.arena.allocator, own.base);
+    ses__arena_free(&own.arena);
+    return code;
+}

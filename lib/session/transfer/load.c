@@ -1,0 +1,401 @@
+/* Loads a session with its history. */
+#include "session/transfer/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "model/event/event.h"
+#include "model/replay.h"
+#include "model/event/timestamp.h"
+#include "session/followers.h"
+#include "session/initial_state.h"
+
+/* Numbers of events have 32 bits. */
+static const int64_t LAST_NUMBER = INT64_C(0xFFFFFFFF);
+
+/* One call. Everything but the events is read and checked before the storage is used. */
+struct load_call {
+    ses_store *store;
+    ses_loaded loaded;
+    struct initial_state initial;
+    struct arena arena;
+    struct delta state;
+    struct event_draft draft; /* the last event */
+    bool refused;             /* the event could not be read */
+    struct load_op op;
+};
+
+/* ------------------------------------------------------------------------------------------------- events */
+
+/* Calls the application's function. */
+static int ask_for_event(struct load_call *call, ses_loaded_event *event, ses_error *error)
+{
+    ses_error own;
+
+    if (!call->loaded.next)
+        return 0;
+    ses__error_clear(&own);
+    int code = call->loaded.next(call->loaded.next_context, event, &own);
+    if (code < 0 && own.code == code && error)
+        *error = own;
+    else if (code < 0)
+        (void)ses__error_set(error, code, "the function that gives the events has ended the call");
+    return code;
+}
+
+/* Adds a missing id or time. */
+static int complete_draft(struct load_call *call, ses_error *error)
+{
+    struct event_draft *draft = &call->draft;
+    char id[SES_ID_MAX + 1];
+
+    if (draft->partial)
+        return ses__error_set(error, SES_INVALID, "it is `partial`, and such events are never stored");
+    if (!draft->has_time)
+        draft->row.time_us = ses__store_now(call->store);
+    if (!draft->has_id) {
+        int code = ses__store_make_id(call->store, id, error);
+        if (code != SES_OK)
+            return code;
+        draft->row.id = (struct span){ses__arena_text(&draft->arena, id, strlen(id)), strlen(id)};
+        if (!draft->row.id.ptr)
+            return ses__error_nomem(error);
+    }
+    return ses__event_seal(draft, error);
+}
+
+static int read_draft(struct load_call *call, const ses_loaded_event *event, ses_error *error)
+{
+    struct event_draft *draft = &call->draft;
+    struct span text;
+    int code = ses__check_span(event->json, event->json_len, "event", &text, error);
+
+    if (code == SES_OK)
+        code = ses__event_read(draft, text, error);
+    if (code == SES_OK &&
+        draft->row.rewinds_before.len == 0) /* a rewind may be as long as the state it restores */
+        code = ses__check_event_size(
+            call->store, text.len,
+            call->store->max_event_bytes + (draft->has_id && draft->has_time ? EVENT_ALLOWANCE : 0), error);
+    if (code == SES_OK)
+        code = complete_draft(call, error);
+    if (code == SES_OK && event->seq < 0)
+        code = ses__error_set(error, SES_INVALID, "its number is negative");
+    draft->row.seq = event->seq;
+    draft->row.high_us = event->updated_us ? *event->updated_us : INT64_MIN;
+    return code;
+}
+
+static int next_draft(void *context, struct event_draft **draft, ses_error *error)
+{
+    struct load_call *call = context;
+    ses_loaded_event event = {.seq = 0};
+    int code = ask_for_event(call, &event, error);
+
+    if (code <= 0)
+        return code;
+    ses__event_draft_free(&call->draft);
+    ses__event_draft_init(&call->draft, &call->store->allocator);
+    code = read_draft(call, &event, error);
+    call->refused = code != SES_OK;
+    *draft = &call->draft;
+    return code == SES_OK ? 1 : code;
+}
+
+/* ------------------------------------------------------------------------------------------- the options */
+
+static int take_numbers(struct load_call *call, ses_error *error)
+{
+    const ses_loaded *loaded = &call->loaded;
+    struct load_op *op = &call->op;
+
+    op->now_us = ses__store_now(call->store);
+    op->created_us = loaded->created_us ? *loaded->created_us : op->now_us;
+    op->updated_us = loaded->updated_us ? *loaded->updated_us : INT64_MIN;
+    op->expires_us = loaded->expires_us ? *loaded->expires_us : INT64_MAX;
+    op->version = loaded->version ? *loaded->version : -1;
+    op->last_seq = loaded->last_seq;
+    op->base_seq = loaded->base_seq;
+    op->parent_seq = loaded->parent_seq;
+    if (!ses__timestamp_holds(op->created_us) ||
+        (loaded->updated_us && !ses__timestamp_holds(op->updated_us)) ||
+        !ses__timestamp_holds_expiry(op->expires_us))
+        return ses__error_set(error, SES_INVALID, "a time is outside the years 0 to 9999");
+    if (loaded->version && (op->version < 0 || op->version > MAX_LOADED_VERSION))
+        return ses__error_set(error, SES_INVALID, "the version is not from 0 to 2^52");
+    if (op->base_seq < 0 || op->base_seq > LAST_NUMBER || op->last_seq < 0 || op->last_seq > LAST_NUMBER ||
+        op->parent_seq < 0 || op->parent_seq > LAST_NUMBER)
+        return ses__error_set(error, SES_INVALID, "a sequence number is negative, or above 2^32 - 1");
+    return SES_OK;
+}
+
+static int take_parent(struct load_call *call, ses_error *error)
+{
+    const ses_key *parent = call->loaded.parent;
+    int code = SES_OK;
+
+    if (!parent)
+        return SES_OK;
+    if (parent->app && strcmp(parent->app, call->op.key->app) != 0)
+        return ses__error_set(error, SES_INVALID, "the parent is in another app than the session");
+    code = ses__check_id(parent->user, "parent's user", error);
+    if (code == SES_OK)
+        code = ses__check_id(parent->session, "parent's session", error);
+    call->op.parent = parent;
+    return code;
+}
+
+static int take_loaded_annotations(struct load_call *call, ses_error *error)
+{
+    const ses_loaded *loaded = &call->loaded;
+    struct annotating *annotating = &call->op.annotating;
+    int code = loaded->title ? ses__annotating_take_title(annotating, loaded->title, error) : SES_OK;
+
+    return code == SES_OK ? ses__annotating_take_labels(annotating, loaded->labels, loaded->label_count, true,
+                                                        &call->arena, error)
+                          : code;
+}
+
+/* ------------------------------------------------------------------------------------------------- state */
+
+static int take_initial(struct load_call *call, ses_error *error)
+{
+    const ses_loaded *loaded = &call->loaded;
+    struct span text;
+
+    if (!loaded->initial_state)
+        return SES_OK;
+    int code =
+        ses__check_span(loaded->initial_state, loaded->initial_state_len, "initial_state", &text, error);
+    if (code == SES_OK)
+        code = ses__initial_state_read(&call->initial, text, error);
+    call->op.initial = call->initial.stored;
+    return code;
+}
+
+static int take_own_state(struct load_call *call, ses_error *error)
+{
+    struct span text;
+
+    if (!call->loaded.state)
+        return SES_OK;
+    int code = ses__check_span(call->loaded.state, call->loaded.state_len, "state", &text, error);
+    if (code == SES_OK)
+        code = ses__delta_read_text(text, 0, &call->arena, &call->state, error);
+    for (size_t i = 0; i < call->state.count && code == SES_OK; i++) {
+        if (call->state.ops[i].scope != SCOPE_SESSION)
+            code = ses__error_set(error, SES_INVALID, "the key \"%.200s\" is not one of the session's own",
+                                  call->state.ops[i].name.ptr);
+    }
+    if (code != SES_OK)
+        ses__error_prefix(error, "the own state: ");
+    call->op.state = &call->state;
+    return code;
+}
+
+static int check_base_value(const ses_loaded_value *given, int64_t base_seq, struct base_value *own,
+                            ses_error *error)
+{
+    int code = ses__check_argument(given->name, "name", error);
+
+    if (code == SES_OK)
+        code = ses__check_span(given->json, given->json_len, "json", &own->value, error);
+    if (code != SES_OK)
+        return code;
+    own->name = (struct span){given->name, strlen(given->name)};
+    own->seq = given->seq;
+    code = ses__scope_check_name(own->name, error);
+    if (code == SES_OK)
+        code = ses__json_check_within(own->value.ptr, own->value.len, 1, &own->value, error);
+    if (code != SES_OK)
+        return code;
+    bool sound = ses__scope_of(own->name, NULL) != SCOPE_TEMP && !ses__scope_is_tombstone(own->value) &&
+                 own->seq >= 0 && own->seq <= base_seq;
+    return sound
+               ? SES_OK
+               : ses__error_set(
+                     error, SES_INVALID,
+                     "the key \"%.200s\" has the prefix temp:, is removed, or was set by an event after the base",
+                     given->name);
+}
+
+static int compare_base_names(const void *left, const void *right)
+{
+    const struct base_value *a = left;
+    const struct base_value *b = right;
+    return strcmp(a->name.ptr, b->name.ptr);
+}
+
+static int sort_base(struct base_value *values, size_t count, ses_error *error)
+{
+    qsort(values, count, sizeof *values, compare_base_names);
+    for (size_t i = 1; i < count; i++) {
+        if (compare_base_names(&values[i - 1], &values[i]) == 0)
+            return ses__error_set(error, SES_INVALID, "the key \"%.200s\" appears twice", values[i].name.ptr);
+    }
+    return SES_OK;
+}
+
+static int find_in_initial(const struct replay *initial, const struct base_value *values, size_t count,
+                           ses_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (values[i].seq == 0 && !ses__replay_has(initial, values[i].name, values[i].value))
+            return ses__error_set(
+                error, SES_INVALID,
+                "the key \"%.200s\" was set by no event, and the initial state has another value of it, or none",
+                values[i].name.ptr);
+    }
+    return SES_OK;
+}
+
+/* A value that no event had set must come from the initial state. */
+static int check_base_values(struct load_call *call, const struct base_value *values, size_t count,
+                             ses_error *error)
+{
+    struct replay initial;
+    int code = ses__replay_init(&initial, &call->store->allocator, call->store->seed, true, error);
+
+    if (code == SES_OK)
+        code = ses__replay_delta(&initial, &call->initial.delta, 0, error);
+    if (code == SES_OK)
+        code = find_in_initial(&initial, values, count, error);
+    ses__replay_free(&initial);
+    return code;
+}
+
+static int take_base(struct load_call *call, ses_error *error)
+{
+    const ses_loaded *loaded = &call->loaded;
+    const size_t count = loaded->base_count;
+    int code = count > 0 ? ses__check_argument(loaded->base, "base", error) : SES_OK;
+
+    if (code != SES_OK || count == 0)
+        return code;
+    if (call->op.base_seq == 0)
+        return ses__error_set(error, SES_INVALID, "a session without pruned events cannot have a base");
+    struct base_value *values =
+        count < SIZE_MAX / sizeof *values ? ses__arena_new(&call->arena, count * sizeof *values) : NULL;
+    if (!values)
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < count && code == SES_OK; i++)
+        code = check_base_value(&loaded->base[i], call->op.base_seq, &values[i], error);
+    if (code == SES_OK)
+        code = sort_base(values, count, error);
+    if (code == SES_OK)
+        code = check_base_values(call, values, count, error);
+    if (code != SES_OK)
+        ses__error_prefix(error, "the base: ");
+    call->op.base = values;
+    call->op.base_count = count;
+    return code;
+}
+
+/* --------------------------------------------------------------------------------------------- the call */
+
+static int take_load_flags(const ses_load_options *given, unsigned *flags, ses_error *error)
+{
+    const unsigned known = SES_LOAD_UPDATE | SES_LOAD_REPLACE | SES_LOAD_RENAME | SES_LOAD_DRY_RUN;
+    const unsigned either = SES_LOAD_REPLACE | SES_LOAD_RENAME;
+    ses_load_options options;
+    int code = ses__take_options(&options, sizeof options, given, "load options", error);
+
+    if (code == SES_OK)
+        code = ses__check_flags(options.flags, known, "load options", error);
+    if (code == SES_OK && (options.flags & either) == either)
+        code = ses__error_set(error, SES_MISUSE,
+                              "load options: SES_LOAD_REPLACE and SES_LOAD_RENAME contradict each other");
+    *flags = options.flags;
+    return code;
+}
+
+static int take_loaded(struct load_call *call, const ses_loaded *given, ses_error *error)
+{
+    int code = ses__check_argument(given, "loaded", error);
+
+    if (code == SES_OK)
+        code = ses__take_options(&call->loaded, sizeof call->loaded, given, "loaded", error);
+    if (code == SES_OK)
+        code = take_numbers(call, error);
+    if (code == SES_OK)
+        code = take_parent(call, error);
+    if (code == SES_OK)
+        code = take_loaded_annotations(call, error);
+    if (code == SES_OK)
+        code = take_initial(call, error);
+    if (code == SES_OK)
+        code = take_own_state(call, error);
+    return code == SES_OK ? take_base(call, error) : code;
+}
+
+static void name_refused(const struct load_call *call, ses_error *error)
+{
+    const int64_t index = call->op.begun - (call->op.refused ? 1 : 0);
+
+    if (error)
+        error->index = index;
+    ses__error_prefix(error, "event %lld, counted from 0: ", (long long)index);
+}
+
+static int store_loaded_session(struct load_call *call, ses_load_result *result, ses_error *error)
+{
+    struct load_op *op = &call->op;
+    struct storage *storage = call->store->storage;
+    const ses_key key = {op->key->app, op->key->user, op->name};
+    int code = ses__door_load(storage, op, error);
+
+    if (code != SES_OK && (op->refused || call->refused))
+        name_refused(call, error);
+    if (code != SES_OK)
+        return code;
+    if (op->outcome != SES_LOADED_EQUAL && !(op->flags & SES_LOAD_DRY_RUN))
+        ses__followers_notify(call->store, code, &key);
+    if (op->outcome == SES_LOADED_REPLACED)
+        ses__lease_queue_wake(&call->store->leases, &key);
+    if (result) {
+        result->outcome = op->outcome;
+        result->events = op->events;
+        result->version = op->version_now;
+        memcpy(result->session, op->name, sizeof result->session);
+    }
+    return op->outcome == SES_LOADED_EQUAL ? SES_UNCHANGED : SES_OK;
+}
+
+int ses__load_session(ses_store *store, const ses_key *key, const ses_loaded *loaded,
+                      const ses_load_options *options, ses_load_result *result, ses_error *error)
+{
+    struct load_call call = {
+        .store = store, .op = {.key = key, .max_events = store->max_session_events, .seed = store->seed}};
+    int code = ses__check_key(key, error);
+
+    if (code == SES_OK)
+        code = take_load_flags(options, &call.op.flags, error);
+    if (code != SES_OK)
+        return code;
+    ses__initial_state_init(&call.initial, store);
+    ses__arena_init(&call.arena, &store->allocator);
+    ses__event_draft_init(&call.draft, &store->allocator);
+    call.op.next = next_draft;
+    call.op.context = &call;
+    code = take_loaded(&call, loaded, error);
+    if (code == SES_OK)
+        code = store_loaded_session(&call, result, error);
+    ses__event_draft_free(&call.draft);
+    ses__delta_free(&call.state, &store->allocator);
+    ses__arena_free(&call.arena);
+    ses__initial_state_free(&call.initial);
+    return code;
+}
+
+int ses_load(ses_store *store, const ses_key *key, const ses_loaded *loaded, const ses_load_options *options,
+             ses_load_result *result, ses_error *error)
+{
+    int code = ses__store_begin(store, error);
+
+    if (code != SES_OK)
+        return code;
+    code = ses__load_session(store, key, loaded, options, result, error);
+    ses__store_end(store);
+    return code;
+}

@@ -1,0 +1,369 @@
+/* Loads the JSON of a session, as the ADK and ses_session_json write it. */
+#include <string.h>
+
+#include "base/error.h"
+#include "json/object.h"
+#include "model/event/event.h"
+#include "model/state/initial.h"
+#include "model/event/timestamp.h"
+#include "session/transfer/import.h"
+#include "session/transfer/load.h"
+
+/* One call. Texts without a pointer are not in the JSON. */
+struct json_loading {
+    ses_store *store;
+    struct arena arena;
+    struct span id;
+    struct span app;
+    struct span user;
+    struct span state;
+    struct span events;
+    bool has_time;
+    int64_t time_us; /* the last update time */
+    bool timeless;   /* an event has no time */
+    int64_t first_us;
+    int64_t last_us;
+    int64_t count;          /* events read */
+    struct changes touched; /* the events' changes of the session's own keys */
+    struct changes final;   /* the state at the end */
+    struct buffer initial;
+    struct json_reader reader; /* reads the events when they are given */
+};
+
+/* ------------------------------------------------------------------------------------------- the session */
+
+static int take_json_id(struct json_loading *own, const struct json_found *found, struct span *id,
+                        ses_error *error)
+{
+    int code = ses__json_take_text(found, &own->arena, id, error);
+
+    if (code == SES_RANGE || (code == SES_OK && memchr(id->ptr, '\0', id->len)))
+        return ses__json_must_be(found, "text without NULs and lone surrogates", error);
+    if (code == SES_OK)
+        id->ptr = ses__arena_text(&own->arena, id->ptr, id->len);
+    return code == SES_OK && !id->ptr ? ses__error_nomem(error) : code;
+}
+
+static int take_session_id(void *context, const struct json_found *found, ses_error *error)
+{
+    struct json_loading *own = context;
+    return take_json_id(own, found, &own->id, error);
+}
+
+static int take_session_app(void *context, const struct json_found *found, ses_error *error)
+{
+    struct json_loading *own = context;
+    return take_json_id(own, found, &own->app, error);
+}
+
+static int take_session_user(void *context, const struct json_found *found, ses_error *error)
+{
+    struct json_loading *own = context;
+    return take_json_id(own, found, &own->user, error);
+}
+
+static int take_session_state(void *context, const struct json_found *found, ses_error *error)
+{
+    return ses__json_take_value(found, &((struct json_loading *)context)->state, error);
+}
+
+static int take_session_events(void *context, const struct json_found *found, ses_error *error)
+{
+    return ses__json_take_value(found, &((struct json_loading *)context)->events, error);
+}
+
+static int take_session_time(void *context, const struct json_found *found, ses_error *error)
+{
+    struct json_loading *own = context;
+    const bool is_text = found->type == JSON_STRING;
+    struct span text;
+    int code = is_text ? ses__json_take_text(found, &own->arena, &text, error)
+                       : ses__json_take_value(found, &text, error);
+
+    if (code != SES_OK)
+        return code;
+    const char *wrong = is_text ? ses__timestamp_from_text(text.ptr, text.len, &own->time_us)
+                                : ses__timestamp_from_number(text, &own->time_us);
+    own->has_time = !wrong;
+    return wrong ? ses__error_at(error, SES_INVALID, found->offset, "at byte %zu: the session's %s %s",
+                                 found->offset, found->name, wrong)
+                 : SES_OK;
+}
+
+static const struct json_object session_json_fields = {
+    "the session",
+    "",
+    {{"id", NULL, JSON_MAY_BE(JSON_STRING), take_session_id, NULL},
+     {"appName", "app_name", JSON_MAY_BE(JSON_STRING), take_session_app, NULL},
+     {"userId", "user_id", JSON_MAY_BE(JSON_STRING), take_session_user, NULL},
+     {"state", NULL, JSON_MAY_BE(JSON_OBJECT), take_session_state, NULL},
+     {"events", NULL, JSON_MAY_BE(JSON_ARRAY), take_session_events, NULL},
+     {"lastUpdateTime", "last_update_time", JSON_MAY_BE(JSON_NUMBER) | JSON_MAY_BE(JSON_STRING),
+      take_session_time, "a number or a string"}}};
+
+static bool is_session_field(struct json_string name)
+{
+    for (const struct json_field *field = session_json_fields.fields; field->name; field++) {
+        if (ses__json_string_is(name, field->name) ||
+            (field->other && ses__json_string_is(name, field->other)))
+            return true;
+    }
+    return false;
+}
+
+/* Rejects unknown fields, because they would be lost. */
+static int check_session_fields(struct span text, ses_error *error)
+{
+    struct json_reader reader;
+    struct json_string name;
+
+    ses__json_start(&reader, text.ptr, text.len);
+    reader.max_depth += JSON_AROUND;
+    (void)ses__json_enter(&reader); /* it has been read */
+    while (ses__json_member(&reader, &name) && ses__json_skip(&reader, NULL)) {
+        const size_t offset = (size_t)(name.raw.ptr - 1 - text.ptr);
+        if (!is_session_field(name))
+            return ses__error_at(error, SES_INVALID, offset,
+                                 "at byte %zu: the session's field \"%.*s\" is not known, and cannot be kept",
+                                 offset, name.raw.len < 100 ? (int)name.raw.len : 100, name.raw.ptr);
+    }
+    return SES_OK;
+}
+
+/* --------------------------------------------------------------------------------------------- the events */
+
+static void begin_session_events(struct json_loading *own)
+{
+    ses__json_start(&own->reader, own->events.ptr, own->events.len);
+    own->reader.max_depth += JSON_AROUND;
+    (void)ses__json_enter(&own->reader); /* it has been read */
+}
+
+static bool next_session_event(struct json_loading *own, struct span *event)
+{
+    return ses__json_element(&own->reader) && ses__json_skip(&own->reader, event);
+}
+
+static int keep_touched(struct json_loading *own, const struct event_draft *draft, ses_error *error)
+{
+    for (size_t i = 0; i < draft->delta.count; i++) {
+        struct delta_op op = draft->delta.ops[i];
+        if (op.scope != SCOPE_SESSION)
+            continue;
+        op.name.ptr = ses__arena_text(&own->touched.arena, op.name.ptr, op.name.len);
+        if (!op.name.ptr || !ses__delta_add(&own->touched.delta, &own->store->allocator, op))
+            return ses__error_nomem(error);
+    }
+    return SES_OK;
+}
+
+static void keep_time(struct json_loading *own, const struct event_draft *draft)
+{
+    if (!draft->has_time)
+        own->timeless = true;
+    else if (draft->row.time_us < own->first_us)
+        own->first_us = draft->row.time_us;
+    if (draft->has_time && draft->row.time_us > own->last_us)
+        own->last_us = draft->row.time_us;
+}
+
+static int look_at_event(struct json_loading *own, struct span event, ses_error *error)
+{
+    struct event_draft draft;
+
+    ses__event_draft_init(&draft, &own->store->allocator);
+    int code = ses__event_read(&draft, event, error);
+    if (code == SES_OK)
+        code = keep_touched(own, &draft, error);
+    if (code == SES_OK)
+        keep_time(own, &draft);
+    ses__event_draft_free(&draft);
+    return code;
+}
+
+static int look_at_events(struct json_loading *own, ses_error *error)
+{
+    struct span event;
+    int code = SES_OK;
+
+    begin_session_events(own);
+    for (; code == SES_OK && next_session_event(own, &event); own->count++)
+        code = look_at_event(own, event, error);
+    if (code != SES_OK) {
+        ses__error_prefix(error, "event %lld, counted from 0: ", (long long)own->count - 1);
+        if (error)
+            error->index = own->count - 1;
+    }
+    return code;
+}
+
+/* Gives ses_load the next event. */
+static int give_session_event(void *context, ses_loaded_event *event, ses_error *error)
+{
+    struct json_loading *own = context;
+    struct span text;
+
+    (void)error;
+    if (!next_session_event(own, &text))
+        return 0;
+    event->json = text.ptr;
+    event->json_len = text.len;
+    return 1;
+}
+
+/* ------------------------------------------------------------------------------------- the initial state */
+
+static int read_final_state(struct json_loading *own, ses_error *error)
+{
+    if (!own->state.ptr)
+        return SES_OK;
+    int code = ses__delta_read_text(own->state, 0, &own->final.arena, &own->final.delta, error);
+    if (code == SES_OK)
+        code = ses__changes_settle(&own->final, error);
+    if (code == SES_OK)
+        code = ses__changes_settle(&own->touched, error);
+    if (code == SES_OK)
+        code = ses__initial_find(&own->final, &own->touched, &own->initial, error);
+    if (code != SES_OK)
+        ses__error_prefix(error, "the session's state: ");
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------- shared scopes */
+
+/* Writes the missing shared keys, as an import does. */
+static int write_shared(struct json_loading *own, const ses_key *key, enum scope scope, ses_error *error)
+{
+    struct import_call call = {.store = own->store};
+    struct import_keys *keys = &call.keys;
+    int code = SES_OK;
+
+    ses__arena_init(&keys->arena, &own->store->allocator);
+    keys->has_owner = keys->is_written = true;
+    keys->is_user = scope == SCOPE_USER;
+    memcpy(keys->app, key->app, strlen(key->app) + 1);
+    memcpy(keys->user, key->user, strlen(key->user) + 1);
+    for (size_t i = 0; i < own->final.name_count && code == SES_OK; i++) {
+        const struct delta_op *op = own->final.by_name[i];
+        if (op->scope != scope || op->removes)
+            continue;
+        keys->bytes += op->name.len + op->value.len;
+        code = ses__delta_add(&keys->delta, &own->store->allocator, *op) ? SES_OK : ses__error_nomem(error);
+    }
+    if (code == SES_OK)
+        code = ses__import_write_keys(&call, error);
+    ses__delta_free(&keys->delta, &own->store->allocator);
+    ses__arena_free(&keys->arena);
+    return code;
+}
+
+/* ----------------------------------------------------------------------------------------------- the call */
+
+/* The session, its state and its events are levels around values that may themselves be JSON_MAX_DEPTH
+ * deep. */
+static int read_session_object(struct json_loading *own, struct span text, ses_error *error)
+{
+    struct json_reader reader;
+    int code = ses__json_start_object(&reader, text, session_json_fields.whole, error);
+
+    reader.max_depth += JSON_AROUND;
+    if (code == SES_OK)
+        code = ses__json_read_object(&reader, &session_json_fields, own, error);
+    return code == SES_OK && !ses__json_finish(&reader) ? ses__json_error(&reader, error) : code;
+}
+
+static int read_session_json(struct json_loading *own, struct span text, ses_error *error)
+{
+    int code = read_session_object(own, text, error);
+
+    if (code == SES_OK)
+        code = check_session_fields(text, error);
+    if (code == SES_OK)
+        code = look_at_events(own, error);
+    return code == SES_OK ? read_final_state(own, error) : code;
+}
+
+static int choose_id(const char *given, struct span read, const char *field, const char **id,
+                     ses_error *error)
+{
+    *id = given ? given : read.ptr;
+    return *id ? SES_OK
+               : ses__error_set(error, SES_INVALID, "the session has no %s, and the key does not name one",
+                                field);
+}
+
+static int choose_key(const struct json_loading *own, const ses_key *given, ses_key *key, ses_error *error)
+{
+    static const ses_key none = {NULL, NULL, NULL};
+
+    given = given ? given : &none;
+    int code = choose_id(given->app, own->app, "appName", &key->app, error);
+    if (code == SES_OK)
+        code = choose_id(given->user, own->user, "userId", &key->user, error);
+    return code == SES_OK ? choose_id(given->session, own->id, "id", &key->session, error) : code;
+}
+
+static int load_read(struct json_loading *own, const ses_key *key, unsigned flags, ses_load_result *result,
+                     ses_error *error)
+{
+    const ses_load_options options = {.size = sizeof options, .flags = flags & ~(unsigned)SES_LOAD_SHARED};
+    const int64_t created = own->has_time && own->time_us < own->first_us ? own->time_us : own->first_us;
+    const int64_t updated = own->has_time && own->time_us > own->last_us ? own->time_us : own->last_us;
+    const ses_loaded loaded = {.size = sizeof loaded,
+                               .initial_state = own->initial.data,
+                               .initial_state_len = own->initial.len,
+                               .created_us = created < INT64_MAX ? &created : NULL,
+                               .updated_us = updated > INT64_MIN && !own->timeless ? &updated : NULL,
+                               .next = give_session_event,
+                               .next_context = own};
+
+    begin_session_events(own);
+    int code = ses__load_session(own->store, key, &loaded, &options, result, error);
+    if (code < 0 || !(flags & SES_LOAD_SHARED) || (flags & SES_LOAD_DRY_RUN))
+        return code;
+    int written = write_shared(own, key, SCOPE_APP, error);
+    if (written == SES_OK)
+        written = write_shared(own, key, SCOPE_USER, error);
+    return written < 0 ? written : code;
+}
+
+static int load_json(ses_store *store, const ses_key *key, struct span text, unsigned flags,
+                     ses_load_result *result, ses_error *error)
+{
+    struct json_loading own = {
+        .store = store, .events = {"[]", 2}, .first_us = INT64_MAX, .last_us = INT64_MIN};
+    ses_key chosen;
+
+    ses__arena_init(&own.arena, &store->allocator);
+    ses__changes_init(&own.touched, &store->allocator);
+    ses__changes_init(&own.final, &store->allocator);
+    ses__buffer_init(&own.initial, &store->allocator);
+    int code = read_session_json(&own, text, error);
+    if (code == SES_OK)
+        code = choose_key(&own, key, &chosen, error);
+    if (code == SES_OK)
+        code = load_read(&own, &chosen, flags, result, error);
+    ses__buffer_free(&own.initial);
+    ses__changes_free(&own.touched);
+    ses__changes_free(&own.final);
+    ses__arena_free(&own.arena);
+    return code;
+}
+
+int ses_load_json(ses_store *store, const ses_key *key, const char *json, size_t len,
+                  const ses_load_options *options, ses_load_result *result, ses_error *error)
+{
+    ses_load_options taken;
+    struct span text;
+    int code = ses__store_begin(store, error);
+
+    if (code != SES_OK)
+        return code;
+    code = ses__check_span(json, len, "json", &text, error);
+    if (code == SES_OK)
+        code = ses__take_options(&taken, sizeof taken, options, "load options", error);
+    if (code == SES_OK)
+        code = load_json(store, key, text, taken.flags, result, error);
+    ses__store_end(store);
+    return code;
+}

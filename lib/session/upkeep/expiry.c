@@ -1,0 +1,127 @@
+/* Expiry: when a session may be removed, and removing those that may. */
+#include "base/error.h"
+#include "model/event/timestamp.h"
+#include "session/call.h"
+#include "session/followers.h"
+
+/* ----------------------------------------------------------------------------------------- setting it */
+
+static int set_expiry(const struct session_call *call, const int64_t *expires_us,
+                      const ses_call_options *options, ses_error *error)
+{
+    struct expiry_op op = {.session = call->ref, .expires_us = expires_us ? *expires_us : INT64_MAX};
+    struct storage *storage = call->store->storage;
+    int code = ses__check_call_options(options, error);
+
+    if (code != SES_OK)
+        return code;
+    if (expires_us && op.expires_us <= ses__store_now(call->store))
+        return ses__error_set(
+            error, SES_INVALID,
+            "the time of expiry is not later than the store's clock: delete the session instead");
+    if (!ses__timestamp_holds_expiry(op.expires_us))
+        return ses__error_set(error, SES_INVALID, "the time of expiry is outside the years 0 to 9999");
+    code = ses__door_set_expiry(storage, &op, error);
+    if (code == SES_OK && call->snapshot)
+        call->snapshot->row.expires_us = op.expires_us;
+    return code;
+}
+
+int ses_expiry_set(ses_session *session, const int64_t *expires_us, const ses_call_options *options,
+                   ses_error *error)
+{
+    struct session_call call;
+    int code = ses__call_on_handle(&call, session, error);
+
+    if (code != SES_OK)
+        return code;
+    code = set_expiry(&call, expires_us, options, error);
+    ses__call_end(&call);
+    return code;
+}
+
+int ses_expiry_set_by_key(ses_store *store, const ses_key *key, const int64_t *expires_us,
+                          const ses_call_options *options, ses_error *error)
+{
+    struct session_call call;
+    int code = ses__call_by_key(&call, store, key, error);
+
+    if (code != SES_OK)
+        return code;
+    code = set_expiry(&call, expires_us, options, error);
+    ses__call_end(&call);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------ removing */
+
+static int check_expire_options(const ses_expire_options *options, ses_error *error)
+{
+    const unsigned known = (unsigned)SES_DELETE_SECURE | (unsigned)SES_EXPIRE_COUNT;
+    int code = ses__check_flags(options->flags, known, "expire options", error);
+
+    if (code == SES_OK && (options->idle_us < 0 || options->sessions_per_user < 0 || options->limit < 0))
+        code = ses__error_set(error, SES_INVALID,
+                              "expire options: idle_us, sessions_per_user or limit is negative");
+    return code;
+}
+
+static int64_t within_years(int64_t time_us)
+{
+    return time_us < TIMESTAMP_MIN ? TIMESTAMP_MIN : time_us > TIMESTAMP_MAX ? TIMESTAMP_MAX : time_us;
+}
+
+/* No session can be idle longer than the range of times. */
+static int64_t idle_before(int64_t now_us, int64_t idle_us)
+{
+    return idle_us > 0 && idle_us <= now_us - TIMESTAMP_MIN ? now_us - idle_us : INT64_MIN;
+}
+
+static int expire(ses_store *store, struct expire_op *op, const ses_expire_options *options, ses_error *error)
+{
+    const int64_t default_limit = 100;
+    ses_expire_options own;
+    int code = op->app ? ses__check_id(op->app, "app", error) : SES_OK;
+
+    if (code == SES_OK)
+        code = ses__take_options(&own, sizeof own, options, "expire options", error);
+    if (code == SES_OK)
+        code = check_expire_options(&own, error);
+    if (code != SES_OK)
+        return code;
+    op->now_us = own.now_us ? within_years(*own.now_us) : ses__store_now(store);
+    op->idle_before_us = idle_before(op->now_us, own.idle_us);
+    op->per_user = own.sessions_per_user;
+    op->limit = own.limit > 0 ? own.limit : default_limit;
+    op->count_only = (own.flags & SES_EXPIRE_COUNT) != 0;
+    op->erasure.secure = (own.flags & SES_DELETE_SECURE) != 0;
+    (void)pthread_mutex_lock(&store->lock);
+    op->place = store->expired_to;
+    (void)pthread_mutex_unlock(&store->lock);
+    code = ses__door_expire(store->storage, op, error);
+    (void)pthread_mutex_lock(&store->lock);
+    if (code >= 0)
+        store->expired_to = op->place;
+    (void)pthread_mutex_unlock(&store->lock);
+    if (op->count_only)
+        return code;
+    if (code == SES_OK && op->deleted > 0)
+        ses__lease_queue_wake(&store->leases, NULL);
+    if (code < 0 || op->deleted > 0)
+        ses__followers_notify(store, code, &(ses_key){op->app, NULL, NULL});
+    return code == SES_OK && (op->more || op->erasure.unclean) ? SES_MORE : code;
+}
+
+int ses_expire(ses_store *store, const char *app, const ses_expire_options *options, int64_t *deleted,
+               ses_error *error)
+{
+    struct expire_op op = {.app = app};
+    int code = ses__store_begin(store, error);
+    if (code != SES_OK)
+        return code;
+    code = expire(store, &op, options, error);
+    ses__store_end(store);
+    if (code >= 0 && deleted)
+        *deleted = op.deleted;
+    return code;
+}

@@ -1,0 +1,102 @@
+/* Cuts off the end of a log. A read transaction computes the state that the rest leads to; a write then
+ * deletes the end. */
+#include "base/error.h"
+#include "storage/sql/session/log.h"
+#include "storage/sql/session/jobs.h"
+#include "storage/sql/history/planned.h"
+#include "storage/sql/rows/event.h"
+#include "storage/sql/rows/list.h"
+#include "storage/sql/rows/session.h"
+#include "storage/sql/rows/state.h"
+#include "storage/sql/engine.h"
+
+struct cutting {
+    struct cut_op *op;
+    int64_t seq;          /* the last event that stays */
+    struct replay replay; /* the state after it */
+};
+
+static int check_counts(const struct db *db, const struct session_row *row, int64_t seq, ses_error *error)
+{
+    return row->event_count >= 0 && row->event_count <= seq - row->base_seq
+               ? SES_OK
+               : ses__error_set(error, SES_CORRUPT,
+                                "%s: session number %lld does not have as many events as its row says",
+                                db->name, (long long)row->id);
+}
+
+static int cut_after(struct db *db, struct cutting *own, struct session_row *row, ses_error *error)
+{
+    const struct session_row before = *row;
+    const int64_t seq = own->seq;
+    struct cut_op *op = own->op;
+    int code = ses__events_cut(db, row->id, seq, &op->deleted, error);
+
+    if (code != SES_OK || op->deleted == 0)
+        return code;
+    if (row->version >= MAX_VERSION)
+        return ses__error_set(error, SES_LIMIT,
+                              "the session is at the last version below 2^53; fork it, or start another");
+    row->version++;
+    row->changed_us = op->now_us;
+    row->event_count -= op->deleted;
+    code = check_counts(db, row, seq, error);
+    if (code == SES_OK)
+        code = ses__session_state_restore(db, row, &own->replay.state, error);
+    return code == SES_OK ? ses__session_touch(db, &before, row, error) : code;
+}
+
+/* The handle loses the events that were cut, and catches up with what others have appended before the point. */
+static int advance_over_cut(struct db *db, struct cut_op *op, const struct session_row *row, ses_error *error)
+{
+    int code = ses__advance_init(&op->advance, op->snapshot, error);
+
+    if (code == SES_OK && row->version != op->snapshot->row.version)
+        code = ses__read_missed(db, &op->advance, row, error);
+    if (code == SES_OK)
+        code = ses__read_scopes(db, &op->advance, error);
+    return code == SES_OK ? ses__advance_prepare(&op->advance, row, error) : code;
+}
+
+static int plan_cut(struct db *db, void *context, const struct session_row *row, ses_error *error)
+{
+    struct cutting *own = context;
+    struct cut_op *op = own->op;
+
+    if (op->checks_version && row->version != op->version)
+        return ses__log_set_stale_error(row, op->version, "SES_CUT_ANYWAY", error);
+    ses__replay_free(&own->replay);
+    int code = ses__replay_init(&own->replay, db->allocator, op->seed, false, error);
+    if (code == SES_OK)
+        code = ses__log_find_point(db, &op->session, row, &op->point, &own->seq, error);
+    return code == SES_OK ? ses__log_replay(db, row, own->seq, &own->replay, error) : code;
+}
+
+static int write_cut(struct db *db, void *context, const struct session_row *found, ses_error *error)
+{
+    struct cutting *own = context;
+    struct cut_op *op = own->op;
+    struct session_row row = *found;
+
+    op->deleted = 0;
+    ses__advance_free(&op->advance); /* of an earlier run */
+    int code = cut_after(db, own, &row, error);
+    return code == SES_OK && op->snapshot ? advance_over_cut(db, op, &row, error) : code;
+}
+
+int ses__door_cut(struct storage *storage, struct cut_op *op, ses_error *error)
+{
+    struct cutting own = {.op = op};
+    const struct planned planned = {.session = &op->session,
+                                    .plan = plan_cut,
+                                    .write = write_cut,
+                                    .context = &own,
+                                    .erasure = &op->erasure};
+    int code = ses__replay_init(&own.replay, storage->allocator, op->seed, false, error);
+
+    op->advance.snapshot = NULL;
+    if (code == SES_OK)
+        code = ses__run_planned(storage, &planned, error);
+    ses__replay_free(&own.replay);
+    return code;
+}

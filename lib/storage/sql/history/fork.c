@@ -1,0 +1,163 @@
+/* A new session that begins as the log of another was at a point. The state there is found out in a read; then the events
+ * are copied. */
+#include "base/error.h"
+#include "storage/sql/session/log.h"
+#include "storage/sql/session/jobs.h"
+#include "storage/sql/history/planned.h"
+#include "storage/sql/rows/event.h"
+#include "storage/sql/rows/session.h"
+#include "storage/sql/rows/state.h"
+#include "storage/sql/engine.h"
+
+/* The data of one fork while it runs. */
+struct fork_run {
+    struct db *db;
+    struct fork_op *op;
+    struct session_row source;
+    struct session_row fork;
+    int64_t seq;          /* the point */
+    struct replay replay; /* the state there, or only what the log begins with */
+};
+
+static bool is_whole(const struct fork_run *run)
+{
+    return run->seq == run->source.last_seq;
+}
+
+static int check_new_name(const struct fork_run *run, ses_error *error)
+{
+    struct session_row row;
+    int code = ses__session_find(run->db, run->op->to, &row, error);
+
+    if (code == SES_OK)
+        return ses__refuse_existing(run->op->to, error);
+    return code == SES_NOTFOUND ? SES_OK : code;
+}
+
+/* As many events as the row of the source lets expect; without gaps in the numbers that is known exactly. (There are no
+ * more than there are numbers.) */
+static int check_count(const struct fork_run *run, ses_error *error)
+{
+    const struct session_row *source = &run->source;
+    const int64_t count = run->fork.event_count;
+    const int64_t limit = run->seq - source->base_seq;
+    bool has_no_gaps = source->event_count == source->last_seq - source->base_seq;
+    bool sound = count <= source->event_count && (!has_no_gaps || count == limit) &&
+                 (!is_whole(run) || count == source->event_count);
+
+    if (!sound)
+        return ses__error_set(error, SES_CORRUPT,
+                              "%s: session number %lld does not have as many events as its row says",
+                              run->db->name, (long long)source->id);
+    if (count > run->op->max_events)
+        return ses__error_set(error, SES_LIMIT,
+                              "the log has %lld events up to the point, more than max_session_events allows",
+                              (long long)count);
+    return SES_OK;
+}
+
+/* Takes the end and the update time of the new log from its last event. */
+static int read_end(struct fork_run *run, ses_error *error)
+{
+    struct session_row *fork = &run->fork;
+    struct event_rows rows;
+    struct event_row event;
+
+    fork->base_seq = run->source.base_seq;
+    fork->last_seq = fork->base_seq;
+    ses__event_rows_open(&rows, run->db, fork->id, fork->base_seq + 1, run->seq, WALK_BACKWARD_TIMES, error);
+    if (ses__event_rows_next(&rows, &event)) {
+        fork->last_seq = event.seq;
+        if (event.high_us > fork->updated_us)
+            fork->updated_us = event.high_us;
+    }
+    return ses__event_rows_close(&rows);
+}
+
+static int fork_state(const struct fork_run *run, ses_error *error)
+{
+    return is_whole(run) ? ses__session_state_copy(run->db, run->source.id, run->fork.id, error)
+                         : ses__session_state_restore(run->db, &run->fork, &run->replay.state, error);
+}
+
+/* Title and labels are copied within the file: they are looked at before. */
+static int check_annotations(const struct fork_run *run, ses_error *error)
+{
+    struct annotations annotations;
+
+    ses__annotations_init(&annotations, run->db->allocator);
+    int code = ses__load_details_of(
+        run->db, &(struct described){.row = &run->source, .annotations = &annotations}, error);
+    ses__annotations_free(&annotations);
+    return code;
+}
+
+static int copy_log(struct fork_run *run, ses_error *error)
+{
+    struct session_row *fork = &run->fork;
+    int code = check_annotations(run, error);
+
+    if (code == SES_OK)
+        code = ses__log_copy(run->db, run->source.id, fork->id, run->seq, &fork->event_count, error);
+
+    if (code == SES_OK)
+        code = check_count(run, error);
+    if (code == SES_OK)
+        code = read_end(run, error);
+    if (code == SES_OK)
+        code = fork_state(run, error);
+    if (code == SES_OK)
+        code =
+            ses__details_copy(run->db, run->source.id, fork->id, run->op->session.key, fork->last_seq, error);
+    fork->changed_us = run->op->now_us;
+    fork->details = (run->source.details & (DETAIL_TITLE | DETAIL_LABELS)) | DETAIL_PARENT;
+    return code == SES_OK ? ses__session_fill(run->db, fork, error) : code;
+}
+
+/* At the end of the log the own state can be copied; at an earlier point it is replayed from the log. The
+ * initial state is read in both cases, so that nothing damaged is copied. */
+static int plan_fork(struct db *db, void *context, const struct session_row *row, ses_error *error)
+{
+    struct fork_run *run = context;
+    const struct fork_op *op = run->op;
+
+    run->source = *row;
+    ses__replay_free(&run->replay);
+    int code = ses__replay_init(&run->replay, db->allocator, op->seed, false, error);
+    if (code == SES_OK)
+        code = ses__log_find_point(db, &op->session, row, &op->point, &run->seq, error);
+    if (code == SES_OK)
+        code = ses__log_replay(db, row, is_whole(run) ? row->base_seq : run->seq, &run->replay, error);
+    return code;
+}
+
+static int write_fork(struct db *db, void *context, const struct session_row *row, ses_error *error)
+{
+    struct fork_run *run = context;
+    const struct fork_op *op = run->op;
+
+    run->db = db;
+    run->source = *row; /* title and labels may have changed */
+    int code = check_new_name(run, error);
+    if (code == SES_OK)
+        code = ses__session_add(db, op->to, &(struct session_times){op->now_us, op->created_us, INT64_MAX},
+                                &run->fork, error);
+    if (code == SES_OK)
+        code = copy_log(run, error);
+    return code == SES_OK && op->snapshot
+               ? ses__load_snapshot(db, op->snapshot, op->to, &run->fork, &op->range, error)
+               : code;
+}
+
+int ses__door_fork(struct storage *storage, struct fork_op *op, ses_error *error)
+{
+    struct fork_run run = {.op = op};
+    const struct planned planned = {
+        .session = &op->session, .plan = plan_fork, .write = write_fork, .context = &run};
+    int code = ses__replay_init(&run.replay, storage->allocator, op->seed, false, error);
+
+    if (code == SES_OK)
+        code = ses__run_planned(storage, &planned, error);
+    ses__replay_free(&run.replay);
+    return code;
+}

@@ -1,0 +1,253 @@
+/*
+ * Pruning. A read transaction looks at the whole log to plan how far to prune. The write transaction then looks only at
+ * the events that came since. One plan serves several transactions, so that pruning a log in steps takes time in
+ * proportion to its length.
+ */
+#include "base/error.h"
+#include "storage/sql/session/log.h"
+#include "storage/sql/session/jobs.h"
+#include "storage/sql/history/planned.h"
+#include "storage/sql/history/prune_plan.h"
+#include "storage/sql/rows/parts.h"
+#include "storage/sql/engine.h"
+
+struct pruning {
+    struct prune_op *op;
+    struct prune_plan plan;
+    bool goes_on;             /* the plan is good for a further step */
+    int64_t deleted;          /* by all steps so far */
+    struct session_row after; /* the last of them */
+    bool more;
+};
+
+/* ------------------------------------------------------------------------------------------- the base */
+
+static int add_base_row(struct db *db, int64_t session_id, const struct state_entry *entry, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_BASE_STATE_ADD, error);
+    ses__query_bind_int(&query, 1, session_id);
+    ses__query_bind_text(&query, 2, ses__state_entry_span(entry));
+    ses__query_bind_text(&query, 3, ses__state_entry_value(entry));
+    ses__query_bind_int(&query, 4, entry->seq);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
+static int write_base(struct db *db, int64_t session_id, const struct state *state, ses_error *error)
+{
+    const size_t count = ses__state_count(state);
+    struct state_entry *const *entries = ses__state_sorted(state);
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_BASE_STATE_DELETE, error);
+    ses__query_bind_int(&query, 1, session_id);
+    (void)ses__query_row(&query);
+    int code = ses__query_end(&query);
+    if (code == SES_OK && !entries)
+        code = ses__error_nomem(error);
+    for (size_t i = 0; i < count && code == SES_OK; i++)
+        code = add_base_row(db, session_id, entries[i], error);
+    return code;
+}
+
+/* Moves the base to the state after the event. A step can go beyond its target. */
+static int move_base(struct db *db, struct prune_plan *plan, const struct session_row *row, int64_t seq,
+                     ses_error *error)
+{
+    struct replay *replay = &plan->replay;
+    int code = ses__log_replay(db, row, row->base_seq, replay, error);
+
+    if (code == SES_OK)
+        code = ses__replay_apply_staged(replay, seq, error);
+    if (code == SES_OK)
+        code = ses__log_replay_events(db, row, plan->target + 1, seq, replay, error);
+    return code == SES_OK ? write_base(db, row->id, &replay->state, error) : code;
+}
+
+/* ---------------------------------------------------------------------------------------- what goes */
+
+static int delete_marks(struct db *db, int64_t session_id, int64_t seq, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_EVENT_MARKS_PRUNE, error);
+    ses__query_bind_int(&query, 1, session_id);
+    ses__query_bind_int(&query, 2, seq);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
+static int write_row(struct db *db, const struct session_row *row, ses_error *error)
+{
+    struct query query;
+    /* There may have been more events than the session counts. */
+    int code = ses__session_row_check(row, db, error);
+
+    if (code != SES_OK)
+        return code;
+    ses__query_start(&query, db, STATEMENT_SESSION_PRUNE, error);
+    ses__query_bind_int(&query, 1, row->id);
+    ses__query_bind_int(&query, 2, row->base_seq);
+    ses__query_bind_int(&query, 3, row->event_count);
+    (void)ses__query_row(&query);
+    code = ses__query_end(&query);
+    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+}
+
+/* The last event from `first` to `last`; 0: there is none. */
+static int last_event(struct db *db, int64_t session_id, int64_t first, int64_t last, int64_t *seq,
+                      ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row event;
+
+    ses__event_rows_open(&rows, db, session_id, first, last, WALK_BACKWARD_TIMES, error);
+    *seq = ses__event_rows_next(&rows, &event) ? event.seq : 0;
+    return ses__event_rows_close(&rows);
+}
+
+/* Rows that are filed as another session's are not deleted. */
+static int check_deleted(struct db *db, int64_t session_id, int64_t seq, ses_error *error)
+{
+    int64_t left = 0;
+    int code = last_event(db, session_id, 1, seq, &left, error);
+
+    return code == SES_OK && left > 0 ? ses__refuse_stranger(db, "session's event", error) : code;
+}
+
+static int prune_to(struct db *db, struct pruning *own, int64_t seq, ses_error *error)
+{
+    struct prune_op *op = own->op;
+    struct session_row *row = &op->row;
+    int code = move_base(db, &own->plan, row, seq, error);
+
+    if (code == SES_OK)
+        code = ses__events_remove(db, row->id, 0, seq, &op->deleted, error);
+    if (code == SES_OK)
+        code = check_deleted(db, row->id, seq, error);
+    if (code == SES_OK)
+        code = delete_marks(db, row->id, seq, error);
+    row->base_seq = seq;
+    row->event_count -= op->deleted;
+    return code == SES_OK ? write_row(db, row, error) : code;
+}
+
+/* -------------------------------------------------------------------------------------------- the step */
+
+/* `*seq`: 0 if there is nothing to prune. Numbers that a cut has left out are no events. */
+static int find_step(struct db *db, const struct prune_plan *plan, int64_t *seq, bool *more, ses_error *error)
+{
+    const struct session_row *row = &plan->row;
+    int64_t whole = 0;
+    int64_t left = 0;
+    int64_t end = ses__prune_plan_end(plan, &whole);
+    int code = last_event(db, row->id, row->base_seq + 1, end, seq, error);
+
+    if (code == SES_OK && *seq > 0)
+        code = last_event(db, row->id, end + 1, whole, &left, error);
+    *more = left > 0;
+    return code;
+}
+
+/* A further step goes on with the plan only if the step before it was committed and nothing else was. */
+static int make_plan(struct pruning *own, struct db *db, const struct session_row *row, ses_error *error)
+{
+    const struct session_row *after = &own->after;
+    const bool same = own->goes_on && row->base_seq == after->base_seq && row->version == after->version;
+
+    own->goes_on = false;
+    if (own->deleted == 0)
+        return ses__prune_plan_make(&own->plan, db, row, error);
+    return same ? ses__prune_plan_go_on(&own->plan, db, error) : SES_UNCHANGED;
+}
+
+/* SES_UNCHANGED if there is nothing to prune, or nothing more with this plan. */
+static int plan_prune(struct db *db, void *context, const struct session_row *row, ses_error *error)
+{
+    struct pruning *own = context;
+    struct prune_op *op = own->op;
+    int64_t seq = 0;
+    int code = make_plan(own, db, row, error);
+
+    op->row = *row;
+    if (code == SES_OK)
+        code = find_step(db, &own->plan, &seq, &op->more, error);
+    return code == SES_OK && seq == 0 ? SES_UNCHANGED : code;
+}
+
+static int update_prune(struct db *db, void *context, const struct session_row *row, bool *fits,
+                        ses_error *error)
+{
+    struct pruning *own = context;
+    return ses__prune_plan_update(&own->plan, db, row, fits, error);
+}
+
+static int write_prune(struct db *db, void *context, const struct session_row *row, ses_error *error)
+{
+    struct pruning *own = context;
+    struct prune_op *op = own->op;
+    int64_t seq = 0;
+
+    op->deleted = 0;
+    op->row = *row;
+    int code = find_step(db, &own->plan, &seq, &op->more, error);
+    if (code != SES_OK)
+        return code;
+    return seq > 0 ? prune_to(db, own, seq, error) : SES_UNCHANGED;
+}
+
+static void note_step(struct pruning *own)
+{
+    const struct prune_op *op = own->op;
+
+    own->deleted += op->deleted;
+    own->after = op->row;
+    own->more = op->more;
+    own->plan.row = op->row;
+    own->goes_on = true;
+}
+
+/* Steps until half of the events that were read are gone, so that all calls together read each about twice. */
+static int prune_in_steps(struct storage *storage, struct pruning *own, const struct planned *planned,
+                          ses_error *error)
+{
+    const int64_t part = 2;
+    struct prune_op *op = own->op;
+    int code;
+
+    do {
+        code = ses__run_planned(storage, planned, error);
+        if (code == SES_OK)
+            note_step(own);
+    } while (code == SES_OK && own->more && own->deleted * part < own->plan.looked);
+    if (own->deleted == 0 || code == SES_UNKNOWN)
+        return code;
+    if (code < 0) { /* the next call says what failed, if it still does */
+        ses__error_clear(error);
+        own->more = true;
+    }
+    op->deleted = own->deleted;
+    op->row = own->after;
+    op->more = own->more;
+    return SES_OK;
+}
+
+int ses__door_prune(struct storage *storage, struct prune_op *op, ses_error *error)
+{
+    struct pruning own = {.op = op};
+    const struct planned planned = {.session = &op->session,
+                                    .plan = plan_prune,
+                                    .update = update_prune,
+                                    .write = write_prune,
+                                    .context = &own,
+                                    .erasure = &op->erasure};
+    int code = ses__prune_plan_init(&own.plan, op, storage->allocator, error);
+
+    op->deleted = 0;
+    if (code == SES_OK)
+        code = prune_in_steps(storage, &own, &planned, error);
+    ses__prune_plan_free(&own.plan);
+    return code;
+}

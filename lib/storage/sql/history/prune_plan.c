@@ -1,0 +1,321 @@
+#include "storage/sql/history/prune_plan.h"
+
+#include "base/error.h"
+#include "model/event/coverage.h"
+#include "storage/sql/rows/event.h"
+#include "storage/sql/rows/session.h"
+
+/* The changes of state that are kept until it is known how far this step goes. */
+static const size_t MAX_STAGED_BYTES = (size_t)64 << 20;
+
+int ses__prune_plan_init(struct prune_plan *plan, const struct prune_op *op, const ses_allocator *allocator,
+                         ses_error *error)
+{
+    *plan = (struct prune_plan){.op = op, .allocator = allocator};
+    ses__live_init(&plan->live, allocator);
+    ses__bonds_init(&plan->bonds, allocator, op->seed, 0);
+    ses__arena_init(&plan->arena, allocator);
+    ses__stored_event_init(&plan->event, &plan->arena);
+    return ses__replay_init(&plan->replay, allocator, op->seed, true, error);
+}
+
+void ses__prune_plan_free(struct prune_plan *plan)
+{
+    ses__live_free(&plan->live);
+    ses__bonds_free(&plan->bonds);
+    ses__stored_event_free(&plan->event);
+    ses__arena_free(&plan->arena);
+    ses__replay_free(&plan->replay);
+}
+
+/* --------------------------------------------------------------------------------------- what is covered */
+
+/* Walks from the newest event backward. Everything that covers an event comes after it, so the walk has
+ * already met it. */
+struct cover_walk {
+    struct db *db;
+    const struct session_row *row;
+    const struct live *live;
+    struct mark_rows marks;
+    struct mark_row mark; /* the next to be met */
+    bool has_mark;
+    struct coverage coverage;
+    struct arena arena;
+    struct stored_event event;
+};
+
+static void cover_begin(struct cover_walk *walk, struct db *db, const struct session_row *row,
+                        const struct live *live, ses_error *error)
+{
+    *walk = (struct cover_walk){.db = db, .row = row, .live = live};
+    ses__coverage_init(&walk->coverage, db->allocator);
+    ses__arena_init(&walk->arena, db->allocator);
+    ses__stored_event_init(&walk->event, &walk->arena);
+    ses__mark_rows_open(&walk->marks, db, row->id, row->last_seq, error);
+    walk->has_mark = ses__mark_rows_next(&walk->marks, &walk->mark);
+}
+
+static int cover_end(struct cover_walk *walk)
+{
+    ses__stored_event_free(&walk->event);
+    ses__arena_free(&walk->arena);
+    ses__coverage_free(&walk->coverage);
+    return ses__mark_rows_close(&walk->marks);
+}
+
+static bool is_marked_compaction(struct cover_walk *walk, int64_t seq)
+{
+    while (walk->has_mark && walk->mark.seq > seq)
+        walk->has_mark = ses__mark_rows_next(&walk->marks, &walk->mark);
+    return walk->has_mark && walk->mark.seq == seq && walk->mark.kind == MARK_COMPACTION;
+}
+
+static int read_compaction_event(struct cover_walk *walk, int64_t seq, ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row event;
+    int code = SES_OK;
+
+    walk->event.compaction = (struct compaction){.has_from = false};
+    ses__arena_reset(&walk->arena);
+    ses__event_rows_open(&rows, walk->db, walk->row->id, seq, seq, WALK_FORWARD, error);
+    if (ses__event_rows_next(&rows, &event))
+        code = ses__stored_event_read(&walk->event, &event, STORED_CONTEXT, error);
+    int closed = ses__event_rows_close(&rows);
+    return code != SES_OK ? code : closed;
+}
+
+/* The summary of a compaction is sent as long as no other covers all of it: its own time does not count. */
+static int look_whether_covered(struct cover_walk *walk, const struct event_row *row, bool *covered,
+                                ses_error *error)
+{
+    struct coverage *coverage = &walk->coverage;
+    int code = SES_OK;
+
+    *covered = !ses__live_has(walk->live, row->seq);
+    if (*covered)
+        return SES_OK;
+    if (is_marked_compaction(walk, row->seq))
+        code = read_compaction_event(walk, row->seq, error);
+    else
+        walk->event.compaction = (struct compaction){.has_from = false};
+    if (code != SES_OK)
+        return code;
+    const struct compaction *compaction = &walk->event.compaction;
+    if (!ses__compacts(compaction)) { /* an ordinary event, as in a context */
+        *covered = ses__coverage_has(coverage, row->time_us, row->time_us);
+        return SES_OK;
+    }
+    *covered = ses__coverage_has(coverage, compaction->from_us, compaction->to_us);
+    bool ok = ses__coverage_add(coverage, compaction->from_us, compaction->to_us);
+    return ok ? SES_OK : ses__error_nomem(error);
+}
+
+/* ---------------------------------------------------------------------------------------------- the goal */
+
+static int64_t lower(int64_t goal, int64_t seq)
+{
+    return seq < goal ? seq : goal;
+}
+
+/* Up to where time and number of the events let prune, and, with `cover`, what covers them. */
+static int lower_goal_by_events(struct prune_plan *plan, struct db *db, struct cover_walk *cover,
+                                ses_error *error)
+{
+    const struct prune_op *op = plan->op;
+    const struct session_row *row = &plan->row;
+    const bool keeps = (op->which & SES_PRUNE_KEEP) != 0;
+    const bool by_time = (op->which & SES_PRUNE_BEFORE) != 0;
+    struct event_rows rows;
+    struct event_row event;
+    int64_t met = 0;
+    int code = SES_OK;
+
+    ses__event_rows_open(&rows, db, row->id, row->base_seq + 1, row->last_seq, WALK_BACKWARD_TIMES, error);
+    while (code == SES_OK && (cover || by_time || met < op->keep) && ses__event_rows_next(&rows, &event)) {
+        bool covered = true;
+        met++;
+        if (cover)
+            code = look_whether_covered(cover, &event, &covered, error);
+        if (!covered || (keeps && met <= op->keep) || (by_time && event.time_us >= op->before_us))
+            plan->goal = lower(plan->goal, event.seq - 1);
+    }
+    int closed = ses__event_rows_close(&rows);
+    return code != SES_OK ? code : closed;
+}
+
+static int find_goal(struct prune_plan *plan, struct db *db, ses_error *error)
+{
+    const struct prune_op *op = plan->op;
+    const struct session_row *row = &plan->row;
+    struct cover_walk cover;
+
+    plan->goal = row->last_seq;
+    if (op->session.known)
+        plan->goal = lower(plan->goal, op->session.known->last_seq);
+    if (op->which & SES_PRUNE_SEQ)
+        plan->goal = lower(plan->goal, op->last_seq);
+    if (!(op->which & SES_PRUNE_COMPACTED))
+        return op->which & (SES_PRUNE_KEEP | SES_PRUNE_BEFORE) ? lower_goal_by_events(plan, db, NULL, error)
+                                                               : SES_OK;
+    cover_begin(&cover, db, row, &plan->live, error);
+    int code = lower_goal_by_events(plan, db, &cover, error);
+    int ended = cover_end(&cover);
+    return code != SES_OK ? code : ended;
+}
+
+/* --------------------------------------------------------------------------------------- what belongs together */
+
+/* Is the event one that this step is to prune, as far as is known? */
+static bool note_target(struct prune_plan *plan, const struct event_row *row)
+{
+    if (plan->first == 0)
+        plan->first = row->seq;
+    if (row->seq > plan->goal || plan->full)
+        return false;
+    plan->target = row->seq;
+    plan->events++;
+    return true;
+}
+
+/* Each body is read at most once, for what is wanted of it: the bonds of an event, and what it changes if this step is to
+ * prune it. */
+static int plan_event(struct prune_plan *plan, const struct event_row *row, ses_error *error)
+{
+    const bool is_new = row->seq > plan->known;
+    const bool calls = is_new && ses__bonds_want(&plan->bonds, row) && ses__stored_event_may_call(row);
+    const bool changes = note_target(plan, row) && ses__stored_event_may_change(row);
+    const struct stored_event *functions = calls ? &plan->event : NULL;
+    int code = SES_OK;
+
+    ses__arena_reset(&plan->arena);
+    if (calls || changes)
+        code = ses__stored_event_read(&plan->event, row,
+                                      (calls ? STORED_CONTENT : 0U) | (changes ? STORED_DELTA : 0U), error);
+    if (code == SES_OK && changes)
+        code = ses__replay_stage(&plan->replay, &plan->event.delta, row->seq, error);
+    if (changes)
+        plan->staged_bytes += row->body.len;
+    plan->full = plan->events >= plan->op->limit || plan->staged_bytes >= MAX_STAGED_BYTES;
+    if (code != SES_OK || !is_new)
+        return code;
+    plan->known = row->seq;
+    plan->looked++;
+    return ses__bonds_add_event(&plan->bonds, row, functions, ses__live_has(&plan->live, row->seq))
+               ? SES_OK
+               : ses__error_nomem(error);
+}
+
+static int plan_events(struct prune_plan *plan, struct db *db, int64_t first, int64_t last, ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row event;
+    int code = SES_OK;
+
+    ses__event_rows_open(&rows, db, plan->row.id, first, last, WALK_FORWARD, error);
+    while (code == SES_OK && !(plan->full && plan->known >= last) && ses__event_rows_next(&rows, &event))
+        code = plan_event(plan, &event, error);
+    int closed = ses__event_rows_close(&rows);
+    return code != SES_OK ? code : closed;
+}
+
+/* When all events were added. */
+static int plan_rewinds(struct prune_plan *plan, struct db *db, ses_error *error)
+{
+    struct mark_rows rows;
+    struct mark_row mark;
+    int code = SES_OK;
+
+    ses__mark_rows_open(&rows, db, plan->row.id, plan->row.last_seq, error);
+    while (code == SES_OK && ses__mark_rows_next(&rows, &mark)) {
+        if (mark.kind == MARK_REWIND && mark.target > 0 &&
+            !ses__bonds_add(&plan->bonds, mark.target, mark.seq))
+            code = ses__error_nomem(error);
+    }
+    int closed = ses__mark_rows_close(&rows);
+    if (code == SES_OK)
+        code = closed;
+    return code == SES_OK && !ses__bonds_settle(&plan->bonds) ? ses__error_nomem(error) : code;
+}
+
+int ses__prune_plan_make(struct prune_plan *plan, struct db *db, const struct session_row *row,
+                         ses_error *error)
+{
+    const struct prune_op *op = plan->op;
+    const ses_allocator *allocator = plan->allocator;
+
+    ses__prune_plan_free(plan);
+    int code = ses__prune_plan_init(plan, op, allocator, error);
+    plan->row = *row;
+    plan->target = row->base_seq;
+    plan->known = row->base_seq;
+    if (code == SES_OK)
+        code = ses__load_live(db, row->id, row->last_seq, &plan->live, error);
+    if (code == SES_OK)
+        code = find_goal(plan, db, error);
+    plan->bonds.goal = plan->goal;
+    if (code == SES_OK && plan->goal > row->base_seq)
+        code = plan_events(plan, db, row->base_seq + 1, row->last_seq, error);
+    if (code == SES_OK)
+        code = plan_rewinds(plan, db, error);
+    return code;
+}
+
+int ses__prune_plan_go_on(struct prune_plan *plan, struct db *db, ses_error *error)
+{
+    const int64_t base_seq = plan->row.base_seq;
+
+    ses__replay_free(&plan->replay);
+    int code = ses__replay_init(&plan->replay, plan->allocator, plan->op->seed, true, error);
+    plan->first = 0;
+    plan->target = base_seq;
+    plan->events = 0;
+    plan->staged_bytes = 0;
+    plan->full = false;
+    return code == SES_OK ? plan_events(plan, db, base_seq + 1, plan->goal, error) : code;
+}
+
+/* The newest mark may be a rewind, by which other events are live. */
+static int has_new_marks(const struct prune_plan *plan, struct db *db, const struct session_row *row,
+                         bool *has, ses_error *error)
+{
+    struct mark_rows rows;
+    struct mark_row mark;
+
+    ses__mark_rows_open(&rows, db, row->id, row->last_seq, error);
+    *has = ses__mark_rows_next(&rows, &mark) && mark.seq > plan->row.last_seq;
+    return ses__mark_rows_close(&rows);
+}
+
+int ses__prune_plan_update(struct prune_plan *plan, struct db *db, const struct session_row *row, bool *fits,
+                           ses_error *error)
+{
+    const int64_t known = plan->row.last_seq;
+    bool marked = false;
+    int code = has_new_marks(plan, db, row, &marked, error);
+
+    *fits = ses__row_epoch(&plan->row) == ses__row_epoch(row) && row->last_seq >= known && !marked;
+    if (code != SES_OK || !*fits)
+        return code;
+    if (row->last_seq > known)
+        code = plan_events(plan, db, known + 1, row->last_seq, error);
+    if (code == SES_OK && row->last_seq > known)
+        code = plan_rewinds(plan, db, error);
+    plan->row = *row;
+    return code;
+}
+
+int64_t ses__prune_plan_end(const struct prune_plan *plan, int64_t *whole)
+{
+    const struct bonds *bonds = &plan->bonds;
+    int64_t end;
+
+    *whole = plan->row.base_seq;
+    if (plan->first == 0 || plan->first > plan->goal)
+        return plan->row.base_seq;
+    *whole = ses__bonds_before(bonds, plan->goal);
+    end = ses__bonds_before(bonds, plan->target);
+    if (end < plan->first) /* a step always goes on, if it can */
+        end = ses__bonds_after(bonds, plan->first);
+    return end <= plan->goal ? end : plan->row.base_seq;
+}

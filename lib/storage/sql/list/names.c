@@ -1,0 +1,54 @@
+/* Pages of the names of apps and users. */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/rows/session.h"
+#include "storage/sql/engine.h"
+
+static struct span span_of_name(const char *text)
+{
+    return (struct span){text, strlen(text)};
+}
+
+static int add_listed_name(struct names_op *op, const struct name_rows *rows, ses_error *error)
+{
+    void *names = op->names;
+    bool ok = ses__memory_grow(op->allocator, &names, &op->capacity, op->count + 1, sizeof *op->names);
+
+    op->names = names;
+    if (ok)
+        op->names[op->count] = ses__arena_text(op->arena, rows->last, rows->last_len);
+    if (!ok || !op->names[op->count])
+        return ses__error_nomem(error);
+    op->count++;
+    return SES_OK;
+}
+
+static int run_names(struct db *db, void *context, ses_error *error)
+{
+    struct names_op *op = context;
+    struct name_rows rows;
+    int64_t app_id = 0;
+    int64_t id = 0;
+
+    ses__arena_reset(op->arena);
+    op->count = 0;
+    op->more = false;
+    int code = op->app ? ses__app_find(db, op->app, &app_id, error) : SES_OK;
+    if (code != SES_OK)
+        return code == SES_NOTFOUND ? SES_OK : code;
+    ses__name_rows_open(&rows, db, app_id, span_of_name(op->after), span_of_name(op->prefix),
+                        (int64_t)op->limit + 1, error);
+    while (code == SES_OK && !op->more && ses__name_rows_next(&rows, &id)) {
+        op->more = op->count == op->limit;
+        if (!op->more)
+            code = add_listed_name(op, &rows, error);
+    }
+    int closed = ses__name_rows_close(&rows);
+    return code != SES_OK ? code : closed;
+}
+
+int ses__door_list_names(struct storage *storage, struct names_op *op, ses_error *error)
+{
+    return ses__run_read_behind(storage, run_names, op, error);
+}

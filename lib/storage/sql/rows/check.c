@@ -1,0 +1,32 @@
+/* Checks rows that a damaged file may return. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "storage/sql/rows/parts.h"
+
+int ses__refuse_stranger(const struct db *db, const char *what, ses_error *error)
+{
+    return ses__error_set(error, SES_CORRUPT, "%s: an index leads to the row of another %s", db->name, what);
+}
+
+int ses__check_one_changed(const struct db *db, const char *table, ses_error *error)
+{
+    return ses__db_changed(db) == 1
+               ? SES_OK
+               : ses__error_set(error, SES_CORRUPT, "%s: a row of %s is in an index but not in the table",
+                                db->name, table);
+}
+
+bool ses__is_id(struct span text)
+{
+    return text.len > 0 && text.len <= SES_ID_MAX && !memchr(text.ptr, '\0', text.len) &&
+           ses__utf8_valid(text.ptr, text.len);
+}
+
+int ses__compare_texts(struct span left, struct span right)
+{
+    size_t shorter = left.len < right.len ? left.len : right.len;
+    int order = memcmp(left.ptr, right.ptr, shorter);
+    return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
+}

@@ -1,0 +1,292 @@
+/* The optional details of sessions: parent, title, labels. */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/rows/parts.h"
+
+/* -------------------------------------------------------------------------------------------- reading */
+
+/* A walk over rows of many sessions: those of one are side by side, and come in the order of the sessions. */
+struct details_walk {
+    struct query query;
+    const struct described *sessions;
+    size_t count;
+    int64_t bits;                /* of the sessions that are walked */
+    size_t next;                 /* the first session after it */
+    const struct described *now; /* whose row was read; NULL: none yet */
+};
+
+static int refuse_details(const struct details_walk *walk, int64_t id, const char *what)
+{
+    return ses__error_set(walk->query.error, SES_CORRUPT, "%s: %s of session number %lld %s",
+                          walk->query.db->name, what, (long long)id,
+                          "is none that a session can have, or is out of place");
+}
+
+/* The details to read for the session, as bits. */
+static int64_t wanted_bits(const struct details_walk *walk, const struct described *session)
+{
+    const int64_t parent = session->snapshot ? 0 : DETAIL_PARENT;
+    return session->row->details & walk->bits & ~parent;
+}
+
+/* One that is a fork must have a row. */
+static int pass_session(const struct details_walk *walk, const struct described *session)
+{
+    if (!(wanted_bits(walk, session) & DETAIL_PARENT))
+        return SES_OK;
+    return ses__error_set(walk->query.error, SES_CORRUPT,
+                          "%s: session number %lld has no row in session_details", walk->query.db->name,
+                          (long long)session->row->id);
+}
+
+/* Finds the session of the row. */
+static int walk_to(struct details_walk *walk, int64_t id, const char *what)
+{
+    while (walk->next < walk->count) {
+        const struct described *session = &walk->sessions[walk->next++];
+        if (session->row->id == id && wanted_bits(walk, session)) {
+            walk->now = session;
+            return SES_OK;
+        }
+        int code = pass_session(walk, session);
+        if (code != SES_OK)
+            return code;
+    }
+    return refuse_details(walk, id, what);
+}
+
+/* `ids` has room for one each session, and lives as long as the walk. False: there is nothing to be read. */
+static bool details_walk_open(struct details_walk *walk, struct db *db, const struct statement *statement,
+                              const struct described_list *list, struct owner_list *owners, ses_error *error)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        if (wanted_bits(walk, &list->sessions[i]))
+            list->ids[count++] = list->sessions[i].row->id;
+    }
+    walk->sessions = list->sessions;
+    walk->count = list->count;
+    *owners = (struct owner_list){list->ids, count};
+    if (count == 0)
+        return false;
+    ses__query_start(&walk->query, db, statement, error);
+    ses__query_bind_owners(&walk->query, 1, owners);
+    return true;
+}
+
+static bool is_of_type_text(struct query *query, int column)
+{
+    return ses__query_type(query, column) == SQL_TEXT;
+}
+
+/* A parent whose names and number can be those of a session; in the snapshot's arena. */
+static int keep_parent(struct details_walk *walk)
+{
+    struct query *query = &walk->query;
+    struct snapshot *snapshot = walk->now->snapshot;
+    struct span user = ses__query_text(query, 1);
+    struct span name = ses__query_text(query, 2);
+    ses_key *parent = ses__arena_new(&snapshot->arena, sizeof *parent);
+
+    snapshot->parent_seq = ses__query_int(query, 3);
+    if (query->code != SES_OK)
+        return query->code;
+    if (!ses__is_id(user) || !ses__is_id(name) || snapshot->parent_seq < 0 || snapshot->parent_seq > MAX_SEQ)
+        return refuse_details(walk, walk->now->row->id, "the parent");
+    if (parent)
+        *parent = (ses_key){ses__arena_text(&snapshot->arena, walk->now->app, strlen(walk->now->app)),
+                            ses__arena_text(&snapshot->arena, user.ptr, user.len),
+                            ses__arena_text(&snapshot->arena, name.ptr, name.len)};
+    snapshot->parent = parent;
+    return parent && parent->app && parent->user && parent->session ? SES_OK : ses__error_nomem(query->error);
+}
+
+/* Another program may have removed it: then there is none. */
+static int keep_title(struct details_walk *walk)
+{
+    struct query *query = &walk->query;
+
+    if (ses__query_type(query, 4) == SQL_NULL)
+        return SES_OK;
+    bool is_text = is_of_type_text(query, 4);
+    struct span title = ses__query_text(query, 4);
+    if (query->code != SES_OK)
+        return query->code;
+    if (!is_text || !ses__is_title(title))
+        return refuse_details(walk, walk->now->row->id, "the title");
+    return ses__annotations_put_title(walk->now->annotations, title) ? SES_OK
+                                                                     : ses__error_nomem(query->error);
+}
+
+static int read_titles_and_parents(struct db *db, const struct described_list *list, ses_error *error)
+{
+    struct details_walk walk = {.bits = DETAIL_PARENT | DETAIL_TITLE};
+    struct owner_list owners;
+    int code = SES_OK;
+
+    if (!details_walk_open(&walk, db, STATEMENT_DETAILS_OF_OWNERS, list, &owners, error))
+        return SES_OK;
+    while (code == SES_OK && ses__query_row(&walk.query)) {
+        code = walk_to(&walk, ses__query_int(&walk.query, 0), "the row of session_details");
+        if (code == SES_OK && (wanted_bits(&walk, walk.now) & DETAIL_PARENT))
+            code = keep_parent(&walk);
+        if (code == SES_OK && (wanted_bits(&walk, walk.now) & DETAIL_TITLE))
+            code = keep_title(&walk);
+    }
+    while (code == SES_OK && walk.query.code == SES_OK && walk.next < walk.count)
+        code = pass_session(&walk, &walk.sessions[walk.next++]);
+    int closed = ses__query_end(&walk.query);
+    return closed != SES_OK ? closed : code;
+}
+
+/* Labels come sorted by name, so that each comes once. */
+static bool label_is_sound(struct details_walk *walk, struct span name, struct span value)
+{
+    const struct annotations *own = walk->now->annotations;
+    const char *last = own->label_count ? own->labels[own->label_count - 1].name : "";
+
+    return ses__query_int(&walk->query, 3) == walk->now->row->app_id && own->label_count < SES_LABELS_MAX &&
+           ses__is_label_name(name) && ses__is_label_value(value) && strcmp(last, name.ptr) < 0;
+}
+
+static int keep_label(struct details_walk *walk)
+{
+    struct query *query = &walk->query;
+    bool are_texts = is_of_type_text(query, 1) && is_of_type_text(query, 2);
+    struct span name = ses__query_text(query, 1);
+    struct span value = ses__query_text(query, 2);
+
+    if (query->code != SES_OK)
+        return query->code;
+    if (!are_texts || !label_is_sound(walk, name, value))
+        return refuse_details(walk, walk->now->row->id, "a label");
+    return ses__annotations_add_label(walk->now->annotations, name, value) ? SES_OK
+                                                                           : ses__error_nomem(query->error);
+}
+
+static int read_labels(struct db *db, const struct described_list *list, ses_error *error)
+{
+    struct details_walk walk = {.bits = DETAIL_LABELS};
+    struct owner_list owners;
+    int code = SES_OK;
+
+    if (!details_walk_open(&walk, db, STATEMENT_LABELS_OF_OWNERS, list, &owners, error))
+        return SES_OK;
+    while (code == SES_OK && ses__query_row(&walk.query)) {
+        int64_t id = ses__query_int(&walk.query, 0);
+        if (!walk.now || walk.now->row->id != id)
+            code = walk_to(&walk, id, "a label");
+        if (code == SES_OK)
+            code = keep_label(&walk);
+    }
+    int closed = ses__query_end(&walk.query);
+    return closed != SES_OK ? closed : code;
+}
+
+int ses__load_details(struct db *db, const struct described_list *list, ses_error *error)
+{
+    for (size_t i = 0; i < list->count; i++) { /* of an earlier run */
+        ses__annotations_free(list->sessions[i].annotations);
+        if (list->sessions[i].snapshot)
+            list->sessions[i].snapshot->parent = NULL;
+    }
+    int code = read_titles_and_parents(db, list, error);
+    return code == SES_OK ? read_labels(db, list, error) : code;
+}
+
+int ses__load_details_of(struct db *db, const struct described *session, ses_error *error)
+{
+    int64_t id = 0;
+    return ses__load_details(db, &(struct described_list){session, 1, &id}, error);
+}
+
+/* -------------------------------------------------------------------------------------------- writing */
+
+int ses__details_add(struct db *db, int64_t id, struct span initial_state, ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, STATEMENT_DETAILS_ADD, error);
+    ses__query_bind_int(&query, 1, id);
+    ses__query_bind_text(&query, 2, initial_state);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
+static int write_title(struct db *db, int64_t id, const char *title, ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, STATEMENT_TITLE_SET, error);
+    ses__query_bind_int(&query, 1, id);
+    if (title)
+        ses__query_bind_string(&query, 2, title);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
+static int write_label(struct db *db, const struct session_row *row, const ses_label *label, ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, label->value ? STATEMENT_LABEL_SET : STATEMENT_LABEL_REMOVE, error);
+    ses__query_bind_int(&query, 1, row->id);
+    ses__query_bind_string(&query, 2, label->name);
+    if (label->value) {
+        ses__query_bind_string(&query, 3, label->value);
+        ses__query_bind_int(&query, 4, row->app_id);
+    }
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
+static int write_bits(struct db *db, struct session_row *row, int64_t bits, ses_error *error)
+{
+    struct query query;
+
+    if (row->details == bits)
+        return SES_OK;
+    row->details = bits;
+    ses__query_start(&query, db, STATEMENT_SESSION_DESCRIBE, error);
+    ses__query_bind_int(&query, 1, row->id);
+    ses__query_bind_int(&query, 2, bits);
+    (void)ses__query_row(&query);
+    int code = ses__query_end(&query);
+    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+}
+
+/* Is it so already? */
+static bool has_label(const struct annotations *before, const ses_label *label)
+{
+    const ses_label *found = ses__annotations_find(before, label->name);
+    return label->value ? found && strcmp(found->value, label->value) == 0 : !found;
+}
+
+static size_t count_labels(const struct annotating *change, const struct annotations *before)
+{
+    size_t count = before->label_count;
+
+    for (size_t i = 0; i < change->label_count; i++) {
+        bool is_there = ses__annotations_find(before, change->labels[i].name) != NULL;
+        count += !is_there && change->labels[i].value;
+        count -= is_there && !change->labels[i].value;
+    }
+    return count;
+}
+
+int ses__details_annotate(struct db *db, struct session_row *row, const struct annotating *change,
+                          const struct annotations *before, ses_error *error)
+{
+    const char *title = change->sets_title ? change->title : before->title;
+    const size_t labels = count_labels(change, before);
+    int code = ses__annotating_check_count(labels, error);
+
+    if (code == SES_OK && change->sets_title && (title || before->title))
+        code = write_title(db, row->id, title, error);
+    for (size_t i = 0; i < change->label_count && code == SES_OK; i++) {
+        if (!has_label(before, &change->labels[i]))
+            code = write_label(db, row, &change->labels[i], error);
+    }
+    int64_t bits = row->details & ~(int64_t)(DETAIL_TITLE | DETAIL_LABELS);
+    bits |= (title ? DETAIL_TITLE : 0) | (labels > 0 ? DETAIL_LABELS : 0);
+    return code == SES_OK ? write_bits(db, row, bits, error) : code;
+}

@@ -1,0 +1,355 @@
+/* The rows of the events table. A session's events are next to each other under one integer key. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "model/event/timestamp.h"
+#include "storage/sql/rows/event.h"
+#include "storage/sql/rows/list.h"
+#include "storage/sql/rows/session.h"
+
+/* ---------------------------------------------------------------------------------------------- marks */
+
+static bool is_of_invocation(const struct event_row *row, struct span id)
+{
+    return row->invocation_id.len == id.len && memcmp(row->invocation_id.ptr, id.ptr, id.len) == 0;
+}
+
+/* The first event of the invocation that is taken back; 0: there is none before the rewind. Rewinds are rare: each looks
+ * through the log once, so that no walk over what is live has to. */
+static int find_target(struct db *db, int64_t session_id, const struct event_row *rewind, int64_t *seq,
+                       ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row row;
+
+    *seq = 0;
+    ses__event_rows_open(&rows, db, session_id, rewind->rewinds_after + 1, rewind->seq - 1, WALK_FORWARD,
+                         error);
+    while (*seq == 0 && ses__event_rows_next(&rows, &row)) {
+        if (is_of_invocation(&row, rewind->rewinds_before))
+            *seq = row.seq;
+    }
+    return ses__event_rows_close(&rows);
+}
+
+/* A rewind is never live, so that a compaction in it counts for nothing. */
+static int add_mark(struct db *db, int64_t session_id, const struct event_row *row, ses_error *error)
+{
+    bool rewinds = row->rewinds_before.len > 0;
+    int64_t target = row->rewinds_to;
+    int code = rewinds && target == 0 ? find_target(db, session_id, row, &target, error) : SES_OK;
+    struct query query;
+
+    if (code != SES_OK)
+        return code;
+    ses__query_start(&query, db, STATEMENT_EVENT_MARK_ADD, error);
+    ses__query_bind_int(&query, 1, session_id);
+    ses__query_bind_int(&query, 2, row->seq);
+    ses__query_bind_int(&query, 3, rewinds ? MARK_REWIND : MARK_COMPACTION);
+    if (rewinds)
+        ses__query_bind_int(&query, 4, target);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
+/* ------------------------------------------------------------------------------------------------ ids */
+
+/* As a column of four bytes holds it. Files are made of it: it never changes. */
+static int64_t hash_of(struct span id)
+{
+    return (int64_t)ses__hash32(HASH32_BASIS, id.ptr, id.len) - (INT64_C(1) << 31);
+}
+
+/* A byte of the body at which the text begins, which ends before the next quote; 0: there is none. */
+static size_t place_in(struct span body, struct span text)
+{
+    uintptr_t from = (uintptr_t)text.ptr - (uintptr_t)body.ptr;
+    const char *end = body.ptr + body.len;
+
+    if (from < body.len && text.len < body.len - from)
+        return from; /* it was read from there */
+    if (text.len == 0 || memchr(text.ptr, '"', text.len))
+        return 0;
+    for (const char *quote = memchr(body.ptr, '"', body.len); quote;
+         quote = memchr(quote + 1, '"', (size_t)(end - quote - 1))) {
+        size_t before = (size_t)(quote - body.ptr);
+        if (before > text.len && memcmp(quote - text.len, text.ptr, text.len) == 0)
+            return before - text.len;
+    }
+    return 0;
+}
+
+static void bind_quoted(struct query *query, int parameter, struct span body, struct span text)
+{
+    size_t place = query->db->packs_events ? place_in(body, text) : 0;
+    if (place > 0)
+        ses__query_bind_int(query, parameter, (int64_t)place);
+    else
+        ses__query_bind_text(query, parameter, text);
+}
+
+/* Reads a value that bind_quoted stored. Returns no text if the file is damaged. */
+static struct span read_quoted(struct query *query, int column, struct span body)
+{
+    if (ses__query_type(query, column) != SQL_INT)
+        return ses__query_text(query, column);
+    int64_t place = ses__query_int(query, column);
+    if (place < 0 || (uint64_t)place >= body.len)
+        return (struct span){NULL, 0};
+    const char *text = body.ptr + place;
+    const char *end = memchr(text, '"', body.len - (size_t)place);
+    return end ? (struct span){text, (size_t)(end - text)} : (struct span){NULL, 0};
+}
+
+/* --------------------------------------------------------------------------------------------- adding */
+
+/* Has the session lost events? Then an id may be in the index as text although no event has its hash any more. */
+static bool has_gaps(const struct session_row *session)
+{
+    return session->event_count != session->last_seq;
+}
+
+static void bind_event(struct query *query, const struct event_row *row)
+{
+    ses__query_bind_int(query, 2, row->seq);
+    bind_quoted(query, 3, row->body, row->id);
+    bind_quoted(query, 4, row->body, row->invocation_id);
+    ses__query_bind_text(query, 5, row->author);
+    if (row->branch.ptr)
+        ses__query_bind_text(query, 6, row->branch);
+    ses__query_bind_int(query, 7, row->time_us);
+    if (row->high_us > row->time_us)
+        ses__query_bind_int(query, 8, row->high_us);
+    ses__query_bind_text(query, 9, row->body);
+}
+
+/* SES_EXISTS (without a message): the place or the key in the index is taken. */
+static int insert_event(struct db *db, const struct session_row *session, const struct event_row *row,
+                        bool hash_is_taken, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_EVENT_ADD, error);
+    ses__query_bind_int(&query, 1, session->id);
+    bind_event(&query, row);
+    if (hash_is_taken)
+        ses__query_bind_text(&query, 10, row->id);
+    else
+        ses__query_bind_int(&query, 10, hash_of(row->id));
+    if (has_gaps(session))
+        ses__query_bind_text(&query, 11, row->id);
+    (void)ses__query_row(&query);
+    int code = ses__query_end(&query);
+    return code == SES_OK && ses__db_changed(db) == 0 ? SES_EXISTS : code;
+}
+
+/* SES_EXISTS (without a message) when the session has an event of that id. */
+static int refuse_known_id(struct db *db, int64_t session_id, struct span id, ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row known;
+
+    ses__event_row_open(&rows, db, session_id, id, error);
+    bool found = ses__event_rows_next(&rows, &known);
+    int code = ses__event_rows_close(&rows);
+    return code == SES_OK && found ? SES_EXISTS : code;
+}
+
+int ses__event_add(struct db *db, const struct session_row *session, const struct event_row *row,
+                   ses_error *error)
+{
+    int code = insert_event(db, session, row, false, error);
+
+    if (code == SES_EXISTS) {
+        code = refuse_known_id(db, session->id, row->id, error);
+        if (code == SES_OK) /* the hash is that of another id */
+            code = insert_event(db, session, row, true, error);
+    }
+    if (code == SES_OK)
+        db->events++;
+    if (code == SES_OK && (row->rewinds_before.len > 0 || row->compacts))
+        code = add_mark(db, session->id, row, error);
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------------- reading */
+
+static void read_times(struct query *query, int column, struct event_row *row)
+{
+    row->time_us = ses__query_int(query, column);
+    row->high_us =
+        ses__query_type(query, column + 1) == SQL_NULL ? row->time_us : ses__query_int(query, column + 1);
+}
+
+static void read_texts(struct query *query, struct event_row *row)
+{
+    row->body = ses__query_text(query, 7);
+    row->id = read_quoted(query, 1, row->body);
+    row->invocation_id = read_quoted(query, 2, row->body);
+    row->author = ses__query_text(query, 3);
+    if (ses__query_type(query, 4) != SQL_NULL)
+        row->branch = ses__query_text(query, 4);
+}
+
+/* The high bits of an event's rowid: the session, where the engine packs both into one number. */
+static uint64_t first_place(const struct db *db, int64_t session_id)
+{
+    return db->packs_events ? (uint64_t)session_id << 32 : 0;
+}
+
+/* The row must be the session's and lie ahead: pages that are damaged can lead anywhere, and back again. */
+static bool move_on(struct event_rows *rows, uint64_t seq)
+{
+    bool ahead = seq >= rows->first && seq <= rows->last;
+
+    if (rows->walk == WALK_FORWARD || rows->walk == WALK_FORWARD_BODIES)
+        rows->first = seq + 1;
+    else
+        rows->last = seq - 1;
+    return ahead;
+}
+
+static bool times_are_sound(const struct event_row *row)
+{
+    return row->time_us >= TIMESTAMP_MIN && row->time_us <= row->high_us && row->high_us <= TIMESTAMP_MAX;
+}
+
+static bool texts_are_sound(const struct event_row *row)
+{
+    return row->id.len - 1 < SES_ID_MAX && row->invocation_id.ptr && row->author.ptr && row->body.len > 0;
+}
+
+/* The columns of that walk; false: they hold values that no event can have. */
+static bool read_columns(struct query *query, enum walk walk, struct event_row *row)
+{
+    switch (walk) {
+    case WALK_FORWARD_BODIES:
+        row->body = ses__query_text(query, 1);
+        return row->body.len > 0;
+    case WALK_BACKWARD_TIMES:
+        read_times(query, 1, row);
+        return times_are_sound(row);
+    default:
+        read_times(query, 5, row);
+        read_texts(query, row);
+        return times_are_sound(row) && texts_are_sound(row);
+    }
+}
+
+static int refuse_event(const struct event_rows *rows, int64_t seq, ses_error *error)
+{
+    return ses__error_set(
+        error, SES_CORRUPT,
+        "%s: event %lld of session number %lld is out of place, or holds values that no event can have",
+        rows->query.db->name, (long long)seq, (long long)rows->session_id);
+}
+
+/* From where the walk is. */
+static void start_walk(struct event_rows *rows, struct db *db, ses_error *error)
+{
+    static const struct statement *const statements[] = {
+        [WALK_FORWARD] = STATEMENT_EVENTS_FORWARD,
+        [WALK_FORWARD_BODIES] = STATEMENT_EVENT_BODIES_FORWARD,
+        [WALK_BACKWARD] = STATEMENT_EVENTS_BACKWARD,
+        [WALK_BACKWARD_TIMES] = STATEMENT_EVENT_TIMES_BACKWARD,
+    };
+
+    ses__query_start(&rows->query, db, statements[rows->walk], error);
+    ses__query_bind_int(&rows->query, 1, rows->session_id);
+    ses__query_bind_int(&rows->query, 2, (int64_t)rows->first);
+    ses__query_bind_int(&rows->query, 3, (int64_t)rows->last);
+    if (db->page > 0) {
+        ses__query_bind_int(&rows->query, 4, rows->page);
+        ses__query_bind_int(&rows->query, 5, rows->page_bytes);
+    }
+    rows->left = rows->page;
+    rows->left_bytes = rows->page_bytes;
+}
+
+void ses__event_rows_open(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
+                          int64_t last, enum walk walk, ses_error *error)
+{
+    ses__event_rows_open_few(rows, db, session_id, first, last, &(struct few_events){INT64_MAX, INT64_MAX},
+                             walk, error);
+}
+
+void ses__event_rows_open_few(struct event_rows *rows, struct db *db, int64_t session_id, int64_t first,
+                              int64_t last, const struct few_events *few, enum walk walk, ses_error *error)
+{
+    if (first < 1)
+        first = 1;
+    if (last > MAX_SEQ)
+        last = MAX_SEQ;
+    *rows = (struct event_rows){.empty = first > last,
+                                .session_id = session_id,
+                                .place = first_place(db, session_id),
+                                .first = (uint64_t)first,
+                                .last = (uint64_t)last,
+                                .page = few->count < db->page ? few->count : db->page,
+                                .page_bytes = few->bytes < db->page_bytes ? few->bytes : db->page_bytes,
+                                .walk = walk};
+    if (!rows->empty)
+        start_walk(rows, db, error);
+}
+
+void ses__event_row_open(struct event_rows *rows, struct db *db, int64_t session_id, struct span id,
+                         ses_error *error)
+{
+    *rows = (struct event_rows){.session_id = session_id,
+                                .place = first_place(db, session_id),
+                                .first = 1,
+                                .last = MAX_SEQ,
+                                .walk = WALK_FORWARD,
+                                .id = id};
+    ses__query_start(&rows->query, db, STATEMENT_EVENT_BY_ID, error);
+    ses__query_bind_int(&rows->query, 1, session_id);
+    ses__query_bind_text(&rows->query, 2, id);
+    ses__query_bind_int(&rows->query, 3, hash_of(id));
+}
+
+/* The next row; of the next page, where there are pages and one was full. */
+static bool pull_row(struct event_rows *rows)
+{
+    struct db *db = rows->query.db;
+
+    if (ses__query_row(&rows->query)) {
+        rows->left--;
+        return true;
+    }
+    if (db->page == 0 || (rows->left > 0 && rows->left_bytes > 0) || rows->id.ptr ||
+        rows->first > rows->last || rows->query.code != SES_OK)
+        return false;
+    (void)ses__query_end(&rows->query);
+    start_walk(rows, db, rows->query.error);
+    rows->left--;
+    return ses__query_row(&rows->query);
+}
+
+static bool next_row(struct event_rows *rows, struct event_row *row)
+{
+    struct query *query = &rows->query;
+
+    if (rows->empty || rows->code != SES_OK || !pull_row(rows))
+        return false;
+    int64_t seq = (int64_t)((uint64_t)ses__query_int(query, 0) - rows->place);
+    *row = (struct event_row){.seq = seq};
+    bool ahead = move_on(rows, (uint64_t)seq);
+    bool sound = read_columns(query, rows->walk, row) && ahead;
+    rows->left_bytes -= (int64_t)row->body.len;
+    if (UNLIKELY(query->code == SES_OK && !sound))
+        rows->code = refuse_event(rows, seq, query->error);
+    return query->code == SES_OK && sound;
+}
+
+bool ses__event_rows_next(struct event_rows *rows, struct event_row *row)
+{
+    return next_row(rows, row) && (!rows->id.ptr || (row->id.len == rows->id.len &&
+                                                     memcmp(row->id.ptr, rows->id.ptr, row->id.len) == 0));
+}
+
+int ses__event_rows_close(struct event_rows *rows)
+{
+    int code = rows->empty ? SES_OK : ses__query_end(&rows->query);
+    return code != SES_OK ? code : rows->code;
+}

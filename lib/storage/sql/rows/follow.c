@@ -1,0 +1,83 @@
+/* The rows of a user's sessions, by name. */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/rows/parts.h"
+
+/* After the last name. */
+static void start_named(struct named_rows *rows, struct db *db, ses_error *error)
+{
+    memcpy(rows->from, rows->last, rows->last_len);
+    ses__query_start(&rows->query, db, STATEMENT_SESSIONS_BY_NAME, error);
+    ses__query_bind_int(&rows->query, 1, rows->user->id);
+    ses__query_bind_text(&rows->query, 2, (struct span){rows->from, rows->last_len});
+    ses__paging_ask(&rows->paging, &rows->query, 3);
+}
+
+void ses__named_rows_open(struct named_rows *rows, struct db *db, const struct user_row *user,
+                          const char *after, ses_error *error)
+{
+    rows->paging = ses__paging_few(db);
+    rows->user = user;
+    rows->code = SES_OK;
+    rows->last_len = strlen(after);
+    memcpy(rows->last, after, rows->last_len);
+    start_named(rows, db, error);
+}
+
+static bool moves_on(const struct named_rows *rows, struct span name)
+{
+    size_t shorter = name.len < rows->last_len ? name.len : rows->last_len;
+    int order = memcmp(name.ptr, rows->last, shorter);
+    return order > 0 || (order == 0 && name.len > rows->last_len);
+}
+
+/* The row must be the user's, and its name come after the one before, or the walk might never end. */
+static int check_named(const struct named_rows *rows, const struct session_row *row, struct span name)
+{
+    const struct query *query = &rows->query;
+    int code = ses__session_row_check(row, query->db, query->error);
+
+    if (code != SES_OK)
+        return code;
+    if (row->user_id != rows->user->id || row->app_id != rows->user->app_id)
+        return ses__refuse_stranger(query->db, "user's session", query->error);
+    if (!ses__is_id(name) || !moves_on(rows, name))
+        return ses__error_set(query->error, SES_CORRUPT,
+                              "%s: session number %lld is out of place, or its name is not an id",
+                              query->db->name, (long long)row->id);
+    return SES_OK;
+}
+
+static bool next_named(struct named_rows *rows)
+{
+    if (ses__paging_row(&rows->paging, &rows->query))
+        return true;
+    if (!ses__paging_turn(&rows->paging, &rows->query))
+        return false;
+    start_named(rows, rows->query.db, rows->query.error);
+    return ses__paging_row(&rows->paging, &rows->query);
+}
+
+bool ses__named_rows_next(struct named_rows *rows, struct session_row *row)
+{
+    struct query *query = &rows->query;
+
+    if (rows->code != SES_OK || !next_named(rows))
+        return false;
+    ses__session_row_read(query, row);
+    struct span name = ses__query_text(query, 11);
+    if (query->code == SES_OK)
+        rows->code = check_named(rows, row, name);
+    if (query->code != SES_OK || rows->code != SES_OK)
+        return false;
+    memcpy(rows->last, name.ptr, name.len);
+    rows->last_len = name.len;
+    return true;
+}
+
+int ses__named_rows_close(struct named_rows *rows)
+{
+    int code = ses__query_end(&rows->query);
+    return code != SES_OK ? code : rows->code;
+}

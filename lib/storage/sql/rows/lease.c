@@ -1,0 +1,154 @@
+/* The rows of leases. */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "model/event/timestamp.h"
+#include "storage/sql/rows/parts.h"
+
+enum {
+    LEASE_TOKEN,
+    LEASE_SESSION,
+    LEASE_OWNER,
+    LEASE_TAKEN,
+    LEASE_UNTIL,
+    LEASE_NEXT_OWNER,
+    LEASE_NEXT_UNTIL,
+    LEASE_NOW
+};
+
+static bool has_type(const struct query *query, int column, enum sql_type type)
+{
+    return ses__query_type(query, column) == type;
+}
+
+/* An owner's name; false: it cannot be one. */
+static bool read_owner(struct query *query, int column, char owner[LEASE_OWNER_MAX + 1])
+{
+    if (!has_type(query, column, SQL_TEXT))
+        return false;
+    struct span text = ses__query_text(query, column);
+    if (text.len == 0 || text.len > LEASE_OWNER_MAX || memchr(text.ptr, '\0', text.len) ||
+        !ses__utf8_valid(text.ptr, text.len))
+        return false;
+    memcpy(owner, text.ptr, text.len);
+    owner[text.len] = '\0';
+    return true;
+}
+
+static bool read_lease_time(struct query *query, int column, int64_t *time_us)
+{
+    *time_us = ses__query_int(query, column);
+    return has_type(query, column, SQL_INT) && *time_us >= TIMESTAMP_MIN && *time_us <= TIMESTAMP_MAX;
+}
+
+/* False: it holds what the library cannot have written. */
+static bool read_lease(struct query *query, int64_t session_id, struct lease_row *row)
+{
+    bool ok = has_type(query, LEASE_TOKEN, SQL_INT) && has_type(query, LEASE_SESSION, SQL_INT) &&
+              ses__query_int(query, LEASE_SESSION) == session_id;
+
+    row->token = ses__query_int(query, LEASE_TOKEN);
+    ok = ok && row->token > 0 && read_owner(query, LEASE_OWNER, row->owner) &&
+         read_lease_time(query, LEASE_TAKEN, &row->taken_us) &&
+         read_lease_time(query, LEASE_UNTIL, &row->until_us);
+    if (!ok || has_type(query, LEASE_NEXT_OWNER, SQL_NULL))
+        return ok && has_type(query, LEASE_NEXT_UNTIL, SQL_NULL);
+    return read_owner(query, LEASE_NEXT_OWNER, row->next_owner) &&
+           read_lease_time(query, LEASE_NEXT_UNTIL, &row->next_until_us);
+}
+
+static int end_lease_row(struct query *query, int64_t session_id, bool sound)
+{
+    const struct db *db = query->db;
+    int code = ses__query_end(query);
+
+    if (code == SES_OK && !sound)
+        code = ses__error_set(
+            query->error, SES_CORRUPT,
+            "%s: the row of session_leases of session number %lld is another's, or holds what no lease can",
+            db->name, (long long)session_id);
+    return code;
+}
+
+int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row, ses_error *error)
+{
+    struct query query;
+    bool sound = true;
+
+    *row = (struct lease_row){.token = 0};
+    ses__query_start(&query, db, STATEMENT_LEASE_FIND, error);
+    ses__query_bind_int(&query, 1, session_id);
+    if (ses__query_row(&query))
+        sound = read_lease(&query, session_id, row);
+    return end_lease_row(&query, session_id, sound);
+}
+
+int ses__lease_find_now(struct db *db, int64_t session_id, struct lease_row *row, int64_t *now_us,
+                        ses_error *error)
+{
+    struct query query;
+    bool sound = true;
+
+    if (!db->lease_now)
+        return ses__lease_find(db, session_id, row, error);
+    *row = (struct lease_row){.token = 0};
+    ses__query_start(&query, db, db->lease_now, error);
+    ses__query_bind_int(&query, 1, session_id);
+    if (ses__query_row(&query)) {
+        sound = has_type(&query, LEASE_TOKEN, SQL_NULL) || read_lease(&query, session_id, row);
+        *now_us = ses__query_int(&query, LEASE_NOW);
+    }
+    return end_lease_row(&query, session_id, sound);
+}
+
+static int remove_lease(struct db *db, int64_t session_id, int64_t token, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_LEASE_REPLACE, error);
+    ses__query_bind_int(&query, 1, token);
+    ses__query_bind_int(&query, 2, session_id);
+    (void)ses__query_row(&query);
+    int code = ses__query_end(&query);
+    return code == SES_OK ? ses__check_one_changed(db, "session_leases", error) : code;
+}
+
+int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row, ses_error *error)
+{
+    const int64_t before = row->token;
+    struct query query;
+    int code = before > 0 ? remove_lease(db, session_id, before, error) : SES_OK;
+
+    if (code != SES_OK)
+        return code;
+    ses__query_start(&query, db, STATEMENT_LEASE_ADD, error);
+    ses__query_bind_int(&query, 1, session_id);
+    ses__query_bind_string(&query, 2, row->owner);
+    ses__query_bind_int(&query, 3, row->taken_us);
+    ses__query_bind_int(&query, 4, row->until_us);
+    (void)ses__query_row(&query);
+    code = ses__query_end(&query);
+    row->token = ses__db_given(db);
+    if (code == SES_OK && row->token <= before)
+        code = ses__error_set(error, SES_CORRUPT, "%s: the tokens of leases do not ascend", db->name);
+    return code;
+}
+
+int ses__lease_set(struct db *db, int64_t session_id, const struct lease_row *row, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_LEASE_SET, error);
+    ses__query_bind_int(&query, 1, row->token);
+    ses__query_bind_int(&query, 2, session_id);
+    ses__query_bind_int(&query, 3, row->taken_us);
+    ses__query_bind_int(&query, 4, row->until_us);
+    if (row->next_owner[0]) {
+        ses__query_bind_string(&query, 5, row->next_owner);
+        ses__query_bind_int(&query, 6, row->next_until_us);
+    }
+    (void)ses__query_row(&query);
+    int code = ses__query_end(&query);
+    return code == SES_OK ? ses__check_one_changed(db, "session_leases", error) : code;
+}

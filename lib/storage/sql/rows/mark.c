@@ -1,0 +1,78 @@
+/* The marks of a session: the events that change how its log is read. */
+#include "base/error.h"
+#include "storage/sql/rows/parts.h"
+
+/* From where the walk is. */
+static void start_marks(struct mark_rows *rows, struct db *db, ses_error *error)
+{
+    ses__query_start(&rows->query, db, STATEMENT_EVENT_MARKS_BACKWARD, error);
+    ses__query_bind_int(&rows->query, 1, rows->session_id);
+    ses__query_bind_int(&rows->query, 2, rows->next);
+    ses__paging_ask(&rows->paging, &rows->query, 3);
+}
+
+void ses__mark_rows_open(struct mark_rows *rows, struct db *db, int64_t session_id, int64_t last,
+                         ses_error *error)
+{
+    *rows = (struct mark_rows){.paging.rows = db->page, .session_id = session_id, .next = last};
+    start_marks(rows, db, error);
+}
+
+/* Pages that are damaged can hold the marks of others, and lead back: each mark comes before the one before it. */
+static bool mark_is_sound(struct mark_rows *rows, const struct mark_row *row)
+{
+    if (row->seq < 1 || row->seq > rows->next)
+        return false;
+    rows->next = row->seq - 1;
+    return ses__query_int(&rows->query, 0) == rows->session_id &&
+           (row->kind == MARK_COMPACTION ||
+            (row->kind == MARK_REWIND && row->target >= 0 && row->target < row->seq));
+}
+
+static bool next_mark(struct mark_rows *rows)
+{
+    if (ses__paging_row(&rows->paging, &rows->query))
+        return true;
+    if (!ses__paging_turn(&rows->paging, &rows->query))
+        return false;
+    start_marks(rows, rows->query.db, rows->query.error);
+    return ses__paging_row(&rows->paging, &rows->query);
+}
+
+bool ses__mark_rows_next(struct mark_rows *rows, struct mark_row *row)
+{
+    struct query *query = &rows->query;
+
+    if (rows->code != SES_OK || !next_mark(rows))
+        return false;
+    *row = (struct mark_row){ses__query_int(query, 1), (enum mark_kind)ses__query_int(query, 2),
+                             ses__query_int(query, 3)};
+    if (!mark_is_sound(rows, row) && query->code == SES_OK)
+        rows->code = ses__error_set(
+            query->error, SES_CORRUPT,
+            "%s: a row of event_marks of session number %lld (event %lld) is out of place, or holds impossible numbers",
+            query->db->name, (long long)rows->session_id, (long long)row->seq);
+    return query->code == SES_OK && rows->code == SES_OK;
+}
+
+int ses__mark_rows_close(struct mark_rows *rows)
+{
+    int code = ses__query_end(&rows->query);
+    return code != SES_OK ? code : rows->code;
+}
+
+int ses__load_live(struct db *db, int64_t session_id, int64_t last, struct live *live, ses_error *error)
+{
+    struct mark_rows rows;
+    struct mark_row row;
+    int code = SES_OK;
+
+    live->count = 0; /* of an earlier run */
+    ses__mark_rows_open(&rows, db, session_id, last, error);
+    while (code == SES_OK && ses__mark_rows_next(&rows, &row)) {
+        if (row.kind == MARK_REWIND && !ses__live_add_rewind(live, row.seq, row.target))
+            code = ses__error_nomem(error);
+    }
+    int closed = ses__mark_rows_close(&rows);
+    return code != SES_OK ? code : closed;
+}

@@ -1,0 +1,58 @@
+/* Walks over the names of apps and users. */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/rows/parts.h"
+
+void ses__name_rows_open(struct name_rows *rows, struct db *db, int64_t app_id, struct span after,
+                         struct span prefix, int64_t limit, ses_error *error)
+{
+    struct query *query = &rows->query;
+    const struct span first = ses__compare_texts(after, prefix) > 0 ? after : prefix;
+
+    rows->code = SES_OK;
+    rows->prefix = prefix;
+    rows->last_len = after.len;
+    memcpy(rows->last, after.ptr, after.len);
+    ses__query_start(query, db, app_id ? STATEMENT_USERS_NAMED : STATEMENT_APPS_NAMED, error);
+    if (app_id)
+        ses__query_bind_int(query, 1, app_id);
+    ses__query_bind_text(query, 2, first);
+    if (after.len > 0)
+        ses__query_bind_text(query, 3, after);
+    ses__query_bind_int(query, 4, limit);
+}
+
+static bool has_prefix(struct span name, struct span prefix)
+{
+    return name.len >= prefix.len && memcmp(name.ptr, prefix.ptr, prefix.len) == 0;
+}
+
+bool ses__name_rows_next(struct name_rows *rows, int64_t *id)
+{
+    struct query *query = &rows->query;
+
+    if (rows->code != SES_OK || !ses__query_row(query))
+        return false;
+    *id = ses__query_int(query, 0);
+    struct span name = ses__query_text(query, 1);
+    if (query->code != SES_OK)
+        return false;
+    const struct span last = {rows->last, rows->last_len};
+    if (*id < 1 || !name.ptr || !ses__is_id(name) || ses__compare_texts(last, name) >= 0) {
+        rows->code =
+            ses__error_set(query->error, SES_CORRUPT,
+                           "%s: the name of an app or a user is out of place, or no id", query->db->name);
+        return false;
+    }
+    memcpy(rows->last, name.ptr, name.len);
+    rows->last[name.len] = '\0';
+    rows->last_len = name.len;
+    return has_prefix(name, rows->prefix); /* those that have it are side by side */
+}
+
+int ses__name_rows_close(struct name_rows *rows)
+{
+    int code = ses__query_end(&rows->query);
+    return code != SES_OK ? code : rows->code;
+}

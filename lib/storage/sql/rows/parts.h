@@ -1,0 +1,83 @@
+/* Shared by the files of rows. */
+#ifndef SESLITE_STORAGE_SQL_ROWS_PARTS_H
+#define SESLITE_STORAGE_SQL_ROWS_PARTS_H
+
+#include "storage/sql/rows/event.h"
+#include "storage/sql/rows/list.h"
+#include "storage/sql/rows/session.h"
+#include "storage/sql/rows/state.h"
+
+/* CORRUPT: an index led to the row of another `what`. */
+SESLITE_PRIVATE int ses__refuse_stranger(const struct db *db, const char *what, ses_error *error);
+/* After a statement that must have changed its one row, since a loop that goes on without would never end: CORRUPT
+ * when it changed none. */
+SESLITE_PRIVATE int ses__check_one_changed(const struct db *db, const char *table, ses_error *error);
+/* A damaged name may be none. */
+SESLITE_PRIVATE bool ses__is_id(struct span text);
+/* Byte by byte, as SQLite orders them. */
+SESLITE_PRIVATE int ses__compare_texts(struct span left, struct span right);
+
+/* The eleven columns that every statement on sessions begins with. */
+SESLITE_PRIVATE void ses__session_row_read(struct query *query, struct session_row *row);
+/* Another program, or a damaged page, can put any number into a row: CORRUPT when one is out of its bounds. */
+SESLITE_PRIVATE int ses__session_row_check(const struct session_row *row, const struct db *db,
+                                           ses_error *error);
+/* The hour of a time, by which an app's sessions are in order. */
+SESLITE_PRIVATE int64_t ses__hour_of(int64_t time_us);
+/* Was the session updated well after it was written to, so that its hour does not show for how long it is idle? */
+static inline bool ses__is_ahead(int64_t updated_us, int64_t changed_us)
+{
+    return updated_us - changed_us > INT64_C(3600000000);
+}
+
+/* Finds the app; adds it if it is new. */
+SESLITE_PRIVATE int ses__app_ensure(struct db *db, const char *app, int64_t *id, ses_error *error);
+/* Finds the user; adds the user and the app where they are new. */
+SESLITE_PRIVATE int ses__user_ensure(struct db *db, const char *app, const char *user, struct user_row *row,
+                                     ses_error *error);
+
+/* The version of a new session of that user. LIMIT: all have been used. */
+SESLITE_PRIVATE int ses__version_first(struct db *db, int64_t user_id, int64_t *version, ses_error *error);
+/* From now on new sessions of that user begin above `version`. */
+SESLITE_PRIVATE int ses__version_pass(struct db *db, int64_t user_id, int64_t version, ses_error *error);
+
+/* ---- pages of rows, where the db asks for them so */
+
+enum { FEW_ROWS = 100 };
+
+/* Of a walk that may end soon: the first page is small. */
+static inline struct paging ses__paging_few(const struct db *db)
+{
+    return (struct paging){.rows = db->page < FEW_ROWS ? db->page : FEW_ROWS};
+}
+
+/* Asks for the next page. Those after it are as large as the db says. */
+static inline void ses__paging_ask(struct paging *paging, struct query *query, int parameter)
+{
+    if (query->db->page == 0)
+        return;
+    ses__query_bind_int(query, parameter, paging->rows);
+    paging->left = paging->rows;
+    paging->rows = query->db->page;
+}
+
+/* A row of the page. */
+static inline bool ses__paging_row(struct paging *paging, struct query *query)
+{
+    const bool row = ses__query_row(query);
+
+    paging->left -= row;
+    return row;
+}
+
+/* After the last row of a page: true if there may be another, which is to be asked for in place of the query. */
+static inline bool ses__paging_turn(const struct paging *paging, struct query *query)
+{
+    const bool turns = query->db->page > 0 && paging->left == 0 && query->code == SES_OK;
+
+    if (turns)
+        (void)ses__query_end(query);
+    return turns;
+}
+
+#endif

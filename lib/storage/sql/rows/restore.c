@@ -1,0 +1,156 @@
+/* Own state that becomes what it was: only the rows that differ are written. */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/rows/parts.h"
+
+/* One row that is to be written or deleted. */
+struct row_change {
+    struct delta_op op;
+    int64_t seq; /* of the event that had set it */
+};
+
+/* Walks over the rows and the keys that are due, both in the order of their names. */
+struct restoring {
+    struct db *db;
+    const struct session_row *session;
+    struct state_entry *const *due;
+    size_t count;
+    size_t next;
+    struct arena arena; /* names of rows that are to go, and the last name */
+    struct row_change *changes;
+    size_t change_count;
+    size_t change_capacity;
+    struct span last;
+};
+
+static int compare_spans(struct span left, struct span right)
+{
+    size_t shorter = left.len < right.len ? left.len : right.len;
+    int order = shorter ? memcmp(left.ptr, right.ptr, shorter) : 0;
+
+    return order != 0 ? order : left.len < right.len ? -1 : left.len > right.len;
+}
+
+static int note_change(struct restoring *it, struct row_change change, ses_error *error)
+{
+    const ses_allocator *allocator = it->arena.allocator;
+    void *changes = it->changes;
+    bool ok = ses__memory_grow(allocator, &changes, &it->change_capacity, it->change_count + 1,
+                               sizeof *it->changes);
+
+    it->changes = changes;
+    if (!ok)
+        return ses__error_nomem(error);
+    it->changes[it->change_count++] = change;
+    return SES_OK;
+}
+
+/* Notes that the next key of the replay must be written. */
+static int note_due(struct restoring *it, ses_error *error)
+{
+    struct state_entry *entry = it->due[it->next++];
+    const struct span name = ses__state_entry_span(entry);
+    const struct row_change change = {
+        {.scope = SCOPE_SESSION, .name = name, .key = name, .value = ses__state_entry_value(entry)},
+        entry->seq};
+    int code = ses__state_entry_check(entry, error);
+
+    return code == SES_OK ? note_change(it, change, error) : code;
+}
+
+static int note_removal(struct restoring *it, struct span key, ses_error *error)
+{
+    const struct row_change change = {
+        {.scope = SCOPE_SESSION, .removes = true, .name = key, .key = key, .value = {"", 0}}, 0};
+    return note_change(it, change, error);
+}
+
+/* Rows that are out of order may have no end. */
+static int check_order(struct restoring *it, struct query *query, struct span *key, struct span value,
+                       ses_error *error)
+{
+    bool sound = key->ptr && value.ptr && ses__query_int(query, 0) == it->session->id &&
+                 (!it->last.ptr || compare_spans(it->last, *key) < 0);
+
+    if (query->code != SES_OK)
+        return query->code;
+    if (!sound)
+        return ses__error_set(error, SES_CORRUPT,
+                              "%s: a row of session_state of session number %lld is out of place",
+                              it->db->name, (long long)it->session->id);
+    *key = (struct span){ses__arena_text(&it->arena, key->ptr, key->len), key->len};
+    it->last = *key;
+    return key->ptr ? SES_OK : ses__error_nomem(error);
+}
+
+static int compare_row(struct restoring *it, struct span key, struct span value, int64_t seq,
+                       ses_error *error)
+{
+    int code = SES_OK;
+    int order = -1;
+
+    while (code == SES_OK && it->next < it->count &&
+           (order = compare_spans(ses__state_entry_span(it->due[it->next]), key)) < 0)
+        code = note_due(it, error);
+    if (code != SES_OK)
+        return code;
+    if (it->next == it->count || order > 0)
+        return note_removal(it, key, error);
+    const struct state_entry *entry = it->due[it->next];
+    if (entry->seq != seq || compare_spans(ses__state_entry_value(entry), value) != 0)
+        return note_due(it, error);
+    it->next++;
+    return SES_OK;
+}
+
+static int compare_rows(struct restoring *it, ses_error *error)
+{
+    struct query query;
+    int code = SES_OK;
+
+    ses__query_start(&query, it->db, STATEMENT_SESSION_STATE_ROWS, error);
+    ses__query_bind_int(&query, 1, it->session->id);
+    while (code == SES_OK && ses__query_row(&query)) {
+        struct span key = ses__query_text(&query, 1);
+        struct span value = ses__query_text(&query, 2);
+        code = check_order(it, &query, &key, value, error);
+        if (code == SES_OK)
+            code = compare_row(it, key, value, ses__query_int(&query, 3), error);
+    }
+    int closed = ses__query_end(&query);
+    if (code == SES_OK)
+        code = closed;
+    while (code == SES_OK && it->next < it->count)
+        code = note_due(it, error);
+    return code;
+}
+
+static int write_changes(const struct restoring *it, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (size_t i = 0; i < it->change_count && code == SES_OK; i++) {
+        struct row_change *change = &it->changes[i];
+        const struct delta one = {&change->op, 1, 1};
+        code = ses__delta_store(it->db, &one, it->session, change->seq, error);
+    }
+    return code;
+}
+
+int ses__session_state_restore(struct db *db, const struct session_row *session, const struct state *state,
+                               ses_error *error)
+{
+    struct restoring it = {
+        .db = db, .session = session, .due = ses__state_sorted(state), .count = ses__state_count(state)};
+
+    if (!it.due)
+        return ses__error_nomem(error);
+    ses__arena_init(&it.arena, db->allocator);
+    int code = compare_rows(&it, error);
+    if (code == SES_OK)
+        code = write_changes(&it, error);
+    ses__memory_free(it.arena.allocator, it.changes);
+    ses__arena_free(&it.arena);
+    return code;
+}

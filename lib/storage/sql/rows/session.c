@@ -1,0 +1,188 @@
+/* The rows of sessions. */
+#include "base/error.h"
+#include "model/event/timestamp.h"
+#include "storage/sql/rows/parts.h"
+
+int64_t ses__hour_of(int64_t time_us)
+{
+    const int64_t hour = INT64_C(3600000000);
+    return time_us / hour - (time_us % hour < 0 ? 1 : 0);
+}
+
+void ses__session_row_read(struct query *query, struct session_row *row)
+{
+    row->id = ses__query_int(query, 0);
+    row->app_id = ses__query_int(query, 1);
+    row->user_id = ses__query_int(query, 2);
+    row->version = ses__query_int(query, 3);
+    row->last_seq = ses__query_int(query, 4);
+    row->event_count = ses__query_int(query, 5);
+    row->created_us = ses__query_int(query, 6);
+    row->updated_us = ses__query_int(query, 7);
+    row->expires_us = ses__query_type(query, 8) == SQL_NULL ? INT64_MAX : ses__query_int(query, 8);
+    row->base_seq = ses__query_int(query, 9);
+    row->details = ses__query_int(query, 10);
+}
+
+static bool within(int64_t value, int64_t min, int64_t max)
+{
+    return value >= min && value <= max;
+}
+
+int ses__session_row_check(const struct session_row *row, const struct db *db, ses_error *error)
+{
+    bool sound = within(row->id, 1, db->max_session_id) && row->app_id > 0 && row->user_id > 0 &&
+                 within(row->version, 0, MAX_VERSION) && within(row->last_seq, 0, MAX_SEQ) &&
+                 within(row->base_seq, 0, row->last_seq) &&
+                 within(row->event_count, 0, row->last_seq - row->base_seq) &&
+                 within(row->created_us, TIMESTAMP_MIN, TIMESTAMP_MAX) &&
+                 within(row->updated_us, TIMESTAMP_MIN, TIMESTAMP_MAX);
+    return sound ? SES_OK
+                 : ses__error_set(error, SES_CORRUPT,
+                                  "%s: the row of session number %lld holds impossible numbers", db->name,
+                                  (long long)row->id);
+}
+
+/* Ends a query that looks for one session. */
+static int end_with_row(struct query *query, struct session_row *row)
+{
+    bool is_it = false;
+    bool found = ses__query_row(query);
+    if (found) {
+        ses__session_row_read(query, row);
+        is_it = ses__query_type(query, 0) != SQL_NULL;
+    }
+    int code = ses__query_end(query);
+    if (code == SES_OK && !found)
+        code = SES_NOTFOUND;
+    else if (code == SES_OK && !is_it)
+        code = ses__refuse_stranger(query->db, "session", query->error);
+    else if (code == SES_OK)
+        code = ses__session_row_check(row, query->db, query->error);
+    return code;
+}
+
+int ses__session_find(struct db *db, const ses_key *key, struct session_row *row, ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, STATEMENT_SESSION_FIND, error);
+    ses__query_bind_string(&query, 1, key->app);
+    ses__query_bind_string(&query, 2, key->user);
+    ses__query_bind_string(&query, 3, key->session);
+    return end_with_row(&query, row);
+}
+
+int ses__session_check_key(struct db *db, int64_t id, const ses_key *key, ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, STATEMENT_SESSION_IS, error);
+    ses__query_bind_int(&query, 1, id);
+    ses__query_bind_string(&query, 2, key->app);
+    ses__query_bind_string(&query, 3, key->user);
+    ses__query_bind_string(&query, 4, key->session);
+    bool is_it = ses__query_row(&query) && ses__query_int(&query, 0) == 1;
+    int code = ses__query_end(&query);
+    return code == SES_OK && !is_it ? ses__refuse_stranger(db, "session", error) : code;
+}
+
+int ses__session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, STATEMENT_SESSION_BY_ID, error);
+    ses__query_bind_int(&query, 1, id);
+    return end_with_row(&query, row);
+}
+
+/* A log that has become shorter, or is another user's, is not the one that was read. */
+static int check_same_life(const struct db *db, const struct session_row *known,
+                           const struct session_row *row, ses_error *error)
+{
+    return row->user_id == known->user_id && row->app_id == known->app_id && row->last_seq >= known->last_seq
+               ? SES_OK
+               : ses__error_set(error, SES_CORRUPT,
+                                "%s: the row of session number %lld now belongs to another session", db->name,
+                                (long long)known->id);
+}
+
+int ses__session_of(struct db *db, const struct session_ref *ref, struct session_row *row, ses_error *error)
+{
+    int code = ref->known ? ses__session_by_id(db, ref->known->id, row, error)
+                          : ses__session_find(db, ref->key, row, error);
+
+    if (code == SES_NOTFOUND)
+        code = ses__no_such_session(ref->key, error);
+    else if (code == SES_OK && ref->known)
+        code = check_same_life(db, ref->known, row, error);
+    return code;
+}
+
+int ses__session_add(struct db *db, const ses_key *key, const struct session_times *times,
+                     struct session_row *row, ses_error *error)
+{
+    /* One that is made with an earlier time comes from elsewhere, and is idle since then. */
+    const int64_t changed_us = times->created_us < times->now_us ? times->created_us : times->now_us;
+    struct query query;
+    struct user_row user;
+    int64_t version = 0;
+    int code = ses__user_ensure(db, key->app, key->user, &user, error);
+
+    if (code == SES_OK)
+        code = ses__version_first(db, user.id, &version, error);
+    if (code == SES_OK) {
+        ses__query_start(&query, db, STATEMENT_SESSION_ADD, error);
+        ses__query_bind_int(&query, 1, user.app_id);
+        ses__query_bind_int(&query, 2, user.id);
+        ses__query_bind_string(&query, 3, key->session);
+        ses__query_bind_int(&query, 4, times->created_us);
+        ses__query_bind_int(&query, 5, ses__hour_of(times->created_us));
+        ses__query_bind_int(&query, 6, version);
+        if (times->expires_us != INT64_MAX)
+            ses__query_bind_int(&query, 7, times->expires_us);
+        ses__query_bind_int(&query, 8, changed_us);
+        if (ses__is_ahead(times->created_us, times->now_us))
+            ses__query_bind_int(&query, 9, ses__hour_of(times->now_us));
+        (void)ses__query_row(&query);
+        code = ses__query_end(&query);
+    }
+    if (code == SES_OK) {
+        *row = (struct session_row){.id = ses__db_given(db),
+                                    .app_id = user.app_id,
+                                    .user_id = user.id,
+                                    .version = version,
+                                    .created_us = times->created_us,
+                                    .updated_us = times->created_us,
+                                    .expires_us = times->expires_us,
+                                    .changed_us = changed_us};
+        if (row->id < 1)
+            code = ses__error_set(error, SES_CORRUPT, "%s: the next session would have a number below 1",
+                                  db->name);
+        else if (row->id > db->max_session_id)
+            code = ses__error_set(error, SES_LIMIT, "%s: this file has had 2^31 sessions; start another",
+                                  db->name);
+    }
+    return code;
+}
+
+int ses__session_touch(struct db *db, const struct session_row *before, const struct session_row *after,
+                       ses_error *error)
+{
+    const int64_t hour = ses__hour_of(after->updated_us);
+    const bool ahead = ses__is_ahead(after->updated_us, after->changed_us);
+    const bool same_hour = hour == ses__hour_of(before->updated_us) && !ahead;
+    struct query query;
+
+    ses__query_start(&query, db, same_hour ? STATEMENT_SESSION_TOUCH : STATEMENT_SESSION_TOUCH_HOUR, error);
+    ses__query_bind_int(&query, 1, after->id);
+    ses__query_bind_int(&query, 2, after->version);
+    ses__query_bind_int(&query, 3, after->last_seq);
+    ses__query_bind_int(&query, 4, after->event_count);
+    ses__query_bind_int(&query, 5, after->updated_us);
+    ses__query_bind_int(&query, 6, after->changed_us);
+    if (!same_hour)
+        ses__query_bind_int(&query, 7, hour);
+    if (ahead)
+        ses__query_bind_int(&query, 8, ses__hour_of(after->changed_us));
+    (void)ses__query_row(&query);
+    int code = ses__query_end(&query);
+    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+}

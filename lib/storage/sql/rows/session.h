@@ -1,0 +1,205 @@
+/* Reads and writes the tables row by row, inside a transaction. Every value that is read is checked
+ * against its bounds and its owner, and is CORRUPT if it does not fit. */
+#ifndef SESLITE_STORAGE_SQL_ROWS_SESSION_H
+#define SESLITE_STORAGE_SQL_ROWS_SESSION_H
+
+#include "storage/door.h"
+#include "storage/sql/query.h"
+
+/* As many events as a session can have. */
+#define MAX_SEQ INT64_C(0xFFFFFFFF)
+
+/* SES_NOTFOUND (without a message) when there is none. */
+SESLITE_PRIVATE int ses__session_find(struct db *db, const ses_key *key, struct session_row *row,
+                                      ses_error *error);
+SESLITE_PRIVATE int ses__session_by_id(struct db *db, int64_t id, struct session_row *row, ses_error *error);
+/* The session of the ref; NOTFOUND with a message. */
+SESLITE_PRIVATE int ses__session_of(struct db *db, const struct session_ref *ref, struct session_row *row,
+                                    ses_error *error);
+/* CORRUPT when the session, its user or its app has another name in its row than in the index that led to it. To be
+ * called before a session is deleted. */
+SESLITE_PRIVATE int ses__session_check_key(struct db *db, int64_t id, const ses_key *key, ses_error *error);
+/* Makes app and user where they are new. There must be no such session; its version begins above those of all that
+ * were deleted. */
+struct session_times {
+    int64_t now_us;
+    int64_t created_us;
+    int64_t expires_us; /* INT64_MAX: never */
+};
+SESLITE_PRIVATE int ses__session_add(struct db *db, const ses_key *key, const struct session_times *times,
+                                     struct session_row *row, ses_error *error);
+SESLITE_PRIVATE int ses__details_add(struct db *db, int64_t id, struct span initial_state, ses_error *error);
+
+/* A session of which other tables hold more, as its row says, and where that goes. */
+struct described {
+    const struct session_row *row;
+    const char *app;           /* the parent's, too */
+    struct snapshot *snapshot; /* gets the parent; NULL: that is not read */
+    struct annotations *annotations;
+};
+struct described_list {
+    const struct described *sessions;
+    size_t count;
+    int64_t *ids; /* room for one each */
+};
+/* Reads parents, titles and labels, of all with two statements at most, and with none where there is nothing. */
+SESLITE_PRIVATE int ses__load_details(struct db *db, const struct described_list *list, ses_error *error);
+SESLITE_PRIVATE int ses__load_details_of(struct db *db, const struct described *session, ses_error *error);
+/* Sets or removes title and labels; `before` is what the session has. The row is brought up to date. LIMIT. */
+SESLITE_PRIVATE int ses__details_annotate(struct db *db, struct session_row *row,
+                                          const struct annotating *change, const struct annotations *before,
+                                          ses_error *error);
+
+/* Writes version, last_seq, event_count, updated_us and changed_us; `before` is the row as it is now. */
+SESLITE_PRIVATE int ses__session_touch(struct db *db, const struct session_row *before,
+                                       const struct session_row *after, ses_error *error);
+/* With its events and its session state. */
+SESLITE_PRIVATE int ses__session_remove(struct db *db, int64_t id, ses_error *error);
+
+/* Copies the events up to `last` to a session that is new, with marks; and with base and labels, too. Counts the events. */
+SESLITE_PRIVATE int ses__events_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count,
+                                     ses_error *error);
+SESLITE_PRIVATE int ses__log_copy(struct db *db, int64_t from, int64_t to, int64_t last, int64_t *count,
+                                  ses_error *error);
+SESLITE_PRIVATE int ses__session_state_copy(struct db *db, int64_t from, int64_t to, ses_error *error);
+/* Initial state and title; and where the copy comes from. */
+SESLITE_PRIVATE int ses__details_copy(struct db *db, int64_t from, int64_t to, const ses_key *parent,
+                                      int64_t parent_seq, ses_error *error);
+/* Writes what a session that was filled from elsewhere has: all of its row but names, creation and expiry. */
+SESLITE_PRIVATE int ses__session_fill(struct db *db, const struct session_row *row, ses_error *error);
+
+/* load.c: what only a session that is loaded gets. */
+SESLITE_PRIVATE int ses__parent_add(struct db *db, struct session_row *row, const ses_key *parent,
+                                    int64_t parent_seq, ses_error *error);
+SESLITE_PRIVATE int ses__base_add(struct db *db, int64_t session_id, const struct base_value *base,
+                                  size_t count, ses_error *error);
+/* Gives each row of the session's base to the function, until it returns another code than SES_OK. */
+SESLITE_PRIVATE int ses__base_visit(struct db *db, const struct session_row *row,
+                                    int (*visit)(void *context, const struct base_value *value,
+                                                 ses_error *error),
+                                    void *context, ses_error *error);
+/* Is this the base of the session? The values are in the order of their names. */
+SESLITE_PRIVATE int ses__base_is(struct db *db, int64_t session_id, const struct base_value *base,
+                                 size_t count, bool *is, ses_error *error);
+SESLITE_PRIVATE int ses__session_name(struct db *db, int64_t session_id, const char *name, ses_error *error);
+/* Has the log of `other` all events of `row`'s, byte for byte? `*seq`: the first that it has not; 0: it has them. */
+SESLITE_PRIVATE int ses__events_first_difference(struct db *db, const struct session_row *row, int64_t other,
+                                                 int64_t *seq, ses_error *error);
+
+struct user_row {
+    int64_t id;
+    int64_t app_id;
+};
+SESLITE_PRIVATE int ses__app_find(struct db *db, const char *app, int64_t *id, ses_error *error);
+SESLITE_PRIVATE int ses__user_find(struct db *db, const char *app, const char *user, struct user_row *row,
+                                   ses_error *error);
+/* With all sessions and the user state; counts them. */
+SESLITE_PRIVATE int ses__user_remove(struct db *db, const struct user_row *user, int64_t *sessions,
+                                     int64_t *state_keys, ses_error *error);
+
+/* With its state, when it has no user and no session any more. */
+SESLITE_PRIVATE int ses__app_remove(struct db *db, int64_t id, ses_error *error);
+
+/* A few sessions that are to be deleted. */
+enum { MAX_SESSION_IDS = 100 };
+struct session_ids {
+    int64_t items[MAX_SESSION_IDS];
+    size_t count;
+};
+/* Sessions of the app, at most `limit`: any of them; those that expire at `until_us` or earlier; those last written to
+ * before it. */
+SESLITE_PRIVATE int ses__sessions_of_app(struct db *db, int64_t app_id, int64_t limit,
+                                         struct session_ids *ids, ses_error *error);
+SESLITE_PRIVATE int ses__sessions_expired(struct db *db, int64_t app_id, int64_t until_us, int64_t limit,
+                                          struct session_ids *ids, ses_error *error);
+SESLITE_PRIVATE int ses__sessions_idle(struct db *db, int64_t app_id, int64_t before_us, int64_t limit,
+                                       struct session_ids *ids, ses_error *error);
+/* The least recently updated sessions of a user beyond the newest `keep`. */
+SESLITE_PRIVATE int ses__sessions_beyond(struct db *db, int64_t user_id, int64_t keep, int64_t limit,
+                                         struct session_ids *ids, ses_error *error);
+/* Has the user more sessions than that? */
+SESLITE_PRIVATE int ses__user_has_more(struct db *db, int64_t user_id, int64_t sessions, bool *has,
+                                       ses_error *error);
+/* Removes them, which are the app's. */
+SESLITE_PRIVATE int ses__sessions_remove(struct db *db, int64_t app_id, const struct session_ids *ids,
+                                         ses_error *error);
+
+/* Of a walk that asks for its rows page by page, where the db does. */
+struct paging {
+    int64_t rows; /* of the next page */
+    int64_t left; /* rows that the page under way may still have */
+};
+
+/* The app with the next number; 0: there is none. */
+SESLITE_PRIVATE int ses__app_after(struct db *db, int64_t after, int64_t *id, ses_error *error);
+/* A walk over the users of an app by name, after `after`. */
+struct user_rows {
+    struct query query;
+    char last[SES_ID_MAX];
+    size_t last_len;
+    int code;
+};
+SESLITE_PRIVATE void ses__user_rows_open(struct user_rows *rows, struct db *db, int64_t app_id,
+                                         struct span after, int64_t limit, ses_error *error);
+/* The user's number; its name is `rows->last`. */
+SESLITE_PRIVATE bool ses__user_rows_next(struct user_rows *rows, int64_t *id);
+SESLITE_PRIVATE int ses__user_rows_close(struct user_rows *rows);
+
+/* A walk over the names of all apps, or of an app's users, in their order. */
+struct name_rows {
+    struct query query;
+    struct span prefix;
+    char last[SES_ID_MAX + 1]; /* the name, with a NUL after it */
+    size_t last_len;
+    int code;
+};
+/* `app_id` 0: of the apps. Names after `after` that begin with the prefix; both live until the close. */
+SESLITE_PRIVATE void ses__name_rows_open(struct name_rows *rows, struct db *db, int64_t app_id,
+                                         struct span after, struct span prefix, int64_t limit,
+                                         ses_error *error);
+/* The number of the app or user; its name is `rows->last`. */
+SESLITE_PRIVATE bool ses__name_rows_next(struct name_rows *rows, int64_t *id);
+SESLITE_PRIVATE int ses__name_rows_close(struct name_rows *rows);
+
+/* A walk over a user's sessions by name, after `after`. */
+struct named_rows {
+    struct query query;
+    struct paging paging;
+    const struct user_row *user;
+    char from[SES_ID_MAX]; /* the name after which the page under way begins */
+    char last[SES_ID_MAX];
+    size_t last_len;
+    int code;
+};
+SESLITE_PRIVATE void ses__named_rows_open(struct named_rows *rows, struct db *db, const struct user_row *user,
+                                          const char *after, ses_error *error);
+/* The session's name is `rows->last`. */
+SESLITE_PRIVATE bool ses__named_rows_next(struct named_rows *rows, struct session_row *row);
+SESLITE_PRIVATE int ses__named_rows_close(struct named_rows *rows);
+
+/* Sets whether the item has changed. */
+SESLITE_PRIVATE int ses__watched_look(struct db *db, struct watched *item, ses_error *error);
+
+/* -------------------------------------------------------------------------------------------- leases */
+
+struct lease_row {
+    int64_t token; /* 0: nobody has ever taken it */
+    int64_t taken_us;
+    int64_t until_us;
+    char owner[LEASE_OWNER_MAX + 1];
+    char next_owner[LEASE_OWNER_MAX + 1]; /* "": none */
+    int64_t next_until_us;                /* 0: none */
+};
+SESLITE_PRIVATE int ses__lease_find(struct db *db, int64_t session_id, struct lease_row *row,
+                                    ses_error *error);
+/* The same, and what time it is where the engine has a clock of its own; else *now_us stays. */
+SESLITE_PRIVATE int ses__lease_find_now(struct db *db, int64_t session_id, struct lease_row *row,
+                                        int64_t *now_us, ses_error *error);
+/* Gives the lease to the row's owner, with a token that is new, in place of that of the row, if it has one. */
+SESLITE_PRIVATE int ses__lease_give(struct db *db, int64_t session_id, struct lease_row *row,
+                                    ses_error *error);
+/* Writes the row's times and next owner. */
+SESLITE_PRIVATE int ses__lease_set(struct db *db, int64_t session_id, const struct lease_row *row,
+                                   ses_error *error);
+
+#endif

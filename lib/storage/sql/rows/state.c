@@ -1,0 +1,249 @@
+/* The rows of the three state tables, which differ only in their owner. */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/rows/event.h"
+#include "storage/sql/rows/session.h"
+#include "storage/sql/rows/state.h"
+
+struct scope_statements {
+    const struct statement *all;
+    const struct statement *one;
+    const struct statement *set;
+    const struct statement *remove;
+};
+
+static const struct scope_statements scope_statements[STORED_SCOPES] = {
+    [SCOPE_APP] = {STATEMENT_APP_STATE_ALL, STATEMENT_APP_STATE_GET, STATEMENT_APP_STATE_SET,
+                   STATEMENT_APP_STATE_REMOVE},
+    [SCOPE_USER] = {STATEMENT_USER_STATE_ALL, STATEMENT_USER_STATE_GET, STATEMENT_USER_STATE_SET,
+                    STATEMENT_USER_STATE_REMOVE},
+    [SCOPE_SESSION] = {STATEMENT_SESSION_STATE_ALL, STATEMENT_SESSION_STATE_GET, STATEMENT_SESSION_STATE_SET,
+                       STATEMENT_SESSION_STATE_REMOVE},
+};
+
+int64_t ses__scope_owner(enum scope scope, const struct session_row *session)
+{
+    return scope == SCOPE_APP ? session->app_id : scope == SCOPE_USER ? session->user_id : session->id;
+}
+
+/* ---------------------------------------------------------------------------------------------- reading */
+
+void ses__state_rows_open(struct state_rows *rows, struct db *db, enum scope scope, int64_t owner,
+                          ses_error *error)
+{
+    rows->code = SES_OK;
+    ses__query_start(&rows->query, db, scope_statements[scope].all, error);
+    ses__query_bind_int(&rows->query, 1, owner);
+}
+
+void ses__state_row_open(struct state_rows *rows, struct db *db, enum scope scope, int64_t owner,
+                         struct span key, ses_error *error)
+{
+    rows->code = SES_OK;
+    ses__query_start(&rows->query, db, scope_statements[scope].one, error);
+    ses__query_bind_int(&rows->query, 1, owner);
+    ses__query_bind_text(&rows->query, 2, key);
+}
+
+bool ses__state_rows_next(struct state_rows *rows, struct span *key, struct span *value)
+{
+    struct query *query = &rows->query;
+
+    if (rows->code != SES_OK || !ses__query_row(query))
+        return false;
+    *key = ses__query_text(query, 0);
+    *value = ses__query_text(query, 1);
+    if (query->code == SES_OK && (!key->ptr || !value->ptr)) /* a row that no library wrote */
+        rows->code = ses__error_set(query->error, SES_CORRUPT, "%s: a state key has no name or no value",
+                                    query->db->name);
+    return query->code == SES_OK && rows->code == SES_OK;
+}
+
+int ses__state_rows_close(struct state_rows *rows)
+{
+    int code = ses__query_end(&rows->query);
+    return code != SES_OK ? code : rows->code;
+}
+
+int ses__load_scope(struct db *db, struct state *state, enum scope scope, const struct session_row *session,
+                    ses_error *error)
+{
+    struct state_loading loading;
+    struct state_rows rows;
+    struct span key;
+    struct span value;
+    int code = ses__state_load_begin(&loading, state, scope, error);
+
+    if (code != SES_OK)
+        return code;
+    ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, session), error);
+    while (code == SES_OK && ses__state_rows_next(&rows, &key, &value))
+        code = ses__state_load_put(&loading, key, value, error);
+    int closed = ses__state_rows_close(&rows);
+    if (code == SES_OK)
+        code = closed;
+    ses__state_load_end(&loading, code == SES_OK);
+    return code;
+}
+
+/* Rows of many owners: those of one are side by side, and come in the owners' order. */
+struct owners_walk {
+    struct state_rows rows;
+    enum scope scope;
+    const struct owner_list *owners;
+    struct state *const *states;  /* one each owner */
+    size_t next;                  /* the first owner after it */
+    const int64_t *now;           /* whose rows are read; NULL: none yet */
+    struct state_loading loading; /* of its state */
+};
+
+static void end_owner(struct owners_walk *walk, bool whole)
+{
+    if (walk->now)
+        ses__state_load_end(&walk->loading, whole);
+    walk->now = NULL;
+}
+
+/* Owners without a row are passed over. */
+static int begin_owner(struct owners_walk *walk, int64_t id, ses_error *error)
+{
+    const struct owner_list *owners = walk->owners;
+
+    end_owner(walk, true);
+    while (walk->next < owners->count && owners->ids[walk->next] != id)
+        walk->next++;
+    if (walk->next == owners->count)
+        return ses__error_set(error, SES_CORRUPT,
+                              "%s: state of owner number %lld is filed as another's, or out of order",
+                              walk->rows.query.db->name, (long long)id);
+    const size_t at = walk->next++;
+    int code = ses__state_load_begin(&walk->loading, walk->states[at], walk->scope, error);
+    if (code == SES_OK)
+        walk->now = &owners->ids[at];
+    return code;
+}
+
+int ses__load_owners(struct db *db, enum scope scope, const struct owner_list *owners,
+                     struct state *const *states, ses_error *error)
+{
+    struct owners_walk walk = {.scope = scope, .owners = owners, .states = states};
+    struct span key;
+    struct span value;
+    int code = SES_OK;
+
+    ses__query_start(&walk.rows.query, db,
+                     scope == SCOPE_USER ? STATEMENT_USER_STATE_OF_OWNERS : STATEMENT_SESSION_STATE_OF_OWNERS,
+                     error);
+    ses__query_bind_owners(&walk.rows.query, 1, owners);
+    while (code == SES_OK && ses__state_rows_next(&walk.rows, &key, &value)) {
+        int64_t id = ses__query_int(&walk.rows.query, 2);
+        if (!walk.now || *walk.now != id)
+            code = begin_owner(&walk, id, error);
+        if (code == SES_OK)
+            code = ses__state_load_put(&walk.loading, key, value, error);
+    }
+    int closed = ses__state_rows_close(&walk.rows);
+    if (code == SES_OK)
+        code = closed;
+    end_owner(&walk, code == SES_OK);
+    return code;
+}
+
+int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session, ses_error *error)
+{
+    int code = SES_OK;
+    for (enum scope scope = SCOPE_APP; scope < SCOPE_TEMP && code == SES_OK; scope++)
+        code = ses__load_scope(db, state, scope, session, error);
+    return code;
+}
+
+/* The owners of the shared keys among the operations. */
+static void lock_owners(struct db *db, const struct delta *delta, const struct session_row *session,
+                        bool exclusive)
+{
+    bool has[SCOPE_COUNT] = {false};
+
+    for (size_t i = 0; i < delta->count; i++)
+        has[delta->ops[i].scope] = true;
+    for (enum scope scope = SCOPE_APP; scope <= SCOPE_USER; scope++) {
+        if (has[scope])
+            ses__db_lock(db, scope, ses__scope_owner(scope, session), exclusive);
+    }
+}
+
+/* `*same`: the stored bytes are those that are expected; an operation that removes means that the key does not exist. */
+static int compare_expected(struct db *db, const struct delta_op *seen, const struct session_row *session,
+                            bool *same, ses_error *error)
+{
+    struct state_rows rows;
+    struct span key;
+    struct span value;
+
+    *same = seen->removes;
+    ses__state_row_open(&rows, db, seen->scope, ses__scope_owner(seen->scope, session), seen->key, error);
+    if (ses__state_rows_next(&rows, &key, &value))
+        *same = !seen->removes && value.len == seen->value.len &&
+                memcmp(value.ptr, seen->value.ptr, value.len) == 0;
+    return ses__state_rows_close(&rows);
+}
+
+int ses__state_find_changed(struct db *db, const struct delta *seen, const struct session_row *session,
+                            const char **changed, ses_error *error)
+{
+    int code = SES_OK;
+
+    *changed = NULL;
+    lock_owners(db, seen, session, true);
+    for (size_t i = 0; i < seen->count && code == SES_OK && !*changed; i++) {
+        bool same = false;
+        code = compare_expected(db, &seen->ops[i], session, &same, error);
+        if (code == SES_OK && !same)
+            *changed = seen->ops[i].name.ptr;
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------------- writing */
+
+static int set_key(struct db *db, enum scope scope, const struct session_row *session, int64_t seq,
+                   struct span key, struct span value, ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, scope_statements[scope].set, error);
+    ses__query_bind_int(&query, 1, ses__scope_owner(scope, session));
+    ses__query_bind_text(&query, 2, key);
+    ses__query_bind_text(&query, 3, value);
+    if (scope != SCOPE_SESSION)
+        ses__query_bind_int(&query, 4, session->id);
+    ses__query_bind_int(&query, 5, seq);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
+static int remove_key(struct db *db, enum scope scope, const struct session_row *session, struct span key,
+                      ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, scope_statements[scope].remove, error);
+    ses__query_bind_int(&query, 1, ses__scope_owner(scope, session));
+    ses__query_bind_text(&query, 2, key);
+    (void)ses__query_row(&query);
+    return ses__query_end(&query);
+}
+
+int ses__delta_store(struct db *db, const struct delta *delta, const struct session_row *session, int64_t seq,
+                     ses_error *error)
+{
+    int code = SES_OK;
+
+    lock_owners(db, delta, session, false);
+    for (size_t i = 0; i < delta->count && code == SES_OK; i++) {
+        const struct delta_op *op = &delta->ops[i];
+        if (op->scope != SCOPE_TEMP && op->removes)
+            code = remove_key(db, op->scope, session, op->key, error);
+        else if (op->scope != SCOPE_TEMP)
+            code = set_key(db, op->scope, session, seq, op->key, op->value, error);
+    }
+    return code;
+}

@@ -1,0 +1,46 @@
+/* The rows of state. */
+#ifndef SESLITE_STORAGE_SQL_ROWS_STATE_H
+#define SESLITE_STORAGE_SQL_ROWS_STATE_H
+
+#include "storage/sql/rows/session.h"
+
+enum { STORED_SCOPES = SCOPE_TEMP };
+
+/* A walk over one scope of an app, a user or a session; keys without their prefix, values as JSON text. */
+struct state_rows {
+    struct query query;
+    int code;
+};
+SESLITE_PRIVATE void ses__state_rows_open(struct state_rows *rows, struct db *db, enum scope scope,
+                                          int64_t owner, ses_error *error);
+/* One key: one row, or none. `key` lives until the close. */
+SESLITE_PRIVATE void ses__state_row_open(struct state_rows *rows, struct db *db, enum scope scope,
+                                         int64_t owner, struct span key, ses_error *error);
+/* Texts live until the next row. */
+SESLITE_PRIVATE bool ses__state_rows_next(struct state_rows *rows, struct span *key, struct span *value);
+SESLITE_PRIVATE int ses__state_rows_close(struct state_rows *rows);
+
+/* Loads a scope of the session's into the state; or all that are stored. */
+SESLITE_PRIVATE int ses__load_scope(struct db *db, struct state *state, enum scope scope,
+                                    const struct session_row *session, ses_error *error);
+SESLITE_PRIVATE int ses__load_scopes(struct db *db, struct state *state, const struct session_row *session,
+                                     ses_error *error);
+/* Loads the user or session scope of many owners, which must be different ones, with one statement. Their states must
+ * have nothing in that scope. */
+SESLITE_PRIVATE int ses__load_owners(struct db *db, enum scope scope, const struct owner_list *owners,
+                                     struct state *const *states, ses_error *error);
+SESLITE_PRIVATE int64_t ses__scope_owner(enum scope scope, const struct session_row *session);
+/* The name of the first key of which something else is stored than what was seen (an operation that removes: that the key
+ * does not exist); NULL: there is none. */
+SESLITE_PRIVATE int ses__state_find_changed(struct db *db, const struct delta *seen,
+                                            const struct session_row *session, const char **changed,
+                                            ses_error *error);
+/* Writes the changes of the stored scopes, as made by event `seq` of the session; 0: its creation. */
+SESLITE_PRIVATE int ses__delta_store(struct db *db, const struct delta *delta,
+                                     const struct session_row *session, int64_t seq, ses_error *error);
+
+/* Makes the session's own keys those of the state, which holds nothing else, with the events that had set them. */
+SESLITE_PRIVATE int ses__session_state_restore(struct db *db, const struct session_row *session,
+                                               const struct state *state, ses_error *error);
+
+#endif

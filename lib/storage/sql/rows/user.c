@@ -1,0 +1,87 @@
+/* The rows of apps and users. */
+#include "base/error.h"
+#include "storage/sql/rows/parts.h"
+
+int ses__app_find(struct db *db, const char *app, int64_t *id, ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, STATEMENT_APP_FIND, error);
+    ses__query_bind_string(&query, 1, app);
+    bool is_it = false;
+    bool found = ses__query_row(&query);
+    if (found) {
+        *id = ses__query_int(&query, 0);
+        is_it = *id > 0 && ses__query_int(&query, 1) == 1;
+    }
+    int code = ses__query_end(&query);
+    if (code == SES_OK && !found)
+        code = SES_NOTFOUND;
+    else if (code == SES_OK && !is_it)
+        code = ses__refuse_stranger(db, "app", error);
+    return code;
+}
+
+int ses__user_find(struct db *db, const char *app, const char *user, struct user_row *row, ses_error *error)
+{
+    struct query query;
+    ses__query_start(&query, db, STATEMENT_USER_FIND, error);
+    ses__query_bind_string(&query, 1, app);
+    ses__query_bind_string(&query, 2, user);
+    bool is_it = false;
+    bool found = ses__query_row(&query);
+    if (found) {
+        row->id = ses__query_int(&query, 0);
+        row->app_id = ses__query_int(&query, 1);
+        is_it = row->id > 0 && row->app_id > 0 && ses__query_int(&query, 2) == 1;
+    }
+    int code = ses__query_end(&query);
+    if (code == SES_OK && !found)
+        code = SES_NOTFOUND;
+    else if (code == SES_OK && !is_it)
+        code = ses__refuse_stranger(db, "user", error);
+    return code;
+}
+
+/* Where others write meanwhile, one of them may have deleted it. */
+static int refuse_lost_name(struct db *db, ses_error *error)
+{
+    db->outrun = true;
+    return ses__error_set(error, SES_CORRUPT, "%s: an app or user that exists cannot be found", db->name);
+}
+
+int ses__app_ensure(struct db *db, const char *app, int64_t *id, ses_error *error)
+{
+    struct query query;
+    int code = ses__app_find(db, app, id, error);
+
+    if (code != SES_NOTFOUND)
+        return code;
+    ses__query_start(&query, db, STATEMENT_APP_ADD, error);
+    ses__query_bind_string(&query, 1, app);
+    (void)ses__query_row(&query);
+    code = ses__query_end(&query);
+    if (code == SES_OK)
+        code = ses__app_find(db, app, id, error);
+    return code == SES_NOTFOUND ? refuse_lost_name(db, error) : code;
+}
+
+int ses__user_ensure(struct db *db, const char *app, const char *user, struct user_row *row, ses_error *error)
+{
+    struct query query;
+    int64_t app_id = 0;
+    int code = ses__user_find(db, app, user, row, error);
+
+    if (code != SES_NOTFOUND)
+        return code;
+    code = ses__app_ensure(db, app, &app_id, error);
+    if (code != SES_OK)
+        return code;
+    ses__query_start(&query, db, STATEMENT_USER_ADD, error);
+    ses__query_bind_int(&query, 1, app_id);
+    ses__query_bind_string(&query, 2, user);
+    (void)ses__query_row(&query);
+    code = ses__query_end(&query);
+    if (code == SES_OK)
+        code = ses__user_find(db, app, user, row, error);
+    return code == SES_NOTFOUND ? refuse_lost_name(db, error) : code;
+}

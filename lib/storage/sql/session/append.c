@@ -1,0 +1,326 @@
+/* Appending: everything that one append checks, stores and brings a handle up to date with, in one transaction. */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/session/log.h"
+#include "storage/sql/session/jobs.h"
+#include "storage/sql/rows/event.h"
+#include "storage/sql/rows/session.h"
+#include "storage/sql/rows/state.h"
+#include "storage/sql/engine.h"
+
+/* ---------------------------------------------------------------------------------- what is stored already */
+
+static int refuse_other_event(const struct event_row *stored, ses_error *error)
+{
+    return ses__error_set(
+        error, SES_EXISTS,
+        "the id \"%.*s\" already exists with different content, as event %lld; an id names one event",
+        (int)(stored->id.len < 100 ? stored->id.len : 100), stored->id.ptr, (long long)stored->seq);
+}
+
+static int check_stored(const struct append_op *op, struct event_draft *draft, const struct event_row *stored,
+                        ses_error *error)
+{
+    int same = ses__event_is(draft, stored, error);
+
+    if (same < 0)
+        return same;
+    if (same == 0)
+        return refuse_other_event(stored, error);
+    if (stored->seq > op->row.last_seq)
+        return ses__error_set(error, SES_CORRUPT,
+                              "event %lld of session number %lld comes after its last event, %lld",
+                              (long long)stored->seq, (long long)op->row.id, (long long)op->row.last_seq);
+    return SES_OK;
+}
+
+/* Is this very event there already? `*seq` is its number, or 0. EXISTS: another one has its id. */
+static int find_stored(const struct append_op *op, struct db *db, struct event_draft *draft, int64_t *seq,
+                       ses_error *error)
+{
+    struct event_rows rows;
+    struct event_row stored;
+    int code = SES_OK;
+
+    *seq = 0;
+    ses__event_row_open(&rows, db, op->row.id, draft->row.id, error);
+    if (ses__event_rows_next(&rows, &stored)) {
+        code = check_stored(op, draft, &stored, error);
+        *seq = stored.seq;
+    }
+    int closed = ses__event_rows_close(&rows);
+    return code != SES_OK ? code : closed;
+}
+
+/* An id that was made for this call can only be there if the call has been run before. */
+static bool can_be_stored(const struct append_op *op, const struct event_draft *draft)
+{
+    return draft->has_id || op->may_be_stored;
+}
+
+/* --------------------------------------------------------------------------------------------- staleness */
+
+static int set_stale_error(const struct append_op *op, const char *changed, ses_error *error)
+{
+    if (changed)
+        (void)ses__error_set(
+            error, SES_STALE,
+            "the shared key \"%.200s\" has changed since the caller read it: read it again and compute the value again, or append with SES_APPEND_ANYWAY",
+            changed);
+    else
+        (void)ses__error_set(
+            error, SES_STALE,
+            "the session is at version %lld and the caller at %lld: refresh and try again, or append with SES_APPEND_ANYWAY",
+            (long long)op->row.version, (long long)op->version);
+    if (error)
+        error->version = op->row.version;
+    return SES_STALE;
+}
+
+enum refusal { REFUSAL_LEASED, REFUSAL_STALE };
+
+/* The lease is lost; or another writer has changed the shared key `changed`, or the session itself (NULL). A retry of
+ * events that are stored already is fine; anything else is refused. */
+static int refuse_new_events(struct append_op *op, struct db *db, enum refusal why, const char *changed,
+                             ses_error *error)
+{
+    int code = SES_OK;
+
+    for (op->at = 0; op->at < op->count && code == SES_OK; op->at++) {
+        struct event_draft *draft = &op->drafts[op->at];
+        int64_t seq = 0;
+        if (draft->partial)
+            continue;
+        if (can_be_stored(op, draft))
+            code = find_stored(op, db, draft, &seq, error);
+        if (code == SES_OK && seq == 0)
+            code = why == REFUSAL_LEASED ? ses__not_leased(op->lease, error)
+                                         : set_stale_error(op, changed, error);
+    }
+    return code;
+}
+
+/* STALE if the version of the session or an expected shared key has changed since the caller read it. */
+static int check_seen(struct append_op *op, struct db *db, ses_error *error)
+{
+    bool outdated = op->checks_version && op->row.version != op->version;
+    const char *changed = NULL;
+    int code = SES_OK;
+
+    if (op->expected && !outdated)
+        code = ses__state_find_changed(db, &op->expected->seen, &op->row, &changed, error);
+    return code == SES_OK && (outdated || changed) ? refuse_new_events(op, db, REFUSAL_STALE, changed, error)
+                                                   : code;
+}
+
+static int check_lease(struct append_op *op, struct db *db, ses_error *error)
+{
+    struct lease_row lease;
+    int code = ses__lease_find(db, op->row.id, &lease, error);
+
+    return code == SES_OK && lease.token != op->lease ? refuse_new_events(op, db, REFUSAL_LEASED, NULL, error)
+                                                      : code;
+}
+
+/* ----------------------------------------------------------------------------------------------- storing */
+
+static int check_room(const struct append_op *op, const struct event_draft *draft, ses_error *error)
+{
+    const struct session_row *row = &op->row;
+
+    if (draft->too_long)
+        return ses__error_set(error, SES_LIMIT, TOO_LONG_EVENT, op->max_event_bytes);
+    if (row->event_count >= op->max_events)
+        return ses__error_set(
+            error, SES_LIMIT,
+            "the session holds %lld events, as many as max_session_events allows: prune or cut it, or start another",
+            (long long)row->event_count);
+    if (row->last_seq >= MAX_SEQ)
+        return ses__error_set(error, SES_LIMIT, "the session has had 2^32 - 1 events; start another");
+    if (row->version >= MAX_VERSION)
+        return ses__error_set(error, SES_LIMIT,
+                              "the session is at the last version below 2^53; start another");
+    return SES_OK;
+}
+
+static int note_duplicate(struct append_op *op, struct db *db, struct event_draft *draft,
+                          ses_appended *result, ses_error *error)
+{
+    int code = find_stored(op, db, draft, &result->seq, error);
+
+    result->status = SES_DUPLICATE;
+    if (code == SES_OK && result->seq == 0) /* nothing is stored, and nothing was */
+        code = ses__error_set(error, SES_CORRUPT,
+                              "the place of event %lld of session number %lld is taken by another event",
+                              (long long)draft->row.seq, (long long)op->row.id);
+    return code;
+}
+
+static int store_new_event(struct append_op *op, struct db *db, struct event_draft *draft,
+                           ses_appended *result, bool catches_up, ses_error *error)
+{
+    struct session_row *row = &op->row;
+    int code = ses__delta_store(db, &draft->delta, row, draft->row.seq, error);
+
+    row->last_seq++;
+    row->version++;
+    row->event_count++;
+    row->updated_us = draft->row.high_us;
+    result->status = SES_OK;
+    result->seq = draft->row.seq;
+    if (code == SES_OK && op->snapshot) /* a handle that catches up reads the shared scopes again */
+        code = ses__advance_add_draft(&op->advance, draft, catches_up ? SCOPE_SESSION : SCOPE_APP, error);
+    return code;
+}
+
+/* The session has no room for this event, but the retry of a stored one still succeeds. */
+static int store_without_room(struct append_op *op, struct db *db, struct event_draft *draft,
+                              ses_appended *result, int limit, ses_error *error)
+{
+    int code = SES_OK;
+
+    result->seq = 0;
+    if (can_be_stored(op, draft))
+        code = find_stored(op, db, draft, &result->seq, error);
+    if (code != SES_OK)
+        return code;
+    if (result->seq == 0)
+        return limit;
+    result->status = SES_DUPLICATE;
+    ses__error_clear(error);
+    return SES_OK;
+}
+
+/* A rewind that another program made names the invocation that it takes back, but not where that begins.
+ * The position found ahead of the transaction still holds unless events were cut or pruned. */
+static void aim(const struct append_op *op, struct event_draft *draft)
+{
+    const struct session_row *looked = &op->looked;
+
+    if (draft->row.rewinds_before.len == 0 || looked->id == 0)
+        return;
+    bool holds = looked->id == op->row.id && looked->base_seq == op->row.base_seq &&
+                 ses__row_epoch(looked) == ses__row_epoch(&op->row);
+    draft->row.rewinds_to = holds ? draft->target : 0;
+    draft->row.rewinds_after = holds ? looked->last_seq : 0;
+}
+
+static int store_with_room(struct append_op *op, struct db *db, struct event_draft *draft,
+                           ses_appended *result, bool catches_up, ses_error *error)
+{
+    const struct session_row *row = &op->row;
+    int64_t stored = 0;
+    int code = SES_OK;
+
+    if (db->looks_first && can_be_stored(op, draft))
+        code = find_stored(op, db, draft, &stored, error);
+    if (code != SES_OK || stored > 0) {
+        result->status = SES_DUPLICATE;
+        result->seq = stored;
+        return code;
+    }
+    draft->row.seq = row->last_seq + 1;
+    draft->row.high_us = draft->row.time_us > row->updated_us ? draft->row.time_us : row->updated_us;
+    aim(op, draft);
+    code = ses__event_add(db, row, &draft->row, error);
+    if (code == SES_EXISTS)
+        return note_duplicate(op, db, draft, result, error);
+    return code == SES_OK ? store_new_event(op, db, draft, result, catches_up, error) : code;
+}
+
+static int store_event(struct append_op *op, struct db *db, struct event_draft *draft, ses_appended *result,
+                       bool catches_up, ses_error *error)
+{
+    int code = check_room(op, draft, error);
+
+    code = code == SES_LIMIT ? store_without_room(op, db, draft, result, code, error)
+                             : store_with_room(op, db, draft, result, catches_up, error);
+    result->time_us = draft->row.time_us;
+    return code;
+}
+
+static int store_events(struct append_op *op, struct db *db, bool catches_up, ses_error *error)
+{
+    int code = SES_OK;
+
+    for (op->at = 0; op->at < op->count && code == SES_OK; op->at++) {
+        if (!op->drafts[op->at].partial)
+            code = store_event(op, db, &op->drafts[op->at], &op->results[op->at], catches_up, error);
+    }
+    op->row.changed_us = op->now_us;
+    if (code == SES_OK && op->row.version != op->before.version)
+        code = ses__session_touch(db, &op->before, &op->row, error);
+    return code;
+}
+
+/* An outdated handle, too, shows the state of one moment afterwards. */
+static int store_and_advance(struct append_op *op, struct db *db, ses_error *error)
+{
+    bool outdated = op->row.version != op->snapshot->row.version;
+    int code = ses__advance_init(&op->advance, op->snapshot, error);
+
+    if (code == SES_OK && outdated)
+        code = ses__read_missed(db, &op->advance, &op->row, error);
+    if (code == SES_OK)
+        code = store_events(op, db, outdated, error);
+    if (code == SES_OK && outdated)
+        code = ses__read_scopes(db, &op->advance, error);
+    return code == SES_OK ? ses__advance_prepare(&op->advance, &op->row, error) : code;
+}
+
+int ses__append_store(struct db *db, struct append_op *op, ses_error *error)
+{
+    return op->snapshot ? store_and_advance(op, db, error) : store_events(op, db, false, error);
+}
+
+int ses__append_job(struct db *db, void *context, ses_error *error)
+{
+    struct append_op *op = context;
+
+    ses__advance_free(&op->advance); /* of an earlier run */
+    int code = ses__session_of(db, &op->session, &op->before, error);
+    op->row = op->before;
+    if (code == SES_OK && op->lease != 0)
+        code = check_lease(op, db, error);
+    if (code == SES_OK && !op->anyway)
+        code = check_seen(op, db, error);
+    return code == SES_OK ? ses__append_store(db, op, error) : code;
+}
+
+/* --------------------------------------------------------------------------------------- where rewinds lead */
+
+static bool has_rewind(const struct append_op *op)
+{
+    for (size_t i = 0; i < op->count; i++) {
+        if (op->drafts[i].row.rewinds_before.len > 0)
+            return true;
+    }
+    return false;
+}
+
+static int find_targets(struct db *db, void *context, ses_error *error)
+{
+    struct append_op *op = context;
+    int code = ses__session_of(db, &op->session, &op->looked, error);
+
+    for (size_t i = 0; i < op->count && code == SES_OK; i++) {
+        struct event_draft *draft = &op->drafts[i];
+        if (draft->row.rewinds_before.len > 0)
+            code = ses__log_find_invocation(db, &op->looked, draft->row.rewinds_before, op->looked.last_seq,
+                                            &draft->target, error);
+    }
+    return code;
+}
+
+/* Looking for them reads a whole log: that is done before the write, while others write. */
+int ses__door_append(struct storage *storage, struct append_op *op, ses_error *error)
+{
+    int code = SES_OK;
+
+    op->advance.snapshot = NULL;
+    op->looked.id = 0;
+    if (UNLIKELY(has_rewind(op)) && !storage->read_only)
+        code = ses__run_read_to_write(storage, find_targets, op, error);
+    return code == SES_OK ? ses__run_write(storage, ses__append_job, op, op->bytes, error) : code;
+}

@@ -1,0 +1,176 @@
+/* The beginning and the end of sessions. */
+#include "base/error.h"
+#include "storage/sql/session/jobs.h"
+#include "storage/sql/rows/session.h"
+#include "storage/sql/rows/state.h"
+#include "storage/sql/engine.h"
+
+/* ------------------------------------------------------------------------------------------- creating */
+
+int ses__refuse_existing(const ses_key *key, ses_error *error)
+{
+    return ses__error_set(error, SES_EXISTS,
+                          "the session %.100s/%.100s/%.100s (app/user/session) already exists", key->app,
+                          key->user, key->session);
+}
+
+int ses__create_job(struct db *db, void *context, ses_error *error)
+{
+    const struct create_op *op = context;
+    struct session_row row;
+    int code = ses__session_find(db, op->key, &row, error);
+    bool exists = code == SES_OK;
+
+    if (exists && !op->get_existing)
+        return ses__refuse_existing(op->key, error);
+    if (code == SES_NOTFOUND) {
+        code = ses__session_add(
+            db, op->key, &(struct session_times){op->now_us, op->created_us, op->expires_us}, &row, error);
+        if (code == SES_OK && op->initial.ptr)
+            code = ses__details_add(db, row.id, op->initial, error);
+        if (code == SES_OK)
+            code = ses__delta_store(db, op->delta, &row, 0, error);
+        if (code == SES_OK && (op->annotating.title || op->annotating.label_count > 0))
+            code =
+                ses__details_annotate(db, &row, &op->annotating, &(struct annotations){.title = NULL}, error);
+    }
+    if (code == SES_OK && op->snapshot)
+        code = ses__load_snapshot(db, op->snapshot, op->key, &row, &op->range, error);
+    return code == SES_OK && exists ? SES_EXISTING : code;
+}
+
+/* Most calls that may create find the session there: they need not wait for the writer. */
+int ses__find_existing_job(struct db *db, void *context, ses_error *error)
+{
+    const struct create_op *op = context;
+    struct session_row row;
+    int code = ses__session_find(db, op->key, &row, error);
+
+    if (code == SES_OK && op->snapshot)
+        code = ses__load_snapshot(db, op->snapshot, op->key, &row, &op->range, error);
+    return code == SES_OK ? SES_EXISTING : code;
+}
+
+int ses__door_create(struct storage *storage, struct create_op *op, ses_error *error)
+{
+    int result = SES_NOTFOUND;
+
+    if (op->get_existing)
+        result = ses__run_read_to_write(storage, ses__find_existing_job, op, error);
+    if (result == SES_NOTFOUND)
+        result = ses__run_write(storage, ses__create_job, op, op->initial.len, error);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------- deleting */
+
+static int run_delete(struct db *db, void *context, ses_error *error)
+{
+    struct delete_op *op = context;
+    struct session_row row;
+
+    op->deleted = 0;
+    int code = ses__session_find(db, op->key, &row, error);
+    if (code == SES_NOTFOUND)
+        return SES_OK;
+    if (code == SES_OK)
+        code = ses__session_check_key(db, row.id, op->key, error);
+    if (code == SES_OK)
+        code = ses__session_remove(db, row.id, error);
+    op->deleted = 1;
+    return code;
+}
+
+int ses__door_delete_session(struct storage *storage, struct delete_op *op, ses_error *error)
+{
+    return ses__run_delete(storage, run_delete, op, 0, &op->erasure, error);
+}
+
+static int run_delete_user(struct db *db, void *context, ses_error *error)
+{
+    struct delete_user_op *op = context;
+    struct user_row user;
+
+    op->sessions = 0;
+    op->state_keys = 0;
+    int code = ses__user_find(db, op->app, op->user, &user, error);
+    if (code == SES_NOTFOUND)
+        return SES_OK;
+    return code == SES_OK ? ses__user_remove(db, &user, &op->sessions, &op->state_keys, error) : code;
+}
+
+int ses__door_delete_user(struct storage *storage, struct delete_user_op *op, ses_error *error)
+{
+    return ses__run_delete(storage, run_delete_user, op, 0, &op->erasure, error);
+}
+
+/* A step deletes so many users at most, who have no sessions any more. */
+enum { USERS_IN_STEP = 1000 };
+
+static int delete_sessions_of_app(struct db *db, struct delete_app_op *op, int64_t app_id, ses_error *error)
+{
+    struct session_ids ids = {.count = 1};
+    int code = SES_OK;
+
+    while (code == SES_OK && op->sessions < op->limit && ids.count > 0) {
+        code = ses__sessions_of_app(db, app_id, op->limit - op->sessions, &ids, error);
+        if (code == SES_OK)
+            code = ses__sessions_remove(db, app_id, &ids, error);
+        op->sessions += (int64_t)ids.count;
+    }
+    return code;
+}
+
+/* The first user of the app; 0: none is left. */
+static int first_user(struct db *db, int64_t app_id, int64_t *id, ses_error *error)
+{
+    struct user_rows rows;
+
+    ses__user_rows_open(&rows, db, app_id, (struct span){"", 0}, 1, error);
+    if (!ses__user_rows_next(&rows, id))
+        *id = 0;
+    return ses__user_rows_close(&rows);
+}
+
+static int delete_users_of_app(struct db *db, int64_t app_id, bool *more, ses_error *error)
+{
+    struct user_row user = {.id = 1, .app_id = app_id};
+    int64_t sessions = 0;
+    int64_t keys = 0;
+    int code = SES_OK;
+
+    *more = false;
+    for (int i = 0; i < USERS_IN_STEP && code == SES_OK; i++) {
+        code = first_user(db, app_id, &user.id, error);
+        if (code != SES_OK || user.id == 0)
+            return code;
+        code = ses__user_remove(db, &user, &sessions, &keys, error);
+    }
+    *more = true;
+    return code;
+}
+
+static int run_delete_app(struct db *db, void *context, ses_error *error)
+{
+    struct delete_app_op *op = context;
+    int64_t app_id = 0;
+
+    op->sessions = 0;
+    op->more = false;
+    int code = ses__app_find(db, op->app, &app_id, error);
+    if (code == SES_NOTFOUND)
+        return SES_OK;
+    if (code == SES_OK)
+        code = delete_sessions_of_app(db, op, app_id, error);
+    if (code != SES_OK)
+        return code;
+    op->more = op->sessions >= op->limit;
+    if (!op->more)
+        code = delete_users_of_app(db, app_id, &op->more, error);
+    return code == SES_OK && !op->more ? ses__app_remove(db, app_id, error) : code;
+}
+
+int ses__door_delete_app(struct storage *storage, struct delete_app_op *op, ses_error *error)
+{
+    return ses__run_delete(storage, run_delete_app, op, 0, &op->erasure, error);
+}

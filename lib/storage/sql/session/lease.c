@@ -1,0 +1,206 @@
+/* Leases: a look at the row first, and a write only where that changes it. */
+#include <string.h>
+
+#include "base/error.h"
+#include "model/event/timestamp.h"
+#include "storage/sql/rows/session.h"
+#include "storage/sql/engine.h"
+
+/* ---------------------------------------------------------------------------------------------- taking */
+
+static int64_t lease_end(int64_t now_us, int64_t duration_us)
+{
+    return duration_us < TIMESTAMP_MAX - now_us ? now_us + duration_us : TIMESTAMP_MAX;
+}
+
+/* The outcome of an attempt. */
+enum lease_step {
+    STEP_NONE,   /* it is refused, and nothing changes */
+    STEP_GIVE,   /* the owner gets it, with a new token */
+    STEP_EXTEND, /* the owner had it last, and keeps its token */
+    STEP_SET     /* nobody gets it; precedence changes */
+};
+
+/* The owner of the attempt has precedence, until then; or nobody has. */
+static void set_precedence(struct lease_row *row, const char *owner, int64_t until_us)
+{
+    memcpy(row->next_owner, owner, strlen(owner) + 1);
+    row->next_until_us = until_us;
+}
+
+static bool is_held(const struct lease_row *row, int64_t now_us)
+{
+    return row->until_us != 0 && row->until_us > now_us; /* released: 0, whatever the clock shows */
+}
+
+/* Clocks are read before the lock is waited for, so that they may seem to go back by so much. */
+static const int64_t CLOCK_SLACK_US = 1000000;
+
+/* A lease that was taken in the future shows that the clock was set back. It then lasts for its duration from now on, and
+ * not until the clock is there again. */
+static bool follow_clock_back(struct lease_row *row, int64_t now_us)
+{
+    const int64_t duration_us = row->until_us - row->taken_us;
+
+    if (row->until_us == 0 || row->taken_us - now_us <= CLOCK_SLACK_US)
+        return false;
+    row->taken_us = now_us;
+    row->until_us = lease_end(now_us, duration_us);
+    return true;
+}
+
+/* For how long somebody still has precedence: 0 if it is for longer than it is given, as when the clock was set back. */
+static int64_t precedence_left(const struct lease_row *row, int64_t now_us)
+{
+    const int64_t left = row->next_owner[0] ? row->next_until_us - now_us : 0;
+    return left > 0 && left <= LEASE_PRECEDENCE_US ? left : 0;
+}
+
+/* Has another than the owner precedence? */
+static bool others_are_next(const struct lease_row *row, const struct lease_take_op *op)
+{
+    return precedence_left(row, op->now_us) > 0 && strcmp(row->next_owner, op->owner) != 0;
+}
+
+static enum lease_step refuse_attempt(struct lease_take_op *op, struct lease_row *row)
+{
+    const bool is_next = strcmp(row->next_owner, op->owner) == 0;
+
+    op->held_until_us = is_held(row, op->now_us) ? row->until_us : row->next_until_us;
+    if (op->attempt != LEASE_REGISTER || others_are_next(row, op))
+        return STEP_NONE;
+    op->registered = true;
+    if (is_next && precedence_left(row, op->now_us) > LEASE_PRECEDENCE_US / 2)
+        return STEP_NONE;
+    set_precedence(row, op->owner, op->now_us + LEASE_PRECEDENCE_US);
+    return STEP_SET;
+}
+
+static enum lease_step give_up(const struct lease_take_op *op, struct lease_row *row)
+{
+    if (strcmp(row->next_owner, op->owner) != 0)
+        return STEP_NONE;
+    set_precedence(row, "", 0);
+    return STEP_SET;
+}
+
+static enum lease_step decide_by_clock(struct lease_take_op *op, struct lease_row *row)
+{
+    const bool is_own = row->token > 0 && strcmp(row->owner, op->owner) == 0;
+    const bool held = is_held(row, op->now_us);
+
+    op->taken = false;
+    op->registered = false;
+    if (op->attempt == LEASE_GIVE_UP)
+        return give_up(op, row);
+    if (held ? !is_own : op->attempt == LEASE_EXTEND || others_are_next(row, op))
+        return refuse_attempt(op, row);
+    op->taken = true;
+    row->taken_us = op->now_us;
+    row->until_us = lease_end(op->now_us, op->duration_us);
+    if (!held)
+        set_precedence(row, "", 0);
+    if (is_own)
+        return STEP_EXTEND;
+    memcpy(row->owner, op->owner, strlen(op->owner) + 1);
+    return STEP_GIVE;
+}
+
+/* Decides about the attempt, and makes `row` what it is to be. */
+static enum lease_step decide_attempt(struct lease_take_op *op, struct lease_row *row)
+{
+    const bool moved = follow_clock_back(row, op->now_us);
+    const enum lease_step step = decide_by_clock(op, row);
+
+    return moved && step == STEP_NONE ? STEP_SET : step;
+}
+
+static int find_lease(struct db *db, const ses_key *key, int64_t *session_id, struct lease_row *row,
+                      int64_t *now_us, ses_error *error)
+{
+    const struct session_ref ref = {key, NULL};
+    struct session_row session;
+    int code = ses__session_of(db, &ref, &session, error);
+
+    if (code != SES_OK)
+        return code;
+    *session_id = session.id;
+    return ses__lease_find_now(db, session.id, row, now_us, error);
+}
+
+enum { MUST_WRITE = 1 };
+
+static int run_look(struct db *db, void *context, ses_error *error)
+{
+    struct lease_take_op *op = context;
+    struct lease_row row;
+    int64_t session_id = 0;
+    int code = find_lease(db, op->key, &session_id, &row, &op->now_us, error);
+
+    return code == SES_OK && decide_attempt(op, &row) != STEP_NONE ? MUST_WRITE : code;
+}
+
+static int run_take(struct db *db, void *context, ses_error *error)
+{
+    struct lease_take_op *op = context;
+    struct lease_row row;
+    int64_t session_id = 0;
+    int code = find_lease(db, op->key, &session_id, &row, &op->now_us, error);
+
+    if (code != SES_OK)
+        return code;
+    const enum lease_step step = decide_attempt(op, &row);
+    if (step == STEP_GIVE)
+        code = ses__lease_give(db, session_id, &row, error);
+    else if (step != STEP_NONE)
+        code = ses__lease_set(db, session_id, &row, error);
+    if (op->taken)
+        op->lease = (ses_lease){row.token, row.until_us};
+    return code;
+}
+
+int ses__door_lease_take(struct storage *storage, struct lease_take_op *op, ses_error *error)
+{
+    const bool read_only = storage->read_only; /* the write then reports it */
+    int result = read_only ? MUST_WRITE : ses__run_read(storage, run_look, op, error);
+
+    return result == MUST_WRITE ? ses__run_write(storage, run_take, op, 0, error) : result;
+}
+
+/* -------------------------------------------------------------------------------- renewing, releasing */
+
+static int set_until(struct db *db, struct lease_op *op, bool renews, ses_error *error)
+{
+    struct lease_row row;
+    int64_t session_id = 0;
+    int code = find_lease(db, op->key, &session_id, &row, &op->now_us, error);
+
+    if (code == SES_OK && row.token != op->token)
+        code = ses__not_leased(op->token, error);
+    op->until_us = renews ? lease_end(op->now_us, op->duration_us) : 0;
+    if (code != SES_OK || row.until_us == op->until_us)
+        return code;
+    row.taken_us = op->now_us;
+    row.until_us = op->until_us;
+    return ses__lease_set(db, session_id, &row, error);
+}
+
+static int run_renew(struct db *db, void *context, ses_error *error)
+{
+    return set_until(db, context, true, error);
+}
+
+int ses__door_lease_renew(struct storage *storage, struct lease_op *op, ses_error *error)
+{
+    return ses__run_write(storage, run_renew, op, 0, error);
+}
+
+static int run_release(struct db *db, void *context, ses_error *error)
+{
+    return set_until(db, context, false, error);
+}
+
+int ses__door_lease_release(struct storage *storage, struct lease_op *op, ses_error *error)
+{
+    return ses__run_write(storage, run_release, op, 0, error);
+}

@@ -1,0 +1,199 @@
+/* Shared state without a session: its rows name session 0 as the one that set them. */
+#include <string.h>
+
+#include "base/error.h"
+#include "json/writer.h"
+#include "storage/sql/session/jobs.h"
+#include "storage/sql/rows/parts.h"
+#include "storage/sql/engine.h"
+
+static enum scope scope_shared_by(const char *user)
+{
+    return user ? SCOPE_USER : SCOPE_APP;
+}
+
+/* The app, and the user if one is given, as the owners of a session's state. SES_NOTFOUND (without a message). */
+static int find_owner(struct db *db, const char *app, const char *user, struct session_row *owner,
+                      ses_error *error)
+{
+    struct user_row row = {0, 0};
+
+    *owner = (struct session_row){.id = 0};
+    if (!user)
+        return ses__app_find(db, app, &owner->app_id, error);
+    int code = ses__user_find(db, app, user, &row, error);
+    owner->app_id = row.app_id;
+    owner->user_id = row.id;
+    return code;
+}
+
+/* -------------------------------------------------------------------------------------------- reading */
+
+/* The keys come in order, so each comes once. */
+struct key_order {
+    char last[SES_ID_MAX];
+    size_t len;
+    bool begun;
+};
+
+static bool key_moves_on(struct key_order *order, struct span key)
+{
+    const struct span last = {order->last, order->len};
+    bool sound = (key.len == 0 || ses__is_id(key)) && (!order->begun || ses__compare_texts(last, key) < 0);
+
+    if (sound && key.len > 0)
+        memcpy(order->last, key.ptr, key.len);
+    order->len = key.len;
+    order->begun = true;
+    return sound;
+}
+
+static int add_shared_key(struct buffer *json, size_t start, struct key_order *order, struct span key,
+                          struct span value, ses_error *error)
+{
+    if (!key_moves_on(order, key))
+        return ses__error_set(
+            error, SES_CORRUPT,
+            "the shared state key \"%.200s\" is out of order, not valid UTF-8, contains a NUL, or has more than %d bytes",
+            key.ptr, SES_ID_MAX);
+    int code = ses__state_check_value(key.ptr, value, error);
+    if (code == SES_OK)
+        ses__json_add_member(json, start, key, value);
+    return code;
+}
+
+/* All keys of the owner as an object; of an owner that is not there, an empty one. */
+static int read_all_keys(struct shared_get_op *op, struct db *db, const struct session_row *owner, bool found,
+                         ses_error *error)
+{
+    const enum scope scope = scope_shared_by(op->user);
+    struct key_order order = {.begun = false};
+    struct state_rows rows;
+    struct buffer json;
+    struct span key;
+    struct span value;
+    int code = SES_OK;
+    int closed = SES_OK;
+
+    ses__buffer_init_text(&json, op->allocator);
+    ses__buffer_add_word(&json, "{");
+    const size_t start = json.len;
+    if (found) {
+        ses__state_rows_open(&rows, db, scope, ses__scope_owner(scope, owner), error);
+        while (code == SES_OK && ses__state_rows_next(&rows, &key, &value))
+            code = add_shared_key(&json, start, &order, key, value, error);
+        closed = ses__state_rows_close(&rows);
+    }
+    ses__buffer_add_word(&json, "}");
+    if (code == SES_OK)
+        code = closed;
+    if (code == SES_OK) {
+        op->json = ses__buffer_take(&json, &op->len);
+        code = op->json ? SES_OK : ses__error_nomem(error);
+    }
+    ses__buffer_free(&json);
+    return code;
+}
+
+static int read_one_key(struct shared_get_op *op, struct db *db, const struct session_row *owner,
+                        ses_error *error)
+{
+    const enum scope scope = scope_shared_by(op->user);
+    struct state_rows rows;
+    struct span key;
+    struct span value;
+    int code = SES_OK;
+
+    ses__state_row_open(&rows, db, scope, ses__scope_owner(scope, owner),
+                        (struct span){op->name, strlen(op->name)}, error);
+    if (ses__state_rows_next(&rows, &key, &value)) {
+        code = ses__state_check_value(op->name, value, error);
+        if (code == SES_OK && !(op->json = ses__memory_text_of(op->allocator, value)))
+            code = ses__error_nomem(error);
+        op->len = value.len;
+    }
+    int closed = ses__state_rows_close(&rows);
+    return code != SES_OK ? code : closed;
+}
+
+static int run_get_shared(struct db *db, void *context, ses_error *error)
+{
+    struct shared_get_op *op = context;
+    struct session_row owner;
+
+    ses_free(op->json); /* of an earlier run */
+    op->json = NULL;
+    int code = find_owner(db, op->app, op->user, &owner, error);
+    bool found = code == SES_OK;
+    if (code != SES_OK && code != SES_NOTFOUND)
+        return code;
+    if (op->name)
+        return found ? read_one_key(op, db, &owner, error) : SES_OK;
+    return read_all_keys(op, db, &owner, found, error);
+}
+
+int ses__door_get_shared(struct storage *storage, struct shared_get_op *op, ses_error *error)
+{
+    op->json = NULL;
+    op->len = 0;
+    return ses__run_read(storage, run_get_shared, op, error);
+}
+
+/* ------------------------------------------------------------------------------------------- changing */
+
+static bool sets_a_key(const struct delta *delta)
+{
+    bool sets = false;
+    for (size_t i = 0; i < delta->count; i++)
+        sets = sets || !delta->ops[i].removes;
+    return sets;
+}
+
+static int ensure_owner(struct db *db, const struct shared_set_op *op, struct session_row *owner,
+                        ses_error *error)
+{
+    struct user_row user = {0, 0};
+
+    if (!op->user)
+        return ses__app_ensure(db, op->app, &owner->app_id, error);
+    int code = ses__user_ensure(db, op->app, op->user, &user, error);
+    owner->app_id = user.app_id;
+    owner->user_id = user.id;
+    return code;
+}
+
+static int check_expected_keys(struct db *db, const struct shared_set_op *op, const struct session_row *owner,
+                               ses_error *error)
+{
+    const char *changed = NULL;
+    int code = ses__state_find_changed(db, op->expected, owner, &changed, error);
+
+    if (code == SES_OK && changed)
+        code = ses__error_set(
+            error, SES_STALE,
+            "the shared key \"%.200s\" has changed since the caller read it: read it again and compute the value again",
+            changed);
+    return code;
+}
+
+static int run_set_shared(struct db *db, void *context, ses_error *error)
+{
+    const struct shared_set_op *op = context;
+    struct session_row owner;
+    int code = find_owner(db, op->app, op->user, &owner, error);
+    bool found = code == SES_OK;
+
+    if (code != SES_OK && code != SES_NOTFOUND)
+        return code;
+    code = check_expected_keys(db, op, &owner, error); /* an owner that is not there has no rows */
+    if (code != SES_OK || (!found && !op->makes_owner && !sets_a_key(op->delta)))
+        return code;
+    if (!found)
+        code = ensure_owner(db, op, &owner, error);
+    return code == SES_OK ? ses__delta_store(db, op->delta, &owner, 0, error) : code;
+}
+
+int ses__door_set_shared(struct storage *storage, struct shared_set_op *op, ses_error *error)
+{
+    return ses__run_write(storage, run_set_shared, op, op->bytes, error);
+}

@@ -1,0 +1,384 @@
+/* Loading a session as it was, in one transaction. */
+#include "storage/sql/transfer/load.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "model/event/timestamp.h"
+#include "storage/sql/session/jobs.h"
+#include "storage/sql/rows/parts.h"
+#include "storage/sql/engine.h"
+
+/* The job has succeeded, and what it wrote is to be taken back: no code of a call. */
+enum { LOAD_UNDONE = -1000 };
+
+/* ------------------------------------------------------------------------------------------- a new session */
+
+static int add_head(struct load_run *run, ses_error *error)
+{
+    const struct load_op *op = run->op;
+    struct session_row *row = &run->row;
+    int code = op->initial.ptr ? ses__details_add(run->db, row->id, op->initial, error) : SES_OK;
+
+    if (code == SES_OK && (op->annotating.title || op->annotating.label_count > 0))
+        code =
+            ses__details_annotate(run->db, row, &op->annotating, &(struct annotations){.title = NULL}, error);
+    if (code == SES_OK && op->parent)
+        code = ses__parent_add(run->db, row, op->parent, op->parent_seq, error);
+    return code == SES_OK ? ses__base_add(run->db, row->id, op->base, op->base_count, error) : code;
+}
+
+/* Beside one that is there it has no name until it is whole. */
+static int make_session(struct load_run *run, ses_error *error)
+{
+    const struct load_op *op = run->op;
+    const ses_key nameless = {op->key->app, op->key->user, ""};
+    int code = ses__session_add(run->db, run->known.id ? &nameless : op->key,
+                                &(struct session_times){op->now_us, op->created_us, op->expires_us},
+                                &run->row, error);
+
+    run->holder = (struct session_row){.id = run->row.id};
+    return code == SES_OK ? add_head(run, error) : code;
+}
+
+/* --------------------------------------------------------------------------------------- one that is there */
+
+static int refuse_difference(const struct load_run *run, const char *what, int64_t seq, ses_error *error)
+{
+    const ses_key *key = run->op->key;
+
+    if (seq > 0)
+        return ses__error_set(error, SES_EXISTS,
+                              "the session %.100s/%.100s/%.100s already exists, and is different: event %lld",
+                              key->app, key->user, key->session, (long long)seq);
+    return ses__error_set(error, SES_EXISTS,
+                          "the session %.100s/%.100s/%.100s already exists, and is different: the %s",
+                          key->app, key->user, key->session, what);
+}
+
+/* Copies the events that both sessions share. */
+static int copy_beginning(struct load_run *run, int64_t last, ses_error *error)
+{
+    int64_t count = 0;
+
+    if (last == run->op->base_seq)
+        return SES_OK;
+    run->holder.event_count = run->known.event_count;
+    run->holder.last_seq = run->known.last_seq;
+    return ses__events_copy(run->db, run->known.id, run->row.id, last, &count, error);
+}
+
+/* The known session is another one from here on; up to event `last` it is not. */
+static int part_from_known(struct load_run *run, const char *what, int64_t last, int64_t seq,
+                           ses_error *error)
+{
+    run->matches = false;
+    if (!(run->op->flags & (SES_LOAD_REPLACE | SES_LOAD_RENAME)))
+        return refuse_difference(run, what, seq, error);
+    run->op->outcome = run->op->flags & SES_LOAD_REPLACE ? SES_LOADED_REPLACED : SES_LOADED_RENAMED;
+    int code = make_session(run, error);
+    return code == SES_OK ? copy_beginning(run, last, error) : code;
+}
+
+static int begin_known(struct load_run *run, ses_error *error)
+{
+    const char *difference = NULL;
+    int code = ses__load_compare_head(run, &run->known, &difference, error);
+
+    if (code != SES_OK)
+        return code;
+    if (difference)
+        return part_from_known(run, difference, run->op->base_seq, 0, error);
+    run->matches = true;
+    ses__event_rows_open(&run->walk, run->db, run->known.id, run->op->base_seq + 1, run->known.last_seq,
+                         WALK_FORWARD, error);
+    return SES_OK;
+}
+
+/* Its columns too, which may be copied. */
+static bool is_same_event(const struct event_row *known, const struct event_row *row)
+{
+    return known->seq == row->seq && known->time_us == row->time_us && known->high_us == row->high_us &&
+           ses__compare_texts(known->id, row->id) == 0 &&
+           ses__compare_texts(known->invocation_id, row->invocation_id) == 0 &&
+           ses__compare_texts(known->body, row->body) == 0;
+}
+
+/* The known session has no more events: it may be the beginning of what comes. */
+static int go_on_after_known(struct load_run *run, const struct event_row *row, int64_t before,
+                             ses_error *error)
+{
+    bool can = (run->op->flags & SES_LOAD_UPDATE) && row->seq > run->known.last_seq;
+
+    if (!can)
+        return part_from_known(run, "number of events", before, 0, error);
+    run->matches = false;
+    run->extends = true;
+    run->row = run->known;
+    run->holder = run->known;
+    run->op->outcome = SES_LOADED_UPDATED;
+    return SES_OK;
+}
+
+/* Holds the event against the next of the known session. `before` is the one before it. */
+static int match_with_known(struct load_run *run, const struct event_row *row, int64_t before,
+                            ses_error *error)
+{
+    struct event_row known;
+    bool found = ses__event_rows_next(&run->walk, &known);
+
+    if (found && is_same_event(&known, row))
+        return SES_OK;
+    int code = ses__event_rows_close(&run->walk);
+    run->walk.empty = true;
+    if (code != SES_OK)
+        return code;
+    return found ? part_from_known(run, "events", before, row->seq, error)
+                 : go_on_after_known(run, row, before, error);
+}
+
+/* ------------------------------------------------------------------------------------------------- events */
+
+static int number_event(struct load_run *run, struct event_row *row, ses_error *error)
+{
+    if (row->seq == 0)
+        row->seq = run->times.seq + 1;
+    if (row->seq <= run->times.seq)
+        return ses__error_set(error, SES_INVALID, "its number is %lld, but the one before it is %lld",
+                              (long long)row->seq, (long long)run->times.seq);
+    if (row->seq > MAX_SEQ)
+        return ses__error_set(error, SES_LIMIT, "its number is above 2^32 - 1");
+    if (run->count >= run->op->max_events)
+        return ses__error_set(error, SES_LIMIT, "the session has more events than max_session_events allows");
+    return SES_OK;
+}
+
+static int date_event(const struct load_run *run, struct event_row *row, ses_error *error)
+{
+    if (row->high_us == INT64_MIN)
+        row->high_us = ses__update_times_after(&run->times, row->seq, row->time_us);
+    return ses__update_times_allow(&run->times, row->seq, row->time_us, row->high_us) &&
+                   row->high_us <= TIMESTAMP_MAX
+               ? SES_OK
+               : ses__error_set(error, SES_INVALID,
+                                "the update time after it does not follow from the times before it");
+}
+
+static int store_loaded(struct load_run *run, const struct event_row *row, ses_error *error)
+{
+    int code = ses__event_add(run->db, &run->holder, row, error);
+
+    if (code == SES_EXISTS)
+        return ses__error_set(error, SES_INVALID, "its id \"%.*s\" is that of an earlier event",
+                              (int)(row->id.len < 100 ? row->id.len : 100), row->id.ptr);
+    run->op->events++;
+    return code;
+}
+
+static int take_event(struct load_run *run, struct event_draft *draft, ses_error *error)
+{
+    struct event_row *row = &draft->row;
+    const int64_t before = run->times.seq;
+    int code = number_event(run, row, error);
+
+    if (code == SES_OK)
+        code = date_event(run, row, error);
+    if (code == SES_OK)
+        code = ses__replay_delta(&run->replay, &draft->delta, row->seq, error);
+    if (code != SES_OK)
+        return code;
+    ses__update_times_pass(&run->times, row->seq, row->high_us);
+    run->count++;
+    if (run->matches)
+        code = match_with_known(run, row, before, error);
+    return code == SES_OK && run->row.id ? store_loaded(run, row, error) : code;
+}
+
+/* The caller's function takes its time, which is not that of waiting for others (where a journal is used, readers keep
+ * what is written from the file). */
+static int ask_for_next(struct load_run *run, struct event_draft **draft, ses_error *error)
+{
+    int code = run->op->next(run->op->context, draft, error);
+
+    run->db->deadline_us = ses__clock_steady_us() + run->db->timeout_us;
+    return code;
+}
+
+static int take_events(struct load_run *run, ses_error *error)
+{
+    struct load_op *op = run->op;
+
+    for (;;) {
+        struct event_draft *draft = NULL;
+        int code = ask_for_next(run, &draft, error);
+        if (code <= 0)
+            return code;
+        op->begun++;
+        code = take_event(run, draft, error);
+        op->refused = code == SES_INVALID || code == SES_LIMIT;
+        if (code != SES_OK)
+            return code;
+    }
+}
+
+/* --------------------------------------------------------------------------------------------- the end */
+
+static int check_end(struct load_run *run, ses_error *error)
+{
+    const struct load_op *op = run->op;
+
+    if (op->last_seq && op->last_seq < run->times.seq)
+        return ses__error_set(error, SES_INVALID, "last_seq is %lld, but the last event has the number %lld",
+                              (long long)op->last_seq, (long long)run->times.seq);
+    if (op->parent && op->parent_seq > (op->last_seq ? op->last_seq : run->times.seq))
+        return ses__error_set(error, SES_INVALID, "parent_seq is above the last number of the session");
+    if (op->updated_us != INT64_MIN && op->updated_us < ses__update_times_end(&run->times))
+        return ses__error_set(error, SES_INVALID,
+                              "updated_us is before the time of creation or that of an event");
+    return ses__load_check_state(run, error);
+}
+
+/* All events have come, and the known session began with them. */
+static int end_match(struct load_run *run, ses_error *error)
+{
+    struct event_row more;
+    bool has_more = ses__event_rows_next(&run->walk, &more);
+    int code = ses__event_rows_close(&run->walk);
+    const char *difference = has_more ? "number of events" : ses__load_compare_end(run, &run->known);
+
+    run->walk.empty = true;
+    if (code == SES_OK && difference)
+        return part_from_known(run, difference, run->times.seq, 0, error);
+    run->op->outcome = SES_LOADED_EQUAL;
+    return code;
+}
+
+/* Puts the loaded session in the place of the known one, or stores it under another name. */
+static int settle_name(struct load_run *run, ses_error *error)
+{
+    struct load_op *op = run->op;
+    int code = SES_OK;
+
+    if (op->outcome == SES_LOADED_REPLACED) {
+        code = ses__session_check_key(run->db, run->known.id, op->key, error);
+        if (code == SES_OK)
+            code = ses__session_remove(run->db, run->known.id, error);
+    } else if (op->outcome == SES_LOADED_RENAMED) {
+        code = ses__load_find_name(run, error);
+    }
+    return code == SES_OK && (op->outcome == SES_LOADED_REPLACED || op->outcome == SES_LOADED_RENAMED)
+               ? ses__session_name(run->db, run->row.id, op->name, error)
+               : code;
+}
+
+/* Above the versions of all sessions that were deleted; where it is ours that goes on, no event of it was cut. */
+static int settle_version(struct load_run *run, int64_t last_seq, ses_error *error)
+{
+    const struct load_op *op = run->op;
+    struct session_row *row = &run->row;
+    int64_t least = 0;
+    int64_t version = op->version >= 0 ? op->version : run->count;
+
+    if (run->extends) {
+        row->version += last_seq - row->last_seq;
+        return row->version <= MAX_VERSION
+                   ? SES_OK
+                   : ses__error_set(error, SES_LIMIT,
+                                    "the session would be beyond the last version below 2^53");
+    }
+    int code = ses__version_first(run->db, row->user_id, &least, error);
+    row->version = version > least ? version : least;
+    return code;
+}
+
+static int write_end(struct load_run *run, ses_error *error)
+{
+    struct load_op *op = run->op;
+    struct session_row *row = &run->row;
+    const int64_t last_seq = op->last_seq ? op->last_seq : run->times.seq;
+    int code = settle_version(run, last_seq, error);
+
+    row->last_seq = last_seq;
+    row->event_count = run->count;
+    row->updated_us = op->updated_us == INT64_MIN ? ses__update_times_end(&run->times) : op->updated_us;
+    if (run->extends && row->updated_us < run->known.updated_us) /* it never goes back */
+        row->updated_us = run->known.updated_us;
+    row->base_seq = op->base_seq;
+    row->changed_us = row->updated_us < op->now_us ? row->updated_us : op->now_us; /* it is idle since then */
+    op->version_now = row->version;
+    if (code == SES_OK)
+        code = ses__session_fill(run->db, row, error);
+    return code == SES_OK ? ses__session_state_restore(run->db, row, &run->replay.state, error) : code;
+}
+
+static int finish(struct load_run *run, ses_error *error)
+{
+    struct load_op *op = run->op;
+    int code = check_end(run, error);
+
+    if (code == SES_OK && run->matches)
+        code = end_match(run, error);
+    if (code != SES_OK || !run->row.id)
+        return code;
+    code = settle_name(run, error);
+    if (code == SES_OK && op->outcome != SES_LOADED_EQUAL)
+        code = write_end(run, error);
+    return code == SES_OK && op->outcome == SES_LOADED_EQUAL ? LOAD_UNDONE : code;
+}
+
+/* ------------------------------------------------------------------------------------------------ the job */
+
+static int replay_begin(struct load_run *run, ses_error *error)
+{
+    const struct load_op *op = run->op;
+    int code = ses__replay_init(&run->replay, run->db->allocator, op->seed, false, error);
+
+    if (code == SES_OK && op->base_seq == 0)
+        code = ses__replay_initial(&run->replay, op->initial, error);
+    for (size_t i = 0; i < op->base_count && code == SES_OK; i++)
+        code = ses__replay_put(&run->replay, op->base[i].name, op->base[i].value, op->base[i].seq, error);
+    return code;
+}
+
+static int load_session(struct load_run *run, ses_error *error)
+{
+    struct load_op *op = run->op;
+    int code = ses__session_find(run->db, op->key, &run->known, error);
+
+    if (code == SES_NOTFOUND) {
+        run->known.id = 0;
+        code = make_session(run, error);
+    } else if (code == SES_OK) {
+        op->version_now = run->known.version;
+        code = begin_known(run, error);
+    }
+    if (code == SES_OK)
+        code = take_events(run, error);
+    return code == SES_OK ? finish(run, error) : code;
+}
+
+static int run_load(struct db *db, void *context, ses_error *error)
+{
+    struct load_op *op = context;
+    struct load_run run = {.db = db, .op = op, .walk = {.empty = true}};
+    int code = replay_begin(&run, error);
+
+    ses__update_times_begin(&run.times, op->created_us, op->base_seq, op->parent ? op->parent_seq : 0);
+    memcpy(op->name, op->key->session, strlen(op->key->session) + 1);
+    op->outcome = SES_LOADED_NEW;
+    if (code == SES_OK)
+        code = load_session(&run, error);
+    if (run.matches) { /* it has failed */
+        int closed = ses__event_rows_close(&run.walk);
+        code = code == SES_OK ? closed : code;
+    }
+    ses__replay_free(&run.replay);
+    return code == SES_OK && (op->flags & SES_LOAD_DRY_RUN) ? LOAD_UNDONE : code;
+}
+
+int ses__door_load(struct storage *storage, struct load_op *op, ses_error *error)
+{
+    int code = ses__run_write_alone(storage, run_load, op, error);
+    return code == LOAD_UNDONE ? SES_OK : code;
+}

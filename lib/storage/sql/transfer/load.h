@@ -1,0 +1,39 @@
+/* Shared by the steps of loading a session. */
+#ifndef SESLITE_STORAGE_SQL_TRANSFER_LOAD_H
+#define SESLITE_STORAGE_SQL_TRANSFER_LOAD_H
+
+#include "model/replay.h"
+#include "model/event/update_times.h"
+#include "storage/sql/rows/event.h"
+#include "storage/sql/rows/session.h"
+
+/* One load. The incoming session is compared with the stored one of that name. Writing starts at the first
+ * difference, or at once if no session has the name. */
+struct load_run {
+    struct db *db;
+    struct load_op *op;
+    struct replay replay;      /* the own state that the events have led to */
+    int64_t count;             /* of the events */
+    struct update_times times; /* up to the last event */
+    /* The session that has the name. */
+    struct session_row known; /* its id is 0: there is none */
+    bool matches;             /* all that came is equal so far, and its events are walked */
+    struct event_rows walk;
+    /* The session that is written; its id is 0: none yet. */
+    struct session_row row;
+    struct session_row holder; /* as ses__event_add needs it */
+    bool extends;              /* it is the known one */
+};
+
+/* Compares everything but the events. `difference` is set to NULL if both are equal, otherwise to the name of
+ * the first difference. */
+SESLITE_PRIVATE int ses__load_compare_head(struct load_run *run, const struct session_row *row,
+                                           const char **difference, ses_error *error);
+/* The same for what is known when all events have come. */
+SESLITE_PRIVATE const char *ses__load_compare_end(const struct load_run *run, const struct session_row *row);
+/* load_name.c: sets the operation's name to one that is free, or finds what was made there already: SES_LOADED_EQUAL. */
+SESLITE_PRIVATE int ses__load_find_name(struct load_run *run, ses_error *error);
+/* INVALID, naming the key, unless the replay has led to the state that is asked for. */
+SESLITE_PRIVATE int ses__load_check_state(struct load_run *run, ses_error *error);
+
+#endif

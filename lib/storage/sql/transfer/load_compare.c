@@ -1,0 +1,165 @@
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/session/log.h"
+#include "storage/sql/transfer/load.h"
+
+/* ----------------------------------------------------------------------------------------- annotations */
+
+/* Both may be NULL. */
+static bool same_text(const char *left, const char *right)
+{
+    return left && right ? strcmp(left, right) == 0 : left == right;
+}
+
+static bool same_labels(const struct annotations *own, const struct annotating *loaded)
+{
+    bool same = own->label_count == loaded->label_count;
+
+    for (size_t i = 0; i < own->label_count && same; i++)
+        same = strcmp(own->labels[i].name, loaded->labels[i].name) == 0 &&
+               strcmp(own->labels[i].value, loaded->labels[i].value) == 0;
+    return same;
+}
+
+static bool same_parent(const struct snapshot *own, const struct load_op *op)
+{
+    if (!own->parent || !op->parent)
+        return own->parent == op->parent;
+    return strcmp(own->parent->user, op->parent->user) == 0 &&
+           strcmp(own->parent->session, op->parent->session) == 0 && own->parent_seq == op->parent_seq;
+}
+
+static int compare_details(struct load_run *run, const struct session_row *row, const char **difference,
+                           ses_error *error)
+{
+    const struct load_op *op = run->op;
+    struct snapshot own;
+    int code = ses__snapshot_init(&own, run->db->allocator, op->seed, error);
+
+    own.row = *row;
+    if (code == SES_OK)
+        code = ses__load_details_of(
+            run->db, &(struct described){&own.row, op->key->app, &own, &own.annotations}, error);
+    if (code == SES_OK)
+        *difference = !same_text(own.annotations.title, op->annotating.title) ? "title"
+                      : !same_labels(&own.annotations, &op->annotating)       ? "labels"
+                      : !same_parent(&own, op)                                ? "parent"
+                                                                              : NULL;
+    ses__snapshot_free(&own);
+    return code;
+}
+
+/* ----------------------------------------------------------------------------------------------- state */
+
+static int compare_initial(struct load_run *run, const struct session_row *row, const char **difference,
+                           ses_error *error)
+{
+    const struct span loaded = run->op->initial;
+    struct arena arena;
+    struct span own;
+
+    ses__arena_init(&arena, run->db->allocator);
+    int code = ses__log_initial(run->db, row->id, &arena, &own, error);
+    if (code == SES_OK &&
+        (own.ptr && loaded.ptr ? own.len != loaded.len || memcmp(own.ptr, loaded.ptr, own.len) != 0
+                               : own.ptr != loaded.ptr))
+        *difference = "initial state";
+    ses__arena_free(&arena);
+    return code;
+}
+
+static int compare_base(struct load_run *run, const struct session_row *row, const char **difference,
+                        ses_error *error)
+{
+    bool is = false;
+    int code = ses__base_is(run->db, row->id, run->op->base, run->op->base_count, &is, error);
+
+    if (code == SES_OK && (!is || row->base_seq != run->op->base_seq))
+        *difference = "base";
+    return code;
+}
+
+int ses__load_compare_head(struct load_run *run, const struct session_row *row, const char **difference,
+                           ses_error *error)
+{
+    const struct load_op *op = run->op;
+    int code = SES_OK;
+
+    *difference = row->created_us != op->created_us   ? "time of creation"
+                  : row->expires_us != op->expires_us ? "expiry"
+                                                      : NULL;
+    if (!*difference)
+        code = compare_details(run, row, difference, error);
+    if (code == SES_OK && !*difference)
+        code = compare_initial(run, row, difference, error);
+    if (code == SES_OK && !*difference)
+        code = compare_base(run, row, difference, error);
+    return code;
+}
+
+const char *ses__load_compare_end(const struct load_run *run, const struct session_row *row)
+{
+    const struct load_op *op = run->op;
+    const int64_t last_seq = op->last_seq ? op->last_seq : run->times.seq;
+    const int64_t updated_us =
+        op->updated_us == INT64_MIN ? ses__update_times_end(&run->times) : op->updated_us;
+
+    return row->event_count != run->count  ? "number of events"
+           : row->last_seq != last_seq     ? "last sequence number"
+           : row->updated_us != updated_us ? "update time"
+                                           : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------- own state */
+
+static int refuse_key(struct span name, ses_error *error)
+{
+    return ses__error_set(
+        error, SES_INVALID,
+        "the own state that was given is not what the initial state and the events lead to: the key \"%.200s\" differs",
+        name.ptr);
+}
+
+static bool same_entry(const struct state_entry *left, const struct state_entry *right)
+{
+    const struct span a = ses__state_entry_value(left);
+    const struct span b = ses__state_entry_value(right);
+    return a.len == b.len && memcmp(a.ptr, b.ptr, a.len) == 0;
+}
+
+static int compare_states(const struct state *given, const struct state *led, ses_error *error)
+{
+    struct state_entry *const *entries = ses__state_sorted(given);
+    struct state_entry *const *led_entries = ses__state_sorted(led);
+
+    if (!entries || !led_entries)
+        return ses__error_nomem(error);
+    for (size_t i = 0; i < ses__state_count(given); i++) {
+        const struct span name = ses__state_entry_span(entries[i]);
+        const struct state_entry *found = ses__state_find(led, name);
+        if (!found || !same_entry(entries[i], found))
+            return refuse_key(name, error);
+    }
+    for (size_t i = 0; i < ses__state_count(led); i++) {
+        const struct span name = ses__state_entry_span(led_entries[i]);
+        if (!ses__state_find(given, name))
+            return refuse_key(name, error);
+    }
+    return SES_OK;
+}
+
+int ses__load_check_state(struct load_run *run, ses_error *error)
+{
+    struct replay given;
+
+    if (!run->op->state)
+        return SES_OK;
+    int code = ses__replay_init(&given, run->db->allocator, run->op->seed, false, error);
+    if (code == SES_OK)
+        code = ses__replay_delta(&given, run->op->state, 0, error);
+    if (code == SES_OK)
+        code = compare_states(&given.state, &run->replay.state, error);
+    ses__replay_free(&given);
+    return code;
+}

@@ -1,0 +1,298 @@
+/* A walk over all that is stored, in one transaction. */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/session/log.h"
+#include "storage/sql/rows/parts.h"
+#include "storage/sql/engine.h"
+
+/* So many sessions of a user are sorted at once. */
+enum { SESSIONS_AT_ONCE = 10000 };
+
+struct visit_run {
+    struct db *db;
+    const struct visit_op *op;
+    struct snapshot details; /* of one session */
+    struct arena initial;
+};
+
+/* ---------------------------------------------------------------------------------------- shared state */
+
+struct shared_order {
+    char last[SES_ID_MAX];
+    struct span span; /* of it; without text: none */
+};
+
+static int check_shared_key(struct shared_order *order, struct span key, struct span value, ses_error *error)
+{
+    bool sound =
+        (key.len == 0 || ses__is_id(key)) && (!order->span.ptr || ses__compare_texts(order->span, key) < 0);
+
+    if (!sound)
+        return ses__error_set(
+            error, SES_CORRUPT,
+            "the shared state key \"%.200s\" is out of order, not valid UTF-8, contains a NUL, or has more than %d bytes",
+            key.ptr, SES_ID_MAX);
+    if (key.len > 0)
+        memcpy(order->last, key.ptr, key.len);
+    order->span = (struct span){order->last, key.len};
+    return ses__state_check_value(key.ptr, value, error);
+}
+
+static int visit_shared(const struct visit_run *run, enum scope scope, int64_t owner, ses_error *error)
+{
+    const struct visit_op *op = run->op;
+    struct shared_order order = {.span = {NULL, 0}};
+    struct state_rows rows;
+    struct span key;
+    struct span value;
+    int code = SES_OK;
+
+    ses__state_rows_open(&rows, run->db, scope, owner, error);
+    while (code == SES_OK && ses__state_rows_next(&rows, &key, &value)) {
+        code = check_shared_key(&order, key, value, error);
+        if (code == SES_OK)
+            code = op->visitor->shared(op->context, key, value, error);
+    }
+    int closed = ses__state_rows_close(&rows);
+    return code != SES_OK ? code : closed;
+}
+
+/* -------------------------------------------------------------------------------------------- sessions */
+
+static int visit_events(const struct visit_run *run, const struct session_row *row, ses_error *error)
+{
+    const struct visit_op *op = run->op;
+    struct event_rows rows;
+    struct event_row event;
+    int64_t count = 0;
+    int code = SES_OK;
+
+    ses__event_rows_open(&rows, run->db, row->id, row->base_seq + 1, row->last_seq, WALK_FORWARD, error);
+    while (code == SES_OK && ses__event_rows_next(&rows, &event)) {
+        code = op->visitor->event(op->context, &event, error);
+        count++;
+    }
+    int closed = ses__event_rows_close(&rows);
+    if (code == SES_OK)
+        code = closed;
+    if (code == SES_OK && count != row->event_count)
+        code = ses__error_set(error, SES_CORRUPT,
+                              "%s: session number %lld does not have as many events as its row says",
+                              run->db->name, (long long)row->id);
+    return code;
+}
+
+/* Texts that SQLite lends for one row only are copied first. */
+static int read_details(struct visit_run *run, const struct session_row *row, struct visited_session *session,
+                        ses_error *error)
+{
+    struct snapshot *details = &run->details;
+
+    ses__arena_reset(&details->arena);
+    ses__arena_reset(&run->initial);
+    details->row = *row;
+    int code = ses__load_details_of(
+        run->db, &(struct described){&details->row, session->key.app, details, &details->annotations}, error);
+    if (code == SES_OK)
+        code = ses__log_initial(run->db, row->id, &run->initial, &session->initial, error);
+    session->row = *row;
+    session->parent = details->parent;
+    session->parent_seq = details->parent_seq;
+    session->annotations = &details->annotations;
+    return code;
+}
+
+static int visit_session(struct visit_run *run, const ses_key *key, const struct session_row *row,
+                         ses_error *error)
+{
+    const struct visit_op *op = run->op;
+    const struct store_visitor *visitor = op->visitor;
+    struct visited_session session = {.key = *key};
+    int code = read_details(run, row, &session, error);
+
+    if (code == SES_OK)
+        code = visitor->session(op->context, &session, error);
+    if (code == SES_OK && row->base_seq > 0)
+        code = ses__base_visit(run->db, row, visitor->base, op->context, error);
+    if (code == SES_OK)
+        code = visit_events(run, row, error);
+    return code == SES_OK ? visitor->session_end(op->context, error) : code;
+}
+
+static int visit_listed(struct visit_run *run, const char *app, const struct session_row *row,
+                        struct span name, struct span user, ses_error *error)
+{
+    char user_text[SES_ID_MAX + 1];
+    char name_text[SES_ID_MAX + 1];
+
+    memcpy(user_text, user.ptr, user.len);
+    user_text[user.len] = '\0';
+    memcpy(name_text, name.ptr, name.len);
+    name_text[name.len] = '\0';
+    return visit_session(run, &(ses_key){app, user_text, name_text}, row, error);
+}
+
+/* So many of the app's sessions, or of a user's, after the place of the list, which moves on. */
+static int visit_page(struct visit_run *run, const char *app, struct list_query *list, int64_t *count,
+                      ses_error *error)
+{
+    struct list_rows rows;
+    struct session_row row;
+    struct span name;
+    struct span user;
+    int code = SES_OK;
+
+    *count = 0;
+    ses__list_rows_open(&rows, run->db, list, error);
+    while (code == SES_OK && ses__list_rows_next(&rows, &row, &name, &user)) {
+        code = visit_listed(run, app, &row, name, user, error);
+        (*count)++;
+    }
+    int closed = ses__list_rows_close(&rows);
+    list->from_start = false;
+    list->after = (struct list_place){.name = {"", 0}, .session_id = *count ? row.id : 0};
+    return code != SES_OK ? code : closed;
+}
+
+/* SQLite sorts those of a user in memory. */
+static int visit_sessions(struct visit_run *run, const char *app, struct list_query *list, ses_error *error)
+{
+    int64_t count = list->limit;
+    int code = SES_OK;
+
+    while (code == SES_OK && count == list->limit)
+        code = visit_page(run, app, list, &count, error);
+    return code;
+}
+
+static int visit_one_session(struct visit_run *run, ses_error *error)
+{
+    const struct visit_op *op = run->op;
+    const ses_key key = {op->app, op->user, op->session};
+    struct session_row row;
+    int code = ses__session_of(run->db, &(struct session_ref){&key, NULL}, &row, error);
+
+    return code == SES_OK ? visit_session(run, &key, &row, error) : code;
+}
+
+/* ------------------------------------------------------------------------------------------ users, apps */
+
+static int visit_user(const struct visit_run *run, const char *app, const char *user, int64_t id,
+                      ses_error *error)
+{
+    const struct visit_op *op = run->op;
+    int code = op->visitor->user(op->context, app, user, error);
+    return code == SES_OK ? visit_shared(run, SCOPE_USER, id, error) : code;
+}
+
+static int visit_users(const struct visit_run *run, const char *app, int64_t app_id, ses_error *error)
+{
+    static const struct span all = {"", 0};
+    struct name_rows rows;
+    int64_t id = 0;
+    int code = SES_OK;
+
+    ses__name_rows_open(&rows, run->db, app_id, all, all, INT64_MAX, error);
+    while (code == SES_OK && ses__name_rows_next(&rows, &id))
+        code = visit_user(run, app, rows.last, id, error);
+    int closed = ses__name_rows_close(&rows);
+    return code != SES_OK ? code : closed;
+}
+
+static int find_asked_user(const struct visit_run *run, int64_t *id, ses_error *error)
+{
+    const struct visit_op *op = run->op;
+    struct user_row user = {0, 0};
+    int code = op->user ? ses__user_find(run->db, op->app, op->user, &user, error) : SES_OK;
+
+    *id = user.id;
+    return code == SES_NOTFOUND
+               ? ses__error_set(error, SES_NOTFOUND, "the app \"%.100s\" has no user \"%.100s\"", op->app,
+                                op->user)
+               : code;
+}
+
+static int visit_owners(const struct visit_run *run, const char *app, int64_t app_id, int64_t user_id,
+                        ses_error *error)
+{
+    const struct visit_op *op = run->op;
+    int code = op->visitor->app(op->context, app, error);
+
+    if (code == SES_OK)
+        code = visit_shared(run, SCOPE_APP, app_id, error);
+    if (code != SES_OK)
+        return code;
+    return user_id ? visit_user(run, app, op->user, user_id, error) : visit_users(run, app, app_id, error);
+}
+
+static int visit_app(struct visit_run *run, const char *app, int64_t app_id, ses_error *error)
+{
+    static const struct list_filter all = {.since_us = INT64_MIN, .before_us = INT64_MAX};
+    const struct visit_op *op = run->op;
+    struct list_query list = {.whole_app = !op->user,
+                              .app_id = app_id,
+                              .order = SES_ORDER_CREATED,
+                              .limit = op->user ? SESSIONS_AT_ONCE : INT64_MAX,
+                              .from_start = true,
+                              .filter = &all};
+    int code = find_asked_user(run, &list.user_id, error);
+
+    if (code == SES_OK && !op->only_sessions)
+        code = visit_owners(run, app, app_id, list.user_id, error);
+    if (code != SES_OK)
+        return code;
+    return op->session ? visit_one_session(run, error) : visit_sessions(run, app, &list, error);
+}
+
+static int visit_one_app(struct visit_run *run, ses_error *error)
+{
+    int64_t id = 0;
+    int code = ses__app_find(run->db, run->op->app, &id, error);
+
+    if (code == SES_NOTFOUND)
+        return ses__error_set(error, code, "there is no app \"%.100s\"", run->op->app);
+    return code == SES_OK ? visit_app(run, run->op->app, id, error) : code;
+}
+
+static int visit_apps(struct visit_run *run, ses_error *error)
+{
+    static const struct span all = {"", 0};
+    char name[SES_ID_MAX + 1] = "";
+    int64_t id = 0;
+    int code = SES_OK;
+
+    /* One at a time: an app takes long, and rows.last lives no longer than its statement. */
+    for (;;) {
+        struct name_rows rows;
+        ses__name_rows_open(&rows, run->db, 0, (struct span){name, strlen(name)}, all, 1, error);
+        bool found = ses__name_rows_next(&rows, &id);
+        if (found)
+            memcpy(name, rows.last, rows.last_len + 1);
+        code = ses__name_rows_close(&rows);
+        if (code == SES_OK && found)
+            code = visit_app(run, name, id, error);
+        if (code != SES_OK || !found)
+            return code;
+    }
+}
+
+static int run_visit(struct db *db, void *context, ses_error *error)
+{
+    struct visit_run run = {.db = db, .op = context};
+    int code = ses__snapshot_init(&run.details, run.op->allocator, run.op->seed, error);
+
+    ses__arena_init(&run.initial, run.op->allocator);
+    if (code == SES_OK)
+        code = run.op->app ? visit_one_app(&run, error) : visit_apps(&run, error);
+    ses__arena_free(&run.initial);
+    ses__snapshot_free(&run.details);
+    return code;
+}
+
+int ses__door_visit(struct storage *storage, struct visit_op *op, ses_error *error)
+{
+    const struct manner manner = {.alone = true, .may_be_behind = true};
+
+    return storage->engine->run(storage, &manner, run_visit, op, error);
+}

@@ -1,0 +1,28 @@
+/* A check of all that is stored, as of one moment. Nothing is changed. */
+#include "storage/sql/upkeep/check.h"
+
+#include "base/error.h"
+
+static int check_rows(struct check *check)
+{
+    if (check->op->level < SES_CHECK_LOG)
+        return SES_OK;
+    int code = ses__check_apps(check);
+    if (code == SES_OK)
+        code = ses__check_users(check);
+    return code == SES_OK ? ses__check_sessions(check) : code;
+}
+
+int ses__door_check(struct storage *storage, struct check_op *op, ses_error *error)
+{
+    struct check check = {.op = op, .rows = check_rows};
+
+    op->problems = 0;
+    ses__error_clear(&check.error);
+    ses__arena_init(&check.arena, storage->allocator);
+    int code = storage->engine->check(storage, &check);
+    ses__arena_free(&check.arena);
+    if (code != SES_OK && error)
+        *error = check.error;
+    return code;
+}

@@ -1,0 +1,54 @@
+/* The parts of a check. Damage is reported as a problem, and the part goes on. It returns a negative code
+ * only for other failures. */
+#ifndef SESLITE_STORAGE_SQL_UPKEEP_CHECK_H
+#define SESLITE_STORAGE_SQL_UPKEEP_CHECK_H
+
+#include "base/memory.h"
+#include "storage/sql/rows/session.h"
+
+struct check {
+    struct db *db;
+    struct check_op *op;
+    /* Checks all rows, if the level asks for it. For the engine, with `db` set and its own checks done. */
+    int (*rows)(struct check *check);
+    bool ended;               /* the caller has ended it, or enough was found */
+    struct ses_problem about; /* what is being looked at; texts in `arena` */
+    int64_t last_session;     /* the highest number that a session was ever given */
+    int64_t total;            /* sessions, where their numbers do not tell how many; else 0 */
+    int64_t done;             /* of these */
+    bool trusts_indexes;      /* not every event is looked for by its id, which is a round trip each */
+    struct arena arena;
+    ses_error error; /* of the last failure */
+};
+
+/* Reports one. `seq` 0: of no event. */
+SESLITE_PRIVATE void ses__check_found(struct check *check, int kind, int64_t seq, const char *format, ...)
+    FORMAT_PRINTF(4, 5);
+/* After a call with the check's error: damage becomes a problem of that kind (or of a page, where SQLite says so), and SES_OK
+ * is returned. */
+SESLITE_PRIVATE int ses__check_settle(struct check *check, int code, int kind);
+/* Reports a version that leaves few after it. */
+SESLITE_PRIVATE void ses__check_version(struct check *check, const char *what, int64_t version);
+/* Sets the app, user and session that later reports name. Invalid names are left out. */
+SESLITE_PRIVATE int ses__check_begin(struct check *check, struct span app, struct span user,
+                                     struct span session);
+
+/* ---- check_shared.c: apps and users, their names and their state */
+SESLITE_PRIVATE int ses__check_apps(struct check *check);
+SESLITE_PRIVATE int ses__check_users(struct check *check);
+
+/* ---- check_session.c: sessions, with all that they have */
+SESLITE_PRIVATE int ses__check_sessions(struct check *check);
+
+/* ---- check_log.c: the log, the marks, and the own state */
+/* Up to `inherited` the events come from another session, whose times may differ. */
+SESLITE_PRIVATE int ses__check_log(struct check *check, const struct session_row *row, int64_t inherited);
+
+/* ---- check_initial.c */
+/* The last operation on that name; NULL: there is none. */
+SESLITE_PRIVATE const struct delta_op *ses__delta_last(const struct delta *delta, struct span name);
+/* Reads the state that the session was created with, into the arena. `*ok`: it can be read; else that was reported. */
+SESLITE_PRIVATE int ses__check_read_initial(struct check *check, int64_t session_id, struct arena *arena,
+                                            struct span *initial, struct delta *delta, bool *ok);
+
+#endif

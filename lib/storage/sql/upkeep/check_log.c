@@ -1,0 +1,318 @@
+/* A session's log, as a check looks at it: each event against its text, and the own state against all of them. */
+#include <string.h>
+
+#include "base/error.h"
+#include "model/event/event.h"
+#include "model/replay.h"
+#include "model/event/timestamp.h"
+#include "model/event/update_times.h"
+#include "storage/sql/upkeep/check_marks.h"
+#include "storage/sql/rows/parts.h"
+
+struct log_check {
+    struct check *check;
+    const struct session_row *row;
+    struct update_times times;
+    struct replay replay;
+    struct check_marks marks;
+    int64_t count;
+    bool broken; /* what the log leads to is not known */
+};
+
+static bool is_same_span(struct span left, struct span right)
+{
+    return !left.ptr == !right.ptr && left.len == right.len &&
+           (left.len == 0 || memcmp(left.ptr, right.ptr, left.len) == 0);
+}
+
+/* ------------------------------------------------------------------------------------------ the beginning */
+
+/* A key of the base that no event has set comes from the initial state. */
+static bool base_row_is_sound(const struct session_row *row, const struct replay *initial, struct span name,
+                              struct span value, int64_t seq)
+{
+    return seq >= 0 && seq <= row->base_seq && ses__scope_of(name, NULL) != SCOPE_TEMP &&
+           ses__scope_check_name(name, NULL) == SES_OK && ses__state_check_value("", value, NULL) == SES_OK &&
+           (seq > 0 || ses__replay_has(initial, name, value));
+}
+
+static int read_base_rows(struct log_check *log, const struct replay *initial)
+{
+    struct check *check = log->check;
+    struct query query;
+    bool sound = true;
+    int code = SES_OK;
+
+    ses__query_start(&query, check->db, STATEMENT_BASE_STATE_ALL, &check->error);
+    ses__query_bind_int(&query, 1, log->row->id);
+    while (code == SES_OK && sound && ses__query_row(&query)) {
+        const struct span name = ses__query_text(&query, 1);
+        const struct span value = ses__query_text(&query, 2);
+        const int64_t seq = ses__query_int(&query, 3);
+        sound = name.ptr && value.ptr && log->row->base_seq > 0 &&
+                ses__query_int(&query, 0) == log->row->id &&
+                base_row_is_sound(log->row, initial, name, value, seq);
+        if (sound && query.code == SES_OK)
+            code = ses__replay_put(&log->replay, name, value, seq, &check->error);
+    }
+    int closed = ses__query_end(&query);
+    if (code == SES_OK && closed == SES_OK && !sound)
+        code = ses__error_set(&check->error, SES_CORRUPT,
+                              "a row of base_state is none that the session can have");
+    return code != SES_OK ? code : closed;
+}
+
+static int read_base(struct log_check *log, const struct delta *created_with)
+{
+    struct check *check = log->check;
+    struct replay initial;
+    int code = ses__replay_init(&initial, check->db->allocator, check->op->seed, true, &check->error);
+
+    if (code == SES_OK)
+        code = ses__replay_delta(&initial, created_with, 0, &check->error);
+    if (code == SES_OK)
+        code = read_base_rows(log, &initial);
+    ses__replay_free(&initial);
+    return code;
+}
+
+static int read_beginning(struct log_check *log)
+{
+    struct check *check = log->check;
+    struct arena arena;
+    struct span initial = {NULL, 0};
+    struct delta delta = {0};
+    bool ok = false;
+
+    ses__arena_init(&arena, check->db->allocator);
+    int code = ses__check_read_initial(check, log->row->id, &arena, &initial, &delta, &ok);
+    if (ok)
+        code = read_base(log, &delta);
+    if (ok && code == SES_OK && log->row->base_seq == 0)
+        code = ses__replay_initial(&log->replay, initial, &check->error);
+    log->broken = !ok || code != SES_OK;
+    ses__delta_free(&delta, arena.allocator);
+    ses__arena_free(&arena);
+    return ses__check_settle(check, code, SES_PROBLEM_BASE);
+}
+
+/* ------------------------------------------------------------------------------------------- one event */
+
+static const char *find_difference(const struct event_draft *draft, const struct event_row *event)
+{
+    return !draft->has_id || !is_same_span(draft->row.id, event->id)       ? "id"
+           : !is_same_span(draft->row.invocation_id, event->invocation_id) ? "invocation_id"
+           : !is_same_span(draft->row.author, event->author)               ? "author"
+           : !is_same_span(draft->row.branch, event->branch)               ? "branch"
+           : !draft->has_time || draft->row.time_us != event->time_us      ? "time_us"
+                                                                           : NULL;
+}
+
+static bool has_temp_keys(const struct delta *delta)
+{
+    bool has = false;
+    for (size_t i = 0; i < delta->count; i++)
+        has = has || delta->ops[i].scope == SCOPE_TEMP;
+    return has;
+}
+
+static int compare_draft(struct log_check *log, const struct event_draft *draft,
+                         const struct event_row *event)
+{
+    struct check *check = log->check;
+    const char *column = find_difference(draft, event);
+
+    if (column)
+        ses__check_found(check, SES_PROBLEM_EVENT, event->seq,
+                         "the column %s of event %lld is not what its text says", column,
+                         (long long)event->seq);
+    if (draft->partial || has_temp_keys(&draft->delta))
+        ses__check_found(check, SES_PROBLEM_BODY, event->seq,
+                         "event %lld is partial, or has temp: keys, which are never stored",
+                         (long long)event->seq);
+    if ((draft->row.rewinds_before.len > 0 || draft->row.compacts) &&
+        !ses__check_marks_add(&log->marks, event->seq, draft->row.rewinds_before))
+        return ses__error_nomem(&check->error);
+    return SES_OK;
+}
+
+static int read_event_text(struct log_check *log, const struct event_row *event)
+{
+    struct check *check = log->check;
+    struct event_draft draft;
+
+    ses__event_draft_init(&draft, check->db->allocator);
+    int code = ses__event_read(&draft, event->body, &check->error);
+    if (code == SES_OK) {
+        code = compare_draft(log, &draft, event);
+    } else if (code != SES_NOMEM) {
+        ses__check_found(check, SES_PROBLEM_BODY, event->seq, "the text of event %lld: %s",
+                         (long long)event->seq, check->error.message);
+        ses__error_clear(&check->error);
+        log->broken = true;
+        code = SES_OK;
+    }
+    ses__event_draft_free(&draft);
+    return code;
+}
+
+static int find_by_id(struct log_check *log, const struct event_row *event)
+{
+    struct check *check = log->check;
+    struct event_rows rows;
+    struct event_row found;
+
+    ses__event_row_open(&rows, check->db, log->row->id, event->id, &check->error);
+    bool is_it = ses__event_rows_next(&rows, &found) && found.seq == event->seq;
+    int code = ses__event_rows_close(&rows);
+    if (code == SES_OK && !is_it)
+        ses__check_found(check, SES_PROBLEM_INDEX, event->seq, "event %lld is not found by its id",
+                         (long long)event->seq);
+    return ses__check_settle(check, code, SES_PROBLEM_INDEX);
+}
+
+static int check_logged_event(struct log_check *log, const struct event_row *event)
+{
+    struct check *check = log->check;
+    int code = read_event_text(log, event);
+
+    if (!ses__update_times_allow(&log->times, event->seq, event->time_us, event->high_us))
+        ses__check_found(check, SES_PROBLEM_TIME, event->seq,
+                         "the update time after event %lld does not follow from the times before it",
+                         (long long)event->seq);
+    log->count++;
+    ses__update_times_pass(&log->times, event->seq, event->high_us);
+    if (code == SES_OK && !check->trusts_indexes)
+        code = find_by_id(log, event);
+    if (code == SES_OK && !log->broken)
+        code =
+            ses__check_settle(check, ses__replay_event(&log->replay, event, &check->error), SES_PROBLEM_BODY);
+    return code;
+}
+
+/* --------------------------------------------------------------------------------------------- the events */
+
+static int walk_events(struct log_check *log)
+{
+    struct check *check = log->check;
+    struct event_rows rows;
+    struct event_row event;
+    int code = SES_OK;
+
+    ses__event_rows_open(&rows, check->db, log->row->id, log->row->base_seq + 1, log->row->last_seq,
+                         WALK_FORWARD, &check->error);
+    while (code == SES_OK && !check->ended && ses__event_rows_next(&rows, &event))
+        code = check_logged_event(log, &event);
+    int closed = ses__event_rows_close(&rows);
+    log->broken = log->broken || closed != SES_OK;
+    return code != SES_OK ? code : ses__check_settle(check, closed, SES_PROBLEM_EVENT);
+}
+
+static int look_outside(struct log_check *log, int64_t first, int64_t last)
+{
+    struct check *check = log->check;
+    struct event_rows rows;
+    struct event_row event;
+
+    ses__event_rows_open(&rows, check->db, log->row->id, first, last, WALK_BACKWARD_TIMES, &check->error);
+    bool found = ses__event_rows_next(&rows, &event);
+    int code = ses__event_rows_close(&rows);
+    if (code == SES_OK && found)
+        ses__check_found(check, SES_PROBLEM_NUMBER, event.seq,
+                         "there is an event %lld, but the log is said to go from %lld to %lld",
+                         (long long)event.seq, (long long)log->row->base_seq + 1,
+                         (long long)log->row->last_seq);
+    return ses__check_settle(check, code, SES_PROBLEM_EVENT);
+}
+
+/* Compares the log with the counts and times in the row of its session. */
+static int compare_with_row(struct log_check *log)
+{
+    struct check *check = log->check;
+    const struct session_row *row = log->row;
+    int code = look_outside(log, 1, row->base_seq);
+
+    if (code == SES_OK)
+        code = look_outside(log, row->last_seq + 1, MAX_SEQ);
+    if (code == SES_OK && log->count != row->event_count)
+        ses__check_found(check, SES_PROBLEM_COUNT, 0,
+                         "the session has %lld events, and says that it has %lld", (long long)log->count,
+                         (long long)row->event_count);
+    if (code == SES_OK && log->count > 0 && log->times.high_us > row->updated_us)
+        ses__check_found(check, SES_PROBLEM_TIME, 0, "the session has an event later than its update time");
+    return code;
+}
+
+/* ---------------------------------------------------------------------------------------------- the state */
+
+/* A key that differs between what the log leads to (`due`) and what is stored; NULL: none. */
+static const char *compare_entry(const struct state_entry *due, struct span key, struct span value,
+                                 int64_t seq)
+{
+    const int order = due && key.ptr ? ses__compare_texts(ses__state_entry_span(due), key) : due ? -1 : 1;
+
+    if (order < 0)
+        return ses__state_entry_name(due);
+    if (order > 0 || due->seq != seq || !is_same_span(ses__state_entry_value(due), value))
+        return key.ptr;
+    return NULL;
+}
+
+static int compare_state(struct log_check *log)
+{
+    struct check *check = log->check;
+    struct state_entry *const *due = ses__state_sorted(&log->replay.state);
+    const size_t count = ses__state_count(&log->replay.state);
+    const struct span none = {NULL, 0};
+    const char *wrong = NULL;
+    struct query query;
+    size_t next = 0;
+
+    if (!due)
+        return ses__error_nomem(&check->error);
+    ses__query_start(&query, check->db, STATEMENT_SESSION_STATE_ROWS, &check->error);
+    ses__query_bind_int(&query, 1, log->row->id);
+    while (!wrong && ses__query_row(&query)) {
+        const struct span key = ses__query_text(&query, 1);
+        const struct span value = ses__query_text(&query, 2);
+        wrong = compare_entry(next < count ? due[next] : NULL, key, value, ses__query_int(&query, 3));
+        next++;
+    }
+    if (!wrong && query.code == SES_OK && next < count)
+        wrong = compare_entry(due[next], none, none, 0);
+    if (wrong && query.code == SES_OK)
+        ses__check_found(check, SES_PROBLEM_STATE, 0,
+                         "the own state is not what the log leads to: the key \"%.200s\" differs", wrong);
+    return ses__check_settle(check, ses__query_end(&query), SES_PROBLEM_STATE);
+}
+
+/* --------------------------------------------------------------------------------------------- all of it */
+
+static int check_whole_log(struct log_check *log)
+{
+    struct check *check = log->check;
+    int code = read_beginning(log);
+
+    if (code == SES_OK && !check->ended)
+        code = walk_events(log);
+    if (code == SES_OK && !check->ended)
+        code = compare_with_row(log);
+    if (code == SES_OK && !check->ended && !log->broken)
+        code = ses__check_marks_compare(check, &log->marks, log->row);
+    return code == SES_OK && !check->ended && !log->broken ? compare_state(log) : code;
+}
+
+int ses__check_log(struct check *check, const struct session_row *row, int64_t inherited)
+{
+    struct log_check log = {.check = check, .row = row};
+    const ses_allocator *allocator = check->db->allocator;
+
+    ses__update_times_begin(&log.times, row->created_us, row->base_seq, inherited);
+    ses__check_marks_init(&log.marks, allocator);
+    int code = ses__replay_init(&log.replay, allocator, check->op->seed, false, &check->error);
+    if (code == SES_OK)
+        code = check_whole_log(&log);
+    ses__replay_free(&log.replay);
+    ses__check_marks_free(&log.marks);
+    return code;
+}

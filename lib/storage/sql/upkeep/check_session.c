@@ -1,0 +1,232 @@
+/* Sessions, as a check looks at them: the row, what other tables hold of it, and its log. */
+#include <string.h>
+
+#include "base/error.h"
+#include "json/reader.h"
+#include "model/event/timestamp.h"
+#include "storage/sql/upkeep/check.h"
+#include "storage/sql/rows/parts.h"
+
+struct checked_session {
+    struct session_row row;
+    int64_t active_hour;
+    int64_t changed_us;
+    int64_t ahead_hour; /* INT64_MAX: none */
+    int64_t app_of_user;
+    bool has_expiry;
+    int64_t bits; /* what other tables hold of it */
+    int64_t parent_seq;
+};
+
+/* -------------------------------------------------------------------------------------------- the row */
+
+static void check_times(struct check *check, const struct checked_session *session)
+{
+    const struct session_row *row = &session->row;
+
+    if (row->updated_us < row->created_us)
+        ses__check_found(check, SES_PROBLEM_TIME, 0, "the session was updated before it was created");
+    if (session->active_hour != ses__hour_of(row->updated_us))
+        ses__check_found(check, SES_PROBLEM_TIME, 0, "active_hour is not the hour of updated_us");
+    if (!ses__timestamp_holds(session->changed_us))
+        ses__check_found(check, SES_PROBLEM_TIME, 0, "changed_us cannot be");
+    else if (ses__is_ahead(row->updated_us, session->changed_us) &&
+             session->ahead_hour > ses__hour_of(session->changed_us))
+        ses__check_found(check, SES_PROBLEM_TIME, 0,
+                         "ahead_hour is missing or too late: the session is never idle");
+    if (session->has_expiry && !ses__timestamp_holds(row->expires_us))
+        ses__check_found(check, SES_PROBLEM_TIME, 0, "the time of expiry cannot be");
+}
+
+/* Is the session found by its name? */
+static int check_way(struct check *check, const struct checked_session *session)
+{
+    const ses_key key = {check->about.app, check->about.user, check->about.session};
+    struct session_row found = {.id = 0};
+
+    if (!key.app || !key.user || !key.session) {
+        ses__check_found(check, SES_PROBLEM_NAME, 0,
+                         "the name of session number %lld, of its user or its app is not an id",
+                         (long long)session->row.id);
+        return SES_OK;
+    }
+    if (session->app_of_user != session->row.app_id) {
+        ses__check_found(check, SES_PROBLEM_REFERENCE, 0, "the session is not in the app of its user");
+        return SES_OK;
+    }
+    int code = ses__session_find(check->db, &key, &found, &check->error);
+    if (code == SES_NOTFOUND || (code == SES_OK && found.id != session->row.id)) {
+        ses__check_found(check, SES_PROBLEM_INDEX, 0, "the session is not found by its name");
+        code = SES_OK;
+    }
+    return ses__check_settle(check, code, SES_PROBLEM_INDEX);
+}
+
+/* -------------------------------------------------------------------------------------------- details */
+
+static void check_title(struct check *check, struct checked_session *session, struct span title)
+{
+    if (!title.ptr)
+        return;
+    session->bits |= DETAIL_TITLE;
+    if (!ses__is_title(title))
+        ses__check_found(check, SES_PROBLEM_DETAIL, 0, "the title is empty, too long, or not valid UTF-8");
+}
+
+static void check_parent(struct check *check, struct checked_session *session, struct query *query)
+{
+    const struct span user = ses__query_text(query, 1);
+    const struct span name = ses__query_text(query, 2);
+    const bool has_seq = ses__query_type(query, 3) != SQL_NULL;
+
+    session->parent_seq = ses__query_int(query, 3);
+    if (user.ptr || name.ptr || has_seq)
+        session->bits |= DETAIL_PARENT;
+    if ((session->bits & DETAIL_PARENT) &&
+        (!ses__is_id(user) || !ses__is_id(name) || !has_seq || session->parent_seq < 0 ||
+         session->parent_seq > session->row.last_seq))
+        ses__check_found(check, SES_PROBLEM_PARENT, 0,
+                         "the names of the parent are not ids, or its number cannot be");
+}
+
+static void check_more(struct check *check, struct span more)
+{
+    struct json_reader reader;
+
+    if (more.ptr && (ses__json_start_object(&reader, more, "it", NULL) != SES_OK ||
+                     !ses__json_skip(&reader, NULL) || !ses__json_finish(&reader)))
+        ses__check_found(check, SES_PROBLEM_DETAIL, 0, "session_details.more is not a JSON object");
+}
+
+static int check_details(struct check *check, struct checked_session *session)
+{
+    struct query query;
+
+    ses__query_start(&query, check->db, STATEMENT_CHECK_DETAILS, &check->error);
+    ses__query_bind_int(&query, 1, session->row.id);
+    if (ses__query_row(&query)) {
+        check_title(check, session, ses__query_text(&query, 0));
+        check_parent(check, session, &query);
+        check_more(check, ses__query_text(&query, 4));
+    }
+    return ses__check_settle(check, ses__query_end(&query), SES_PROBLEM_DETAIL);
+}
+
+static int check_own_labels(struct check *check, struct checked_session *session)
+{
+    struct query query;
+    size_t count = 0;
+    bool sound = true;
+
+    ses__query_start(&query, check->db, STATEMENT_CHECK_LABELS, &check->error);
+    ses__query_bind_int(&query, 1, session->row.id);
+    while (sound && ses__query_row(&query)) {
+        sound = ses__is_label_name(ses__query_text(&query, 0)) &&
+                ses__is_label_value(ses__query_text(&query, 1)) &&
+                ses__query_int(&query, 2) == session->row.app_id && ++count <= SES_LABELS_MAX;
+        session->bits |= DETAIL_LABELS;
+    }
+    int code = ses__query_end(&query);
+    if (code == SES_OK && !sound)
+        ses__check_found(
+            check, SES_PROBLEM_LABEL, 0,
+            "a label breaks the rules of labels, is filed under another app, or is one too many");
+    return ses__check_settle(check, code, SES_PROBLEM_LABEL);
+}
+
+static int check_own_lease(struct check *check, const struct checked_session *session)
+{
+    struct lease_row lease;
+    return ses__check_settle(check, ses__lease_find(check->db, session->row.id, &lease, &check->error),
+                             SES_PROBLEM_LEASE);
+}
+
+/* ---------------------------------------------------------------------------------------------- sessions */
+
+static int check_others(struct check *check, struct checked_session *session)
+{
+    int code = check_way(check, session);
+
+    if (code == SES_OK)
+        code = check_details(check, session);
+    if (code == SES_OK)
+        code = check_own_labels(check, session);
+    if (code == SES_OK && session->bits != session->row.details)
+        ses__check_found(
+            check, SES_PROBLEM_DETAIL, 0,
+            "sessions.details is %lld, and other tables hold a parent (1), a title (2) or labels (4): %lld",
+            (long long)session->row.details, (long long)session->bits);
+    return code == SES_OK ? check_own_lease(check, session) : code;
+}
+
+/* Where numbers are out of bounds, the rest would only repeat it. */
+static int check_session(struct check *check, struct checked_session *session)
+{
+    int code = ses__session_row_check(&session->row, check->db, &check->error);
+
+    if (code != SES_OK)
+        return ses__check_settle(check, code, SES_PROBLEM_NUMBER);
+    ses__check_version(check, "the session is", session->row.version);
+    check_times(check, session);
+    code = check_others(check, session);
+    return code == SES_OK && !check->ended
+               ? ses__check_log(check, &session->row, session->bits & DETAIL_PARENT ? session->parent_seq : 0)
+               : code;
+}
+
+/* The next one: its number, or 0 at the end. */
+static int read_next_session(struct check *check, struct checked_session *session)
+{
+    const int64_t after = session->row.id;
+    struct query query;
+    int code = SES_OK;
+
+    *session = (struct checked_session){.row = {.id = 0}};
+    ses__query_start(&query, check->db, STATEMENT_CHECK_SESSION_AFTER, &check->error);
+    ses__query_bind_int(&query, 1, after);
+    if (ses__query_row(&query)) {
+        ses__session_row_read(&query, &session->row);
+        session->has_expiry = session->row.expires_us != INT64_MAX;
+        session->active_hour = ses__query_int(&query, 11);
+        session->changed_us = ses__query_int(&query, 12);
+        session->ahead_hour =
+            ses__query_type(&query, 13) == SQL_NULL ? INT64_MAX : ses__query_int(&query, 13);
+        session->app_of_user = ses__query_int(&query, 14);
+        code = ses__check_begin(check, ses__query_text(&query, 15), ses__query_text(&query, 16),
+                                ses__query_text(&query, 17));
+        if (code == SES_OK && session->row.id <= after)
+            code = ses__error_set(&check->error, SES_CORRUPT, "the numbers of sessions do not ascend");
+    }
+    int closed = ses__query_end(&query);
+    if (code != SES_OK || closed != SES_OK)
+        session->row.id = 0; /* the walk cannot continue */
+    return ses__check_settle(check, code != SES_OK ? code : closed, SES_PROBLEM_PAGE);
+}
+
+/* Sessions are looked at in the order of their numbers, which tell how far it is if they follow one another. */
+static int report_session_checked(struct check *check, int64_t session_id)
+{
+    const struct check_op *op = check->op;
+    const bool by_count = check->total > 0;
+
+    check->done++;
+    if (!op->progress || op->progress(op->progress_context, by_count ? check->done : session_id,
+                                      by_count ? check->total : check->last_session) == 0)
+        return SES_OK;
+    return ses__refuse_interrupted("the check", &check->error);
+}
+
+int ses__check_sessions(struct check *check)
+{
+    struct checked_session session = {.row = {.id = INT64_MIN}};
+    int code = read_next_session(check, &session);
+
+    while (code == SES_OK && session.row.id != 0 && !check->ended) {
+        code = check_session(check, &session);
+        if (code == SES_OK)
+            code = report_session_checked(check, session.row.id);
+        if (code == SES_OK)
+            code = read_next_session(check, &session);
+    }
+    return code;
+}

@@ -1,0 +1,273 @@
+/*
+ * Apps and users, as a check looks at them: their names, and their state. A row of shared state says which event, or which
+ * creation of a session, has set it last. Where that is still there, it must say the same.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "model/event/stored_event.h"
+#include "storage/sql/upkeep/check.h"
+#include "storage/sql/rows/parts.h"
+
+struct shared_row {
+    enum scope scope;
+    int64_t app_id;
+    int64_t user_id; /* 0: it is the app's */
+    struct span key;
+    struct span value;
+    int64_t session_id;
+    int64_t seq;
+    char name[8 + SES_ID_MAX + 1]; /* with its prefix */
+    size_t name_len;
+};
+
+static struct span name_of(const struct shared_row *row)
+{
+    return (struct span){row->name, row->name_len};
+}
+
+static bool same_texts(struct span left, struct span right)
+{
+    return left.len == right.len && memcmp(left.ptr, right.ptr, left.len) == 0;
+}
+
+static void contradict(struct check *check, const struct shared_row *row, const char *what)
+{
+    ses__check_found(check, SES_PROBLEM_SHARED, row->seq,
+                     "the value of \"%.200s\" is not the one of %s (session number %lld, event %lld)",
+                     row->name, what, (long long)row->session_id, (long long)row->seq);
+}
+
+/* ------------------------------------------------------------------------------------- what has set it */
+
+/* `delta` is what has set it. */
+static void compare_delta(struct check *check, const struct shared_row *row, const struct delta *delta,
+                          const char *what)
+{
+    const struct delta_op *op = ses__delta_last(delta, name_of(row));
+
+    if (!op || op->removes || !same_texts(op->value, row->value))
+        contradict(check, row, what);
+}
+
+static int compare_creation(struct check *check, const struct shared_row *row)
+{
+    struct arena arena;
+    struct span initial;
+    struct delta delta = {0};
+    bool ok = false;
+
+    ses__arena_init(&arena, check->db->allocator);
+    int code = ses__check_read_initial(check, row->session_id, &arena, &initial, &delta, &ok);
+    if (ok)
+        compare_delta(check, row, &delta, "the session's initial state");
+    ses__delta_free(&delta, arena.allocator);
+    ses__arena_free(&arena);
+    return code;
+}
+
+/* The base sums up the pruned events. It may name another event that set the key, or none, if the event
+ * named here was cut, or if the events after it were loaded. */
+static int compare_shared_base(struct check *check, const struct shared_row *row)
+{
+    struct query query;
+
+    ses__query_start(&query, check->db, STATEMENT_BASE_STATE_GET, &check->error);
+    ses__query_bind_int(&query, 1, row->session_id);
+    ses__query_bind_text(&query, 2, name_of(row));
+    bool found = ses__query_row(&query);
+    struct span value = found ? ses__query_text(&query, 0) : (struct span){"", 0};
+    bool differs =
+        found && ses__query_int(&query, 1) == row->seq && !(value.ptr && same_texts(value, row->value));
+    int code = ses__query_end(&query);
+    if (code == SES_OK && differs)
+        contradict(check, row, "the state kept for pruned events");
+    return ses__check_settle(check, code, SES_PROBLEM_SHARED);
+}
+
+static int read_delta_of(struct check *check, const struct event_row *event, const struct shared_row *row)
+{
+    struct arena arena;
+    struct stored_event stored;
+
+    ses__arena_init(&arena, check->db->allocator);
+    ses__stored_event_init(&stored, &arena);
+    int code = ses__stored_event_read(&stored, event, STORED_DELTA, &check->error);
+    if (code == SES_OK)
+        compare_delta(check, row, &stored.delta, "the event that has set it");
+    ses__stored_event_free(&stored);
+    ses__arena_free(&arena);
+    return ses__check_settle(check, code, SES_PROBLEM_BODY);
+}
+
+/* An event that was cut has left its shared keys. */
+static int compare_event(struct check *check, const struct shared_row *row)
+{
+    struct event_rows rows;
+    struct event_row event;
+    int code = SES_OK;
+
+    ses__event_rows_open(&rows, check->db, row->session_id, row->seq, row->seq, WALK_FORWARD_BODIES,
+                         &check->error);
+    if (ses__event_rows_next(&rows, &event))
+        code = read_delta_of(check, &event, row);
+    int closed = ses__event_rows_close(&rows);
+    return code != SES_OK ? code : ses__check_settle(check, closed, SES_PROBLEM_EVENT);
+}
+
+static int compare_source(struct check *check, const struct shared_row *row,
+                          const struct session_row *session)
+{
+    bool is_own = session->app_id == row->app_id && (row->user_id == 0 || session->user_id == row->user_id);
+
+    if (!is_own || row->seq > session->last_seq)
+        contradict(check, row, "a session that could have set it");
+    else if (row->seq == 0)
+        return compare_creation(check, row);
+    else
+        return row->seq <= session->base_seq ? compare_shared_base(check, row) : compare_event(check, row);
+    return SES_OK;
+}
+
+/* A session that was deleted can say nothing any more; what is damaged about one is found with it. */
+static int check_source(struct check *check, const struct shared_row *row)
+{
+    struct session_row session;
+    const bool is_known = row->session_id > 0 && row->seq >= 0 && row->session_id <= check->last_session;
+
+    if (!is_known) {
+        if (row->session_id != 0 || row->seq != 0)
+            contradict(check, row, "a session that can be");
+        return SES_OK;
+    }
+    int code = ses__session_by_id(check->db, row->session_id, &session, &check->error);
+    if (code == SES_OK)
+        return compare_source(check, row, &session);
+    return code == SES_NOTFOUND || code == SES_CORRUPT ? SES_OK : code;
+}
+
+/* ---------------------------------------------------------------------------------------------- the rows */
+
+static bool keep_shared_name(struct shared_row *row)
+{
+    const struct span prefix = ses__scope_prefix(row->scope);
+
+    if (!row->key.ptr || row->key.len > SES_ID_MAX)
+        return false;
+    memcpy(row->name, prefix.ptr, prefix.len);
+    memcpy(row->name + prefix.len, row->key.ptr, row->key.len);
+    row->name_len = prefix.len + row->key.len;
+    row->name[row->name_len] = '\0';
+    return true;
+}
+
+static int check_shared_row(struct check *check, struct shared_row *row)
+{
+    int code = SES_OK;
+
+    if (!keep_shared_name(row) || !row->value.ptr)
+        code = ses__error_set(&check->error, SES_CORRUPT, "a shared key is too long, or has no value");
+    if (code == SES_OK)
+        code = ses__scope_check_name(name_of(row), &check->error);
+    if (code == SES_OK)
+        code = ses__state_check_value(row->name, row->value, &check->error);
+    return code == SES_OK ? check_source(check, row) : ses__check_settle(check, code, SES_PROBLEM_SHARED);
+}
+
+/* Rows that are out of order may have no end; SQLite's own check has said so then. */
+static bool ascends(struct shared_row *row, struct span key)
+{
+    const size_t prefix = ses__scope_prefix(row->scope).len;
+    const struct span last = {row->name + prefix, row->name_len - prefix};
+    return row->name_len == 0 || ses__compare_texts(last, key) < 0;
+}
+
+static int check_shared(struct check *check, struct shared_row *row)
+{
+    struct query query;
+    int code = SES_OK;
+
+    ses__query_start(&query, check->db,
+                     row->user_id > 0 ? STATEMENT_CHECK_USER_STATE : STATEMENT_CHECK_APP_STATE,
+                     &check->error);
+    ses__query_bind_int(&query, 1, row->user_id > 0 ? row->user_id : row->app_id);
+    while (code == SES_OK && !check->ended && ses__query_row(&query)) {
+        row->key = ses__query_text(&query, 0);
+        row->value = ses__query_text(&query, 1);
+        row->session_id = ses__query_int(&query, 2);
+        row->seq = ses__query_int(&query, 3);
+        if (query.code == SES_OK && row->key.ptr && !ascends(row, row->key))
+            code = ses__error_set(&check->error, SES_CORRUPT, "rows of shared state are out of order");
+        else if (query.code == SES_OK)
+            code = check_shared_row(check, row);
+    }
+    int closed = ses__query_end(&query);
+    return ses__check_settle(check, code != SES_OK ? code : closed, SES_PROBLEM_SHARED);
+}
+
+/* ------------------------------------------------------------------------------------- apps and users */
+
+static void check_own_name(struct check *check, const char *kept, const char *what, int64_t id)
+{
+    if (!kept)
+        ses__check_found(check, SES_PROBLEM_NAME, 0, "the name of %s number %lld is not an id", what,
+                         (long long)id);
+}
+
+/* The next app or user: its number, or 0 at the end. */
+static int read_next(struct check *check, const struct statement *statement, int64_t *id, int64_t *app_id)
+{
+    const struct span none = {"", 0};
+    const int64_t after = *id;
+    struct query query;
+    int code = SES_OK;
+
+    *id = 0;
+    ses__query_start(&query, check->db, statement, &check->error);
+    ses__query_bind_int(&query, 1, after);
+    if (ses__query_row(&query)) {
+        const bool is_user = statement == STATEMENT_CHECK_USER_AFTER;
+        *id = ses__query_int(&query, 0);
+        *app_id = is_user ? ses__query_int(&query, 1) : *id;
+        code = is_user ? ses__check_begin(check, ses__query_text(&query, 3), ses__query_text(&query, 2), none)
+                       : ses__check_begin(check, ses__query_text(&query, 1), none, none);
+        if (code == SES_OK && *id <= after)
+            code = ses__error_set(&check->error, SES_CORRUPT, "the numbers of apps or users do not ascend");
+    }
+    int closed = ses__query_end(&query);
+    if (code != SES_OK || closed != SES_OK)
+        *id = 0; /* the walk cannot continue */
+    return ses__check_settle(check, code != SES_OK ? code : closed, SES_PROBLEM_PAGE);
+}
+
+int ses__check_apps(struct check *check)
+{
+    int64_t id = INT64_MIN;
+    int64_t app_id = 0;
+    int code = read_next(check, STATEMENT_CHECK_APP_AFTER, &id, &app_id);
+
+    while (code == SES_OK && id != 0 && !check->ended) {
+        struct shared_row row = {.scope = SCOPE_APP, .app_id = id};
+        check_own_name(check, check->about.app, "app", id);
+        code = check_shared(check, &row);
+        if (code == SES_OK)
+            code = read_next(check, STATEMENT_CHECK_APP_AFTER, &id, &app_id);
+    }
+    return code;
+}
+
+int ses__check_users(struct check *check)
+{
+    int64_t id = INT64_MIN;
+    int64_t app_id = 0;
+    int code = read_next(check, STATEMENT_CHECK_USER_AFTER, &id, &app_id);
+
+    while (code == SES_OK && id != 0 && !check->ended) {
+        struct shared_row row = {.scope = SCOPE_USER, .app_id = app_id, .user_id = id};
+        check_own_name(check, check->about.user, "user", id);
+        code = check_shared(check, &row);
+        if (code == SES_OK)
+            code = read_next(check, STATEMENT_CHECK_USER_AFTER, &id, &app_id);
+    }
+    return code;
+}

@@ -1,0 +1,324 @@
+/*
+ * Expiry. Read transactions look for sessions to delete, each over a bounded number of apps and users. One write
+ * transaction then looks at these sessions again, and deletes them.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sql/session/jobs.h"
+#include "storage/sql/rows/parts.h"
+#include "storage/sql/engine.h"
+
+/* ------------------------------------------------------------------------------------- setting a time */
+
+static int run_set_expiry(struct db *db, void *context, ses_error *error)
+{
+    struct expiry_op *op = context;
+    struct query query;
+    int code = ses__session_of(db, &op->session, &op->row, error);
+
+    if (code != SES_OK || op->row.expires_us == op->expires_us)
+        return code;
+    op->row.expires_us = op->expires_us;
+    ses__query_start(&query, db, STATEMENT_SESSION_EXPIRY, error);
+    ses__query_bind_int(&query, 1, op->row.id);
+    if (op->expires_us != INT64_MAX)
+        ses__query_bind_int(&query, 2, op->expires_us);
+    (void)ses__query_row(&query);
+    code = ses__query_end(&query);
+    return code == SES_OK ? ses__check_one_changed(db, "sessions", error) : code;
+}
+
+int ses__door_set_expiry(struct storage *storage, struct expiry_op *op, ses_error *error)
+{
+    return ses__run_write(storage, run_set_expiry, op, 0, error);
+}
+
+/* ------------------------------------------------------------------------------------------ searching */
+
+enum { LOOKS_AT_ONCE = 1000, MAX_FOUND = 100 };
+
+/* Expired and idle sessions of all apps come first: without them a user may already be within the limit.
+ * Then users are visited from the place where the last call stopped, and again from the first. */
+enum stage { LOOK_AT_APPS, LOOK_ON_AT_USERS, LOOK_AGAIN_AT_USERS, LOOKED_AT_ALL };
+
+struct expiring {
+    struct expire_op *op;
+    enum stage stage;
+    struct expire_place
+        at;           /* where the stage has come to: of that app, users up to that one were looked at */
+    bool in_app;      /* not all users of the app were looked at */
+    int64_t only_app; /* the app that is asked for, once it was found */
+    /* The apps and users found so far. */
+    int64_t apps[MAX_FOUND]; /* with sessions that have expired or are idle */
+    size_t app_count;
+    struct user_row users[MAX_FOUND]; /* with too many sessions */
+    size_t user_count;
+};
+
+/* `at.app_id` is 0 where there is none. */
+static int find_next_app(struct db *db, struct expiring *own, ses_error *error)
+{
+    const char *app = own->op->app;
+    int code;
+
+    own->at.user_len = 0;
+    if (!app)
+        return ses__app_after(db, own->at.app_id, &own->at.app_id, error);
+    if (own->at.app_id > 0) { /* it was the only one */
+        own->at.app_id = 0;
+        return SES_OK;
+    }
+    code = ses__app_find(db, app, &own->at.app_id, error);
+    own->only_app = own->at.app_id;
+    return code == SES_NOTFOUND ? SES_OK : code;
+}
+
+static int look_at_app(struct db *db, struct expiring *own, ses_error *error)
+{
+    const struct expire_op *op = own->op;
+    struct session_ids ids;
+    int code = ses__sessions_expired(db, own->at.app_id, op->now_us, 1, &ids, error);
+
+    if (code == SES_OK && ids.count == 0 && op->idle_before_us != INT64_MIN)
+        code = ses__sessions_idle(db, own->at.app_id, op->idle_before_us, 1, &ids, error);
+    if (code == SES_OK && ids.count > 0)
+        own->apps[own->app_count++] = own->at.app_id;
+    return code;
+}
+
+static bool is_full(const struct expiring *own)
+{
+    return own->app_count == MAX_FOUND || own->user_count == MAX_FOUND;
+}
+
+/* Takes the looks from `*looks`. */
+static int look_at_users(struct db *db, struct expiring *own, int *looks, ses_error *error)
+{
+    struct user_rows rows;
+    int64_t id = 0;
+    int code = SES_OK;
+
+    ses__user_rows_open(&rows, db, own->at.app_id, (struct span){own->at.user, own->at.user_len}, *looks,
+                        error);
+    while (code == SES_OK && !is_full(own) && ses__user_rows_next(&rows, &id)) {
+        bool has = false;
+        code = ses__user_has_more(db, id, own->op->per_user, &has, error);
+        if (has)
+            own->users[own->user_count++] = (struct user_row){id, own->at.app_id};
+        (*looks)--;
+    }
+    memcpy(own->at.user, rows.last, rows.last_len);
+    own->at.user_len = rows.last_len;
+    int closed = ses__user_rows_close(&rows);
+    return code != SES_OK ? code : closed;
+}
+
+/* When a stage has come to the last app. */
+static void begin_next_stage(struct expiring *own)
+{
+    const struct expire_op *op = own->op;
+    const struct expire_place *place = &op->place; /* perhaps one of another app, or of one that is gone */
+    const bool goes_on = place->app_id > 0 && (!op->app || place->app_id == own->only_app);
+
+    if (own->stage == LOOK_AT_APPS && op->per_user > 0)
+        own->stage = goes_on ? LOOK_ON_AT_USERS : LOOK_AGAIN_AT_USERS;
+    else
+        own->stage = own->stage == LOOK_ON_AT_USERS ? LOOK_AGAIN_AT_USERS : LOOKED_AT_ALL;
+    own->at = own->stage == LOOK_ON_AT_USERS ? *place : (struct expire_place){.app_id = 0};
+    own->in_app = own->stage == LOOK_ON_AT_USERS;
+}
+
+/* The app, or some of its users. */
+static int look_on(struct db *db, struct expiring *own, int *looks, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (!own->in_app) {
+        code = find_next_app(db, own, error);
+        (*looks)--;
+        if (code == SES_OK && own->at.app_id == 0) {
+            begin_next_stage(own);
+            return SES_OK;
+        }
+        own->in_app = own->stage != LOOK_AT_APPS;
+    }
+    if (code == SES_OK && own->stage == LOOK_AT_APPS)
+        return look_at_app(db, own, error);
+    if (code == SES_OK && *looks > 0)
+        code = look_at_users(db, own, looks, error);
+    own->in_app = *looks == 0;
+    return code;
+}
+
+/* A stretch of the search. SES_MORE: another follows. */
+static int search_on(struct db *db, struct expiring *own, ses_error *error)
+{
+    int looks = LOOKS_AT_ONCE;
+    int code = SES_OK;
+
+    while (code == SES_OK && looks > 0 && !is_full(own) && own->stage != LOOKED_AT_ALL)
+        code = look_on(db, own, &looks, error);
+    return code == SES_OK && !is_full(own) && own->stage != LOOKED_AT_ALL ? SES_MORE : code;
+}
+
+/* In a store in memory a job may run again from the start. */
+struct search_job {
+    const struct expiring *from;
+    struct expiring *to;
+};
+
+static int run_search(struct db *db, void *context, ses_error *error)
+{
+    const struct search_job *job = context;
+
+    *job->to = *job->from;
+    return search_on(db, job->to, error);
+}
+
+static int search(struct storage *storage, struct expiring *own, ses_error *error)
+{
+    struct expiring next;
+    struct search_job job = {own, &next};
+    int result;
+
+    do {
+        result = ses__run_read_to_write(storage, run_search, &job, error);
+        if (result >= 0)
+            *own = next;
+    } while (result == SES_MORE);
+    return result;
+}
+
+/* ------------------------------------------------------------------------------------------- counting */
+
+/* Adds the sessions of an app that repeated steps would delete. */
+static int count_in_app(struct db *db, struct expire_op *op, int64_t app_id, ses_error *error)
+{
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_DUE_COUNT, error);
+    ses__query_bind_int(&query, 1, app_id);
+    ses__query_bind_int(&query, 2, op->now_us);
+    ses__query_bind_int(&query, 3, op->idle_before_us);
+    ses__query_bind_int(&query, 4, op->per_user > 0 ? op->per_user : INT64_MAX);
+    if (ses__query_row(&query))
+        op->deleted += ses__query_int(&query, 0);
+    return ses__query_end(&query);
+}
+
+static int run_count_due(struct db *db, void *context, ses_error *error)
+{
+    struct expire_op *op = context;
+    struct expiring own = {.op = op};
+    int code = find_next_app(db, &own, error);
+
+    op->deleted = 0;
+    while (code == SES_OK && own.at.app_id > 0) {
+        code = count_in_app(db, op, own.at.app_id, error);
+        if (code == SES_OK)
+            code = find_next_app(db, &own, error);
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------------------------------------- deleting */
+
+static int delete_ids(struct db *db, struct expire_op *op, int64_t app_id, const struct session_ids *ids,
+                      ses_error *error)
+{
+    op->deleted += (int64_t)ids->count;
+    return ses__sessions_remove(db, app_id, ids, error);
+}
+
+static int expire_in_app(struct db *db, struct expire_op *op, int64_t app_id, ses_error *error)
+{
+    struct session_ids ids = {.count = 1};
+    int code = SES_OK;
+
+    while (code == SES_OK && op->deleted < op->limit && ids.count > 0) {
+        code = ses__sessions_expired(db, app_id, op->now_us, op->limit - op->deleted, &ids, error);
+        if (code == SES_OK && ids.count == 0 && op->idle_before_us != INT64_MIN)
+            code = ses__sessions_idle(db, app_id, op->idle_before_us, op->limit - op->deleted, &ids, error);
+        if (code == SES_OK)
+            code = delete_ids(db, op, app_id, &ids, error);
+    }
+    return code;
+}
+
+static int expire_of_user(struct db *db, struct expire_op *op, const struct user_row *user, ses_error *error)
+{
+    struct session_ids ids = {.count = 1};
+    int code = SES_OK;
+
+    while (code == SES_OK && op->deleted < op->limit && ids.count > 0) {
+        code = ses__sessions_beyond(db, user->id, op->per_user, op->limit - op->deleted, &ids, error);
+        if (code == SES_OK)
+            code = delete_ids(db, op, user->app_id, &ids, error);
+    }
+    return code;
+}
+
+/* The next step goes on after the last user that this one is done with. */
+static int note_place(struct db *db, struct expire_op *op, const struct user_row *user, ses_error *error)
+{
+    struct expire_place *place = &op->place;
+    struct query query;
+
+    ses__query_start(&query, db, STATEMENT_USER_NAME, error);
+    ses__query_bind_int(&query, 1, user->id);
+    *place = (struct expire_place){.app_id = 0};
+    if (ses__query_row(&query)) {
+        const struct span name = ses__query_text(&query, 0);
+        if (ses__is_id(name)) {
+            *place = (struct expire_place){.app_id = user->app_id, .user_len = name.len};
+            memcpy(place->user, name.ptr, name.len);
+        }
+    }
+    return ses__query_end(&query);
+}
+
+static int expire_of_users(struct db *db, const struct expiring *own, ses_error *error)
+{
+    struct expire_op *op = own->op;
+    size_t done = 0;
+    int code = SES_OK;
+
+    while (code == SES_OK && done < own->user_count && op->deleted < op->limit) {
+        code = expire_of_user(db, op, &own->users[done], error);
+        done += op->deleted < op->limit; /* else it may have more */
+    }
+    return code == SES_OK && done > 0 ? note_place(db, op, &own->users[done - 1], error) : code;
+}
+
+static int run_expire(struct db *db, void *context, ses_error *error)
+{
+    const struct expiring *own = context;
+    struct expire_op *op = own->op;
+    int code = SES_OK;
+
+    op->deleted = 0;
+    for (size_t i = 0; i < own->app_count && code == SES_OK; i++)
+        code = expire_in_app(db, op, own->apps[i], error);
+    if (code == SES_OK)
+        code = expire_of_users(db, own, error);
+    op->more = op->deleted >= op->limit || is_full(own);
+    return code;
+}
+
+int ses__door_expire(struct storage *storage, struct expire_op *op, ses_error *error)
+{
+    const bool read_only = storage->read_only; /* the write then reports it */
+    struct expiring own = {.op = op};
+    int code;
+
+    if (op->count_only)
+        return ses__run_read(storage, run_count_due, op, error);
+    code = read_only ? SES_OK : search(storage, &own, error);
+    op->deleted = 0;
+    op->more = false;
+    op->erasure.unclean = false;
+    if (code == SES_OK && (own.app_count > 0 || own.user_count > 0 || op->erasure.secure || read_only))
+        code = ses__run_delete(storage, run_expire, &own, 0, &op->erasure, error);
+    return code;
+}

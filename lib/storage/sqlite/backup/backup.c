@@ -1,0 +1,237 @@
+/* Backups: a copy of the store as of one moment, complete in its place or not there at all. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "storage/sqlite/private_connection.h"
+#include "storage/sqlite/backup/backup_file.h"
+#include "storage/sqlite/backup/backup_target.h"
+#include "storage/sqlite/parts.h"
+#include "storage/sqlite/connection/schema.h"
+
+struct backup_run {
+    struct backup_op *op;
+    struct private_connection private; /* what is copied */
+    struct backup_file file;
+    struct backup_target target; /* what is replaced */
+    int64_t pages;
+    int64_t page_bytes;
+};
+
+/* ------------------------------------------------------------------------------------- where it may go */
+
+static bool is_companion(const char *path, const char *store)
+{
+    const size_t len = strlen(store);
+    bool is = false;
+
+    for (size_t i = 0; i < COMPANIONS; i++)
+        is = is || (strncmp(path, store, len) == 0 && strcmp(path + len, ses__companions[i]) == 0);
+    return is;
+}
+
+static int check_is_other(const struct sqlite *storage, const char *target, ses_error *error)
+{
+    struct file_identity identity;
+    bool is_own =
+        storage->file.known &&
+        ((ses__file_identify(target, &identity) && ses__file_is_same(identity, storage->file.identity)) ||
+         is_companion(target, storage->config.path));
+
+    return is_own ? ses__error_set(error, SES_INVALID,
+                                   "%s: this is the store itself, or a file of it; a backup needs another",
+                                   target)
+                  : SES_OK;
+}
+
+/* SQLite would read an old log or journal with the new file. */
+static int check_is_new(const struct backup_file *file, ses_error *error)
+{
+    enum file_kind kind = FILE_ABSENT;
+    bool log = false;
+    bool journal = false;
+    int code = ses__file_look(file->target, &kind, error);
+
+    if (code == SES_OK)
+        code = ses__file_has_companion(file->allocator, file->target, "-wal", &log, error);
+    if (code == SES_OK)
+        code = ses__file_has_companion(file->allocator, file->target, "-journal", &journal, error);
+    if (code != SES_OK || (kind == FILE_ABSENT && !log && !journal))
+        return code;
+    return ses__error_set(error, SES_EXISTS, "%s: %s already exists; pass SES_BACKUP_REPLACE", file->target,
+                          kind != FILE_ABSENT ? "the file"
+                          : log               ? "the log of an earlier store (-wal)"
+                                              : "the journal of an earlier store (-journal)");
+}
+
+/* ------------------------------------------------------------------------------------------- the copy */
+
+static int copy_to_file(struct db *base, void *context, ses_error *error)
+{
+    struct connection *db = ses__connection_of(base);
+    struct backup_run *run = context;
+    const struct copy_progress progress = {run->op->progress, run->op->progress_context};
+    struct sqlite_file file = {.known = false};
+    const struct sqlite_config config =
+        ses__config_for_file(&run->private.storage->base, run->file.temporary, &file);
+    struct connection *copy = NULL;
+    int code = ses__pages_count(db, &run->pages, error); /* reads, with which the transaction begins */
+
+    if (code == SES_OK)
+        code = ses__connection_open(&config, CONNECTION_WRITER, &copy, error);
+    if (code != SES_OK)
+        return code;
+    /* A failed copy is thrown away, and a complete one is flushed as a whole in the end. */
+    code = ses__connection_execute(copy, "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF",
+                                   "preparing the copy", error);
+    if (code == SES_OK)
+        code = ses__pages_copy(db, copy, &progress, error);
+    ses__connection_close(copy);
+    return code;
+}
+
+/* Called by SQLite now and then: how far it is can be seen in the file. One that grows and grows comes of damage. */
+static int on_vacuum(void *context)
+{
+    struct backup_run *run = context;
+    const struct backup_op *op = run->op;
+    struct stat status = {.st_size = 0};
+
+    (void)fstat(run->file.descriptor, &status);
+    int64_t done = (int64_t)status.st_size / run->page_bytes;
+    run->private.db->endless = done > 2 * run->pages + 1000;
+    return run->private.db->endless ||
+           (op->progress &&
+            op->progress(op->progress_context, done < run->pages ? done : run->pages, run->pages) != 0);
+}
+
+static int vacuum(struct backup_run *run, ses_error *error)
+{
+    enum { STEPS = 20000 };
+    struct connection *db = run->private.db;
+    sqlite3_stmt *statement = NULL;
+
+    sqlite3_progress_handler(db->handle, STEPS, on_vacuum, run);
+    int rc = sqlite3_prepare_v2(db->handle, "VACUUM main INTO ?1", -1, &statement, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_bind_text64(statement, 1, run->file.temporary, strlen(run->file.temporary),
+                                 SQLITE_STATIC, SQLITE_UTF8);
+    if (rc == SQLITE_OK)
+        rc = atomic_load(&db->interrupted) ? SQLITE_INTERRUPT : sqlite3_step(statement);
+    int code = rc == SQLITE_OK || rc == SQLITE_DONE ? SES_OK
+                                                    : ses__statement_error(db, rc, "writing the copy", error);
+    (void)sqlite3_finalize(statement); /* repeats the failure of the step */
+    return code;
+}
+
+/* SQLite reads all of it in one transaction of its own. */
+static int compact_to_file(struct backup_run *run, ses_error *error)
+{
+    struct connection *db = run->private.db;
+    int64_t all = 0;
+    int64_t unused = 0;
+    int code = ses__pages_count(db, &all, error);
+
+    if (code == SES_OK)
+        code = ses__connection_read_int(db, "PRAGMA freelist_count", &unused, error);
+    if (code == SES_OK)
+        code = ses__connection_read_int(db, "PRAGMA page_size", &run->page_bytes, error);
+    run->pages = all - unused;
+    if (code == SES_OK)
+        code = ses__connection_execute(db, "PRAGMA query_only = OFF; PRAGMA synchronous = OFF",
+                                       "preparing the copy", error);
+    if (code == SES_OK)
+        code = vacuum(run, error);
+    if (code == SES_OK && run->op->progress &&
+        run->op->progress(run->op->progress_context, run->pages, run->pages) != 0)
+        code = ses__refuse_interrupted("the backup", error);
+    return code;
+}
+
+/* ----------------------------------------------------------------------------------------- looking at it */
+
+/* No other process knows the file, so it is opened as immutable: without locks and without a journal. */
+static int look_at_copy(const struct backup_run *run, struct connection *copy, ses_error *error)
+{
+    int version = 0;
+    int64_t pages = 0;
+    int code = ses__schema_version(copy, &version, error);
+
+    if (code == SES_OK)
+        code = ses__schema_check(copy, error);
+    if (code == SES_OK)
+        code = ses__pages_count(copy, &pages, error);
+    if (code == SES_OK && (version != ses__schema_latest() || (!run->op->compact && pages != run->pages)))
+        code = ses__error_set(error, SES_CORRUPT, "%s: the copy is not whole", copy->config->path);
+    return code;
+}
+
+static int check_copy(const struct backup_run *run, ses_error *error)
+{
+    struct sqlite_file file = {.known = false, .immutable = true};
+    const struct sqlite_config config =
+        ses__config_for_file(&run->private.storage->base, run->file.temporary, &file);
+    struct connection *copy = NULL;
+    int code = ses__connection_open(&config, CONNECTION_READER, &copy, error);
+    if (code != SES_OK)
+        return code;
+    code = look_at_copy(run, copy, error);
+    ses__connection_close(copy);
+    /* The store was damaged while it was open, so its copy is not a store either. */
+    if (code == SES_NOTASTORE || code == SES_TOONEW)
+        code = ses__error_set(error, SES_CORRUPT, "%s: the copy is no store", run->file.temporary);
+    return code;
+}
+
+/* --------------------------------------------------------------------------------------------- all of it */
+
+static int make_copy(struct backup_run *run, ses_error *error)
+{
+    int code = ses__backup_file_make(&run->file, run->private.storage->config.busy_timeout_us, error);
+
+    if (code == SES_OK && run->op->compact)
+        code = compact_to_file(run, error);
+    else if (code == SES_OK)
+        code = ses__transaction_read(run->private.db, copy_to_file, run, error);
+    if (code == SES_OK)
+        code = check_copy(run, error);
+    return code == SES_OK ? ses__backup_file_flush(&run->file, error) : code;
+}
+
+static int back_up_apart(struct backup_run *run, ses_error *error)
+{
+    const bool replaces = run->op->replaces;
+    int code = replaces
+                   ? ses__backup_target_lock(&run->target, &run->file, &run->private.storage->base, error)
+                   : check_is_new(&run->file, error);
+
+    if (code == SES_OK)
+        code = make_copy(run, error);
+    if (code == SES_OK && replaces)
+        code = ses__backup_target_check(&run->target, error);
+    if (code == SES_OK)
+        code = ses__backup_file_place(&run->file, run->target.db != NULL, error);
+    if (code == SES_EXISTS && replaces) /* since just now */
+        code = ses__backup_target_check(&run->target, error);
+    ses__backup_target_unlock(&run->target);
+    return code;
+}
+
+int ses__sqlite_backup(struct storage *storage, struct backup_op *op, ses_error *error)
+{
+    struct sqlite *own = (struct sqlite *)storage;
+    struct backup_run run = {.op = op};
+    int code = ses__backup_file_open(&run.file, &own->config, op->path, error);
+
+    if (code == SES_OK)
+        code = check_is_other(own, run.file.target, error);
+    if (code == SES_OK)
+        code = ses__private_connection_open(storage, &run.private, error);
+    if (code == SES_OK) {
+        code = back_up_apart(&run, error);
+        ses__private_connection_close(&run.private);
+    }
+    ses__backup_file_close(&run.file);
+    return code;
+}

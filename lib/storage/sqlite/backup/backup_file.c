@@ -1,0 +1,280 @@
+/*
+ * A backup is written to a temporary file in the folder of its target, so that one rename puts it in place.
+ *
+ * The files that a killed process left there must be removed, but never one that is still being written. So a
+ * backup holds a shared lock (flock) on the folder while it has a temporary file in it, and removes old
+ * files, whatever their target, only under an exclusive lock. A lock on the temporary file itself would not
+ * do: reading it means opening it, and closing it again drops the locks that SQLite holds on it by then, if
+ * this process has opened it as a store.
+ */
+#include "storage/sqlite/backup/backup_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+#define TEMPORARY_MARK ".seslite-backup-"
+enum { TEMPORARY_LETTERS = 6 };
+
+const char *const ses__companions[COMPANIONS] = {"-wal", "-journal", "-shm"};
+
+static int join(struct backup_file *file, char **joined, const char *folder, const char *name,
+                const char *suffix, ses_error *error)
+{
+    struct buffer path;
+
+    ses__buffer_init(&path, file->allocator);
+    ses__buffer_add_word(&path, folder);
+    if (name[0] && strcmp(folder, "/") != 0)
+        ses__buffer_add_word(&path, "/");
+    ses__buffer_add_word(&path, name);
+    ses__buffer_add_word(&path, suffix);
+    ses__buffer_add(&path, "", 1);
+    if (path.failed) {
+        ses__buffer_free(&path);
+        return ses__error_nomem(error);
+    }
+    *joined = path.data;
+    return SES_OK;
+}
+
+/* -------------------------------------------------------------------------------------------- folder */
+
+/* Cuts the last part of a path off; what is left is the folder. */
+static const char *cut_name(char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return path;
+    *slash = '\0';
+    return slash + 1;
+}
+
+static bool is_temporary_name(const char *name)
+{
+    const char *mark = strstr(name, TEMPORARY_MARK);
+
+    if (!mark || mark == name)
+        return false;
+    const char *rest = mark + strlen(TEMPORARY_MARK);
+    if (strnlen(rest, TEMPORARY_LETTERS) < TEMPORARY_LETTERS)
+        return false;
+    bool is = rest[TEMPORARY_LETTERS] == '\0';
+    for (size_t i = 0; i < COMPANIONS; i++)
+        is = is || strcmp(rest + TEMPORARY_LETTERS, ses__companions[i]) == 0;
+    return is;
+}
+
+static int resolve_target(struct backup_file *file, char *path, ses_error *error)
+{
+    const char *name = cut_name(path);
+    const char *folder = name == path ? "." : path[0] ? path : "/";
+    int code = ses__file_resolve(file->allocator, folder, &file->folder, error);
+
+    if (code == SES_OK && (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0))
+        code = ses__error_set(error, SES_CANTOPEN, "%s: this is a folder, not a file", folder);
+    if (code == SES_OK && is_temporary_name(name))
+        code = ses__error_set(
+            error, SES_INVALID,
+            "%s: a name of this form is that of a temporary file, which the next backup removes", name);
+    return code == SES_OK ? join(file, &file->target, file->folder, name, "", error) : code;
+}
+
+int ses__backup_file_open(struct backup_file *file, const struct sqlite_config *config, const char *path,
+                          ses_error *error)
+{
+    char *target = NULL;
+
+    *file = (struct backup_file){.allocator = config->allocator, .folder_descriptor = -1, .descriptor = -1};
+    int code = ses__file_follow_links(file->allocator, path, &target, error);
+    if (code == SES_OK)
+        code = resolve_target(file, target, error);
+    ses__memory_free(file->allocator, target);
+    if (code != SES_OK)
+        return code;
+    file->folder_descriptor = open(file->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return file->folder_descriptor >= 0
+               ? SES_OK
+               : ses__file_refuse(file->folder, "cannot open the folder", errno, error);
+}
+
+/* ------------------------------------------------------------------------------------ temporary files */
+
+/* A file that cannot be removed stays. It does no harm. */
+static void remove_leftovers(const struct backup_file *file)
+{
+    DIR *folder = opendir(file->folder);
+    const struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)) != NULL) {
+        if (is_temporary_name(entry->d_name))
+            (void)unlinkat(file->folder_descriptor, entry->d_name, 0);
+    }
+    if (folder)
+        (void)closedir(folder);
+}
+
+/* Without locks in this file system, nothing is removed either. */
+static int lock_folder(struct backup_file *file, int64_t busy_timeout_us, ses_error *error)
+{
+    const int64_t deadline = ses__clock_steady_us() + busy_timeout_us;
+    const struct timespec pause = {0, CONNECTION_LONGEST_PAUSE_US * 1000L};
+
+    if (flock(file->folder_descriptor, LOCK_EX | LOCK_NB) == 0)
+        remove_leftovers(file);
+    while (flock(file->folder_descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        if (ses__clock_steady_us() >= deadline)
+            return ses__error_set(error, SES_BUSY, "%s: another program has locked the folder for %lld ms",
+                                  file->folder, (long long)(busy_timeout_us / 1000));
+        (void)nanosleep(&pause, NULL); /* a signal may cut it short: then the next try comes sooner */
+    }
+    return SES_OK;
+}
+
+int ses__backup_file_make(struct backup_file *file, int64_t busy_timeout_us, ses_error *error)
+{
+    int code = lock_folder(file, busy_timeout_us, error);
+
+    if (code == SES_OK)
+        code = join(file, &file->temporary, file->target, "", TEMPORARY_MARK "XXXXXX", error);
+    if (code != SES_OK)
+        return code;
+    file->descriptor = mkstemp(file->temporary); /* mode 0600, as POSIX says */
+    if (file->descriptor < 0) {
+        code = ses__file_refuse(file->target, "cannot create a temporary file next to it", errno, error);
+        ses__memory_free(file->allocator, file->temporary); /* there is none to be removed */
+        file->temporary = NULL;
+        return code;
+    }
+    (void)fcntl(file->descriptor, F_SETFD, FD_CLOEXEC);
+    (void)fchmod(file->descriptor, S_IRUSR | S_IWUSR); /* a umask may take even the owner's rights away */
+    return SES_OK;
+}
+
+/* ----------------------------------------------------------------------------------------- into place */
+
+static int flush(int descriptor, const char *path, ses_error *error)
+{
+#if defined(F_FULLFSYNC)
+    if (fcntl(descriptor, F_FULLFSYNC) == 0)
+        return SES_OK;
+#endif
+    if (fsync(descriptor) == 0)
+        return SES_OK;
+    return ses__error_set(error, errno == ENOSPC || errno == EDQUOT ? SES_FULL : SES_IO,
+                          "%s: it could not be flushed to the disk", path);
+}
+
+int ses__backup_file_flush(struct backup_file *file, ses_error *error)
+{
+    int code = flush(file->descriptor, file->temporary, error);
+
+    (void)close(file->descriptor); /* nothing is left that could be lost */
+    file->descriptor = -1;
+    return code;
+}
+
+static int flush_folder(struct backup_file *file, ses_error *error)
+{
+    return flush(file->folder_descriptor, file->folder, error);
+}
+
+int ses__backup_file_remove_companions(struct backup_file *file, ses_error *error)
+{
+    int code = SES_OK;
+    bool removed = false;
+
+    for (size_t i = 0; i < COMPANIONS && code == SES_OK; i++) {
+        char *path = NULL;
+        code = join(file, &path, file->target, "", ses__companions[i], error);
+        if (code == SES_OK && unlink(path) == 0)
+            removed = true;
+        else if (code == SES_OK && errno != ENOENT)
+            code = ses__file_refuse(path, "cannot remove it", errno, error);
+        ses__memory_free(file->allocator, path);
+    }
+    return code == SES_OK && removed ? flush_folder(file, error) : code;
+}
+
+static int refuse_target(const struct backup_file *file, ses_error *error)
+{
+    return ses__error_set(error, SES_EXISTS, "%s: the file already exists; pass SES_BACKUP_REPLACE",
+                          file->target);
+}
+
+/* A link, since it replaces nothing; where there are none, a look must do. */
+static int place_new(struct backup_file *file, ses_error *error)
+{
+    if (link(file->temporary, file->target) == 0) {
+        (void)unlink(file->temporary); /* the next backup removes it */
+        return SES_OK;
+    }
+    if (errno == EEXIST || access(file->target, F_OK) == 0)
+        return refuse_target(file, error);
+    return rename(file->temporary, file->target) == 0
+               ? SES_OK
+               : ses__file_refuse(file->target, "cannot put the backup in place", errno, error);
+}
+
+static int place_over(struct backup_file *file, ses_error *error)
+{
+    return rename(file->temporary, file->target) == 0
+               ? SES_OK
+               : ses__file_refuse(file->target, "cannot put the backup in place", errno, error);
+}
+
+int ses__backup_file_place(struct backup_file *file, bool replaces, ses_error *error)
+{
+    int code = replaces ? place_over(file, error) : place_new(file, error);
+
+    if (code != SES_OK)
+        return code;
+    ses__memory_free(file->allocator, file->temporary);
+    file->temporary = NULL;
+    code = flush_folder(file, error);
+    if (code == SES_OK)
+        return code;
+    if (replaces)
+        return ses__error_set(error, SES_UNKNOWN,
+                              "%s: the backup is in place, but the folder could not be flushed to the disk: "
+                              "after a power failure the file may be the old one again",
+                              file->target);
+    (void)unlink(file->target); /* it may not survive, and the call has failed */
+    return code;
+}
+
+static void remove_temporary(struct backup_file *file)
+{
+    (void)unlink(file->temporary);
+    for (size_t i = 0; i < COMPANIONS; i++) {
+        char *path = NULL;
+        if (join(file, &path, file->temporary, "", ses__companions[i], NULL) == SES_OK)
+            (void)unlink(path);
+        ses__memory_free(file->allocator, path);
+    }
+}
+
+void ses__backup_file_close(struct backup_file *file)
+{
+    if (file->descriptor >= 0)
+        (void)close(file->descriptor);
+    if (file->temporary)
+        remove_temporary(file);
+    if (file->folder_descriptor >= 0)
+        (void)close(file->folder_descriptor); /* with its lock */
+    ses__memory_free(file->allocator, file->temporary);
+    ses__memory_free(file->allocator, file->target);
+    ses__memory_free(file->allocator, file->folder);
+}

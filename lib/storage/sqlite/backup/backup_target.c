@@ -1,0 +1,136 @@
+/*
+ * The old store must not be in use when another file takes its place, and no companion file may be left that
+ * SQLite would read with the new one, even if the power fails. So the old store is switched to a rollback
+ * journal: SQLite then copies the write-ahead log into the file and deletes it, which requires that nobody
+ * else has the store open. The store is still whole after that. It is then locked, and stays locked.
+ */
+#include "storage/sqlite/backup/backup_target.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "storage/sqlite/connection/registry.h"
+#include "storage/sqlite/connection/schema.h"
+
+/* BUSY may come at once where waiting could be a deadlock; we hold nothing, so we wait. */
+static int insist(struct connection *db, const char *sql, ses_error *error)
+{
+    int tries = 0;
+    int code;
+
+    do
+        code = ses__connection_execute(db, sql, "locking the file that is to be replaced", error);
+    while (code == SES_BUSY && ses__connection_wait(db, tries++));
+    return code;
+}
+
+static int refuse_open_target(const struct backup_target *target, ses_error *error)
+{
+    return ses__error_set(error, SES_BUSY, "%s: another program has opened it meanwhile",
+                          target->config.path);
+}
+
+static int lock_it(struct backup_target *target, ses_error *error)
+{
+    int64_t is_alone = 0;
+    int code = insist(target->db, "PRAGMA journal_mode = DELETE", error);
+
+    if (code == SES_OK)
+        code = insist(target->db, "BEGIN EXCLUSIVE", error);
+    if (code == SES_OK)
+        code = ses__connection_read_int(target->db, "SELECT journal_mode = 'delete' FROM pragma_journal_mode",
+                                        &is_alone, error);
+    if (code == SES_OK && !is_alone)
+        code = refuse_open_target(target, error);
+    return code;
+}
+
+/* A store of a newer version is a store. */
+static int check_is_store(const struct backup_target *target, enum file_kind kind, ses_error *error)
+{
+    int code = SES_OK;
+
+    if (kind == FILE_STUB)
+        code =
+            ses__error_set(error, SES_NOTASTORE, "%s: this is not an SQLite database", target->config.path);
+    else if (kind == FILE_FILLED)
+        code = ses__schema_peek(&target->config, error);
+    if (code == SES_TOONEW) {
+        ses__error_clear(error);
+        code = SES_OK;
+    }
+    return code;
+}
+
+static int check_replaceable(struct backup_target *target, enum file_kind kind, ses_error *error)
+{
+    const char *path = target->config.path;
+
+    target->file.known = ses__file_identify(path, &target->file.identity);
+    if (ses__registry_is_inherited(path))
+        return ses__error_set(error, SES_MISUSE,
+                              "%s: this process was forked while the file was open; fork before opening it",
+                              path);
+    int code = ses__file_check_companions(target->config.allocator, path, error);
+    if (code == SES_OK)
+        code = check_is_store(target, kind, error);
+    return code;
+}
+
+static int lock_once(struct backup_target *target, struct backup_file *file, const struct storage *storage,
+                     ses_error *error)
+{
+    enum file_kind kind = FILE_ABSENT;
+    int code = ses__file_look(file->target, &kind, error);
+
+    *target = (struct backup_target){.config = ses__config_for_file(storage, file->target, &target->file)};
+    if (code == SES_OK && kind != FILE_ABSENT) {
+        code = check_replaceable(target, kind, error);
+        if (code == SES_OK)
+            code = ses__connection_open(&target->config, CONNECTION_WRITER, &target->db, error);
+        if (code == SES_OK)
+            code = lock_it(target, error);
+    }
+    return code;
+}
+
+/* Another backup has put its file there, and what was looked at is not there any more. */
+static bool was_replaced(const struct backup_target *target)
+{
+    struct file_identity now;
+
+    return target->file.known && ses__file_identify(target->config.path, &now) &&
+           !ses__file_is_same(now, target->file.identity);
+}
+
+int ses__backup_target_lock(struct backup_target *target, struct backup_file *file,
+                            const struct storage *storage, ses_error *error)
+{
+    int code = lock_once(target, file, storage, error);
+    const int64_t deadline = ses__clock_steady_us() + target->config.busy_timeout_us;
+
+    while (was_replaced(target)) {
+        ses__backup_target_unlock(target);
+        if (ses__clock_steady_us() >= deadline)
+            return refuse_open_target(target, error);
+        ses__error_clear(error);
+        code = lock_once(target, file, storage, error);
+    }
+    return code == SES_OK ? ses__backup_file_remove_companions(file, error) : code;
+}
+
+int ses__backup_target_check(const struct backup_target *target, ses_error *error)
+{
+    struct file_identity now;
+    bool is_there = ses__file_identify(target->config.path, &now);
+    bool is_it = target->db ? is_there && ses__file_is_same(now, target->file.identity) : !is_there;
+
+    return is_it ? SES_OK
+                 : ses__error_set(error, SES_BUSY, "%s: another program has put a file there meanwhile",
+                                  target->config.path);
+}
+
+void ses__backup_target_unlock(struct backup_target *target)
+{
+    ses__connection_close(target->db);
+    target->db = NULL;
+}

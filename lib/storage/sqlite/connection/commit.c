@@ -1,0 +1,78 @@
+/*
+ * Committing what writers wrote, and what a failure of it means. SQLite reports failures that come after the transaction
+ * was, or may have been, committed. They are UNKNOWN unless it is proved that nothing is stored:
+ *
+ *  - While the transaction is still open, it was not committed.
+ *  - With a rollback journal, deleting the journal commits. Everything that writes, flushes a file or needs memory comes
+ *    before that; the deletion itself, flushing the folder, and making the file shorter do not.
+ *  - In WAL, the last frame commits. If what follows it fails (flushing, or the index in shared memory), no connection sees
+ *    the frames, but they are in the log: a program that recovers the log after a crash would find them. The next frames
+ *    that any connection writes go over them. So we write some at once. If that fails too, only a write that was cut short
+ *    proves that the last frame is not complete.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sqlite/connection/transaction.h"
+#include "storage/sqlite/connection/schema.h"
+
+/* SQLite says so, or failure.c has found it in errno. */
+static bool was_cut_short(const ses_error *failure)
+{
+    return failure->engine_code == SQLITE_FULL ||
+           (failure->engine_code == SQLITE_IOERR_WRITE && failure->code == SES_FULL);
+}
+
+static bool precedes_deletion_of_journal(const ses_error *failure)
+{
+    return was_cut_short(failure) || failure->engine_code == SQLITE_NOMEM ||
+           failure->engine_code == SQLITE_IOERR_WRITE || failure->engine_code == SQLITE_IOERR_FSYNC;
+}
+
+/* Where a torn write may damage neighbouring bytes, SQLite fills the last sector with copies of the last
+ * frame. */
+static bool repeats_last_frame(struct connection *db)
+{
+    sqlite3_file *file = NULL;
+    bool known = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK &&
+                 file && file->pMethods;
+    return !known || (file->pMethods->xDeviceCharacteristics(file) & SQLITE_IOCAP_POWERSAFE_OVERWRITE) == 0;
+}
+
+static bool is_absent(struct connection *db, const ses_error *failure)
+{
+    int64_t wal = 0;
+    /* Now, and not when the store was opened: another program may have changed it. */
+    int code =
+        ses__connection_read_int(db, "SELECT journal_mode = 'wal' FROM pragma_journal_mode", &wal, NULL);
+
+    if (code != SES_OK)
+        return false;
+    if (!wal)
+        return precedes_deletion_of_journal(failure);
+    return ses__schema_write_mark(db) == SES_OK || (was_cut_short(failure) && !repeats_last_frame(db));
+}
+
+static int doubt(ses_error *failure)
+{
+    size_t len = strlen(failure->message);
+
+    (void)snprintf(failure->message + len, sizeof failure->message - len,
+                   "; what was written may be stored or not");
+    failure->code = SES_UNKNOWN;
+    return SES_UNKNOWN;
+}
+
+int ses__commit(struct connection *db, ses_error *failure)
+{
+    int code = ses__query_run(&db->base, STATEMENT_COMMIT, failure);
+    bool open = !sqlite3_get_autocommit(db->handle);
+
+    if (code == SES_OK && open)
+        code = ses__error_set(failure, SES_INTERNAL, "%s: the commit left its transaction open",
+                              db->config->path);
+    else if (code != SES_OK && !open && !db->config->in_memory && !is_absent(db, failure))
+        code = doubt(failure);
+    return code;
+}

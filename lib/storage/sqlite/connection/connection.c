@@ -1,0 +1,176 @@
+/* How long a connection waits and works. */
+#include "storage/sqlite/connection/connection.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+/* -------------------------------------------------------------------------------------------- waiting */
+
+static void set_interruptible(struct connection *db, bool interruptible)
+{
+    (void)pthread_mutex_lock(&db->interrupting);
+    db->interruptible = interruptible;
+    atomic_store(&db->interrupted, false);
+    (void)pthread_mutex_unlock(&db->interrupting);
+}
+
+void ses__connection_start_call(struct connection *db, int64_t deadline_us, bool interruptible)
+{
+    db->base.deadline_us = deadline_us;
+    set_interruptible(db, interruptible);
+}
+
+void ses__connection_end_call(struct connection *db)
+{
+    set_interruptible(db, false);
+}
+
+void ses__connection_interrupt(struct connection *db)
+{
+    /* SQLite knows of an interrupt only while a statement runs; the flag covers the time between. Under the lock, so
+     * that both are over when the call is: SQLite's could meet the statement that ends the transaction, or the next
+     * call. */
+    (void)pthread_mutex_lock(&db->interrupting);
+    if (db->interruptible) {
+        atomic_store(&db->interrupted, true);
+        sqlite3_interrupt(db->handle);
+    }
+    (void)pthread_mutex_unlock(&db->interrupting);
+}
+
+void ses__connection_uninterrupt(struct connection *db)
+{
+    ses__connection_end_call(db);
+}
+
+static int64_t take_status(struct connection *db, int which)
+{
+    int current = 0;
+    int highest = 0;
+    /* Fails only for a number that SQLite does not know: then it counts nothing. */
+    (void)sqlite3_db_status(db->handle, which, &current, &highest, 1);
+    return current;
+}
+
+void ses__connection_count(struct connection *db, ses_stats *counts)
+{
+    counts->sqlite.cache_hits += take_status(db, SQLITE_DBSTATUS_CACHE_HIT);
+    counts->sqlite.cache_misses += take_status(db, SQLITE_DBSTATUS_CACHE_MISS);
+    counts->sqlite.busy_waits += db->busy_waits;
+    counts->sqlite.busy_us += db->busy_us;
+    counts->events += db->base.events;
+    db->busy_waits = 0;
+    db->busy_us = 0;
+    db->base.events = 0;
+}
+
+bool ses__connection_wait(struct connection *db, int tries)
+{
+    /* Short at first, as most waits are for one commit; then so long that waiting costs little, but not so long that
+     * a lock which is left free is missed. */
+    static const int64_t pauses_us[] = {50, 100, 200, 500, CONNECTION_LONGEST_PAUSE_US};
+    const int last = (int)(sizeof pauses_us / sizeof pauses_us[0]) - 1;
+    const int64_t begun = ses__clock_steady_us();
+    int64_t left = db->base.deadline_us - begun;
+    int64_t pause = pauses_us[tries < last ? tries : last];
+
+    if (left > 0) {
+        if (pause > left)
+            pause = left;
+        const struct timespec time = {0, (long)(pause * 1000)};
+        (void)nanosleep(&time, NULL); /* a signal may cut it short: then the next try comes sooner */
+        db->busy_waits++;
+        db->busy_us +=
+            ses__clock_steady_us() - begun; /* on a busy machine it is more than what was asked for */
+    }
+    return left > 0;
+}
+
+/* ---------------------------------------------------------------------------------------- endless work */
+
+/* How often a statement is looked at, in steps; how many looks are free; and how many bytes of the file allow a further
+ * one. A row takes thirty bytes or more, and a statement makes a hundred steps or fewer for it; but for a row of the
+ * schema SQLite parses what it says. */
+struct work_limit {
+    int steps;
+    int64_t free;
+    int64_t bytes;
+};
+
+static const struct work_limit work_limits[] = {
+    [WORK_OF_STATEMENTS] = {1000000, 8, 128 * 1024},
+    [WORK_OF_OPENING] = {10000, 8, 32 * 1024},
+};
+
+static int64_t size_of(struct connection *db, int which)
+{
+    sqlite3_file *file = NULL;
+    sqlite3_int64 size = 0;
+    bool known = sqlite3_file_control(db->handle, "main", which, &file) == SQLITE_OK && file &&
+                 file->pMethods && file->pMethods->xFileSize(file, &size) == SQLITE_OK;
+    return known ? size : 0;
+}
+
+static int on_work(void *context)
+{
+    struct connection *db = context;
+
+    const struct work_limit *limit = &work_limits[db->limit];
+
+    db->work++;
+    if (db->work > limit->free) {
+        int64_t bytes = size_of(db, SQLITE_FCNTL_FILE_POINTER) + size_of(db, SQLITE_FCNTL_JOURNAL_POINTER);
+        db->endless = db->work > limit->free + bytes / limit->bytes;
+    }
+    return db->endless ? 1 : 0;
+}
+
+void ses__connection_limit_work(struct connection *db, enum work work)
+{
+    db->limit = work;
+    if (!db->config->in_memory) /* no other program writes there */
+        sqlite3_progress_handler(db->handle, work_limits[work].steps, on_work, db);
+}
+
+static void start_work(struct connection *db, bool limited)
+{
+    db->work = limited ? 0 : INT64_MIN;
+    db->endless = false;
+}
+
+void ses__connection_start_work(struct connection *db)
+{
+    start_work(db, true);
+}
+
+/* ------------------------------------------------------------------------------------------ execution */
+
+int ses__connection_execute(struct connection *db, const char *sql, const char *doing, ses_error *error)
+{
+    start_work(db, false);
+    int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+    return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, doing, error);
+}
+
+int ses__connection_read_int(struct connection *db, const char *sql, int64_t *value, ses_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = SES_OK;
+
+    ses__connection_start_work(db);
+    *value = 0;
+    int rc = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+    if (rc == SQLITE_OK) {
+        rc = sqlite3_step(statement);
+        if (rc == SQLITE_ROW) {
+            *value = sqlite3_column_int64(statement, 0);
+            rc = SQLITE_DONE;
+        }
+    }
+    if (rc != SQLITE_OK && rc != SQLITE_DONE)
+        code = ses__statement_error(db, rc, sql, error);
+    (void)sqlite3_finalize(statement); /* repeats the failure of the step, which was reported already */
+    return code;
+}

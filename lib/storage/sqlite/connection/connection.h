@@ -1,0 +1,109 @@
+/* One SQLite connection: how it is opened, how long it waits and works, how its failures are reported. */
+#ifndef SESLITE_STORAGE_SQLITE_CONNECTION_CONNECTION_H
+#define SESLITE_STORAGE_SQLITE_CONNECTION_CONNECTION_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#include "base/common.h"
+#include "storage/sqlite/connection/config.h"
+#include "storage/sql/query.h"
+#include "storage/sqlite/connection/file.h"
+
+/* The file that every connection of a store is on. */
+struct sqlite_file {
+    struct file_identity identity;
+    bool known;     /* false: in memory */
+    bool immutable; /* no program can write it, and there is no log */
+};
+
+/* The kinds of work of a connection, which decide the limit of its statements. */
+enum work { WORK_OF_STATEMENTS, WORK_OF_OPENING };
+
+struct connection {
+    struct db base;
+    sqlite3 *handle;
+    const struct sqlite_config *config;
+    pthread_mutex_t interrupting; /* held while interrupting; guards the next two */
+    bool interruptible;           /* by another thread */
+    atomic_bool interrupted;      /* read without the lock */
+    struct connection *next_idle; /* in the pool of readers */
+    struct connection *next_open;
+    int64_t wal_pages;  /* in the write-ahead file, after the last commit of this connection */
+    int64_t busy_waits; /* not yet counted in the storage's */
+    int64_t busy_us;
+    int64_t work;        /* of the statement under way, in millions of SQLite's steps */
+    enum work limit;     /* for it */
+    bool endless;        /* it made too many */
+    int64_t overwriting; /* what SQLite overwrites by itself when it deletes: `PRAGMA secure_delete` */
+    int64_t watched;     /* `PRAGMA data_version` of the last look for followers; 0: unknown */
+    sqlite3_stmt *statements[STATEMENT_COUNT];
+};
+
+static inline struct connection *ses__connection_of(struct db *db)
+{
+    return (struct connection *)db;
+}
+
+/* query.c: the engine's functions for statements */
+SESLITE_PRIVATE void ses__sqlite_start(struct query *query);
+SESLITE_PRIVATE void ses__sqlite_bind_int(struct query *query, int parameter, int64_t value);
+SESLITE_PRIVATE void ses__sqlite_bind_text(struct query *query, int parameter, struct span text);
+SESLITE_PRIVATE void ses__sqlite_bind_owners(struct query *query, int parameter,
+                                             const struct owner_list *owners);
+SESLITE_PRIVATE bool ses__sqlite_row(struct query *query);
+SESLITE_PRIVATE enum sql_type ses__sqlite_type(const struct query *query, int column);
+SESLITE_PRIVATE int64_t ses__sqlite_int_of(struct query *query, int column);
+SESLITE_PRIVATE struct span ses__sqlite_text_of(struct query *query, int column);
+SESLITE_PRIVATE int ses__sqlite_end(struct query *query);
+SESLITE_PRIVATE int64_t ses__sqlite_changed(const struct db *db);
+SESLITE_PRIVATE int64_t ses__sqlite_given(const struct db *db);
+
+enum connection_role { CONNECTION_WRITER, CONNECTION_READER };
+
+/* A URI by which SQLite takes the file as one that never changes: no locks, no log. To be freed with the allocator;
+ * NULL: out of memory. */
+SESLITE_PRIVATE char *ses__connection_immutable_uri(const ses_allocator *allocator, const char *path);
+SESLITE_PRIVATE int ses__connection_open(const struct sqlite_config *config, enum connection_role role,
+                                         struct connection **db, ses_error *error);
+SESLITE_PRIVATE void ses__connection_close(struct connection *db);
+/* Is the file still where it was? IO when it was deleted, moved or replaced. */
+SESLITE_PRIVATE int ses__connection_check_file(const struct connection *db, ses_error *error);
+/* Around a call that uses the connection: how long it waits for locks, and whether it may be interrupted. */
+SESLITE_PRIVATE void ses__connection_start_call(struct connection *db, int64_t deadline_us,
+                                                bool interruptible);
+SESLITE_PRIVATE void ses__connection_end_call(struct connection *db);
+/* From any thread: the call under way fails with INTERRUPTED, if it may be interrupted. */
+SESLITE_PRIVATE void ses__connection_interrupt(struct connection *db);
+/* Lets the statements run that end the transaction of an interrupted call. Waits for an interrupt in
+ * progress. */
+SESLITE_PRIVATE void ses__connection_uninterrupt(struct connection *db);
+/* Moves what the connection has counted since the last time into the storage's counts. */
+SESLITE_PRIVATE void ses__connection_count(struct connection *db, ses_stats *counts);
+enum { CONNECTION_LONGEST_PAUSE_US = 1000 };
+/* Sleeps a little, and not longer than that, before another try; false when the time is over. `tries` counts from 0. */
+SESLITE_PRIVATE bool ses__connection_wait(struct connection *db, int tries);
+
+/*
+ * From now on a statement that finds more rows than the file has room for ends with CORRUPT: in a damaged or hostile
+ * file one step can go in circles, where no check of ours looks. ses__connection_execute is not limited.
+ */
+SESLITE_PRIVATE void ses__connection_limit_work(struct connection *db, enum work work);
+/* Restarts the count towards the limit, before a statement that does not go through a query. */
+SESLITE_PRIVATE void ses__connection_start_work(struct connection *db);
+
+/* Translates SQLite's result code into a code and a message that says what was being done. */
+SESLITE_PRIVATE int ses__connection_error(struct connection *db, int rc, const char *doing, ses_error *error);
+/* The same for a statement. Ours are good: what SQLite finds wrong with one is wrong in the file. */
+SESLITE_PRIVATE int ses__statement_error(struct connection *db, int rc, const char *doing, ses_error *error);
+/* BUSY: other threads of this process still use it after the whole timeout; `what` is "the ... connection is". */
+SESLITE_PRIVATE int ses__refuse_busy(const struct sqlite_config *config, const char *what, ses_error *error);
+/* Runs SQL text that yields no rows we look at. */
+SESLITE_PRIVATE int ses__connection_execute(struct connection *db, const char *sql, const char *doing,
+                                            ses_error *error);
+/* The first column of the first row; SQL that yields none gives 0. */
+SESLITE_PRIVATE int ses__connection_read_int(struct connection *db, const char *sql, int64_t *value,
+                                             ses_error *error);
+
+#endif

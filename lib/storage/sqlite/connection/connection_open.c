@@ -1,0 +1,169 @@
+/* How a connection is opened and closed. */
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "storage/sqlite/connection/connection.h"
+#include "storage/sqlite/connection/file.h"
+#include "storage/sqlite/connection/id_list_vtab.h"
+
+/* 2^31 - 1 sessions and 2^32 - 1 events in each is what fits into the key of the events table. */
+#define MAX_SESSION_ID INT64_C(0x7FFFFFFF)
+
+static int on_busy(void *context, int tries)
+{
+    return ses__connection_wait(context, tries) ? 1 : 0;
+}
+
+/* The settings of every connection. Those that belong to the file are set by the schema and the writer. */
+static const char *const SETTINGS = "PRAGMA foreign_keys = ON;"
+                                    "PRAGMA trusted_schema = OFF;"
+                                    "PRAGMA cell_size_check = ON;"
+                                    "PRAGMA fullfsync = ON;"
+                                    "PRAGMA checkpoint_fullfsync = ON;"
+                                    "PRAGMA temp_store = MEMORY;";
+
+static int configure(struct connection *db, enum connection_role role, ses_error *error)
+{
+    int rc = sqlite3_extended_result_codes(db->handle, 1);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_busy_handler(db->handle, on_busy, db);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    if (rc == SQLITE_OK) /* the triggers are for other programs; see the schema */
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    if (rc == SQLITE_OK) /* and so are the views: one in place of a table must not be run */
+        rc = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    if (rc == SQLITE_OK)
+        rc = ses__id_list_register(db->handle);
+
+    int code = rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, "configuring the connection", error);
+    if (code == SES_OK)
+        code = ses__connection_execute(db, SETTINGS, "configuring the connection", error);
+    if (code == SES_OK && role == CONNECTION_READER)
+        code = ses__connection_execute(db, "PRAGMA query_only = ON;", "configuring the connection", error);
+    return code;
+}
+
+/* "file:", the path with every byte escaped that means something in a URI, and "?immutable=1". An absolute path
+ * follows an empty authority, since it may itself begin with two slashes. */
+char *ses__connection_immutable_uri(const ses_allocator *allocator, const char *path)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    struct buffer uri;
+
+    ses__buffer_init(&uri, allocator);
+    ses__buffer_add(&uri, "file://", path[0] == '/' ? 7 : 5);
+    for (const char *p = path; *p; p++) {
+        if (strchr("?#%", *p) || (unsigned char)*p <= 0x20) {
+            const char escape[3] = {'%', hex[(unsigned char)*p >> 4], hex[*p & 15]};
+            ses__buffer_add(&uri, escape, 3);
+        } else {
+            ses__buffer_add(&uri, p, 1);
+        }
+    }
+    ses__buffer_add(&uri, "?immutable=1", 12);
+    if (uri.failed)
+        ses__buffer_free(&uri);
+    return uri.data;
+}
+
+int ses__connection_check_file(const struct connection *db, ses_error *error)
+{
+    const struct sqlite_config *config = db->config;
+    struct file_identity now;
+    int code = SES_OK;
+
+    if (config->file->known && !ses__file_identify(config->path, &now))
+        code = ses__error_set(error, SES_IO, "%s: the file was deleted or moved while the store was open",
+                              config->path);
+    else if (config->file->known && !ses__file_is_same(now, config->file->identity))
+        code =
+            ses__error_set(error, SES_IO, "%s: the file was replaced while the store was open", config->path);
+    return code;
+}
+
+/* The path still names the store's file, and the connection is on it. (A file system that cannot tell is taken at its
+ * path's word.) */
+static int check_opened_file(struct connection *db, ses_error *error)
+{
+    int moved = 0;
+    int code = ses__connection_check_file(db, error);
+
+    if (code == SES_OK &&
+        sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+        code = ses__error_set(error, SES_IO, "%s: the file was replaced while it was being opened",
+                              db->config->path);
+    return code;
+}
+
+static int open_handle(struct connection *db, ses_error *error)
+{
+    const struct sqlite_config *config = db->config;
+    /* A reader opens for writing too: in WAL mode readers take part in recovery. query_only guards it. */
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
+                (config->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE);
+    char *uri = NULL;
+
+    if (config
+            ->in_memory) /* by its path: with SQLITE_OPEN_MEMORY, what VACUUM INTO writes would be in memory too */
+        flags |= SQLITE_OPEN_CREATE;
+    if (config->file->immutable) {
+        flags |= SQLITE_OPEN_URI;
+        uri = ses__connection_immutable_uri(config->allocator, config->path);
+        if (!uri)
+            return ses__error_nomem(error);
+    }
+    int rc = sqlite3_open_v2(uri ? uri : config->path, &db->handle, flags, NULL);
+    ses__memory_free(config->allocator, uri);
+    return rc == SQLITE_OK ? SES_OK : ses__connection_error(db, rc, "opening the file", error);
+}
+
+int ses__connection_open(const struct sqlite_config *config, enum connection_role role,
+                         struct connection **db, ses_error *error)
+{
+    struct connection *opened = ses__memory_zeroed(config->allocator, sizeof *opened);
+    int code = SES_OK;
+
+    if (!opened || pthread_mutex_init(&opened->interrupting, NULL) != 0) {
+        ses__memory_free(config->allocator, opened);
+        opened = NULL;
+        code = ses__error_nomem(error);
+    }
+    if (code == SES_OK) {
+        opened->base = (struct db){.engine = config->engine,
+                                   .allocator = config->allocator,
+                                   .name = config->path,
+                                   .timeout_us = config->busy_timeout_us,
+                                   .max_session_id = MAX_SESSION_ID,
+                                   .packs_events = true};
+        opened->config = config;
+        ses__connection_start_call(opened, ses__clock_steady_us() + config->busy_timeout_us, false);
+        code = ses__connection_check_file(opened, error);
+    }
+    if (code == SES_OK)
+        code = open_handle(opened, error);
+    if (code == SES_OK)
+        code = check_opened_file(opened, error);
+    if (code == SES_OK)
+        code = configure(opened, role, error);
+    if (code == SES_OK)
+        ses__connection_limit_work(opened, role == CONNECTION_WRITER ? WORK_OF_OPENING : WORK_OF_STATEMENTS);
+    if (code == SES_OK)
+        *db = opened;
+    else
+        ses__connection_close(opened);
+    return code;
+}
+
+void ses__connection_close(struct connection *db)
+{
+    if (db) {
+        for (size_t i = 0; i < STATEMENT_COUNT; i++)
+            (void)sqlite3_finalize(db->statements[i]); /* a failure was reported when it ran */
+        (void)sqlite3_close_v2(db->handle);            /* cannot fail: no statement is left */
+        (void)pthread_mutex_destroy(&db->interrupting);
+        ses__memory_free(db->config->allocator, db);
+    }
+}

@@ -1,0 +1,48 @@
+/* The file system around a store: is the file there, may WAL be used on it, making it private. */
+#ifndef SESLITE_STORAGE_SQLITE_CONNECTION_FILE_H
+#define SESLITE_STORAGE_SQLITE_CONNECTION_FILE_H
+
+#include <sys/types.h>
+
+#include "base/common.h"
+
+enum file_kind { FILE_ABSENT, FILE_EMPTY, FILE_STUB /* too short for SQLite */, FILE_FILLED };
+
+/* Translates an errno: FULL, READONLY or CANTOPEN. */
+SESLITE_PRIVATE int ses__file_refuse(const char *path, const char *doing, int number, ses_error *error);
+/* CANTOPEN for a directory, a device, or a path that cannot be looked up. */
+SESLITE_PRIVATE int ses__file_look(const char *path, enum file_kind *kind, ses_error *error);
+/* Finds out whether a companion file, named `path` and `suffix`, exists and is not empty. NOMEM. */
+SESLITE_PRIVATE int ses__file_has_companion(const ses_allocator *allocator, const char *path,
+                                            const char *suffix, bool *has, ses_error *error);
+/* Follows symbolic links at `path` to the end, whether that exists or not: SQLite creates the file and its
+ * journals there. To be freed with the allocator. NOMEM. */
+SESLITE_PRIVATE int ses__file_follow_links(const ses_allocator *allocator, const char *path, char **followed,
+                                           ses_error *error);
+/* Makes an empty file that only its owner may read and write; fine if another process just made one. */
+SESLITE_PRIVATE int ses__file_create_private(const ses_allocator *allocator, const char *path,
+                                             ses_error *error);
+/* The absolute path of a file that exists, without links: the same file whatever becomes of the working directory and
+ * of links later. To be freed with the allocator. CANTOPEN, NOMEM. */
+SESLITE_PRIVATE int ses__file_resolve(const ses_allocator *allocator, const char *path, char **resolved,
+                                      ses_error *error);
+/* SQLite opens its journals and waits: for ever, if one is a pipe without a writer. CANTOPEN names it. */
+SESLITE_PRIVATE int ses__file_check_companions(const ses_allocator *allocator, const char *path,
+                                               ses_error *error);
+
+/* Which file it is, whatever its path. */
+struct file_identity {
+    dev_t device;
+    ino_t inode;
+};
+/* False if the file does not exist. */
+SESLITE_PRIVATE bool ses__file_identify(const char *path, struct file_identity *identity);
+SESLITE_PRIVATE bool ses__file_is_same(struct file_identity left, struct file_identity right);
+
+/* True when nothing can be written there, by anyone. */
+SESLITE_PRIVATE bool ses__file_system_is_read_only(const char *path);
+/* True when the file is on a network or virtual file system, where WAL's shared memory does not work
+ * (https://www.sqlite.org/wal.html, "Disadvantages"). */
+SESLITE_PRIVATE bool ses__file_is_remote(const char *path);
+
+#endif

@@ -1,0 +1,77 @@
+/* Copies of databases, page by page. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "storage/sqlite/connection/transaction.h"
+
+/* So many pages are copied between two looks at whether the copying is to end. */
+enum { PAGES_IN_STEP = 256 };
+
+static int64_t bytes_of(struct connection *db, int which)
+{
+    sqlite3_file *file = NULL;
+    sqlite3_int64 bytes = 0;
+    bool known = sqlite3_file_control(db->handle, "main", which, &file) == SQLITE_OK && file &&
+                 file->pMethods && file->pMethods->xFileSize(file, &bytes) == SQLITE_OK;
+    return known ? bytes : 0;
+}
+
+int ses__pages_count(struct connection *db, int64_t *pages, ses_error *error)
+{
+    int64_t page_bytes = 0;
+    int code = ses__connection_read_int(db, "PRAGMA page_count", pages, error);
+
+    if (code == SES_OK)
+        code = ses__connection_read_int(db, "PRAGMA page_size", &page_bytes, error);
+    if (code != SES_OK || db->config->in_memory)
+        return code;
+    int64_t bytes = bytes_of(db, SQLITE_FCNTL_FILE_POINTER) + bytes_of(db, SQLITE_FCNTL_JOURNAL_POINTER);
+    return page_bytes > 0 && *pages <= bytes / page_bytes
+               ? SES_OK
+               : ses__error_set(error, SES_CORRUPT, "%s: the file is shorter than it says", db->config->path);
+}
+
+/* The copy in memory needs the page size before anything is written to it. SQLite sets that of a file by
+ * itself. */
+static int prepare_memory(struct connection *from, struct connection *to, ses_error *error)
+{
+    char sql[64];
+    int64_t bytes = 0;
+    int code = ses__connection_read_int(from, "PRAGMA page_size", &bytes, error);
+
+    (void)snprintf(sql, sizeof sql, "PRAGMA page_size = %lld", (long long)bytes);
+    return code == SES_OK ? ses__connection_execute(to, sql, "setting the size of pages", error) : code;
+}
+
+static int after_step(struct connection *from, sqlite3_backup *backup, const struct copy_progress *progress,
+                      ses_error *error)
+{
+    const int64_t total = sqlite3_backup_pagecount(backup);
+    const int64_t done = total - sqlite3_backup_remaining(backup);
+    bool ends = progress->report && progress->report(progress->context, done, total) != 0;
+
+    return ends || atomic_load(&from->interrupted) ? ses__refuse_interrupted("the copy", error) : SES_OK;
+}
+
+/* In memory all at once: SQLite begins anew after each commit. */
+int ses__pages_copy(struct connection *from, struct connection *to, const struct copy_progress *progress,
+                    ses_error *error)
+{
+    int code = to->config->in_memory ? prepare_memory(from, to, error) : SES_OK;
+    int rc = SQLITE_OK;
+
+    if (code != SES_OK)
+        return code;
+    sqlite3_backup *backup = sqlite3_backup_init(to->handle, "main", from->handle, "main");
+    if (!backup)
+        return ses__connection_error(to, sqlite3_errcode(to->handle), "beginning the copy", error);
+    while (code == SES_OK && rc == SQLITE_OK) {
+        rc = sqlite3_backup_step(backup, from->config->in_memory ? -1 : PAGES_IN_STEP);
+        if (rc == SQLITE_OK || rc == SQLITE_DONE)
+            code = after_step(from, backup, progress, error);
+    }
+    int ended = sqlite3_backup_finish(backup);
+    if (code == SES_OK && (rc != SQLITE_DONE || ended != SQLITE_OK))
+        code = ses__connection_error(to, rc != SQLITE_DONE ? rc : ended, "copying the pages", error);
+    return code;
+}

@@ -1,0 +1,167 @@
+/* How SQLite runs the statements. */
+#include "storage/sql/query.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "storage/sqlite/connection/connection.h"
+#include "storage/sqlite/connection/id_list_vtab.h"
+
+static sqlite3 *handle_of(const struct query *query)
+{
+    return ((const struct connection *)query->db)->handle;
+}
+
+static bool is_of_transaction(const struct statement *source)
+{
+    return source == STATEMENT_BEGIN_WRITE || source == STATEMENT_BEGIN_READ || source == STATEMENT_COMMIT ||
+           source == STATEMENT_ROLLBACK;
+}
+
+/* Is it the caller's texts that SQLite finds too long, and not a row of the file? */
+static bool is_too_big_itself(const struct query *query)
+{
+    const size_t rest = 4096; /* more than enough for the numbers and the head of a row */
+    return query->bytes + rest > (size_t)sqlite3_limit(handle_of(query), SQLITE_LIMIT_LENGTH, -1);
+}
+
+static void query_fail(struct query *query, int rc)
+{
+    struct connection *db = ses__connection_of(query->db);
+    const char *name = query->source->name;
+
+    if (query->code == SES_OK && is_of_transaction(query->source))
+        query->code = ses__connection_error(db, rc, name, query->error);
+    else if (query->code == SES_OK)
+        query->code = ses__statement_error(db, rc, name, query->error);
+    /* The file was a store when it was opened, and the rows of a store fit. */
+    if (query->code == SES_NOTASTORE || (query->code == SES_LIMIT && !is_too_big_itself(query))) {
+        query->code = SES_CORRUPT;
+        if (query->error)
+            query->error->code = SES_CORRUPT;
+    }
+}
+
+void ses__sqlite_start(struct query *query)
+{
+    struct connection *db = ses__connection_of(query->db);
+    const struct statement *source = query->source;
+    sqlite3_stmt *statement = db->statements[source->slot];
+
+    ses__connection_start_work(db);
+    if (UNLIKELY(!statement)) {
+        int rc = sqlite3_prepare_v3(db->handle, source->sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+        if (rc == SQLITE_OK)
+            db->statements[source->slot] = statement;
+        else
+            query_fail(query, rc);
+    }
+    query->run = statement;
+}
+
+void ses__sqlite_bind_int(struct query *query, int parameter, int64_t value)
+{
+    if (query->code == SES_OK) {
+        int rc = sqlite3_bind_int64(query->run, parameter, value);
+        if (UNLIKELY(rc != SQLITE_OK))
+            query_fail(query, rc);
+    }
+}
+
+void ses__sqlite_bind_text(struct query *query, int parameter, struct span text)
+{
+    if (query->code == SES_OK) {
+        int rc = sqlite3_bind_text64(query->run, parameter, text.ptr, text.len, SQLITE_STATIC, SQLITE_UTF8);
+        query->bytes += text.len;
+        if (UNLIKELY(rc != SQLITE_OK))
+            query_fail(query, rc);
+    }
+}
+
+void ses__sqlite_bind_owners(struct query *query, int parameter, const struct owner_list *owners)
+{
+    if (query->code == SES_OK) {
+        int rc = ses__id_list_bind(query->run, parameter, owners);
+        if (UNLIKELY(rc != SQLITE_OK))
+            query_fail(query, rc);
+    }
+}
+
+/*
+ * SQLite reads its statistics when another connection has changed the schema, and goes on without them if that fails. But
+ * such a failure may have ended the transaction, and what follows would not be in one.
+ */
+static bool has_lost_transaction(const struct query *query)
+{
+    return UNLIKELY(sqlite3_get_autocommit(handle_of(query))) && !is_of_transaction(query->source);
+}
+
+static void refuse_lost_transaction(struct query *query)
+{
+    query->code =
+        ses__error_set(query->error, SES_IO,
+                       "%s: SQLite ended the transaction after a failure that it does not report; try again",
+                       query->db->name);
+}
+
+bool ses__sqlite_row(struct query *query)
+{
+    bool row = false;
+    if (UNLIKELY(atomic_load_explicit(&ses__connection_of(query->db)->interrupted, memory_order_relaxed)))
+        query_fail(query, SQLITE_INTERRUPT);
+    if (query->code == SES_OK) {
+        int rc = sqlite3_step(query->run);
+        row = rc == SQLITE_ROW;
+        if (UNLIKELY(!row && rc != SQLITE_DONE))
+            query_fail(query, rc);
+        else if (has_lost_transaction(query))
+            refuse_lost_transaction(query);
+    }
+    return row && query->code == SES_OK;
+}
+
+_Static_assert(SQL_INT == SQLITE_INTEGER && SQL_TEXT == SQLITE_TEXT && SQL_NULL == SQLITE_NULL,
+               "types of values are numbered as SQLite numbers them");
+
+enum sql_type ses__sqlite_type(const struct query *query, int column)
+{
+    return (enum sql_type)sqlite3_column_type(query->run, column);
+}
+
+int64_t ses__sqlite_int_of(struct query *query, int column)
+{
+    return sqlite3_column_int64(query->run, column);
+}
+
+struct span ses__sqlite_text_of(struct query *query, int column)
+{
+    /* One way to the column, where sqlite3_column_text and sqlite3_column_bytes each take it. Such a value is for one
+     * thread only, which a connection in use is, too. */
+    sqlite3_value *value = sqlite3_column_value(query->run, column);
+    struct span text = {(const char *)sqlite3_value_text(value), 0};
+    if (text.ptr)
+        text.len = (size_t)sqlite3_value_bytes(value);
+    else if (sqlite3_column_type(query->run, column) != SQLITE_NULL)
+        query_fail(query, SQLITE_NOMEM);
+    return text;
+}
+
+int ses__sqlite_end(struct query *query)
+{
+    if (query->run) {
+        /* Reset repeats what the step returned, which was reported already; bindings borrow the caller's texts. */
+        (void)sqlite3_reset(query->run);
+        (void)sqlite3_clear_bindings(query->run);
+    }
+    return query->code;
+}
+
+int64_t ses__sqlite_changed(const struct db *db)
+{
+    return sqlite3_changes64(((const struct connection *)db)->handle);
+}
+
+int64_t ses__sqlite_given(const struct db *db)
+{
+    return sqlite3_last_insert_rowid(((const struct connection *)db)->handle);
+}

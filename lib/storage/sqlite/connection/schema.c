@@ -1,0 +1,229 @@
+#include "storage/sqlite/connection/schema.h"
+#include "storage/sqlite/connection/scripts.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "storage/sqlite/connection/file.h"
+#include "base/memory.h"
+
+enum { SCHEMA_APPLICATION_ID = 0x5345534C }; /* "SESL", as sql/0001_initial.sql sets it */
+
+/* Tables by which a store is known whose numbers are lost. */
+#define SIGNIFICANT_NAMES "'sessions', 'events', 'app_state', 'user_state', 'session_state'"
+enum { SIGNIFICANT_TABLES = 5 };
+
+int ses__schema_latest(void)
+{
+    return ses__schema_script(ses__schema_script_count() - 1)->version;
+}
+
+/* Judges what the file says of itself. `tables`: how many of its tables have the names of a store's. */
+static int judge(const char *path, int64_t application, int64_t version, int64_t objects, int64_t tables,
+                 ses_error *error)
+{
+    int code = SES_OK;
+    bool is_empty = application == 0 && version == 0 && objects == 0;
+    bool is_restored = application == 0 && version == 0 && tables == SIGNIFICANT_TABLES;
+
+    if (is_restored)
+        code = ses__error_set(
+            error, SES_NOTASTORE,
+            "%s: this looks like a store that was restored from a .dump, which leaves out two numbers. If it is one, run: PRAGMA application_id = %d; PRAGMA user_version = %d;",
+            path, SCHEMA_APPLICATION_ID, ses__schema_latest());
+    else if (application != SCHEMA_APPLICATION_ID && !is_empty)
+        code = ses__error_set(error, SES_NOTASTORE,
+                              "%s: an SQLite database, but not a seslite store (application_id is %lld)",
+                              path, (long long)application);
+    else if (version > ses__schema_latest())
+        code = ses__error_set(
+            error, SES_TOONEW,
+            "%s: the store has schema version %lld and this library knows up to %d; use a newer seslite",
+            path, (long long)version, ses__schema_latest());
+    else if (version < 1 && !is_empty)
+        code = ses__error_set(error, SES_NOTASTORE,
+                              "%s: the file is marked as a seslite store but has no schema version", path);
+    return code;
+}
+
+/* Counts the objects in a file whose application_id and user_version are 0. Other files are not counted,
+ * because SQLite parses the whole schema for it. */
+static int count_objects(struct connection *db, int64_t *objects, int64_t *tables, ses_error *error)
+{
+    int code = ses__connection_read_int(db, "SELECT count(*) FROM sqlite_schema", objects, error);
+    if (code == SES_OK)
+        code = ses__connection_read_int(
+            db, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN (" SIGNIFICANT_NAMES ")",
+            tables, error);
+    return code;
+}
+
+static int read_marks(struct connection *db, int *version, ses_error *error)
+{
+    int64_t application = 0;
+    int64_t user_version = 0;
+    int64_t objects = 0;
+    int64_t tables = 0;
+
+    /* In one transaction: another connection may be making the schema. */
+    int code = ses__connection_execute(db, "BEGIN", "looking at the file", error);
+    if (code == SES_OK)
+        code = ses__connection_read_int(db, "PRAGMA application_id", &application, error);
+    if (code == SES_OK)
+        code = ses__connection_read_int(db, "PRAGMA user_version", &user_version, error);
+    if (code == SES_OK && application == 0 && user_version == 0)
+        code = count_objects(db, &objects, &tables, error);
+    if (code == SES_OK)
+        code = ses__connection_execute(db, "COMMIT", "looking at the file", error);
+    else if (!sqlite3_get_autocommit(db->handle))
+        (void)ses__connection_execute(db, "ROLLBACK", "looking at the file",
+                                      NULL); /* the failure was reported already */
+    if (code == SES_OK)
+        code = judge(db->config->path, application, user_version, objects, tables, error);
+    if (code == SES_OK)
+        *version = (int)user_version;
+    else if (code == SES_NOTASTORE && error && error->engine_code != 0)
+        (void)ses__error_set(error, code, "%s: this is not an SQLite database", db->config->path);
+    return code;
+}
+
+int ses__schema_write_mark(struct connection *db)
+{
+    char sql[64];
+
+    (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d", SCHEMA_APPLICATION_ID);
+    return ses__connection_execute(db, sql, "writing the mark", NULL);
+}
+
+int ses__schema_version(struct connection *db, int *version, ses_error *error)
+{
+    return read_marks(db, version, error);
+}
+
+static int peek(const struct sqlite_config *config, const char *path, int flags, const char *pragma,
+                ses_error *error)
+{
+    int version;
+    struct connection db = {.config = config};
+    int code = SES_OK;
+    int rc = sqlite3_open_v2(path, &db.handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
+
+    if (rc == SQLITE_OK)
+        rc = sqlite3_extended_result_codes(db.handle, 1);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_db_config(db.handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    if (rc != SQLITE_OK)
+        code = ses__connection_error(&db, rc, "looking at the file", error);
+    if (code == SES_OK) {
+        ses__connection_limit_work(&db, WORK_OF_OPENING);
+        code = ses__connection_execute(&db, pragma, "looking at the file", error);
+    }
+    if (code == SES_OK)
+        code = read_marks(&db, &version, error);
+    (void)sqlite3_close_v2(db.handle); /* cannot fail: no statement is left */
+    return code;
+}
+
+static bool is_verdict(int code)
+{
+    return code == SES_NOTASTORE || code == SES_TOONEW || code == SES_NOMEM;
+}
+
+/*
+ * Reads the file without locks and without its write-ahead log. A file that looks wrong may be a store that
+ * another process is creating at this moment, so it is read again after a pause. While a rollback journal
+ * exists, only a connection that takes locks can decide.
+ */
+static int peek_at_file(const struct sqlite_config *config, ses_error *error)
+{
+    enum { LOOKS = 4 };
+    const struct timespec pause = {0, 20 * 1000 * 1000};
+    char *uri = ses__connection_immutable_uri(config->allocator, config->path);
+    int code = uri ? SES_IO : ses__error_nomem(error);
+
+    for (int look = 0; look < LOOKS && code != SES_OK && code != SES_NOMEM; look++) {
+        if (look > 0)
+            (void)nanosleep(&pause, NULL); /* a signal may cut it short: there are more looks */
+        bool journal = false;
+        code = ses__file_has_companion(config->allocator, config->path, "-journal", &journal, error);
+        if (code == SES_OK && !journal)
+            code = peek(config, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, "", error);
+    }
+    ses__memory_free(config->allocator, uri);
+    return code;
+}
+
+/*
+ * With a write-ahead file, the newest pages are there, and the file itself may even be torn: a crash in the middle of
+ * a checkpoint leaves it so. Exclusive locking lets SQLite read both without making its shared-memory file; when
+ * another connection has the database open, that file is there already.
+ */
+static int peek_at_log(const struct sqlite_config *config, ses_error *error)
+{
+    int code = peek(config, config->path, SQLITE_OPEN_READWRITE, "PRAGMA locking_mode = EXCLUSIVE", error);
+
+    if (code != SES_OK && !is_verdict(code)) /* it is open elsewhere, or read-only */
+        code = peek(config, config->path, SQLITE_OPEN_READONLY, "", error);
+    return code;
+}
+
+int ses__schema_peek(const struct sqlite_config *config, ses_error *error)
+{
+    bool log = false;
+    int code = ses__file_has_companion(config->allocator, config->path, "-wal", &log, error);
+
+    if (code == SES_OK)
+        code = log ? peek_at_log(config, error) : peek_at_file(config, error);
+    if (!is_verdict(code)) {
+        /* The connection that is opened next meets any other failure again, with locks and recovery. */
+        ses__error_clear(error);
+        code = SES_OK;
+    }
+    return code;
+}
+
+/* Behind the lines that begin with a dot, which are for the sqlite3 program. */
+static const char *skip_dot_lines(const char *sql)
+{
+    while (*sql == '.') {
+        const char *line_end = strchr(sql, '\n');
+        sql = line_end ? line_end + 1 : "";
+    }
+    return sql;
+}
+
+static int run_script(struct connection *db, const struct schema_script *script, ses_error *error)
+{
+    int code = ses__connection_execute(db, skip_dot_lines(script->sql), script->name, error);
+    if (code != SES_OK) {
+        /* The script stopped in its middle: undo what it began. The failure was reported already. */
+        if (!sqlite3_get_autocommit(db->handle))
+            (void)ses__connection_execute(db, "ROLLBACK", script->name, NULL);
+        (void)ses__connection_execute(db, "DROP TABLE IF EXISTS temp.seslite_guard", script->name, NULL);
+    }
+    return code;
+}
+
+int ses__schema_migrate(struct connection *db, ses_error *error)
+{
+    int version = 0;
+    int code = ses__schema_version(db, &version, error);
+
+    for (size_t i = 0; i < ses__schema_script_count() && code == SES_OK; i++) {
+        const struct schema_script *script = ses__schema_script(i);
+        if (script->version > version) {
+            ses_error failure;
+            int failed = run_script(db, script, &failure);
+            /* Its guard refuses when another connection has run the script meanwhile: then all is well. */
+            code = ses__schema_version(db, &version, error);
+            if (code == SES_OK && failed != SES_OK && version < script->version) {
+                code = failed;
+                if (error)
+                    *error = failure;
+            }
+        }
+    }
+    return code;
+}

@@ -1,0 +1,23 @@
+/* The schema of a file: what it is, and bringing it up to date with the scripts of sql/. */
+#ifndef SESLITE_STORAGE_SQLITE_CONNECTION_SCHEMA_H
+#define SESLITE_STORAGE_SQLITE_CONNECTION_SCHEMA_H
+
+#include "storage/sqlite/connection/connection.h"
+
+/* The version this library works with: that of its last script. */
+SESLITE_PRIVATE int ses__schema_latest(void);
+/* Looks at a file that is not empty without leaving a trace: NOTASTORE, TOONEW, or 0 when it may be opened. */
+SESLITE_PRIVATE int ses__schema_peek(const struct sqlite_config *config, ses_error *error);
+/* Through an open connection: the version, 0 for an empty file. NOTASTORE, TOONEW. */
+SESLITE_PRIVATE int ses__schema_version(struct connection *db, int *version, ses_error *error);
+/* Runs the scripts that are missing, each in one transaction. Others may be doing the same. */
+SESLITE_PRIVATE int ses__schema_migrate(struct connection *db, ses_error *error);
+/* Writes the number that marks the file as a store anew, which changes nothing but makes a commit. */
+SESLITE_PRIVATE int ses__schema_write_mark(struct connection *db);
+/* The names of the tables that are not the store's but have foreign keys to its tables, as far as they fit. False: there
+ * are none. */
+SESLITE_PRIVATE bool ses__schema_name_referrers(sqlite3 *handle, char *names, size_t capacity);
+/* At the latest version: is the schema what the scripts made? CORRUPT names what is missing or was changed. */
+SESLITE_PRIVATE int ses__schema_check(struct connection *db, ses_error *error);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * The length of the write-ahead file, the log. Normally the file keeps its length, because overwriting it is cheaper than
+ * making it longer. Only the thread that has the turn calls these functions, without the lock.
+ */
+#include <stdio.h>
+
+#include "storage/sqlite/parts.h"
+
+/* When the log starts again, a longer file is cut to KEPT_BYTES, but by at most CUT_BYTES at a time, since cutting takes
+ * time in proportion. */
+static const int64_t KEPT_BYTES = INT64_C(16) << 20;
+static const int64_t CUT_BYTES = INT64_C(64) << 20;
+
+/* While readers keep the log from starting again, its file is made longer ahead of need, by PIECES at a time. */
+enum { PIECE_BYTES = 4 * 1024, PIECES = 64, RESERVE_BYTES = 64 * 1024 };
+static const int64_t FRAME_BYTES = 4096 + 24;
+
+static sqlite3_file *wal_file(struct connection *db)
+{
+    sqlite3_file *file = NULL;
+    int rc = sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+
+    return rc == SQLITE_OK && file && file->pMethods ? file : NULL;
+}
+
+static int64_t file_bytes(sqlite3_file *file)
+{
+    sqlite3_int64 bytes = 0;
+    return file && file->pMethods->xFileSize(file, &bytes) == SQLITE_OK ? bytes : 0;
+}
+
+/* `bytes` is the length to which the commit that starts the log again cuts the file, or WAL_FILE_AS_IT_IS. */
+static void set_limit(struct sqlite *storage, int64_t bytes)
+{
+    char sql[64];
+
+    if (storage->wal_file.limit != bytes) {
+        (void)snprintf(sql, sizeof sql, "PRAGMA journal_size_limit = %lld", (long long)bytes);
+        if (ses__connection_execute(storage->writer.db, sql, "bounding the log", NULL) == SES_OK)
+            storage->wal_file.limit = bytes; /* otherwise the next checkpoint tries again */
+    }
+}
+
+void ses__wal_file_bound(struct sqlite *storage)
+{
+    set_limit(storage, KEPT_BYTES);
+}
+
+void ses__wal_file_keep(struct sqlite *storage)
+{
+    set_limit(storage, WAL_FILE_AS_IT_IS);
+}
+
+void ses__wal_file_cut(struct sqlite *storage)
+{
+    int64_t bytes = file_bytes(wal_file(storage->writer.db));
+    int64_t limit = WAL_FILE_AS_IT_IS;
+
+    if (bytes > KEPT_BYTES)
+        limit = bytes - CUT_BYTES > KEPT_BYTES ? bytes - CUT_BYTES : KEPT_BYTES;
+    set_limit(storage, limit);
+    storage->wal_file.bytes = 0;
+}
+
+int64_t ses__wal_file_bytes(const struct sqlite *storage)
+{
+    return file_bytes(wal_file(storage->writer.db));
+}
+
+void ses__wal_file_emptied(struct sqlite *storage)
+{
+    storage->wal_file.bytes = 0;
+    storage->writer.db->wal_pages = 0;
+}
+
+/* Inside a write transaction no other connection, in any process, writes to the log or cuts it. SQLite ignores what
+ * follows the last commit. */
+static void extend(struct wal_file *own, sqlite3_file *file)
+{
+    static const char zeros[PIECE_BYTES];
+    int rc = SQLITE_OK;
+
+    for (int i = 0; i < PIECES && rc == SQLITE_OK; i++) {
+        rc = file->pMethods->xWrite(file, zeros, PIECE_BYTES, own->bytes);
+        if (rc == SQLITE_OK) /* otherwise the commit will report what is wrong */
+            own->bytes += PIECE_BYTES;
+    }
+}
+
+void ses__wal_file_extend(struct sqlite *storage, int64_t from_pages)
+{
+    struct wal_file *own = &storage->wal_file;
+    int64_t pages = storage->writer.db->wal_pages;
+    int64_t needed = pages * FRAME_BYTES + RESERVE_BYTES;
+
+    /* Flushing a file that has become longer costs the file system a commit of its own, so this is done seldom. */
+    if (storage->config.synchronous == SES_SYNC_FULL && pages >= from_pages && needed > own->bytes) {
+        sqlite3_file *file = wal_file(storage->writer.db);
+        own->bytes = file_bytes(file);
+        if (own->bytes > 0 && needed > own->bytes)
+            extend(own, file);
+    }
+}
