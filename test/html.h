@@ -166,7 +166,7 @@ static inline void check_page(const struct text *page)
             continue;
         }
         const char *closing = strncmp(at, "<script", 7) == 0   ? "</script>"
-                              : strncmp(at, "<style>", 7) == 0 ? "</style>"
+                              : strncmp(at, "<style ", 7) == 0 ? "</style>"
                                                                : NULL;
         scripts += strncmp(at, "<script", 7) == 0;
         at += check_tag(at);

@@ -42,6 +42,41 @@ static void test_names_of_a_session_become_no_markup(void **state)
     reply_free(&reply);
 }
 
+/* Copies the nonce that the page's policy allows to scripts. */
+static void take_nonce(const struct text *page, char nonce[33])
+{
+    const char *at = strstr(page->data, "script-src 'nonce-");
+
+    assert_non_null(at);
+    at += strlen("script-src 'nonce-");
+    assert_int_equal(strspn(at, "0123456789abcdef"), 32);
+    assert_int_equal(at[32], '\'');
+    memcpy(nonce, at, 32);
+    nonce[32] = '\0';
+}
+
+static void test_each_page_allows_only_its_own_script_by_a_new_nonce(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct reply reply = {0};
+    char nonces[2][33];
+    char tag[64];
+
+    for (size_t i = 0; i < 2; i++) {
+        run_ok("html", "oslo");
+        take_nonce(&reply.out, nonces[i]);
+        snprintf(tag, sizeof tag, "style-src 'nonce-%s'", nonces[i]);
+        assert_has(&reply.out, tag);
+        snprintf(tag, sizeof tag, "<style nonce=\"%s\">", nonces[i]);
+        assert_has(&reply.out, tag);
+        snprintf(tag, sizeof tag, "<script nonce=\"%s\">", nonces[i]);
+        assert_has(&reply.out, tag);
+        assert_lacks(&reply.out, "unsafe");
+    }
+    assert_string_not_equal(nonces[0], nonces[1]);
+    reply_free(&reply);
+}
+
 static void test_a_long_line_stays_whole(void **state)
 {
     static const ses_key key = {"travel", "alice", "long"};
@@ -233,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_nothing_of_a_log_becomes_markup),
         T(test_names_of_a_session_become_no_markup),
+        T(test_each_page_allows_only_its_own_script_by_a_new_nonce),
         T(test_a_long_line_stays_whole),
         T(test_markdown_takes_time_as_its_text_is_long),
         T(test_deep_json_makes_no_huge_page),

@@ -5,28 +5,22 @@
 
 #include "html/files.h"
 #include "html/scan.h"
-#include "html/sha256.h"
 #include "out.h"
 
 void head_begin(struct page *page, const ses_session *session)
 {
-    char script[SHA256_BASE64_SIZE];
-    char style[SHA256_BASE64_SIZE];
-
-    sha256_base64(page_js, strlen(page_js), script);
-    sha256_base64(page_css, strlen(page_css), style);
     page_print(
         page,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'sha256-%s'; "
-        "style-src 'sha256-%s'; %sbase-uri 'none'; form-action 'none'\">\n",
-        script, style, page->images ? "img-src data:; " : "");
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'nonce-%s'; "
+        "style-src 'nonce-%s'; %sbase-uri 'none'; form-action 'none'\">\n",
+        page->nonce, page->nonce, page->images ? "img-src data:; " : "");
     page_puts(page, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                     "<meta name=\"color-scheme\" content=\"light dark\">\n"
                     "<meta name=\"referrer\" content=\"no-referrer\">\n"
                     "<meta name=\"generator\" content=\"seslite\">\n<title>");
     page_words(page, ses_session_title(session) ? ses_session_title(session) : ses_session_id(session));
-    page_puts(page, "</title>\n<style>");
+    page_print(page, "</title>\n<style nonce=\"%s\">", page->nonce);
     page_puts(page, page_css);
     page_puts(page, "</style>\n</head>\n<body>\n");
 }
@@ -225,7 +219,8 @@ int state_put(struct page *page, const struct survey *survey, int64_t last_seq)
 
 void foot_put(struct page *page)
 {
-    page_print(page, "<footer>Written by seslite %s</footer>\n<script>", ses_version());
+    page_print(page, "<footer>Written by seslite %s</footer>\n<script nonce=\"%s\">", ses_version(),
+               page->nonce);
     page_puts(page, page_js);
     page_puts(page, "</script>\n</body>\n</html>\n");
 }

@@ -107,6 +107,8 @@ static int put_session(struct page *page, const ses_session *session)
     int status = collect_secrets(page, session);
 
     if (status == EXIT_OK)
+        status = page_begin(page);
+    if (status == EXIT_OK)
         status = output_open(&page->output, run);
     if (status == EXIT_OK) {
         progress_begin("writing");

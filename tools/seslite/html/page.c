@@ -5,6 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "out.h"
+
+#if defined(__APPLE__)
+#include <sys/random.h> /* getentropy, which is in unistd.h elsewhere */
+#endif
+
+int page_begin(struct page *page)
+{
+    unsigned char random[(NONCE_SIZE - 1) / 2];
+
+    if (getentropy(random, sizeof random) != 0) {
+        say("the system provides no random numbers");
+        return EXIT_FAILED;
+    }
+    for (size_t i = 0; i < sizeof random; i++)
+        (void)snprintf(page->nonce + 2 * i, 3, "%02x", random[i]);
+    return EXIT_OK;
+}
 
 void page_puts(struct page *page, const char *markup)
 {

@@ -11,12 +11,21 @@
 #include "html/output.h"
 #include "html/view.h"
 
+enum { NONCE_SIZE = 33 };
+
 struct page {
     struct run *run;
     struct output output;
     struct redactor redactor;
     bool images; /* include images */
+    /* Permits the page's own style and script, and no other, to the content security policy. The page stays the
+     * same each time it is opened, but every text in it was stored before the nonce was made, so that no text
+     * can contain it. */
+    char nonce[NONCE_SIZE];
 };
+
+/* Makes the nonce, of 128 random bits. Returns EXIT_OK, or prints the error. */
+int page_begin(struct page *page);
 
 /* Put our own markup. */
 void page_puts(struct page *page, const char *markup);
