@@ -5,15 +5,13 @@
 #include "model/event/event.h"
 #include "model/state/expected.h"
 #include "session/append_extras.h"
+#include "session/call.h"
 #include "session/followers.h"
-#include "session/session.h"
 #include "session/temp.h"
 
 /* One call. The drafts are read and sealed before they are stored. */
 struct append_call {
-    ses_store *store;
-    ses_session *session; /* NULL: by key */
-    ses_key key;
+    struct session_call *at;
     bool is_batch;
     struct expected expected;
     struct changes changes; /* in addition to the event; none for a batch */
@@ -26,7 +24,7 @@ static int give_id(struct append_call *call, struct event_draft *draft, ses_appe
                    ses_error *error)
 {
     char id[SES_ID_MAX + 1];
-    int code = ses__store_make_id(call->store, id, error);
+    int code = ses__store_make_id(call->at->store, id, error);
 
     if (code == SES_OK) {
         draft->row.id.len = strlen(id);
@@ -43,11 +41,11 @@ static int give_id(struct append_call *call, struct event_draft *draft, ses_appe
  * then. */
 static int check_size(const struct append_call *call, struct event_draft *draft, size_t len, ses_error *error)
 {
-    const size_t limit = call->store->max_event_bytes;
+    const size_t limit = call->at->store->max_event_bytes;
     const size_t changes_len = call->changes.members.len;
 
     if (!draft->has_id || !draft->has_time || changes_len > 0)
-        return ses__check_event_size(call->store, len + changes_len, limit, error);
+        return ses__check_event_size(call->at->store, len + changes_len, limit, error);
     draft->too_long = len > limit + EVENT_ALLOWANCE;
     return SES_OK;
 }
@@ -62,7 +60,7 @@ static int prepare_draft(struct append_call *call, const ses_text *event, struct
     *result = (ses_appended){0};
     draft->extras = call->is_batch ? NULL : &call->changes;
     if (code == SES_OK) /* before it is read */
-        code = ses__check_event_size(call->store, text.len, LARGEST_MAX_EVENT, error);
+        code = ses__check_event_size(call->at->store, text.len, LARGEST_MAX_EVENT, error);
     if (code == SES_OK)
         code = ses__event_read(draft, text, error);
     if (code == SES_OK)
@@ -71,7 +69,7 @@ static int prepare_draft(struct append_call *call, const ses_text *event, struct
         result->status = SES_PARTIAL;
     } else if (code == SES_OK) {
         if (!draft->has_time)
-            draft->row.time_us = ses__store_now(call->store);
+            draft->row.time_us = ses__store_now(call->at->store);
         if (!draft->has_id)
             code = give_id(call, draft, result, error);
         if (code == SES_OK)
@@ -98,7 +96,7 @@ static bool is_new_to_handle(const struct append_call *call, const ses_appended 
 /* Brings the stored events to the handle. This cannot fail. */
 static void move_handle(struct append_call *call, struct temp_update *temp)
 {
-    int64_t shown = call->session->snapshot.row.last_seq;
+    int64_t shown = call->at->session->snapshot.row.last_seq;
 
     ses__advance_apply(&call->op.advance);
     for (size_t i = 0; i < call->op.count; i++) {
@@ -109,17 +107,17 @@ static void move_handle(struct append_call *call, struct temp_update *temp)
 
 static int store_drafts(struct append_call *call, ses_error *error)
 {
-    struct storage *storage = call->store->storage;
+    struct storage *storage = call->at->store->storage;
     struct append_op *op = &call->op;
     struct temp_update temp;
-    int code = ses__temp_stage(&temp, call->session, op->drafts, op->count, error);
+    int code = ses__temp_stage(&temp, call->at->session, op->drafts, op->count, error);
 
     for (size_t i = 0; i < op->count; i++)
         op->bytes += op->drafts[i].row.body.len;
     if (code == SES_OK) {
         code = ses__door_append(storage, op, error);
-        ses__followers_notify(call->store, code, &call->key);
-        if (code == SES_OK && call->session)
+        ses__followers_notify(call->at->store, code, &call->at->key);
+        if (code == SES_OK && call->at->session)
             move_handle(call, &temp);
         ses__advance_free(&op->advance);
     }
@@ -160,7 +158,7 @@ static int append_texts(struct append_call *call, const ses_text *events, ses_er
     int code = SES_OK;
 
     for (size_t i = 0; i < call->op.count; i++)
-        ses__event_draft_init(&call->op.drafts[i], &call->store->allocator);
+        ses__event_draft_init(&call->op.drafts[i], &call->at->store->allocator);
     while (ready < call->op.count && code == SES_OK) {
         code = prepare_draft(call, &events[ready], &call->op.drafts[ready], &call->op.results[ready], error);
         if (code == SES_OK)
@@ -208,7 +206,7 @@ static int take_expected(struct append_call *call, const struct append_extras *e
             code = ses__expected_read(&call->expected, text, error);
     }
     if (code == SES_OK && extras)
-        code = copy_delta(&call->expected.seen, &extras->seen, &call->store->allocator, error);
+        code = copy_delta(&call->expected.seen, &extras->seen, &call->at->store->allocator, error);
     call->op.expected = call->expected.seen.count > 0 ? &call->expected : NULL;
     return code;
 }
@@ -221,7 +219,7 @@ static int take_delta(struct append_call *call, const ses_append_options *option
         return ses__error_set(
             error, SES_MISUSE,
             "append options: `delta` is only for single events; the events of a batch carry their own");
-    int code = ses__check_text(call->store, options->delta, options->delta_len, "delta", &text, error);
+    int code = ses__check_text(call->at->store, options->delta, options->delta_len, "delta", &text, error);
     if (code == SES_OK)
         code = ses__delta_read_text(text, DELTA_DEPTH, &call->changes.arena, &call->changes.delta, error);
     if (code != SES_OK && error) {
@@ -237,146 +235,133 @@ static int take_changes(struct append_call *call, const struct append_extras *ex
     int code = SES_OK;
 
     if (extras)
-        code = copy_delta(&call->changes.delta, &extras->writes, &call->store->allocator, error);
+        code = copy_delta(&call->changes.delta, &extras->writes, &call->at->store->allocator, error);
     if (code == SES_OK && options->delta)
         code = take_delta(call, options, error);
     return code == SES_OK ? ses__changes_settle(&call->changes, error) : code;
 }
 
-/* The caller releases what the call holds, also after a failure. */
 static int take_append_options(struct append_call *call, const struct append_extras *extras,
                                const ses_append_options *given, ses_error *error)
 {
     ses_append_options options;
     int code = ses__take_options(&options, sizeof options, given, "append options", error);
 
-    ses__expected_init(&call->expected, &call->store->allocator);
-    ses__changes_init(&call->changes, &call->store->allocator);
     if (code == SES_OK)
         code =
             ses__check_flags(options.flags, SES_APPEND_ANYWAY | SES_APPEND_VERSION, "append options", error);
+    const bool anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
+    const bool at_version = (options.flags & SES_APPEND_VERSION) != 0;
+    if (code == SES_OK)
+        code = ses__call_check_version(call->at, at_version, anyway, "append options", error);
     if (code != SES_OK)
         return code;
-    if (call->session && (options.flags & SES_APPEND_VERSION))
-        return ses__error_set(
-            error, SES_MISUSE,
-            "append options: SES_APPEND_VERSION is only for appends by key; a handle has its own version");
-    if ((options.flags & SES_APPEND_VERSION) && (options.flags & SES_APPEND_ANYWAY))
-        return ses__error_set(
-            error, SES_MISUSE,
-            "append options: SES_APPEND_ANYWAY and SES_APPEND_VERSION contradict each other");
     if (options.lease < 0)
         return ses__error_set(error, SES_INVALID, "append options: lease is negative");
     call->op.lease = options.lease;
-    call->op.anyway = (options.flags & SES_APPEND_ANYWAY) != 0;
-    call->op.checks_version = call->session || (options.flags & SES_APPEND_VERSION);
-    call->op.version = call->session ? call->session->snapshot.row.version : options.version;
-    if (!call->op.anyway)
+    call->op.anyway = anyway;
+    call->op.checks_version = at_version || call->at->session;
+    call->op.version = call->at->session ? call->at->snapshot->row.version : options.version;
+    if (!anyway)
         code = take_expected(call, extras, &options, error);
     return code == SES_OK ? take_changes(call, extras, &options, error) : code;
 }
 
-static void release_options(struct append_call *call)
+/* ------------------------------------------------------------------------------------------- the appends */
+
+/* To be freed. */
+static void append_call_init(struct append_call *call, struct session_call *at, bool is_batch)
+{
+    const ses_store *store = at->store;
+
+    *call = (struct append_call){.at = at, .is_batch = is_batch};
+    call->op.session = at->ref;
+    call->op.snapshot = at->snapshot;
+    call->op.max_events = store->max_session_events;
+    call->op.max_event_bytes = store->max_event_bytes;
+    call->op.now_us = ses__store_now(at->store);
+    ses__expected_init(&call->expected, &store->allocator);
+    ses__changes_init(&call->changes, &store->allocator);
+}
+
+static void append_call_free(struct append_call *call)
 {
     ses__expected_free(&call->expected);
     ses__changes_free(&call->changes);
 }
 
-static int append_one(struct append_call *call, const char *event, size_t event_len,
+static int append_one(struct session_call *at, const char *event, size_t event_len,
                       const struct append_extras *extras, const ses_append_options *options,
                       ses_appended *appended, ses_error *error)
 {
     const ses_text text = {event, event_len};
+    struct append_call call;
     struct event_draft draft;
     ses_appended result;
-    int code = take_append_options(call, extras, options, error);
 
+    append_call_init(&call, at, false);
+    int code = take_append_options(&call, extras, options, error);
     if (code == SES_OK) {
-        call->op.drafts = &draft;
-        call->op.results = &result;
-        call->op.count = 1;
-        code = append_texts(call, &text, error);
+        call.op.drafts = &draft;
+        call.op.results = &result;
+        call.op.count = 1;
+        code = append_texts(&call, &text, error);
     }
-    release_options(call);
+    append_call_free(&call);
     if ((code == SES_OK || code == SES_UNKNOWN) && appended)
         *appended = result;
     return code == SES_OK ? result.status : code;
 }
 
-static int append_many(struct append_call *call, const ses_text *events, size_t count,
+static int append_all(struct append_call *call, const ses_text *events, ses_appended *appended,
+                      ses_error *error)
+{
+    const ses_allocator *allocator = &call->at->store->allocator;
+    struct append_op *op = &call->op;
+    const bool fits = op->count < SIZE_MAX / (sizeof *op->drafts + sizeof *op->results);
+    int code;
+
+    op->drafts = fits ? ses__memory_new(allocator, op->count * sizeof *op->drafts) : NULL;
+    op->results = fits ? ses__memory_new(allocator, op->count * sizeof *op->results) : NULL;
+    if (op->drafts && op->results)
+        code = append_texts(call, events, error);
+    else
+        code = ses__error_nomem(error);
+    if ((code == SES_OK || code == SES_UNKNOWN) && appended)
+        memcpy(appended, op->results, op->count * sizeof *appended);
+    ses__memory_free(allocator, op->results);
+    ses__memory_free(allocator, op->drafts);
+    return code;
+}
+
+static int append_many(struct session_call *at, const ses_text *events, size_t count,
                        const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
-    const ses_allocator *allocator = &call->store->allocator;
+    struct append_call call;
     int code = count ? ses__check_argument(events, "events", error) : SES_OK;
 
     if (code != SES_OK)
         return code;
-    call->is_batch = true;
-    code = take_append_options(call, NULL, options, error);
-    if (code == SES_OK && count > 0) {
-        bool fits = count < SIZE_MAX / (sizeof *call->op.drafts + sizeof *call->op.results);
-        call->op.count = count;
-        call->op.drafts = fits ? ses__memory_new(allocator, count * sizeof *call->op.drafts) : NULL;
-        call->op.results = fits ? ses__memory_new(allocator, count * sizeof *call->op.results) : NULL;
-        if (call->op.drafts && call->op.results)
-            code = append_texts(call, events, error);
-        else
-            code = ses__error_nomem(error);
-        if ((code == SES_OK || code == SES_UNKNOWN) && appended)
-            memcpy(appended, call->op.results, count * sizeof *appended);
-        ses__memory_free(allocator, call->op.results);
-        ses__memory_free(allocator, call->op.drafts);
-    }
-    release_options(call);
+    append_call_init(&call, at, true);
+    call.op.count = count;
+    code = take_append_options(&call, NULL, options, error);
+    if (code == SES_OK && count > 0)
+        code = append_all(&call, events, appended, error);
+    append_call_free(&call);
     return code;
 }
 
 /* -------------------------------------------------------------------------------------------- the calls */
 
-static int enter_session(struct append_call *call, ses_session *session, ses_error *error)
-{
-    int code = ses__session_check(session, error);
-    if (code == SES_OK)
-        code = ses__store_begin(session->store, error);
-    if (code == SES_OK) {
-        *call = (struct append_call){
-            .store = session->store, .session = session, .key = ses__session_key(session)};
-        call->op.max_events = session->store->max_session_events;
-        call->op.max_event_bytes = session->store->max_event_bytes;
-        call->op.now_us = ses__store_now(session->store);
-        call->op.session = (struct session_ref){&call->key, &session->snapshot.row};
-        call->op.snapshot = &session->snapshot;
-    }
-    return code;
-}
-
-static int enter_key(struct append_call *call, ses_store *store, const ses_key *key, ses_error *error)
-{
-    int code = ses__store_begin(store, error);
-    if (code != SES_OK)
-        return code;
-    code = ses__check_key(key, error);
-    if (code == SES_OK) {
-        *call = (struct append_call){.store = store, .key = *key};
-        call->op.max_events = store->max_session_events;
-        call->op.max_event_bytes = store->max_event_bytes;
-        call->op.now_us = ses__store_now(store);
-        call->op.session.key = &call->key;
-    } else {
-        ses__store_end(store);
-    }
-    return code;
-}
-
 int ses__append_with(ses_session *session, const char *event, size_t event_len,
                      const struct append_extras *extras, const ses_append_options *options,
                      ses_appended *appended, ses_error *error)
 {
-    struct append_call call;
-    int code = enter_session(&call, session, error);
+    struct session_call call;
+    int code = ses__call_on_handle(&call, session, error);
     if (code == SES_OK) {
         code = append_one(&call, event, event_len, extras, options, appended, error);
-        ses__store_end(call.store);
+        ses__call_end(&call);
     }
     return code;
 }
@@ -390,11 +375,11 @@ int ses_append(ses_session *session, const char *event, size_t event_len, const 
 int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, size_t event_len,
                       const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
-    struct append_call call;
-    int code = enter_key(&call, store, key, error);
+    struct session_call call;
+    int code = ses__call_by_key(&call, store, key, error);
     if (code == SES_OK) {
         code = append_one(&call, event, event_len, NULL, options, appended, error);
-        ses__store_end(call.store);
+        ses__call_end(&call);
     }
     return code;
 }
@@ -402,11 +387,11 @@ int ses_append_by_key(ses_store *store, const ses_key *key, const char *event, s
 int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
                      const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
-    struct append_call call;
-    int code = enter_session(&call, session, error);
+    struct session_call call;
+    int code = ses__call_on_handle(&call, session, error);
     if (code == SES_OK) {
         code = append_many(&call, events, count, options, appended, error);
-        ses__store_end(call.store);
+        ses__call_end(&call);
     }
     return code;
 }
@@ -414,11 +399,11 @@ int ses_append_batch(ses_session *session, const ses_text *events, size_t count,
 int ses_append_batch_by_key(ses_store *store, const ses_key *key, const ses_text *events, size_t count,
                             const ses_append_options *options, ses_appended *appended, ses_error *error)
 {
-    struct append_call call;
-    int code = enter_key(&call, store, key, error);
+    struct session_call call;
+    int code = ses__call_by_key(&call, store, key, error);
     if (code == SES_OK) {
         code = append_many(&call, events, count, options, appended, error);
-        ses__store_end(call.store);
+        ses__call_end(&call);
     }
     return code;
 }
