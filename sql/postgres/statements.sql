@@ -34,7 +34,7 @@
 --
 -- Only here, for each transaction:
 -- own: begin_settings       where names are looked up, and how long to wait for a lock
-
+--
 -- Only here, for transactions that are sent as a whole, without waiting for numbers from the server:
 -- own: append_by_key        the session to append to, if it is in the expected state,
 -- own: append_by_id         or the same by its number
@@ -52,6 +52,41 @@
 -- own: append_touch         the session's row after these events
 -- own: create_session       a session whose version follows those of earlier ones
 -- own: created_version      and that version
+
+-- tools/embed_postgres.awk replaces calls such as SHARD($1). Each word of a macro's text that is the name of a parameter
+-- stands for the argument, also after a dot and in quotes.
+--
+-- The shards of a number, and of names:
+-- macro: SHARD(id) = (id::bigint & 4095)::int
+-- macro: HASH_SHARD(names) = ('x' || left(encode(sha256(convert_to(names, 'UTF8')), 'hex'), 3))::bit(12)::int
+-- macro: APP_SHARD(app) = HASH_SHARD(app::text)
+-- macro: USER_SHARD(app, user) = HASH_SHARD(app::text || E'\x01' || user::text)
+--
+-- The numbers that belong to names. (They are looked up one after the other, by subqueries: for a join, a server may scan
+-- a shard.)
+-- macro: APP_ID(app) = (SELECT a.id FROM seslite.apps AS a WHERE a.shard = APP_SHARD(app) AND a.name = app)
+-- macro: USER_ID(app, user) = (SELECT u.id FROM seslite.users AS u
+--     WHERE u.shard = USER_SHARD(app, user) AND u.name = user AND u.app_id = APP_ID(app))
+--
+-- A new number is above all others of its shard, even if the clock was set back. If two transactions make the same one, the
+-- later one fails by the primary key (SQLSTATE 23505), and must be run again.
+-- macro: NOW_US() = ((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000)
+-- macro: NEW_ID(table, number) = greatest(NOW_US() << 12 | number,
+--     (SELECT max(o.id) FROM seslite.table AS o WHERE o.shard = number) + 4096)
+--
+-- The columns of a session and of an event:
+-- macro: SESSION_COLUMNS(row) = row.id, row.app_id, row.user_id, row.version, row.last_seq, row.event_count,
+--     row.created_us, row.updated_us, row.expires_us, row.base_seq, row.details
+-- macro: EVENT_COLUMNS() = seq, id, invocation_id, author, branch, time_us, high_us, body
+--
+-- A session's user. (OFFSET 0 makes the server look users up one by one, whatever number it estimates.)
+-- macro: USER_OF(row) = (SELECT u.name, u.app_id FROM seslite.users AS u
+--     WHERE u.shard = row.shard AND u.id = row.user_id OFFSET 0)
+--
+-- Rows whose owner does not exist, or is not in the given shard:
+-- macro: ORPHANS(children, parents, parent_id, place) = SELECT 'children' AS name, 'parents' AS owner, r.parent_id AS id
+--     FROM seslite.children AS r
+--     WHERE NOT EXISTS (SELECT 1 FROM seslite.parents AS p WHERE p.shard = place AND p.id = r.parent_id)
 
 -- Each statement sees all earlier commits, since the rows that it depends on are locked.
 
@@ -83,59 +118,40 @@ FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.rel
 WHERE n.nspname = 'seslite' AND c.relkind IN ('r', 'p');
 
 -- name: lock_user
-SELECT 1::bigint FROM seslite.users WHERE shard = ($1::bigint & 4095)::int AND id = $1 FOR UPDATE;
+SELECT 1::bigint FROM seslite.users WHERE shard = SHARD($1) AND id = $1 FOR UPDATE;
 
 -- name: lock_app
-SELECT 1::bigint FROM seslite.apps WHERE shard = ($1::bigint & 4095)::int AND id = $1 FOR UPDATE;
+SELECT 1::bigint FROM seslite.apps WHERE shard = SHARD($1) AND id = $1 FOR UPDATE;
 
 -- name: share_user
-SELECT 1::bigint FROM seslite.users WHERE shard = ($1::bigint & 4095)::int AND id = $1 FOR SHARE;
+SELECT 1::bigint FROM seslite.users WHERE shard = SHARD($1) AND id = $1 FOR SHARE;
 
 -- name: share_app
-SELECT 1::bigint FROM seslite.apps WHERE shard = ($1::bigint & 4095)::int AND id = $1 FOR SHARE;
-
--- A new number is above all others of its shard, even if the clock was set back. If two transactions make the same one, the
--- later one fails by the primary key (SQLSTATE 23505), and must be run again.
+SELECT 1::bigint FROM seslite.apps WHERE shard = SHARD($1) AND id = $1 FOR SHARE;
 
 -- name: app_add
 INSERT INTO seslite.apps (shard, id, name)
-SELECT h.shard,
-       greatest(((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000) << 12 | h.shard,
-                (SELECT max(o.id) FROM seslite.apps AS o WHERE o.shard = h.shard) + 4096),
-       $1
-FROM (SELECT ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AS shard) AS h
+SELECT h.shard, NEW_ID(apps, h.shard), $1 FROM (SELECT APP_SHARD($1) AS shard) AS h
 ON CONFLICT (name, shard) DO NOTHING;
 
 -- The last columns of this and the next say that it is the row that was asked for: an index leads to no other.
--- (Names are looked up one after the other, by subqueries: for a join, a server may scan a shard.)
 
 -- name: app_find
 -- locks: FOR KEY SHARE OF a
-SELECT a.id, 1::bigint FROM seslite.apps AS a
-WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int AND a.name = $1;
+SELECT a.id, 1::bigint FROM seslite.apps AS a WHERE a.shard = APP_SHARD($1) AND a.name = $1;
 
 -- Locks an existing one without a change, or it could be deleted before it is found.
 
 -- name: user_add
 INSERT INTO seslite.users (shard, id, app_id, name)
-SELECT h.shard,
-       greatest(((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000) << 12 | h.shard,
-                (SELECT max(o.id) FROM seslite.users AS o WHERE o.shard = h.shard) + 4096),
-       $1::bigint, $2::text
-FROM (SELECT ('x' || left(encode(sha256(convert_to(a.name || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-                 AS shard
-      FROM seslite.apps AS a WHERE a.shard = ($1::bigint & 4095)::int AND a.id = $1) AS h
+SELECT h.shard, NEW_ID(users, h.shard), $1::bigint, $2::text
+FROM (SELECT USER_SHARD(a.name, $2) AS shard FROM seslite.apps AS a WHERE a.shard = SHARD($1) AND a.id = $1) AS h
 ON CONFLICT (app_id, name, shard) DO UPDATE SET name = excluded.name WHERE false;
 
 -- name: user_find
 -- locks: FOR UPDATE OF u
 SELECT u.id, u.app_id, 1::bigint
-FROM seslite.users AS u
-WHERE u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-  AND u.name = $2
-  AND u.app_id = (SELECT a.id FROM seslite.apps AS a
-                  WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-                    AND a.name = $1);
+FROM seslite.users AS u WHERE u.shard = USER_SHARD($1, $2) AND u.name = $2 AND u.app_id = APP_ID($1);
 
 -- Names in order, from $2 on, except $3.
 
@@ -148,79 +164,66 @@ SELECT id, name FROM seslite.users
 WHERE app_id = $1 AND name >= $2 AND ($3::text IS NULL OR name <> $3) ORDER BY name LIMIT $4::bigint;
 
 -- name: user_delete
-DELETE FROM seslite.users WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+DELETE FROM seslite.users WHERE shard = SHARD($1) AND id = $1;
 
 -- name: app_delete
-DELETE FROM seslite.apps WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+DELETE FROM seslite.apps WHERE shard = SHARD($1) AND id = $1;
 
 -- name: session_add
 INSERT INTO seslite.sessions
     (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us,
      changed_us, ahead_hour)
-VALUES (($2::bigint & 4095)::int,
-        greatest(((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000) << 12 | ($2::bigint & 4095),
-                 (SELECT max(o.id) FROM seslite.sessions AS o WHERE o.shard = ($2::bigint & 4095)::int) + 4096),
-        $1, $2, $3, $4, $4, $5, $6, 0, 0, $7, $8, $9)
+VALUES (SHARD($2), NEW_ID(sessions, SHARD($2)), $1, $2, $3, $4, $4, $5, $6, 0, 0, $7, $8, $9)
 RETURNING id;
 
 -- The user's number is also a parameter: each shard has a floor, which is 0 until one of its sessions is deleted.
 
 -- name: version_floor
-SELECT coalesce((SELECT floor FROM seslite.version_floor WHERE shard = ($1::bigint & 4095)::int), 0::bigint);
+SELECT coalesce((SELECT floor FROM seslite.version_floor WHERE shard = SHARD($1)), 0::bigint);
 
 -- name: version_floor_raise
-INSERT INTO seslite.version_floor AS f (shard, floor) VALUES (($2::bigint & 4095)::int, $1)
+INSERT INTO seslite.version_floor AS f (shard, floor) VALUES (SHARD($2), $1)
 ON CONFLICT (shard) DO UPDATE SET floor = greatest(f.floor, excluded.floor);
 
 -- name: details_add
-INSERT INTO seslite.session_details (shard, session_id, initial_state) VALUES (($1::bigint & 4095)::int, $1, $2);
+INSERT INTO seslite.session_details (shard, session_id, initial_state) VALUES (SHARD($1), $1, $2);
 
 -- name: details_initial
-SELECT initial_state FROM seslite.session_details WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+SELECT initial_state FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: title_set
-INSERT INTO seslite.session_details (shard, session_id, title) VALUES (($1::bigint & 4095)::int, $1, $2)
+INSERT INTO seslite.session_details (shard, session_id, title) VALUES (SHARD($1), $1, $2)
 ON CONFLICT (shard, session_id) DO UPDATE SET title = excluded.title;
 
 -- name: label_set
 INSERT INTO seslite.session_labels (shard, session_id, name, value, app_id)
-VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4)
+VALUES (SHARD($1), $1, $2, $3, $4)
 ON CONFLICT (shard, session_id, name) DO UPDATE SET value = excluded.value, app_id = excluded.app_id;
 
 -- name: label_remove
-DELETE FROM seslite.session_labels WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND name = $2;
+DELETE FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1 AND name = $2;
 
 -- Parents, titles and labels of many sessions, in the given order.
 
 -- name: details_of_owners
 SELECT d.session_id, d.parent_user, d.parent_session, d.parent_seq, d.title
 FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
-JOIN seslite.session_details AS d ON d.shard = (o.id & 4095)::int AND d.session_id = o.id
+JOIN seslite.session_details AS d ON d.shard = SHARD(o.id) AND d.session_id = o.id
 ORDER BY o.place;
 
 -- name: labels_of_owners
 SELECT l.session_id, l.name, l.value, l.app_id
 FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
-JOIN seslite.session_labels AS l ON l.shard = (o.id & 4095)::int AND l.session_id = o.id
+JOIN seslite.session_labels AS l ON l.shard = SHARD(o.id) AND l.session_id = o.id
 ORDER BY o.place, l.name;
 
 -- name: base_state_all
-SELECT session_id, key, value, seq FROM seslite.base_state
-WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 ORDER BY key;
+SELECT session_id, key, value, seq FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1 ORDER BY key;
 
 -- name: session_find
 -- locks: FOR UPDATE OF s
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details
-FROM seslite.sessions AS s
-WHERE s.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-  AND s.name = $3
-  AND s.user_id = (SELECT u.id FROM seslite.users AS u
-                   WHERE u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-                     AND u.name = $2
-                     AND u.app_id = (SELECT a.id FROM seslite.apps AS a
-                                     WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-                                       AND a.name = $1));
+SELECT SESSION_COLUMNS(s)
+FROM seslite.sessions AS s WHERE s.shard = USER_SHARD($1, $2) AND s.name = $3 AND s.user_id = USER_ID($1, $2);
 
 -- Includes the names, for a deletion.
 
@@ -228,50 +231,45 @@ WHERE s.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2:
 SELECT (s.name = $4 AND u.name = $3 AND u.app_id = s.app_id AND a.name = $2)::int::bigint
 FROM seslite.sessions AS s
 LEFT JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
-LEFT JOIN seslite.apps AS a ON a.shard = (s.app_id & 4095)::int AND a.id = s.app_id
-WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1;
+LEFT JOIN seslite.apps AS a ON a.shard = SHARD(s.app_id) AND a.id = s.app_id
+WHERE s.shard = SHARD($1) AND s.id = $1;
 
 -- name: session_by_id
 -- locks: FOR UPDATE
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details
-FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1;
+SELECT SESSION_COLUMNS(s) FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1;
 
 -- name: session_describe
-UPDATE seslite.sessions SET details = $2
-WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+UPDATE seslite.sessions SET details = $2 WHERE shard = SHARD($1) AND id = $1;
 
 -- name: session_expiry
-UPDATE seslite.sessions SET expires_us = $2
-WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+UPDATE seslite.sessions SET expires_us = $2 WHERE shard = SHARD($1) AND id = $1;
 
 -- name: session_touch
 UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5,
        changed_us = $6
-WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+WHERE shard = SHARD($1) AND id = $1;
 
 -- name: session_touch_hour
 UPDATE seslite.sessions SET version = $2, last_seq = $3, event_count = $4, updated_us = $5,
        changed_us = $6, active_hour = $7, ahead_hour = $8
-WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+WHERE shard = SHARD($1) AND id = $1;
 
 -- Also deletes the row of details, for which SQLite has a foreign key.
 
 -- name: session_delete
 WITH details AS (
-    DELETE FROM seslite.session_details WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
+    DELETE FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1
 )
-DELETE FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+DELETE FROM seslite.sessions WHERE shard = SHARD($1) AND id = $1;
 
 -- name: sessions_of_user
-SELECT id FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 LIMIT 1;
+SELECT id FROM seslite.sessions WHERE shard = SHARD($1) AND user_id = $1 LIMIT 1;
 
 -- For followers.
 
 -- name: sessions_by_name
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name
-FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.user_id = $1 AND s.name > $2
+SELECT SESSION_COLUMNS(s), s.name
+FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.user_id = $1 AND s.name > $2
 ORDER BY s.name LIMIT $3::bigint;
 
 -- A row for each user in the arrays, in their order. The texts are arrays, such as '{"a","b"}'.
@@ -279,7 +277,7 @@ ORDER BY s.name LIMIT $3::bigint;
 -- name: watch_sessions
 SELECT s.version
 FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
-LEFT JOIN seslite.sessions AS s ON s.shard = (o.id & 4095)::int AND s.id = o.id
+LEFT JOIN seslite.sessions AS s ON s.shard = SHARD(o.id) AND s.id = o.id
 ORDER BY o.place;
 
 -- name: watch_users
@@ -288,13 +286,7 @@ FROM unnest($1::text::text[], $2::text::text[]) WITH ORDINALITY AS o (app, name,
 CROSS JOIN LATERAL
      (SELECT max(s.id) AS last, count(s.id) AS count, sum(s.version & 4294967295)::bigint AS versions
       FROM seslite.sessions AS s
-      WHERE s.shard = ('x' || left(encode(sha256(convert_to(o.app || E'\x01' || o.name, 'UTF8')), 'hex'), 3))::bit(12)::int
-        AND s.user_id = (SELECT u.id FROM seslite.users AS u
-                         WHERE u.shard = ('x' || left(encode(sha256(convert_to(o.app || E'\x01' || o.name, 'UTF8')), 'hex'), 3))::bit(12)::int
-                           AND u.name = o.name
-                           AND u.app_id = (SELECT a.id FROM seslite.apps AS a
-                                           WHERE a.shard = ('x' || left(encode(sha256(convert_to(o.app, 'UTF8')), 'hex'), 3))::bit(12)::int
-                                             AND a.name = o.app))) AS v
+      WHERE s.shard = USER_SHARD(o.app, o.name) AND s.user_id = USER_ID(o.app, o.name)) AS v
 ORDER BY o.place;
 
 -- The sessions that ses_expire and ses_delete_app delete, a few at a time.
@@ -306,7 +298,7 @@ SELECT id FROM seslite.apps WHERE id > $1 ORDER BY id LIMIT 1;
 SELECT id, name FROM seslite.users WHERE app_id = $1 AND name > $2 ORDER BY name LIMIT $3::bigint;
 
 -- name: user_name
-SELECT name FROM seslite.users WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+SELECT name FROM seslite.users WHERE shard = SHARD($1) AND id = $1;
 
 -- name: sessions_of_app
 -- locks: FOR UPDATE
@@ -329,68 +321,58 @@ WHERE app_id = $1 AND ahead_hour <= $4 AND changed_us < $3 ORDER BY ahead_hour, 
 
 -- name: list_user_oldest_ids
 SELECT id FROM seslite.sessions
-WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 ORDER BY updated_us, name DESC LIMIT $2::bigint;
+WHERE shard = SHARD($1) AND user_id = $1 ORDER BY updated_us, name DESC LIMIT $2::bigint;
 
 -- name: user_has_more
-SELECT 1::bigint FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 LIMIT 1 OFFSET $2::bigint;
+SELECT 1::bigint FROM seslite.sessions WHERE shard = SHARD($1) AND user_id = $1 LIMIT 1 OFFSET $2::bigint;
 
 -- name: user_session_count
-SELECT count(*) FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND user_id = $1;
+SELECT count(*) FROM seslite.sessions WHERE shard = SHARD($1) AND user_id = $1;
 
 -- The number of an app's sessions that are due: expired, not written since a time, or beyond a number per user.
 
 -- name: due_count
 SELECT coalesce(sum((SELECT greatest(count(*) - $4::bigint,
                                      count(*) FILTER (WHERE s.expires_us <= $2::bigint OR s.changed_us < $3::bigint))
-                     FROM seslite.sessions AS s WHERE s.shard = (u.id & 4095)::int AND s.user_id = u.id)), 0)::bigint
+                     FROM seslite.sessions AS s WHERE s.shard = SHARD(u.id) AND s.user_id = u.id)), 0)::bigint
 FROM seslite.users AS u WHERE u.app_id = $1;
 
 -- Lists. Each takes the position after which it begins: a time, then for ties a session name and a user id, or the row
 -- id for the order of creation. The first page begins before everything.
 
 -- name: list_user_newest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
 FROM seslite.users AS u JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
-WHERE u.shard = ($1::bigint & 4095)::int AND u.id = $1
+WHERE u.shard = SHARD($1) AND u.id = $1
   AND (s.updated_us < $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
 ORDER BY s.updated_us DESC, s.name LIMIT $5::bigint;
 
 -- name: list_user_oldest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
 FROM seslite.users AS u JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
-WHERE u.shard = ($1::bigint & 4095)::int AND u.id = $1
+WHERE u.shard = SHARD($1) AND u.id = $1
   AND (s.updated_us > $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
 ORDER BY s.updated_us, s.name LIMIT $5::bigint;
 
 -- name: list_user_created
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
 FROM seslite.users AS u JOIN seslite.sessions AS s ON s.shard = u.shard AND s.user_id = u.id
-WHERE u.shard = ($1::bigint & 4095)::int AND u.id = $1 AND s.id > $2
+WHERE u.shard = SHARD($1) AND u.id = $1 AND s.id > $2
   AND ($3::text IS NULL OR true) AND ($4::bigint IS NULL OR true)
 ORDER BY s.id LIMIT $5::bigint;
 
--- The index gives the hours in order; within an hour the sessions are sorted. (OFFSET 0 makes the server look users up
--- one by one, whatever number it estimates.)
+-- The index gives the hours in order; within an hour the sessions are sorted.
 
 -- name: list_app_newest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM seslite.sessions AS s
-CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
-                    WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+FROM seslite.sessions AS s CROSS JOIN LATERAL USER_OF(s) AS u
 WHERE s.app_id = $1 AND s.active_hour <= $6
   AND (s.updated_us < $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
 ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT $5::bigint;
 
 -- name: list_app_oldest
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM seslite.sessions AS s
-CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
-                    WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+FROM seslite.sessions AS s CROSS JOIN LATERAL USER_OF(s) AS u
 WHERE s.app_id = $1 AND s.active_hour >= $6
   AND (s.updated_us > $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
 ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT $5::bigint;
@@ -398,31 +380,22 @@ ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT $5::bigint;
 -- The same lists from or up to an hour.
 
 -- name: list_app_newest_since
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM seslite.sessions AS s
-CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
-                    WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+FROM seslite.sessions AS s CROSS JOIN LATERAL USER_OF(s) AS u
 WHERE s.app_id = $1 AND s.active_hour <= $6 AND s.active_hour >= $7
   AND (s.updated_us < $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
 ORDER BY s.active_hour DESC, s.updated_us DESC, s.name, s.user_id LIMIT $5::bigint;
 
 -- name: list_app_oldest_before
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM seslite.sessions AS s
-CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
-                    WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+FROM seslite.sessions AS s CROSS JOIN LATERAL USER_OF(s) AS u
 WHERE s.app_id = $1 AND s.active_hour >= $6 AND s.active_hour <= $7
   AND (s.updated_us > $2 OR (s.updated_us = $2 AND (s.name, s.user_id) > ($3, $4)))
 ORDER BY s.active_hour, s.updated_us, s.name, s.user_id LIMIT $5::bigint;
 
 -- name: list_app_created
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
-FROM seslite.sessions AS s
-CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
-                    WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
+FROM seslite.sessions AS s CROSS JOIN LATERAL USER_OF(s) AS u
 WHERE s.app_id = $1 AND s.id > $2
   AND ($3::text IS NULL OR true) AND ($4::bigint IS NULL OR true)
 ORDER BY s.id LIMIT $5::bigint;
@@ -430,13 +403,11 @@ ORDER BY s.id LIMIT $5::bigint;
 -- The chosen sessions, in the given order.
 
 -- name: list_chosen
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.name, u.name, u.app_id
+SELECT SESSION_COLUMNS(s), s.name, u.name, u.app_id
 FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
 CROSS JOIN LATERAL (SELECT * FROM seslite.sessions AS c
-                    WHERE c.shard = (o.id & 4095)::int AND c.id = o.id OFFSET 0) AS s
-CROSS JOIN LATERAL (SELECT u.name, u.app_id FROM seslite.users AS u
-                    WHERE u.shard = s.shard AND u.id = s.user_id OFFSET 0) AS u
+                    WHERE c.shard = SHARD(o.id) AND c.id = o.id OFFSET 0) AS s
+CROSS JOIN LATERAL USER_OF(s) AS u
 ORDER BY o.place;
 
 -- Filters choose sessions in any order: $4 is -1 for the newest first, 1 for the oldest first, 0 for the order of
@@ -446,7 +417,7 @@ ORDER BY o.place;
 
 -- name: choose_of_user
 SELECT s.id FROM seslite.sessions AS s
-WHERE s.shard = ($1::bigint & 4095)::int AND s.user_id = $1
+WHERE s.shard = SHARD($1) AND s.user_id = $1
   AND s.name >= $9 AND s.name < coalesce($10, $9 || repeat(chr(1114111), 129))
   AND s.updated_us >= $2 AND s.updated_us < $3
   AND ($4::bigint * s.updated_us > $5
@@ -485,7 +456,7 @@ LIMIT $8::bigint;
 -- name: choose_among
 SELECT s.id
 FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
-JOIN seslite.sessions AS s ON s.shard = (o.id & 4095)::int AND s.id = o.id
+JOIN seslite.sessions AS s ON s.shard = SHARD(o.id) AND s.id = o.id
 WHERE s.details & 4 <> 0 AND ($9::bigint IS NULL OR s.user_id = $9)
   AND s.updated_us >= $2 AND s.updated_us < $3
   AND ($4::bigint * s.updated_us > $5
@@ -496,7 +467,7 @@ LIMIT $8::bigint;
 
 -- name: label_get
 SELECT 1::bigint FROM seslite.session_labels
-WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND name = $2
+WHERE shard = SHARD($1) AND session_id = $1 AND name = $2
   AND value BETWEEN $3 AND coalesce($4, repeat(chr(1114111), 129));
 
 -- name: labelled_ids
@@ -555,7 +526,7 @@ ORDER BY s.id LIMIT $8::bigint;
 
 -- name: count_of_user
 SELECT count(*) FROM seslite.sessions AS s
-WHERE s.shard = ($1::bigint & 4095)::int AND s.user_id = $1
+WHERE s.shard = SHARD($1) AND s.user_id = $1
   AND s.name >= $9 AND s.name < coalesce($10, $9 || repeat(chr(1114111), 129))
   AND ($8::bigint = 0 OR (s.updated_us >= $2 AND s.updated_us < $3))
   AND ($4::bigint IS NULL OR true) AND ($5::bigint IS NULL OR true) AND ($6::text IS NULL OR true)
@@ -586,93 +557,92 @@ WHERE s.app_id = $1 AND s.active_hour BETWEEN $9 AND $10
 
 -- name: app_state_set
 INSERT INTO seslite.app_state (shard, app_id, key, value, session_id, seq)
-VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4, $5)
+VALUES (SHARD($1), $1, $2, $3, $4, $5)
 ON CONFLICT (shard, app_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
 -- name: user_state_set
 INSERT INTO seslite.user_state (shard, user_id, key, value, session_id, seq)
-VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4, $5)
+VALUES (SHARD($1), $1, $2, $3, $4, $5)
 ON CONFLICT (shard, user_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
 -- name: session_state_set
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
-SELECT ($1::bigint & 4095)::int, $1::bigint, $2::text, $3::text, $5::bigint WHERE ($4::bigint IS NULL OR true)
+SELECT SHARD($1), $1::bigint, $2::text, $3::text, $5::bigint WHERE ($4::bigint IS NULL OR true)
 ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq = excluded.seq;
 
 -- name: app_state_remove
-DELETE FROM seslite.app_state WHERE shard = ($1::bigint & 4095)::int AND app_id = $1 AND key = $2;
+DELETE FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1 AND key = $2;
 
 -- name: user_state_remove
-DELETE FROM seslite.user_state WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 AND key = $2;
+DELETE FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 AND key = $2;
 
 -- name: session_state_remove
-DELETE FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = $2;
+DELETE FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1 AND key = $2;
 
 -- name: app_state_all
-SELECT key, value FROM seslite.app_state WHERE shard = ($1::bigint & 4095)::int AND app_id = $1 ORDER BY key;
+SELECT key, value FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1 ORDER BY key;
 
 -- name: user_state_all
-SELECT key, value FROM seslite.user_state WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 ORDER BY key;
+SELECT key, value FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 ORDER BY key;
 
 -- name: session_state_all
-SELECT key, value FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 ORDER BY key;
+SELECT key, value FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1 ORDER BY key;
 
 -- The state of all owners of a page, in the page's order.
 
 -- name: user_state_of_owners
 SELECT st.key, st.value, st.user_id
 FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
-JOIN seslite.user_state AS st ON st.shard = (o.id & 4095)::int AND st.user_id = o.id
+JOIN seslite.user_state AS st ON st.shard = SHARD(o.id) AND st.user_id = o.id
 ORDER BY o.place, st.key;
 
 -- name: session_state_of_owners
 SELECT st.key, st.value, st.session_id
 FROM unnest($1::bigint[]) WITH ORDINALITY AS o (id, place)
-JOIN seslite.session_state AS st ON st.shard = (o.id & 4095)::int AND st.session_id = o.id
+JOIN seslite.session_state AS st ON st.shard = SHARD(o.id) AND st.session_id = o.id
 ORDER BY o.place, st.key;
 
 -- Includes the event that set each key.
 
 -- name: session_state_rows
-SELECT session_id, key, value, seq FROM seslite.session_state
-WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 ORDER BY key;
+SELECT session_id, key, value, seq FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1 ORDER BY key;
 
 -- name: app_state_get
-SELECT key, value FROM seslite.app_state WHERE shard = ($1::bigint & 4095)::int AND app_id = $1 AND key = $2;
+SELECT key, value FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1 AND key = $2;
 
 -- name: user_state_get
-SELECT key, value FROM seslite.user_state WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 AND key = $2;
+SELECT key, value FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 AND key = $2;
 
 -- name: session_state_get
-SELECT key, value FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = $2;
+SELECT key, value FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1 AND key = $2;
 
 -- name: app_state_delete
-DELETE FROM seslite.app_state WHERE shard = ($1::bigint & 4095)::int AND app_id = $1;
+DELETE FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1;
 
 -- name: user_state_delete
-DELETE FROM seslite.user_state WHERE shard = ($1::bigint & 4095)::int AND user_id = $1;
+DELETE FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1;
 
 -- name: session_state_delete
-DELETE FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+DELETE FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: base_state_add
-INSERT INTO seslite.base_state (shard, session_id, key, value, seq) VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4);
+INSERT INTO seslite.base_state (shard, session_id, key, value, seq) VALUES (SHARD($1), $1, $2, $3, $4);
 
 -- name: base_state_delete
-DELETE FROM seslite.base_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+DELETE FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: session_labels_delete
-DELETE FROM seslite.session_labels WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+DELETE FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: session_lease_delete
-DELETE FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+DELETE FROM seslite.session_leases WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: lease_find
 -- locks: FOR UPDATE
 SELECT token, session_id, owner, taken_us, until_us, next_owner, next_until_us
-FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+FROM seslite.session_leases WHERE shard = SHARD($1) AND session_id = $1;
 
 -- The time is read after the session was found, whose lock keeps its lease from changing. There is a row even without a
 -- lease.
@@ -681,13 +651,13 @@ FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND session_i
 SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us,
        (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 FROM (SELECT 1) AS one
-LEFT JOIN seslite.session_leases AS l ON l.shard = ($1::bigint & 4095)::int AND l.session_id = $1;
+LEFT JOIN seslite.session_leases AS l ON l.shard = SHARD($1) AND l.session_id = $1;
 
 -- SQLite has a new row for each token; here one row per session keeps the last token.
 
 -- name: lease_add
 INSERT INTO seslite.session_leases AS l (shard, session_id, token, owner, taken_us, until_us)
-VALUES (($1::bigint & 4095)::int, $1, ((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000), $2, $3, $4)
+VALUES (SHARD($1), $1, NOW_US(), $2, $3, $4)
 ON CONFLICT (shard, session_id) DO UPDATE
 SET token = greatest(l.token + 1, excluded.token), owner = excluded.owner, taken_us = excluded.taken_us,
     until_us = excluded.until_us, next_owner = NULL, next_until_us = NULL
@@ -695,84 +665,80 @@ RETURNING token;
 
 -- name: lease_set
 UPDATE seslite.session_leases SET taken_us = $3, until_us = $4, next_owner = $5, next_until_us = $6
-WHERE shard = ($2::bigint & 4095)::int AND session_id = $2 AND token = $1;
+WHERE shard = SHARD($2) AND session_id = $2 AND token = $1;
 
 -- name: lease_replace
-UPDATE seslite.session_leases SET until_us = 0 WHERE shard = ($2::bigint & 4095)::int AND session_id = $2 AND token = $1;
+UPDATE seslite.session_leases SET until_us = 0 WHERE shard = SHARD($2) AND session_id = $2 AND token = $1;
 
 -- name: event_marks_delete
-DELETE FROM seslite.event_marks WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+DELETE FROM seslite.event_marks WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: event_marks_cut
-DELETE FROM seslite.event_marks WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq > $2;
+DELETE FROM seslite.event_marks WHERE shard = SHARD($1) AND session_id = $1 AND seq > $2;
 
 -- name: event_marks_prune
-DELETE FROM seslite.event_marks WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq <= $2;
+DELETE FROM seslite.event_marks WHERE shard = SHARD($1) AND session_id = $1 AND seq <= $2;
 
 -- name: session_prune
-UPDATE seslite.sessions SET base_seq = $2, event_count = $3
-WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+UPDATE seslite.sessions SET base_seq = $2, event_count = $3 WHERE shard = SHARD($1) AND id = $1;
 
 -- name: event_add
-INSERT INTO seslite.events
-    (shard, session_id, seq, id, invocation_id, author, branch, time_us, high_us, body)
-VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO seslite.events (shard, session_id, EVENT_COLUMNS())
+VALUES (SHARD($1), $1, $2, $3, $4, $5, $6, $7, $8, $9)
 ON CONFLICT DO NOTHING;
 
 -- name: event_marks_backward
 SELECT session_id, seq, kind, target_seq FROM seslite.event_marks
-WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT $3::bigint;
+WHERE shard = SHARD($1) AND session_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT $3::bigint;
 
 -- Copies of a session's rows for a fork.
 
 -- name: events_copy
-INSERT INTO seslite.events
-    (shard, session_id, seq, id, invocation_id, author, branch, time_us, high_us, body)
-SELECT ($2::bigint & 4095)::int, $2::bigint, seq, id, invocation_id, author, branch, time_us, high_us, body
-FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq <= $3 ORDER BY seq;
+INSERT INTO seslite.events (shard, session_id, EVENT_COLUMNS())
+SELECT SHARD($2), $2::bigint, EVENT_COLUMNS()
+FROM seslite.events WHERE shard = SHARD($1) AND session_id = $1 AND seq <= $3 ORDER BY seq;
 
 -- name: event_marks_copy
 INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
-SELECT ($2::bigint & 4095)::int, $2::bigint, seq, kind, target_seq FROM seslite.event_marks
-WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq <= $3;
+SELECT SHARD($2), $2::bigint, seq, kind, target_seq FROM seslite.event_marks
+WHERE shard = SHARD($1) AND session_id = $1 AND seq <= $3;
 
 -- name: base_state_copy
 INSERT INTO seslite.base_state (shard, session_id, key, value, seq)
-SELECT ($2::bigint & 4095)::int, $2::bigint, key, value, seq FROM seslite.base_state
-WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+SELECT SHARD($2), $2::bigint, key, value, seq FROM seslite.base_state
+WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: session_state_copy
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
-SELECT ($2::bigint & 4095)::int, $2::bigint, key, value, seq FROM seslite.session_state
-WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+SELECT SHARD($2), $2::bigint, key, value, seq FROM seslite.session_state
+WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: session_labels_copy
 INSERT INTO seslite.session_labels (shard, session_id, name, value, app_id)
-SELECT ($2::bigint & 4095)::int, $2::bigint, name, value, app_id FROM seslite.session_labels
-WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+SELECT SHARD($2), $2::bigint, name, value, app_id FROM seslite.session_labels
+WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: details_copy
 INSERT INTO seslite.session_details
     (shard, session_id, title, parent_user, parent_session, parent_seq, initial_state)
-VALUES (($2::bigint & 4095)::int, $2,
-        (SELECT title FROM seslite.session_details WHERE shard = ($1::bigint & 4095)::int AND session_id = $1),
+VALUES (SHARD($2), $2,
+        (SELECT title FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1),
         $3, $4, $5,
-        (SELECT initial_state FROM seslite.session_details WHERE shard = ($1::bigint & 4095)::int AND session_id = $1));
+        (SELECT initial_state FROM seslite.session_details WHERE shard = SHARD($1) AND session_id = $1));
 
 -- name: session_fill
 UPDATE seslite.sessions SET last_seq = $2, event_count = $3, updated_us = $4, active_hour = $5, base_seq = $6,
        details = $7, version = $8, changed_us = $9, ahead_hour = $10
-WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+WHERE shard = SHARD($1) AND id = $1;
 
 -- For loading: a session is created without a name, and gets it when it is complete.
 
 -- name: session_name
-UPDATE seslite.sessions SET name = $2
-WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+UPDATE seslite.sessions SET name = $2 WHERE shard = SHARD($1) AND id = $1;
 
 -- name: parent_set
 INSERT INTO seslite.session_details (shard, session_id, parent_user, parent_session, parent_seq)
-VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4)
+VALUES (SHARD($1), $1, $2, $3, $4)
 ON CONFLICT (shard, session_id) DO UPDATE
 SET parent_user = excluded.parent_user, parent_session = excluded.parent_session, parent_seq = excluded.parent_seq;
 
@@ -781,21 +747,20 @@ SET parent_user = excluded.parent_user, parent_session = excluded.parent_session
 -- name: event_unlike
 SELECT a.seq
 FROM seslite.events AS a
-LEFT JOIN seslite.events AS b ON b.shard = ($2::bigint & 4095)::int AND b.session_id = $2 AND b.seq = a.seq
-WHERE a.shard = ($1::bigint & 4095)::int AND a.session_id = $1 AND b.body IS DISTINCT FROM a.body
+LEFT JOIN seslite.events AS b ON b.shard = SHARD($2) AND b.session_id = $2 AND b.seq = a.seq
+WHERE a.shard = SHARD($1) AND a.session_id = $1 AND b.body IS DISTINCT FROM a.body
 ORDER BY a.seq LIMIT 1;
 
 -- name: event_mark_add
-INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
-VALUES (($1::bigint & 4095)::int, $1, $2, $3, $4);
+INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq) VALUES (SHARD($1), $1, $2, $3, $4);
 
 -- Selects the first event in the order of ids, from this id on: for a condition on the id alone, a planner without
 -- statistics may read the whole log by the other index.
 
 -- name: event_by_id
-SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
+SELECT EVENT_COLUMNS()
 FROM (SELECT e.* FROM seslite.events AS e
-      WHERE e.shard = ($1::bigint & 4095)::int AND (e.session_id, e.id) >= ($1, $2)
+      WHERE e.shard = SHARD($1) AND (e.session_id, e.id) >= ($1, $2)
       ORDER BY e.session_id, e.id LIMIT 1) AS first
 WHERE session_id = $1 AND id = $2;
 
@@ -804,16 +769,16 @@ WHERE session_id = $1 AND id = $2;
 -- length of a text without reading it.)
 
 -- name: events_forward
-SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
+SELECT EVENT_COLUMNS()
 FROM (SELECT e.*, sum(octet_length(e.body)) OVER (ORDER BY e.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-      FROM seslite.events AS e WHERE e.shard = ($1::bigint & 4095)::int AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
+      FROM seslite.events AS e WHERE e.shard = SHARD($1) AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
       ORDER BY e.seq LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq;
 
 -- name: events_backward
-SELECT seq, id, invocation_id, author, branch, time_us, high_us, body
+SELECT EVENT_COLUMNS()
 FROM (SELECT e.*, sum(octet_length(e.body)) OVER (ORDER BY e.seq DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-      FROM seslite.events AS e WHERE e.shard = ($1::bigint & 4095)::int AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
+      FROM seslite.events AS e WHERE e.shard = SHARD($1) AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
       ORDER BY e.seq DESC LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq DESC;
 
@@ -822,7 +787,7 @@ WHERE coalesce(before, 0) < $5::bigint ORDER BY seq DESC;
 -- name: event_bodies_forward
 SELECT seq, body
 FROM (SELECT e.seq, e.body, sum(octet_length(e.body)) OVER (ORDER BY e.seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
-      FROM seslite.events AS e WHERE e.shard = ($1::bigint & 4095)::int AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
+      FROM seslite.events AS e WHERE e.shard = SHARD($1) AND e.session_id = $1 AND e.seq BETWEEN $2 AND $3
       ORDER BY e.seq LIMIT $4::bigint) AS page
 WHERE coalesce(before, 0) < $5::bigint ORDER BY seq;
 
@@ -830,37 +795,30 @@ WHERE coalesce(before, 0) < $5::bigint ORDER BY seq;
 
 -- name: event_times_backward
 SELECT seq, time_us, high_us
-FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3
+FROM seslite.events WHERE shard = SHARD($1) AND session_id = $1 AND seq BETWEEN $2 AND $3
 ORDER BY seq DESC LIMIT $4::bigint;
 
 -- name: events_delete
-DELETE FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND seq BETWEEN $2 AND $3;
+DELETE FROM seslite.events WHERE shard = SHARD($1) AND session_id = $1 AND seq BETWEEN $2 AND $3;
 
 -- The remains of a session, a user or an app after its rows were deleted.
 
 -- name: session_left
-SELECT 1::bigint FROM seslite.events WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
-UNION ALL
-SELECT 1::bigint FROM seslite.event_marks WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
-UNION ALL
-SELECT 1::bigint FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
-UNION ALL
-SELECT 1::bigint FROM seslite.base_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
-UNION ALL
-SELECT 1::bigint FROM seslite.session_labels WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
-UNION ALL
-SELECT 1::bigint FROM seslite.session_leases WHERE shard = ($1::bigint & 4095)::int AND session_id = $1
+SELECT 1::bigint FROM seslite.events WHERE shard = SHARD($1) AND session_id = $1
+UNION ALL SELECT 1::bigint FROM seslite.event_marks WHERE shard = SHARD($1) AND session_id = $1
+UNION ALL SELECT 1::bigint FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1
+UNION ALL SELECT 1::bigint FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1
+UNION ALL SELECT 1::bigint FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1
+UNION ALL SELECT 1::bigint FROM seslite.session_leases WHERE shard = SHARD($1) AND session_id = $1
 LIMIT 1;
 
 -- name: user_left
-SELECT 1::bigint FROM seslite.user_state WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 LIMIT 1;
+SELECT 1::bigint FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 LIMIT 1;
 
 -- name: app_left
-SELECT 1::bigint FROM seslite.app_state WHERE shard = ($1::bigint & 4095)::int AND app_id = $1
-UNION ALL
-SELECT 1::bigint FROM seslite.users WHERE app_id = $1
-UNION ALL
-SELECT 1::bigint FROM seslite.sessions WHERE app_id = $1
+SELECT 1::bigint FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1
+UNION ALL SELECT 1::bigint FROM seslite.users WHERE app_id = $1
+UNION ALL SELECT 1::bigint FROM seslite.sessions WHERE app_id = $1
 LIMIT 1;
 
 -- For a check: single rows in order, without joins to other tables.
@@ -871,68 +829,54 @@ SELECT id, name FROM seslite.apps WHERE id > $1 ORDER BY id LIMIT 1;
 -- name: check_user_after
 SELECT u.id, u.app_id, u.name, a.name
 FROM seslite.users AS u
-LEFT JOIN seslite.apps AS a ON a.shard = (u.app_id & 4095)::int AND a.id = u.app_id
+LEFT JOIN seslite.apps AS a ON a.shard = SHARD(u.app_id) AND a.id = u.app_id
 WHERE u.id > $1 ORDER BY u.id LIMIT 1;
 
 -- name: check_session_after
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details, s.active_hour, s.changed_us, s.ahead_hour, u.app_id, a.name, u.name, s.name
+SELECT SESSION_COLUMNS(s), s.active_hour, s.changed_us, s.ahead_hour, u.app_id, a.name, u.name, s.name
 FROM seslite.sessions AS s
 LEFT JOIN seslite.users AS u ON u.shard = s.shard AND u.id = s.user_id
-LEFT JOIN seslite.apps AS a ON a.shard = (s.app_id & 4095)::int AND a.id = s.app_id
+LEFT JOIN seslite.apps AS a ON a.shard = SHARD(s.app_id) AND a.id = s.app_id
 WHERE s.id > $1 ORDER BY s.id LIMIT 1;
 
 -- name: check_details
 SELECT title, parent_user, parent_session, parent_seq, more FROM seslite.session_details
-WHERE shard = ($1::bigint & 4095)::int AND session_id = $1;
+WHERE shard = SHARD($1) AND session_id = $1;
 
 -- name: check_labels
-SELECT name, value, app_id FROM seslite.session_labels
-WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 ORDER BY name;
+SELECT name, value, app_id FROM seslite.session_labels WHERE shard = SHARD($1) AND session_id = $1 ORDER BY name;
 
 -- name: check_app_state
-SELECT key, value, session_id, seq FROM seslite.app_state
-WHERE shard = ($1::bigint & 4095)::int AND app_id = $1 ORDER BY key;
+SELECT key, value, session_id, seq FROM seslite.app_state WHERE shard = SHARD($1) AND app_id = $1 ORDER BY key;
 
 -- name: check_user_state
-SELECT key, value, session_id, seq FROM seslite.user_state
-WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 ORDER BY key;
+SELECT key, value, session_id, seq FROM seslite.user_state WHERE shard = SHARD($1) AND user_id = $1 ORDER BY key;
 
 -- name: base_state_get
-SELECT value, seq FROM seslite.base_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = $2;
+SELECT value, seq FROM seslite.base_state WHERE shard = SHARD($1) AND session_id = $1 AND key = $2;
 
 -- An append that is sent as a whole. The guards divide by zero if a job has to look first: the session does not exist, does
 -- not have number $7 or version $4 (NULL: any), or has no room for $5 more events, of which it may hold $6. They lock the
 -- session, so later statements see it unchanged.
 
 -- name: append_by_key
-SELECT f.id, f.app_id, f.user_id, f.version, f.last_seq, f.event_count, f.created_us, f.updated_us,
-       f.expires_us, f.base_seq, f.details,
+SELECT SESSION_COLUMNS(f),
        1::bigint / CASE WHEN f.id = coalesce($7, f.id)
                              AND f.version = coalesce($4, f.version) AND f.version <= 9007199254740991 - $5
                              AND f.last_seq <= 4294967295 - $5 AND f.event_count <= $6::bigint - $5::bigint
                         THEN 1 ELSE 0 END
 FROM (SELECT 1) AS one LEFT JOIN (
     SELECT s.* FROM seslite.sessions AS s
-    WHERE s.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-      AND s.name = $3
-      AND s.user_id = (SELECT u.id FROM seslite.users AS u
-                       WHERE u.shard = ('x' || left(encode(sha256(convert_to($1::text || E'\x01' || $2::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-                         AND u.name = $2
-                         AND u.app_id = (SELECT a.id FROM seslite.apps AS a
-                                         WHERE a.shard = ('x' || left(encode(sha256(convert_to($1::text, 'UTF8')), 'hex'), 3))::bit(12)::int
-                                           AND a.name = $1))
-    FOR UPDATE) AS f ON true;
+    WHERE s.shard = USER_SHARD($1, $2) AND s.name = $3 AND s.user_id = USER_ID($1, $2) FOR UPDATE) AS f ON true;
 
 -- If no session has this number, later statements do not find it either.
 
 -- name: append_by_id
-SELECT s.id, s.app_id, s.user_id, s.version, s.last_seq, s.event_count, s.created_us, s.updated_us,
-       s.expires_us, s.base_seq, s.details,
+SELECT SESSION_COLUMNS(s),
        1::bigint / CASE WHEN s.version = coalesce($2, s.version) AND s.version <= 9007199254740991 - $3
                              AND s.last_seq <= 4294967295 - $3 AND s.event_count <= $4::bigint - $3::bigint
                         THEN 1 ELSE 0 END
-FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1
 FOR UPDATE;
 
 -- A single event: one statement locks and updates the session, which then has the event's number already. It returns the
@@ -945,7 +889,7 @@ SET version = version + 1 / CASE WHEN version = coalesce($2, version) AND versio
     last_seq = last_seq + 1, event_count = event_count + 1,
     updated_us = greatest(updated_us, $4), active_hour = greatest(active_hour, $5), changed_us = $6,
     ahead_hour = CASE WHEN greatest(updated_us, $4) > $6 + 3600000000 THEN $7::bigint END
-WHERE shard = ($1::bigint & 4095)::int AND id = $1
+WHERE shard = SHARD($1) AND id = $1
 RETURNING id, app_id, user_id, version - 1, last_seq - 1, event_count - 1, created_us,
           CASE WHEN updated_us > $4 THEN updated_us ELSE created_us END, expires_us, base_seq, details;
 
@@ -956,12 +900,12 @@ SET version = version + 1 / CASE WHEN version = coalesce($4, version) AND versio
                                       AND EXISTS (SELECT 1 FROM seslite.users AS u
                                                   WHERE u.shard = s.shard AND u.id = s.user_id AND u.name = $2)
                                       AND EXISTS (SELECT 1 FROM seslite.apps AS a
-                                                  WHERE a.shard = (s.app_id & 4095)::int AND a.id = s.app_id AND a.name = $1)
+                                                  WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id AND a.name = $1)
                                  THEN 1 ELSE 0 END,
     last_seq = last_seq + 1, event_count = event_count + 1,
     updated_us = greatest(updated_us, $7), active_hour = greatest(active_hour, $8), changed_us = $9,
     ahead_hour = CASE WHEN greatest(updated_us, $7) > $9 + 3600000000 THEN $10::bigint END
-WHERE s.shard = ($5::bigint & 4095)::int AND s.id = $5
+WHERE s.shard = SHARD($5) AND s.id = $5
 RETURNING s.id, s.app_id, s.user_id, s.version - 1, s.last_seq - 1, s.event_count - 1, s.created_us,
           CASE WHEN s.updated_us > $7 THEN s.updated_us ELSE s.created_us END, s.expires_us, s.base_seq, s.details;
 
@@ -969,21 +913,20 @@ RETURNING s.id, s.app_id, s.user_id, s.version - 1, s.last_seq - 1, s.event_coun
 SELECT l.token, l.session_id, l.owner, l.taken_us, l.until_us, l.next_owner, l.next_until_us,
        1::bigint / CASE WHEN l.token = $2 THEN 1 ELSE 0 END
 FROM (SELECT 1) AS one
-LEFT JOIN seslite.session_leases AS l ON l.shard = ($1::bigint & 4095)::int AND l.session_id = $1;
+LEFT JOIN seslite.session_leases AS l ON l.shard = SHARD($1) AND l.session_id = $1;
 
 -- The $2nd of the new events; $8 is the latest time among them so far.
 
 -- name: append_event
-INSERT INTO seslite.events
-    (shard, session_id, seq, id, invocation_id, author, branch, time_us, high_us, body)
+INSERT INTO seslite.events (shard, session_id, EVENT_COLUMNS())
 SELECT s.shard, s.id, s.last_seq + $2, $3, $4, $5, $6, $7::bigint,
        nullif(greatest(s.updated_us, $8::bigint), $7), $9
-FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1;
+FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1;
 
 -- name: append_mark
 INSERT INTO seslite.event_marks (shard, session_id, seq, kind, target_seq)
 SELECT s.shard, s.id, s.last_seq + $2, $3, $4
-FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1;
+FROM seslite.sessions AS s WHERE s.shard = SHARD($1) AND s.id = $1;
 
 -- Keys $2 with the values $3, each once, as set by the $4th of the new events. The user, or the app, is locked against
 -- transactions that read its state before they change it. Everything is found through the session, so nothing changes if
@@ -993,7 +936,7 @@ FROM seslite.sessions AS s WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $
 INSERT INTO seslite.session_state (shard, session_id, key, value, seq)
 SELECT s.shard, s.id, k.key, k.value, s.last_seq + k.place
 FROM seslite.sessions AS s, unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
-WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+WHERE s.shard = SHARD($1) AND s.id = $1
 ON CONFLICT (shard, session_id, key) DO UPDATE SET value = excluded.value, seq = excluded.seq;
 
 -- name: append_user_keys
@@ -1002,40 +945,40 @@ SELECT s.shard, s.user_id, k.key, k.value, s.id, s.last_seq + k.place
 FROM seslite.sessions AS s
 CROSS JOIN LATERAL (SELECT u.id FROM seslite.users AS u WHERE u.shard = s.shard AND u.id = s.user_id FOR SHARE) AS u,
      unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
-WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+WHERE s.shard = SHARD($1) AND s.id = $1
 ON CONFLICT (shard, user_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
 -- name: append_app_keys
 INSERT INTO seslite.app_state (shard, app_id, key, value, session_id, seq)
-SELECT (s.app_id & 4095)::int, s.app_id, k.key, k.value, s.id, s.last_seq + k.place
+SELECT SHARD(s.app_id), s.app_id, k.key, k.value, s.id, s.last_seq + k.place
 FROM seslite.sessions AS s
 CROSS JOIN LATERAL (SELECT a.id FROM seslite.apps AS a
-                    WHERE a.shard = (s.app_id & 4095)::int AND a.id = s.app_id FOR SHARE) AS a,
+                    WHERE a.shard = SHARD(s.app_id) AND a.id = s.app_id FOR SHARE) AS a,
      unnest($2::text[], $3::text[], $4::bigint[]) AS k (key, value, place)
-WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+WHERE s.shard = SHARD($1) AND s.id = $1
 ON CONFLICT (shard, app_id, key) DO UPDATE
 SET value = excluded.value, session_id = excluded.session_id, seq = excluded.seq;
 
 -- name: remove_session_keys
-DELETE FROM seslite.session_state WHERE shard = ($1::bigint & 4095)::int AND session_id = $1 AND key = ANY ($2::text[]);
+DELETE FROM seslite.session_state WHERE shard = SHARD($1) AND session_id = $1 AND key = ANY ($2::text[]);
 
 -- name: remove_user_keys
 DELETE FROM seslite.user_state AS st USING seslite.sessions AS s
-WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
+WHERE s.shard = SHARD($1) AND s.id = $1
   AND st.shard = s.shard AND st.user_id = s.user_id AND st.key = ANY ($2::text[]);
 
 -- name: remove_app_keys
 DELETE FROM seslite.app_state AS st USING seslite.sessions AS s
-WHERE s.shard = ($1::bigint & 4095)::int AND s.id = $1
-  AND st.shard = (s.app_id & 4095)::int AND st.app_id = s.app_id AND st.key = ANY ($2::text[]);
+WHERE s.shard = SHARD($1) AND s.id = $1
+  AND st.shard = SHARD(s.app_id) AND st.app_id = s.app_id AND st.key = ANY ($2::text[]);
 
 -- name: append_touch
 UPDATE seslite.sessions
 SET version = version + $2, last_seq = last_seq + $2, event_count = event_count + $2,
     updated_us = greatest(updated_us, $3), active_hour = greatest(active_hour, $4), changed_us = $5,
     ahead_hour = CASE WHEN greatest(updated_us, $3) > $5 + 3600000000 THEN $6::bigint END
-WHERE shard = ($1::bigint & 4095)::int AND id = $1;
+WHERE shard = SHARD($1) AND id = $1;
 
 -- Like session_add, but with the version from the shard's floor.
 
@@ -1043,12 +986,9 @@ WHERE shard = ($1::bigint & 4095)::int AND id = $1;
 INSERT INTO seslite.sessions
     (shard, id, app_id, user_id, name, created_us, updated_us, active_hour, version, last_seq, event_count, expires_us,
      changed_us, ahead_hour)
-VALUES (($2::bigint & 4095)::int,
-        greatest(((extract(epoch FROM clock_timestamp()) * 1000000)::bigint - 1735689600000000) << 12 | ($2::bigint & 4095),
-                 (SELECT max(o.id) FROM seslite.sessions AS o WHERE o.shard = ($2::bigint & 4095)::int) + 4096),
-        $1, $2, $3, $4, $4, $5,
+VALUES (SHARD($2), NEW_ID(sessions, SHARD($2)), $1, $2, $3, $4, $4, $5,
         coalesce($6, (SELECT f.floor / CASE WHEN f.floor <= 9007199254740991 THEN 1 ELSE 0 END
-                      FROM seslite.version_floor AS f WHERE f.shard = ($2::bigint & 4095)::int), 0::bigint),
+                      FROM seslite.version_floor AS f WHERE f.shard = SHARD($2)), 0::bigint),
         0, 0, $7, $8, $9)
 RETURNING id;
 
@@ -1056,7 +996,7 @@ RETURNING id;
 -- reads the session.
 
 -- name: created_version
-SELECT version FROM seslite.sessions WHERE shard = ($1::bigint & 4095)::int AND user_id = $1 AND name = $2;
+SELECT version FROM seslite.sessions WHERE shard = SHARD($1) AND user_id = $1 AND name = $2;
 
 -- Every column that statements use must exist with its type, and compare text by bytes.
 
@@ -1117,52 +1057,29 @@ ORDER BY 1 LIMIT $1::bigint;
 -- name: check_orphans
 SELECT o.name, o.owner, o.id, count(*)
 FROM (
-    SELECT 'users' AS name, 'apps' AS owner, r.app_id AS id FROM seslite.users AS r
-    WHERE NOT EXISTS (SELECT 1 FROM seslite.apps AS p WHERE p.shard = (r.app_id & 4095)::int AND p.id = r.app_id)
-    UNION ALL
-    SELECT 'sessions', 'apps', r.app_id FROM seslite.sessions AS r
-    WHERE NOT EXISTS (SELECT 1 FROM seslite.apps AS p WHERE p.shard = (r.app_id & 4095)::int AND p.id = r.app_id)
-    UNION ALL
-    SELECT 'sessions', 'users', r.user_id FROM seslite.sessions AS r
-    WHERE NOT EXISTS (SELECT 1 FROM seslite.users AS p WHERE p.shard = r.shard AND p.id = r.user_id)
-    UNION ALL
-    SELECT 'app_state', 'apps', r.app_id FROM seslite.app_state AS r
-    WHERE NOT EXISTS (SELECT 1 FROM seslite.apps AS p WHERE p.shard = r.shard AND p.id = r.app_id)
-    UNION ALL
-    SELECT 'user_state', 'users', r.user_id FROM seslite.user_state AS r
-    WHERE NOT EXISTS (SELECT 1 FROM seslite.users AS p WHERE p.shard = r.shard AND p.id = r.user_id)
-    UNION ALL
-    SELECT 'session_details', 'sessions', r.session_id FROM seslite.session_details AS r
-    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
-    UNION ALL
-    SELECT 'session_labels', 'sessions', r.session_id FROM seslite.session_labels AS r
-    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
-    UNION ALL
-    SELECT 'session_leases', 'sessions', r.session_id FROM seslite.session_leases AS r
-    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
-    UNION ALL
-    SELECT 'session_state', 'sessions', r.session_id FROM seslite.session_state AS r
-    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
-    UNION ALL
-    SELECT 'base_state', 'sessions', r.session_id FROM seslite.base_state AS r
-    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
-    UNION ALL
-    SELECT 'events', 'sessions', r.session_id FROM seslite.events AS r
-    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
-    UNION ALL
-    SELECT 'event_marks', 'sessions', r.session_id FROM seslite.event_marks AS r
-    WHERE NOT EXISTS (SELECT 1 FROM seslite.sessions AS p WHERE p.shard = r.shard AND p.id = r.session_id)
+    ORPHANS(users, apps, app_id, SHARD(r.app_id))
+    UNION ALL ORPHANS(sessions, apps, app_id, SHARD(r.app_id))
+    UNION ALL ORPHANS(sessions, users, user_id, r.shard)
+    UNION ALL ORPHANS(app_state, apps, app_id, r.shard)
+    UNION ALL ORPHANS(user_state, users, user_id, r.shard)
+    UNION ALL ORPHANS(session_details, sessions, session_id, r.shard)
+    UNION ALL ORPHANS(session_labels, sessions, session_id, r.shard)
+    UNION ALL ORPHANS(session_leases, sessions, session_id, r.shard)
+    UNION ALL ORPHANS(session_state, sessions, session_id, r.shard)
+    UNION ALL ORPHANS(base_state, sessions, session_id, r.shard)
+    UNION ALL ORPHANS(events, sessions, session_id, r.shard)
+    UNION ALL ORPHANS(event_marks, sessions, session_id, r.shard)
 ) AS o
 GROUP BY o.name, o.owner, o.id
 ORDER BY o.name, o.owner, o.id LIMIT $1::bigint;
 
 -- name: check_shards
 SELECT 'apps', a.id FROM seslite.apps AS a
-WHERE a.shard <> ('x' || left(encode(sha256(convert_to(a.name, 'UTF8')), 'hex'), 3))::bit(12)::int
+WHERE a.shard <> APP_SHARD(a.name)
 UNION ALL
 SELECT 'users', u.id
-FROM seslite.users AS u JOIN seslite.apps AS a ON a.shard = (u.app_id & 4095)::int AND a.id = u.app_id
-WHERE u.shard <> ('x' || left(encode(sha256(convert_to(a.name || E'\x01' || u.name, 'UTF8')), 'hex'), 3))::bit(12)::int
+FROM seslite.users AS u JOIN seslite.apps AS a ON a.shard = SHARD(u.app_id) AND a.id = u.app_id
+WHERE u.shard <> USER_SHARD(a.name, u.name)
 LIMIT $1::bigint;
 
 -- name: check_floors

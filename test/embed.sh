@@ -1,0 +1,58 @@
+#!/bin/sh
+# tools/embed_postgres.awk replaces the calls of macros, and refuses those that it cannot replace.
+#     sh test/embed.sh BUILD        (AWK)
+set -eu
+folder=$1/test/embed
+mkdir -p "$folder"
+printf '%s\n' '-- name: one' 'SELECT 1;' >"$folder/sqlite.sql"
+
+# embed LINE...: the text of a statement that consists of the last line, after the other lines
+embed() {
+    while [ $# -gt 1 ]; do
+        printf '%s\n' "$1"
+        shift
+    done >"$folder/postgres.sql"
+    printf '%s\n' '' '-- name: one' "$1" >>"$folder/postgres.sql"
+    : >"$folder/0001.sql"
+    ${AWK:-awk} -f tools/embed_postgres.awk -v mode=text "$folder/sqlite.sql" "$folder/postgres.sql" "$folder/0001.sql" \
+        >"$folder/sql.c" 2>"$folder/error" || {
+        sed 's/.*: line/line/' "$folder/error"
+        return 0
+    }
+    sed -n '/{$/,/^ *NULL/ s/^        "\(.*\)\\n",*$/\1/p' "$folder/sql.c"
+}
+
+# expect TEXT LINE...: these lines give this text, or this error
+expect() {
+    expected=$1
+    shift
+    found=$(embed "$@")
+    [ "$found" = "$expected" ] || {
+        printf '%s\n' "embed: expected $expected" "embed: but got  $found"
+        exit 1
+    } >&2
+}
+
+low='-- macro: LOW(number) = (number & 7)'
+sum='-- macro: SUM(a, b) = a + b'
+
+expect 'SELECT 1' 'SELECT 1;'
+expect 'SELECT ($1 & 7), max(x) FROM t' "$low" 'SELECT LOW($1), max(x) FROM t;'
+expect "SELECT f(1, 2) + '),'" "$sum" "SELECT SUM(f(1, 2), '),');"
+expect 'SELECT (x + (y & 7) & 7)' "$low" "$sum" 'SELECT LOW(SUM(x, LOW(y)));'
+expect 'SELECT (z & 7) + 1' "$low" '-- macro: UP(number) = LOW(number) + 1' 'SELECT UP(z);'
+expect 'SELECT id, s.name' '-- macro: NAMES() = id,' '--     s.name' 'SELECT NAMES();'
+expect "SELECT app.id, 'app' FROM s.app, kinds" "-- macro: OF(kind) = kind.id, 'kind' FROM s.kind, kinds" 'SELECT OF(app);'
+expect 'SELECT b + a' "$sum" 'SELECT SUM(b, a);'
+expect 'SELECT \"\\x01\" || \"&\"' '-- macro: MARKED(text) = "\x01" || text' 'SELECT MARKED("&");'
+
+expect 'line 3: there is no macro LOW' 'SELECT LOW(1);'
+expect 'line 4: LOW takes 1 arguments, not 2' "$low" 'SELECT LOW(1, 2);'
+expect 'line 4: LOW takes 1 arguments, not 0' "$low" 'SELECT LOW();'
+expect 'line 4: SUM takes 2 arguments, not 1' "$sum" 'SELECT SUM((1, 2));'
+expect 'line 4: the call of LOW is not closed' "$low" 'SELECT LOW((1);'
+expect 'line 2: the macro LOW is there twice' "$low" "$low" 'SELECT 1;'
+expect 'line 1: there is no macro LOW' '-- macro: UP(number) = LOW(number) + 1' "$low" 'SELECT 1;'
+expect 'line 2: there is no macro UP' '-- macro: UP(number) =' '--     UP(number) + 1' 'SELECT 1;'
+expect 'line 1: a macro is defined as NAME(parameter, ...) = TEXT' '-- macro: LOW = 7' 'SELECT 1;'
+echo "ok      embed"
