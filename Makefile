@@ -210,16 +210,15 @@ $(BENCH_POSTGRES_OBJECTS): TOOL_CFLAGS = -Itest $(POSTGRES_CFLAGS)
 $(B)/tools/bench/postgres/bench: $(BENCH_POSTGRES_OBJECTS) $(BENCH_LIBRARY) FORCE
 	$(LINK) -o $@ $(BENCH_POSTGRES_OBJECTS) $(BENCH_LIBRARY) $(LDFLAGS) $(SQLITE_LIBS) $(POSTGRES_LIBS)
 
-# The page of `seslite html`.
-PAGE_FILES  := tools/seslite/html/page.css tools/seslite/html/page.js
-PAGE_OBJECT := $(B)/tools/seslite/html/files.o
-COMMAND_OBJECTS += $(PAGE_OBJECT)
+# The page of `seslite html`, and the scripts for shells.
+COMMAND_FILES := $(addprefix tools/seslite/html/page.,css js) $(addprefix tools/seslite/complete/completion.,bash zsh fish)
+COMMAND_OBJECTS += $(B)/tools/seslite/files.o
 
-$(B)/gen/html_files.c: $(PAGE_FILES) tools/embed_page.awk
+$(B)/gen/command_files.c: $(COMMAND_FILES) tools/embed_files.awk
 	@mkdir -p $(@D)
-	$(AWK) -f tools/embed_page.awk $(PAGE_FILES) > $@.new && mv $@.new $@
+	$(AWK) -f tools/embed_files.awk $(COMMAND_FILES) > $@.new && mv $@.new $@
 
-$(PAGE_OBJECT): $(B)/gen/html_files.c
+$(B)/tools/seslite/files.o: $(B)/gen/command_files.c
 	@mkdir -p $(@D)
 	$(COMPILE) $(TOOL_CFLAGS) -c -o $@ $<
 
@@ -229,14 +228,10 @@ $(B)/tools/seslite/place.o: $(B)/gen/engines
 $(COMMAND): $(COMMAND_OBJECTS) $(LIBRARY)
 	$(LINK) -o $@ $^ $(LDFLAGS) $(SQLITE_LIBS) $(POSTGRES_LIBS)
 
-# The command's man page and completions. It is run to print them, so they are not made when cross-compiling.
-COMMAND_PAGES := $(addprefix $(B)/tools/seslite/,seslite.1 seslite.bash _seslite seslite.fish)
-$(B)/tools/seslite/seslite.1: HELP_OF = --man
-$(B)/tools/seslite/seslite.bash: HELP_OF = --bash
-$(B)/tools/seslite/_seslite: HELP_OF = --zsh
-$(B)/tools/seslite/seslite.fish: HELP_OF = --fish
-$(COMMAND_PAGES): $(COMMAND)
-	$(COMMAND) help $(HELP_OF) > $@.new && mv $@.new $@
+# The command is run to print its man page, so that is not made when cross-compiling.
+COMMAND_PAGE := $(B)/tools/seslite/seslite.1
+$(COMMAND_PAGE): $(COMMAND)
+	$(COMMAND) help --man > $@.new && mv $@.new $@
 
 # The reference: from all public headers, whatever is built.
 DOCS      := $(B)/docs
@@ -266,8 +261,8 @@ deps-browser:
 demo: $(B)/tools/demo $(B)/tools/agent $(COMMAND)
 	@sh tools/demo.sh $(B)/tools/demo $(B)/demo.db $(B)/tools/agent $(COMMAND)
 
-## command: the command, its man page and its completions, in build/tools/seslite
-command: $(COMMAND) $(COMMAND_PAGES)
+## command: the command and its man page, in build/tools/seslite
+command: $(COMMAND) $(COMMAND_PAGE)
 
 ## server: the example chat server, build/tools/server/server
 server: $(SERVER)
@@ -385,7 +380,7 @@ check-readme: $(CHAPTER_OBJECTS) $(filter-out $(if $(POSTGRES),,%/postgres/READM
 check-amalgamation: $(AMALGAMATED) $(B)/test/chapters/README.c
 check-exports check-linking check-install: $(LIBRARY)
 check-exports check-install: $(SHARED)
-check-install: $(COMMAND) $(COMMAND_PAGES) $(DOCS)/records
+check-install: $(COMMAND) $(COMMAND_PAGE) $(DOCS)/records
 $(CHECKS:%=check-%): check-%:
 	@$(CHECK_SETTINGS) sh test/run.sh one $(B) $* sh test/$*.sh $(B)
 
@@ -525,7 +520,7 @@ $(B)/packaging/%: tools/packaging/%.in FORCE
 	    -e 's|@SHARED_LIBRARY@|$(SHARED_DEV)|g' $< > $@
 
 ## install: the command, both libraries, headers, the reference, pkg-config and CMake files, scripts, below DESTDIR; PREFIX=/usr/local LIBDIR=...
-install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES) $(COMMAND) $(COMMAND_PAGES) $(DOCS)/records
+install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES) $(COMMAND) $(COMMAND_PAGE) $(DOCS)/records
 	$(INSTALL) -d '$(DESTDIR)$(LIBDIR)' '$(DESTDIR)$(PKGCONFIGDIR)' '$(DESTDIR)$(CMAKEDIR)' \
 	    '$(DESTDIR)$(INCLUDEDIR)' '$(DESTDIR)$(DATADIR)/seslite/sql'
 	$(INSTALL) -m 644 $(LIBRARY) '$(DESTDIR)$(LIBDIR)/'
@@ -541,10 +536,10 @@ install: $(LIBRARY) $(SHARED) $(PACKAGE_FILES) $(COMMAND) $(COMMAND_PAGES) $(DOC
 	$(if $(POSTGRES),$(INSTALL) -m 644 $(POSTGRES_SCRIPTS) '$(DESTDIR)$(DATADIR)/seslite/sql/postgres/')
 	$(INSTALL) -d '$(DESTDIR)$(BINDIR)' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(BASHDIR)' '$(DESTDIR)$(ZSHDIR)' '$(DESTDIR)$(FISHDIR)'
 	$(INSTALL) -m 755 $(COMMAND) '$(DESTDIR)$(BINDIR)/seslite'
-	$(INSTALL) -m 644 $(B)/tools/seslite/seslite.1 '$(DESTDIR)$(MANDIR)/man1/seslite.1'
-	$(INSTALL) -m 644 $(B)/tools/seslite/seslite.bash '$(DESTDIR)$(BASHDIR)/seslite'
-	$(INSTALL) -m 644 $(B)/tools/seslite/_seslite '$(DESTDIR)$(ZSHDIR)/_seslite'
-	$(INSTALL) -m 644 $(B)/tools/seslite/seslite.fish '$(DESTDIR)$(FISHDIR)/seslite.fish'
+	$(INSTALL) -m 644 $(COMMAND_PAGE) '$(DESTDIR)$(MANDIR)/man1/seslite.1'
+	$(INSTALL) -m 644 tools/seslite/complete/completion.bash '$(DESTDIR)$(BASHDIR)/seslite'
+	$(INSTALL) -m 644 tools/seslite/complete/completion.zsh '$(DESTDIR)$(ZSHDIR)/_seslite'
+	$(INSTALL) -m 644 tools/seslite/complete/completion.fish '$(DESTDIR)$(FISHDIR)/seslite.fish'
 	$(INSTALL) -d '$(DESTDIR)$(MANDIR)/man3' '$(DESTDIR)$(DOCDIR)/html'
 	$(INSTALL) -m 644 $(DOCS)/man/man3/*.3 '$(DESTDIR)$(MANDIR)/man3/'
 	$(INSTALL) -m 644 $(DOCS)/html/* '$(DESTDIR)$(DOCDIR)/html/'

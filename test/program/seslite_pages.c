@@ -1,4 +1,6 @@
 /* What the command says about itself for other programs: the man page, and completions in a real bash. */
+#include <sys/stat.h>
+
 #include "command.h"
 
 static bool has(const char *program)
@@ -131,6 +133,8 @@ static void test_bash_completes_commands_options_and_values(void **state)
     assert_completes(fixture, "list --d", "");
     assert_completes(fixture, "list --order ''", "newest\noldest\ncreated\n");
     assert_completes(fixture, "rewind --to l", "last-turn\n");
+    assert_completes(fixture, "list --order = o", "oldest\n"); /* bash makes three words of --order=o */
+    assert_completes(fixture, "list --order =", "newest\noldest\ncreated\n");
     assert_completes(fixture, "help sta", "state\nstats\n");
     assert_completes(fixture, "list --limit ''", "");
 }
@@ -180,14 +184,119 @@ static void test_a_name_is_never_run(void **state)
     free(file);
 }
 
-static void test_the_other_shells_accept_theirs(void **state)
+/* What the program answers; its standard error must stay empty. */
+static void assert_answers(const struct fixture *fixture, const char *words, int code, const char *expected)
 {
-    (void)state;
-    if (has("zsh"))
-        assert_silent(COMMAND " help --zsh | zsh -n /dev/stdin");
-    if (has("fish"))
-        assert_silent(COMMAND " help --fish | fish --no-execute /dev/stdin");
-    assert_silent(COMMAND " help --bash | bash -n");
+    struct text command = {NULL, 0};
+    int status = 0;
+
+    text_printf(&command, "HOME='%s' %s complete -- %s 2>&1", fixture->folder, COMMAND, words);
+    char *text = support_run(command.data, &status);
+    if (strcmp(text, expected) != 0 || status != code)
+        print_error("%s\n", command.data);
+    assert_string_equal(text, expected);
+    assert_int_equal(status, code);
+    free(text);
+    free(command.data);
+}
+
+static void test_the_program_answers_with_descriptions(void **state)
+{
+    const struct fixture *fixture = *state;
+
+    assert_answers(fixture, "red", 0, "redo\tundo the newest rewind\n");
+    assert_answers(fixture, "list --ord", 0, "--order\tnewest (the default), oldest, or created\n");
+    assert_answers(fixture, "list --order=o", 0, "--order=oldest\n");
+    assert_answers(fixture, "tail --foll", 0, "--follow\tcontinue with new events as they are appended\n");
+    assert_answers(fixture, "help poin", 0, "points\tPoints of a log\n");
+    assert_answers(fixture, "backup ''", 1, ""); /* a file, which the shell knows */
+    assert_answers(fixture, "html -o x", 1, "");
+    assert_answers(fixture, "export --output=x", 1, "");
+    assert_answers(fixture, "list --json=", 0, "");
+    assert_answers(fixture, "list -- --or", 0, "");
+    assert_answers(fixture, "show one ''", 0, "");
+    assert_answers(fixture, "nonsense --o", 0, "");
+    assert_answers(fixture, "--nonsense show ''", 0, "");
+}
+
+static void test_a_store_that_cannot_be_read_has_no_candidates(void **state)
+{
+    const struct fixture *fixture = *state;
+    char *file = support_path(fixture->folder, "text");
+    char *pipe = support_path(fixture->folder, "pipe");
+
+    write_file(file, "no store", 8);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    must_create(fixture->store, &one, NULL);
+    assert_answers(fixture, "-f ~/missing.db show ''", 0, "");
+    assert_answers(fixture, "-f '~/text' show ''", 0, "");
+    assert_answers(fixture, "-f '~/pipe' show ''", 0, "");
+    assert_answers(fixture, "-f postgresql://user@localhost:1/none show ''", 0, "");
+    assert_answers(fixture, "-f '~/store.db' show ''", 0, "one\n");
+    char *missing = support_path(fixture->folder, "missing.db");
+    assert_int_equal(access(missing, F_OK), -1);
+    free(missing);
+    free(pipe);
+    free(file);
+}
+
+static void test_names_that_a_line_cannot_hold_are_left_out(void **state)
+{
+    const struct fixture *fixture = *state;
+    char words[512];
+    ses_error error;
+
+    must_create(fixture->store, &(ses_key){"chat", "alice", "a\tb"}, NULL);
+    must_create(fixture->store, &(ses_key){"chat", "alice", "a\x1b[2J"}, NULL);
+    must_create(fixture->store, &(ses_key){"chat", "alice", "--yes"}, NULL);
+    must_create(fixture->store, &(ses_key){"chat", "alice", "a b"}, NULL);
+    assert_ok(
+        ses_title_set_by_key(fixture->store, &(ses_key){"chat", "alice", "a b"}, "A\ttrip\n", NULL, &error));
+    snprintf(words, sizeof words, "-f '%s' show ''", fixture->path);
+    assert_answers(fixture, words, 0, "a b\tA trip \n");
+}
+
+static void test_fish_completes(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct text command = {NULL, 0};
+    int status = 0;
+
+    if (!has("fish"))
+        return;
+    must_create(fixture->store, &(ses_key){"chat", "alice", "a b"}, NULL);
+    text_printf(
+        &command,
+        "mkdir '%s/tools'; ln -s \"$PWD/%s\" '%s/tools/seslite'; PATH='%s/tools':$PATH fish --no-config -c \""
+        "seslite help --fish | source; complete -C 'seslite list --ord'; complete -C 'seslite -f %s show a'\"",
+        fixture->folder, COMMAND, fixture->folder, fixture->folder, fixture->path);
+    char *text = support_run(command.data, &status);
+    assert_string_equal(text, "--order\tnewest (the default), oldest, or created\na b\n");
+    free(text);
+    free(command.data);
+}
+
+/* Outside of an editor of lines zsh completes nothing, so that the script's own part is run: what it asks and adds. */
+static void test_zsh_completes(void **state)
+{
+    const struct fixture *fixture = *state;
+    struct text command = {NULL, 0};
+    int status = 0;
+
+    if (!has("zsh"))
+        return;
+    must_create(fixture->store, &(ses_key){"chat", "alice", "a b"}, NULL);
+    text_printf(&command,
+                "mkdir '%s/tools'; ln -s \"$PWD/%s\" '%s/tools/seslite'; PATH='%s/tools':$PATH zsh -f -c '"
+                "compadd() {print -rl -- $lines}; compset() {}; _files() {print files}; CURRENT=3; "
+                "words=(seslite list --ord); PREFIX=--ord; eval \"$(seslite help --zsh)\"; "
+                "words=(seslite import x); PREFIX=x; _seslite; CURRENT=5; "
+                "words=(seslite -f \"%s\" show a\\\\\\ ); PREFIX=a\\\\\\ ; _seslite'",
+                fixture->folder, COMMAND, fixture->folder, fixture->folder, fixture->path);
+    char *text = support_run(command.data, &status);
+    assert_string_equal(text, "--order  -- newest (the default), oldest, or created\nfiles\na b\n");
+    free(text);
+    free(command.data);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -195,10 +304,17 @@ static void test_the_other_shells_accept_theirs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_the_man_page_has_no_mistakes),   T(test_the_man_page_and_the_help_name_the_same),
-        T(test_the_help_is_there_as_json),      T(test_bash_completes_commands_options_and_values),
-        T(test_bash_completes_names_by_asking), T(test_a_name_is_never_run),
-        T(test_the_other_shells_accept_theirs),
+        T(test_the_man_page_has_no_mistakes),
+        T(test_the_man_page_and_the_help_name_the_same),
+        T(test_the_help_is_there_as_json),
+        T(test_bash_completes_commands_options_and_values),
+        T(test_bash_completes_names_by_asking),
+        T(test_a_name_is_never_run),
+        T(test_the_program_answers_with_descriptions),
+        T(test_a_store_that_cannot_be_read_has_no_candidates),
+        T(test_names_that_a_line_cannot_hold_are_left_out),
+        T(test_fish_completes),
+        T(test_zsh_completes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,9 +95,9 @@ enum kind {
     X(ZONE, 0, "zone", "ZONE", KIND_TEXT, "the time zone of times in the file that do not name one")        \
     X(FORMAT, 0, "to", "FORMAT", KIND_TEXT, "jsonl (the default), session, vertex or sqlite")               \
     X(MAN, 0, "man", NULL, KIND_NONE, "print the man page")                                                 \
-    X(BASH, 0, "bash", NULL, KIND_NONE, "print the completions for bash")                                   \
-    X(ZSH, 0, "zsh", NULL, KIND_NONE, "print the completions for zsh")                                      \
-    X(FISH, 0, "fish", NULL, KIND_NONE, "print the completions for fish")
+    X(BASH, 0, "bash", NULL, KIND_NONE, "print the completion script for bash")                             \
+    X(ZSH, 0, "zsh", NULL, KIND_NONE, "print the completion script for zsh")                                \
+    X(FISH, 0, "fish", NULL, KIND_NONE, "print the completion script for fish")
 
 enum option_id {
 #define OPTION_ID_(id, letter, name, value, kind, help) OPTION_##id,

@@ -266,8 +266,10 @@ const struct command command_table[] = {
     {.group = "Help",
      .name = "help",
      .summary = "explain the commands",
-     .words = "Explains all commands, one command, or one of the listed topics. It also prints the man page "
-              "and the completions for shells.",
+     .words =
+         "Explains all commands, one command, or one of the listed topics. It also prints the man page, "
+         "and the scripts that complete command lines in bash, zsh and fish. They run \"seslite complete "
+         "-- WORDS\", which prints what the last word can become.",
      .argument = {"COMMAND", KIND_COMMAND, false, false},
      .options = O(MAN) | O(BASH) | O(ZSH) | O(FISH),
      .example = " seslite help rewind\n source <(seslite help --bash)",

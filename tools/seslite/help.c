@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "complete.h"
+#include "files.h"
 #include "man.h"
 #include "nearest.h"
 #include "out.h"
@@ -217,16 +217,22 @@ static int print_about(struct run *run, const char *word)
     return status;
 }
 
+static int print_file(const char *text)
+{
+    out_puts(text);
+    return EXIT_OK;
+}
+
 int run_help(struct run *run)
 {
     if (given(run, OPTION_MAN))
         return man_print(run->manual);
     if (given(run, OPTION_BASH))
-        return complete_bash(run->manual);
+        return print_file(completion_bash);
     if (given(run, OPTION_ZSH))
-        return complete_zsh(run->manual);
+        return print_file(completion_zsh);
     if (given(run, OPTION_FISH))
-        return complete_fish(run->manual);
+        return print_file(completion_fish);
     if (run->argument_count > 0)
         return print_about(run, run->arguments[0]);
     return wants_json(run) ? help_print_json(run, NULL) : print_all(run->manual);

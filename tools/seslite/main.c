@@ -2,9 +2,11 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "choose.h"
 #include "commands_table.h"
+#include "complete/complete.h"
 #include "help.h"
 #include "out.h"
 #include "parse.h"
@@ -21,6 +23,8 @@ static int run_command(struct run *run, int argc, char **argv)
 {
     if (argc < 2)
         return help_too_little(run);
+    if (argc > 2 && strcmp(argv[1], "complete") == 0 && strcmp(argv[2], "--") == 0)
+        return complete(run, argc - 3, argv + 3);
     int status = parse(run, argc, argv);
     if (status != EXIT_OK)
         return status;

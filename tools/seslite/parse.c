@@ -8,15 +8,16 @@
 #include "out.h"
 #include "times.h"
 
-/* The rest of the command line. */
+/* The rest of the command line, and what its beginning says of the next word. */
 struct words {
     int count;
     char **at;
+    struct unfinished next;
 };
 
 /* ------------------------------------------------------------------------------------------------ options */
 
-static bool knows(const struct run *run, size_t option)
+bool parse_knows(const struct run *run, size_t option)
 {
     return option < GLOBAL_OPTIONS || (run->command && (run->command->options >> option & 1) != 0);
 }
@@ -26,7 +27,7 @@ static bool knows(const struct run *run, size_t option)
 static size_t find_letter(const struct run *run, char letter)
 {
     for (size_t i = OPTION_COUNT; i-- > 0;)
-        if (option_table[i].letter == letter && knows(run, i))
+        if (option_table[i].letter == letter && parse_knows(run, i))
             return i;
     return OPTION_COUNT;
 }
@@ -35,7 +36,7 @@ static size_t find_name(const struct run *run, const char *name, size_t len)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++)
         if (strlen(option_table[i].name) == len && memcmp(option_table[i].name, name, len) == 0 &&
-            knows(run, i))
+            parse_knows(run, i))
             return i;
     return OPTION_COUNT;
 }
@@ -47,7 +48,7 @@ static int unknown_option(const struct run *run, const char *word)
 
     nearest_begin(&nearest, word + strspn(word, "-"));
     for (size_t i = 0; i < OPTION_COUNT; i++)
-        if (knows(run, i))
+        if (parse_knows(run, i))
             nearest_try(&nearest, option_table[i].name);
     if (nearest.best)
         status = say_usage(run, "unknown option %s. Did you mean --%s?", word, nearest.best);
@@ -122,9 +123,11 @@ static int set_value(struct run *run, size_t option, const char *value)
 /* The value of an option: what follows "=" or the letter, or else the next word. */
 static int take_value(struct run *run, size_t option, const char *rest, struct words *words)
 {
-    if (!rest && words->count == 0)
+    if (!rest && words->count == 0) {
+        words->next.option = option;
         return say_usage(run, "--%s needs a value: %s", option_table[option].name,
                          option_table[option].value);
+    }
     if (!rest) {
         rest = *words->at++;
         words->count--;
@@ -212,25 +215,40 @@ static int check(const struct run *run)
     return EXIT_OK;
 }
 
-int parse(struct run *run, int argc, char **argv)
+static int take_words(struct run *run, struct words *words)
 {
-    struct words words = {argc - 1, argv + 1};
-    bool options_end = false;
     int status = EXIT_OK;
 
-    while (status == EXIT_OK && words.count > 0) {
-        const char *word = *words.at++;
-        words.count--;
-        if (!options_end && strcmp(word, "--") == 0)
-            options_end = true;
-        else if (!options_end && strncmp(word, "--", 2) == 0)
-            status = take_long(run, word, &words);
-        else if (!options_end && word[0] == '-' && word[1] != '\0')
-            status = take_letters(run, word, &words);
+    while (status == EXIT_OK && words->count > 0) {
+        const char *word = *words->at++;
+        words->count--;
+        if (!words->next.options_end && strcmp(word, "--") == 0)
+            words->next.options_end = true;
+        else if (!words->next.options_end && strncmp(word, "--", 2) == 0)
+            status = take_long(run, word, words);
+        else if (!words->next.options_end && word[0] == '-' && word[1] != '\0')
+            status = take_letters(run, word, words);
         else
             status = take_argument(run, word);
     }
+    return status;
+}
+
+int parse(struct run *run, int argc, char **argv)
+{
+    struct words words = {argc - 1, argv + 1, {OPTION_COUNT, false}};
+    int status = take_words(run, &words);
+
     if (status != EXIT_OK || given(run, OPTION_HELP) || given(run, OPTION_VERSION))
         return status;
     return run->command ? check(run) : say_usage(run, "a command is missing");
+}
+
+bool parse_unfinished(struct run *run, int count, char **at, struct unfinished *next)
+{
+    struct words words = {count, at, {OPTION_COUNT, false}};
+    int status = take_words(run, &words);
+
+    *next = words.next;
+    return status == EXIT_OK || next->option != OPTION_COUNT;
 }

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "html/files.h"
 #include "html/scan.h"
+#include "files.h"
 #include "out.h"
 
 void head_begin(struct page *page, const ses_session *session)

@@ -1,6 +1,6 @@
 # Turns files into C: each is a text of its name, with _ for any other character than a letter (page.css: page_css).
 #
-#   awk -f embed_page.awk page.css page.js
+#   awk -f embed_files.awk page.css page.js
 
 function close_text() {
     if (name != "")
@@ -10,7 +10,7 @@ function close_text() {
 FNR == 1 {
     close_text()
     if (NR == 1) {
-        print "/* Made by tools/embed_page.awk. */\n#include \"html/files.h\"\n"
+        print "/* Made by tools/embed_files.awk. */\n#include \"files.h\"\n"
         print "/* Longer than the 4095 characters that every C compiler must take; all we know of take more. */"
         print "#if defined(__GNUC__)\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif"
     }
