@@ -69,7 +69,7 @@ PICKLE_OBJECTS := $(patsubst tools/%.c,$(B)/tools/%.o,$(wildcard tools/seslite/f
 TEST_CFLAGS_program/foreign_pickle := -Itools/seslite
 TEST_OBJECTS_program/foreign_pickle := $(PICKLE_OBJECTS)
 $(B)/test/program/foreign_pickle $(B)/fuzz_pickle: $(PICKLE_OBJECTS)
-ZONE_OBJECTS := $(addprefix $(B)/tools/seslite/,foreign/zone.o foreign/zone_rule.o text.o)
+ZONE_OBJECTS := $(addprefix $(B)/tools/seslite/,foreign/zone.o text.o)
 TEST_CFLAGS_program/foreign_zone := -Itools/seslite
 TEST_OBJECTS_program/foreign_zone := $(ZONE_OBJECTS)
 $(B)/test/program/foreign_zone: $(ZONE_OBJECTS)

@@ -37,7 +37,6 @@ static const char *const v0_optional[] = {"grounding_metadata",  "custom_metadat
 
 struct v0_source {
     struct adk_source *adk;
-    struct zone *zone;
     ses_allocator allocator;
     struct buffer actions;
 };
@@ -52,9 +51,10 @@ static void add_time(struct v0_source *v0, sqlite3_stmt *row)
 
     if (time_us == FOREIGN_NO_TIME)
         return;
-    if (!zoned && !v0->adk->file->zone)
+    const bool local = !zoned && v0->adk->file->zone_is_set;
+    if (!zoned && !local)
         foreign_note(notes, FOREIGN_NOTE_ZONE_ASSUMED, NULL);
-    adk_seconds(v0->adk, "timestamp", zoned ? time_us : zone_moment(v0->zone, time_us));
+    adk_seconds(v0->adk, "timestamp", local ? zone_moment(time_us) : time_us);
 }
 
 static void add_bool(struct adk_source *adk, const char *name, sqlite3_stmt *row, int column)
@@ -139,7 +139,6 @@ static void v0_close(void *closed)
 
     if (v0->adk)
         adk_close(v0->adk);
-    zone_close(v0->zone);
     ses__buffer_free(&v0->actions);
     free(v0);
 }
@@ -162,9 +161,7 @@ static int v0_open(struct foreign_file *file, void **source, ses_error *error)
     *v0 = (struct v0_source){.adk = NULL};
     ses__memory_default(&v0->allocator);
     ses__buffer_init(&v0->actions, &v0->allocator);
-    int code = zone_open(file->zone ? file->zone : "UTC", &v0->zone, error);
-    if (code == SES_OK)
-        code = adk_open(file, &tables, &adk, error);
+    int code = adk_open(file, &tables, &adk, error);
     v0->adk = adk;
     if (code == SES_OK)
         *source = v0;

@@ -139,12 +139,12 @@ static int recognize(struct opened_file *opened, ses_error *error)
     return code == SES_OK && opened->kind == OPENED_FOREIGN ? find_format(opened, error) : code;
 }
 
-int file_open(const char *path, const char *zone, struct foreign_notes *notes, struct opened_file *opened,
+int file_open(const char *path, bool zone_is_set, struct foreign_notes *notes, struct opened_file *opened,
               ses_error *error)
 {
     *opened = (struct opened_file){.kind = OPENED_FOREIGN, .bytes = -1};
-    opened->file =
-        (struct foreign_file){.path = path, .fd = -1, .zone = zone, .max_bytes = MAX_BYTES, .notes = notes};
+    opened->file = (struct foreign_file){
+        .path = path, .fd = -1, .zone_is_set = zone_is_set, .max_bytes = MAX_BYTES, .notes = notes};
     if (strcmp(path, "-") == 0) {
         opened->kind = OPENED_LINES;
         opened->file.fd = STDIN_FILENO;

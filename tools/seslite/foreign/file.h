@@ -22,7 +22,7 @@ struct opened_file {
 
 /* Opens and recognizes the file. "-" is standard input, which can only be JSON lines. The address of a server
  * is a store, which is not opened here. Fails with NOTASTORE if the content is not recognized. */
-int file_open(const char *path, const char *zone, struct foreign_notes *notes, struct opened_file *opened,
+int file_open(const char *path, bool zone_is_set, struct foreign_notes *notes, struct opened_file *opened,
               ses_error *error);
 void file_close(struct opened_file *opened);
 

@@ -69,7 +69,7 @@ struct foreign_file {
     bool whole;       /* the head is the whole file */
     sqlite3 *db;      /* of a database, in a read transaction; NULL for a text */
     int fd;           /* of a text, seekable and at its beginning; -1 for a database */
-    const char *zone; /* --zone, or NULL */
+    bool zone_is_set; /* by zone_set, for times that do not name one */
     size_t max_bytes; /* of an event or a state */
     struct foreign_notes *notes;
 };

@@ -4,6 +4,7 @@
 #include "choose.h"
 #include "commands.h"
 #include "deleting.h"
+#include "foreign/zone.h"
 #include "import/foreign.h"
 #include "import/lines.h"
 #include "place.h"
@@ -104,7 +105,7 @@ static int import_file(struct run *run, const char *path, struct json_rows *rows
 
     if (is_of_store(run, path))
         return say_usage(run, "%s is the store itself or one of its files", path);
-    int code = file_open(path, run->values[OPTION_ZONE], &notes, &opened, &run->error);
+    int code = file_open(path, given(run, OPTION_ZONE), &notes, &opened, &run->error);
     if (code < 0) {
         say("%s%s%s", strstr(run->error.message, path) ? "" : path,
             strstr(run->error.message, path) ? "" : ": ", run->error.message);
@@ -129,6 +130,8 @@ static int check_options(struct run *run)
         return say_usage(run, "--user needs --app");
     if (run->key.session && !run->key.user)
         return say_usage(run, "--session needs --app and --user");
+    if (given(run, OPTION_ZONE) && zone_set(run->values[OPTION_ZONE], &run->error) < 0)
+        return fail(run);
     if (given(run, OPTION_REPLACE) && !given(run, OPTION_DRY_RUN))
         return confirm(run, "Delete sessions of the store that differ from those in the file");
     return EXIT_OK;
