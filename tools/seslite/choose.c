@@ -8,13 +8,13 @@
 #include "nearest.h"
 #include "out.h"
 #include "text.h"
+#include "walk.h"
 
 enum { CHOICES = 10 /* printed at most */ };
 
 /* The matches found so far; the first ones are kept. */
 struct choices {
     struct run *run;
-    const char *app; /* the app whose users are walked */
     size_t count;
     char *apps[CHOICES + 1];
     char *users[CHOICES + 1];
@@ -166,26 +166,15 @@ int choose_app(struct run *run)
     return status;
 }
 
-static int visit_user(void *context, const char *name)
+static int look_at_user(void *context, const char *app, const char *user)
 {
     struct choices *choices = context;
     const char *wanted = choices->run->values[OPTION_USER];
 
-    try_near(choices, name);
-    if (!wanted || strcmp(wanted, name) == 0)
-        keep(choices, choices->app, name, NULL);
+    try_near(choices, user);
+    if (!wanted || strcmp(wanted, user) == 0)
+        keep(choices, app, user, NULL);
     return EXIT_OK;
-}
-
-static int visit_users_app(void *context, const char *name)
-{
-    struct choices *choices = context;
-    const char *wanted = choices->run->values[OPTION_APP];
-
-    if (wanted && strcmp(wanted, name) != 0)
-        return EXIT_OK;
-    choices->app = name;
-    return each_name(choices->run, name, visit_user, choices);
 }
 
 int choose_user(struct run *run)
@@ -193,7 +182,7 @@ int choose_user(struct run *run)
     struct choices choices;
 
     choices_begin(&choices, run, run->values[OPTION_USER]);
-    int status = each_name(run, NULL, visit_users_app, &choices);
+    int status = each_user(run, look_at_user, &choices);
     if (status == EXIT_OK)
         status = decide(&choices, "user", "--user (and --app)");
     choices_free(&choices);
@@ -203,61 +192,21 @@ int choose_user(struct run *run)
 /* ----------------------------------------------------------------------------------------------- sessions */
 
 /* A session with exactly this id hides those whose ids only begin with it. */
-static void look_at_session(struct choices *choices, const ses_session *session)
+static int look_at_session(void *context, const ses_session *session)
 {
+    struct choices *choices = context;
     const char *wanted = choices->run->values[OPTION_SESSION];
     const char *id = ses_session_id(session);
     bool exact = !wanted || strcmp(wanted, id) == 0;
 
     try_near(choices, id);
     if (!exact && (choices->exact || strncmp(wanted, id, strlen(wanted)) != 0))
-        return;
+        return EXIT_OK;
     if (exact && !choices->exact)
         forget(choices);
     choices->exact = exact;
     keep(choices, ses_session_app(session), ses_session_user(session), id);
-}
-
-static void look_at_page(struct choices *choices, const ses_page *page)
-{
-    for (size_t i = 0; i < ses_page_count(page); i++)
-        look_at_session(choices, ses_page_session(page, i));
-}
-
-static bool has_enough(const struct choices *choices)
-{
-    return choices->exact && choices->count > CHOICES;
-}
-
-/* Looks through the sessions of the app, unless --app names another one. */
-static int visit_sessions_app(void *context, const char *name)
-{
-    struct choices *choices = context;
-    struct run *run = choices->run;
-    const char *wanted = run->values[OPTION_APP];
-    char *token = NULL;
-    bool more = !wanted || strcmp(wanted, name) == 0;
-    int status = EXIT_OK;
-
-    while (status == EXIT_OK && more && !has_enough(choices)) {
-        const ses_list_options options = {.size = sizeof options,
-                                          .order = SES_ORDER_CREATED,
-                                          .limit = 1000,
-                                          .token = token,
-                                          .flags = SES_LIST_NO_STATE};
-        ses_page *page = NULL;
-        if (ses_list(run->store, name, run->values[OPTION_USER], &options, &page, &run->error) < 0) {
-            status = fail(run);
-            break;
-        }
-        look_at_page(choices, page);
-        more = ses_page_token(page) != NULL;
-        free(token);
-        token = more ? copy_text(ses_page_token(page)) : NULL;
-        ses_page_close(page);
-    }
-    free(token);
-    return status;
+    return exact && choices->count > CHOICES ? STOP : EXIT_OK;
 }
 
 /* Sets *known if all three names are given and the session exists. */
@@ -303,14 +252,16 @@ static int decide_session(struct choices *choices)
 int choose_session(struct run *run)
 {
     struct choices choices;
+    const struct sessions sessions = {
+        .order = SES_ORDER_CREATED, .visit = look_at_session, .context = &choices};
     bool known = false;
     int status = look_up(run, &known);
 
     if (status != EXIT_OK || known)
         return status;
     choices_begin(&choices, run, run->values[OPTION_SESSION]);
-    status = each_name(run, NULL, visit_sessions_app, &choices);
-    if (status == EXIT_OK)
+    status = each_session(run, &sessions);
+    if (status == EXIT_OK || status == STOP)
         status = decide_session(&choices);
     choices_free(&choices);
     return status;

@@ -167,13 +167,10 @@ static int visit_id(void *context, const ses_session *session)
     return print_name(context, ses_session_id(session));
 }
 
-static int visit_app(void *context, const char *app)
+static int visit_user_name(void *context, const char *app, const char *user)
 {
-    struct listing *listing = context;
-    const char *wanted = listing->run->values[OPTION_APP];
-
-    return wanted && strcmp(wanted, app) != 0 ? EXIT_OK
-                                              : each_name(listing->run, app, visit_name_of, listing);
+    (void)app;
+    return print_name(context, user);
 }
 
 static int list_names(struct run *run)
@@ -191,7 +188,7 @@ static int list_names(struct run *run)
     if (strcmp(what, "apps") == 0)
         status = each_name(run, NULL, visit_name_of, &listing);
     else if (strcmp(what, "users") == 0)
-        status = each_name(run, NULL, visit_app, &listing);
+        status = each_user(run, visit_user_name, &listing);
     else
         status = each_session(run, &sessions);
     if (wants_json(run))

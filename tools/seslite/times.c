@@ -56,16 +56,6 @@ static bool read_zone(const char *text, int *offset_seconds)
     return true;
 }
 
-/* Days since 1970 of a day of the Gregorian calendar. */
-static int64_t days_of(int year, int month, int day)
-{
-    int64_t y = month <= 2 ? year - 1 : year;
-    int64_t era = y / 400;
-    int64_t year_of_era = y - era * 400;
-    int64_t day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
-}
-
 /* Reads the rest after a date: an optional time of day, then an optional zone. */
 static bool read_rest(const char *text, struct tm *date, int64_t *time_us)
 {
@@ -89,9 +79,7 @@ static bool read_rest(const char *text, struct tm *date, int64_t *time_us)
     }
     if (!read_zone(text, &offset))
         return false;
-    *time_us = (days_of(date->tm_year + 1900, date->tm_mon + 1, date->tm_mday) * 86400 +
-                date->tm_hour * 3600 + date->tm_min * 60 + date->tm_sec - offset) *
-               second_us;
+    *time_us = ((int64_t)timegm(date) - offset) * second_us;
     return true;
 }
 

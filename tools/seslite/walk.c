@@ -43,6 +43,40 @@ int each_event(struct run *run, const ses_key *key, const ses_range *range, bool
     return status;
 }
 
+/* -------------------------------------------------------------------------------------------------- users */
+
+static bool is_meant(const struct run *run, const char *app)
+{
+    return !given(run, OPTION_APP) || strcmp(run->values[OPTION_APP], app) == 0;
+}
+
+struct user_walk {
+    struct run *run;
+    const char *app;
+    visit_owner *visit;
+    void *context;
+};
+
+static int visit_user_of(void *context, const char *user)
+{
+    const struct user_walk *walk = context;
+    return walk->visit(walk->context, walk->app, user);
+}
+
+static int visit_users_of(void *context, const char *app)
+{
+    struct user_walk *walk = context;
+
+    walk->app = app;
+    return is_meant(walk->run, app) ? each_name(walk->run, app, visit_user_of, walk) : EXIT_OK;
+}
+
+int each_user(struct run *run, visit_owner *visit, void *context)
+{
+    struct user_walk walk = {run, NULL, visit, context};
+    return each_name(run, NULL, visit_users_of, &walk);
+}
+
 /* ----------------------------------------------------------------------------------------------- sessions */
 
 struct app_walk {
@@ -50,11 +84,6 @@ struct app_walk {
     const struct sessions *sessions;
     int64_t count;
 };
-
-static bool is_meant(const struct run *run, const char *app)
-{
-    return !given(run, OPTION_APP) || strcmp(run->values[OPTION_APP], app) == 0;
-}
 
 static int visit_page(const struct app_walk *walk, const ses_page *page)
 {

@@ -15,6 +15,10 @@ typedef int visit_event(void *context, const ses_event *event);
 int each_event(struct run *run, const ses_key *key, const ses_range *range, bool backward, visit_event *visit,
                void *context);
 
+/* Calls `visit` for each user of --app, or of each app. */
+typedef int visit_owner(void *context, const char *app, const char *user);
+int each_user(struct run *run, visit_owner *visit, void *context);
+
 /* Calls `visit` for each session that --app, --user and the filter select, app by app. */
 typedef int visit_session(void *context, const ses_session *session);
 struct sessions {

@@ -57,13 +57,10 @@ static int visit_name_of(void *context, const char *name)
     return propose_name(context, name, NULL);
 }
 
-static int visit_users_app(void *context, const char *app)
+static int visit_user_name(void *context, const char *app, const char *user)
 {
-    struct completion *completion = context;
-    const char *wanted = completion->run->values[OPTION_APP];
-
-    return wanted && strcmp(wanted, app) != 0 ? EXIT_OK
-                                              : each_name(completion->run, app, visit_name_of, completion);
+    (void)app;
+    return propose_name(context, user, NULL);
 }
 
 static int visit_session_of(void *context, const ses_session *session)
@@ -109,7 +106,7 @@ static void propose_names(struct completion *completion, enum kind kind)
     if (kind == KIND_APP)
         (void)each_name(run, NULL, visit_name_of, completion);
     else if (kind == KIND_USER)
-        (void)each_name(run, NULL, visit_users_app, completion);
+        (void)each_user(run, visit_user_name, completion);
     else
         (void)each_session(run, &sessions);
 }

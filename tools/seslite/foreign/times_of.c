@@ -1,5 +1,6 @@
 /* Times stored as text in databases. */
 #include <string.h>
+#include <time.h>
 
 #include "foreign/rows.h"
 
@@ -21,17 +22,6 @@ static bool sign(const char **at, const char *end, const char *signs)
         return false;
     (*at)++;
     return true;
-}
-
-/* Days since 1970 of a date of the Gregorian calendar. */
-static int64_t days_of(int64_t year, int64_t month, int64_t day)
-{
-    const int64_t shifted = month > 2 ? year : year - 1;
-    const int64_t era = (shifted >= 0 ? shifted : shifted - 399) / 400;
-    const int64_t of_era = shifted - era * 400;
-    const int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
 /* Reads any number of digits after the point, rounded to microseconds as in the store. */
@@ -90,5 +80,11 @@ int64_t time_of_text(struct span text, bool *zoned)
         return FOREIGN_NO_TIME;
     if (zoned)
         *zoned = own_zoned;
-    return (((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second - offset_s) * 1000000 + us;
+    struct tm date = {.tm_year = (int)year - 1900,
+                      .tm_mon = (int)month - 1,
+                      .tm_mday = (int)day,
+                      .tm_hour = (int)hour,
+                      .tm_min = (int)minute,
+                      .tm_sec = (int)second};
+    return ((int64_t)timegm(&date) - offset_s) * 1000000 + us;
 }
