@@ -106,18 +106,23 @@ int whole_file_begin(struct whole_file *file, const char *path, enum whole_conte
     return code == SES_OK ? code : give_up(file, code);
 }
 
-int whole_file_write(struct whole_file *file, const char *data, size_t len, ses_error *error)
+bool write_whole(int fd, const char *data, size_t len)
 {
     while (len > 0) {
-        const ssize_t written = write(file->fd, data, len);
+        const ssize_t written = write(fd, data, len);
         if (written < 0 && errno != EINTR)
-            return refuse_file(file, "cannot be written", errno, error);
+            return false;
         if (written > 0) {
             data += written;
             len -= (size_t)written;
         }
     }
-    return SES_OK;
+    return true;
+}
+
+int whole_file_write(struct whole_file *file, const char *data, size_t len, ses_error *error)
+{
+    return write_whole(file->fd, data, len) ? SES_OK : refuse_file(file, "cannot be written", errno, error);
 }
 
 /* The directory entry has to reach the disk as well. */

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "foreign/rows.h"
+#include "whole_file.h"
 
 enum { BUSY_MS = 5000 };
 
@@ -59,24 +60,15 @@ int foreign_changed(const struct foreign_database *database, ses_error *error)
 
 /* ------------------------------------------------------------------------------------------------- copies */
 
-static int copy_bytes(int from, int to)
+static bool copy_bytes(int from, int to)
 {
     char data[65536];
     ssize_t len;
 
-    while ((len = read(from, data, sizeof data)) != 0) {
-        if (len < 0 && errno == EINTR)
-            continue;
-        if (len < 0)
-            return -1;
-        for (ssize_t done = 0; done < len;) {
-            ssize_t written = write(to, data + done, (size_t)(len - done));
-            if (written < 0 && errno != EINTR)
-                return -1;
-            done += written > 0 ? written : 0;
-        }
-    }
-    return 0;
+    while ((len = read(from, data, sizeof data)) != 0)
+        if (len < 0 ? errno != EINTR : !write_whole(to, data, (size_t)len))
+            return false;
+    return true;
 }
 
 /* Copies the file PATH with this suffix, if it exists. */
@@ -90,7 +82,7 @@ static int copy_file(const char *path, const char *folder, const char *suffix, s
     text_print(&to, "%s/copy.db%s", folder, suffix);
     int in = open(from.data, O_RDONLY | O_CLOEXEC);
     int out = in < 0 ? -1 : open(to.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (in < 0 ? errno != ENOENT : out < 0 || copy_bytes(in, out) != 0)
+    if (in < 0 ? errno != ENOENT : out < 0 || !copy_bytes(in, out))
         code = ses__error_set(error, errno == ENOSPC ? SES_FULL : SES_IO, "cannot copy %s to %s: %s",
                               from.data, to.data, strerror(errno));
     if (in >= 0)

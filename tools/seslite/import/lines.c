@@ -11,6 +11,7 @@
 #include "import/taken.h"
 #include "place.h"
 #include "progress.h"
+#include "whole_file.h"
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
@@ -135,16 +136,9 @@ static int send_lines(void *context, const char *data, size_t len, ses_error *er
 {
     const struct exporter *exporter = context;
 
-    while (len > 0) {
-        ssize_t sent = write(exporter->fd, data, len);
-        if (sent < 0 && errno == EINTR)
-            continue;
-        if (sent < 0)
-            return ses__error_set(error, SES_INTERRUPTED, "the import has ended");
-        data += sent;
-        len -= (size_t)sent;
-    }
-    return SES_OK;
+    return write_whole(exporter->fd, data, len)
+               ? SES_OK
+               : ses__error_set(error, SES_INTERRUPTED, "the import has ended");
 }
 
 static void *export_store(void *context)

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "text.h"
+#include "whole_file.h"
 
 static int make_file(int *file, ses_error *error)
 {
@@ -24,20 +25,6 @@ static int make_file(int *file, ses_error *error)
     return code;
 }
 
-static int write_whole(int file, const char *data, size_t len, ses_error *error)
-{
-    while (len > 0) {
-        const ssize_t written = write(file, data, len);
-        if (written < 0 && errno != EINTR)
-            return ses__error_set(error, errno == ENOSPC ? SES_FULL : SES_IO,
-                                  "cannot write the input to a temporary file (in TMPDIR): %s",
-                                  strerror(errno));
-        data += written > 0 ? written : 0;
-        len -= written > 0 ? (size_t)written : 0;
-    }
-    return SES_OK;
-}
-
 static int copy(int from, int to, ses_error *error)
 {
     char data[65536];
@@ -50,9 +37,10 @@ static int copy(int from, int to, ses_error *error)
             return ses__error_set(error, SES_IO, "cannot read the input: %s", strerror(errno));
         if (got == 0)
             return SES_OK;
-        int code = write_whole(to, data, (size_t)got, error);
-        if (code != SES_OK)
-            return code;
+        if (!write_whole(to, data, (size_t)got))
+            return ses__error_set(error, errno == ENOSPC ? SES_FULL : SES_IO,
+                                  "cannot write the input to a temporary file (in TMPDIR): %s",
+                                  strerror(errno));
     }
 }
 
