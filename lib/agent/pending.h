@@ -38,7 +38,7 @@ struct pending_group {
 
 struct pending_table {
     const ses_allocator *allocator;
-    struct state_seed seed;
+    struct hash_seed seed;
     struct pending_group **slots;
     size_t slot_count; /* a power of two, or 0 */
     size_t group_count;

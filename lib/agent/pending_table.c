@@ -80,7 +80,7 @@ static bool make_slots(struct pending_table *table)
 /* Returns the group of the key, and makes it if it is new. NULL: out of memory. */
 static struct pending_group *ensure_group(struct pending_table *table, struct span key, bool by_name)
 {
-    const uint64_t hash = ses__state_hash(&table->seed, key);
+    const uint64_t hash = ses__hash_keyed(&table->seed, key);
 
     if (!make_slots(table))
         return NULL;
@@ -170,7 +170,7 @@ void ses__pending_answer(struct pending_table *table, struct span id, struct spa
     bool by_name;
     struct span key = key_of(id, name, &by_name);
     struct pending_group **at =
-        table->slot_count ? find_group(table, ses__state_hash(&table->seed, key), by_name, key) : NULL;
+        table->slot_count ? find_group(table, ses__hash_keyed(&table->seed, key), by_name, key) : NULL;
 
     if (!at || !*at)
         return;
@@ -188,7 +188,7 @@ void ses__pending_answer(struct pending_table *table, struct span id, struct spa
 void ses__pending_mark(struct pending_table *table, const struct pending_event *event, struct span id)
 {
     struct pending_group **at =
-        table->slot_count ? find_group(table, ses__state_hash(&table->seed, id), false, id) : NULL;
+        table->slot_count ? find_group(table, ses__hash_keyed(&table->seed, id), false, id) : NULL;
     struct pending_call *call = at && *at ? (*at)->first : NULL;
 
     for (; call && call->event == event && !call->is_long_running; call = call->next)

@@ -96,7 +96,7 @@ int ses_tracked_open(ses_session *session, unsigned flags, ses_tracked **tracked
     if (code != SES_OK)
         return code;
     const ses_allocator *allocator = ses__store_allocator(ses__session_store(session));
-    const struct state_seed seed = ses__store_seed(ses__session_store(session));
+    const struct hash_seed seed = ses__store_seed(ses__session_store(session));
     ses_tracked *fresh = ses__memory_zeroed(allocator, sizeof *fresh + sizeof *fresh->reads);
     if (!fresh)
         return ses__error_nomem(error);

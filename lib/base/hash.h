@@ -1,10 +1,12 @@
-/* The hash FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv), piece by piece: start with the basis,
- * and continue each piece from the last result. The hash is not keyed. */
+/*
+ * Hashes. FNV-1a (datatracker.ietf.org/doc/html/draft-eastlake-fnv) is computed piece by piece: start with the
+ * basis, and continue each piece from the last result. It is not keyed. SipHash is keyed, so nobody can choose
+ * texts that collide.
+ */
 #ifndef SESLITE_BASE_HASH_H
 #define SESLITE_BASE_HASH_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "base/common.h"
 
 #define HASH32_BASIS UINT32_C(2166136261)
 #define HASH64_BASIS UINT64_C(0xcbf29ce484222325)
@@ -24,5 +26,11 @@ static inline uint64_t ses__hash64(uint64_t hash, const void *data, size_t len)
         hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
+
+/* The key of the hash. */
+struct hash_seed {
+    uint64_t words[2];
+};
+SESLITE_PRIVATE uint64_t ses__hash_keyed(const struct hash_seed *seed, struct span text);
 
 #endif

@@ -21,8 +21,7 @@ struct bond_entry {
     char id[];
 };
 
-void ses__bonds_init(struct bonds *bonds, const ses_allocator *allocator, struct state_seed seed,
-                     int64_t goal)
+void ses__bonds_init(struct bonds *bonds, const ses_allocator *allocator, struct hash_seed seed, int64_t goal)
 {
     *bonds = (struct bonds){.seed = seed, .goal = goal};
     ses__arena_init(&bonds->arena, allocator);
@@ -75,7 +74,7 @@ static struct bond_entry *find_bond(const struct bonds *bonds, const struct bond
 {
     if (table->count == 0)
         return NULL;
-    return *bond_slot_of(table, ses__state_hash(&bonds->seed, id), by_name, id);
+    return *bond_slot_of(table, ses__hash_keyed(&bonds->seed, id), by_name, id);
 }
 
 /* Keeps the table at most half full. */
@@ -105,7 +104,7 @@ static bool bond_table_make_room(struct bonds *bonds, struct bond_table *table)
 static struct bond_entry *add_bond_entry(struct bonds *bonds, struct bond_table *table, bool by_name,
                                          struct span id, int64_t seq)
 {
-    const uint64_t hash = ses__state_hash(&bonds->seed, id);
+    const uint64_t hash = ses__hash_keyed(&bonds->seed, id);
     struct bond_entry *entry = ses__arena_new(&bonds->arena, sizeof *entry + id.len);
 
     if (!entry || !bond_table_make_room(bonds, table))

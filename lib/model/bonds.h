@@ -32,7 +32,7 @@ struct bond_table {
 
 struct bonds {
     struct arena arena;
-    struct state_seed seed;
+    struct hash_seed seed;
     int64_t goal; /* bonds that begin after it are not needed */
     struct bond *items;
     size_t count;
@@ -45,7 +45,7 @@ struct bonds {
 
 /* To be freed. */
 SESLITE_PRIVATE void ses__bonds_init(struct bonds *bonds, const ses_allocator *allocator,
-                                     struct state_seed seed, int64_t goal);
+                                     struct hash_seed seed, int64_t goal);
 SESLITE_PRIVATE void ses__bonds_free(struct bonds *bonds);
 /* True if the calls and responses of the next event count. */
 SESLITE_PRIVATE bool ses__bonds_want(const struct bonds *bonds, const struct event_row *row);

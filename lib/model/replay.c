@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-int ses__replay_init(struct replay *replay, const ses_allocator *allocator, struct state_seed seed,
+int ses__replay_init(struct replay *replay, const ses_allocator *allocator, struct hash_seed seed,
                      bool shared, ses_error *error)
 {
     *replay = (struct replay){.from = shared ? SCOPE_APP : SCOPE_SESSION};

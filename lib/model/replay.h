@@ -17,7 +17,7 @@ struct replay {
 
 /* To be freed in any case. `shared`: with the shared keys that the log itself has written. */
 SESLITE_PRIVATE int ses__replay_init(struct replay *replay, const ses_allocator *allocator,
-                                     struct state_seed seed, bool shared, ses_error *error);
+                                     struct hash_seed seed, bool shared, ses_error *error);
 SESLITE_PRIVATE void ses__replay_free(struct replay *replay);
 /* Sets the state that the session was created with, as it is stored; without text: empty. CORRUPT, NOMEM. */
 SESLITE_PRIVATE int ses__replay_initial(struct replay *replay, struct span initial, ses_error *error);

@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 
-int ses__snapshot_init(struct snapshot *snapshot, const ses_allocator *allocator, struct state_seed seed,
+int ses__snapshot_init(struct snapshot *snapshot, const ses_allocator *allocator, struct hash_seed seed,
                        ses_error *error)
 {
     *snapshot = (struct snapshot){.allocator = allocator};

@@ -23,7 +23,7 @@ struct snapshot {
 
 /* Must be freed in any case. The struct may be moved in memory. */
 SESLITE_PRIVATE int ses__snapshot_init(struct snapshot *snapshot, const ses_allocator *allocator,
-                                       struct state_seed seed, ses_error *error);
+                                       struct hash_seed seed, ses_error *error);
 SESLITE_PRIVATE void ses__snapshot_free(struct snapshot *snapshot);
 /* To be called before the first of at most `count` events is added. NOMEM. */
 SESLITE_PRIVATE int ses__snapshot_begin_events(struct snapshot *snapshot, int64_t count, ses_error *error);

@@ -122,7 +122,7 @@ int ses_state_at(const ses_session *session, size_t index, const char **name, co
         if (code == SES_OK) {
             struct span value = ses__state_entry_value(sorted[index]);
             if (name)
-                *name = ses__state_entry_name(sorted[index]);
+                *name = ses__state_entry_span(sorted[index]).ptr;
             if (json)
                 *json = value.ptr;
             if (len)

@@ -191,7 +191,7 @@ const ses_allocator *ses__store_allocator(const ses_store *store)
     return store ? &store->allocator : NULL;
 }
 
-struct state_seed ses__store_seed(const ses_store *store)
+struct hash_seed ses__store_seed(const ses_store *store)
 {
     return store->seed;
 }

@@ -37,7 +37,7 @@ struct ses_store {
     int (*make_id)(void *context, char *id, size_t capacity);
     void *id_context;
     struct uuid_source uuids;
-    struct state_seed seed;
+    struct hash_seed seed;
 };
 
 /*

@@ -240,7 +240,7 @@ struct list_op {
     size_t limit;
     bool from_start; /* else after `after` */
     struct list_place after;
-    struct state_seed seed;
+    struct hash_seed seed;
     struct arena *arena; /* for texts */
     /* out: freed with ses__list_op_free in any case */
     struct listed *items;
@@ -321,7 +321,7 @@ struct as_of_op {
     bool initial; /* the latter; the point does not count */
     struct point point;
     bool shared; /* with the shared keys that the session had written */
-    struct state_seed seed;
+    struct hash_seed seed;
     const ses_allocator *allocator;
     /* out */
     char *json; /* to be freed by ses_free in any case */
@@ -340,7 +340,7 @@ struct rewind_op {
     const char *invocation_id; /* ... and its invocation */
     int64_t time_us;
     struct span artifact_delta; /* JSON */
-    struct state_seed seed;
+    struct hash_seed seed;
     /* in and out: its session, what is checked, and the snapshot are given; its drafts and results are the operation's */
     struct append_op append;
     /* out */
@@ -354,7 +354,7 @@ struct cut_op {
     int64_t version;
     struct point point;
     int64_t now_us;
-    struct state_seed seed;
+    struct hash_seed seed;
     struct erasure erasure;
     struct snapshot *snapshot; /* the handle's; NULL: by key */
     /* out */
@@ -369,7 +369,7 @@ struct fork_op {
     const ses_key *to;
     int64_t now_us;
     int64_t created_us;
-    struct state_seed seed;
+    struct hash_seed seed;
     struct range range;
     int64_t max_events;
     struct snapshot *snapshot; /* of the new session, to be filled, freshly made; NULL: not needed */
@@ -384,7 +384,7 @@ struct prune_op {
     int64_t before_us;
     int64_t last_seq;
     int64_t limit;
-    struct state_seed seed;
+    struct hash_seed seed;
     struct erasure erasure;
     /* out */
     int64_t deleted;
@@ -480,7 +480,7 @@ struct load_op {
     const struct base_value *base; /* sorted by name, each once */
     size_t base_count;
     int64_t max_events;
-    struct state_seed seed;
+    struct hash_seed seed;
     /* The next event, sealed: 1 with `*draft`, 0 at the end, or a code. Its row.seq is its number, or 0: the next; its
      * row.high_us the update time after it, or INT64_MIN: counted. */
     int (*next)(void *context, struct event_draft **draft, ses_error *error);
@@ -526,7 +526,7 @@ struct visit_op {
     const char *user;    /* NULL: all */
     const char *session; /* NULL: all */
     bool only_sessions;  /* no apps, users and their keys */
-    struct state_seed seed;
+    struct hash_seed seed;
     const ses_allocator *allocator;
     const struct store_visitor *visitor;
     void *context;
@@ -542,7 +542,7 @@ struct check_op {
     void *report_context;
     int (*progress)(void *context, int64_t done, int64_t total); /* NULL: none */
     void *progress_context;
-    struct state_seed seed;
+    struct hash_seed seed;
     /* out */
     int64_t problems;
 };

@@ -18,7 +18,7 @@ static struct span span_of(const char *text)
 static int subject_setup(void **state)
 {
     struct subject *subject = calloc(1, sizeof *subject);
-    const struct state_seed seed = {{1, 2}};
+    const struct hash_seed seed = {{1, 2}};
     ses_error error;
 
     assert_non_null(subject);

@@ -37,7 +37,7 @@ static void load_one(struct state *state, enum scope scope, const char *key, con
 static int subject_setup(void **state)
 {
     struct subject *subject = calloc(1, sizeof *subject);
-    const struct state_seed seed = {{1, 2}};
+    const struct hash_seed seed = {{1, 2}};
     ses_error error;
 
     assert_non_null(subject);

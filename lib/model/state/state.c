@@ -14,7 +14,7 @@ struct state_view {
     size_t json_len;
 };
 
-int ses__state_init(struct state *state, const ses_allocator *allocator, struct state_seed seed,
+int ses__state_init(struct state *state, const ses_allocator *allocator, struct hash_seed seed,
                     ses_error *error)
 {
     bool ok;
@@ -49,23 +49,27 @@ size_t ses__state_count(const struct state *state)
 {
     size_t count = 0;
     for (int scope = 0; scope < SCOPE_COUNT; scope++)
-        count += state->scopes[scope]->count;
+        count += state->scopes[scope]->table.count;
     return count;
 }
 
 struct state_entry *ses__state_find(const struct state *state, struct span name)
 {
-    const struct state_map *map = state->scopes[ses__scope_of(name, NULL)];
-    return ses__state_map_find(map, ses__state_hash(&state->seed, name), name);
+    const struct hash_table *table = &state->scopes[ses__scope_of(name, NULL)]->table;
+    const struct table_entry like = {ses__hash_keyed(&state->seed, name), name};
+
+    return (struct state_entry *)ses__table_find(table, &like);
 }
 
 static int compare_names(const void *left, const void *right)
 {
     const struct state_entry *a = *(struct state_entry *const *)left;
     const struct state_entry *b = *(struct state_entry *const *)right;
-    size_t shorter = a->name_len < b->name_len ? a->name_len : b->name_len;
-    int order = a->scope != b->scope ? (a->scope < b->scope ? -1 : 1) : memcmp(a->bytes, b->bytes, shorter);
-    return order != 0 ? order : a->name_len < b->name_len ? -1 : a->name_len > b->name_len;
+    size_t a_len = a->entry.key.len;
+    size_t b_len = b->entry.key.len;
+    int order = a->scope != b->scope ? (a->scope < b->scope ? -1 : 1)
+                                     : memcmp(a->bytes, b->bytes, a_len < b_len ? a_len : b_len);
+    return order != 0 ? order : a_len < b_len ? -1 : a_len > b_len;
 }
 
 struct state_entry *const *ses__state_sorted(const struct state *state)
@@ -78,11 +82,10 @@ struct state_entry *const *ses__state_sorted(const struct state *state)
         if (view->sorted) {
             size_t count = 0;
             for (int scope = 0; scope < SCOPE_COUNT; scope++) {
-                const struct state_map *map = state->scopes[scope];
-                for (size_t i = 0; i < map->capacity; i++) {
-                    if (map->slots[i])
-                        view->sorted[count++] = map->slots[i];
-                }
+                struct state_entry *entry;
+                size_t at = 0;
+                while ((entry = ses__state_map_next(state->scopes[scope], &at)) != NULL)
+                    view->sorted[count++] = entry;
             }
             qsort(view->sorted, count, sizeof(struct state_entry *), compare_names);
         }
@@ -201,14 +204,15 @@ static struct state_entry *entry_new(const struct state *state, enum scope scope
     struct state_entry *entry = ses__memory_new(state->allocator, sizeof *entry + name_len + value.len + 2);
     if (entry) {
         char *bytes = entry->bytes;
-        *entry = (struct state_entry){.scope = scope, .name_len = name_len, .value_len = value.len};
+        const struct span name = {bytes, name_len};
+        *entry = (struct state_entry){.scope = scope, .value_len = value.len};
         memcpy(bytes, prefix.ptr, prefix.len);
         memcpy(bytes + prefix.len, key.ptr, key.len);
         bytes[name_len] = '\0';
         if (value.len)
             memcpy(bytes + name_len + 1, value.ptr, value.len);
         bytes[name_len + 1 + value.len] = '\0';
-        entry->hash = ses__state_hash(&state->seed, (struct span){bytes, name_len});
+        entry->entry = (struct table_entry){ses__hash_keyed(&state->seed, name), name};
     }
     return entry;
 }
@@ -223,16 +227,16 @@ int ses__state_load_begin(struct state_loading *loading, struct state *state, en
 int ses__state_load_put(struct state_loading *loading, struct span key, struct span value, ses_error *error)
 {
     const struct state *state = loading->state;
-    const size_t before = loading->map->count;
+    const size_t before = loading->map->table.count;
     struct state_entry *entry =
         entry_new(state, loading->scope, ses__scope_prefix(loading->scope), key, value);
 
-    if (!entry || !ses__state_map_reserve(state->allocator, loading->map, 1)) {
+    if (!entry || !ses__table_reserve(&loading->map->table, state->allocator, 1)) {
         ses__state_entry_free(state->allocator, entry);
         return ses__error_nomem(error);
     }
     ses__state_map_put(state->allocator, loading->map, entry);
-    if (loading->map->count == before) /* a damaged table may repeat rows without end */
+    if (loading->map->table.count == before) /* a damaged table may repeat rows without end */
         return ses__error_set(error, SES_CORRUPT, "the state key \"%.*s\" appears twice", (int)key.len,
                               key.ptr);
     return SES_OK;
@@ -257,7 +261,7 @@ int ses__state_put(struct state *state, struct span name, struct span value, ses
     const enum scope scope = ses__scope_of(name, NULL);
     struct state_entry *entry = entry_new(state, scope, none, name, value);
 
-    if (!entry || !ses__state_map_reserve(state->allocator, state->scopes[scope], 1)) {
+    if (!entry || !ses__table_reserve(&state->scopes[scope]->table, state->allocator, 1)) {
         ses__state_entry_free(state->allocator, entry);
         return ses__error_nomem(error);
     }
@@ -317,7 +321,8 @@ int ses__state_reserve(struct state *state, const struct state_changes *changes,
     for (size_t i = 0; i < changes->count; i++)
         more[changes->entries[i]->scope]++;
     for (int scope = 0; scope < SCOPE_COUNT && ok; scope++)
-        ok = more[scope] == 0 || ses__state_map_reserve(state->allocator, state->scopes[scope], more[scope]);
+        ok = more[scope] == 0 ||
+             ses__table_reserve(&state->scopes[scope]->table, state->allocator, more[scope]);
     return ok ? SES_OK : ses__error_nomem(error);
 }
 
@@ -328,7 +333,7 @@ void ses__state_apply_some(struct state *state, struct state_changes *changes, s
         struct state_map *map = state->scopes[entry->scope];
         changes->entries[i] = NULL;
         if (entry->removes) {
-            ses__state_map_remove(state->allocator, map, entry->hash, ses__state_entry_span(entry));
+            ses__state_map_remove(state->allocator, map, entry);
             ses__state_entry_free(state->allocator, entry);
         } else {
             ses__state_map_put(state->allocator, map, entry);

@@ -8,13 +8,13 @@
 
 struct state {
     const ses_allocator *allocator;
-    struct state_seed seed;
+    struct hash_seed seed;
     struct state_map *scopes[SCOPE_COUNT]; /* app and user maps can be shared by the sessions of a list */
     struct state_view *view;               /* made on request */
 };
 
 SESLITE_PRIVATE int ses__state_init(struct state *state, const ses_allocator *allocator,
-                                    struct state_seed seed, ses_error *error);
+                                    struct hash_seed seed, ses_error *error);
 SESLITE_PRIVATE void ses__state_free(struct state *state);
 SESLITE_PRIVATE size_t ses__state_count(const struct state *state);
 SESLITE_PRIVATE struct state_entry *ses__state_find(const struct state *state, struct span name);

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/memory.h"
-#include "model/state/state_map.h"
 #include "storage/postgres/ahead.h"
 
 /* A source may have a source, which may have another. */
@@ -145,7 +145,7 @@ static size_t find_text(const struct pg *pg, const struct buffer *text)
 /* Keeps the text. Returns its number, from 1 on, or 0 if out of memory. */
 static size_t add_text(struct pg *pg, struct buffer *text)
 {
-    static const struct state_seed seed = {{0, 0}};
+    static const struct hash_seed seed = {{0, 0}};
     void *texts = pg->texts;
     const bool grown = ses__memory_grow(pg->config->allocator, &texts, &pg->text_capacity, pg->text_count + 1,
                                         sizeof *pg->texts);
@@ -156,7 +156,7 @@ static size_t add_text(struct pg *pg, struct buffer *text)
     struct pg_text *added = &pg->texts[pg->text_count++];
     *added = (struct pg_text){.text = text->data, .len = text->len, .prepared = PG_UNPREPARED};
     (void)snprintf(added->name, sizeof added->name, "seslite_%016llx",
-                   (unsigned long long)ses__state_hash(&seed, (struct span){text->data, text->len}));
+                   (unsigned long long)ses__hash_keyed(&seed, (struct span){text->data, text->len}));
     ses__buffer_init(text, text->allocator);
     return pg->text_count;
 }

@@ -252,7 +252,7 @@ static const char *compare_entry(const struct state_entry *due, struct span key,
     const int order = due && key.ptr ? ses__compare_texts(ses__state_entry_span(due), key) : due ? -1 : 1;
 
     if (order < 0)
-        return ses__state_entry_name(due);
+        return ses__state_entry_span(due).ptr;
     if (order > 0 || due->seq != seq || !is_same_span(ses__state_entry_value(due), value))
         return key.ptr;
     return NULL;

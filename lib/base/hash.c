@@ -1,0 +1,51 @@
+#include "base/hash.h"
+
+#include <string.h>
+
+static ALWAYS_INLINE uint64_t rotate(uint64_t word, int bits)
+{
+    return word << bits | word >> (64 - bits);
+}
+
+static ALWAYS_INLINE void sip_round(uint64_t v[4])
+{
+    v[0] += v[1];
+    v[1] = rotate(v[1], 13) ^ v[0];
+    v[0] = rotate(v[0], 32);
+    v[2] += v[3];
+    v[3] = rotate(v[3], 16) ^ v[2];
+    v[0] += v[3];
+    v[3] = rotate(v[3], 21) ^ v[0];
+    v[2] += v[1];
+    v[1] = rotate(v[1], 17) ^ v[2];
+    v[2] = rotate(v[2], 32);
+}
+
+/* SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF"). */
+uint64_t ses__hash_keyed(const struct hash_seed *seed, struct span text)
+{
+    uint64_t v[4] = {
+        seed->words[0] ^ UINT64_C(0x736f6d6570736575), seed->words[1] ^ UINT64_C(0x646f72616e646f6d),
+        seed->words[0] ^ UINT64_C(0x6c7967656e657261), seed->words[1] ^ UINT64_C(0x7465646279746573)};
+    size_t left = text.len;
+    const char *p = text.ptr;
+    uint64_t word;
+
+    for (; left >= 8; left -= 8, p += 8) {
+        memcpy(&word, p, 8);
+        v[3] ^= word;
+        sip_round(v);
+        v[0] ^= word;
+    }
+    word = (uint64_t)text.len << 56;
+    for (size_t i = 0; i < left; i++)
+        word |= (uint64_t)(unsigned char)p[i] << (8 * i);
+    v[3] ^= word;
+    sip_round(v);
+    v[0] ^= word;
+    v[2] ^= 0xFF;
+    sip_round(v);
+    sip_round(v);
+    sip_round(v);
+    return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
